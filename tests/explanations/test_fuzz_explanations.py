@@ -10,6 +10,7 @@ import random
 import time
 from typing import Any, NamedTuple
 
+import pytest
 from conftest import NOTHING_IN_COMMON
 
 from ndcg.explanations.explanation import explain
@@ -135,6 +136,7 @@ def check(case: Case) -> tuple[int, list[Any], bool] | None:
 
 
 @NOTHING_IN_COMMON
+@pytest.mark.filterwarnings("ignore:.*hold only 0 and 1:UserWarning")  # scores that look like labels
 def test_what_is_returned_gives_the_score_and_the_options_of_every_score_are_found() -> None:
     cases = returned = 0
     wrong, missed = [], []
