@@ -6,7 +6,6 @@ import re
 from typing import Any, NamedTuple
 
 import gradio as gr
-import pandas as pd
 
 from .choices import CHOICES, WORDS, option_of, options_of, snippet
 from .events import QUIET, follow, show_errors
@@ -15,6 +14,9 @@ from .render import csv_link, error_html, score_card, table_html
 from .results import BATCH, check_size, read_batch
 from .standings import counted
 
+ABOUT = """Predictions are scores, references relevance: a list per query, as here; mappings of ids, such as
+`{"q1": {"d1": 0.9}}` and `{"q1": {"d1": 1}}`; or one list of all documents, with the query id of each. A file is CSV
+with the columns prediction, reference and query_id, or JSON with predictions, references, weights and query_ids."""
 ROWS_SHOWN = 1000
 TREC = re.compile(r"\s*\S+\s+(Q0|0)\s+\S+\s+\S+")
 
@@ -32,16 +34,17 @@ class Shown(NamedTuple):
 def batch_tab(bar: list[Any]) -> list[gr.Textbox]:
     """Lay out the tab and return its fields: predictions, references, weights, query ids."""
     with gr.Tab("Batch", id="batch") as tab:
+        gr.Markdown(ABOUT)
         with gr.Row():
             predictions = gr.Textbox(
-                "[[0.9, 0.8, 0.1], [0.5], [0.2, 0.4]]", label="Predictions: a list per query, or flat", lines=4
+                "[[0.9, 0.8, 0.1], [0.5], [0.2, 0.4]]", label="Predictions: a list per query", lines=4
             )
             references = gr.Textbox("[[0, 1, 1], [1], [0, 0]]", label="References, in the same form", lines=4)
         with gr.Row():
-            weights = gr.Textbox("", label="Weights, one per query (may be empty)")
-            ids = gr.Textbox("", label="Query ids, for flat lists (may be empty)")
+            weights = gr.Textbox("", label="Weights of queries, if they differ")
+            ids = gr.Textbox("", label="Query ids, for one list of all documents")
         uploaded = gr.File(
-            label="Or a file: CSV with the columns prediction, reference, query_id, or JSON with the lists",
+            label="Or a file, CSV or JSON",
             height=160,
             elem_id="batch-file",
         )
@@ -82,9 +85,7 @@ def score_batch(predictions: str, references: str, weights: str, query_ids: str,
         for choice in CHOICES["zero_division"]
         if (score := _score_with(inputs, options | option_of("zero_division", choice), name)) != f"{result[name]:.4f}"
     ]
-    # the metric has queries in the order in which their ids first appear
-    ids = list(dict.fromkeys(inputs["query_ids"])) if "query_ids" in inputs else range(len(values))
-    queries = pd.DataFrame({"query": ids, **by_query})
+    queries = ndcg.report(**inputs, **options).queries.to_pandas()[["query", *by_query]]
     which = "Every query" if len(queries) <= ROWS_SHOWN else f"The first {ROWS_SHOWN:,} queries of {len(queries):,}"
     return Shown(
         score_card(result, f"{counts} {name} if these count as {', '.join(others)}." if others else counts),
@@ -113,12 +114,12 @@ def batch_of(predictions: str, references: str, weights: str, query_ids: str) ->
     }
     inputs = {name: value for name, value in inputs.items() if value is not None}
     if not {"predictions", "references"} <= inputs.keys():
-        raise ValueError("Give predictions and references, as lists of one list per query.")
+        raise ValueError("Give predictions and references: a list per query, or mappings of ids.")
     return inputs
 
 
 def _json(name: str, text: str) -> Any:
-    """Read a list as people write it in Python or JSON."""
+    """Read a list or a mapping as people write it in Python or JSON."""
     if not text or not text.strip():
         return None
     if len(text) > 5_000_000:
@@ -135,8 +136,8 @@ def _json(name: str, text: str) -> Any:
             raise ValueError(f"{name}: line {problem.lineno}, column {problem.colno}: {hint}.") from None
     except (ValueError, RecursionError):
         raise ValueError(f"{name}: nested too deeply, or a number too long; give one list per query.") from None
-    if not isinstance(found, list):
-        raise ValueError(f"{name}: must be a list, such as [1, 2, 0]; got {type(found).__name__}.")
+    if not isinstance(found, (list, dict)):
+        raise ValueError(f"{name}: must be a list, such as [1, 2, 0], or a mapping; got {type(found).__name__}.")
     try:
         check_size(found)
     except ValueError as problem:

@@ -54,6 +54,7 @@ WORDS = {  # of a choice on the page, if they are not its name
 }
 LINKED = ("k", "log_base", *CHOICES)  # the names of a bar's fields in an address
 NAMES = {**LABELS, "convention": "Convention", "log_base": "Base of the logarithm", "got": "The score I got"}
+MEND_NEGATIVE = f"Set {LABELS['negative_relevance']} in the options to clip, which counts it as 0, or to keep."
 Rows = Sequence[Sequence[Any]]
 
 
@@ -80,8 +81,13 @@ def largest(cutoffs: Sequence[int | None]) -> int | None:
 
 
 def in_words(problem: Exception) -> str:
-    """Return an error of the metric with the fields of the page in place of options."""
-    return str(tables.in_words_of(NAMES, str(problem), "{} set to {}"))
+    """Return an error of the metric with the fields of the page in place of arguments and options."""
+    text, is_negative, _ = str(problem).partition('; negative_relevance="clip"')
+    if is_negative:
+        return f"{text}. {MEND_NEGATIVE}"
+    for argument, field in (("query_ids", "Query ids"), ("sample_weight", "Weights")):
+        text = text.replace(argument, field)
+    return str(tables.in_words_of(NAMES, text, "{} set to {}"))
 
 
 def option_of(name: str, choice: str) -> dict[str, Any]:

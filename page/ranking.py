@@ -12,6 +12,7 @@ from .choices import (
     DOCUMENTS,
     LABELS,
     LINKED,
+    MEND_NEGATIVE,
     WORDS,
     Rows,
     cell_of,
@@ -283,7 +284,7 @@ def refuse_negative(ranking: Ranking, options: Mapping[str, Any]) -> None:
     for row, (document, relevance) in enumerate(zip(ranking.documents, ranking.relevance, strict=True), 1):
         if relevance is not None and relevance < 0 and options["negative_relevance"] == "raise":
             problem = f"Row {row} ({document}): relevance −{-relevance:g} is negative"
-            raise ValueError(f"{problem}. Set {LABELS['negative_relevance']} to clip or keep.")
+            raise ValueError(f"{problem}. {MEND_NEGATIVE}")
 
 
 def what_changes(ranking: Ranking, options: dict[str, Any], value: float) -> str:

@@ -27,6 +27,7 @@ COLUMNS = {"prediction": "predictions", "reference": "references", "query_id": "
 
 Mappings = dict[str, dict[str, float]]
 RUNS = 20
+LONG_BEGINNING = 12  # characters of names
 UPLOAD = "Upload the qrels and at least one run."
 TOGETHER = {"bytes": 100_000_000, "rows": 2_500_000}  # at most in all runs
 SWAPPED = "are the run and the qrels swapped?"  # as the metric asks
@@ -60,15 +61,16 @@ def read_batch(path: str) -> dict[str, list[Any]]:
         for name in BATCH:
             if name not in found and name in BATCH[:2]:
                 raise ValueError(f"has no {name}; it needs {' and '.join(BATCH[:2])}")
-            if not isinstance(found.get(name, []), list):
-                raise ValueError(f"{name} must be a list; got {type(found[name]).__name__}")
+            if not isinstance(found.get(name, []), (list, dict)):
+                raise ValueError(f"{name} must be a list or a mapping; got {type(found[name]).__name__}")
             check_size(found.get(name, []))
     return {name: found[name] for name in BATCH if name in found}
 
 
 def check_size(side: Collection[Any]) -> None:
     """Raise an error for more queries or documents than the page accepts, in lists, mappings or one flat list."""
-    nested = [len(each) for each in side if isinstance(each, (list, dict))]
+    queries = side.values() if isinstance(side, dict) else side
+    nested = [len(each) for each in queries if isinstance(each, (list, dict))]
     LIMITS.check("queries", len(nested))
     LIMITS.check("rows", len(side) - len(nested) + sum(nested))
 
@@ -215,13 +217,16 @@ def read_files(
     score_order: str = "descending",
     only: Collection[str] | None = None,
 ) -> tuple[Mappings, dict[str, Mappings]]:
-    """Read the qrels, and the runs by their names, all or only some."""
+    """Read the qrels, and the runs, all or only some, by their names after a long beginning that all have."""
     if not qrels_file or not run_files:
         raise ValueError(UPLOAD)
     if len(run_files) > RUNS:
         raise ValueError(f"{len(run_files)} runs; at most {RUNS} are compared.")
     qrels = read_upload(qrels_file, "qrels")
-    files = {name: path for name, path in run_names(run_files).items() if only is None or name in only}
+    names = run_names(run_files)
+    begin = common_beginning([*names])
+    files = {name.removeprefix(begin): path for name, path in names.items()}
+    files = {name: path for name, path in files.items() if only is None or name in only}
     sizes = [Path(path).stat().st_size for path in files.values() if Path(path).is_file()]
     _check_together("bytes", sum(sizes))
     runs: dict[str, Mappings] = {}
@@ -244,6 +249,22 @@ def run_names(run_files: Sequence[str]) -> dict[str, str]:
         names = itertools.chain([stem], (f"{stem} ({at})" for at in itertools.count(2)))
         files[next(each for each in names if each not in files)] = path
     return files
+
+
+def common_beginning(names: Sequence[str]) -> str:
+    """Return what long names of several runs begin with, up to a place at which a word of each remains.
+
+    >>> common_beginning(["trec-dl-2019-bm25-v1", "trec-dl-2019-bm25-v2"]), common_beginning(["a-bm25", "a-dense"])
+    ('trec-dl-2019-bm25-', '')
+    """
+    first = names[0] if len(names) > 1 else ""
+    begins = [first[: found.end()] for found in re.finditer(r"[-_. ]", first) if found.end() >= LONG_BEGINNING]
+    fitting = [
+        begin
+        for begin in begins
+        if all(name.startswith(begin) and re.search(r"[^\W\d_]", name.removeprefix(begin)) for name in names)
+    ]
+    return fitting[-1] if fitting else ""
 
 
 def report_on(run: Mappings, qrels: Mappings | str, options: Mapping[str, Any]) -> Any:

@@ -19,7 +19,7 @@ from .paste import ids_as_run
 from .queries import JS, query_bars, side_by_side
 from .ranking import ranking_of, table_with
 from .render import csv_link, list_html, note_html, offer_html, table_html, text_table
-from .results import RUNS, UPLOAD, Results, read_files, results_of, rows_of_query
+from .results import RUNS, UPLOAD, Results, common_beginning, read_files, results_of, rows_of_query, run_names
 from .standings import Remark, Standing, missing_remarks, standing_html, tie_remarks
 
 AUDIT = ["run", "documents", "queries", "not judged", "not ranked", "tied", "unjudged@k"]
@@ -28,7 +28,7 @@ from it; tied: queries with a score that depends on the order of ties; unjudged:
 SERIOUS = ("both retrieved and judged", "cannot be significant", "too few queries")  # notes that are warnings
 SAMPLES = Path(__file__).with_name("samples")
 ABOUT = f"""Upload qrels and up to {RUNS} runs, each up to 20 MB: TREC, CSV, JSON, Parquet or
-{file_link("another format", "docs/files.md")}. A link to this tab keeps the options, not the files."""
+{file_link("another format", "docs/inputs.md#files")}. A link to this tab keeps the options, not the files."""
 PASTE = """The text of a file, or lists of ids, best first, one query per line: `q1: d3 d1 d7`. A pasted run is added
 to the runs above."""
 SAMPLE = "These are two sample runs. Upload or paste yours above."
@@ -153,8 +153,10 @@ def show_results(
     runs = standing.winner_first
     differing = differences_of(results.values[standing.measure], runs)
     query = query_to_open(differing, [results.missing[run] for run in runs])
+    begin = common_beginning([*run_names(run_paths)])
     parts = [
         "" if qrels_file else note_html(SAMPLE),
+        note_html(f"The names of all runs begin with {begin}; the page leaves this out.") if begin else "",
         f"<h2 role='status'>{escape(standing.headline())}</h2>",
         *map(remark_html, remarks_on(results, standing, options)),
         f"<p class='evidence'>{escape(standing.evidence())}</p>",

@@ -1,5 +1,6 @@
 """A batch as the page shows it: its queries by their ids, and errors in the words of the page."""
 
+import json
 import re
 from pathlib import Path
 
@@ -17,6 +18,18 @@ def test_queries_have_the_ids_that_were_given() -> None:
     assert [row for row in rows if row] == [["b", "0.6309"], ["a", "1.0000"]]
 
 
+def test_mappings_are_scored_query_by_query() -> None:
+    shown = score_batch('{"q1": {"a": 2}, "q2": {"a": 2, "b": 1}}', "{'q2': {'b': 1}, 'q1': {'a': 1}}", "", "", *BAR)
+    rows = [re.findall("<td>(.*?)</td>", row) for row in shown.queries.split("<tr>")]
+    assert [row for row in rows if row] == [["q2", "0.6309"], ["q1", "1.0000"]]
+
+
+def test_a_file_may_hold_mappings(tmp_path: Path) -> None:
+    batch = {"predictions": {"q1": {"a": 2}}, "references": {"q1": {"a": 1}}}
+    (tmp_path / "batch.json").write_text(json.dumps(batch))
+    assert [json.loads(text) for text in fill_batch(str(tmp_path / "batch.json"))[-4:-2]] == [*batch.values()]
+
+
 def test_an_upload_that_cannot_be_read_leaves_no_result_of_before(tmp_path: Path) -> None:
     (tmp_path / "bad.csv").write_text("a,b\n1,2\n")
     error, *others = fill_batch(str(tmp_path / "bad.csv"))
@@ -25,9 +38,12 @@ def test_an_upload_that_cannot_be_read_leaves_no_result_of_before(tmp_path: Path
 
 
 NONE = "2 queries, 1 with no relevant documents. nDCG@10 if these count as 1: 1.0000, skipped: 1.0000"
-NEGATIVE = "references: query 0, position 1: the relevance -1 is negative; Negative relevance set to clip counts"
+NEGATIVE = (
+    "references: query 0, position 1: the relevance -1 is negative. Set Negative relevance in the options to clip"
+)
 SKIPPED = "nDCG@10: no query of positive weight has a value: No relevant documents set to nan excludes those with"
 FULL = "The full ideal has as many documents as there are ranks: give Cut"
+FLAT = "a single query, wrap it in a list, for a row per document give Query ids"
 TREC = "predictions: these are lines of a TREC file. Paste them in the tab Search runs."
 
 
@@ -37,6 +53,7 @@ TREC = "predictions: these are lines of a TREC file. Paste them in the tab Searc
         ("[[2, 1], [1]]", "[[1, 0], [0]]", BAR, NONE),
         ("[[2, 1]]", "[[1, 0]]", BAR, "1 query, 0 with no relevant documents.</p>"),
         ("[[2, 1]]", "[[1, -1]]", BAR, NEGATIVE),
+        ("[2, 1]", "[1, 0]", BAR, FLAT),
         ("[[2, 1]]", "[[0, 0]]", [*BAR[:7], "nan", *BAR[8:]], SKIPPED),
         ("[[2, 1]]", "[[1, 0]]", ["", *BAR[1:4], "full", *BAR[5:]], FULL),
         ("q1 Q0 d1 1 0.5 t\nq1 Q0 d2 2 0.4 t", "q1 0 d1 1", BAR, TREC),

@@ -59,7 +59,7 @@ def test_a_decimal_comma_is_a_point(cell: str, number: str) -> None:
 
 def test_a_negative_relevance_is_rejected_by_its_row_and_the_fields_of_the_page() -> None:
     error = shown([*RANKING, ["d6", "-2", "0"]]).picture
-    assert "Row 3 (d6): relevance −2 is negative. Set Negative relevance to clip or keep." in error
+    assert "Row 3 (d6): relevance −2 is negative. Set Negative relevance in the options to clip" in error
 
 
 def test_the_picture_and_the_numbers_are_of_the_largest_cutoff() -> None:

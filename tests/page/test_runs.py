@@ -1,6 +1,7 @@
 """Uploaded runs: their names, their results, what the tab shows of them, and a query of theirs as a ranking."""
 
 import base64
+import doctest
 import html
 import io
 import math
@@ -56,6 +57,17 @@ def test_runs_are_named_by_their_files_each_by_a_name_of_its_own() -> None:
     paths = ["1/bm25.run", "2/bm25.txt.gz", "3/bm25.CSV", "4/.run", "5/bm25.jsonl.zst", "6/v1.2"]
     names = ["bm25", "bm25 (2)", "bm25 (3)", ".run", "bm25 (4)", "v1.2"]
     assert [*run_names(paths).items()] == [*zip(names, paths, strict=True)]
+
+
+def test_a_long_beginning_of_all_names_is_said_once(tmp_path: Path) -> None:
+    begin = "msmarco-dev-small-bge-base-en-v1.5-"
+    qrels, runs = uploaded(tmp_path, qrels=QRELS, **{f"{begin}{name}": lines for name, lines in TWO.items()})
+    view = shown(qrels, runs).view
+    assert view.count(begin) == 1
+    assert f"The names of all runs begin with {begin}; the page leaves this out." in view
+    assert [*read_files(qrels, runs)[1]] == [*TWO]
+    assert "begin with" not in shown(qrels, runs[:1]).view
+    assert doctest.testmod(results).failed == 0
 
 
 def test_one_run_has_the_values_that_it_has_among_several(tmp_path: Path) -> None:

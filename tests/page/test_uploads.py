@@ -100,7 +100,7 @@ def test_a_batch_comes_as_json_or_as_csv(tmp_path: Path) -> None:
         (b'"a\nb"' + b",c" * 99 + b"\n", "has no predictions"),
         (b"PAR1\xff", "is not text in UTF-8; give CSV or JSON"),
         (b'{"predictions": []}', "has no references"),
-        (b'{"predictions": 1, "references": []}', "predictions must be a list; got int"),
+        (b'{"predictions": 1, "references": []}', "predictions must be a list or a mapping; got int"),
         (b'{"predictions": [', "line 1, column 18: not JSON"),
         (b"[1]", "must hold an object"),
         (b'{"predictions": [[]' + b", []" * 20_000 + b'], "references": []}', "holds more than 20,000 queries"),
