@@ -29,6 +29,8 @@ CARD_EXAMPLE = {
     "predictions": [[0.5, 0.5, 0.2, 0.1, 0], [0.9, 0.8, 0.7, 0.6, 0.5], [6, 5, 4, 3, 2, 1]],
     "references": [[1, 0, 0, 0, 0], [0, 0, 0, 0, 0], [3, 2, 3, 0, 1, 2]],
 }
+WITHOUT_DIGITS = re.compile(r"\s*([01])\.?\s*(@.*)?")
+NO_SIGN = re.compile(r"\s*([2-9]|10|[1-9]\.\d+)\s*")  # above 1, but as small as a DCG may be
 ALLOWED = re.compile(r"[-+\d.eE%@, ]+|nan")  # never the path of a file of the server
 LONGEST = 200_000  # characters of values of queries
 
@@ -40,7 +42,7 @@ def explanation_tab(
     with gr.Tab("Explain a score", id="explain") as tab:
         with gr.Row():
             choices = [(label, name) for name, label in SOURCES.items()]
-            source = gr.Radio(choices, value="ranking", label="Data", scale=3, min_width=320)
+            source = gr.Radio(choices, value="ranking", label="Data", scale=3, min_width=320, elem_id="explained-data")
             got = gr.Textbox(
                 "",
                 label="The score I got, such as 0.5921 or 59.21; or several, such as 0.31@5,0.283@10",
@@ -89,8 +91,28 @@ def explain_reported(source: str, got: str, values: str, own: str, table: pd.Dat
         given = {name: {"predictions": run, "references": qrels} for name, run in runs.items()}
     else:
         given = {"": batch_of(*batch) if source == "batch" else CARD_EXAMPLE}
-    reported = f"{values.strip()}\n" if values.strip() else got.strip() or None
-    return "".join(_explained(name, explanation_of(each, reported, options)) for name, each in given.items())
+    if values.strip():
+        reported: str | None = f"{values.strip()}\n"
+    else:
+        reported = score_of(got)
+    explanations = {name: explanation_of(each, reported, options) for name, each in given.items()}
+    known = any(each.matches or each.combinations or each.slips for each in explanations.values())
+    if reported and NO_SIGN.fullmatch(reported) and not known:
+        raise ValueError(f"{reported} is above 1, the highest nDCG. If it is a percentage, write {reported}%.")
+    return "".join(_explained(*each) for each in explanations.items())
+
+
+def score_of(got: str) -> str | None:
+    """Return the score, or scores, of the field; None if it is empty.
+
+    Raises:
+        ValueError: a score has no digits after the point, so nearly every convention rounds to it.
+    """
+    for each in got.split(","):
+        if found := WITHOUT_DIGITS.fullmatch(each):
+            digits = f"write the digits that you have, such as 0.97 or {found[1]}.00"
+            raise ValueError(f"Nearly every convention rounds to {found[1]}: {digits}.")
+    return got.strip() or None
 
 
 def explanation_of(given: Mapping[str, Any], got: Any, options: Mapping[str, Any]) -> Any:

@@ -73,6 +73,14 @@ def test_the_ranking_is_the_visitors_or_is_called_the_example(ndcg: evaluate.Met
     assert "These lines are of 2 queries" in shown(RANKING, own="q1 0 d1 1\nq2 0 d1 1")
 
 
+def test_a_score_above_1_may_be_a_percentage_or_a_dcg() -> None:
+    assert "No convention gives 0.015; the nearest is" in shown(RANKING, "1.5%")
+    assert "<h3>0.96 is the nDCG@10 of sklearn" in shown(RANKING, "96", table=TEXTBOOK).replace(
+        "The page&#x27;s example: ", ""
+    )
+    assert "a slip gives 6.8611: DCG called nDCG" in shown(RANKING, "6.8611")
+
+
 def test_a_batch_and_runs_are_explained(files: tuple[str, list[str]]) -> None:
     assert owners(shown(BATCH, batch=("[[1, 2]]", "[[0, 1]]", "", "")))["sklearn"] == "1.0000"
     assert shown(RUNS, "0.8155", files=files).startswith("<h3>bm25: 0.8155 is the nDCG@10 of ")
@@ -96,7 +104,7 @@ def test_a_slip_is_named_with_a_link_to_the_page_of_slips_in_a_space(
 @NOTHING_IN_COMMON
 def test_a_note_says_that_a_run_has_no_document_in_common_with_the_qrels(files: tuple[str, list[str]]) -> None:
     Path(files[1][0]).write_text("q Q0 doc7 1 2 t")
-    assert "<li>No document was both retrieved and judged; first retrieved:" in shown(RUNS, "0", files=files)
+    assert "<li>No document was both retrieved and judged; first retrieved:" in shown(RUNS, "0.000", files=files)
 
 
 @pytest.mark.parametrize(
@@ -105,10 +113,22 @@ def test_a_note_says_that_a_run_has_no_document_in_common_with_the_qrels(files: 
         (RANKING, "many", "The score I got must be an nDCG"),
         (CARD, "/etc/passwd", "The score I got must be an nDCG"),
         (CARD, __file__, "The score I got must be an nDCG"),  # a file of the server is never read
+        (RANKING, "1", "Nearly every convention rounds to 1: write the digits that you have, such as 0.97 or 1.00."),
+        (RANKING, "0.96@5, 0@10", "Nearly every convention rounds to 0"),
+        (RANKING, "1.5", "1.5 is above 1, the highest nDCG. If it is a percentage, write 1.5%."),
         (RUNS, "", "Upload the qrels"),
         (BATCH, "", "Give predictions"),
     ],
-    ids=["no number", "no such file", "a file", "no files", "no batch"],
+    ids=[
+        "no number",
+        "no such file",
+        "a file",
+        "no digits",
+        "no digits of one",
+        "no percentage",
+        "no files",
+        "no batch",
+    ],
 )
 def test_errors_are_shown(source: str, got: str, said: str) -> None:
     html = shown(source, got)
