@@ -39,14 +39,18 @@ def file_address(path: str) -> str:
     return f"https://huggingface.co/spaces/{space}/blob/main/{path}" if space else ""
 
 
-def file_link(text: str, path: str) -> str:
+def file_link(text: str, path: str, *, in_parentheses: bool = False) -> str:
     """Return a Markdown link to a file of the Space; outside a Space, the text and the path.
 
     >>> file_link("input formats", "docs/inputs.md#padding")
     'input formats (`docs/inputs.md`)'
+    >>> file_link("details", "docs/inputs.md", in_parentheses=True)
+    'details: `docs/inputs.md`'
     """
-    address = file_address(path)
-    return f"[{text}]({address})" if address else f"{text} (`{path.partition('#')[0]}`)"
+    if address := file_address(path):
+        return f"[{text}]({address})"
+    name = f"`{path.partition('#')[0]}`"
+    return f"{text}: {name}" if in_parentheses else f"{text} ({name})"
 
 
 def metric_card(folder: Path) -> str:
@@ -59,7 +63,8 @@ def metric_card(folder: Path) -> str:
             coded = base64.b64encode((folder / path).read_bytes()).decode()
             return f"![{text}](data:{TYPES[Path(path).suffix]};base64,{coded})"
         if path:
-            return file_link(text, f"{path}#{anchor}" if anchor else path)
+            around = link.string[link.start() - 1], link.string[link.end()]
+            return file_link(text, f"{path}#{anchor}" if anchor else path, in_parentheses=around == ("(", ")"))
         return f"[{text}](#h-{anchor})"  # Gradio names a heading by GitHub's rule, after an h-
 
     text = CODE_OR_FORMULA.sub(lambda match: match[1] or rf"\({match[2]}\)", card)

@@ -36,6 +36,7 @@ def test_outside_a_space_the_card_names_the_files(monkeypatch: pytest.MonkeyPatc
     card = metric_card(ROOT)
     assert all(link.startswith(("#h-", "https://")) for link in links_of(card))
     assert "(`docs/inputs.md`)" in card
+    assert re.findall(r"\([^()]*\(`", card) == []  # such as (details (`docs/conventions.md`))
     assert doctest.testmod(room).failed == 0
 
 
