@@ -17,6 +17,9 @@ from page.ranking import ranking_tab
 from page.render import CSS, HEAD
 from page.runs import runs_tab
 
+ABOUT = """# nDCG
+How good is a ranking? Normalized discounted cumulative gain is 1 if the most relevant documents come first, and less
+the further down they are."""
 FONT = ["ui-sans-serif", "system-ui", "sans-serif"]  # no font of another host
 MONO = ["ui-monospace", "Consolas", "monospace"]
 # what Gradio leaves out: keys that scroll, whether a fold is open, and which file a field is for
@@ -76,12 +79,11 @@ def choose_convention(name: str) -> list[Any]:
 
 def summary(convention: str, cutoffs: str) -> str:
     """Return the name of the folded options: what is chosen."""
-    return f"Options: {convention}, {f'k = {cutoffs}' if cutoffs.strip() else 'all ranks'}"
+    return f"Options: convention {convention}, {f'k = {cutoffs}' if cutoffs.strip() else 'all ranks'}"
 
 
 with gr.Blocks(title="nDCG", delete_cache=(3600, 3600)) as demo:
-    about = "# nDCG\nNormalized discounted cumulative gain: how close a ranking is to the best possible order."
-    gr.Markdown(about, elem_id="about")
+    gr.Markdown(ABOUT, elem_id="about")
     convention, bar = options_bar()
     with gr.Tabs() as tabs:
         table, title, step, link = ranking_tab(convention, bar)

@@ -171,7 +171,7 @@ def guide_html(step: str) -> str:
         for at, (name, each) in enumerate(STEPS.items(), 1)
     ]
     text = _step_html(step) if step in STEPS else ""
-    return f"<nav class='guide' aria-label='Six steps'><ol>{''.join(links)}</ol></nav>{text}"
+    return f"<nav class='guide' aria-label='Six steps'>New here? Six short steps:<ol>{''.join(links)}</ol></nav>{text}"
 
 
 def _step_html(name: str) -> str:

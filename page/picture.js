@@ -91,10 +91,17 @@ watch("value", () => {
 
 // Gradio writes what a field begins with, not what it holds.
 const fields = () => [...element.querySelectorAll("[data-option]")];
-watch("value", () => { for (const each of fields()) if (each !== document.activeElement) each.value = each.dataset.chosen; });
+const isValid = field => {
+  const { valid } = field.validity;
+  if (field.matches("input")) { field.ariaInvalid = !valid; find(".fault").hidden = valid; }
+  return valid;
+};
+watch("value", () => {
+  for (const each of fields()) if (each !== document.activeElement) { each.value = each.dataset.chosen; isValid(each); }
+});
 element.addEventListener("change", event => {
   const { option } = event.target.dataset;  // compared, since Gradio looks for the names of events in this text
-  if (option === "k" || option === "gain") ask(option, { value: event.target.value });
+  if ((option === "k" || option === "gain") && isValid(event.target)) ask(option, { value: event.target.value });
 });
 
 element.addEventListener("pointerdown", event => {
@@ -169,7 +176,8 @@ element.addEventListener("pointerdown", event => {
 });
 element.addEventListener("pointermove", event => {
   if (!scrubbed) return;
-  const [least, most] = scrubbed.document ? [0, Number(find(".picture").dataset.highest)] : [1, Infinity];
+  const [least, most] = scrubbed.document
+    ? [0, Number(find(".picture").dataset.highest)] : [1, Number(find("[data-option=k]").max)];
   const value = Math.max(least, Math.min(most, scrubbed.start + Math.round((event.clientX - scrubbed.x) / 12)));
   if (value === scrubbed.value) return;
   scrubbed.value = value;

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from .choices import CHOICES, cell_of, scrubbed, symbols
+from .choices import CHOICES, LONGEST_CUTOFF, cell_of, scrubbed, symbols
 from .contributions import Ranking, best_order, place_discounts, scores_of
 from .events import ASK
 from .guide import query_of_documents
@@ -26,15 +26,23 @@ SEARCHED = 40  # documents that are swapped with each other in search of the bes
 LEAST_DOTS = 3.0  # so that a relevance up to this can be chosen if all documents have less
 MOST_DOTS = 4  # the highest relevance that is shown as dots
 SHOWS = 5e-5  # the smallest change that shows in four digits
-# the meaning of each word, at its first place
-RELEVANCE_AND_SCORE = (
-    "<b>Relevance</b>, in dots: how well a document answers the query, as people judged it; no dot is not at all. "
-    "<b>Score</b>: the number that the search system gave a document; the highest comes first. "
+# the meaning of each word, next to what it names
+ABOUT_QUERY = "A search engine ranked these documents; people judged how well each of them answers the query: the dots."
+RELEVANCE = "<b>Relevance</b>, in dots: how well a document answers the query; no dot is not at all."
+SCORE = (
+    "<b>Score</b>: the number that the search engine gave a document; the highest comes first. Documents with the same "
+    "score are <b>tied</b>: nothing says which of them comes first."
 )
-JUDGED = "<b>Judged</b>: somebody said how relevant a document is; hatched documents were not judged. "
-HOW_TO_READ = (
-    "Solid bars: gain × discount; dashed bars: the gain alone; line: the discount. Drag a card to move it, or a value "
-    "with a dotted underline to change it."
+JUDGED = "<b>Judged</b>: somebody said how relevant a document is; hatched documents were not judged."
+GAIN_AND_DISCOUNT = (
+    "<b>Gain</b>, the dashed bar: what a document is worth; the more relevant, the more. <b>Discount</b>, the line: "
+    "how much of the gain counts at a rank: all of it at rank 1, less further down, where fewer people look. Solid "
+    "bar: gain × discount."
+)
+HOW_TO_CHANGE = "Drag a card to move it, or a value with a dotted underline to change it."
+IDEAL = (
+    "The same bars if the most relevant documents come first: no order has a higher <b>DCG</b>, the sum of the solid "
+    "bars. <b>nDCG</b> is the DCG of your order divided by the DCG of the ideal order."
 )
 RETRIEVED = "the system returns the <b>retrieved</b> documents, and may miss relevant ones"
 
@@ -89,6 +97,7 @@ def picture(
     return "".join(
         [
             f"<div class='picture' data-edits='{edits}' data-highest='{highest!r}'{_live(ranking, ranks, options)}>",
+            f"<p><span class='query'>Search: <b>{escape(query)}</b></span>. {ABOUT_QUERY}</p>" if query else "",
             f"<p class='score' role='status'><span class='name'>{escape(name)} <b class='change'></b></span>",
             f"<output class='value'>{value:.4f}</output><span class='sign'>=</span>",
             _part("dcg", sum(row["contribution"] for row in rows), "DCG, this order"),
@@ -97,18 +106,20 @@ def picture(
             f"<p class='said'>{_said(value, ideal, advised, _reasons(rows), tied=tied)} {escape(note)}</p>",
             f"<p class='formula'>{symbols(options)} {_choices(options)}</p>",
             "<button type='button' class='undo' title='Ctrl+Z'>Undo</button>",
-            f"<p class='query'>Search: <b>{escape(query)}</b></p>" if query else "",
             "<div class='lists'><section><div class='heads'><h3>Your order",
             "<small class='shown'>relevance<span>, score</span></small></h3>",
             "<h3 data-term='dcg'>gain × discount</h3></div>",
             f"<ol class='order'>{''.join(map(cards.row, curved(ranked[:DRAWN])))}</ol>",
             f"<p>{more:,} more documents are in the table below.</p>" if more > 0 else "",
-            f"<p class='words'>{RELEVANCE_AND_SCORE}{JUDGED if None in ranking.relevance else ''}{HOW_TO_READ}</p>",
+            f"<div class='words'><p>{RELEVANCE}</p><p class='of-score'>{SCORE}</p>",
+            f"<p>{JUDGED}</p>" if None in ranking.relevance else "",
+            f"<p>{GAIN_AND_DISCOUNT}</p><p>{HOW_TO_CHANGE}</p></div>",
             f"<div class='tray'><h3>Not retrieved<small>: {RETRIEVED}</small></h3><ul>{tray}</ul>",
             "<p class='nothing'>drop a document here</p></div>",
             f"<div class='removed'><h3>Removed, since not judged</h3><ul>{removed}</ul></div>" if removed else "",
             "</section><section class='best'><h3 data-term='ideal'>The ideal order</h3>",
-            f"<ol class='ideal'>{''.join(cards.ideal(*each) for each in best)}</ol></section></div></div>",
+            f"<ol class='ideal'>{''.join(cards.ideal(*each) for each in best)}</ol>",
+            f"<p class='words'>{IDEAL}</p></section></div></div>",
         ]
     )
 
@@ -117,10 +128,14 @@ def _choices(options: Mapping[str, Any]) -> str:
     """Return the fields next to the formula: the gain, and the cutoff."""
     words = [f"<option{' selected' if each == options['gain'] else ''}>{each}</option>" for each in CHOICES["gain"]]
     k = "" if options["k"][0] is None else options["k"][0]
+    is_needed = options["ideal"] == "full"  # which has as many documents as there are ranks
+    all_ranks, otherwise = ("required", "") if is_needed else ("placeholder='all'", ", or leave k empty for all ranks")
+    limits = f"type='number' min='1' max='{LONGEST_CUTOFF}' {all_ranks} aria-describedby='k-fault'"
     return (
         f"<span class='choices'><label>gain <select data-option='gain' data-chosen='{options['gain']}'>{''.join(words)}"
-        f"</select></label> <label>k <input data-option='k' data-chosen='{k}' value='{k}' type='number' min='1' "
-        "placeholder='all'></label></span>"
+        f"</select></label> <label>k <input data-option='k' data-chosen='{k}' value='{k}' {limits}></label></span> "
+        "<small id='k-fault' class='fault' role='alert' hidden>"
+        f"k: write a whole number, at most {LONGEST_CUTOFF:,}{otherwise}</small>"
     )
 
 
