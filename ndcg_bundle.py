@@ -49,7 +49,8 @@ if TYPE_CHECKING:
 
 # ndcg/measure/conventions.py: The definition of nDCG in each library, as data.
 
-# The options that a convention sets.
+# The options that a convention sets. `log_base` is not one. It scales every DCG, so nDCG, a ratio of two, is unchanged.
+# Only with "jarvelin" would it change nDCG, and there the libraries use 2.
 CHOICES = ("gain", "discount", "ideal", "score_dtype", "ties", "zero_division", "negative_relevance", "missing")
 
 
@@ -423,7 +424,7 @@ OF_LIBRARIES = {
     "top": "CatBoost's top is k",
 }
 
-# A new discount is a row here and a function of the same name in scoring.py.
+# A new discount is a row here and one of DISCOUNT_FUNCTIONS in scoring.py.
 DISCOUNTS = {
     "log": NamedDiscount("1 / log_b(i + 1)", base_above=0),
     "reciprocal": NamedDiscount("1 / i"),

@@ -53,7 +53,7 @@ OF_LIBRARIES = {
     "top": "CatBoost's top is k",
 }
 
-# A new discount is a row here and a function of the same name in scoring.py.
+# A new discount is a row here and one of DISCOUNT_FUNCTIONS in scoring.py.
 DISCOUNTS = {
     "log": NamedDiscount("1 / log_b(i + 1)", base_above=0),
     "reciprocal": NamedDiscount("1 / i"),

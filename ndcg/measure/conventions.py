@@ -9,7 +9,8 @@ import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-# The options that a convention sets.
+# The options that a convention sets. `log_base` is not one. It scales every DCG, so nDCG, a ratio of two, is unchanged.
+# Only with "jarvelin" would it change nDCG, and there the libraries use 2.
 CHOICES = ("gain", "discount", "ideal", "score_dtype", "ties", "zero_division", "negative_relevance", "missing")
 
 

@@ -57,8 +57,9 @@ def test_every_named_discount_and_gain_has_a_function() -> None:
 @pytest.mark.parametrize("name", DISCOUNTS)
 def test_a_discount_is_its_formula(name: str) -> None:
     ranks, base = np.arange(1, 50), 3.0
-    known: dict[str, Any] = {"log_b": lambda x: math.log(x, base), "max": max}
-    expected = [eval(DISCOUNTS[name].formula, known, {"i": rank}) for rank in ranks.tolist()]
+    known: dict[str, Any] = {**vars(math), "log_b": lambda x: math.log(x, base), "max": max, "min": min}
+    formula = DISCOUNTS[name].formula.replace("^", "**")
+    expected = [eval(formula, known, {"i": rank}) for rank in ranks.tolist()]
     assert DISCOUNT_FUNCTIONS[name](ranks, base) == pytest.approx(expected, rel=1e-14)
     depends = DISCOUNT_FUNCTIONS[name](ranks, base).tolist() != DISCOUNT_FUNCTIONS[name](ranks, base + 1).tolist()
     assert depends == (DISCOUNTS[name].base_above is not None) == ("log_b" in DISCOUNTS[name].formula)

@@ -9,6 +9,7 @@ from reference import RELEVANCE, SCORES
 
 from ndcg.measure.conventions import CONVENTIONS, convention_notes, convention_table
 
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAGE = (ROOT / "docs" / "conventions.md").read_text(encoding="utf-8")
 
 
@@ -20,6 +21,10 @@ def test_the_page_describes_the_conventions_correctly(ndcg: evaluate.Metric) -> 
     table = convention_table(dict(sorted(values.items(), key=lambda item: item[1])))
     assert table in PAGE, table
     assert convention_notes() in PAGE, convention_notes()
+
+
+def test_the_card_counts_the_conventions() -> None:
+    assert f"[conventions of {len(CONVENTIONS)} libraries](docs/conventions.md)" in README
 
 
 @pytest.mark.parametrize("name", CONVENTIONS)
