@@ -10,6 +10,8 @@ import pytest
 from conftest import ROOT, spark_session
 from markdown_pages import DOCS, FENCE, README, anchors, dead_links, name, text
 
+from ndcg.inputs.tables import NAMES
+
 MARKS = {
     "training": (pytest.mark.peers, pytest.mark.filterwarnings("ignore::FutureWarning")),  # of the oldest LightGBM
     "spark": (
@@ -73,6 +75,32 @@ def test_the_figures_of_speed_are_those_that_were_measured() -> None:
 def test_every_link_of_the_changelog_leads_somewhere() -> None:
     """The other pages are in the Space, whose links test_space.py follows."""
     assert list(dead_links(ROOT / "CHANGELOG.md")) == []
+
+
+def test_every_page_and_picture_that_a_file_names_exists() -> None:
+    folders = ("benchmarks", "conformance", "docs", "examples", "ndcg", "page", "scripts", "tests")
+    places = [ROOT.glob("*"), *((ROOT / folder).rglob("*") for folder in folders)]
+    files = {path for found in places for path in found if path.suffix in (".md", ".py", ".toml")}
+    named = {
+        f"{name(file)}: {path}{anchor}"
+        for file in files - {ROOT / "CHANGELOG.md"}
+        for path, anchor in re.findall(r"\b(docs/[\w/-]+\.\w+)(#[\w-]+)?", text(file))
+        if not (ROOT / path).is_file() or (anchor and anchor[1:] not in anchors(text(ROOT / path)))
+    }
+    assert named == set()
+
+
+def test_the_page_on_inputs_lists_every_known_name_of_a_column() -> None:
+    row = r"(?m)^\| (query|document|score|relevance)\b[^|]*\| (.+) \|$"
+    rows = re.findall(row, text(ROOT / "docs" / "inputs.md"))
+    listed = {(column, bare(each)) for column, names in rows for each in re.findall(r"`([^`]+)`", names)}
+    known = {(column, each) for kind in NAMES.values() for column, names in kind.items() for each in names}
+    assert {(column, each) for column, each in known if (column, bare(each)) not in listed} == set()
+
+
+def bare(column: str) -> str:
+    """The name of a column without what does not matter: case, spaces, - and _."""
+    return re.sub(r"[-_ ]", "", column.lower())
 
 
 def test_dead_links_are_found(tmp_path: Path) -> None:
