@@ -154,7 +154,7 @@ print(metric.compute())
 
 @pytest.mark.slow
 def test_evaluates_own_processes_score_the_batches_of_a_killed_one(processes: Processes) -> None:
-    """The reason for a protocol of our own: docs/faults.md compares them."""
+    """The reason for a protocol of our own: docs/processes.md compares them."""
     second = processes.start(OWN, process_id=1, batches=5)
     found = int(processes.run(OWN, process_id=0, batches=1))
     assert second.await_death() == -signal.SIGKILL
