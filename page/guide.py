@@ -170,8 +170,8 @@ def guide_html(step: str) -> str:
         f"{at} {escape(each.title)}</a></li>"
         for at, (name, each) in enumerate(STEPS.items(), 1)
     ]
-    text = _step_html(step) if step in STEPS else ""
-    return f"<nav class='guide' aria-label='Six steps'>New here? Six short steps:<ol>{''.join(links)}</ol></nav>{text}"
+    steps = f"<span>New here? Six short steps:</span><ol>{''.join(links)}</ol>"
+    return f"<nav class='guide' aria-label='Six steps'>{steps}</nav>{_step_html(step) if step in STEPS else ''}"
 
 
 def _step_html(name: str) -> str:

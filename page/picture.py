@@ -27,7 +27,10 @@ LEAST_DOTS = 3.0  # so that a relevance up to this can be chosen if all document
 MOST_DOTS = 4  # the highest relevance that is shown as dots
 SHOWS = 5e-5  # the smallest change that shows in four digits
 # the meaning of each word, next to what it names
-ABOUT_QUERY = "A search engine ranked these documents; people judged how well each of them answers the query: the dots."
+ABOUT_QUERY = (
+    "<span class='about'>. A search engine ranked these documents; people judged how well each of them answers the "
+    "query: the dots.</span>"
+)
 RELEVANCE = "<b>Relevance</b>, in dots: how well a document answers the query; no dot is not at all."
 SCORE = (
     "<b>Score</b>: the number that the search engine gave a document; the highest comes first. Documents with the same "
@@ -42,7 +45,8 @@ GAIN_AND_DISCOUNT = (
 HOW_TO_CHANGE = "Drag a card to move it, or a value with a dotted underline to change it."
 IDEAL = (
     "The same bars if the most relevant documents come first: no order has a higher <b>DCG</b>, the sum of the solid "
-    "bars. <b>nDCG</b> is the DCG of your order divided by the DCG of the ideal order."
+    "bars. <b>nDCG</b>, normalized discounted cumulative gain, is the DCG of your order divided by the DCG of the "
+    "ideal order."
 )
 RETRIEVED = "the system returns the <b>retrieved</b> documents, and may miss relevant ones"
 
@@ -97,7 +101,7 @@ def picture(
     return "".join(
         [
             f"<div class='picture' data-edits='{edits}' data-highest='{highest!r}'{_live(ranking, ranks, options)}>",
-            f"<p><span class='query'>Search: <b>{escape(query)}</b></span>. {ABOUT_QUERY}</p>" if query else "",
+            f"<p><span class='query'>Search: <b>{escape(query)}</b></span>{ABOUT_QUERY}</p>" if query else "",
             f"<p class='score' role='status'><span class='name'>{escape(name)} <b class='change'></b></span>",
             f"<output class='value'>{value:.4f}</output><span class='sign'>=</span>",
             _part("dcg", sum(row["contribution"] for row in rows), "DCG, this order"),
