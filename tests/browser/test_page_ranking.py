@@ -500,6 +500,30 @@ def test_the_score_the_picture_and_every_step_are_on_the_first_screen_of_a_phone
     assert page.evaluate("scrollY") == 0
 
 
+def test_a_cutoff_that_is_none_leaves_the_picture_and_is_said_at_the_field(
+    visit: Opener, ndcg: evaluate.Metric
+) -> None:
+    page = visit(PLAIN)
+    cutoff, fault = page.locator("#picture [data-option=k]"), page.locator("#picture .fault")
+    for wrong in ("0", "1.5", "1e9", "-3"):
+        cutoff.fill(wrong)
+        cutoff.press("Tab")
+        expect(fault).to_have_text("k: write a whole number, at most 100,000, or leave k empty for all ranks")
+        expect(cutoff).to_have_attribute("aria-invalid", "true")
+        come_to_rest(page)
+        assert value(page) == score(ndcg)
+    cutoff.fill("2")
+    cutoff.press("Tab")
+    wait_for(page, score(ndcg, k=2))
+    expect(fault).to_be_hidden()
+    choose(page, "Ideal", "full")
+    cutoff.fill("")
+    cutoff.press("Tab")
+    expect(fault).to_have_text("k: write a whole number, at most 100,000")
+    come_to_rest(page)
+    assert value(page) == score(ndcg, k=2, ideal="full")
+
+
 def test_screen_readers_hear_names_states_and_units(visit: Opener) -> None:
     page = visit(PLAIN)
     fold = page.get_by_role("button", name="Every number")

@@ -43,7 +43,7 @@ NEGATIVE = (
 )
 SKIPPED = "nDCG@10: no query of positive weight has a value: No relevant documents set to nan excludes those with"
 FULL = "The full ideal has as many documents as there are ranks: give Cut"
-FLAT = "a single query, wrap it in a list, for a row per document give Query ids"
+FLAT = "for a row per document give Query ids"
 TREC = "predictions: these are lines of a TREC file. Paste them in the tab Search runs."
 
 
