@@ -2264,7 +2264,6 @@ JUDGED = re.compile(
     r"(?i)\s*(?:(?:not|non|partially|partly|somewhat|highly|fully|very|perfectly|marginally)[ _-]?)*(?:ir)?relevant\s*|"
     r"\s*(?:yes|no|true|false|good|bad|fair|excellent|perfect|poor|correct|incorrect|pass|fail)\s*"
 )
-SEPARATORS = re.compile(r"[-_ ]")
 
 
 class UnknownColumnError(ValueError):
@@ -2289,7 +2288,8 @@ def plain_name(name: str) -> str:
     >>> plain_name("Query-ID"), plain_name("queryId"), plain_name("query_id:token")
     ('queryid', 'queryid', 'queryid')
     """
-    return SEPARATORS.sub("", RECBOLE.sub("", name.strip()).lower())
+    name = RECBOLE.sub("", name.strip()) if ":" in name else name
+    return name.lower().replace("_", "").replace("-", "").replace(" ", "")
 
 
 PLAIN = {
@@ -2298,6 +2298,7 @@ PLAIN = {
     for each in names.values()
     for name in each
 }
+COLUMNS_OF_ROWS = {PLAIN[name] for names in (*IDS.values(), *VALUES_OF_ROWS.values(), LOWEST_FIRST) for name in names}
 
 
 @dataclass(frozen=True)
@@ -2383,6 +2384,15 @@ def check_fields(fields: Any) -> dict[str, tuple[str | None, str | None]]:
 
 def names_of_side(kind: str, fields: Any = None, score_order: str = "descending") -> Names:
     """Return the names that the fields of one side may have, with the ones that `fields` gives for it."""
+    return _known_names(kind, score_order) if fields is None else _names_given(kind, fields, score_order)
+
+
+@cache
+def _known_names(kind: str, score_order: str) -> Names:
+    return Names(kind, {}, score_order)
+
+
+def _names_given(kind: str, fields: Any, score_order: str) -> Names:
     given: dict[str, Any] = {}
     for field, (of_run, of_qrels) in check_fields(fields).items():
         those = {"run": (of_run,), "qrels": (of_qrels,), "exclude": (of_qrels, of_run)}[kind]
@@ -2476,10 +2486,11 @@ class OneToOne:
         return bool(self.one.setdefault(one, other) == other and self.other.setdefault(other, one) == one)
 
 
-def alternatives(field: str, names: Sequence[Any]) -> list[Any]:
+@lru_cache(1 << 10)
+def alternatives(field: str, names: tuple[Any, ...]) -> list[Any]:
     """Return the names of the ids of queries, or of documents, among which none is the obvious one.
 
-    >>> alternatives("query", ["user_id", "query", "score"]), alternatives("query", ["query_id", "user_id"])
+    >>> alternatives("query", ("user_id", "query", "score")), alternatives("query", ("query_id", "user_id"))
     (['user_id', 'query'], [])
     """
     found = spelled(names, IDS[field])
@@ -4451,7 +4462,7 @@ class HitReader:
         """Return the id of the query of an object with its hits, which must not have another one as well."""
         found = query_of(row, self.names)
         if found is not None and isinstance(row, Mapping) and "query" not in self.names.given:
-            several = [name for name in alternatives("query", list(row)) if id_kind(type(row[name]))]
+            several = [name for name in alternatives("query", tuple(row)) if id_kind(type(row[name]))]
             if len(several) > 1 and not self.queries.agree(*(row[name] for name in several[:2])):
                 raise ValueError(ambiguous("query", *several[:2]))
         return found
@@ -4479,7 +4490,7 @@ class HitReader:
         if not isinstance(first, Mapping) and not _is_object(first):
             return
         present = _inputs_hits_names_of(first)
-        if "document" not in self.names.given and len(several := alternatives("document", present)) > 1:
+        if "document" not in self.names.given and len(several := alternatives("document", tuple(present))) > 1:
             for each in hits.objects:
                 one, other = (_field(each, (name,)) for name in several[:2])
                 if id_kind(type(one)) and id_kind(type(other)) and not self.documents.agree(one, other):
@@ -5160,7 +5171,7 @@ def chosen_columns(columns: Sequence[str], names: Names, cells: Cells, there: st
         if plain.count(plain_name(name)) > 1:
             raise ValueError(f"two columns are called {plain_name(name)}; remove one")
     for field in IDS.keys() - names.given.keys():
-        if several := alternatives(field, columns)[:2]:
+        if several := alternatives(field, tuple(columns))[:2]:
             rows = OneToOne()
             if not all(rows.agree(*row) for row in cells(several)):
                 raise ValueError(ambiguous(field, *several))
@@ -5289,6 +5300,17 @@ def are_numbers(side: Any) -> bool:
     if type(side) is list:
         return bool(side and type(side[0]) is list and side[0] and type(side[0][0]) in PLAIN_NUMBERS)
     return type(side) is np.ndarray and side.dtype.kind in "biuf"
+
+
+def are_mappings(side: Any) -> bool:
+    """Return whether a side is ``{query: {document: number}}``, as far as its first query tells."""
+    if type(side) is not dict or set(map(type, side.values())) != {dict}:
+        return False
+    first = next(iter(side.values()))
+    if not first or not set(map(type, first.values())) <= {*PLAIN_NUMBERS, NoneType}:
+        return False
+    rows = [each for each in (side, first) if len(each) <= MOST_COLUMNS]  # as of a table, whose names are columns
+    return COLUMNS_OF_ROWS.isdisjoint(plain_name(name) for each in rows for name in each if isinstance(name, str))
 
 
 # Tables of rows, and records
@@ -5498,6 +5520,8 @@ def _inputs_formats_is_empty(row: Any) -> bool:
 def together(inputs: Any) -> Any:
     """Return inputs whose format depends on both sides as mappings: matrices of ids and scores, and sets of columns."""
     predictions, references, query_ids, document_ids = inputs[:4]
+    if are_columns_with_ids(predictions) and are_columns_with_ids(references):
+        return inputs
     if query_ids is not None and isinstance(predictions, Columns) and predictions.are_rows:
         predictions = predictions.value
     predictions = of_rows(predictions, references)
@@ -5531,6 +5555,11 @@ def together(inputs: Any) -> Any:
     return inputs._replace(
         predictions=predictions, references=references, query_ids=query_ids, document_ids=document_ids
     )
+
+
+def are_columns_with_ids(side: Any) -> bool:
+    """Return whether a side is a table or a file whose rows name their query and their document."""
+    return isinstance(side, Columns) and side.positions is None and not side.are_rows
 
 
 def _ids_in_order(query_ids: Any) -> list[Any]:
@@ -5890,7 +5919,7 @@ def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_i
         relevances.extend(map(judged.__getitem__, missing))
         is_retrieved += b"\1" * len(run) + b"\0" * len(missing)
         lengths.append(len(run) + len(missing))
-    if not all(map(id_kind, id_types)):
+    if not all(map(id_kind, id_types.union(map(type, predictions), map(type, references)))):
         check_ids("predictions", predictions)
         check_ids("references", references)
 
@@ -6238,9 +6267,15 @@ class Inputs(NamedTuple):
         has_ids = self.query_ids is not None or self.document_ids is not None or self.exclude is not None
         return not has_ids and are_numbers(self.predictions) and are_numbers(self.references)
 
+    @property
+    def are_mappings(self) -> bool:
+        """Whether both sides are ``{query: {document: number}}``, and nothing is excluded."""
+        has_more = any(each is not None for each in (self.query_ids, self.document_ids, self.exclude, self.fields))
+        return not has_more and are_mappings(self.predictions) and are_mappings(self.references)
+
     def settled(self, score_order: str = "descending") -> "Inputs":
         """Return rankings of other libraries as arrays, and tables, records and hits by their ids."""
-        if self.are_numbers:
+        if self.are_numbers or self.are_mappings:
             return self
         (inputs,) = settled_systems({"predictions": self.predictions}, self, [score_order])
         return inputs
@@ -6343,6 +6378,9 @@ def _join(inputs: Inputs, **how: Any) -> Rankings:
     predictions, references, query_ids, document_ids, exclude, *_ = inputs
     if inputs.are_numbers:
         return join_lists(predictions, references, how["ignore_index"], how["score_order"])
+    if inputs.are_mappings or (are_columns_with_ids(predictions) and are_columns_with_ids(references)):
+        _refuse_ids_of_rows(query_ids, document_ids)
+        return join_by_id(predictions, references, exclude, **how)
     for argument, side in (("predictions", predictions), ("references", references)):
         if side is None:
             in_order = 'give ranks as predictions, with score_order="ascending"'
@@ -6362,10 +6400,8 @@ def _join(inputs: Inputs, **how: Any) -> Rankings:
         return join_by_id(*ranked, exclude, **how)._replace(query_ids=None)
     predictions, references = with_ids_by_query(predictions, references, how["score_order"])
     by_id = _are_by_id(predictions, references, query_ids)
-    if query_ids is not None and by_id:
-        raise ValueError("query_ids are for flat predictions and references; a mapping or a file has ids of its own")
-    if document_ids is not None and query_ids is None:
-        raise ValueError("document_ids are for flat predictions and references; give query_ids too")
+    if by_id or query_ids is None:
+        _refuse_ids_of_rows(query_ids, document_ids)
     if exclude is not None and document_ids is None and not by_id:
         raise ValueError("exclude: documents have no ids; give query_ids and document_ids, mappings, or ranked ids")
     if query_ids is not None:
@@ -6373,6 +6409,14 @@ def _join(inputs: Inputs, **how: Any) -> Rankings:
     if by_id:
         return join_by_id(predictions, references, exclude, **how)
     return join_lists(predictions, references, how["ignore_index"], how["score_order"])
+
+
+def _refuse_ids_of_rows(query_ids: Any, document_ids: Any) -> None:
+    """Raise an error for ids of flat rows next to rankings that are not flat."""
+    if query_ids is not None:
+        raise ValueError("query_ids are for flat predictions and references; a mapping or a file has ids of its own")
+    if document_ids is not None:
+        raise ValueError("document_ids are for flat predictions and references; give query_ids too")
 
 
 def _inputs_reading_are_columns(predictions: Any, references: Any) -> bool:
@@ -8137,7 +8181,7 @@ def counted_parts(
             if before and bar is None:
                 total = inputs.predictions.shape[0] if is_sparse(inputs.predictions) else len(inputs.predictions)
                 bar = until_done.enter_context(progress(total, "Scoring", " queries", initial=before))
-            if not before and _are_swapped(part.score[:COMPARED], part.relevance[:COMPARED]):
+            if not before and _are_swapped(part):
                 warn(f"predictions: {LABELS_FIRST}")
             if options.missing == "raise":
                 refuse_missing(part, before)
@@ -8153,8 +8197,11 @@ def counted_parts(
         notify(first)
 
 
-def _are_swapped(score: NDArray[Any], relevance: NDArray[Any]) -> bool:
-    """Return whether the scores of documents are labels, 0 and 1, and their relevances are fractions, as scores are."""
+def _are_swapped(rankings: Rankings) -> bool:
+    """Return whether the first scores are labels, 0 and 1, and their relevances are fractions, as scores are."""
+    score, relevance = rankings.score[:COMPARED], rankings.relevance[:COMPARED]
+    if rankings.retrieved is not None:
+        score, relevance = (each[rankings.retrieved[:COMPARED]] for each in (score, relevance))
     if not ((score == 0) | (score == 1)).all() or len(np.unique(score)) < 2:
         return False
     return bool(((relevance >= 0) & (relevance <= 1)).all() and np.mean(relevance % 1 > 0) > 0.5)

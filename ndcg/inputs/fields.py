@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cached_property
+from functools import cache, cached_property, lru_cache
 from numbers import Real
 from typing import Any
 
@@ -64,7 +64,6 @@ JUDGED = re.compile(
     r"(?i)\s*(?:(?:not|non|partially|partly|somewhat|highly|fully|very|perfectly|marginally)[ _-]?)*(?:ir)?relevant\s*|"
     r"\s*(?:yes|no|true|false|good|bad|fair|excellent|perfect|poor|correct|incorrect|pass|fail)\s*"
 )
-SEPARATORS = re.compile(r"[-_ ]")
 
 
 class UnknownColumnError(ValueError):
@@ -89,7 +88,8 @@ def plain_name(name: str) -> str:
     >>> plain_name("Query-ID"), plain_name("queryId"), plain_name("query_id:token")
     ('queryid', 'queryid', 'queryid')
     """
-    return SEPARATORS.sub("", RECBOLE.sub("", name.strip()).lower())
+    name = RECBOLE.sub("", name.strip()) if ":" in name else name
+    return name.lower().replace("_", "").replace("-", "").replace(" ", "")
 
 
 PLAIN = {
@@ -98,6 +98,7 @@ PLAIN = {
     for each in names.values()
     for name in each
 }
+COLUMNS_OF_ROWS = {PLAIN[name] for names in (*IDS.values(), *VALUES_OF_ROWS.values(), LOWEST_FIRST) for name in names}
 
 
 @dataclass(frozen=True)
@@ -183,6 +184,15 @@ def check_fields(fields: Any) -> dict[str, tuple[str | None, str | None]]:
 
 def names_of_side(kind: str, fields: Any = None, score_order: str = "descending") -> Names:
     """Return the names that the fields of one side may have, with the ones that `fields` gives for it."""
+    return _known_names(kind, score_order) if fields is None else _names_given(kind, fields, score_order)
+
+
+@cache
+def _known_names(kind: str, score_order: str) -> Names:
+    return Names(kind, {}, score_order)
+
+
+def _names_given(kind: str, fields: Any, score_order: str) -> Names:
     given: dict[str, Any] = {}
     for field, (of_run, of_qrels) in check_fields(fields).items():
         those = {"run": (of_run,), "qrels": (of_qrels,), "exclude": (of_qrels, of_run)}[kind]
@@ -276,10 +286,11 @@ class OneToOne:
         return bool(self.one.setdefault(one, other) == other and self.other.setdefault(other, one) == one)
 
 
-def alternatives(field: str, names: Sequence[Any]) -> list[Any]:
+@lru_cache(1 << 10)
+def alternatives(field: str, names: tuple[Any, ...]) -> list[Any]:
     """Return the names of the ids of queries, or of documents, among which none is the obvious one.
 
-    >>> alternatives("query", ["user_id", "query", "score"]), alternatives("query", ["query_id", "user_id"])
+    >>> alternatives("query", ("user_id", "query", "score")), alternatives("query", ("query_id", "user_id"))
     (['user_id', 'query'], [])
     """
     found = spelled(names, IDS[field])

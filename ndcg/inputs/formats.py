@@ -6,6 +6,7 @@ Other formats are left as they are: lists and columns of numbers, mappings, and 
 import io
 from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import count, pairwise
+from types import NoneType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,17 @@ from ..measure.messages import shown, warn
 from ..measure.scoring import in_threads
 from .columns import Column, beyond_2_53, offsets_of, read_flat_column
 from .exclusion import Pairs
-from .fields import Names, Possible, UnknownColumnError, could_be_value, names_of_side, refuse_lowest_first, spelled
+from .fields import (
+    COLUMNS_OF_ROWS,
+    Names,
+    Possible,
+    UnknownColumnError,
+    could_be_value,
+    names_of_side,
+    plain_name,
+    refuse_lowest_first,
+    spelled,
+)
 from .hashes import Columns, hashes_of, repeated_row
 from .hits import HitReader, Hits, answers_in, are_hits, by_id, hits_of, in_query
 from .ids import as_list, id_column, id_kind, read_ids
@@ -33,7 +44,7 @@ from .sources import (
     settled,
     table_names,
 )
-from .tables import are_columns, chosen_columns, table_records, values_by_order
+from .tables import MOST_COLUMNS, are_columns, chosen_columns, table_records, values_by_order
 
 HASHED = 1 << 17  # rows whose ids a thread hashes at a time
 PLAIN_NUMBERS = (int, float)
@@ -75,6 +86,17 @@ def are_numbers(side: Any) -> bool:
     if type(side) is list:
         return bool(side and type(side[0]) is list and side[0] and type(side[0][0]) in PLAIN_NUMBERS)
     return type(side) is np.ndarray and side.dtype.kind in "biuf"
+
+
+def are_mappings(side: Any) -> bool:
+    """Return whether a side is ``{query: {document: number}}``, as far as its first query tells."""
+    if type(side) is not dict or set(map(type, side.values())) != {dict}:
+        return False
+    first = next(iter(side.values()))
+    if not first or not set(map(type, first.values())) <= {*PLAIN_NUMBERS, NoneType}:
+        return False
+    rows = [each for each in (side, first) if len(each) <= MOST_COLUMNS]  # as of a table, whose names are columns
+    return COLUMNS_OF_ROWS.isdisjoint(plain_name(name) for each in rows for name in each if isinstance(name, str))
 
 
 # Tables of rows, and records
@@ -284,6 +306,8 @@ def _is_empty(row: Any) -> bool:
 def together(inputs: Any) -> Any:
     """Return inputs whose format depends on both sides as mappings: matrices of ids and scores, and sets of columns."""
     predictions, references, query_ids, document_ids = inputs[:4]
+    if are_columns_with_ids(predictions) and are_columns_with_ids(references):
+        return inputs
     if query_ids is not None and isinstance(predictions, Columns) and predictions.are_rows:
         predictions = predictions.value
     predictions = of_rows(predictions, references)
@@ -317,6 +341,11 @@ def together(inputs: Any) -> Any:
     return inputs._replace(
         predictions=predictions, references=references, query_ids=query_ids, document_ids=document_ids
     )
+
+
+def are_columns_with_ids(side: Any) -> bool:
+    """Return whether a side is a table or a file whose rows name their query and their document."""
+    return isinstance(side, Columns) and side.positions is None and not side.are_rows
 
 
 def _ids_in_order(query_ids: Any) -> list[Any]:

@@ -228,7 +228,7 @@ class HitReader:
         """Return the id of the query of an object with its hits, which must not have another one as well."""
         found = query_of(row, self.names)
         if found is not None and isinstance(row, Mapping) and "query" not in self.names.given:
-            several = [name for name in alternatives("query", list(row)) if id_kind(type(row[name]))]
+            several = [name for name in alternatives("query", tuple(row)) if id_kind(type(row[name]))]
             if len(several) > 1 and not self.queries.agree(*(row[name] for name in several[:2])):
                 raise ValueError(ambiguous("query", *several[:2]))
         return found
@@ -256,7 +256,7 @@ class HitReader:
         if not isinstance(first, Mapping) and not _is_object(first):
             return
         present = _names_of(first)
-        if "document" not in self.names.given and len(several := alternatives("document", present)) > 1:
+        if "document" not in self.names.given and len(several := alternatives("document", tuple(present))) > 1:
             for each in hits.objects:
                 one, other = (_field(each, (name,)) for name in several[:2])
                 if id_kind(type(one)) and id_kind(type(other)) and not self.documents.agree(one, other):

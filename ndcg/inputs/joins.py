@@ -192,7 +192,7 @@ def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_i
         relevances.extend(map(judged.__getitem__, missing))
         is_retrieved += b"\1" * len(run) + b"\0" * len(missing)
         lengths.append(len(run) + len(missing))
-    if not all(map(id_kind, id_types)):
+    if not all(map(id_kind, id_types.union(map(type, predictions), map(type, references)))):
         check_ids("predictions", predictions)
         check_ids("references", references)
 

@@ -20,7 +20,7 @@ from ..measure.scoring import InvalidRankingError
 from .columns import numbered, read_column
 from .exclusion import by_position
 from .fields import with_names_of_columns
-from .formats import are_numbers, together, with_ids
+from .formats import are_columns_with_ids, are_mappings, are_numbers, together, with_ids
 from .hashes import Columns
 from .ids import check_ids
 from .ids_as_values import refuse_ids_as_values, refuse_other_rows, refuse_typed_triples
@@ -64,9 +64,15 @@ class Inputs(NamedTuple):
         has_ids = self.query_ids is not None or self.document_ids is not None or self.exclude is not None
         return not has_ids and are_numbers(self.predictions) and are_numbers(self.references)
 
+    @property
+    def are_mappings(self) -> bool:
+        """Whether both sides are ``{query: {document: number}}``, and nothing is excluded."""
+        has_more = any(each is not None for each in (self.query_ids, self.document_ids, self.exclude, self.fields))
+        return not has_more and are_mappings(self.predictions) and are_mappings(self.references)
+
     def settled(self, score_order: str = "descending") -> "Inputs":
         """Return rankings of other libraries as arrays, and tables, records and hits by their ids."""
-        if self.are_numbers:
+        if self.are_numbers or self.are_mappings:
             return self
         (inputs,) = settled_systems({"predictions": self.predictions}, self, [score_order])
         return inputs
@@ -169,6 +175,9 @@ def _join(inputs: Inputs, **how: Any) -> Rankings:
     predictions, references, query_ids, document_ids, exclude, *_ = inputs
     if inputs.are_numbers:
         return join_lists(predictions, references, how["ignore_index"], how["score_order"])
+    if inputs.are_mappings or (are_columns_with_ids(predictions) and are_columns_with_ids(references)):
+        _refuse_ids_of_rows(query_ids, document_ids)
+        return join_by_id(predictions, references, exclude, **how)
     for argument, side in (("predictions", predictions), ("references", references)):
         if side is None:
             in_order = 'give ranks as predictions, with score_order="ascending"'
@@ -188,10 +197,8 @@ def _join(inputs: Inputs, **how: Any) -> Rankings:
         return join_by_id(*ranked, exclude, **how)._replace(query_ids=None)
     predictions, references = with_ids_by_query(predictions, references, how["score_order"])
     by_id = _are_by_id(predictions, references, query_ids)
-    if query_ids is not None and by_id:
-        raise ValueError("query_ids are for flat predictions and references; a mapping or a file has ids of its own")
-    if document_ids is not None and query_ids is None:
-        raise ValueError("document_ids are for flat predictions and references; give query_ids too")
+    if by_id or query_ids is None:
+        _refuse_ids_of_rows(query_ids, document_ids)
     if exclude is not None and document_ids is None and not by_id:
         raise ValueError("exclude: documents have no ids; give query_ids and document_ids, mappings, or ranked ids")
     if query_ids is not None:
@@ -199,6 +206,14 @@ def _join(inputs: Inputs, **how: Any) -> Rankings:
     if by_id:
         return join_by_id(predictions, references, exclude, **how)
     return join_lists(predictions, references, how["ignore_index"], how["score_order"])
+
+
+def _refuse_ids_of_rows(query_ids: Any, document_ids: Any) -> None:
+    """Raise an error for ids of flat rows next to rankings that are not flat."""
+    if query_ids is not None:
+        raise ValueError("query_ids are for flat predictions and references; a mapping or a file has ids of its own")
+    if document_ids is not None:
+        raise ValueError("document_ids are for flat predictions and references; give query_ids too")
 
 
 def _are_columns(predictions: Any, references: Any) -> bool:

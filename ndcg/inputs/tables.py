@@ -51,7 +51,7 @@ def chosen_columns(columns: Sequence[str], names: Names, cells: Cells, there: st
         if plain.count(plain_name(name)) > 1:
             raise ValueError(f"two columns are called {plain_name(name)}; remove one")
     for field in IDS.keys() - names.given.keys():
-        if several := alternatives(field, columns)[:2]:
+        if several := alternatives(field, tuple(columns))[:2]:
             rows = OneToOne()
             if not all(rows.agree(*row) for row in cells(several)):
                 raise ValueError(ambiguous(field, *several))

@@ -109,7 +109,7 @@ def counted_parts(
             if before and bar is None:
                 total = inputs.predictions.shape[0] if is_sparse(inputs.predictions) else len(inputs.predictions)
                 bar = until_done.enter_context(progress(total, "Scoring", " queries", initial=before))
-            if not before and _are_swapped(part.score[:COMPARED], part.relevance[:COMPARED]):
+            if not before and _are_swapped(part):
                 warn(f"predictions: {LABELS_FIRST}")
             if options.missing == "raise":
                 refuse_missing(part, before)
@@ -125,8 +125,11 @@ def counted_parts(
         notify(first)
 
 
-def _are_swapped(score: NDArray[Any], relevance: NDArray[Any]) -> bool:
-    """Return whether the scores of documents are labels, 0 and 1, and their relevances are fractions, as scores are."""
+def _are_swapped(rankings: Rankings) -> bool:
+    """Return whether the first scores are labels, 0 and 1, and their relevances are fractions, as scores are."""
+    score, relevance = rankings.score[:COMPARED], rankings.relevance[:COMPARED]
+    if rankings.retrieved is not None:
+        score, relevance = (each[rankings.retrieved[:COMPARED]] for each in (score, relevance))
     if not ((score == 0) | (score == 1)).all() or len(np.unique(score)) < 2:
         return False
     return bool(((relevance >= 0) & (relevance <= 1)).all() and np.mean(relevance % 1 > 0) > 0.5)
