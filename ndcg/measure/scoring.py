@@ -60,7 +60,7 @@ class InvalidRankingError(ValueError):
         super().__init__(f"{array}: {place}: {problem}")
 
 
-class _Definition(NamedTuple):
+class MeasureDefinition(NamedTuple):
     """The values to compute for every query, as `measure_queries` describes them."""
 
     measures: frozenset[str]
@@ -71,6 +71,26 @@ class _Definition(NamedTuple):
     ties: str
     zero_division: float | str
     negative_relevance: str
+
+    @classmethod
+    def of(
+        cls,
+        longest: int,
+        *,
+        measures: Sequence[str] = ("nDCG",),
+        cutoffs: Sequence[int | None] = (None,),
+        gain: Gain = "linear",
+        discount: Discount = "log",
+        log_base: float = 2.0,
+        ideal: str = "judged",
+        ties: str = "average",
+        zero_division: float | str = 0.0,
+        negative_relevance: str = "raise",
+    ) -> "MeasureDefinition":
+        """Return the definition for queries of which the longest has so many documents."""
+        ranks = max((k or longest) if ideal == "full" else min(k or longest, longest) for k in cutoffs)
+        weight = discounts(ranks, log_base, discount)[::-1].copy()[::-1]
+        return cls(frozenset(measures), cutoffs, weight, gain, ideal, ties, zero_division, negative_relevance)
 
     def needs(self, *measures: str) -> bool:
         """Return whether any of these measures was requested."""
@@ -151,14 +171,7 @@ def measure_queries(
     judged: Mask | None = None,
     retrieved: Mask | None = None,
     measures: Sequence[str] = ("nDCG",),
-    cutoffs: Sequence[int | None] = (None,),
-    gain: Gain = "linear",
-    discount: Discount = "log",
-    log_base: float = 2.0,
-    ideal: str = "judged",
-    ties: str = "average",
-    zero_division: float | str = 0.0,
-    negative_relevance: str = "raise",
+    **options: Any,
 ) -> dict[str, Floats]:
     """Return the values of every query at every cutoff: for each measure an array of shape ``(cutoffs, queries)``.
 
@@ -166,7 +179,7 @@ def measure_queries(
     which are the start of each query and the end of the last one. Higher scores rank first; ``-inf`` is the same as not
     retrieved. A document that is not ``judged`` has a rank with gain 0, and is not in the ideal; one that is not
     ``retrieved`` has no rank, but is in the ideal; None marks all of them. A cutoff is a positive integer, or None for
-    all ranks. The other arguments are checked options of ``compute``, as `OPTIONS` describes them.
+    all ranks. The options are those of `MeasureDefinition.of`, checked as options of ``compute``.
 
     An `InvalidRankingError` tells that a value is NaN or infinite, a relevance is not allowed or has no gain, or a sum
     overflows.
@@ -178,16 +191,13 @@ def measure_queries(
     """
     if score.dtype.kind in "iu":
         score = _exact_in_float64(score)
-    shape = len(cutoffs), len(relevance) if offsets is None else len(offsets) - 1
-    values = {measure: np.empty(shape) for measure in measures}
     longest = score.shape[1] if offsets is None else int((offsets[1:] - offsets[:-1]).max(initial=0))
-    # stored from the last rank to the first, like sorted documents
-    ranks = max((k or longest) if ideal == "full" else min(k or longest, longest) for k in cutoffs)
-    weight = discounts(ranks, log_base, discount)[::-1].copy()[::-1]
-    definition = _Definition(frozenset(measures), cutoffs, weight, gain, ideal, ties, zero_division, negative_relevance)
+    definition = MeasureDefinition.of(longest, measures=measures, **options)
+    shape = len(definition.cutoffs), len(relevance) if offsets is None else len(offsets) - 1
+    values = {measure: np.empty(shape) for measure in measures}
     measure_block = partial(_measure_block, into=values, definition=definition)
     # If a grid is searched, little more than its column maxima is read, so a block can be larger.
-    size = SCORES_AT_A_TIME * max(1, min(grid_height(longest, len(weight) + 1), 4))
+    size = SCORES_AT_A_TIME * max(1, min(grid_height(longest, len(definition.weight) + 1), 4))
     blocks = _blocks(relevance, score, offsets, judged, retrieved, size)
     if score.size > 2 * size:
         in_threads(measure_block, list(blocks))
@@ -197,7 +207,7 @@ def measure_queries(
     return values
 
 
-def _measure_block(read: Callable[[], _Block], *, into: Mapping[str, Floats], definition: _Definition) -> None:
+def _measure_block(read: Callable[[], _Block], *, into: Mapping[str, Floats], definition: MeasureDefinition) -> None:
     """Put the measures of a block's queries into the arrays of all queries."""
     block, weight = read(), definition.weight
     ranks = min(len(weight), block.score.shape[1])
@@ -289,17 +299,24 @@ def _blocks(
             rows = slice(start, min(start + step, queries))
             yield partial(_block, rows, relevance, score, judged, retrieved)
         return
-    order = np.argsort(-lengths, kind="stable")
-    lengths, starts, start = lengths[order], offsets[order], 0
+    for queries_of_block in similar_lengths(lengths, size, PADDING):
+        starts = offsets[queries_of_block]
+        yield partial(_padded, queries_of_block, starts, lengths[queries_of_block], relevance, score, judged, retrieved)
+
+
+def similar_lengths(lengths: NDArray[np.int64], size: int, padding: int) -> Iterator[NDArray[np.intp]]:
+    """Yield the queries of each block of about ``size`` documents, longest first.
+
+    A block has as many queries as fit with little padding: less than an eighth, or less than another block would cost.
+    """
+    order, start = np.argsort(-lengths, kind="stable"), 0
     while start < len(order):
-        documents = int(lengths[start])
-        rows = slice(start, start + max(1, size // max(documents, 1)))
-        # Take as many queries as fit with little padding: less than an eighth, or less than another block would cost.
-        cells = documents * np.arange(1, len(lengths[rows]) + 1)
-        within = cells - np.cumsum(lengths[rows]) <= np.maximum(cells // 8, PADDING)
-        start += len(within) if within.all() else int(np.argmin(within))
-        rows = slice(rows.start, start)
-        yield partial(_padded, order[rows], starts[rows], lengths[rows], relevance, score, judged, retrieved)
+        block = order[start : start + max(1, size // max(int(lengths[order[start]]), 1))]
+        cells = int(lengths[block[0]]) * np.arange(1, len(block) + 1)
+        within = cells - np.cumsum(lengths[block]) <= np.maximum(cells // 8, padding)
+        block = block if within.all() else block[: int(np.argmin(within))]
+        start += len(block)
+        yield block
 
 
 def _block(
@@ -349,7 +366,7 @@ def _padded(
 
 
 def _gains_at_ranks(
-    block: _Block, ranks: int, gains: Floats, lowest: float, definition: _Definition
+    block: _Block, ranks: int, gains: Floats, lowest: float, definition: MeasureDefinition
 ) -> tuple[Floats, Floats]:
     """Return the gain at ranks 1..``ranks`` as scored and in the ideal, as (queries, ranks).
 
@@ -483,7 +500,7 @@ def _labelled(relevance: Floats, table: Floats) -> Floats:
     return np.where(known, table[np.where(known, relevance, 0).astype(np.intp)], np.nan)
 
 
-def _discounted_sums(ranked: Floats, ideal: Floats, ranks: int, definition: _Definition) -> dict[str, Floats]:
+def _discounted_sums(ranked: Floats, ideal: Floats, ranks: int, definition: MeasureDefinition) -> dict[str, Floats]:
     """Return CG, DCG and IDCG, as far as the measures need them, at each cutoff: (cutoffs, queries)."""
     sums, discount = {}, definition.weight[:ranks]
     cutoffs = [min(k or ranks, ranks) for k in definition.cutoffs]

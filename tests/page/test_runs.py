@@ -81,7 +81,9 @@ def test_one_run_has_the_values_that_it_has_among_several(tmp_path: Path) -> Non
 
 
 def test_runs_of_distances_are_shown_as_runs_of_scores_once_the_lowest_ranks_first(tmp_path: Path) -> None:
-    qrels, runs = uploaded(tmp_path, qrels=QRELS, x="q1 Q0 a 1 -1.5 t\nq1 Q0 b 2 -3 t\nq2 Q0 a 1 0 t", y="q1 Q0 b 1 0 t")
+    qrels, runs = uploaded(
+        tmp_path, qrels=QRELS, x="q1 Q0 a 1 -1.5 t\nq1 Q0 b 2 -3 t\nq2 Q0 a 1 0 t", y="q1 Q0 b 1 0 t"
+    )
     expected = shown(qrels, runs)
     for run in runs:
         Path(run).write_text(Path(run).read_text().replace(" -", " "))
