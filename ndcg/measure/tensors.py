@@ -1,0 +1,295 @@
+"""The measure of PyTorch tensors, computed on the device where they lie: the meaning of `measure_queries`.
+
+Only the highest scores and gains of each query are found, with no loop over queries, and added in float64: values
+equal those of NumPy to about 1e-15, not to the last bit.
+
+For invalid values the result is None, and `measure_queries` raises its own error. To tell, each block of queries reads
+a few numbers from the device, once; nothing else waits for it.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .messages import raise_unless_of_values
+from .scoring import MeasureDefinition, sign, similar_lengths
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+TENSOR_BLOCK = 1 << 24  # documents per block: enough to keep a device busy, few enough to fit beside a model
+TENSOR_PADDING = 1 << 18  # padding documents that are worth accepting for one block fewer
+
+
+def measure_tensors(
+    relevance: "Tensor",
+    score: "Tensor",
+    offsets: NDArray[np.int64] | None = None,
+    *,
+    judged: "Tensor | None" = None,
+    retrieved: "Tensor | None" = None,
+    measures: Sequence[str] = ("nDCG",),
+    **options: Any,
+) -> "dict[str, Tensor] | None":
+    """Return the values of every query at every cutoff: for each measure float64 of shape ``(cutoffs, queries)``.
+
+    The arguments are those of `measure_queries`, as tensors on one device except for the offsets. The gain may be a
+    function of tensors; the discount is computed by NumPy.
+
+    None means that only `measure_queries` can tell: a value is invalid, a sum may overflow, integer scores are too
+    large for float64, a gain is no function of tensors, or there are no documents.
+    """
+    import torch
+
+    if not score.numel() or (score.dtype == torch.int64 and ((score > 2**53) | (score < -(2**53))).any()):
+        return None
+    lengths = None if offsets is None else np.diff(offsets)
+    queries, longest = score.shape if lengths is None else (len(lengths), int(lengths.max()))
+    definition = MeasureDefinition.of(longest, measures=measures, **options)
+    weight = torch.tensor(definition.weight.copy(), device=score.device)
+    cutoffs = torch.tensor([k or longest for k in definition.cutoffs], device=score.device)
+    within = (torch.arange(len(weight), device=score.device)[:, None] < cutoffs).double()
+    values = {measure: weight.new_empty(len(cutoffs), queries) for measure in measures}
+    with torch.no_grad():
+        for rows, block in _blocks(relevance, score, judged, retrieved, offsets=offsets):
+            measured = _measured(block, definition, {"CG": within, "DCG": within * weight[:, None]})
+            if measured is None:
+                return None
+            for measure in measures:
+                values[measure][:, rows] = measured[measure]
+    return values
+
+
+class _Rankings(NamedTuple):
+    """A block of queries of the same length, or padded to it; every tensor is (queries, documents)."""
+
+    relevance: "Tensor"  # 0 if not judged
+    score: "Tensor"  # a float, -inf if not retrieved
+    judged: "Tensor | None"  # None: all of them
+
+
+def _blocks(*sides: Any, offsets: NDArray[np.int64] | None) -> "Iterator[tuple[Any, _Rankings]]":
+    """Yield the arguments of `measure_tensors` in blocks of queries, and where the results of each block go."""
+    import torch
+
+    score = sides[1]
+    if offsets is None:
+        step = max(1, TENSOR_BLOCK // score.shape[1])
+        for first in range(0, len(score), step):
+            rows = slice(first, first + step)
+            yield rows, _block(*(None if side is None else side[rows] for side in sides))
+        return
+    lengths = np.diff(offsets)
+    for queries in similar_lengths(lengths, TENSOR_BLOCK, TENSOR_PADDING):
+        of_block = np.stack([queries, offsets[queries], lengths[queries]])
+        row, start, length = torch.tensor(of_block, device=score.device)
+        position = torch.arange(max(int(lengths[queries[0]]), 1), device=score.device)
+        index = (start[:, None] + position).clamp_(max=len(score) - 1)
+        inside = position < length[:, None]
+        masks = (inside if mask is None else inside & mask[index] for mask in sides[2:])
+        yield row, _block(*(side[index] for side in sides[:2]), *masks)
+
+
+def _block(relevance: Any, score: Any, judged: Any, retrieved: Any) -> _Rankings:
+    """Return a block, without the values of documents that are not judged or not retrieved."""
+    import torch
+
+    relevance = relevance.byte() if relevance.dtype == torch.bool else relevance
+    relevance = relevance if judged is None else relevance.where(judged, 0)
+    score = score if score.is_floating_point() else score.double()
+    return _Rankings(relevance, score if retrieved is None else score.masked_fill(~retrieved, -math.inf), judged)
+
+
+def _measured(
+    block: _Rankings, definition: MeasureDefinition, weights: "Mapping[str, Tensor]"
+) -> "dict[str, Tensor] | None":
+    """Return the values of a block's queries; None if any value is invalid.
+
+    The weights of CG and DCG are those of each rank, for every cutoff.
+    """
+    import torch
+
+    relevance, score, _ = block
+    ranks = min(len(weights["DCG"]), score.shape[1])
+    if (values_and_gain := _by_gain(block, definition)) is None:
+        return None
+    values, gain_of = values_and_gain
+    extremes = torch.stack(relevance.aminmax()).double()  # nan if any is
+    lowest, highest = gain_of(torch.stack(values.aminmax()))
+    # every sum, of any sign, is below this
+    bound = torch.maximum(-lowest, highest) * max(score.shape[1], len(definition.weight))
+    bound *= max(1.0, float(np.abs(definition.weight).max()))
+    valid = extremes.isfinite().all() & (score.amax() < math.inf) & (bound < torch.finfo(torch.float64).max)
+    if definition.negative_relevance == "raise":
+        valid &= extremes[0] >= 0
+    sums = {}
+    if definition.needs("nDCG", "IDCG"):
+        ideal = _ideal(block, values, gain_of, ranks, definition)
+        whole = definition.ideal == "full"
+        sums["IDCG"] = ideal[:, :1] * weights["DCG"].sum(0) if whole else ideal @ weights["DCG"][:ranks]
+    if definition.needs("nDCG", "DCG", "CG"):
+        ranked = _ranked(score, values, gain_of, ranks, definition.ties, valid)
+        if ranked is None:
+            return None
+        sums |= {name: ranked @ weights[name][:ranks] for name in ("CG", "DCG")}
+    elif not valid:
+        return None
+    if "nDCG" in definition.measures:
+        ratio = sums["DCG"] / sums["IDCG"]
+        ratio = ratio.where(lowest < 0, ratio.clamp(max=1))  # only rounding makes it exceed 1
+        empty: Any = definition.zero_division
+        if isinstance(empty, str):  # perfect if nothing was retrieved, and there was nothing to find
+            found = (score > -math.inf).any(1) | (gain_of(values.amax(1)) > 0)
+            empty = (~found).double()[:, None]
+        sums["nDCG"] = ratio.where(sign(definition.weight) * sums["IDCG"] > 0, empty)
+    return {name: each.T for name, each in sums.items()}
+
+
+# Gains
+
+
+def _exponential(relevance: "Tensor") -> "Tensor":
+    """Return 2**r - 1, without losing digits for small r."""
+    return (relevance.exp2() - 1).where(relevance.abs() >= 0.5, (relevance * math.log(2)).expm1())
+
+
+TENSOR_GAINS: "dict[str, Callable[[Tensor], Tensor]]" = {
+    "linear": lambda relevance: relevance,
+    "exponential": _exponential,
+    "binary": lambda relevance: (relevance > 0).double(),
+}
+
+
+def _by_gain(block: _Rankings, definition: MeasureDefinition) -> "tuple[Tensor, Callable[[Tensor], Tensor]] | None":
+    """Return a value of each document that rises with its gain, and the function from values to gains.
+
+    A gain that is a word never falls as the relevance grows, so it is applied after sorting, to the few documents that
+    count. By a list or a function, the values are the gains, NaN for labels without one. None is that of `_answer`.
+    """
+    import torch
+
+    relevance, gain, clip = block.relevance, definition.gain, definition.negative_relevance == "clip"
+    if isinstance(gain, str):
+        of_word = TENSOR_GAINS[gain]
+        return relevance, lambda values: of_word(values.double().clamp(min=0) if clip else values.double())
+    labels = relevance.double().clamp(min=0) if clip else relevance.double()
+    if callable(gain):
+        answer = _answer(gain, labels.reshape(-1))
+        if answer is None:
+            return None
+        gains = answer.reshape(labels.shape)
+    else:
+        table = torch.tensor(np.asarray(gain, np.float64), device=labels.device)
+        known = (labels >= 0) & (labels < len(table)) & (labels == labels.floor())
+        gains = table[labels.where(known, 0).long()].where(known, math.nan)
+    gains = gains.where(relevance >= 0, 0) if clip else gains
+    return gains if block.judged is None else gains.where(block.judged, 0), torch.Tensor.double
+
+
+def _answer(function: Callable[[Any], Any], relevance: "Tensor") -> "Tensor | None":
+    """Return what the user's function returns for relevances; None unless it is a tensor of as many numbers.
+
+    One relevance is tried first, since a loop over all of them takes long on a device.
+    """
+    for given in (relevance[:1], relevance):
+        try:
+            answer = function(given.clone())
+        except BaseException as error:  # noqa: BLE001 - whatever it raises, NumPy computes it, or says what is wrong
+            raise_unless_of_values(error)
+            return None
+        if type(answer) is not type(given) or answer.shape != given.shape or answer.device != given.device:
+            return None
+    return None if answer.is_complex() else answer.double()
+
+
+# Ranks
+
+
+def _top(values: "Tensor", count: int) -> "tuple[Tensor, Tensor]":
+    """Return the highest values in descending order, and their positions; NaN is the highest."""
+    if 4 * count < values.shape[1]:
+        return values.topk(count)
+    highest, at = values.sort(descending=True)
+    return highest[:, :count], at[:, :count]
+
+
+def _ideal(
+    block: _Rankings, values: "Tensor", gain_of: "Callable[[Tensor], Tensor]", ranks: int, definition: MeasureDefinition
+) -> "Tensor":
+    """Return the gain at ranks 1..``ranks`` in the ideal."""
+    import torch
+
+    score, counted = block.score, block.judged
+    if definition.ideal == "retrieved":
+        counted = score > -math.inf if counted is None else counted & (score > -math.inf)
+    elif isinstance(definition.gain, str) and definition.negative_relevance != "keep":
+        counted = None  # documents that are not judged have the lowest gain, 0
+    if counted is not None:
+        values = (values if values.is_floating_point() else values.double()).masked_fill(~counted, -math.inf)
+    highest = _top(values, ranks)[0]
+    ideal = gain_of(highest).where(highest > -math.inf, 0)
+    if definition.ideal == "truncated":
+        found = (score > -math.inf).sum(1, keepdim=True)
+        ideal = ideal.where(torch.arange(ranks, device=score.device) < found, 0)
+    return ideal
+
+
+def _ranked(
+    score: "Tensor", values: "Tensor", gain_of: "Callable[[Tensor], Tensor]", ranks: int, ties: str, valid: "Tensor"
+) -> "Tensor | None":
+    """Return the gain at ranks 1..``ranks`` by descending score; None if values are not valid."""
+    import torch
+
+    if ties != "average":
+        at = _order(score, values, ties)[:, :ranks]
+        gains = gain_of(values.gather(1, at)).where(score.gather(1, at) > -math.inf, 0)
+        return gains if valid else None
+    top, at = _top(score, min(ranks + 1, score.shape[1]))
+    gains = gain_of(values.gather(1, at)).where(top > -math.inf, 0)
+    falling = -top
+    start = torch.searchsorted(falling, falling, out_int32=True)
+    end = torch.searchsorted(falling, falling, out_int32=True, right=True)
+    size = (end - start).where(top > -math.inf, 1)
+    last = top[:, ranks - 1 : ranks]
+    crosses = (top[:, ranks:] == last).any(1) & (last[:, 0] > -math.inf)  # a tie of the last rank and the next
+    is_valid, largest, crossing = torch.stack([valid, size.max(), crosses.sum()]).tolist()  # the only wait
+    if not is_valid:
+        return None
+    if largest > 1:
+        gains = _mean_of_ties(gains, start, end, size, largest)
+    gains = gains[:, :ranks]
+    if crossing:
+        rows = crosses.byte().topk(crossing).indices
+        tied = score[rows] == last[rows]
+        mean = gain_of(values[rows]).where(tied, 0).sum(1, keepdim=True) / tied.sum(1, keepdim=True)
+        gains[rows] = mean.where(top[rows, :ranks] == last[rows], gains[rows])
+    return gains
+
+
+def _mean_of_ties(gains: "Tensor", start: "Tensor", end: "Tensor", size: "Tensor", largest: int) -> "Tensor":
+    """Return for each document the mean gain of the documents with its score, which lie from ``start`` to ``end``.
+
+    Sums from the start of a tie double their length in each step, so their order never depends on the device.
+    """
+    import torch
+
+    position = torch.arange(gains.shape[1], device=gains.device, dtype=start.dtype) - start
+    step = 1
+    while step < largest:
+        gains = torch.cat([gains[:, :step], gains[:, step:] + gains[:, :-step].where(position[:, step:] >= step, 0)], 1)
+        step *= 2
+    return gains.gather(1, (end - 1).long()) / size
+
+
+def _order(score: "Tensor", values: "Tensor", ties: str) -> "Tensor":
+    """Return the positions of documents by descending score, with ties in the order of their positions or values."""
+    score = score + 0.0  # no -0.0, which some devices rank below 0
+    if ties == "first":
+        return score.argsort(descending=True, stable=True)
+    if ties == "last":
+        return score.shape[1] - 1 - score.flip(1).argsort(descending=True, stable=True)
+    order = values.argsort(descending=ties == "best", stable=True)
+    return order.gather(1, score.gather(1, order).argsort(descending=True, stable=True))
