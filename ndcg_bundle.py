@@ -14817,7 +14817,7 @@ def _checked_mask(mask: NDArray[Any]) -> NDArray[np.bool_]:
     """Return a mask of True, False, 1 and 0 as bools."""
     if np.ma.is_masked(mask):
         raise ValueError("mask: must not be a masked array; give False or 0 for padding")
-    if mask.dtype.kind not in "biu" or not np.isin(mask, (0, 1)).all():
+    if mask.dtype.kind not in "biuf" or not np.isin(mask, (0, 1)).all():
         raise ValueError(f"mask: must be True or 1 for a document, False or 0 for padding; got {shown(mask)}")
     return mask.astype(bool)
 

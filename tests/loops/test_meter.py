@@ -98,11 +98,12 @@ def tensors(dtype: str) -> Callable[..., list[Any]]:
     [
         lambda *arrays: arrays,
         lambda scores, labels, mask: (scores, labels, mask.astype(np.int64)),
+        lambda scores, labels, mask: (scores, labels, mask.astype(np.float32)),
         lambda scores, labels, mask: (np.where(mask, scores, math.nan), np.where(mask, labels, math.nan), mask),
         tensors("float64"),
         tensors("bfloat16"),
     ],
-    ids=["arrays", "an integer mask", "nan in the padding", "tensors", "bfloat16"],
+    ids=["arrays", "an integer mask", "a mask of floats", "nan in the padding", "tensors", "bfloat16"],
 )
 def test_a_mask_ignore_index_and_ragged_lists_are_the_same(ndcg: Metric, make: Callable[..., Any]) -> None:
     queries = make_queries()
@@ -252,7 +253,8 @@ def test_rows_in_any_batches_have_the_mean_or_the_error_of_compute(ndcg: Metric,
         (np.array(0.5), np.array(1), None, None, "predictions"),
         ([[1.0]], [[1e308]], None, None, "CG: the sum over queries overflows; scale the gains"),
         ([[0.9, 0.1]], [[1, 0]], [[1, 2]], None, "mask: must be True or 1 for a document"),
-        ([[0.9, 0.1]], [[1, 0]], [[0.0, 1.0]], None, "mask: must be True or 1"),
+        ([[0.9, 0.1]], [[1, 0]], [[0.5, 1.0]], None, "mask: must be True or 1"),
+        ([[0.9, 0.1]], [[1, 0]], [[math.nan, 1.0]], None, "mask: must be True or 1"),
         ([[0.9, 0.1]], [[1, 0]], [[True]], None, r"got a mask of \(1, 1\), scores of \(1, 2\) and labels of \(1, 2\)"),
         ([[0.9, 0.1], [0.3]], [[1, 0], [1]], [[1, 1], [1]], None, "scores: lists of different lengths .* take no mask"),
         ([[0.9, 0.1]], [[1, 0]], np.ma.array([[1, 0]], mask=[[0, 1]]), None, "mask: must not be a masked array"),
