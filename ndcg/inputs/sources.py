@@ -159,6 +159,8 @@ def converted(values: Any) -> Any:
         return values
     if _library(values) == "torch" and hasattr(values, "detach"):
         return _from_torch(values)
+    if _library(values) == "cupy" and hasattr(values, "get"):
+        return values.get()  # a copy to the host, which CuPy never makes by itself
     if hasattr(values, "column_names") and hasattr(values, "with_format"):  # a Dataset
         return converted(values[values.column_names[0]]) if len(values.column_names) == 1 else values
     if hasattr(values, "column_name") and hasattr(values, "__len__"):  # a column of a Hugging Face Dataset

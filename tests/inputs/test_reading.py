@@ -167,6 +167,52 @@ def test_2d_arrays_are_used_where_they_lie(dtype: Any) -> None:
         assert actual.score.dtype == dtype
 
 
+class CuPyArray:
+    """An array on a GPU, as CuPy has it: only `get` copies it to the host."""
+
+    __module__ = "cupy"
+
+    def __init__(self, values: Any) -> None:
+        self._values = np.array(values)
+        self.dtype, self.shape, self.ndim = self._values.dtype, self._values.shape, self._values.ndim
+        self.__cuda_array_interface__ = {
+            "shape": self.shape,
+            "typestr": self.dtype.str,
+            "data": (0, True),
+            "version": 3,
+        }
+
+    def __array__(self, *_: Any, **__: Any) -> None:
+        raise TypeError("Implicit conversion to a NumPy array is not allowed. Please use `.get()`")
+
+    def __dlpack__(self, **_: Any) -> None:
+        raise BufferError("the device is CUDA")
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __getitem__(self, at: Any) -> Any:
+        return CuPyArray(self._values[at])
+
+    def get(self) -> np.ndarray:
+        return self._values
+
+
+def test_arrays_of_cupy_are_copied_from_the_gpu() -> None:
+    scores, labels, ids = [[0.5, 0.25, 0.75], [1, 2, 3]], [[0, 1, 1], [2, 0, 0]], ["q", "q", "r"]
+    expected = read(scores, labels)
+    for sides in ((CuPyArray(scores), CuPyArray(labels)), (list(map(CuPyArray, scores)), CuPyArray(labels))):
+        found = read(*sides)
+        assert (found.score.tolist(), found.relevance.tolist()) == (
+            expected.score.tolist(),
+            expected.relevance.tolist(),
+        )
+    flat = read(CuPyArray(scores[0]), CuPyArray(labels[0]), query_ids=ids)
+    assert (flat.score.tolist(), flat.offsets.tolist()) == (scores[0], [0, 2, 3])
+    by_number = read(CuPyArray(scores[0]), labels[0], query_ids=CuPyArray([7, 7, 9]))
+    assert by_number.names() == [7, 9]
+
+
 def test_a_2d_array_whose_rows_do_not_follow_each_other_is_copied_once() -> None:
     grid = np.arange(12.0).reshape(3, 4)
     for held in (np.asfortranarray(grid), np.repeat(grid, 2, axis=1)[:, ::2], grid[:, :3]):
