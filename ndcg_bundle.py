@@ -1037,7 +1037,7 @@ def discounts(ranks: int, log_base: float = 2.0, discount: Discount = "log") -> 
     if isinstance(discount, str):
         return np.asarray(DISCOUNT_FUNCTIONS[discount](rank, log_base))
     if callable(discount):
-        values = _answer("discount", "ranks", discount, rank)
+        values = _measure_scoring_answer("discount", "ranks", discount, rank)
         if (problem := not_discounts(values)) is not None:
             raise ValueError(f"discount: the result of the function for ranks 1 to {ranks} {problem}")
         return values
@@ -1109,7 +1109,7 @@ def measure_queries(
     measure_block = partial(_measure_block, into=values, definition=definition)
     # If a grid is searched, little more than its column maxima is read, so a block can be larger.
     size = SCORES_AT_A_TIME * max(1, min(grid_height(longest, len(definition.weight) + 1), 4))
-    blocks = _blocks(relevance, score, offsets, judged, retrieved, size)
+    blocks = _measure_scoring_blocks(relevance, score, offsets, judged, retrieved, size)
     if score.size > 2 * size:
         in_threads(measure_block, list(blocks))
     else:
@@ -1179,13 +1179,13 @@ def check_queries(
 
     By default, these are the documents that no combination of options could score.
     """
-    for read in _blocks(relevance, score, offsets, judged, retrieved):
+    for read in _measure_scoring_blocks(relevance, score, offsets, judged, retrieved):
         block = read()
         with np.errstate(all="ignore"):  # values that are not finite are rejected, with their place
             _refuse(block, block.score, _measure_scoring_gains(block, gain, negative_relevance)[0], gain)
 
 
-def _blocks(
+def _measure_scoring_blocks(
     relevance: NDArray[Any],
     score: NDArray[Any],
     offsets: NDArray[np.int64] | None,
@@ -1208,7 +1208,7 @@ def _blocks(
         step = max(1, size // max(documents, 1))
         for start in range(0, queries, step):
             rows = slice(start, min(start + step, queries))
-            yield partial(_block, rows, relevance, score, judged, retrieved)
+            yield partial(_measure_scoring_block, rows, relevance, score, judged, retrieved)
         return
     for queries_of_block in similar_lengths(lengths, size, PADDING):
         starts = offsets[queries_of_block]
@@ -1230,7 +1230,7 @@ def similar_lengths(lengths: NDArray[np.int64], size: int, padding: int) -> Iter
         yield block
 
 
-def _block(
+def _measure_scoring_block(
     rows: slice, relevance: NDArray[Any], score: NDArray[Any], judged: Mask | None, retrieved: Mask | None
 ) -> _Block:
     """Return the block of queries of the same length."""
@@ -1360,7 +1360,7 @@ def _measure_scoring_gains(block: _Block, gain: Gain, negative_relevance: str) -
             raise block.invalid("relevance", ~np.isfinite(relevance), NOT_A_RELEVANCE)
         judged = np.ones(relevance.shape, bool) if block.judged is None else block.judged
         gains = np.zeros(relevance.shape)
-        gains[judged] = _answer("gain", "relevances", gain, relevance[judged])
+        gains[judged] = _measure_scoring_answer("gain", "relevances", gain, relevance[judged])
     else:
         gains = _labelled(relevance, np.asarray(gain, np.float64))
         if block.judged is not None:
@@ -1370,7 +1370,7 @@ def _measure_scoring_gains(block: _Block, gain: Gain, negative_relevance: str) -
     return gains, float(gains.min(initial=0))
 
 
-def _exponential(relevance: Floats) -> Floats:
+def _measure_scoring_exponential(relevance: Floats) -> Floats:
     """Return 2**r - 1, without losing digits for small r."""
     gains = np.exp2(relevance) - 1
     low = (np.abs(relevance) < 0.5) & (relevance != 0)
@@ -1381,12 +1381,12 @@ def _exponential(relevance: Floats) -> Floats:
 
 GAIN_FUNCTIONS: dict[str, Callable[[Floats], Floats]] = {
     "linear": lambda relevance: relevance,
-    "exponential": _exponential,
+    "exponential": _measure_scoring_exponential,
     "binary": lambda relevance: (relevance > 0) + 0 * relevance,  # NaN for an infinite relevance
 }
 
 
-def _answer(option: str, places: str, function: Callable[[NDArray[Any]], Any], values: NDArray[Any]) -> Floats:
+def _measure_scoring_answer(option: str, places: str, function: Callable[[NDArray[Any]], Any], values: NDArray[Any]) -> Floats:
     """Return what the user's function for an option returns for an array: one number for each value."""
     if not values.size:
         return values.astype(np.float64)
@@ -8111,13 +8111,448 @@ def is_path(side: Any) -> bool:
     return type(side) not in (NoneType, list, dict) and isinstance(side, (str, os.PathLike))
 
 
+# ndcg/measure/tensors.py: The measure of PyTorch tensors, computed on the device where they lie: the meaning of `measure_queries`.
+
+TENSOR_BLOCK = 1 << 24  # documents per block: enough to keep a device busy, few enough to fit beside a model
+TENSOR_PADDING = 1 << 18  # padding documents that are worth accepting for one block fewer
+
+
+def measure_tensors(
+    relevance: "Tensor",
+    score: "Tensor",
+    offsets: NDArray[np.int64] | None = None,
+    *,
+    judged: "Tensor | None" = None,
+    retrieved: "Tensor | None" = None,
+    measures: Sequence[str] = ("nDCG",),
+    **options: Any,
+) -> "dict[str, Tensor] | None":
+    """Return the values of every query at every cutoff: for each measure float64 of shape ``(cutoffs, queries)``.
+
+    The arguments are those of `measure_queries`, as tensors on one device except for the offsets. The gain may be a
+    function of tensors; the discount is computed by NumPy.
+
+    None means that only `measure_queries` can tell: a value is invalid, a sum may overflow, integer scores are too
+    large for float64, a gain is no function of tensors, or there are no documents.
+    """
+    import torch
+
+    if not score.numel() or (score.dtype == torch.int64 and ((score > 2**53) | (score < -(2**53))).any()):
+        return None
+    lengths = None if offsets is None else np.diff(offsets)
+    queries, longest = score.shape if lengths is None else (len(lengths), int(lengths.max()))
+    definition = MeasureDefinition.of(longest, measures=measures, **options)
+    weight = torch.tensor(definition.weight.copy(), device=score.device)
+    cutoffs = torch.tensor([k or longest for k in definition.cutoffs], device=score.device)
+    within = (torch.arange(len(weight), device=score.device)[:, None] < cutoffs).double()
+    values = {measure: weight.new_empty(len(cutoffs), queries) for measure in measures}
+    with torch.no_grad():
+        for rows, block in _measure_tensors_blocks(relevance, score, judged, retrieved, offsets=offsets):
+            measured = _measure_tensors_measured(block, definition, {"CG": within, "DCG": within * weight[:, None]})
+            if measured is None:
+                return None
+            for measure in measures:
+                values[measure][:, rows] = measured[measure]
+    return values
+
+
+class _Rankings(NamedTuple):
+    """A block of queries of the same length, or padded to it; every tensor is (queries, documents)."""
+
+    relevance: "Tensor"  # 0 if not judged
+    score: "Tensor"  # a float, -inf if not retrieved
+    judged: "Tensor | None"  # None: all of them
+
+
+def _measure_tensors_blocks(*sides: Any, offsets: NDArray[np.int64] | None) -> "Iterator[tuple[Any, _Rankings]]":
+    """Yield the arguments of `measure_tensors` in blocks of queries, and where the results of each block go."""
+    import torch
+
+    score = sides[1]
+    if offsets is None:
+        step = max(1, TENSOR_BLOCK // score.shape[1])
+        for first in range(0, len(score), step):
+            rows = slice(first, first + step)
+            yield rows, _measure_tensors_block(*(None if side is None else side[rows] for side in sides))
+        return
+    lengths = np.diff(offsets)
+    for queries in similar_lengths(lengths, TENSOR_BLOCK, TENSOR_PADDING):
+        of_block = np.stack([queries, offsets[queries], lengths[queries]])
+        row, start, length = torch.tensor(of_block, device=score.device)
+        position = torch.arange(max(int(lengths[queries[0]]), 1), device=score.device)
+        index = (start[:, None] + position).clamp_(max=len(score) - 1)
+        inside = position < length[:, None]
+        masks = (inside if mask is None else inside & mask[index] for mask in sides[2:])
+        yield row, _measure_tensors_block(*(side[index] for side in sides[:2]), *masks)
+
+
+def _measure_tensors_block(relevance: Any, score: Any, judged: Any, retrieved: Any) -> _Rankings:
+    """Return a block, without the values of documents that are not judged or not retrieved."""
+    import torch
+
+    relevance = relevance.byte() if relevance.dtype == torch.bool else relevance
+    relevance = relevance if judged is None else relevance.where(judged, 0)
+    score = score if score.is_floating_point() else score.double()
+    return _Rankings(relevance, score if retrieved is None else score.masked_fill(~retrieved, -math.inf), judged)
+
+
+def _measure_tensors_measured(
+    block: _Rankings, definition: MeasureDefinition, weights: "Mapping[str, Tensor]"
+) -> "dict[str, Tensor] | None":
+    """Return the values of a block's queries; None if any value is invalid.
+
+    The weights of CG and DCG are those of each rank, for every cutoff.
+    """
+    import torch
+
+    relevance, score, _ = block
+    ranks = min(len(weights["DCG"]), score.shape[1])
+    if (values_and_gain := _by_gain(block, definition)) is None:
+        return None
+    values, gain_of = values_and_gain
+    extremes = torch.stack(relevance.aminmax()).double()  # nan if any is
+    lowest, highest = gain_of(torch.stack(values.aminmax()))
+    # every sum, of any sign, is below this
+    bound = torch.maximum(-lowest, highest) * max(score.shape[1], len(definition.weight))
+    bound *= max(1.0, float(np.abs(definition.weight).max()))
+    valid = extremes.isfinite().all() & (score.amax() < math.inf) & (bound < torch.finfo(torch.float64).max)
+    if definition.negative_relevance == "raise":
+        valid &= extremes[0] >= 0
+    sums = {}
+    if definition.needs("nDCG", "IDCG"):
+        ideal = _ideal(block, values, gain_of, ranks, definition)
+        whole = definition.ideal == "full"
+        sums["IDCG"] = ideal[:, :1] * weights["DCG"].sum(0) if whole else ideal @ weights["DCG"][:ranks]
+    if definition.needs("nDCG", "DCG", "CG"):
+        ranked = _measure_tensors_ranked(score, values, gain_of, ranks, definition.ties, valid)
+        if ranked is None:
+            return None
+        sums |= {name: ranked @ weights[name][:ranks] for name in ("CG", "DCG")}
+    elif not valid:
+        return None
+    if "nDCG" in definition.measures:
+        ratio = sums["DCG"] / sums["IDCG"]
+        ratio = ratio.where(lowest < 0, ratio.clamp(max=1))  # only rounding makes it exceed 1
+        empty: Any = definition.zero_division
+        if isinstance(empty, str):  # perfect if nothing was retrieved, and there was nothing to find
+            found = (score > -math.inf).any(1) | (gain_of(values.amax(1)) > 0)
+            empty = (~found).double()[:, None]
+        sums["nDCG"] = ratio.where(sign(definition.weight) * sums["IDCG"] > 0, empty)
+    return {name: each.T for name, each in sums.items()}
+
+
+# Gains
+
+
+def _measure_tensors_exponential(relevance: "Tensor") -> "Tensor":
+    """Return 2**r - 1, without losing digits for small r."""
+    return (relevance.exp2() - 1).where(relevance.abs() >= 0.5, (relevance * math.log(2)).expm1())
+
+
+TENSOR_GAINS: "dict[str, Callable[[Tensor], Tensor]]" = {
+    "linear": lambda relevance: relevance,
+    "exponential": _measure_tensors_exponential,
+    "binary": lambda relevance: (relevance > 0).double(),
+}
+
+
+def _by_gain(block: _Rankings, definition: MeasureDefinition) -> "tuple[Tensor, Callable[[Tensor], Tensor]] | None":
+    """Return a value of each document that rises with its gain, and the function from values to gains.
+
+    A gain that is a word never falls as the relevance grows, so it is applied after sorting, to the few documents that
+    count. By a list or a function, the values are the gains, NaN for labels without one. None is that of `_answer`.
+    """
+    import torch
+
+    relevance, gain, clip = block.relevance, definition.gain, definition.negative_relevance == "clip"
+    if isinstance(gain, str):
+        of_word = TENSOR_GAINS[gain]
+        return relevance, lambda values: of_word(values.double().clamp(min=0) if clip else values.double())
+    labels = relevance.double().clamp(min=0) if clip else relevance.double()
+    if callable(gain):
+        answer = _measure_tensors_answer(gain, labels.reshape(-1))
+        if answer is None:
+            return None
+        gains = answer.reshape(labels.shape)
+    else:
+        table = torch.tensor(np.asarray(gain, np.float64), device=labels.device)
+        known = (labels >= 0) & (labels < len(table)) & (labels == labels.floor())
+        gains = table[labels.where(known, 0).long()].where(known, math.nan)
+    gains = gains.where(relevance >= 0, 0) if clip else gains
+    return gains if block.judged is None else gains.where(block.judged, 0), torch.Tensor.double
+
+
+def _measure_tensors_answer(function: Callable[[Any], Any], relevance: "Tensor") -> "Tensor | None":
+    """Return what the user's function returns for relevances; None unless it is a tensor of as many numbers.
+
+    One relevance is tried first, since a loop over all of them takes long on a device.
+    """
+    for given in (relevance[:1], relevance):
+        try:
+            answer = function(given.clone())
+        except BaseException as error:  # noqa: BLE001 - whatever it raises, NumPy computes it, or says what is wrong
+            raise_unless_of_values(error)
+            return None
+        if type(answer) is not type(given) or answer.shape != given.shape or answer.device != given.device:
+            return None
+    return None if answer.is_complex() else answer.double()
+
+
+# Ranks
+
+
+def _top(values: "Tensor", count: int) -> "tuple[Tensor, Tensor]":
+    """Return the highest values in descending order, and their positions; NaN is the highest."""
+    if 4 * count < values.shape[1]:
+        return values.topk(count)
+    highest, at = values.sort(descending=True)
+    return highest[:, :count], at[:, :count]
+
+
+def _ideal(
+    block: _Rankings, values: "Tensor", gain_of: "Callable[[Tensor], Tensor]", ranks: int, definition: MeasureDefinition
+) -> "Tensor":
+    """Return the gain at ranks 1..``ranks`` in the ideal."""
+    import torch
+
+    score, counted = block.score, block.judged
+    if definition.ideal == "retrieved":
+        counted = score > -math.inf if counted is None else counted & (score > -math.inf)
+    elif isinstance(definition.gain, str) and definition.negative_relevance != "keep":
+        counted = None  # documents that are not judged have the lowest gain, 0
+    if counted is not None:
+        values = (values if values.is_floating_point() else values.double()).masked_fill(~counted, -math.inf)
+    highest = _top(values, ranks)[0]
+    ideal = gain_of(highest).where(highest > -math.inf, 0)
+    if definition.ideal == "truncated":
+        found = (score > -math.inf).sum(1, keepdim=True)
+        ideal = ideal.where(torch.arange(ranks, device=score.device) < found, 0)
+    return ideal
+
+
+def _measure_tensors_ranked(
+    score: "Tensor", values: "Tensor", gain_of: "Callable[[Tensor], Tensor]", ranks: int, ties: str, valid: "Tensor"
+) -> "Tensor | None":
+    """Return the gain at ranks 1..``ranks`` by descending score; None if values are not valid."""
+    import torch
+
+    if ties != "average":
+        at = _measure_tensors_order(score, values, ties)[:, :ranks]
+        gains = gain_of(values.gather(1, at)).where(score.gather(1, at) > -math.inf, 0)
+        return gains if valid else None
+    top, at = _top(score, min(ranks + 1, score.shape[1]))
+    gains = gain_of(values.gather(1, at)).where(top > -math.inf, 0)
+    falling = -top
+    start = torch.searchsorted(falling, falling, out_int32=True)
+    end = torch.searchsorted(falling, falling, out_int32=True, right=True)
+    size = (end - start).where(top > -math.inf, 1)
+    last = top[:, ranks - 1 : ranks]
+    crosses = (top[:, ranks:] == last).any(1) & (last[:, 0] > -math.inf)  # a tie of the last rank and the next
+    is_valid, largest, crossing = torch.stack([valid, size.max(), crosses.sum()]).tolist()  # the only wait
+    if not is_valid:
+        return None
+    if largest > 1:
+        gains = _mean_of_ties(gains, start, end, size, largest)
+    gains = gains[:, :ranks]
+    if crossing:
+        rows = crosses.byte().topk(crossing).indices
+        tied = score[rows] == last[rows]
+        mean = gain_of(values[rows]).where(tied, 0).sum(1, keepdim=True) / tied.sum(1, keepdim=True)
+        gains[rows] = mean.where(top[rows, :ranks] == last[rows], gains[rows])
+    return gains
+
+
+def _mean_of_ties(gains: "Tensor", start: "Tensor", end: "Tensor", size: "Tensor", largest: int) -> "Tensor":
+    """Return for each document the mean gain of the documents with its score, which lie from ``start`` to ``end``.
+
+    Sums from the start of a tie double their length in each step, so their order never depends on the device.
+    """
+    import torch
+
+    position = torch.arange(gains.shape[1], device=gains.device, dtype=start.dtype) - start
+    step = 1
+    while step < largest:
+        gains = torch.cat([gains[:, :step], gains[:, step:] + gains[:, :-step].where(position[:, step:] >= step, 0)], 1)
+        step *= 2
+    return gains.gather(1, (end - 1).long()) / size
+
+
+def _measure_tensors_order(score: "Tensor", values: "Tensor", ties: str) -> "Tensor":
+    """Return the positions of documents by descending score, with ties in the order of their positions or values."""
+    score = score + 0.0  # no -0.0, which some devices rank below 0
+    if ties == "first":
+        return score.argsort(descending=True, stable=True)
+    if ties == "last":
+        return score.shape[1] - 1 - score.flip(1).argsort(descending=True, stable=True)
+    order = values.argsort(descending=ties == "best", stable=True)
+    return order.gather(1, score.gather(1, order).argsort(descending=True, stable=True))
+
+
+# ndcg/scores/swapped.py: Warn about predictions and references that seem to be each other's.
+
+COMPARED = 1000  # documents that tell whether both sides are swapped
+LABELS_FIRST = "hold only 0 and 1, and the references fractions; the scores of a model are predictions"
+
+
+def warn_if_swapped(score: NDArray[Any], relevance: NDArray[Any]) -> None:
+    """Warn if the scores of documents are labels, 0 and 1, and their relevances are fractions, as scores are."""
+    if not ((score == 0) | (score == 1)).all() or len(np.unique(score)) < 2:
+        return
+    if ((relevance >= 0) & (relevance <= 1)).all() and np.mean(relevance % 1 > 0) > 0.5:
+        warn(f"predictions: {LABELS_FIRST}")
+
+
+# ndcg/scores/devices.py: Score tensors on the accelerator where they lie.
+
+ON_DEVICE_FROM = 1 << 16  # documents from which an accelerator is faster than copying them to the host
+NARROW_TENSORS = ("float16", "bfloat16", "float32")  # scores that float32 represents exactly
+INTEGER_TENSORS = ("uint8", "int8", "int16", "int32", "int64")
+NUMBER_TENSORS = (*NARROW_TENSORS, *INTEGER_TENSORS, "float64", "bool")
+ROW_OF_TABLE = 3  # columns of a table: a matrix with so few may be one, which the host refuses
+
+
+class Placed(NamedTuple):
+    """Rankings on an accelerator, as `measure_tensors` accepts them."""
+
+    relevance: "Tensor"
+    score: "Tensor"
+    kept: "Tensor | None"  # False for padding; None if there is none
+    offsets: NDArray[np.int64] | None = None  # as in `Rankings`; None for a row per query
+    query_ids: "Tensor | None" = None  # the id of each query
+    order: "Tensor | None" = None  # the queries in the order of their first rows
+
+    def ranked(self) -> "Tensor":
+        """Return which queries have a retrieved document."""
+        retrieved = self.score > -np.inf if self.kept is None else (self.score > -np.inf) & self.kept
+        if self.offsets is None:
+            return retrieved.any(1)
+        import torch
+
+        until = torch.cat([retrieved.new_zeros(1), retrieved]).cumsum(0)
+        until = until[torch.tensor(self.offsets, device=until.device)]
+        return until[1:] > until[:-1]
+
+
+def accelerator_of(values: Any) -> Any:
+    """Return the accelerator on which a PyTorch tensor lies; None for anything else.
+
+    Other accelerators than those of CUDA and ROCm may have no 64-bit floats.
+    """
+    torch = sys.modules.get("torch")
+    if torch is None or type(values) is not torch.Tensor or values.layout != torch.strided or values.is_nested:
+        return None
+    return values.device if values.device.type == "cuda" else None
+
+
+def measure_on_device(
+    inputs: Inputs, options: Options, mask: Any = None, names: list[Any] | None = None
+) -> dict[str, NDArray[np.float64]] | None:
+    """Return the values of all queries under the name of each result; None if the host must compute them.
+
+    The ids of queries are added to `names`. The mask is True or 1 for a document, False or 0 for padding.
+    """
+    sides = (inputs.predictions, inputs.references)
+    given = [*sides, *(each for each in (inputs.query_ids, mask) if each is not None)]
+    devices = set(map(accelerator_of, given))
+    if len(devices) > 1 or None in devices or not _can_score(inputs, options, mask):
+        return None
+    import torch
+
+    with suppress(torch.cuda.OutOfMemoryError), torch.no_grad():
+        return _scores_devices_measured(_placed(*sides, inputs.query_ids, mask, options), options, names)
+    return None
+
+
+def _can_score(inputs: Inputs, options: Options, mask: Any) -> bool:
+    """Return whether tensors on a device have a format and options that it can score."""
+    score, relevance, query_ids, document_ids, exclude, *_ = inputs
+    types = [_type(side) for side in (score, relevance)]
+    if score.numel() < ON_DEVICE_FROM or document_ids is not None or exclude is not None:
+        return False
+    if not {*types} <= {*NUMBER_TENSORS}:
+        return False
+    if abs(options.ignore_index or 0) > 2**53 or options.ties == "docid":
+        return False
+    if options.score_dtype != "given" and types[0] not in NARROW_TENSORS:
+        return False
+    if options.score_order != "descending" and types[0] in (*INTEGER_TENSORS, "bool"):
+        return False
+    if mask is not None and (mask.shape != score.shape or _type(mask) not in NUMBER_TENSORS):
+        return False
+    if query_ids is None:
+        are_integers = all(each in INTEGER_TENSORS for each in types)  # they may be ids, which the host refuses
+        return score.ndim == 2 and score.shape == relevance.shape and score.shape[1] > ROW_OF_TABLE and not are_integers
+    shapes = (query_ids.shape, (*query_ids.shape, 1))
+    is_flat = query_ids.ndim == 1 and score.shape in shapes and relevance.shape in shapes
+    return is_flat and mask is None and _type(query_ids) in INTEGER_TENSORS
+
+
+def _type(values: Any) -> str:
+    return str(values.dtype).removeprefix("torch.")
+
+
+def _placed(score: Any, relevance: Any, query_ids: Any, mask: Any, options: Options) -> Placed | None:
+    """Return the rankings of tensors; None if the mask is no mask."""
+    if options.score_order != "descending":
+        score = -score  # inf, of a document that was not retrieved, becomes -inf
+    kept = None if mask is None else mask != 0
+    if mask is not None and _type(mask) != "bool" and (kept & (mask != 1)).any():
+        return None
+    if query_ids is None:
+        return Placed(relevance, score, _without_padding(relevance, kept, options.ignore_index))
+    ids, order = query_ids.sort(stable=True)
+    ids, lengths = ids.unique_consecutive(return_counts=True)
+    score, relevance = score.reshape(-1)[order], relevance.reshape(-1)[order]
+    kept = _without_padding(relevance, None, options.ignore_index)
+    by_first_row = order[lengths.cumsum(0) - lengths].argsort()
+    return Placed(relevance, score, kept, offsets_of(lengths.cpu().numpy()), ids, by_first_row)
+
+
+def _without_padding(relevance: Any, kept: Any, ignore_index: float | None) -> Any:
+    """Return a mask without the documents whose relevance is `ignore_index`, rounded to the type of the relevances."""
+    if ignore_index is None:
+        return kept
+    import torch
+
+    if relevance.dtype == torch.bool:
+        relevance = relevance.byte()
+    ignored = torch.tensor(ignore_index, dtype=torch.float64).to(relevance.dtype)
+    if float(ignored) != ignore_index and not relevance.is_floating_point():
+        return kept  # no integer of this type
+    return relevance != ignored if kept is None else kept & (relevance != ignored)
+
+
+def _scores_devices_measured(
+    rankings: Placed | None, options: Options, names: list[Any] | None
+) -> dict[str, NDArray[np.float64]] | None:
+    """Return the values of queries, copied to the host; None as in `measure_on_device`."""
+    import torch
+
+    if rankings is None:
+        return None
+    relevance, score, kept, offsets, query_ids, order = rankings
+    measured = measure_tensors(relevance, score, offsets, judged=kept, retrieved=kept, **options.scoring)
+    if measured is None:
+        return None
+    found = torch.stack([measured[measure][row] for _, measure, row in options.results])
+    if options.missing != "empty":
+        ranked = rankings.ranked()
+        if options.missing == "raise" and not ranked.all():
+            return None
+        found.masked_fill_(~ranked, np.nan)
+    if order is not None:
+        found = found[:, order]
+        if names is not None and query_ids is not None:
+            names += query_ids[order].tolist()
+    warn_if_swapped(*(side.reshape(-1)[:COMPARED].double().cpu().numpy() for side in (score, relevance)))
+    return dict(zip(options.names, found.cpu().numpy(), strict=True))
+
+
 # ndcg/scores/queries.py: Compute the value of every query.
 
 Values = dict[str, NDArray[np.float64]]
 Notify = Callable[[str], None]  # called with `Rankings.unmatched` if no document was both retrieved and judged
 
-COMPARED = 1000  # documents that tell whether both sides are swapped
-LABELS_FIRST = "hold only 0 and 1, and the references fractions; the scores of a model are predictions"
 NOTHING_TO_SCORE = "predictions and references hold no queries; there is nothing to score"
 
 
@@ -8126,13 +8561,16 @@ def measure_inputs(inputs: Inputs, options: Options, first_query: int = 0, names
 
     The ids of the queries are added to `names` if the weights may be in another order.
     """
-    parts: list[list[NDArray[np.float64]]] = []
     have_ids = isinstance(inputs.sample_weight, Mapping) or has_labels(inputs.sample_weight)
+    names = names if have_ids else None
+    if (measured := measure_on_device(inputs, options, names=names)) is not None:
+        return measured
+    parts: list[list[NDArray[np.float64]]] = []
     with closing(counted_parts(inputs, options, first_query)) as rankings:
         for part, before in rankings:
             with UserTerms(part, before):
                 values = measure_rankings(part, options)
-            if have_ids and names is not None and part.query_ids is not None:
+            if names is not None and part.query_ids is not None:
                 names += part.names()
             parts.append([values[measure][row] for _, measure, row in options.results])
     columns = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
@@ -8200,8 +8638,10 @@ def counted_parts(
             if before and bar is None:
                 total = inputs.predictions.shape[0] if is_sparse(inputs.predictions) else len(inputs.predictions)
                 bar = until_done.enter_context(progress(total, "Scoring", " queries", initial=before))
-            if not before and _are_swapped(part):
-                warn(f"predictions: {LABELS_FIRST}")
+            if not before:
+                retrieved = part.retrieved
+                first = slice(COMPARED) if retrieved is None else np.flatnonzero(retrieved[:COMPARED])
+                warn_if_swapped(part.score[first], part.relevance[first])
             if options.missing == "raise":
                 refuse_missing(part, before)
             if part.unmatched is not None:
@@ -8214,16 +8654,6 @@ def counted_parts(
         raise ValueError(NOTHING_TO_SCORE)
     if first := min(unmatched, default=""):  # empty if any part has such a document
         notify(first)
-
-
-def _are_swapped(rankings: Rankings) -> bool:
-    """Return whether the first scores are labels, 0 and 1, and their relevances are fractions, as scores are."""
-    score, relevance = rankings.score[:COMPARED], rankings.relevance[:COMPARED]
-    if rankings.retrieved is not None:
-        score, relevance = (each[rankings.retrieved[:COMPARED]] for each in (score, relevance))
-    if not ((score == 0) | (score == 1)).all() or len(np.unique(score)) < 2:
-        return False
-    return bool(((relevance >= 0) & (relevance <= 1)).all() and np.mean(relevance % 1 > 0) > 0.5)
 
 
 def refuse_negative(references: Any, exclude: Any, options: Options) -> None:
@@ -14655,6 +15085,11 @@ class Meter:
         Raises:
             ValueError: as in `compute`; or the mask has the wrong shape or values.
         """
+        if query_ids is None:
+            values = measure_on_device(Inputs(scores, labels), self.options, mask)
+            if values is not None:
+                self._add(values)
+                return
         scores, labels, mask, query_ids = settled(scores=scores, labels=labels, mask=mask, query_ids=query_ids)
         if query_ids is not None:
             query_ids = query_ids if hasattr(query_ids, "dtype") else np.array(query_ids, object)
@@ -14672,9 +15107,7 @@ class Meter:
             return  # for example the last batch of a process
         sums, rows = self._state
         if query_ids is None:
-            self._state = MeterState(
-                _added(sums, _exact_sums(measure_inputs(Inputs(scores, labels), self.options))), rows
-            )
+            self._add(measure_inputs(Inputs(scores, labels), self.options))
         else:
             columns = {"predictions": scores, "references": labels, "query_ids": query_ids}
             batch = read_rows({name: np.asanyarray(each) for name, each in columns.items()}, self.options.ignore_index)
@@ -14682,6 +15115,10 @@ class Meter:
             if rows and _loops_meter_types(rows[-1]) != _loops_meter_types(batch):  # its types must fit those of earlier batches
                 check_rows(Inputs(*concatenated([*rows, batch])), self.options)
             self._state = MeterState(sums, (*rows, batch))
+
+    def _add(self, values: Values) -> None:
+        """Add the values of whole queries."""
+        self._state = self._state._replace(sums=_added(self._state.sums, _exact_sums(values)))
 
     def compute(self) -> dict[str, float]:
         """Return the mean over the queries of all processes since the last reset, the same in each process.
@@ -15169,7 +15606,7 @@ class TrainerMetrics:
                 self._batches.append(measure_inputs(Inputs(scores, labels), self.options, self._rows))
                 self._rows += len(scores)
             return
-        columns = {"predictions": scores, "references": labels}
+        columns = {"predictions": _array(scores), "references": _array(labels)}
         if self.columns is None:
             ids = self.query_ids(self._main(inputs))
             # a list may contain ids of several types
@@ -15301,11 +15738,12 @@ def _batches(predictions: Any, labels: Any, inputs: Any) -> list[tuple[Any, Any,
     return list(zip(predictions, labels, repeat(None, len(predictions)) if inputs is None else inputs, strict=True))
 
 
-def _first(argument: str, outputs: Any) -> NDArray[Any]:
-    """Return the first of a model's outputs, on the CPU."""
+def _first(argument: str, outputs: Any) -> Any:
+    """Return the first of a model's outputs, an array, or a tensor on any device."""
     if isinstance(outputs, tuple) and not outputs:
         raise ValueError(f"{argument} are an empty tuple; the model must return its scores, the data its labels")
-    return _array(outputs[0] if isinstance(outputs, tuple) else outputs)
+    output = outputs[0] if isinstance(outputs, tuple) else outputs
+    return output if hasattr(output, "detach") else np.asanyarray(output)
 
 
 def _array(values: Any) -> NDArray[Any]:

@@ -18,6 +18,7 @@ from ..inputs.reading import Inputs
 from ..inputs.sources import is_sparse, settled
 from ..measure.messages import in_short, shown
 from ..measure.options import Cutoffs, Options, QueryOptions
+from ..scores.devices import measure_on_device
 from ..scores.means import mean
 from ..scores.queries import NOTHING_TO_SCORE, Values, check_rows, measure_inputs
 
@@ -60,6 +61,11 @@ class Meter:
         Raises:
             ValueError: as in `compute`; or the mask has the wrong shape or values.
         """
+        if query_ids is None:
+            values = measure_on_device(Inputs(scores, labels), self.options, mask)
+            if values is not None:
+                self._add(values)
+                return
         scores, labels, mask, query_ids = settled(scores=scores, labels=labels, mask=mask, query_ids=query_ids)
         if query_ids is not None:
             query_ids = query_ids if hasattr(query_ids, "dtype") else np.array(query_ids, object)
@@ -77,9 +83,7 @@ class Meter:
             return  # for example the last batch of a process
         sums, rows = self._state
         if query_ids is None:
-            self._state = MeterState(
-                _added(sums, _exact_sums(measure_inputs(Inputs(scores, labels), self.options))), rows
-            )
+            self._add(measure_inputs(Inputs(scores, labels), self.options))
         else:
             columns = {"predictions": scores, "references": labels, "query_ids": query_ids}
             batch = read_rows({name: np.asanyarray(each) for name, each in columns.items()}, self.options.ignore_index)
@@ -87,6 +91,10 @@ class Meter:
             if rows and _types(rows[-1]) != _types(batch):  # its types must fit those of earlier batches
                 check_rows(Inputs(*concatenated([*rows, batch])), self.options)
             self._state = MeterState(sums, (*rows, batch))
+
+    def _add(self, values: Values) -> None:
+        """Add the values of whole queries."""
+        self._state = self._state._replace(sums=_added(self._state.sums, _exact_sums(values)))
 
     def compute(self) -> dict[str, float]:
         """Return the mean over the queries of all processes since the last reset, the same in each process.

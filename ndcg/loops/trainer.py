@@ -96,7 +96,7 @@ class TrainerMetrics:
                 self._batches.append(measure_inputs(Inputs(scores, labels), self.options, self._rows))
                 self._rows += len(scores)
             return
-        columns = {"predictions": scores, "references": labels}
+        columns = {"predictions": _array(scores), "references": _array(labels)}
         if self.columns is None:
             ids = self.query_ids(self._main(inputs))
             # a list may contain ids of several types
@@ -228,11 +228,12 @@ def _batches(predictions: Any, labels: Any, inputs: Any) -> list[tuple[Any, Any,
     return list(zip(predictions, labels, repeat(None, len(predictions)) if inputs is None else inputs, strict=True))
 
 
-def _first(argument: str, outputs: Any) -> NDArray[Any]:
-    """Return the first of a model's outputs, on the CPU."""
+def _first(argument: str, outputs: Any) -> Any:
+    """Return the first of a model's outputs, an array, or a tensor on any device."""
     if isinstance(outputs, tuple) and not outputs:
         raise ValueError(f"{argument} are an empty tuple; the model must return its scores, the data its labels")
-    return _array(outputs[0] if isinstance(outputs, tuple) else outputs)
+    output = outputs[0] if isinstance(outputs, tuple) else outputs
+    return output if hasattr(output, "detach") else np.asanyarray(output)
 
 
 def _array(values: Any) -> NDArray[Any]:

@@ -20,13 +20,13 @@ from ..inputs.sources import has_labels, is_sparse
 from ..measure.messages import warn
 from ..measure.options import Options
 from ..measure.scoring import IS_NEGATIVE, InvalidRankingError, check_queries, in_threads, measure_queries
+from .devices import measure_on_device
 from .progress import progress
+from .swapped import COMPARED, warn_if_swapped
 
 Values = dict[str, NDArray[np.float64]]
 Notify = Callable[[str], None]  # called with `Rankings.unmatched` if no document was both retrieved and judged
 
-COMPARED = 1000  # documents that tell whether both sides are swapped
-LABELS_FIRST = "hold only 0 and 1, and the references fractions; the scores of a model are predictions"
 NOTHING_TO_SCORE = "predictions and references hold no queries; there is nothing to score"
 
 
@@ -35,13 +35,16 @@ def measure_inputs(inputs: Inputs, options: Options, first_query: int = 0, names
 
     The ids of the queries are added to `names` if the weights may be in another order.
     """
-    parts: list[list[NDArray[np.float64]]] = []
     have_ids = isinstance(inputs.sample_weight, Mapping) or has_labels(inputs.sample_weight)
+    names = names if have_ids else None
+    if (measured := measure_on_device(inputs, options, names=names)) is not None:
+        return measured
+    parts: list[list[NDArray[np.float64]]] = []
     with closing(counted_parts(inputs, options, first_query)) as rankings:
         for part, before in rankings:
             with UserTerms(part, before):
                 values = measure_rankings(part, options)
-            if have_ids and names is not None and part.query_ids is not None:
+            if names is not None and part.query_ids is not None:
                 names += part.names()
             parts.append([values[measure][row] for _, measure, row in options.results])
     columns = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
@@ -109,8 +112,10 @@ def counted_parts(
             if before and bar is None:
                 total = inputs.predictions.shape[0] if is_sparse(inputs.predictions) else len(inputs.predictions)
                 bar = until_done.enter_context(progress(total, "Scoring", " queries", initial=before))
-            if not before and _are_swapped(part):
-                warn(f"predictions: {LABELS_FIRST}")
+            if not before:
+                retrieved = part.retrieved
+                first = slice(COMPARED) if retrieved is None else np.flatnonzero(retrieved[:COMPARED])
+                warn_if_swapped(part.score[first], part.relevance[first])
             if options.missing == "raise":
                 refuse_missing(part, before)
             if part.unmatched is not None:
@@ -123,16 +128,6 @@ def counted_parts(
         raise ValueError(NOTHING_TO_SCORE)
     if first := min(unmatched, default=""):  # empty if any part has such a document
         notify(first)
-
-
-def _are_swapped(rankings: Rankings) -> bool:
-    """Return whether the first scores are labels, 0 and 1, and their relevances are fractions, as scores are."""
-    score, relevance = rankings.score[:COMPARED], rankings.relevance[:COMPARED]
-    if rankings.retrieved is not None:
-        score, relevance = (each[rankings.retrieved[:COMPARED]] for each in (score, relevance))
-    if not ((score == 0) | (score == 1)).all() or len(np.unique(score)) < 2:
-        return False
-    return bool(((relevance >= 0) & (relevance <= 1)).all() and np.mean(relevance % 1 > 0) > 0.5)
 
 
 def refuse_negative(references: Any, exclude: Any, options: Options) -> None:

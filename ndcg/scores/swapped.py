@@ -1,0 +1,19 @@
+"""Warn about predictions and references that seem to be each other's."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..measure.messages import warn
+
+COMPARED = 1000  # documents that tell whether both sides are swapped
+LABELS_FIRST = "hold only 0 and 1, and the references fractions; the scores of a model are predictions"
+
+
+def warn_if_swapped(score: NDArray[Any], relevance: NDArray[Any]) -> None:
+    """Warn if the scores of documents are labels, 0 and 1, and their relevances are fractions, as scores are."""
+    if not ((score == 0) | (score == 1)).all() or len(np.unique(score)) < 2:
+        return
+    if ((relevance >= 0) & (relevance <= 1)).all() and np.mean(relevance % 1 > 0) > 0.5:
+        warn(f"predictions: {LABELS_FIRST}")
