@@ -104,6 +104,7 @@ from .ndcg_bundle import (
     sentence_transformers_evaluator,
     shows_options,
     signature,
+    torchmetrics_metric,
     trainer_metrics,
     xgboost_metric,
 )
@@ -414,6 +415,7 @@ class NDCG(Batches, evaluate.Metric):
     signature = staticmethod(signature)
     trainer_metrics = staticmethod(trainer_metrics)
     meter = staticmethod(meter)
+    torchmetrics_metric = staticmethod(torchmetrics_metric)
     scorer = staticmethod(scorer)
     lightgbm_metric = staticmethod(lightgbm_metric)
     xgboost_metric = staticmethod(xgboost_metric)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .loops.scorer import lightgbm_metric as lightgbm_metric
     from .loops.scorer import scorer as scorer
     from .loops.scorer import xgboost_metric as xgboost_metric
+    from .loops.torchmetrics_metric import torchmetrics_metric as torchmetrics_metric
     from .loops.trainer import trainer_metrics as trainer_metrics
     from .measure.conventions import CONVENTIONS as CONVENTIONS
     from .measure.options import __version__ as __version__
@@ -50,6 +51,7 @@ _MODULES = {
     "loops.evaluator": ("sentence_transformers_evaluator",),
     "loops.meter": ("meter",),
     "loops.scorer": ("lightgbm_metric", "scorer", "xgboost_metric"),
+    "loops.torchmetrics_metric": ("torchmetrics_metric",),
     "loops.trainer": ("trainer_metrics",),
     "measure.conventions": ("CONVENTIONS",),
     "measure.options": ("__version__", "signature"),

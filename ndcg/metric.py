@@ -21,6 +21,7 @@ from .inputs.sources import is_spark
 from .loops.evaluator import sentence_transformers_evaluator
 from .loops.meter import meter
 from .loops.scorer import lightgbm_metric, scorer, xgboost_metric
+from .loops.torchmetrics_metric import torchmetrics_metric
 from .loops.trainer import trainer_metrics
 from .measure.arguments import OPTIONS, lines_of
 from .measure.conventions import CONVENTIONS
@@ -344,6 +345,7 @@ class NDCG(Batches, evaluate.Metric):
     signature = staticmethod(signature)
     trainer_metrics = staticmethod(trainer_metrics)
     meter = staticmethod(meter)
+    torchmetrics_metric = staticmethod(torchmetrics_metric)
     scorer = staticmethod(scorer)
     lightgbm_metric = staticmethod(lightgbm_metric)
     xgboost_metric = staticmethod(xgboost_metric)

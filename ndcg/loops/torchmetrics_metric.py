@@ -1,0 +1,119 @@
+"""The metric for torchmetrics: in a `MetricCollection`, logged by Lightning, or alone."""
+
+from functools import cache
+from typing import TYPE_CHECKING, Any, Unpack
+from uuid import uuid4
+
+import numpy as np
+
+from ..inputs.reading import Inputs
+from ..measure.messages import missing_library
+from ..measure.options import Cutoffs, Options, QueryOptions
+from ..scores.queries import measure_inputs
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+def torchmetrics_metric(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Any:
+    """Return a `torchmetrics.Metric`: `update(preds, target, indexes=None)` for each batch, `compute()`, `reset()`.
+
+    Without `indexes`, `preds` and `target` have a row for each query and a column for each document. With `indexes`,
+    they have one number for each document, and `indexes` has the id of its query, an integer. `compute` returns the
+    mean over the queries of all batches and processes: a tensor for one result, a dict of tensors for several, nan if
+    no query has a value.
+
+    Of whole queries only sums are kept. Rows with `indexes` are kept until `reset`, because other rows of a query may
+    be in later batches or other processes. If `ties` depends on the order of rows, it is that of the batches, one
+    process after the other.
+
+    Args:
+        k: the cutoff or cutoffs, as in `compute`.
+        **options: the options of `compute`, except `sample_weight`, `use_aggregator` and `engine`; `ignore_index` is
+            the label of padding.
+
+    Raises:
+        ValueError: an option that `compute` rejects.
+        ImportError: torchmetrics is not installed.
+    """
+    parsed = Options.of_method(torchmetrics_metric, k, options)
+    return _metric_class()(parsed)
+
+
+def restored_metric() -> Any:
+    """Return a metric without a state, which pickle and copy then set."""
+    kind = _metric_class()
+    return kind.__new__(kind)
+
+
+@cache
+def _metric_class() -> Any:
+    """Return the class of the metric, created only when torchmetrics is needed."""
+    try:
+        import torch
+        from torchmetrics import Metric
+    except ImportError:
+        raise missing_library("torchmetrics_metric", "torchmetrics", "torch torchmetrics") from None
+
+    class NDCGMetric(Metric):
+        """The mean of nDCG, DCG, IDCG or CG over queries."""
+
+        higher_is_better, is_differentiable, full_state_update = True, False, False
+        rows = {"preds": torch.float64, "target": torch.float64, "indexes": torch.int64}  # noqa: RUF012
+
+        def __init__(self, options: Options) -> None:
+            super().__init__()
+            self.options = options
+            results = len(options.names)
+            self.add_state("sums", torch.zeros(results, dtype=torch.float64), dist_reduce_fx="sum")
+            self.add_state("counts", torch.zeros(results, dtype=torch.int64), dist_reduce_fx="sum")
+            for name in self.rows:
+                self.add_state(name, [], dist_reduce_fx="cat")
+            # A MetricCollection updates only one of several metrics whose states are equal after the first batch.
+            self.add_state("identity", torch.tensor([*uuid4().bytes]), dist_reduce_fx="max")
+
+        def update(self, preds: "Tensor", target: "Tensor", indexes: "Tensor | None" = None) -> None:
+            """Add a batch; a batch that is rejected adds nothing."""
+            if indexes is None:
+                if len(preds) or len(target):
+                    self.sums, self.counts = self._added(Inputs(preds, target))
+                return
+            batch = {"preds": preds, "target": target, "indexes": indexes}
+            batch = {name: each.detach().reshape(-1) for name, each in batch.items()}
+            if len(set(map(len, batch.values()))) > 1:
+                shapes = ", ".join(f"{name} {len(each)}" for name, each in batch.items())
+                raise ValueError(f"with indexes, preds, target and indexes are one per document; got {shapes}")
+            if batch["indexes"].is_floating_point():
+                raise ValueError(f"indexes must be integers, the id of each document's query; got {indexes.dtype}")
+            for name, kind in self.rows.items():
+                getattr(self, name).append(batch[name].to(kind))
+
+        def compute(self) -> Any:
+            """Return the mean over all queries since the last reset."""
+            rows = [getattr(self, name) for name in self.rows]
+            preds, target, indexes = (torch.cat(each) if isinstance(each, list) and each else each for each in rows)
+            sums, counts = self.sums, self.counts
+            if len(preds):
+                sums, counts = self._added(Inputs(preds, target, indexes))
+            means = sums / counts
+            return means[0] if len(means) == 1 else dict(zip(self.options.names, means, strict=True))
+
+        def sync(self, *args: Any, **options: Any) -> None:
+            """Gather the states of all processes; one without rows sends no numbers, in the types of the others."""
+            for name, kind in self.rows.items():
+                if isinstance(each := getattr(self, name), list) and not each:
+                    each.append(torch.empty(0, dtype=kind, device=self.device))
+            super().sync(*args, **options)
+
+        def _added(self, inputs: Inputs) -> "tuple[Tensor, Tensor]":
+            """Return the sums and counts with those of more queries."""
+            values = np.stack(list(measure_inputs(inputs, self.options).values()))
+            sums, counts = np.nansum(values, axis=1), (~np.isnan(values)).sum(axis=1)
+            return self.sums + torch.from_numpy(sums).to(self.sums), self.counts + torch.from_numpy(counts).to(
+                self.counts
+            )
+
+        def __reduce__(self) -> tuple[Any, ...]:
+            return restored_metric, (), self.__getstate__()
+
+    return NDCGMetric
