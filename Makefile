@@ -17,7 +17,7 @@ test: PROCESSES = 2
 PYTEST = HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(<D)/bin/python -m pytest -n $(PROCESSES) --dist loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help demo cli test test-all test-oldest test-newest fuzz faults late-answers types check bundle bench bench-scale agreement simulations explanations vectors conformance app space release publish clean
+.PHONY: help demo cli test test-all test-oldest test-newest fuzz faults late-answers types check bundle bench bench-scale gpu agreement simulations explanations vectors conformance app space release publish clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -71,6 +71,9 @@ bench: .venv/bench.done ## measure speed and memory beside other libraries, into
 
 bench-scale: .venv/bench.done ## score 500 million values in batches, and 20 million rows on Spark, into benchmarks/SCALE.md
 	@HF_HUB_OFFLINE=1 $(BIN)/python benchmarks/scale.py
+
+gpu: .venv/bench.done ## score tensors on a GPU beside the CPU and other libraries; needs CUDA or ROCm: 2 minutes
+	@HF_HUB_OFFLINE=1 $(BIN)/python benchmarks/gpu.py $(ARGS)
 
 agreement: .venv/check.done .venv/libraries ## run each library beside its convention, into benchmarks/AGREEMENT.md
 	@HF_HUB_OFFLINE=1 PYTHONPATH=tests:tests/conformance:.venv/movielens $(BIN)/python benchmarks/agreement.py

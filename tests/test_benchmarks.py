@@ -85,6 +85,28 @@ def test_forms_agree_on_queries_that_differ(monkeypatch: pytest.MonkeyPatch) -> 
         assert [way for way, each in ways.items() if str(each).startswith("differs")] == [], form
 
 
+def test_tensors_are_compared_and_timed_where_they_lie(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With the CPU in place of a GPU."""
+    torch = pytest.importorskip("torch")
+    import gpu
+
+    assert gpu.largest_difference(3, "cpu") == 0  # both are the host
+    monkeypatch.setattr(gpu.devices, "accelerator_of", lambda values: "CPU" if type(values) is torch.Tensor else None)
+    monkeypatch.setattr(gpu.devices, "ON_DEVICE_FROM", 1000)
+    assert 0 < gpu.largest_difference(20, "cpu") < 1e-12
+    of_matrix, of_rows = gpu.of_matrix(gpu.Matrix(20, 50), "cpu", 1), gpu.of_rows(1000, "cpu", 1)
+    assert {"compute", "meter", "copy to the host", "on the host", "top-k alone", "torchmetrics"} < of_matrix.keys()
+    assert min(*of_matrix.values(), *of_rows.values()) > 0
+    header, line, *rows = gpu.table({"matrix": of_matrix, "rows": of_rows}).splitlines()
+    assert header.count("|") == line.count("|") == rows[0].count("|")
+    assert [row.split(" | ")[0] for row in rows] == ["| matrix", "| rows"]
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(SystemExit, match=r"^PyTorch finds no GPU here"):
+        gpu.main([])
+
+
 def test_a_comparison_is_rejected_if_values_differ_or_are_all_alike() -> None:
     import forms
 
