@@ -109,6 +109,7 @@ OF_METHODS: dict[str, set[str]] = {
     | {"truncate_dim", "max_active_dims", "query_prompt", "query_prompt_name", "corpus_prompt", "corpus_prompt_name"}
     | {"show_progress_bar", "write_csv", "missing"},
     "meter": {"k", "ignore_index", "missing"},
+    "torchmetrics_metric": {"k", "ignore_index", "missing"},
     "scorer": {"k", "ignore_index", "missing"},
     "lightgbm_metric": {"k", "ignore_index", "missing"},
     "xgboost_metric": {"k", "ignore_index", "missing"},
