@@ -8641,8 +8641,8 @@ def counted_parts(
                 bar = until_done.enter_context(progress(total, "Scoring", " queries", initial=before))
             if not before:
                 retrieved = part.retrieved
-                first = slice(COMPARED) if retrieved is None else np.flatnonzero(retrieved[:COMPARED])
-                warn_if_swapped(part.score[first], part.relevance[first])
+                rows = slice(COMPARED) if retrieved is None else np.flatnonzero(retrieved[:COMPARED])
+                warn_if_swapped(part.score[rows], part.relevance[rows])
             if options.missing == "raise":
                 refuse_missing(part, before)
             if part.unmatched is not None:

@@ -101,7 +101,7 @@ OPTIONS: list[Options] = [
 
 
 @pytest.mark.parametrize("sides", [rows(), rows(torch.bfloat16), rows(torch.float64), flat()], ids=lambda _: "")
-@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("options", OPTIONS, ids=range(len(OPTIONS)))
 def test_tensors_on_one_device_are_scored_there(device: Device, sides: Sides, options: Options) -> None:
     if options.get("score_order") == "ascending":
         sides = changed(sides, "predictions", sides["predictions"] == 2, math.inf)  # not retrieved
