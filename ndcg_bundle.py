@@ -5546,8 +5546,8 @@ def together(inputs: Any) -> Any:
         predictions = predictions.value
     predictions = of_rows(predictions, references)
     predictions, references = (
-        _inputs_formats_alike("predictions", predictions, references),
-        _inputs_formats_alike("references", references, predictions),
+        _alike("predictions", predictions, references),
+        _alike("references", references, predictions),
     )
     if isinstance(predictions, Indices):
         _refuse_other_candidates(predictions.rows, references)
@@ -5591,7 +5591,7 @@ def _ids_in_order(query_ids: Any) -> list[Any]:
     return list(query_ids.tolist() if isinstance(query_ids, np.ndarray) else as_list(query_ids))
 
 
-def _inputs_formats_alike(argument: str, side: Any, other: Any) -> Any:
+def _alike(argument: str, side: Any, other: Any) -> Any:
     """Return a file without ids of queries as a list of mappings, if the other side is a list; others unchanged."""
     if not isinstance(side, Columns) or side.positions is None:
         return side
@@ -9443,7 +9443,7 @@ class Fit(NamedTuple):
 # Orders of tied documents
 
 
-def _in_order(query: Query, documents: Iterable[Any]) -> Query:
+def _explanations_definitions_in_order(query: Query, documents: Iterable[Any]) -> Query:
     """Return a ranking in which documents with equal scores differ in the last digit, in an order."""
     if len(set(query.run.values())) == len(query.run):
         return query
@@ -9454,7 +9454,7 @@ def _in_order(query: Query, documents: Iterable[Any]) -> Query:
 
 
 def _explanations_definitions_order(of: Callable[[Query], Iterable[Any]]) -> Slip:
-    return Slip("", "", both=Term((lambda query: _in_order(query, of(query)),)))
+    return Slip("", "", both=Term((lambda query: _explanations_definitions_in_order(query, of(query)),)))
 
 
 def _relevance(query: Query) -> Callable[[Any], float]:
@@ -9487,7 +9487,7 @@ def _arrangements(query: Query) -> list[Query]:
     if count > MOST_ARRANGEMENTS:
         return []
     orders = product(*(list(_orders_of(*group)) for group in groups))
-    return [_in_order(query, [document for group in order for document in group]) for order in orders]
+    return [_explanations_definitions_in_order(query, [document for group in order for document in group]) for order in orders]
 
 
 def _orders_of(relevant: Sequence[Any], others: Sequence[Any]) -> Iterator[list[Any]]:
@@ -12691,62 +12691,6 @@ def _enumerated(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-# ndcg/statistics/parts.py: Divide queries into parts, such as slices, and compute figures for many parts at once.
-
-class Block(NamedTuple):
-    """Parts in which the same number of queries count."""
-
-    parts: NDArray[np.intp]  # the indices of the parts
-    queries: Any  # an index from values by query to a row for each of the parts
-    size: int  # the number of queries that count in each part
-
-
-class Parts:
-    """Queries in parts, such as slices: first all of the first part, then all of the second, and so on.
-
-    Figures for many parts at once equal those of each part alone, to the last bit, because parts of the same size
-    become the rows of an array. No part is empty.
-    """
-
-    def __init__(self, sizes: Sequence[int] | NDArray[np.int64]) -> None:
-        self.sizes = np.asarray(sizes, np.int64)
-        self.number = len(self.sizes)
-        self.first = np.cumsum(self.sizes) - self.sizes
-        self._blocks: dict[bytes, list[Block]] = {}
-
-    def sums(self, counts: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the sum of integers or truth values in each part."""
-        return np.add.reduceat(counts, self.first, dtype=np.int64)
-
-    def float_sums(self, values: Floats, counted: NDArray[np.bool_]) -> Floats:
-        """Return the sum of the values that count in each part."""
-        sums = np.zeros(self.number)
-        for block in self.blocks(counted):
-            sums[block.parts] = values[block.queries].sum(axis=1)
-        return sums
-
-    def of_queries(self, figures: NDArray[Any]) -> NDArray[Any]:
-        """Return for each query the figure of its part, along the last axis."""
-        return np.repeat(figures, self.sizes, axis=-1)
-
-    def blocks(self, counted: NDArray[np.bool_]) -> list[Block]:
-        """Return all parts, in blocks in which the same number of queries count."""
-        key = counted.tobytes()
-        if key not in self._blocks:
-            self._blocks[key] = list(self._blocks_of(counted))
-        return self._blocks[key]
-
-    def _blocks_of(self, counted: NDArray[np.bool_]) -> Iterator[Block]:
-        if self.number == 1 and counted.all():  # no queries to select
-            yield Block(np.zeros(1, np.intp), np.s_[np.newaxis, :], len(counted))
-            return
-        sizes, queries = self.sums(counted), np.flatnonzero(counted)
-        first, order = np.cumsum(sizes) - sizes, np.argsort(sizes, kind="stable")
-        for alike in np.split(order, np.flatnonzero(np.diff(sizes[order])) + 1):
-            size = int(sizes[alike[0]])
-            yield Block(alike, queries[first[alike][:, np.newaxis] + np.arange(size)], size)
-
-
 # ndcg/statistics/significance.py: Confidence intervals of means over queries, and paired tests of the difference of two means.
 
 # Smaller differences, relative to the values, may be due to rounding.
@@ -12765,11 +12709,11 @@ SIGNS_OF_BITS = {1: SIGNS, 2: np.kron(SIGNS, SIGNS), 3: np.kron(SIGNS, np.kron(S
 # The level of the test in `power`, and the probability that it detects a difference.
 LEVEL = 0.05
 POWER = 0.8
-MOST_NEEDED = 2.0**40  # a larger number counts as infinite
+MOST_NEEDED = 2.0**40  # a larger number is unknown
 
 
 class Intervals(NamedTuple):
-    """The interval of each mean: arrays of the same shape."""
+    """The interval of each mean."""
 
     low: Floats
     high: Floats
@@ -12777,7 +12721,7 @@ class Intervals(NamedTuple):
 
 
 class Tests(NamedTuple):
-    """The p-values of each difference: arrays of the same shape."""
+    """The p-values of each difference."""
 
     randomization: Floats
     t_test: Floats
@@ -12786,7 +12730,7 @@ class Tests(NamedTuple):
 
 
 class Power(NamedTuple):
-    """The power of the test of each difference: arrays of the same shape, nan if unknown."""
+    """The power of the test of each difference, nan if unknown."""
 
     min_detectable: Floats  # the smallest difference, from 0 or from the margin, that a t-test of them finds
     queries_needed: Floats  # to detect the observed difference
@@ -12803,9 +12747,8 @@ def intervals(
     weight: Floats | None = None,
     pairs: Sequence[tuple[int, int]] = (),
     *,
-    greatest: float | Floats = 1.0,
+    greatest: float = 1.0,
     confidence: float = 0.95,
-    parts: Parts | None = None,
 ) -> Intervals:
     """Return the intervals of the mean of each row, and of the differences of some pairs of rows.
 
@@ -12813,67 +12756,51 @@ def intervals(
     depends on the mean: it shrinks towards 0 and the greatest value, as for 0/1 values (Wilson, 1927), or changes with
     the skewness of the values. Each end is the outer one that these two models give.
 
-    `values` has shape ``(rows, queries)``, with nan where a query has no value, in both rows of a pair. They lie
-    between 0 and `greatest`; a row with values outside has no bound on that side. The arrays returned have shape
-    ``(rows + pairs,)``, and with parts ``(rows + pairs, parts)``, with nan if fewer than two queries of a part have a
-    value; without parts, that is an error.
+    `values` has shape ``(rows, queries)``, with nan in all rows where a query has no value. They lie between 0 and
+    `greatest`; a row with values outside has no bound on that side. With fewer than two values there are no intervals:
+    they are nan.
     """
-    student = scipy_special().stdtrit
-    split, groups, values, scale = _prepared(values, weight, pairs, parts)
-    most = np.broadcast_to(greatest, len(values))
-    result = Intervals(*(np.full((len(values) + len(pairs), split.number), np.nan) for _ in Intervals._fields))
-    for rows, block in groups:
-        share = _relative(weight, block)
-        if share.min() < LIGHTEST:
-            problem = f"a weight is {share.min():.0e} of the largest, too far apart for a confidence interval"
-            raise ValueError(f"sample_weight: {problem}; give the queries that hardly count a weight of 0")
-        share = share / share.sum(axis=1, keepdims=True)
-        value = {row: values[row][block.queries] for row in rows}
-        ends = {row: _bounds(value[row], most[row] / scale[row, block.parts]) for row in rows}
-        ends_of_rows = {row: _interval(value[row], share, ends[row], confidence, student, of_mean=True) for row in rows}
-        for at, (one, other) in enumerate(pairs, start=len(values)):
-            if one in ends:
-                (low, high), (low_other, high_other) = ends[one], ends[other]
-                difference, within = differences(value[one], value[other]), (low - high_other, high - low_other)
-                ends_of_rows[at] = _interval(difference, share, within, confidence, student, of_mean=False)
-        for at, figures in ends_of_rows.items():
-            row = at if at < len(values) else pairs[at - len(values)][0]
-            for column, figure in zip(result, figures, strict=True):
-                column[at, block.parts] = figure * scale[row, block.parts]
-    return result if parts is not None else Intervals._make(each[:, 0] for each in result)
+    values, weight, scale = _sample(values, weight, least=2 if pairs else 0)
+    if len(weight) < 2:
+        return Intervals._make(np.full((3, len(values) + len(pairs)), np.nan))
+    if weight.min() < LIGHTEST:
+        problem = f"a weight is {weight.min():.0e} of the largest, too far apart for a confidence interval"
+        raise ValueError(f"sample_weight: {problem}; give the queries that hardly count a weight of 0")
+    share, least, most = weight / weight.sum(), values.min(axis=1), values.max(axis=1)
+    is_bounded = most <= greatest / scale * (1 + ROUNDING)
+    low, high = np.where(least >= 0, 0.0, -np.inf), np.where(is_bounded, np.maximum(most, greatest / scale), np.inf)
+    one, other = _statistics_significance_in_order(pairs)
+    values = np.concatenate([values, differences(values[one], values[other])])
+    bounds = np.concatenate([low, low[one] - high[other]]), np.concatenate([high, high[one] - low[other]])
+    return Intervals(*(each * scale for each in _intervals(values, share, bounds, confidence, len(low))))
 
 
-def _bounds(value: Floats, most: Floats) -> tuple[Floats, Floats]:
-    """Return the bounds of each mean: 0 and the greatest value, except for a row with values outside them."""
-    least, greatest = value.min(axis=1), value.max(axis=1)
-    bounded = greatest <= most * (1 + ROUNDING)
-    return np.where(least >= 0, 0.0, -np.inf), np.where(bounded, np.maximum(most, greatest), np.inf)
-
-
-def _interval(
-    value: Floats, share: Floats, bounds: tuple[Floats, Floats], confidence: float, student: Any, *, of_mean: bool
+def _intervals(
+    values: Floats, share: Floats, bounds: tuple[Floats, Floats], confidence: float, means: int
 ) -> tuple[Floats, Floats, Floats]:
-    """Return the ends of the interval of each row's mean and its standard error.
+    """Return the ends of the interval of each row's mean and its standard error; after `means` rows are differences.
 
     The interval contains every mean within Student's t times its standard error of the observed one. The
     square of this error at ``mean + d`` is modeled as that at ``mean`` times ``(1 + rise * d)(1 - fall * d)``.
     """
-    (mean, error, slope), heaviness = _moments(value, share), (share**2).sum(axis=1)
+    student = scipy_special().stdtrit
+    (mean, error, slope), heaviness = _moments(values, share), (share**2).sum()
+    gaps = mean - bounds[0], bounds[1] - mean
+    for each, of_differences in ((slope, 0.0), (gaps[0], np.inf), (gaps[1], np.inf)):
+        each[means:] = of_differences  # their error does not depend on the mean
     with np.errstate(all="ignore"):  # values that are not finite are discarded below
         # if all values are equal, the share of others at a bound is at most the end of Wilson's interval for 0 of n
         odds = student(math.inf, (1 + confidence) / 2) ** 2 * heaviness
         same = [np.where(np.isfinite(end), mean + (end - mean) * odds / (1 + odds), mean) for end in bounds]
-        gaps = (mean - bounds[0], bounds[1] - mean) if of_mean else (np.full(len(mean), np.inf),) * 2
         most = gaps[0] * gaps[1] * heaviness  # the squared error if every value were at a bound, like 0/1 values
         square = np.fmin(error**2, most)
-        freedom = (value.shape[1] - 1) / np.maximum(1 - square / most, ROUNDING)
+        freedom = (values.shape[1] - 1) / np.maximum(1 - square / most, ROUNDING)
         reach = student(freedom, (1 + confidence) / 2) ** 2 * square
         rise, fall = (np.where(np.isfinite(most), 1 / gap, 0.0) for gap in gaps)
-        ends = [_crossings(reach, rise, fall)]
-        if of_mean:
-            ends.append(_crossings(reach, np.maximum(rise, fall + slope), np.maximum(fall, rise - slope)))
-        low = np.maximum(mean + np.min([end[0] for end in ends], axis=0), bounds[0])
-        high = np.minimum(mean + np.max([end[1] for end in ends], axis=0), bounds[1])
+        low, high = _crossings(reach, rise, fall)
+        low_skewed, high_skewed = _crossings(reach, np.maximum(rise, fall + slope), np.maximum(fall, rise - slope))
+        low = np.maximum(mean + np.minimum(low, low_skewed), bounds[0])
+        high = np.minimum(mean + np.maximum(high, high_skewed), bounds[1])
     is_same = error <= ROUNDING * np.abs(mean)
     return np.where(is_same, same[0], low), np.where(is_same, same[1], high), error
 
@@ -12901,17 +12828,17 @@ def _crossings(reach: Floats, rise: Floats, fall: Floats) -> tuple[Floats, Float
     return (tilt - root) / bend, (tilt + root) / bend
 
 
-def _moments(value: Floats, share: Floats) -> tuple[Floats, Floats, Floats]:
+def _moments(values: Floats, share: Floats) -> tuple[Floats, Floats, Floats]:
     """Return for each row the mean, its standard error, and the relative change of the variance with the mean.
 
     The error is the larger of two: one for values with a variance independent of their weights, and one for
     any values (HC2 of MacKinnon & White, 1985).
     """
-    mean = value[:, 0] + (share * (value - value[:, :1])).sum(axis=1)
-    away = value - mean[:, np.newaxis]
+    mean = values[:, 0] + (share * (values - values[:, :1])).sum(axis=1)
+    away = values - mean[:, np.newaxis]
     largest = np.abs(away).max(axis=1)
     squares = share * (away / np.where(largest, largest, 1.0)[:, np.newaxis]) ** 2
-    spread, heaviness = squares.sum(axis=1), (share**2).sum(axis=1)
+    spread, heaviness = squares.sum(axis=1), (share**2).sum()
     variance = np.maximum(spread * heaviness / (1 - heaviness), (squares * share / (1 - share)).sum(axis=1))
     slope = (squares * away).sum(axis=1) / np.where(largest, spread * largest, 1.0) ** 2
     return mean, largest * np.sqrt(variance), slope
@@ -12925,9 +12852,8 @@ def paired_tests(
     alternative: str = "two-sided",
     margin: float | Floats = 0.0,
     seed: int = 0,
-    parts: Parts | None = None,
 ) -> Tests:
-    """Test whether the means of two rows differ, for each pair of rows; shapes are as in `intervals`.
+    """Test whether the means of two rows differ, for each pair of rows; values are as in `intervals`.
 
     The randomization test exchanges the scores of the two systems in some of the queries, and counts how often the
     means then differ at least as much. With up to 32 queries that differ, it tries all permutations, and the p-value is
@@ -12935,96 +12861,79 @@ def paired_tests(
     difference of the (weighted) means. With a margin, differences must be symmetric around their mean.
     """
     two_sided = alternative == "two-sided"
-    pairs = [(other, one) for one, other in pairs] if alternative == "less" else pairs
-    split, groups, values, scale = _prepared(values, weight, pairs, parts)
-    margins = _margins(margin, pairs, scale)
-    result = Tests(*(np.full((len(pairs), split.number), fill) for fill in (1.0, 1.0, True, 1)))
-    for rows, block in groups:
-        weights, own = _relative(weight, block), block.parts
-        within = [at for at, pair in enumerate(pairs) if pair[0] in rows]
-        for at in within:
-            one, other = (values[row][block.queries] for row in pairs[at])
-            shares = (differences(one, other) + margins[at, own][:, np.newaxis]) * weights
-            for column, figures in zip(result, _tests_of_few(shares, two_sided), strict=True):
-                column[at, own] = figures
-        if not (exact := result.exact[within][:, own]).all():
-            weighted = [row[block.queries] * weights for row in values] + [np.broadcast_to(weights, shares.shape)]
-            for place in np.flatnonzero(~exact.all(axis=0)).tolist():
-                sampled = [at for at in within if not result.exact[at, own[place]]]
-                shared = np.stack([each[place] for each in weighted])
-                of_pairs = [(*pairs[at], margins[at, own[place]]) for at in sampled]
-                result.randomization[sampled, own[place]] = _sampled_p(shared, of_pairs, two_sided, seed)
-    return result if parts is not None else Tests._make(each[:, 0] for each in result)
-
-
-def _tests_of_few(shares: Floats, two_sided: bool) -> Tests:
-    """Return the tests of each row, except p-values of randomization tests that try only some permutations."""
+    values, weight, scale = _sample(values, weight, least=2)
+    one, other = _statistics_significance_in_order(pairs, alternative)
+    margins = np.full(len(pairs), margin) / scale
+    shares = (differences(values[one], values[other]) + margins[:, np.newaxis]) * weight
     differing = np.count_nonzero(shares, axis=1)
     exact = differing <= EXACT
-    randomization = np.ones(len(shares))
-    for count in np.unique(differing[exact]).tolist():
-        alike = shares[differing == count]
-        randomization[differing == count] = _exact_p(alike[alike != 0].reshape(len(alike), count), two_sided)
+    p = np.array(
+        [_exact_p(each[each != 0], two_sided) if few else 1.0 for each, few in zip(shares, exact, strict=True)]
+    )
+    if not exact.all():
+        sampled = ~exact
+        p[sampled] = _sampled_p(values, weight, one[sampled], other[sampled], margins[sampled], two_sided, seed)
     permutations = np.where(exact, 2 ** np.minimum(differing, EXACT), 2**SAMPLED)
-    return Tests(randomization, _t_test(shares, two_sided), exact, permutations)
+    return Tests(p, _t_tests(shares, two_sided), exact, permutations)
 
 
-def _exact_p(shares: Floats, two_sided: bool) -> Floats:
-    """Return, for each row, the share of all permutations with a sum at least as extreme as the observed one.
+def _exact_p(shares: Floats, two_sided: bool) -> float:
+    """Return the share of all permutations with a sum at least as extreme as the observed one.
 
     Each permutation combines one of the first half of the queries with one of the second half.
     """
-    rows, queries = shares.shape
-    step = max(1, SIGNS_AT_A_TIME >> (queries + 1) // 2)  # rows whose sums the processor's cache holds
-    if rows > step:
-        return np.concatenate([_exact_p(shares[at : at + step], two_sided) for at in range(0, rows, step)])
-    total = shares.sum(axis=1)
-    least = (np.abs(total) if two_sided else total) - ROUNDING * np.abs(shares).sum(axis=1)
-    halves = []
-    for half in (shares[:, : queries // 2], shares[:, queries // 2 :]):
-        sums = np.zeros((rows, 1))
-        for share in half.T[:, :, np.newaxis]:
-            sums = np.concatenate([sums - share, sums + share], axis=1)
-        halves.append(np.sort(sums, axis=1))
-    bounds = least[:, np.newaxis] - halves[0]
-    as_great = [(sums.size - np.searchsorted(sums, bound)).sum() for sums, bound in zip(halves[1], bounds, strict=True)]
-    p_values: Floats = (1 + two_sided) * np.array(as_great) / 2.0**queries  # by symmetry, as many are as far below 0
-    return np.minimum(1.0, p_values)
+    total, halves = shares.sum(), []
+    least = (abs(total) if two_sided else total) - ROUNDING * np.abs(shares).sum()
+    for half in (shares[: len(shares) // 2], shares[len(shares) // 2 :]):
+        sums = np.zeros(1)
+        for share in half:
+            sums = np.concatenate([sums - share, sums + share])
+        halves.append(np.sort(sums))
+    as_great = halves[1].size * halves[0].size - np.searchsorted(halves[1], least - halves[0]).sum()
+    return float(min(1.0, (1 + two_sided) * as_great / 2.0 ** len(shares)))  # by symmetry, as many are as far below 0
 
 
-def _sampled_p(rows: Floats, pairs: Sequence[tuple[int, int, float]], two_sided: bool, seed: int) -> Floats:
+def _sampled_p(
+    values: Floats,
+    weight: Floats,
+    one: NDArray[np.intp],
+    other: NDArray[np.intp],
+    margins: Floats,
+    two_sided: bool,
+    seed: int,
+) -> Floats:
     """Return the share of a random group of permutations with a sum at least as extreme as the observed one.
 
     Each query gets a random word of SAMPLED bits. Each permutation of the group is also a word: it exchanges the scores
     of those queries whose words have an odd number of bits in common with it. The sums of permutations that differ only
-    in the last bits are computed together.
+    in the last bits are computed together. The sum of a pair is the difference of the sums of its rows; all rows are
+    relative to the first, so that two rows need one sum.
 
     The share is a valid p-value without a correction, because the permutations form a group, which contains the
     identity (Hemerik & Goeman, TEST 2018; Koning & Hemerik, Biometrika 2024). Any two permutations are independent, so
     its variance is that of a random sample.
-
-    The last of the rows has the weights. A pair is two rows and the amount to add to their difference.
     """
-    words = np.random.default_rng(seed).integers(1 << SAMPLED, size=rows.shape[1])
+    words = np.random.default_rng(seed).integers(1 << SAMPLED, size=len(weight))
     last, first = words % SIGNS_AT_A_TIME, words // SIGNS_AT_A_TIME
-    used = {-1, *(row for pair in pairs for row in pair[:2])}
+    used, at = np.unique([one, other], return_inverse=True)
+    rows = np.concatenate([values[used[1:]] - values[used[0]], np.ones((int(margins.any()), len(weight)))]) * weight
+    pairs = [*zip(*at.reshape(2, -1).tolist(), margins.tolist(), strict=True)]
 
-    def moved(sums: Mapping[int, Any], one: int, other: int, margin: float) -> Any:
-        difference = sums[one] - sums[other]
+    def distance(sums: Sequence[Any], one: int, other: int, margin: float) -> Any:
+        of_rows = [0.0, *sums]
+        difference = of_rows[one] - of_rows[other]
         if margin:
-            difference += margin * sums[-1]
+            difference += margin * of_rows[-1]
         return np.abs(difference) if two_sided else difference
 
-    totals, sizes = ({row: each[row].sum() for row in used} for each in (rows, np.abs(rows)))
-    least = []
-    for one, other, margin in pairs:
-        rounding = ROUNDING * (sizes[one] + sizes[other] + margin * sizes[-1])
-        least.append(moved(totals, one, other, margin) - rounding)
+    sizes, total = np.abs(values * weight).sum(axis=1), rows.sum(axis=1)
+    rounding = ROUNDING * (sizes[one] + sizes[other] + margins * weight.sum())
+    least = np.array([distance(total, *pair) for pair in pairs]) - rounding
     as_far = np.zeros(len(pairs), np.int64)
     for word in range((1 << SAMPLED) // SIGNS_AT_A_TIME):
         signs = 1.0 - 2.0 * (np.bitwise_count(first & word) & 1)
-        sums = {row: _walsh_hadamard(np.bincount(last, rows[row] * signs, SIGNS_AT_A_TIME)) for row in used}
-        as_far += [np.count_nonzero(moved(sums, *pair) >= bound) for pair, bound in zip(pairs, least, strict=True)]
+        sums = [_walsh_hadamard(np.bincount(last, row * signs, SIGNS_AT_A_TIME)) for row in rows]
+        as_far += [np.count_nonzero(distance(sums, *pair) >= bound) for pair, bound in zip(pairs, least, strict=True)]
     return as_far / 2.0**SAMPLED
 
 
@@ -13040,14 +12949,16 @@ def _walsh_hadamard(cells: NDArray[Any]) -> NDArray[Any]:
     return cells
 
 
-def _t_test(shares: Floats, two_sided: bool) -> Floats:
+def _t_tests(shares: Floats, two_sided: bool) -> Floats:
     """Return, for each row, the probability that chance gives a mean at least as extreme.
 
     The same as `scipy.stats.ttest_1samp`, which warns if all values are the same.
     """
     queries = shares.shape[1]
+    mean = shares.mean(axis=1)
+    variance = ((shares - mean[:, np.newaxis]) ** 2).sum(axis=1) / (queries - 1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        t = shares.mean(axis=1) / (shares.std(axis=1, ddof=1) / np.sqrt(queries))
+        t = mean / np.sqrt(variance / queries)
     p_values = (1 + two_sided) * scipy_special().stdtr(queries - 1, -np.abs(t) if two_sided else -t)
     return np.where(np.isnan(t), 1.0, p_values)
 
@@ -13059,7 +12970,6 @@ def power(
     *,
     alternative: str = "two-sided",
     margin: float | Floats = 0.0,
-    parts: Parts | None = None,
 ) -> Power:
     """Return the difference that the queries detect, and the number of queries needed to detect the observed one.
 
@@ -13067,50 +12977,41 @@ def power(
     weights, the queries count as ``sum(weight) ** 2 / sum(weight ** 2)`` queries (Kish, 1965); fewer than two detect
     nothing.
     """
-    pairs = [(other, one) for one, other in pairs] if alternative == "less" else pairs
-    split, groups, values, scale = _prepared(values, weight, pairs, parts)
-    margins = _margins(margin, pairs, scale)
-    mean, deviation, counted, effective = np.full((4, len(pairs), split.number), np.nan)
-    for rows, block in groups:
-        weights, own = _relative(weight, block), block.parts
-        total = weights.sum(axis=1)
-        for at in (at for at, pair in enumerate(pairs) if pair[0] in rows):
-            counted[at, own], effective[at, own] = block.size, total**2 / (weights**2).sum(axis=1)
-            difference = differences(*(values[row][block.queries] for row in pairs[at]))
-            mean[at, own] = (difference * weights).sum(axis=1) / total
-            away = (difference - mean[at, own][:, np.newaxis]) ** 2
-            deviation[at, own] = np.sqrt((away * weights).sum(axis=1) / total)
-    effective[effective < 2] = np.nan
-    deviation[deviation <= ROUNDING * np.abs(mean)] = np.nan  # their variance is unknown
     two_sided = alternative == "two-sided"
-    with np.errstate(divide="ignore", invalid="ignore"):
-        deviation *= np.sqrt(effective / (effective - 1))
-        effect = (np.abs(mean) if two_sided else mean + margins) / deviation
-        min_detectable = detectable_t(effective, two_sided) * deviation / np.sqrt(effective)
-        needed = _queries_needed(effect, two_sided) * counted / effective
-    needed = np.where(np.isfinite(needed), np.ceil(needed), np.nan)
-    result = Power(min_detectable * scale[[one for one, _ in pairs]], needed)
-    return result if parts is not None else Power._make(each[:, 0] for each in result)
+    values, weight, scale = _sample(values, weight, least=2)
+    one, other = _statistics_significance_in_order(pairs, alternative)
+    effective = float(weight.sum() ** 2 / (weight**2).sum())
+    if effective < 2:
+        return Power._make(np.full((2, len(pairs)), np.nan))
+    share, difference = weight / weight.sum(), differences(values[one], values[other])
+    mean = (difference * share).sum(axis=1)
+    spread = ((difference - mean[:, np.newaxis]) ** 2 * share).sum(axis=1)
+    deviation = np.sqrt(spread * effective / (effective - 1))
+    deviation[np.sqrt(spread) <= ROUNDING * np.abs(mean)] = np.nan  # their variance is unknown
+    effect = (np.abs(mean) if two_sided else mean + np.full(len(pairs), margin) / scale) / deviation
+    detectable = detectable_t(effective, two_sided) / math.sqrt(effective) * deviation * scale
+    needed = np.array([_queries_needed(each, two_sided) for each in effect.tolist()]) * len(weight) / effective
+    return Power(detectable, np.ceil(needed))
 
 
-def _queries_needed(effect: Floats, two_sided: bool) -> Floats:
-    """Return the number of queries with which the t-test detects a mean of `effect` standard deviations."""
-    special = scipy_special()
-    needed = np.ceil(((special.ndtri(1 - LEVEL / (1 + two_sided)) + special.ndtri(POWER)) / effect) ** 2)
-    needed = np.where((effect > 0) & (needed < MOST_NEEDED), np.maximum(needed, 2), np.inf)  # estimated by a z-test
-    searched = np.isfinite(needed)
-    while searched.any():
-        searched[searched] = effect[searched] * np.sqrt(needed[searched]) < detectable_t(needed[searched], two_sided)
-        needed[searched] += np.maximum(1, np.floor(needed[searched] / 2**20))
+def _queries_needed(effect: float, two_sided: bool) -> float:
+    """Return the number of queries with which the t-test detects a mean of `effect` standard deviations, or nan."""
+    ndtri = scipy_special().ndtri
+    distance = float(ndtri(1 - LEVEL / (1 + two_sided)) + ndtri(POWER))
+    if not effect > distance / math.sqrt(MOST_NEEDED):
+        return math.nan
+    needed = max(2.0, math.ceil((distance / effect) ** 2))  # estimated by a z-test
+    while effect * math.sqrt(needed) < detectable_t(needed, two_sided):
+        needed += max(1.0, needed // 2**20)
     return needed
 
 
-def detectable_t(queries: Floats, two_sided: bool) -> Floats:
+@lru_cache(1 << 12)
+def detectable_t(queries: float, two_sided: bool) -> float:
     """Return the distance of a mean from 0, in standard errors, at which the t-test detects it with this power."""
     special = scipy_special()
-    distinct, at = np.unique(queries, return_inverse=True)  # few numbers, and each takes long to compute
-    critical = special.stdtrit(distinct - 1, 1 - LEVEL / (1 + two_sided))
-    return np.asarray(special.nctdtrinc(distinct - 1, 1 - POWER, critical))[at].reshape(queries.shape)
+    critical = special.stdtrit(queries - 1, 1 - LEVEL / (1 + two_sided))
+    return float(special.nctdtrinc(queries - 1, 1 - POWER, critical))
 
 
 def falls_beyond(difference: float, max_drop: float) -> bool:
@@ -13136,57 +13037,33 @@ def holm(p_values: Floats) -> Floats:
     return np.minimum(corrected, 1.0)
 
 
-def scaled(values: Floats, pairs: Sequence[tuple[int, int]], parts: Parts) -> tuple[Floats, Floats]:
-    """Return rows of values, divided so that no sum or square overflows, and the divisors.
+def _statistics_significance_in_order(
+    pairs: Sequence[tuple[int, int]], alternative: str = "two-sided"
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the first and the second row of each pair, exchanged if the first is thought to be less."""
+    one, other = np.reshape(np.array(pairs, np.intp), (-1, 2)).T
+    return (other, one) if alternative == "less" else (one, other)
 
-    A divisor is a power of two near the largest value of a part, the same in rows that are compared, so no digit is
-    lost. The shape of the divisors is ``(rows, parts)``.
+
+def _sample(values: Floats, weight: Floats | None, least: int = 0) -> tuple[Floats, Floats, float]:
+    """Return the values of the queries that count, divided by a scale, their weights, and the scale.
+
+    The scale is a power of two near the largest value, so that no sum or square overflows and no digit is lost. Weights
+    are relative to the largest. With fewer than `least` queries, it is an error.
     """
-    largest = np.maximum.reduceat(np.nan_to_num(np.abs(values)), parts.first, axis=1)
-    while grown := [(one, other) for one, other in pairs if (largest[one] != largest[other]).any()]:
-        for pair in grown:
-            largest[list(pair)] = largest[list(pair)].max(axis=0)
-    scale = np.ldexp(1.0, np.frexp(largest)[1] - 1)
-    return values / (scale if parts.number == 1 else parts.of_queries(scale)), scale
-
-
-def _margins(margin: float | Floats, pairs: Sequence[tuple[int, int]], scale: Floats) -> Floats:
-    """Return the margin of each pair in each part, divided like the values."""
-    margins = np.broadcast_to(margin, len(pairs))
-    return np.asarray(margins[:, np.newaxis] / scale[[one for one, _ in pairs]])
-
-
-def _prepared(
-    values: Floats, weight: Floats | None, pairs: Sequence[tuple[int, int]], parts: Parts | None
-) -> tuple[Parts, list[tuple[list[int], Block]], Floats, Floats]:
-    """Return the parts, the groups of rows and blocks that count, the scaled values, and their divisors."""
     scipy_special()
-    split = Parts([values.shape[1]]) if parts is None else parts
-    return split, _statistics_significance_alike(values, weight, parts, split), *scaled(values, pairs, split)
-
-
-def _relative(weight: Floats | None, block: Block) -> Floats:
-    """Return the weights of queries, divided by the largest of each part: a row for each part, or one for all."""
-    if weight is None:
-        return np.ones((1, block.size))
-    own = weight[block.queries]
-    return np.asarray(own / own.max(axis=1, keepdims=True))
-
-
-def _statistics_significance_alike(values: Floats, weight: Floats | None, parts: Parts | None, split: Parts) -> list[tuple[list[int], Block]]:
-    """Return groups of rows with values for the same queries, and their blocks of parts with two queries or more."""
-    valued = ~np.isnan(values)
+    counted = ~np.isnan(values[0])
     if weight is not None:
-        valued &= weight > 0
-    groups: dict[bytes, list[int]] = {}
-    for row, mask in enumerate(valued):
-        groups.setdefault(mask.tobytes(), []).append(row)
-    alike = [(rows, block) for rows in groups.values() for block in split.blocks(valued[rows[0]])]
-    for _, block in alike if parts is None else ():
-        if block.size < 2:
-            hint = "; report gives the score of one" * block.size
-            raise ValueError(f"a comparison needs at least two queries that have a value; got {block.size}{hint}")
-    return [(rows, block) for rows, block in alike if block.size > 1]
+        counted &= weight > 0
+    if not counted.all():
+        values = np.compress(counted, values, axis=1)  # each row is contiguous, and summed as it is alone
+        weight = None if weight is None else weight[counted]
+    weight = np.ones(values.shape[1]) if weight is None else weight / weight.max(initial=0)
+    if len(weight) < least:
+        hint = "; report gives the score of one" * len(weight)
+        raise ValueError(f"a comparison needs at least two queries that have a value; got {len(weight)}{hint}")
+    scale = math.ldexp(1.0, math.frexp(np.abs(values).max(initial=0))[1] - 1)
+    return values / scale, weight, scale
 
 
 @cache
@@ -13201,12 +13078,12 @@ def scipy_special() -> Any:
 # ndcg/statistics/measured.py: Compute columns with a row per query, for one or several systems, and scores from these columns.
 
 COUNTS = ("retrieved", "judged", "relevant")
+ORDERED = ("worst", "best", "random order")  # of documents; each has a column for each result
 # Up to this many documents, sorting them is faster than scoring them in the worst and the best order.
 SORTED = 2_000
 EXCLUDED = ("excluded retrieved", "excluded judged")  # numbers of documents, with `exclude`
 SHOWN = 50  # the most slices in tables and plots
 PIECE = 1 << 19  # documents described at a time: few enough that their memory is reused
-SLICED = 1 << 14  # approximate number of queries in slices that are computed together, so that arrays stay small
 
 PerQuery = dict[str, NDArray[Any]]  # columns by name, with a row for each query
 
@@ -13391,7 +13268,7 @@ def leave_out_alike(columns: Mapping[str, PerQuery], names: Sequence[str]) -> No
         lacking = np.logical_or.reduce([np.isnan(each[name]) for each in columns.values()])
         if lacking.any():
             for each in columns.values():
-                for column in (name, f"worst {name}", f"best {name}", f"random order {name}"):
+                for column in (name, *(f"{order} {name}" for order in ORDERED)):
                     each[column] = np.where(lacking, np.nan, each[column])
 
 
@@ -13422,64 +13299,57 @@ def _saved_ids(ids: NDArray[Any]) -> pa.Array:
     return pa.array([str(each).encode("utf-8", "backslashreplace").decode() for each in values])
 
 
-def score_system(
-    columns: PerQuery, options: Options, confidence: float, parts: Parts | None = None
-) -> list[dict[str, Score]]:
-    """Return the scores by name for each part of a system's queries; without parts, for all, or an error."""
-    values, weight = np.stack([columns[name] for name in options.names]), columns.get("weight")
-    split = Parts([values.shape[1]]) if parts is None else parts
-    ends = intervals(values, weight, greatest=greatest_values(options), confidence=confidence, parts=split)
-    scores = make_scores(columns, options, ends, split)
-    if parts is None:
-        for name, score in scores[0].items():
-            if not score.queries:
-                mean(name, columns[name], weight)  # raises the error
-    return scores
+def score_system(columns: PerQuery, options: Options, confidence: float) -> dict[str, Score]:
+    """Return the scores of a system by name; nan if no query has a value."""
+    return {name: score_result(columns, name, confidence) for name in options.names}
 
 
-def score_slices(parts: Slices, columns: PerQuery, options: Options, confidence: float) -> dict[Value, Slice]:
-    """Return the scores of each slice, computed from its queries alone."""
-    slices: list[Slice] = []
-    for part in in_pieces(parts):
-        own = {name: column[part.queries] for name, column in columns.items()}
-        scores = score_system(own, options, confidence, part.parts)
-        slices += map(Slice, part.parts.sizes.tolist(), scores)
-    return dict(zip(parts.values, slices, strict=True))
+def score_result(columns: PerQuery, name: str, confidence: float) -> Score:
+    """Return the score of one result."""
+    how: dict[str, Any] = {"greatest": greatest_value(name), "confidence": confidence}
+    ends = intervals(columns[name][np.newaxis], columns.get("weight"), **how)
+    return make_score(columns, name, *(each.item() for each in ends))
 
 
-def make_scores(
-    columns: PerQuery, options: Options, ends: Intervals, parts: Parts | None = None
-) -> list[dict[str, Score]]:
-    """Return the scores by name for each part of the queries, from columns and the intervals of their means."""
-    queries, weight = len(columns["ideal"]), columns.get("weight")
-    parts = Parts([queries]) if parts is None else parts
-    low, high, error = (each.reshape(-1, parts.number) for each in ends)
-    scores: list[dict[str, Score]] = [{} for _ in range(parts.number)]
-    for at, (name, _, row) in enumerate(options.results):
-        k = options.cutoffs[row]
-        worst, best = columns[f"worst {name}"], columns[f"best {name}"]
-        counted = ~np.isnan(columns[name]) & (True if weight is None else weight > 0)
-        none = np.zeros(queries)  # for values without rankings
-        retrieved = columns.get("retrieved", none)
-        ranked = np.minimum(retrieved, retrieved if k is None else min(k, 2**62))
-        value = _means(name, columns[name], weight, counted, parts)
-        figures: dict[str, NDArray[Any]] = {
-            "value": value,
-            "low": np.minimum(value, low[at]),
-            "high": np.maximum(value, high[at]),
-            "standard_error": error[at],
-            "worst": _means(name, worst, weight, counted, parts),
-            "best": _means(name, best, weight, counted, parts),
-            "tied": parts.sums(affected_by_ties(worst, best) & counted),
-            "ranked": parts.sums(np.where(counted, ranked, 0).astype(np.int64)),
-            "unjudged": parts.float_sums(columns.get(result_name("unjudged", k), none), counted),
-            "random_order": _means(name, columns[f"random order {name}"], weight, counted, parts),
-            "queries": parts.sums(counted),
-        }
-        lists = (plain_list(figures[each]) for each in Score._fields)
-        for of_part, score in zip(scores, zip(*lists, strict=True), strict=True):
-            of_part[name] = Score._make(score)
-    return scores
+def make_score(columns: PerQuery, name: str, low: float, high: float, error: float) -> Score:
+    """Return the score of one result, from the ends of its interval and its standard error."""
+    low, high, error = (
+        math.nan if math.isnan(each) else each for each in (low, high, error)
+    )  # one nan, equal to itself
+    counted, (_, _, k) = in_mean(columns, name), name.partition("@")
+    queries = int(np.count_nonzero(counted))
+    orders = np.array([columns[each] for each in (name, *(f"{order} {name}" for order in ORDERED))])
+    value, worst, best, random_order = _means(name, orders, columns.get("weight")) if queries else [math.nan] * 4
+    ranked, unjudged = 0, 0.0
+    if "retrieved" in columns:  # else these are values without rankings
+        retrieved = columns["retrieved"][counted]
+        ranked = int((np.minimum(retrieved, min(int(k), 2**62)) if k else retrieved).sum())
+        unjudged = float(columns[f"unjudged@{k}" if k else "unjudged"][counted].sum())
+    return Score(
+        value=value,
+        low=min(low, value),
+        high=max(high, value),
+        standard_error=error,
+        worst=worst,
+        best=best,
+        tied=int(np.count_nonzero(affected_by_ties(orders[1], orders[2]) & counted)),
+        ranked=ranked,
+        unjudged=unjudged,
+        random_order=random_order,
+        queries=queries,
+    )
+
+
+def _means(name: str, orders: NDArray[np.float64], weight: NDArray[np.float64] | None) -> list[float]:
+    """Return the mean of each row: the values of a result, and those in other orders; nan if the latter are unknown."""
+    if not (valued := ~np.isnan(orders[0])).all():
+        orders, weight = np.compress(valued, orders, axis=1), None if weight is None else weight[valued]
+    with np.errstate(over="ignore"):
+        means = orders.mean(axis=1) if weight is None else (orders * weight).sum(axis=1) / weight.sum()
+    for row in orders[~np.isfinite(means)]:
+        if not np.isnan(row).all():
+            mean(name, row, weight)  # raises the error
+    return list(means.tolist())
 
 
 def affected_by_ties(worst: NDArray[np.float64], best: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -13487,68 +13357,46 @@ def affected_by_ties(worst: NDArray[np.float64], best: NDArray[np.float64]) -> N
     return differences(best, worst) > 0
 
 
-def _means(
-    name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | None, counted: NDArray[np.bool_], parts: Parts
-) -> NDArray[np.float64]:
-    """Return the mean of each part over the queries that have a value; nan if there are none."""
-    valued = ~np.isnan(values)
-    means = np.full(parts.number, np.nan)
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        for block in parts.blocks(valued):
-            if not block.size:
-                continue
-            own = values[block.queries]
-            if weight is None:
-                means[block.parts] = own.mean(axis=1)
-            else:
-                weights = weight[block.queries]
-                means[block.parts] = (own * weights).sum(axis=1) / weights.sum(axis=1)
-    has_mean = parts.sums(valued & counted) > 0
-    for part in np.flatnonzero(has_mean & ~np.isfinite(means)).tolist():
-        queries = slice(parts.first[part], parts.first[part] + parts.sizes[part])
-        mean(name, values[queries], None if weight is None else weight[queries])  # raises the error
-    return np.where(has_mean, means, np.nan)
+def in_mean(columns: PerQuery, name: str) -> NDArray[np.bool_]:
+    """Return which queries are in the mean of a result: they have a value, and a weight above 0."""
+    valued, weight = ~np.isnan(columns[name]), columns.get("weight")
+    return valued if weight is None else valued & (weight > 0)
 
 
-def greatest_values(options: Options) -> NDArray[np.float64]:
-    """Return the greatest value that a query can have in each result."""
-    return np.array([1.0 if measure_of(name) == "nDCG" else np.inf for name in options.names])
+def greatest_value(name: str) -> float:
+    """Return the greatest value that a query can have in a result."""
+    return 1.0 if measure_of(name) == "nDCG" else math.inf
 
 
-class Piece(NamedTuple):
-    """Some slices that follow each other."""
-
-    values: list[Value]  # the values of the slices
-    queries: NDArray[np.intp]  # all their queries, slice after slice
-    parts: Parts  # the slices as parts of these queries
-
-
-def in_pieces(slices: Slices) -> Iterator[Piece]:
-    """Yield slices with their queries; small slices are yielded several at a time."""
-    order = np.argsort(slices.code, kind="stable")
-    sizes = np.bincount(slices.code, minlength=len(slices.values))
-    end = np.cumsum(sizes)
-    pieces = np.split(np.arange(len(sizes)), np.flatnonzero(np.diff((end - 1) // SLICED)) + 1)
-    for own in pieces:
-        first, last = own[0], own[-1]
-        yield Piece(slices.values[first : last + 1], order[end[first] - sizes[first] : end[last]], Parts(sizes[own]))
+def in_slices(columns: PerQuery, slices: Slices) -> Iterator[tuple[Value, PerQuery]]:
+    """Yield the columns of each slice, whose queries keep their order."""
+    order, sizes = np.argsort(slices.code, kind="stable"), np.bincount(slices.code, minlength=len(slices.values))
+    sorted_columns = {name: column[order] for name, column in columns.items()}
+    for value, end, size in zip(slices.values, np.cumsum(sizes).tolist(), sizes.tolist(), strict=True):
+        yield value, {name: column[end - size : end] for name, column in sorted_columns.items()}
 
 
-def plain_list(figures: NDArray[Any], missing: float | None = math.nan) -> list[Any]:
-    """Return figures as Python numbers, with a single nan object, so that lists with nan compare equal."""
-    return [missing if each != each else each for each in figures.tolist()]
+# ndcg/show/json_types.py: Convert results to the types that JSON has.
+
+def without_nan(value: Any, instead: Callable[[float], Any] = lambda number: None) -> Any:
+    """Return a value in JSON types: named tuples as dicts, `instead` of numbers that are not finite, others as text."""
+    if hasattr(value, "_asdict"):
+        value = value._asdict()
+    if isinstance(value, Mapping):
+        return {name: without_nan(each, instead) for name, each in value.items()}
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return [without_nan(each, instead) for each in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return instead(value)
+    return value if value is None or is_real(value) or isinstance(value, (str, bool)) else str(value)
 
 
 # ndcg/statistics/model_cards.py: Export a report: the metadata of model cards for the Hugging Face Hub, and flat scores for experiment trackers.
 
-# The value of the slice, None for all queries; its number of queries; its scores.
-ScoresByPart = Iterable[tuple[str | None, int, Mapping[str, Score]]]
-
-
-def flat_scores(parts: ScoresByPart) -> dict[str, float]:
+def flat_scores(report: Any) -> dict[str, float]:
     """Return scores and the ends of their intervals under names that all differ, as trackers log them."""
     flat: dict[str, float] = {}
-    for part, _, scores in parts:
+    for part, _, scores in parts_of(report):
         for name, score in scores.items():
             key = name if part is None else f"{name}/slice={part}"
             own = {key: score.value, f"{key}/low": score.low, f"{key}/high": score.high}
@@ -13558,15 +13406,14 @@ def flat_scores(parts: ScoresByPart) -> dict[str, float]:
     return {key: value for key, value in flat.items() if not math.isnan(value)}
 
 
-def model_index(
-    parts: ScoresByPart,
-    confidence: float,
-    signature: str,
-    model_name: str,
-    dataset: str,
-    task_type: str,
-    fields: Mapping[str, Any],
-) -> list[dict[str, Any]]:
+def parts_of(report: Any) -> Iterator[tuple[str | None, int, Mapping[str, Score]]]:
+    """Yield the scores of all queries, then of each slice by its name, each with its number of queries."""
+    yield None, report.counts["queries"], report.scores
+    for value, each in report.slices.items():
+        yield slice_name(value), each.queries, each.scores
+
+
+def model_index(report: Any, model_name: str, dataset: str, task_type: str, **fields: Any) -> list[dict[str, Any]]:
     """Return the `model-index` of a model card, as `Report.to_model_index` describes it."""
     for argument, text in {"model_name": model_name, "dataset": dataset, "task_type": task_type}.items():
         if not isinstance(text, str) or not text.strip():
@@ -13578,7 +13425,8 @@ def model_index(
         raise missing_library("to_model_index", "huggingface_hub", "huggingface_hub") from None
     fields = {"task_type": task_type, "dataset_type": dataset, "dataset_name": dataset, **fields}
     results = []
-    for part, queries, scores in parts:
+    confidence = report.resampling.confidence
+    for part, queries, scores in parts_of(report):
         for name, score in scores.items():
             if math.isnan(score.value):
                 continue
@@ -13592,38 +13440,30 @@ def model_index(
                     **({} if math.isnan(score.low) else interval),
                     "queries": score.queries,
                     **({"left_out": left} if (left := score.left_out(queries)) else {}),
-                    "signature": signature,
+                    "signature": report.signature,
                 },
             )
             results.append(result)
     return eval_results_to_model_index(model_name, results)
 
 
-def eval_results(
-    scores: Mapping[str, Score],
-    queries: int,
-    confidence: float,
-    signature: str,
-    dataset: str,
-    task_id: str,
-    measure: str | None,
-    fields: Mapping[str, Any],
-) -> list[dict[str, Any]]:
+def eval_results(report: Any, dataset: str, task_id: str, measure: str | None, **fields: Any) -> list[dict[str, Any]]:
     """Return the contents of a file in `.eval_results/`, as `Report.to_eval_results` describes it."""
     try:
         from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
     except ImportError:
         library, packages = "huggingface_hub 1.16 or newer", '"huggingface_hub>=1.16"'
         raise missing_library("to_eval_results", library, packages) from None
+    scores, confidence = report.scores, report.resampling.confidence
     if measure is None and len(scores) == 1:
         measure = next(iter(scores))
     if not isinstance(measure, str) or measure not in scores:
         raise ValueError(f"measure must be one of {', '.join(map(repr, scores))}; got {shown(measure)}")
     score = scores[measure]
     interval = "" if math.isnan(score.low) else f", {level_text(confidence)} {interval_text(score.low, score.high)}"
-    left = f", {count_text(left)} excluded" if (left := score.left_out(queries)) else ""
+    left = f", {count_text(left)} excluded" if (left := score.left_out(report.counts["queries"])) else ""
     count = f"{count_text(score.queries)} {'query' if score.queries == 1 else 'queries'}"
-    notes = f"{measure}{interval}, {count}{left}; {signature}"
+    notes = f"{measure}{interval}, {count}{left}; {report.signature}"
     entry = EvalResultEntry(dataset_id=dataset, task_id=task_id, value=score.value, **{"notes": notes, **fields})
     return eval_result_entries_to_yaml([entry])
 
@@ -13874,38 +13714,57 @@ def system_names(systems: Any, baseline: Any, argument: str = "systems", content
 NAMED_SLICES = 5  # slices in a sentence
 
 
-def notes(systems: Sequence[PerQuery], options: Options) -> tuple[str, ...]:
-    """Return notes on cutoffs without effect, only relevant documents, and few queries."""
-    few = _few_queries(systems, options)
-    if "retrieved" not in systems[0]:  # values without rankings
-        return few
-    longest = max(int(columns[name].max()) for columns in systems for name in ("retrieved", "judged"))
+def notes_of(columns: PerQuery, options: Options, scores: Mapping[str, Score], unmatched: str | None) -> list[str]:
+    """Return the notes on the queries of one system."""
+    return [
+        *left_out_notes(columns, options),
+        *missing_notes(columns, options),
+        *short_run_notes(columns, options),
+        *exclusion_notes(columns),
+        *unmatched_notes(columns, unmatched),
+        *cutoff_notes(columns, options),
+        *few_queries_notes(columns, options),
+        *chance_notes(scores, columns),
+    ]
+
+
+def shared_notes(of_systems: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the notes of several systems: once those that all have, then the others with the name of the system."""
+    first, *others = of_systems.values()
+    shared = [note for note in first if all(note in each for each in others)]
+    return [*shared, *(f"{name}: {note}" for name, each in of_systems.items() for note in each if note not in shared)]
+
+
+def cutoff_notes(columns: PerQuery, options: Options) -> list[str]:
+    """Return notes on cutoffs without effect, and on only relevant documents."""
+    if "all relevant" not in columns:  # values without rankings
+        return []
+    longest = max(int(columns[name].max()) for name in ("retrieved", "judged"))
     sentences = [
         f"The cutoff {k} has no effect: no query has more than {longest} retrieved or judged documents."
         for k in options.cutoffs
         if k is not None and k > longest
     ]
-    alike = np.logical_and.reduce([columns["all relevant"] for columns in systems])
+    alike = columns["all relevant"]
     if 10 * np.count_nonzero(alike) >= len(alike):
         number = f"{np.count_nonzero(alike):,} of {len(alike):,} queries"
         sentences.append(f"In {number} all documents are relevant, so that any order of them scores high.")
-    return (*sentences, *few)
+    return sentences
 
 
-def _few_queries(systems: Sequence[PerQuery], options: Options) -> tuple[str, ...]:
+def few_queries_notes(columns: PerQuery, options: Options) -> list[str]:
     """Return a sentence on the number of queries, if it is small."""
-    shares = systems[0].get("weight", np.ones(len(systems[0]["ideal"])))
-    of_results = [shares[~np.isnan(each[name])] for each in systems for name in options.names]
-    fewest = min(of_results, key=_counted_as)
+    shares = columns.get("weight", np.ones(len(columns["ideal"])))
+    fewest = min((shares[~np.isnan(columns[name])] for name in options.names), key=_counted_as)
     if (counted := _counted_as(fewest)) >= FEW:
-        return ()
+        return []
     if np.count_nonzero(fewest) == 1:
-        return ("A single query says nothing about others: its score has no interval.",)
+        return ["A single query says nothing about others: its score has no interval."]
     number = f"{np.count_nonzero(fewest):,}"
     alike = counted > 0.999 * np.count_nonzero(fewest)
     number += "" if alike else f", which count as {counted:.1f} by their weights"
     problem = "intervals and tests may be wrong more often than their levels say"
-    return (f"Few queries ({number}): below {FEW}, {problem}.",)
+    return [f"Few queries ({number}): below {FEW}, {problem}."]
 
 
 def _counted_as(weight: NDArray[np.float64]) -> float:
@@ -13913,14 +13772,13 @@ def _counted_as(weight: NDArray[np.float64]) -> float:
     return float(weight.sum() ** 2 / (weight**2).sum()) if weight.any() else 0.0
 
 
-def left_out_notes(systems: Sequence[PerQuery], options: Options) -> list[str]:
+def left_out_notes(columns: PerQuery, options: Options) -> list[str]:
     """Return sentences on the queries that are excluded from all means or from some, and why."""
-    queries = len(systems[0]["ideal"])
-    without = {name: np.any([np.isnan(each[name]) for each in systems], axis=0) for name in options.names}
-    skipped, nothing = np.zeros(queries, bool), systems[0]["ideal"] <= 0
+    queries, run = len(columns["ideal"]), "the run"
+    without = {name: np.isnan(columns[name]) for name in options.names}
+    skipped, nothing = np.zeros(queries, bool), columns["ideal"] <= 0
     if options.missing == "skip":
-        skipped |= np.any([each.get("missing", skipped) for each in systems], axis=0)
-    run = "the run" if len(systems) == 1 else "a run"
+        skipped = columns.get("missing", skipped)
     sentences = []
     for applies, how_many, one, several in (
         (skipped, "judged queries", f"is missing from {run} and", f"are missing from {run} and"),
@@ -13935,7 +13793,7 @@ def left_out_notes(systems: Sequence[PerQuery], options: Options) -> list[str]:
                 measure = "" if len(names) == len(without) else f" of {', '.join(names)}"
                 reason = one if count == 1 else several
                 sentences.append(f"{count:,} of {queries:,} {how_many} {reason} excluded from the mean{measure}.")
-    if "weight" in systems[0] and (count := np.count_nonzero(systems[0]["weight"] == 0)):
+    if "weight" in columns and (count := np.count_nonzero(columns["weight"] == 0)):
         reason = "has a weight of 0 and is" if count == 1 else "have a weight of 0 and are"
         sentences.append(f"{count:,} of {queries:,} queries {reason} excluded from the mean.")
     return sentences
@@ -14084,12 +13942,6 @@ def notes_on_slices(
 
 # ndcg/statistics/saved.py: Convert results to JSON and back; what follows from the values of the queries is computed again.
 
-# Names that version 1.1 gave to figures.
-RENAMED = {"chance": "random_order", "exchanges": "permutations", "detectable": "min_detectable"}
-# Figures of a score that depend on documents, so that the values of queries do not determine them.
-OF_DOCUMENTS = ("worst", "best", "random_order", "tied", "ranked", "unjudged")
-
-
 @contextmanager
 def as_saved(kind: str) -> Iterator[None]:
     """Raise a ValueError, never another error, for values that `to_dict` did not return."""
@@ -14098,40 +13950,6 @@ def as_saved(kind: str) -> Iterator[None]:
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError, pa.ArrowException) as error:
         problem = f"{type(error).__name__}: {error}"
         raise ValueError(f"values must be the result of {kind}.to_dict(), whole and unchanged ({problem})") from error
-
-
-def without_nan(value: Any) -> Any:
-    """Return a value in JSON types: a named tuple as a dict, and None for a number that is not finite."""
-    if hasattr(value, "_asdict"):
-        value = value._asdict()
-    if isinstance(value, Mapping):
-        return {name: without_nan(each) for name, each in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [without_nan(each) for each in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def saved_scores(scores: Mapping[str, Mapping[str, Any]], place: str) -> dict[str, dict[str, Any]]:
-    """Return the figures of saved scores by the names of the scores."""
-    counts = ("tied", "ranked", "queries")
-    return {
-        name: {
-            RENAMED.get(figure, figure): saved_count(value, f"{place}: {name}: {figure}")
-            if figure in counts
-            else saved_number(value, f"{place}: {name}: {figure}")
-            for figure, value in score.items()
-            if (figure, value) != ("queries", None)
-        }
-        for name, score in scores.items()
-    }
-
-
-def with_figures_of_documents(scores: Mapping[str, Score], saved: Mapping[str, Mapping[str, Any]]) -> dict[str, Score]:
-    """Return scores with the saved figures that the values of the queries do not determine."""
-    return {
-        name: score._replace(**{figure: saved[name][figure] for figure in OF_DOCUMENTS if figure in saved[name]})
-        for name, score in scores.items()
-    }
 
 
 def table_from_lists(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
@@ -14193,22 +14011,14 @@ def saved_resampling(values: Mapping[str, Any]) -> Resampling:
 
 def saved_columns(table: pa.Table, names: Sequence[str]) -> PerQuery:
     """Return the columns of a saved table; columns that it does not have are nan."""
-    nothing = np.full(len(table), np.nan)
+    if lacking := [name for name in names if name not in table.column_names]:
+        raise ValueError(f"queries: has no column {lacking[0]}")
     columns = {
-        each: table[each].to_numpy().copy() if each in table.column_names else nothing
-        for name in names
-        for each in (name, f"worst {name}", f"best {name}", f"random order {name}")
+        each: table[each].to_numpy().copy() for each in table.column_names if each not in ("system", "query", "slice")
     }
-    for name in names:
-        if name not in table.column_names:
-            raise ValueError(f"queries: has no column {name}")
-    others = [each for each in table.column_names if each in (*COUNTS, "weight") or measure_of(each) == "unjudged"]
-    return {**columns, **{each: table[each].to_numpy() for each in others}, "ideal": np.ones(len(table))}
-
-
-def lacks_weights(signature: str, table: pa.Table) -> bool:
-    """Return whether a result lacks its weights, which versions 1.0 to 1.2 did not save; its figures are kept."""
-    return "|weights:given" in signature and "weight" not in table.column_names
+    of_names = (f"{order} {name}" for name in names for order in ("worst", "best", "random order"))
+    nothing = np.full(len(table), np.nan)
+    return {**columns, **{each: nothing for each in of_names if each not in columns}, "ideal": np.ones(len(table))}
 
 
 # ndcg/statistics/report.py: The report on one system: its scores, their intervals, and the counts and notes that a reader needs to judge them.
@@ -14289,28 +14099,22 @@ class Report(Readable):
     @classmethod
     @as_saved("Report")
     def from_dict(cls, values: Mapping[str, Any]) -> "Report":
-        """Return the report that `to_dict` was called on, in this version or an earlier one.
+        """Return the report that `to_dict` was called on, from the values of the queries.
 
-        Means, intervals and slices are computed again from the values of the queries. The signature, the notes, and the
-        numbers of queries with no relevant or only relevant documents are read. A weighted report of 1.0 to 1.2 keeps
-        its figures, because these versions did not save the weights.
+        Means, intervals and slices are computed again. The signature, the notes, and the numbers of queries with no
+        relevant or only relevant documents are read.
 
         Raises:
             ValueError: an entry is missing, or has another type or range; names the entry.
         """
-        saved = saved_scores(values["scores"], "scores")
-        signature, options = saved_signature(values["signature"], saved), Options.parse(measures=list(saved))
+        options = Options.parse(measures=list(values["scores"]))
         queries, resampling = table_from_lists(values["queries"]), saved_resampling(values["resampling"])
         columns = saved_columns(queries, options.names)
-        if lacks_weights(signature, queries):
-            scores = {name: Score(**each) for name, each in saved.items()}
-            slices = {each["slice"]: _saved_slice(each) for each in values.get("slices", [])}
-        else:
-            by = slices_of(queries["slice"], None, len(queries)) if "slice" in queries.column_names else None
-            scores, slices = _scores_and_slices(columns, by, options, resampling)
+        by = slices_of(queries["slice"], None, len(queries)) if "slice" in queries.column_names else None
+        scores, slices = _scores_and_slices(columns, by, options, resampling)
         counts = {name: saved_count(each, f"counts: {name}") for name, each in values["counts"].items()}
         return cls(
-            signature=signature,
+            signature=saved_signature(values["signature"], options.names),
             scores=scores,
             counts={**counts, "queries": len(queries), "left_out": _left_out(columns, options)},
             queries=queries,
@@ -14350,7 +14154,7 @@ class Report(Readable):
         Raises:
             ValueError: two values would have the same name, for slices such as `de` and `de/low`.
         """
-        return flat_scores(self._parts())
+        return flat_scores(self)
 
     def to_model_index(
         self, *, model_name: str, dataset: str, task_type: str = "text-ranking", **fields: Any
@@ -14371,9 +14175,7 @@ class Report(Readable):
             ImportError: huggingface_hub is missing.
             ValueError: a name is not a string, or is empty.
         """
-        return model_index(
-            self._parts(), self.resampling.confidence, self.signature, model_name, dataset, task_type, fields
-        )
+        return model_index(self, model_name, dataset, task_type, **fields)
 
     def to_eval_results(
         self, *, dataset: str, task_id: str, measure: str | None = None, **fields: Any
@@ -14393,8 +14195,7 @@ class Report(Readable):
             ValueError: a measure that is not in the report.
             ImportError: huggingface_hub is missing or older than 1.16.
         """
-        queries, confidence = self.counts["queries"], self.resampling.confidence
-        return eval_results(self.scores, queries, confidence, self.signature, dataset, task_id, measure, fields)
+        return eval_results(self, dataset, task_id, measure, **fields)
 
     def plot(self, measure: str | None = None, *, ax: Any = None, figsize: tuple[float, float] | None = None) -> Any:
         """Return a Matplotlib figure of a measure: its means with intervals, its values for all queries, its slices.
@@ -14441,12 +14242,6 @@ class Report(Readable):
         values = islice(self.slices.items(), SHOWN)
         _draw_slices(axes, {value: [each.scores[name] for name in names] for value, each in values}, names)
         axes.set_xlabel(f"mean, with {self.resampling.level}, by slices (and their queries)")
-
-    def _parts(self) -> Iterator[tuple[str | None, int, dict[str, Score]]]:
-        """Yield the scores of all queries, then of each slice by its name, each with its number of queries."""
-        yield None, self.counts["queries"], self.scores
-        for value, each in self.slices.items():
-            yield slice_name(value), each.queries, each.scores
 
 
 def _count_range(scores: Iterable[Score]) -> str:
@@ -14571,13 +14366,7 @@ def report_of(
         queries=query_table(columns if parts is None else with_slices(columns, parts)),
         resampling=resampling,
         notes=(
-            *left_out_notes([columns], options),
-            *missing_notes(columns, options),
-            *short_run_notes(columns, options),
-            *exclusion_notes(columns),
-            *unmatched_notes(columns, unmatched),
-            *notes([columns], options),
-            *chance_notes(scores, columns),
+            *notes_of(columns, options, scores, unmatched),
             *small_slices(slices),
             *slice_notes(slices),
         ),
@@ -14589,20 +14378,18 @@ def _scores_and_slices(
     columns: PerQuery, by: Slices | None, options: Options, resampling: Resampling
 ) -> tuple[dict[str, Score], dict[Value, Slice]]:
     """Return the scores of all queries, and those of each slice."""
-    (scores,) = score_system(columns, options, resampling.confidence)
-    return scores, {} if by is None else score_slices(by, columns, options, resampling.confidence)
+    scores = score_system(columns, options, resampling.confidence)
+    for name in [name for name, score in scores.items() if not score.queries]:
+        mean(name, columns[name], columns.get("weight"))  # raises the error
+    parts = () if by is None else in_slices(columns, by)
+    return scores, {
+        value: Slice(len(own["ideal"]), score_system(own, options, resampling.confidence)) for value, own in parts
+    }
 
 
 def _left_out(columns: PerQuery, options: Options) -> int:
     """Return the number of queries that are excluded from a mean."""
     return int(np.isnan([columns[name] for name in options.names]).any(axis=0).sum())
-
-
-def _saved_slice(saved: Mapping[str, Any]) -> Slice:
-    """Return a slice with its saved figures."""
-    place = f"slices: {slice_name(saved['slice'])}"
-    scores = {name: Score(**each) for name, each in saved_scores(saved["scores"], place).items()}
-    return Slice(saved_count(saved["queries"], place), scores)
 
 
 # ndcg/loops/evaluator.py: The metric as a sentence-transformers evaluator, for bi-encoders, sparse encoders and rerankers.
@@ -17129,7 +16916,7 @@ def welch(
         t = beyond / error
         tail = {"two-sided": -abs(t), "greater": -t, "less": t}[alternative]
         p = (1 + two_sided) * float(student.stdtr(freedom, tail))
-        detected = float(detectable_t(np.array([freedom + 1]), two_sided)[0]) * error
+        detected = detectable_t(freedom + 1, two_sided) * error
     figures = {"difference": difference, "low": difference - below, "high": difference + above, "standard_error": error}
     scaled = {name: float(value * size) for name, value in {**figures, "min_detectable": detected}.items()}
     return {**scaled, "degrees_of_freedom": freedom, "p": p}
@@ -17162,54 +16949,76 @@ class Contest(NamedTuple):
     resampling: Resampling
     testing: Testing
 
-    def results(self, columns: Mapping[str, PerQuery], parts: Parts | None = None) -> list[ScoresAndPairs]:
-        """Return the scores and pairs for each part of the queries, or for all queries, before Holm's correction."""
-        weight = next(iter(columns.values())).get("weight")
-        names = self.options.names
-        values = np.stack([each[name] for each in columns.values() for name in names])
-        row = {each: at for at, each in enumerate((system, name) for system in columns for name in names)}
-        contests = self._contests(columns)
-        pairs = [(row[one, name], row[other, name]) for name, one, other in contests]
-        greatest, confidence = np.tile(greatest_values(self.options), len(columns)), self.resampling.confidence
-        ends_of_intervals = intervals(values, weight, pairs, greatest=greatest, confidence=confidence, parts=parts)
-        by_system = []
-        for at, each in enumerate(columns.values()):
-            of_system = Intervals(*(figures[at * len(names) : (at + 1) * len(names)] for figures in ends_of_intervals))
-            by_system.append(make_scores(each, self.options, of_system, parts))
-        results: list[ScoresAndPairs] = [
-            (dict(zip(columns, of_part, strict=True)), []) for of_part in zip(*by_system, strict=True)
-        ]
-        of_pairs = Intervals(*(figures[len(values) :] for figures in ends_of_intervals))
-        figures_of_pairs = self._figures(values, weight, pairs, of_pairs, parts)
-        for contest, figures in zip(contests, figures_of_pairs, strict=True):
-            name, *systems = contest
-            means = (np.array([scores[each][name].value for scores, _ in results]) for each in systems)
-            difference = differences(*means)
-            ends = np.minimum(difference, figures["low"]), np.maximum(difference, figures["high"])
-            columns_of_pair = {**figures, "difference": difference, "low": ends[0], "high": ends[1]}
-            lists = [plain_list(columns_of_pair[field], missing=None) for field in Pair._fields[3:]]
-            lists[-1] = [None if each is None else int(each) for each in lists[-1]]  # queries
-            for (_, of_part), of_pair in zip(results, zip(*lists, strict=True), strict=True):
-                of_part.append(Pair(*contest, *of_pair))
-        return results
+    def results(self, columns: Mapping[str, PerQuery]) -> ScoresAndPairs:
+        """Return the scores and pairs of systems, before Holm's correction."""
+        compared = self._compared if self.testing.paired else self._compared_samples
+        by_name = {name: compared(name, columns) for name in self.options.names}
+        scores = {system: {name: of_name[system] for name, (of_name, _) in by_name.items()} for system in columns}
+        return scores, [pair for _, pairs in by_name.values() for pair in pairs]
 
-    def unpaired_results(self, columns: Mapping[str, PerQuery]) -> ScoresAndPairs:
-        """Return the scores and pairs of systems with different queries, before Holm's correction."""
-        confidence = self.resampling.confidence
-        scores = {system: score_system(each, self.options, confidence)[0] for system, each in columns.items()}
+    def _compared(self, name: str, columns: Mapping[str, PerQuery]) -> tuple[dict[str, Score], list[Pair]]:
+        """Return the scores and pairs of one result."""
+        weight, greatest = next(iter(columns.values())).get("weight"), greatest_value(name)
+        values = np.array([each[name] for each in columns.values()])
+        systems, opponents = list(columns), self._opponents(columns)
+        pairs = [(systems.index(one), systems.index(other)) for one, other in opponents]
+        ends = intervals(values, weight, pairs, greatest=greatest, confidence=self.resampling.confidence)
+        of_rows = zip(*(end.tolist() for end in ends), strict=True)
+        scores = {system: make_score(each, name, *next(of_rows)) for system, each in columns.items()}
         how: dict[str, Any] = {"alternative": self.testing.alternative, "margin": self.testing.margin}
-        greatest = dict(zip(self.options.names, greatest_values(self.options).tolist(), strict=True))
+        tests = paired_tests(values, weight, pairs, **how, seed=self.resampling.seed)
+        powers = power(values, weight, pairs, **how)
+        (one, other), means = np.transpose(pairs), np.array([score.value for score in scores.values()])
+        least = np.fmin.reduce(values, axis=1)  # with negative relevances, differences have no bound
+        bound = np.where(np.minimum(least[one], least[other]) < 0, np.inf, greatest)
+        detectable = np.where(powers.min_detectable <= self.testing.margin + bound, powers.min_detectable, np.nan)
+        counted = in_mean(next(iter(columns.values())), name)
+        by_query, difference = (
+            differences(values[one], values[other])[:, counted],
+            differences(means[one], means[other]),
+        )
+        low, high, error = (end[len(systems) :] for end in ends)
+        wins, losses = ((by_query * sign > 0).sum(axis=1) for sign in (1, -1))
+        figures = {
+            "difference": difference,
+            "low": np.minimum(difference, low),
+            "high": np.maximum(difference, high),
+            "low_holm": -bound,
+            "high_holm": bound,
+            "standard_error": error,
+            "degrees_of_freedom": np.full(len(pairs), by_query.shape[1] - 1),
+            "p": tests.randomization,
+            "p_holm": tests.randomization,
+            "p_t": tests.t_test,
+            "p_t_holm": tests.t_test,
+            "wins": wins,
+            "ties": by_query.shape[1] - wins - losses,
+            "losses": losses,
+            "exact": tests.exact,
+            "permutations": tests.permutations,
+            "min_detectable": [None if math.isnan(each) else each for each in detectable.tolist()],
+            "queries_needed": [None if math.isnan(each) else int(each) for each in powers.queries_needed.tolist()],
+        }
+        of_pairs = zip(*(each if isinstance(each, list) else each.tolist() for each in figures.values()), strict=True)
+        return scores, [
+            Pair(name, *systems, **dict(zip(figures, of_pair, strict=True)))
+            for systems, of_pair in zip(opponents, of_pairs, strict=True)
+        ]
+
+    def _compared_samples(self, name: str, columns: Mapping[str, PerQuery]) -> tuple[dict[str, Score], list[Pair]]:
+        """Return the scores and pairs of one result of systems with different queries."""
+        confidence, testing = self.resampling.confidence, self.testing
+        scores = {system: score_result(each, name, confidence) for system, each in columns.items()}
+        samples = {system: each[name][~np.isnan(each[name])] for system, each in columns.items()}
         pairs = []
-        for name, one, other in self._contests(columns):
-            systems = (one, other)
-            values = [columns[system][name] for system in systems]
-            samples = [each[~np.isnan(each)] for each in values]
-            for system, sample in zip(systems, samples, strict=True):
+        for systems in self._opponents(columns):
+            of_both = [samples[system] for system in systems]
+            for system, sample in zip(systems, of_both, strict=True):
                 if len(sample) < 2:
                     raise ValueError(f"{system}: a comparison needs at least two queries that have a value; got 1")
-            ends = [(scores[system][name].low, scores[system][name].high) for system in systems]
-            bound = math.inf if min(each.min() for each in samples) < 0 else greatest[name]
-            found = welch(samples, ends, confidence=confidence, **how)
+            ends = [(scores[system].low, scores[system].high) for system in systems]
+            bound = math.inf if min(each.min() for each in of_both) < 0 else greatest_value(name)
+            found = welch(of_both, ends, confidence=confidence, alternative=testing.alternative, margin=testing.margin)
             figures = {
                 **found,
                 "low": max(found["low"], -bound),
@@ -17221,64 +17030,21 @@ class Contest(NamedTuple):
                 "exact": False,
                 "permutations": 0,
             }
-            if not found["min_detectable"] <= self.testing.margin + bound:
+            if not found["min_detectable"] <= testing.margin + bound:
                 figures["min_detectable"] = None
-            pairs.append(Pair(name, one, other, **figures))
+            pairs.append(Pair(name, *systems, **figures))
         return scores, pairs
 
-    def _contests(self, systems: Iterable[str]) -> list[tuple[str, str, str]]:
-        """Return each result with each pair of systems, or with each system and the baseline."""
-        opponents = list(combinations(systems, 2))
-        if self.baseline is not None:
-            opponents = [(system, self.baseline) for system in systems if system != self.baseline]
-        return [(name, *each) for name in self.options.names for each in opponents]
-
-    def _figures(
-        self,
-        values: NDArray[np.float64],
-        weight: NDArray[np.float64] | None,
-        pairs: Sequence[tuple[int, int]],
-        ends: Intervals,
-        parts: Parts | None,
-    ) -> Iterator[dict[str, NDArray[Any]]]:
-        """Yield, for each pair of rows, the fields of a `Pair` that depend on the values, for each part."""
-        how: dict[str, Any] = {"alternative": self.testing.alternative, "margin": self.testing.margin, "parts": parts}
-        tests = paired_tests(values, weight, pairs, **how, seed=self.resampling.seed)
-        powers = power(values, weight, pairs, **how)
-        greatest = greatest_values(self.options)
-        counted = np.ones(values.shape[1], bool) if weight is None else weight > 0
-        whole = Parts([values.shape[1]]) if parts is None else parts
-        for at, (one, other) in enumerate(pairs):
-            by_query = differences(values[one], values[other])
-            bound = greatest[one % len(greatest)]
-            if (values[[one, other]] < 0).any():  # with negative relevances, differences have no bound
-                bound = math.inf
-            detectable = powers.min_detectable[at]
-            counts = {"wins": by_query > 0, "ties": by_query == 0, "losses": by_query < 0}
-            by_part = {
-                **{name: each[at] for name, each in ends._asdict().items()},
-                "low_holm": np.full(whole.number, -bound),
-                "high_holm": np.full(whole.number, bound),
-                "degrees_of_freedom": whole.sums(~np.isnan(by_query) & counted) - 1,
-                "p": tests.randomization[at],
-                "p_holm": tests.randomization[at],
-                "p_t": tests.t_test[at],
-                "p_t_holm": tests.t_test[at],
-                **{name: whole.sums(each & counted) for name, each in counts.items()},
-                "exact": tests.exact[at],
-                "permutations": tests.permutations[at],
-                "min_detectable": np.where(detectable <= self.testing.margin + bound, detectable, math.nan),
-                "queries_needed": powers.queries_needed[at],
-            }
-            yield {name: each.reshape(-1) for name, each in by_part.items()}
+    def _opponents(self, systems: Iterable[str]) -> list[tuple[str, str]]:
+        """Return each pair of systems, or each system with the baseline."""
+        if self.baseline is None:
+            return list(combinations(systems, 2))
+        return [(system, self.baseline) for system in systems if system != self.baseline]
 
 
 def results_of(columns: Mapping[str, PerQuery], slices: Slices | None, contest: Contest) -> dict[str, Any]:
     """Return the scores, the pairs and the slices of a comparison, and its options of intervals and tests."""
-    if contest.testing.paired:
-        ((scores, pairs),) = contest.results(columns)
-    else:
-        scores, pairs = contest.unpaired_results(columns)
+    scores, pairs = contest.results(columns)
     pairs = contest.testing.corrected(pairs, contest.resampling.confidence)
     return {
         "scores": scores,
@@ -17291,21 +17057,13 @@ def results_of(columns: Mapping[str, PerQuery], slices: Slices | None, contest: 
 def _compared_slices(contest: Contest, slices: Slices, columns: Mapping[str, PerQuery]) -> dict[Value, ComparedSlice]:
     """Return the comparison of each slice in which every system has at least two values of each measure."""
     by_slice: dict[Value, tuple[int, ScoresAndPairs]] = {}
-    weight = next(iter(columns.values())).get("weight")
     with progress(len(slices.values), "Comparing", " slices") as bar:
-        for piece in in_pieces(slices):
-            valued = ~np.isnan(
-                [each[name][piece.queries] for each in columns.values() for name in contest.options.names]
-            )
-            valued &= True if weight is None else weight[piece.queries] > 0
-            enough = np.min([piece.parts.sums(each) for each in valued], axis=0) > 1
-            if enough.any():
-                queries, sizes = piece.queries[piece.parts.of_queries(enough)], piece.parts.sizes[enough]
-                own = {system: {name: each[queries] for name, each in of.items()} for system, of in columns.items()}
-                results = contest.results(own, Parts(sizes))
-                values = (value for value, is_kept in zip(piece.values, enough.tolist(), strict=True) if is_kept)
-                by_slice |= zip(values, zip(sizes.tolist(), results, strict=True), strict=True)
-            bar.update(len(piece.values))
+        for of_systems in zip(*(in_slices(each, slices) for each in columns.values()), strict=True):
+            value, first = of_systems[0]
+            if min(np.count_nonzero(in_mean(first, name)) for name in contest.options.names) > 1:
+                own = {system: each for system, (_, each) in zip(columns, of_systems, strict=True)}
+                by_slice[value] = len(first["ideal"]), contest.results(own)
+            bar.update(1)
     return corrected_slices(by_slice, contest.testing, contest.resampling.confidence)
 
 
@@ -17440,8 +17198,7 @@ class Comparison(Readable):
         scores: the scores by system, then by name.
         pairs: the pairs of systems with their differences, by measure.
         baseline: the system that all others are compared with, or None for every pair.
-        queries: a table with a row per system and query: ``system``, ``query``, its ``slice`` if there are any, and
-            under each score's name the query's value (null if it has none).
+        queries: the tables of the queries of each system, as in a `Report`, after a column with the ``system``.
         resampling: the confidence of the intervals, and the options of the test.
         testing: the hypotheses of the tests.
         notes: sentences with further facts for the reader.
@@ -17647,11 +17404,9 @@ class Comparison(Readable):
     @classmethod
     @as_saved("Comparison")
     def from_dict(cls, values: Mapping[str, Any]) -> "Comparison":
-        """Return the comparison that `to_dict` was called on, in this version or an earlier one.
+        """Return the comparison that `to_dict` was called on, from the values of the queries.
 
-        Means, pairs and slices are computed again from the values of the queries. The signature, the notes, and the
-        figures of a score that depend on documents are read. A weighted comparison of 1.0 to 1.2 keeps its figures,
-        because these versions did not save the weights.
+        Means, pairs and slices are computed again. The signature and the notes are read.
 
         Raises:
             ValueError: an entry is missing, or has another type or range; names the entry.
@@ -17659,16 +17414,11 @@ class Comparison(Readable):
         names, queries = system_names(values["scores"], values["baseline"]), table_from_lists(values["queries"])
         options = Options.parse(measures=list(values["scores"][names[0]]))
         signature = saved_signature(values["signature"], options.names)
-        resampling = saved_resampling(values["resampling"])
-        testing = Testing.parse(*Testing(**values.get("testing", {})))
+        resampling, testing = saved_resampling(values["resampling"]), Testing.parse(*Testing(**values["testing"]))
         columns = _saved_columns(queries, names, options.names, testing.paired)
-        if lacks_weights(signature, queries):
-            results = _saved_results(values, resampling, testing)
-        else:
-            first = queries.slice(0, len(queries) // len(names))
-            slices = slices_of(first["slice"], None, len(first)) if "slice" in first.column_names else None
-            results = results_of(columns, slices, Contest(options, values["baseline"], resampling, testing))
-            results = _with_figures_of_documents(results, values)
+        first = queries.slice(0, len(queries) // len(names))
+        slices = slices_of(first["slice"], None, len(first)) if "slice" in first.column_names else None
+        results = results_of(columns, slices, Contest(options, values["baseline"], resampling, testing))
         return cls(
             signature=signature,
             baseline=values["baseline"],
@@ -17789,48 +17539,6 @@ def _saved_columns(
     return {system: saved_columns(table, names) for system, table in zip(systems, tables, strict=True)}
 
 
-def _with_figures_of_documents(results: dict[str, Any], saved: Mapping[str, Any]) -> dict[str, Any]:
-    """Return results with those saved figures that the values of the queries do not determine."""
-
-    def scores(of_systems: Mapping[str, dict[str, Score]], part: Mapping[str, Any]) -> dict[str, dict[str, Score]]:
-        return {
-            system: with_figures_of_documents(each, saved_scores(part["scores"][system], f"scores: {system}"))
-            for system, each in of_systems.items()
-        }
-
-    parts = {(type(each["slice"]), each["slice"]): each for each in saved.get("slices", [])}
-    slices = {
-        value: each._replace(scores=scores(each.scores, parts[type(value), value]))
-        for value, each in results["slices"].items()
-    }
-    return {**results, "scores": scores(results["scores"], saved), "slices": slices}
-
-
-def _saved_results(saved: Mapping[str, Any], resampling: Resampling, testing: Testing) -> dict[str, Any]:
-    """Return the saved figures of a weighted comparison of 1.0 to 1.2, and compute the intervals that these lacked."""
-    exact, permutations = saved["resampling"]["exact"], saved["resampling"].get("resamples")
-    of_1_0 = {"exact": exact, "permutations": permutations, "min_detectable": None, "queries_needed": None}
-
-    def pair(values: Mapping[str, Any]) -> Pair:
-        freedom = values["wins"] + values["ties"] + values["losses"] - 1
-        bounds = {"low_holm": -math.inf, "high_holm": math.inf, "degrees_of_freedom": freedom}
-        return Pair(**of_1_0 | bounds | {RENAMED.get(name, name): each for name, each in values.items()})
-
-    def part(values: Mapping[str, Any]) -> ScoresAndPairs:
-        figures = {system: saved_scores(each, f"scores: {system}") for system, each in values["scores"].items()}
-        scores = {system: {name: Score(**each) for name, each in of.items()} for system, of in figures.items()}
-        return scores, list(map(pair, values["pairs"]))
-
-    scores, pairs = part(saved)
-    slices = {each["slice"]: (saved_count(each["queries"], "slices"), part(each)) for each in saved.get("slices", [])}
-    return {
-        "scores": scores,
-        "pairs": tuple(testing.corrected(pairs, resampling.confidence)),
-        "resampling": resampling._replace(exact=exact),
-        "slices": corrected_slices(slices, testing, resampling.confidence),
-    }
-
-
 # ndcg/statistics/comparing.py: Compare systems by their rankings: what each input is, and which queries count.
 
 def compare(
@@ -17919,21 +17627,10 @@ def compare(
         first = next(iter(columns.values()))
         slices = slices_of(inputs.by, first.get("query"), len(first["ideal"]))
     comparison = comparison_of(columns, slices, Contest(parsed, baseline, resampling, testing), signature)
-    scores = comparison.scores
-    about = (
-        *left_out_notes(list(columns.values()), parsed),
-        *notes(list(columns.values()), parsed),
-        *comparison.notes,
-        *(
-            f"{system}: {note}"
-            for system, each in columns.items()
-            for note in unmatched_notes(each, unmatched.get(system))
-        ),
-        *(f"{system}: {note}" for system, each in columns.items() for note in missing_notes(each, parsed)),
-        *(f"{system}: {note}" for system, each in columns.items() for note in exclusion_notes(each)),
-        *(f"{system}: {note}" for system, each in columns.items() for note in chance_notes(scores[system], each)),
-    )
-    return replace(comparison, notes=about)
+    of_systems = {
+        name: notes_of(each, parsed, comparison.scores[name], unmatched.get(name)) for name, each in columns.items()
+    }
+    return replace(comparison, notes=(*comparison.notes, *shared_notes(of_systems)))
 
 
 def comparison_of(
@@ -17949,32 +17646,18 @@ def comparison_of(
     return Comparison(
         signature=signature,
         baseline=contest.baseline,
-        queries=_table_of_systems(columns, contest.options.names, contest.testing.paired),
+        queries=_table_of_systems(columns),
         notes=(*of_tests, *notes),
         testing=contest.testing,
         **results,
     )
 
 
-def _table_of_systems(columns: Mapping[str, PerQuery], names: Sequence[str], paired: bool) -> pa.Table:
-    """Return a row per system and query, with the values of all results."""
-    tables: list[pa.Table] = []
-    for system, each in columns.items():
-        if tables and paired:
-            shared = tables[0].select([name for name in SHARED if name in each or name == "query"])
-        else:
-            shared = query_table({name: each[name] for name in (*SHARED, "ideal") if name in each})
-        values = {name: pa.array(each[name], from_pandas=True) for name in names}
-        tables.append(
-            pa.table(
-                {
-                    "system": pa.repeat(system, len(shared)),
-                    **dict(zip(shared.column_names, shared.columns, strict=True)),
-                    **values,
-                }
-            )
-        )
-    return pa.concat_tables(tables)
+def _table_of_systems(columns: Mapping[str, PerQuery]) -> pa.Table:
+    """Return the tables of queries of all systems, below each other."""
+    tables = {system: query_table(each) for system, each in columns.items()}
+    named = [each.add_column(0, "system", pa.repeat(system, len(each))) for system, each in tables.items()]
+    return pa.concat_tables(named, promote_options="default")
 
 
 def _orders(score_order: Mapping[str, Any], names: Sequence[str]) -> dict[str, str]:
@@ -18019,6 +17702,9 @@ def _columns_of_systems(
     if same_queries:
         _refuse_lacking_queries(columns)
     leave_out_alike(columns, shared.names)
+    if shared.missing == "skip":  # for all systems
+        missing = np.logical_or.reduce([each["missing"] for each in columns.values()])
+        columns = {name: {**each, "missing": missing} for name, each in columns.items()}
     return columns, unmatched
 
 
@@ -18128,8 +17814,6 @@ def _report(name: str, report: Any) -> Report:
         found = Report.from_dict(values)
     except ValueError as error:
         raise ValueError(f"{place}: {error}") from None
-    if lacks_weights(found.signature, found.queries):
-        raise ValueError(f"{place}: was saved by a version that did not save weights; score it again")
     return found
 
 
@@ -18190,7 +17874,7 @@ def _statistics_comparing_reports_columns(table: pa.Table, options: Options) -> 
 def _statistics_comparing_reports_notes(reports: Mapping[str, Report], tables: Mapping[str, pa.Table], paired: bool) -> list[str]:
     """Return the notes of reports, those that all share without names, and notes on what differs."""
     notes: list[str] = []
-    first, first_report = next(iter(tables.values())), next(iter(reports.values()))
+    first = next(iter(tables.values()))
     if paired and "judged" in first.column_names:
         for name, table in tables.items():
             alike = [table[each].to_numpy() == first[each].to_numpy() for each in ("judged", "relevant")]
@@ -18202,9 +17886,7 @@ def _statistics_comparing_reports_notes(reports: Mapping[str, Report], tables: M
     if any("slice" in table.column_names for table in tables.values()) and (not paired or not _same_slices(tables)):
         reason = "the reports have different ones" if paired else "the queries are not paired"
         notes.append(f"Slices are not compared, since {reason}.")
-    shared = [note for note in first_report.notes if all(note in each.notes for each in reports.values())]
-    own = [f"{name}: {note}" for name, each in reports.items() for note in each.notes if note not in shared]
-    return [*notes, *shared, *own]
+    return [*notes, *shared_notes({name: each.notes for name, each in reports.items()})]
 
 
 def some_of(names: Collection[Any], noun: str) -> str:

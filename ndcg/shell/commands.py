@@ -18,6 +18,7 @@ from ..measure.options import Options, whole
 from ..show.tables import Table, cell_text, count_text, level_text
 from ..statistics.comparison import PLACES
 from ..statistics.measured import Score, affected_by_ties, mean_table
+from ..statistics.notes import shared_notes
 from ..statistics.report import Report, plot_reports
 from .checking import check_function
 from .comparing import compare_runs
@@ -77,9 +78,7 @@ def _score(args: argparse.Namespace) -> Listing:
     one = next(iter(reports.values()))
     save_plot(one.plot if len(reports) == 1 else partial(plot_reports, reports), args.plot)
     tables, rows = (_by_query if args.by_query else _means)(reports, args)
-    notes = [
-        note if len(reports) == 1 else f"{run}: {note}" for run, report in reports.items() for note in report.notes
-    ]
+    notes = shared_notes({run: report.notes for run, report in reports.items()})
     judgments = {"judgments": digest_of(sides.qrels)}
     saved = {name: report.to_dict() | judgments for name, report in reports.items()}
     if (worst := worst_of(args, 0)) != 0:
@@ -88,7 +87,7 @@ def _score(args: argparse.Namespace) -> Listing:
             table, of_run = lowest_queries(sides, name, report, worst, args.places)
             tables, rows, saved[name]["worst"] = [*tables, table], [*rows, *of_run], of_run
     whole_answer = saved.popitem()[1] if len(saved) == 1 else saved
-    return Listing(tables, list(dict.fromkeys(notes)), one.signature, rows, whole_answer)
+    return Listing(tables, notes, one.signature, rows, whole_answer)
 
 
 def _means(reports: Mapping[str, Report], args: argparse.Namespace) -> tuple[list[Table], list[Row]]:

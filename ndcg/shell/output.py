@@ -10,9 +10,9 @@ from typing import Any
 
 from ..measure.messages import in_short, visible
 from ..measure.options import whole
+from ..show.json_types import without_nan
 from ..show.junit import Case, junit_of
 from ..show.tables import CONTROLS, Readable, Table, latex_of, p_text, rich_of, tsv_of
-from ..statistics.saved import without_nan
 
 FIRST = 5  # the most queries that an output lists
 JSON_ESCAPES = {code: f"\\u{code:04x}" for code in CONTROLS if code > 0x20}  # control characters that JSON allows

@@ -15,20 +15,10 @@ from ..measure.messages import shown, warn
 from ..measure.options import Cutoffs, Options, QueryOptions, choice
 from ..scores.frames import columns_of
 from ..scores.queries import refuse_negative
-from .comparison import SHARED, Comparison
+from .comparison import Comparison
 from .contest import Contest, results_of
 from .measured import PerQuery, Resampling, leave_out_alike, query_columns, query_table, with_slices
-from .notes import (
-    chance_notes,
-    exclusion_notes,
-    left_out_notes,
-    missing_notes,
-    notes,
-    notes_on_slices,
-    notes_on_tests,
-    small_slices,
-    unmatched_notes,
-)
+from .notes import notes_of, notes_on_slices, notes_on_tests, shared_notes, small_slices
 from .pairs import Testing, system_names
 
 
@@ -118,21 +108,10 @@ def compare(
         first = next(iter(columns.values()))
         slices = slices_of(inputs.by, first.get("query"), len(first["ideal"]))
     comparison = comparison_of(columns, slices, Contest(parsed, baseline, resampling, testing), signature)
-    scores = comparison.scores
-    about = (
-        *left_out_notes(list(columns.values()), parsed),
-        *notes(list(columns.values()), parsed),
-        *comparison.notes,
-        *(
-            f"{system}: {note}"
-            for system, each in columns.items()
-            for note in unmatched_notes(each, unmatched.get(system))
-        ),
-        *(f"{system}: {note}" for system, each in columns.items() for note in missing_notes(each, parsed)),
-        *(f"{system}: {note}" for system, each in columns.items() for note in exclusion_notes(each)),
-        *(f"{system}: {note}" for system, each in columns.items() for note in chance_notes(scores[system], each)),
-    )
-    return replace(comparison, notes=about)
+    of_systems = {
+        name: notes_of(each, parsed, comparison.scores[name], unmatched.get(name)) for name, each in columns.items()
+    }
+    return replace(comparison, notes=(*comparison.notes, *shared_notes(of_systems)))
 
 
 def comparison_of(
@@ -148,32 +127,18 @@ def comparison_of(
     return Comparison(
         signature=signature,
         baseline=contest.baseline,
-        queries=_table_of_systems(columns, contest.options.names, contest.testing.paired),
+        queries=_table_of_systems(columns),
         notes=(*of_tests, *notes),
         testing=contest.testing,
         **results,
     )
 
 
-def _table_of_systems(columns: Mapping[str, PerQuery], names: Sequence[str], paired: bool) -> pa.Table:
-    """Return a row per system and query, with the values of all results."""
-    tables: list[pa.Table] = []
-    for system, each in columns.items():
-        if tables and paired:
-            shared = tables[0].select([name for name in SHARED if name in each or name == "query"])
-        else:
-            shared = query_table({name: each[name] for name in (*SHARED, "ideal") if name in each})
-        values = {name: pa.array(each[name], from_pandas=True) for name in names}
-        tables.append(
-            pa.table(
-                {
-                    "system": pa.repeat(system, len(shared)),
-                    **dict(zip(shared.column_names, shared.columns, strict=True)),
-                    **values,
-                }
-            )
-        )
-    return pa.concat_tables(tables)
+def _table_of_systems(columns: Mapping[str, PerQuery]) -> pa.Table:
+    """Return the tables of queries of all systems, below each other."""
+    tables = {system: query_table(each) for system, each in columns.items()}
+    named = [each.add_column(0, "system", pa.repeat(system, len(each))) for system, each in tables.items()]
+    return pa.concat_tables(named, promote_options="default")
 
 
 def _orders(score_order: Mapping[str, Any], names: Sequence[str]) -> dict[str, str]:
@@ -218,6 +183,9 @@ def _columns_of_systems(
     if same_queries:
         _refuse_lacking_queries(columns)
     leave_out_alike(columns, shared.names)
+    if shared.missing == "skip":  # for all systems
+        missing = np.logical_or.reduce([each["missing"] for each in columns.values()])
+        columns = {name: {**each, "missing": missing} for name, each in columns.items()}
     return columns, unmatched
 
 

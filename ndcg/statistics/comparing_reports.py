@@ -16,9 +16,10 @@ from .comparing import comparison_of
 from .comparison import Comparison
 from .contest import Contest
 from .measured import PerQuery, Resampling, leave_out_alike
+from .notes import shared_notes
 from .pairs import Testing, system_names
 from .report import Report
-from .saved import lacks_weights, saved_columns
+from .saved import saved_columns
 
 NAMED_QUERIES = 5  # named in a message
 SAID_AS = {"weights": "sample_weight", "excluded": "exclude", "v": "the version"}  # names in signatures
@@ -107,8 +108,6 @@ def _report(name: str, report: Any) -> Report:
         found = Report.from_dict(values)
     except ValueError as error:
         raise ValueError(f"{place}: {error}") from None
-    if lacks_weights(found.signature, found.queries):
-        raise ValueError(f"{place}: was saved by a version that did not save weights; score it again")
     return found
 
 
@@ -169,7 +168,7 @@ def _columns(table: pa.Table, options: Options) -> PerQuery:
 def _notes(reports: Mapping[str, Report], tables: Mapping[str, pa.Table], paired: bool) -> list[str]:
     """Return the notes of reports, those that all share without names, and notes on what differs."""
     notes: list[str] = []
-    first, first_report = next(iter(tables.values())), next(iter(reports.values()))
+    first = next(iter(tables.values()))
     if paired and "judged" in first.column_names:
         for name, table in tables.items():
             alike = [table[each].to_numpy() == first[each].to_numpy() for each in ("judged", "relevant")]
@@ -181,9 +180,7 @@ def _notes(reports: Mapping[str, Report], tables: Mapping[str, pa.Table], paired
     if any("slice" in table.column_names for table in tables.values()) and (not paired or not _same_slices(tables)):
         reason = "the reports have different ones" if paired else "the queries are not paired"
         notes.append(f"Slices are not compared, since {reason}.")
-    shared = [note for note in first_report.notes if all(note in each.notes for each in reports.values())]
-    own = [f"{name}: {note}" for name, each in reports.items() for note in each.notes if note not in shared]
-    return [*notes, *shared, *own]
+    return [*notes, *shared_notes({name: each.notes for name, each in reports.items()})]
 
 
 def some_of(names: Collection[Any], noun: str) -> str:

@@ -4,7 +4,6 @@ A comparison is plain data. It can be shown as text, Markdown, HTML, LaTeX or a 
 from which it can be restored.
 """
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -19,25 +18,20 @@ from ..inputs.slices import Value, slice_name, slices_of
 from ..measure.messages import shown, visible
 from ..measure.options import Options, choice, measure_of, whole
 from ..show.drawing import figure_of
+from ..show.json_types import without_nan
 from ..show.tables import Readable, Table, count_text, counted_text, latex_text, letter_text, number_text, tabular
-from .contest import ComparedSlice, Contest, ScoresAndPairs, corrected_slices, results_of
+from .contest import ComparedSlice, Contest, results_of
 from .measured import SHOWN, PerQuery, Resampling, Score, mean_cells
 from .notes import first_slices
 from .pairs import SIGNIFICANT, Pair, Testing, system_names
 from .plots import pairs_with, plot_means, plot_queries, plot_slices
 from .saved import (
-    RENAMED,
     as_saved,
-    lacks_weights,
     saved_columns,
-    saved_count,
     saved_notes,
     saved_resampling,
-    saved_scores,
     saved_signature,
     table_from_lists,
-    with_figures_of_documents,
-    without_nan,
 )
 from .significance import differences
 
@@ -63,8 +57,7 @@ class Comparison(Readable):
         scores: the scores by system, then by name.
         pairs: the pairs of systems with their differences, by measure.
         baseline: the system that all others are compared with, or None for every pair.
-        queries: a table with a row per system and query: ``system``, ``query``, its ``slice`` if there are any, and
-            under each score's name the query's value (null if it has none).
+        queries: the tables of the queries of each system, as in a `Report`, after a column with the ``system``.
         resampling: the confidence of the intervals, and the options of the test.
         testing: the hypotheses of the tests.
         notes: sentences with further facts for the reader.
@@ -270,11 +263,9 @@ class Comparison(Readable):
     @classmethod
     @as_saved("Comparison")
     def from_dict(cls, values: Mapping[str, Any]) -> "Comparison":
-        """Return the comparison that `to_dict` was called on, in this version or an earlier one.
+        """Return the comparison that `to_dict` was called on, from the values of the queries.
 
-        Means, pairs and slices are computed again from the values of the queries. The signature, the notes, and the
-        figures of a score that depend on documents are read. A weighted comparison of 1.0 to 1.2 keeps its figures,
-        because these versions did not save the weights.
+        Means, pairs and slices are computed again. The signature and the notes are read.
 
         Raises:
             ValueError: an entry is missing, or has another type or range; names the entry.
@@ -282,16 +273,11 @@ class Comparison(Readable):
         names, queries = system_names(values["scores"], values["baseline"]), table_from_lists(values["queries"])
         options = Options.parse(measures=list(values["scores"][names[0]]))
         signature = saved_signature(values["signature"], options.names)
-        resampling = saved_resampling(values["resampling"])
-        testing = Testing.parse(*Testing(**values.get("testing", {})))
+        resampling, testing = saved_resampling(values["resampling"]), Testing.parse(*Testing(**values["testing"]))
         columns = _saved_columns(queries, names, options.names, testing.paired)
-        if lacks_weights(signature, queries):
-            results = _saved_results(values, resampling, testing)
-        else:
-            first = queries.slice(0, len(queries) // len(names))
-            slices = slices_of(first["slice"], None, len(first)) if "slice" in first.column_names else None
-            results = results_of(columns, slices, Contest(options, values["baseline"], resampling, testing))
-            results = _with_figures_of_documents(results, values)
+        first = queries.slice(0, len(queries) // len(names))
+        slices = slices_of(first["slice"], None, len(first)) if "slice" in first.column_names else None
+        results = results_of(columns, slices, Contest(options, values["baseline"], resampling, testing))
         return cls(
             signature=signature,
             baseline=values["baseline"],
@@ -410,45 +396,3 @@ def _saved_columns(
     if not in_order or (paired and any(each.select(shared) != tables[0].select(shared) for each in tables)):
         raise ValueError("queries: must be the same for each system, system after system")
     return {system: saved_columns(table, names) for system, table in zip(systems, tables, strict=True)}
-
-
-def _with_figures_of_documents(results: dict[str, Any], saved: Mapping[str, Any]) -> dict[str, Any]:
-    """Return results with those saved figures that the values of the queries do not determine."""
-
-    def scores(of_systems: Mapping[str, dict[str, Score]], part: Mapping[str, Any]) -> dict[str, dict[str, Score]]:
-        return {
-            system: with_figures_of_documents(each, saved_scores(part["scores"][system], f"scores: {system}"))
-            for system, each in of_systems.items()
-        }
-
-    parts = {(type(each["slice"]), each["slice"]): each for each in saved.get("slices", [])}
-    slices = {
-        value: each._replace(scores=scores(each.scores, parts[type(value), value]))
-        for value, each in results["slices"].items()
-    }
-    return {**results, "scores": scores(results["scores"], saved), "slices": slices}
-
-
-def _saved_results(saved: Mapping[str, Any], resampling: Resampling, testing: Testing) -> dict[str, Any]:
-    """Return the saved figures of a weighted comparison of 1.0 to 1.2, and compute the intervals that these lacked."""
-    exact, permutations = saved["resampling"]["exact"], saved["resampling"].get("resamples")
-    of_1_0 = {"exact": exact, "permutations": permutations, "min_detectable": None, "queries_needed": None}
-
-    def pair(values: Mapping[str, Any]) -> Pair:
-        freedom = values["wins"] + values["ties"] + values["losses"] - 1
-        bounds = {"low_holm": -math.inf, "high_holm": math.inf, "degrees_of_freedom": freedom}
-        return Pair(**of_1_0 | bounds | {RENAMED.get(name, name): each for name, each in values.items()})
-
-    def part(values: Mapping[str, Any]) -> ScoresAndPairs:
-        figures = {system: saved_scores(each, f"scores: {system}") for system, each in values["scores"].items()}
-        scores = {system: {name: Score(**each) for name, each in of.items()} for system, of in figures.items()}
-        return scores, list(map(pair, values["pairs"]))
-
-    scores, pairs = part(saved)
-    slices = {each["slice"]: (saved_count(each["queries"], "slices"), part(each)) for each in saved.get("slices", [])}
-    return {
-        "scores": scores,
-        "pairs": tuple(testing.corrected(pairs, resampling.confidence)),
-        "resampling": resampling._replace(exact=exact),
-        "slices": corrected_slices(slices, testing, resampling.confidence),
-    }

@@ -1,20 +1,18 @@
 """Compute the scores and pairs of several systems, for all queries and for slices."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import combinations, islice
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..inputs.slices import Slices, Value
 from ..measure.options import Options
 from ..scores.progress import progress
-from .measured import PerQuery, Resampling, Score, greatest_values, in_pieces, make_scores, plain_list, score_system
+from .measured import PerQuery, Resampling, Score, greatest_value, in_mean, in_slices, make_score, score_result
 from .pairs import Pair, Testing
-from .parts import Parts
-from .significance import Intervals, differences, intervals, paired_tests, power
+from .significance import differences, intervals, paired_tests, power
 from .welch import welch
 
 ScoresAndPairs = tuple[dict[str, dict[str, Score]], list[Pair]]  # scores by system and name, and pairs
@@ -42,54 +40,76 @@ class Contest(NamedTuple):
     resampling: Resampling
     testing: Testing
 
-    def results(self, columns: Mapping[str, PerQuery], parts: Parts | None = None) -> list[ScoresAndPairs]:
-        """Return the scores and pairs for each part of the queries, or for all queries, before Holm's correction."""
-        weight = next(iter(columns.values())).get("weight")
-        names = self.options.names
-        values = np.stack([each[name] for each in columns.values() for name in names])
-        row = {each: at for at, each in enumerate((system, name) for system in columns for name in names)}
-        contests = self._contests(columns)
-        pairs = [(row[one, name], row[other, name]) for name, one, other in contests]
-        greatest, confidence = np.tile(greatest_values(self.options), len(columns)), self.resampling.confidence
-        ends_of_intervals = intervals(values, weight, pairs, greatest=greatest, confidence=confidence, parts=parts)
-        by_system = []
-        for at, each in enumerate(columns.values()):
-            of_system = Intervals(*(figures[at * len(names) : (at + 1) * len(names)] for figures in ends_of_intervals))
-            by_system.append(make_scores(each, self.options, of_system, parts))
-        results: list[ScoresAndPairs] = [
-            (dict(zip(columns, of_part, strict=True)), []) for of_part in zip(*by_system, strict=True)
-        ]
-        of_pairs = Intervals(*(figures[len(values) :] for figures in ends_of_intervals))
-        figures_of_pairs = self._figures(values, weight, pairs, of_pairs, parts)
-        for contest, figures in zip(contests, figures_of_pairs, strict=True):
-            name, *systems = contest
-            means = (np.array([scores[each][name].value for scores, _ in results]) for each in systems)
-            difference = differences(*means)
-            ends = np.minimum(difference, figures["low"]), np.maximum(difference, figures["high"])
-            columns_of_pair = {**figures, "difference": difference, "low": ends[0], "high": ends[1]}
-            lists = [plain_list(columns_of_pair[field], missing=None) for field in Pair._fields[3:]]
-            lists[-1] = [None if each is None else int(each) for each in lists[-1]]  # queries
-            for (_, of_part), of_pair in zip(results, zip(*lists, strict=True), strict=True):
-                of_part.append(Pair(*contest, *of_pair))
-        return results
+    def results(self, columns: Mapping[str, PerQuery]) -> ScoresAndPairs:
+        """Return the scores and pairs of systems, before Holm's correction."""
+        compared = self._compared if self.testing.paired else self._compared_samples
+        by_name = {name: compared(name, columns) for name in self.options.names}
+        scores = {system: {name: of_name[system] for name, (of_name, _) in by_name.items()} for system in columns}
+        return scores, [pair for _, pairs in by_name.values() for pair in pairs]
 
-    def unpaired_results(self, columns: Mapping[str, PerQuery]) -> ScoresAndPairs:
-        """Return the scores and pairs of systems with different queries, before Holm's correction."""
-        confidence = self.resampling.confidence
-        scores = {system: score_system(each, self.options, confidence)[0] for system, each in columns.items()}
+    def _compared(self, name: str, columns: Mapping[str, PerQuery]) -> tuple[dict[str, Score], list[Pair]]:
+        """Return the scores and pairs of one result."""
+        weight, greatest = next(iter(columns.values())).get("weight"), greatest_value(name)
+        values = np.array([each[name] for each in columns.values()])
+        systems, opponents = list(columns), self._opponents(columns)
+        pairs = [(systems.index(one), systems.index(other)) for one, other in opponents]
+        ends = intervals(values, weight, pairs, greatest=greatest, confidence=self.resampling.confidence)
+        of_rows = zip(*(end.tolist() for end in ends), strict=True)
+        scores = {system: make_score(each, name, *next(of_rows)) for system, each in columns.items()}
         how: dict[str, Any] = {"alternative": self.testing.alternative, "margin": self.testing.margin}
-        greatest = dict(zip(self.options.names, greatest_values(self.options).tolist(), strict=True))
+        tests = paired_tests(values, weight, pairs, **how, seed=self.resampling.seed)
+        powers = power(values, weight, pairs, **how)
+        (one, other), means = np.transpose(pairs), np.array([score.value for score in scores.values()])
+        least = np.fmin.reduce(values, axis=1)  # with negative relevances, differences have no bound
+        bound = np.where(np.minimum(least[one], least[other]) < 0, np.inf, greatest)
+        detectable = np.where(powers.min_detectable <= self.testing.margin + bound, powers.min_detectable, np.nan)
+        counted = in_mean(next(iter(columns.values())), name)
+        by_query, difference = (
+            differences(values[one], values[other])[:, counted],
+            differences(means[one], means[other]),
+        )
+        low, high, error = (end[len(systems) :] for end in ends)
+        wins, losses = ((by_query * sign > 0).sum(axis=1) for sign in (1, -1))
+        figures = {
+            "difference": difference,
+            "low": np.minimum(difference, low),
+            "high": np.maximum(difference, high),
+            "low_holm": -bound,
+            "high_holm": bound,
+            "standard_error": error,
+            "degrees_of_freedom": np.full(len(pairs), by_query.shape[1] - 1),
+            "p": tests.randomization,
+            "p_holm": tests.randomization,
+            "p_t": tests.t_test,
+            "p_t_holm": tests.t_test,
+            "wins": wins,
+            "ties": by_query.shape[1] - wins - losses,
+            "losses": losses,
+            "exact": tests.exact,
+            "permutations": tests.permutations,
+            "min_detectable": [None if math.isnan(each) else each for each in detectable.tolist()],
+            "queries_needed": [None if math.isnan(each) else int(each) for each in powers.queries_needed.tolist()],
+        }
+        of_pairs = zip(*(each if isinstance(each, list) else each.tolist() for each in figures.values()), strict=True)
+        return scores, [
+            Pair(name, *systems, **dict(zip(figures, of_pair, strict=True)))
+            for systems, of_pair in zip(opponents, of_pairs, strict=True)
+        ]
+
+    def _compared_samples(self, name: str, columns: Mapping[str, PerQuery]) -> tuple[dict[str, Score], list[Pair]]:
+        """Return the scores and pairs of one result of systems with different queries."""
+        confidence, testing = self.resampling.confidence, self.testing
+        scores = {system: score_result(each, name, confidence) for system, each in columns.items()}
+        samples = {system: each[name][~np.isnan(each[name])] for system, each in columns.items()}
         pairs = []
-        for name, one, other in self._contests(columns):
-            systems = (one, other)
-            values = [columns[system][name] for system in systems]
-            samples = [each[~np.isnan(each)] for each in values]
-            for system, sample in zip(systems, samples, strict=True):
+        for systems in self._opponents(columns):
+            of_both = [samples[system] for system in systems]
+            for system, sample in zip(systems, of_both, strict=True):
                 if len(sample) < 2:
                     raise ValueError(f"{system}: a comparison needs at least two queries that have a value; got 1")
-            ends = [(scores[system][name].low, scores[system][name].high) for system in systems]
-            bound = math.inf if min(each.min() for each in samples) < 0 else greatest[name]
-            found = welch(samples, ends, confidence=confidence, **how)
+            ends = [(scores[system].low, scores[system].high) for system in systems]
+            bound = math.inf if min(each.min() for each in of_both) < 0 else greatest_value(name)
+            found = welch(of_both, ends, confidence=confidence, alternative=testing.alternative, margin=testing.margin)
             figures = {
                 **found,
                 "low": max(found["low"], -bound),
@@ -101,64 +121,21 @@ class Contest(NamedTuple):
                 "exact": False,
                 "permutations": 0,
             }
-            if not found["min_detectable"] <= self.testing.margin + bound:
+            if not found["min_detectable"] <= testing.margin + bound:
                 figures["min_detectable"] = None
-            pairs.append(Pair(name, one, other, **figures))
+            pairs.append(Pair(name, *systems, **figures))
         return scores, pairs
 
-    def _contests(self, systems: Iterable[str]) -> list[tuple[str, str, str]]:
-        """Return each result with each pair of systems, or with each system and the baseline."""
-        opponents = list(combinations(systems, 2))
-        if self.baseline is not None:
-            opponents = [(system, self.baseline) for system in systems if system != self.baseline]
-        return [(name, *each) for name in self.options.names for each in opponents]
-
-    def _figures(
-        self,
-        values: NDArray[np.float64],
-        weight: NDArray[np.float64] | None,
-        pairs: Sequence[tuple[int, int]],
-        ends: Intervals,
-        parts: Parts | None,
-    ) -> Iterator[dict[str, NDArray[Any]]]:
-        """Yield, for each pair of rows, the fields of a `Pair` that depend on the values, for each part."""
-        how: dict[str, Any] = {"alternative": self.testing.alternative, "margin": self.testing.margin, "parts": parts}
-        tests = paired_tests(values, weight, pairs, **how, seed=self.resampling.seed)
-        powers = power(values, weight, pairs, **how)
-        greatest = greatest_values(self.options)
-        counted = np.ones(values.shape[1], bool) if weight is None else weight > 0
-        whole = Parts([values.shape[1]]) if parts is None else parts
-        for at, (one, other) in enumerate(pairs):
-            by_query = differences(values[one], values[other])
-            bound = greatest[one % len(greatest)]
-            if (values[[one, other]] < 0).any():  # with negative relevances, differences have no bound
-                bound = math.inf
-            detectable = powers.min_detectable[at]
-            counts = {"wins": by_query > 0, "ties": by_query == 0, "losses": by_query < 0}
-            by_part = {
-                **{name: each[at] for name, each in ends._asdict().items()},
-                "low_holm": np.full(whole.number, -bound),
-                "high_holm": np.full(whole.number, bound),
-                "degrees_of_freedom": whole.sums(~np.isnan(by_query) & counted) - 1,
-                "p": tests.randomization[at],
-                "p_holm": tests.randomization[at],
-                "p_t": tests.t_test[at],
-                "p_t_holm": tests.t_test[at],
-                **{name: whole.sums(each & counted) for name, each in counts.items()},
-                "exact": tests.exact[at],
-                "permutations": tests.permutations[at],
-                "min_detectable": np.where(detectable <= self.testing.margin + bound, detectable, math.nan),
-                "queries_needed": powers.queries_needed[at],
-            }
-            yield {name: each.reshape(-1) for name, each in by_part.items()}
+    def _opponents(self, systems: Iterable[str]) -> list[tuple[str, str]]:
+        """Return each pair of systems, or each system with the baseline."""
+        if self.baseline is None:
+            return list(combinations(systems, 2))
+        return [(system, self.baseline) for system in systems if system != self.baseline]
 
 
 def results_of(columns: Mapping[str, PerQuery], slices: Slices | None, contest: Contest) -> dict[str, Any]:
     """Return the scores, the pairs and the slices of a comparison, and its options of intervals and tests."""
-    if contest.testing.paired:
-        ((scores, pairs),) = contest.results(columns)
-    else:
-        scores, pairs = contest.unpaired_results(columns)
+    scores, pairs = contest.results(columns)
     pairs = contest.testing.corrected(pairs, contest.resampling.confidence)
     return {
         "scores": scores,
@@ -171,21 +148,13 @@ def results_of(columns: Mapping[str, PerQuery], slices: Slices | None, contest: 
 def _compared_slices(contest: Contest, slices: Slices, columns: Mapping[str, PerQuery]) -> dict[Value, ComparedSlice]:
     """Return the comparison of each slice in which every system has at least two values of each measure."""
     by_slice: dict[Value, tuple[int, ScoresAndPairs]] = {}
-    weight = next(iter(columns.values())).get("weight")
     with progress(len(slices.values), "Comparing", " slices") as bar:
-        for piece in in_pieces(slices):
-            valued = ~np.isnan(
-                [each[name][piece.queries] for each in columns.values() for name in contest.options.names]
-            )
-            valued &= True if weight is None else weight[piece.queries] > 0
-            enough = np.min([piece.parts.sums(each) for each in valued], axis=0) > 1
-            if enough.any():
-                queries, sizes = piece.queries[piece.parts.of_queries(enough)], piece.parts.sizes[enough]
-                own = {system: {name: each[queries] for name, each in of.items()} for system, of in columns.items()}
-                results = contest.results(own, Parts(sizes))
-                values = (value for value, is_kept in zip(piece.values, enough.tolist(), strict=True) if is_kept)
-                by_slice |= zip(values, zip(sizes.tolist(), results, strict=True), strict=True)
-            bar.update(len(piece.values))
+        for of_systems in zip(*(in_slices(each, slices) for each in columns.values()), strict=True):
+            value, first = of_systems[0]
+            if min(np.count_nonzero(in_mean(first, name)) for name in contest.options.names) > 1:
+                own = {system: each for system, (_, each) in zip(columns, of_systems, strict=True)}
+                by_slice[value] = len(first["ideal"]), contest.results(own)
+            bar.update(1)
     return corrected_slices(by_slice, contest.testing, contest.resampling.confidence)
 
 

@@ -24,16 +24,15 @@ from ..measure.scoring import discounts, measure_queries, sign
 from ..scores.means import mean, weights
 from ..scores.queries import Notify, describe_queries, measure_rankings, warn_unmatched
 from ..show.tables import Table, count_text, counted_text, interval_text, level_text, number_text
-from .parts import Parts
-from .significance import Intervals, differences, intervals
+from .significance import differences, intervals
 
 COUNTS = ("retrieved", "judged", "relevant")
+ORDERED = ("worst", "best", "random order")  # of documents; each has a column for each result
 # Up to this many documents, sorting them is faster than scoring them in the worst and the best order.
 SORTED = 2_000
 EXCLUDED = ("excluded retrieved", "excluded judged")  # numbers of documents, with `exclude`
 SHOWN = 50  # the most slices in tables and plots
 PIECE = 1 << 19  # documents described at a time: few enough that their memory is reused
-SLICED = 1 << 14  # approximate number of queries in slices that are computed together, so that arrays stay small
 
 PerQuery = dict[str, NDArray[Any]]  # columns by name, with a row for each query
 
@@ -218,7 +217,7 @@ def leave_out_alike(columns: Mapping[str, PerQuery], names: Sequence[str]) -> No
         lacking = np.logical_or.reduce([np.isnan(each[name]) for each in columns.values()])
         if lacking.any():
             for each in columns.values():
-                for column in (name, f"worst {name}", f"best {name}", f"random order {name}"):
+                for column in (name, *(f"{order} {name}" for order in ORDERED)):
                     each[column] = np.where(lacking, np.nan, each[column])
 
 
@@ -249,64 +248,57 @@ def _saved_ids(ids: NDArray[Any]) -> pa.Array:
     return pa.array([str(each).encode("utf-8", "backslashreplace").decode() for each in values])
 
 
-def score_system(
-    columns: PerQuery, options: Options, confidence: float, parts: Parts | None = None
-) -> list[dict[str, Score]]:
-    """Return the scores by name for each part of a system's queries; without parts, for all, or an error."""
-    values, weight = np.stack([columns[name] for name in options.names]), columns.get("weight")
-    split = Parts([values.shape[1]]) if parts is None else parts
-    ends = intervals(values, weight, greatest=greatest_values(options), confidence=confidence, parts=split)
-    scores = make_scores(columns, options, ends, split)
-    if parts is None:
-        for name, score in scores[0].items():
-            if not score.queries:
-                mean(name, columns[name], weight)  # raises the error
-    return scores
+def score_system(columns: PerQuery, options: Options, confidence: float) -> dict[str, Score]:
+    """Return the scores of a system by name; nan if no query has a value."""
+    return {name: score_result(columns, name, confidence) for name in options.names}
 
 
-def score_slices(parts: Slices, columns: PerQuery, options: Options, confidence: float) -> dict[Value, Slice]:
-    """Return the scores of each slice, computed from its queries alone."""
-    slices: list[Slice] = []
-    for part in in_pieces(parts):
-        own = {name: column[part.queries] for name, column in columns.items()}
-        scores = score_system(own, options, confidence, part.parts)
-        slices += map(Slice, part.parts.sizes.tolist(), scores)
-    return dict(zip(parts.values, slices, strict=True))
+def score_result(columns: PerQuery, name: str, confidence: float) -> Score:
+    """Return the score of one result."""
+    how: dict[str, Any] = {"greatest": greatest_value(name), "confidence": confidence}
+    ends = intervals(columns[name][np.newaxis], columns.get("weight"), **how)
+    return make_score(columns, name, *(each.item() for each in ends))
 
 
-def make_scores(
-    columns: PerQuery, options: Options, ends: Intervals, parts: Parts | None = None
-) -> list[dict[str, Score]]:
-    """Return the scores by name for each part of the queries, from columns and the intervals of their means."""
-    queries, weight = len(columns["ideal"]), columns.get("weight")
-    parts = Parts([queries]) if parts is None else parts
-    low, high, error = (each.reshape(-1, parts.number) for each in ends)
-    scores: list[dict[str, Score]] = [{} for _ in range(parts.number)]
-    for at, (name, _, row) in enumerate(options.results):
-        k = options.cutoffs[row]
-        worst, best = columns[f"worst {name}"], columns[f"best {name}"]
-        counted = ~np.isnan(columns[name]) & (True if weight is None else weight > 0)
-        none = np.zeros(queries)  # for values without rankings
-        retrieved = columns.get("retrieved", none)
-        ranked = np.minimum(retrieved, retrieved if k is None else min(k, 2**62))
-        value = _means(name, columns[name], weight, counted, parts)
-        figures: dict[str, NDArray[Any]] = {
-            "value": value,
-            "low": np.minimum(value, low[at]),
-            "high": np.maximum(value, high[at]),
-            "standard_error": error[at],
-            "worst": _means(name, worst, weight, counted, parts),
-            "best": _means(name, best, weight, counted, parts),
-            "tied": parts.sums(affected_by_ties(worst, best) & counted),
-            "ranked": parts.sums(np.where(counted, ranked, 0).astype(np.int64)),
-            "unjudged": parts.float_sums(columns.get(result_name("unjudged", k), none), counted),
-            "random_order": _means(name, columns[f"random order {name}"], weight, counted, parts),
-            "queries": parts.sums(counted),
-        }
-        lists = (plain_list(figures[each]) for each in Score._fields)
-        for of_part, score in zip(scores, zip(*lists, strict=True), strict=True):
-            of_part[name] = Score._make(score)
-    return scores
+def make_score(columns: PerQuery, name: str, low: float, high: float, error: float) -> Score:
+    """Return the score of one result, from the ends of its interval and its standard error."""
+    low, high, error = (
+        math.nan if math.isnan(each) else each for each in (low, high, error)
+    )  # one nan, equal to itself
+    counted, (_, _, k) = in_mean(columns, name), name.partition("@")
+    queries = int(np.count_nonzero(counted))
+    orders = np.array([columns[each] for each in (name, *(f"{order} {name}" for order in ORDERED))])
+    value, worst, best, random_order = _means(name, orders, columns.get("weight")) if queries else [math.nan] * 4
+    ranked, unjudged = 0, 0.0
+    if "retrieved" in columns:  # else these are values without rankings
+        retrieved = columns["retrieved"][counted]
+        ranked = int((np.minimum(retrieved, min(int(k), 2**62)) if k else retrieved).sum())
+        unjudged = float(columns[f"unjudged@{k}" if k else "unjudged"][counted].sum())
+    return Score(
+        value=value,
+        low=min(low, value),
+        high=max(high, value),
+        standard_error=error,
+        worst=worst,
+        best=best,
+        tied=int(np.count_nonzero(affected_by_ties(orders[1], orders[2]) & counted)),
+        ranked=ranked,
+        unjudged=unjudged,
+        random_order=random_order,
+        queries=queries,
+    )
+
+
+def _means(name: str, orders: NDArray[np.float64], weight: NDArray[np.float64] | None) -> list[float]:
+    """Return the mean of each row: the values of a result, and those in other orders; nan if the latter are unknown."""
+    if not (valued := ~np.isnan(orders[0])).all():
+        orders, weight = np.compress(valued, orders, axis=1), None if weight is None else weight[valued]
+    with np.errstate(over="ignore"):
+        means = orders.mean(axis=1) if weight is None else (orders * weight).sum(axis=1) / weight.sum()
+    for row in orders[~np.isfinite(means)]:
+        if not np.isnan(row).all():
+            mean(name, row, weight)  # raises the error
+    return list(means.tolist())
 
 
 def affected_by_ties(worst: NDArray[np.float64], best: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -314,53 +306,20 @@ def affected_by_ties(worst: NDArray[np.float64], best: NDArray[np.float64]) -> N
     return differences(best, worst) > 0
 
 
-def _means(
-    name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | None, counted: NDArray[np.bool_], parts: Parts
-) -> NDArray[np.float64]:
-    """Return the mean of each part over the queries that have a value; nan if there are none."""
-    valued = ~np.isnan(values)
-    means = np.full(parts.number, np.nan)
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        for block in parts.blocks(valued):
-            if not block.size:
-                continue
-            own = values[block.queries]
-            if weight is None:
-                means[block.parts] = own.mean(axis=1)
-            else:
-                weights = weight[block.queries]
-                means[block.parts] = (own * weights).sum(axis=1) / weights.sum(axis=1)
-    has_mean = parts.sums(valued & counted) > 0
-    for part in np.flatnonzero(has_mean & ~np.isfinite(means)).tolist():
-        queries = slice(parts.first[part], parts.first[part] + parts.sizes[part])
-        mean(name, values[queries], None if weight is None else weight[queries])  # raises the error
-    return np.where(has_mean, means, np.nan)
+def in_mean(columns: PerQuery, name: str) -> NDArray[np.bool_]:
+    """Return which queries are in the mean of a result: they have a value, and a weight above 0."""
+    valued, weight = ~np.isnan(columns[name]), columns.get("weight")
+    return valued if weight is None else valued & (weight > 0)
 
 
-def greatest_values(options: Options) -> NDArray[np.float64]:
-    """Return the greatest value that a query can have in each result."""
-    return np.array([1.0 if measure_of(name) == "nDCG" else np.inf for name in options.names])
+def greatest_value(name: str) -> float:
+    """Return the greatest value that a query can have in a result."""
+    return 1.0 if measure_of(name) == "nDCG" else math.inf
 
 
-class Piece(NamedTuple):
-    """Some slices that follow each other."""
-
-    values: list[Value]  # the values of the slices
-    queries: NDArray[np.intp]  # all their queries, slice after slice
-    parts: Parts  # the slices as parts of these queries
-
-
-def in_pieces(slices: Slices) -> Iterator[Piece]:
-    """Yield slices with their queries; small slices are yielded several at a time."""
-    order = np.argsort(slices.code, kind="stable")
-    sizes = np.bincount(slices.code, minlength=len(slices.values))
-    end = np.cumsum(sizes)
-    pieces = np.split(np.arange(len(sizes)), np.flatnonzero(np.diff((end - 1) // SLICED)) + 1)
-    for own in pieces:
-        first, last = own[0], own[-1]
-        yield Piece(slices.values[first : last + 1], order[end[first] - sizes[first] : end[last]], Parts(sizes[own]))
-
-
-def plain_list(figures: NDArray[Any], missing: float | None = math.nan) -> list[Any]:
-    """Return figures as Python numbers, with a single nan object, so that lists with nan compare equal."""
-    return [missing if each != each else each for each in figures.tolist()]
+def in_slices(columns: PerQuery, slices: Slices) -> Iterator[tuple[Value, PerQuery]]:
+    """Yield the columns of each slice, whose queries keep their order."""
+    order, sizes = np.argsort(slices.code, kind="stable"), np.bincount(slices.code, minlength=len(slices.values))
+    sorted_columns = {name: column[order] for name, column in columns.items()}
+    for value, end, size in zip(slices.values, np.cumsum(sizes).tolist(), sizes.tolist(), strict=True):
+        yield value, {name: column[end - size : end] for name, column in sorted_columns.items()}

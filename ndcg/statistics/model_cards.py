@@ -1,21 +1,19 @@
 """Export a report: the metadata of model cards for the Hugging Face Hub, and flat scores for experiment trackers."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ..inputs.slices import slice_name
 from ..measure.messages import missing_library, shown
 from ..show.tables import count_text, interval_text, level_text
 from .measured import Score
 
-# The value of the slice, None for all queries; its number of queries; its scores.
-ScoresByPart = Iterable[tuple[str | None, int, Mapping[str, Score]]]
 
-
-def flat_scores(parts: ScoresByPart) -> dict[str, float]:
+def flat_scores(report: Any) -> dict[str, float]:
     """Return scores and the ends of their intervals under names that all differ, as trackers log them."""
     flat: dict[str, float] = {}
-    for part, _, scores in parts:
+    for part, _, scores in parts_of(report):
         for name, score in scores.items():
             key = name if part is None else f"{name}/slice={part}"
             own = {key: score.value, f"{key}/low": score.low, f"{key}/high": score.high}
@@ -25,15 +23,14 @@ def flat_scores(parts: ScoresByPart) -> dict[str, float]:
     return {key: value for key, value in flat.items() if not math.isnan(value)}
 
 
-def model_index(
-    parts: ScoresByPart,
-    confidence: float,
-    signature: str,
-    model_name: str,
-    dataset: str,
-    task_type: str,
-    fields: Mapping[str, Any],
-) -> list[dict[str, Any]]:
+def parts_of(report: Any) -> Iterator[tuple[str | None, int, Mapping[str, Score]]]:
+    """Yield the scores of all queries, then of each slice by its name, each with its number of queries."""
+    yield None, report.counts["queries"], report.scores
+    for value, each in report.slices.items():
+        yield slice_name(value), each.queries, each.scores
+
+
+def model_index(report: Any, model_name: str, dataset: str, task_type: str, **fields: Any) -> list[dict[str, Any]]:
     """Return the `model-index` of a model card, as `Report.to_model_index` describes it."""
     for argument, text in {"model_name": model_name, "dataset": dataset, "task_type": task_type}.items():
         if not isinstance(text, str) or not text.strip():
@@ -45,7 +42,8 @@ def model_index(
         raise missing_library("to_model_index", "huggingface_hub", "huggingface_hub") from None
     fields = {"task_type": task_type, "dataset_type": dataset, "dataset_name": dataset, **fields}
     results = []
-    for part, queries, scores in parts:
+    confidence = report.resampling.confidence
+    for part, queries, scores in parts_of(report):
         for name, score in scores.items():
             if math.isnan(score.value):
                 continue
@@ -59,37 +57,29 @@ def model_index(
                     **({} if math.isnan(score.low) else interval),
                     "queries": score.queries,
                     **({"left_out": left} if (left := score.left_out(queries)) else {}),
-                    "signature": signature,
+                    "signature": report.signature,
                 },
             )
             results.append(result)
     return eval_results_to_model_index(model_name, results)
 
 
-def eval_results(
-    scores: Mapping[str, Score],
-    queries: int,
-    confidence: float,
-    signature: str,
-    dataset: str,
-    task_id: str,
-    measure: str | None,
-    fields: Mapping[str, Any],
-) -> list[dict[str, Any]]:
+def eval_results(report: Any, dataset: str, task_id: str, measure: str | None, **fields: Any) -> list[dict[str, Any]]:
     """Return the contents of a file in `.eval_results/`, as `Report.to_eval_results` describes it."""
     try:
         from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
     except ImportError:
         library, packages = "huggingface_hub 1.16 or newer", '"huggingface_hub>=1.16"'
         raise missing_library("to_eval_results", library, packages) from None
+    scores, confidence = report.scores, report.resampling.confidence
     if measure is None and len(scores) == 1:
         measure = next(iter(scores))
     if not isinstance(measure, str) or measure not in scores:
         raise ValueError(f"measure must be one of {', '.join(map(repr, scores))}; got {shown(measure)}")
     score = scores[measure]
     interval = "" if math.isnan(score.low) else f", {level_text(confidence)} {interval_text(score.low, score.high)}"
-    left = f", {count_text(left)} excluded" if (left := score.left_out(queries)) else ""
+    left = f", {count_text(left)} excluded" if (left := score.left_out(report.counts["queries"])) else ""
     count = f"{count_text(score.queries)} {'query' if score.queries == 1 else 'queries'}"
-    notes = f"{measure}{interval}, {count}{left}; {signature}"
+    notes = f"{measure}{interval}, {count}{left}; {report.signature}"
     entry = EvalResultEntry(dataset_id=dataset, task_id=task_id, value=score.value, **{"notes": notes, **fields})
     return eval_result_entries_to_yaml([entry])

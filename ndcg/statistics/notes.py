@@ -17,38 +17,57 @@ from .significance import FEW, differences
 NAMED_SLICES = 5  # slices in a sentence
 
 
-def notes(systems: Sequence[PerQuery], options: Options) -> tuple[str, ...]:
-    """Return notes on cutoffs without effect, only relevant documents, and few queries."""
-    few = _few_queries(systems, options)
-    if "retrieved" not in systems[0]:  # values without rankings
-        return few
-    longest = max(int(columns[name].max()) for columns in systems for name in ("retrieved", "judged"))
+def notes_of(columns: PerQuery, options: Options, scores: Mapping[str, Score], unmatched: str | None) -> list[str]:
+    """Return the notes on the queries of one system."""
+    return [
+        *left_out_notes(columns, options),
+        *missing_notes(columns, options),
+        *short_run_notes(columns, options),
+        *exclusion_notes(columns),
+        *unmatched_notes(columns, unmatched),
+        *cutoff_notes(columns, options),
+        *few_queries_notes(columns, options),
+        *chance_notes(scores, columns),
+    ]
+
+
+def shared_notes(of_systems: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the notes of several systems: once those that all have, then the others with the name of the system."""
+    first, *others = of_systems.values()
+    shared = [note for note in first if all(note in each for each in others)]
+    return [*shared, *(f"{name}: {note}" for name, each in of_systems.items() for note in each if note not in shared)]
+
+
+def cutoff_notes(columns: PerQuery, options: Options) -> list[str]:
+    """Return notes on cutoffs without effect, and on only relevant documents."""
+    if "all relevant" not in columns:  # values without rankings
+        return []
+    longest = max(int(columns[name].max()) for name in ("retrieved", "judged"))
     sentences = [
         f"The cutoff {k} has no effect: no query has more than {longest} retrieved or judged documents."
         for k in options.cutoffs
         if k is not None and k > longest
     ]
-    alike = np.logical_and.reduce([columns["all relevant"] for columns in systems])
+    alike = columns["all relevant"]
     if 10 * np.count_nonzero(alike) >= len(alike):
         number = f"{np.count_nonzero(alike):,} of {len(alike):,} queries"
         sentences.append(f"In {number} all documents are relevant, so that any order of them scores high.")
-    return (*sentences, *few)
+    return sentences
 
 
-def _few_queries(systems: Sequence[PerQuery], options: Options) -> tuple[str, ...]:
+def few_queries_notes(columns: PerQuery, options: Options) -> list[str]:
     """Return a sentence on the number of queries, if it is small."""
-    shares = systems[0].get("weight", np.ones(len(systems[0]["ideal"])))
-    of_results = [shares[~np.isnan(each[name])] for each in systems for name in options.names]
-    fewest = min(of_results, key=_counted_as)
+    shares = columns.get("weight", np.ones(len(columns["ideal"])))
+    fewest = min((shares[~np.isnan(columns[name])] for name in options.names), key=_counted_as)
     if (counted := _counted_as(fewest)) >= FEW:
-        return ()
+        return []
     if np.count_nonzero(fewest) == 1:
-        return ("A single query says nothing about others: its score has no interval.",)
+        return ["A single query says nothing about others: its score has no interval."]
     number = f"{np.count_nonzero(fewest):,}"
     alike = counted > 0.999 * np.count_nonzero(fewest)
     number += "" if alike else f", which count as {counted:.1f} by their weights"
     problem = "intervals and tests may be wrong more often than their levels say"
-    return (f"Few queries ({number}): below {FEW}, {problem}.",)
+    return [f"Few queries ({number}): below {FEW}, {problem}."]
 
 
 def _counted_as(weight: NDArray[np.float64]) -> float:
@@ -56,14 +75,13 @@ def _counted_as(weight: NDArray[np.float64]) -> float:
     return float(weight.sum() ** 2 / (weight**2).sum()) if weight.any() else 0.0
 
 
-def left_out_notes(systems: Sequence[PerQuery], options: Options) -> list[str]:
+def left_out_notes(columns: PerQuery, options: Options) -> list[str]:
     """Return sentences on the queries that are excluded from all means or from some, and why."""
-    queries = len(systems[0]["ideal"])
-    without = {name: np.any([np.isnan(each[name]) for each in systems], axis=0) for name in options.names}
-    skipped, nothing = np.zeros(queries, bool), systems[0]["ideal"] <= 0
+    queries, run = len(columns["ideal"]), "the run"
+    without = {name: np.isnan(columns[name]) for name in options.names}
+    skipped, nothing = np.zeros(queries, bool), columns["ideal"] <= 0
     if options.missing == "skip":
-        skipped |= np.any([each.get("missing", skipped) for each in systems], axis=0)
-    run = "the run" if len(systems) == 1 else "a run"
+        skipped = columns.get("missing", skipped)
     sentences = []
     for applies, how_many, one, several in (
         (skipped, "judged queries", f"is missing from {run} and", f"are missing from {run} and"),
@@ -78,7 +96,7 @@ def left_out_notes(systems: Sequence[PerQuery], options: Options) -> list[str]:
                 measure = "" if len(names) == len(without) else f" of {', '.join(names)}"
                 reason = one if count == 1 else several
                 sentences.append(f"{count:,} of {queries:,} {how_many} {reason} excluded from the mean{measure}.")
-    if "weight" in systems[0] and (count := np.count_nonzero(systems[0]["weight"] == 0)):
+    if "weight" in columns and (count := np.count_nonzero(columns["weight"] == 0)):
         reason = "has a weight of 0 and is" if count == 1 else "have a weight of 0 and are"
         sentences.append(f"{count:,} of {queries:,} queries {reason} excluded from the mean.")
     return sentences

@@ -4,7 +4,7 @@ A report is plain data. It can be shown as text, Markdown, HTML or a plot, and s
 it can be restored.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Unpack
@@ -18,8 +18,10 @@ from ..inputs.slices import Slices, Value, slice_name, slices_of
 from ..measure.messages import shown
 from ..measure.options import Cutoffs, Options, QueryOptions, choice, measure_of, whole
 from ..scores.frames import from_frame
+from ..scores.means import mean
 from ..scores.queries import Notify, warn_unmatched
 from ..show.drawing import LINES, Mark, draw_mark, draw_rows, figure_of, legend_above
+from ..show.json_types import without_nan
 from ..show.tables import Readable, Table, count_text
 from .measured import (
     COUNTS,
@@ -29,37 +31,23 @@ from .measured import (
     Resampling,
     Score,
     Slice,
+    in_slices,
     mean_table,
     query_columns,
     query_table,
-    score_slices,
     score_system,
     with_slices,
 )
 from .model_cards import eval_results, flat_scores, model_index
-from .notes import (
-    chance_notes,
-    exclusion_notes,
-    first_slices,
-    left_out_notes,
-    missing_notes,
-    notes,
-    short_run_notes,
-    slice_notes,
-    small_slices,
-    unmatched_notes,
-)
+from .notes import first_slices, notes_of, slice_notes, small_slices
 from .saved import (
     as_saved,
-    lacks_weights,
     saved_columns,
     saved_count,
     saved_notes,
     saved_resampling,
-    saved_scores,
     saved_signature,
     table_from_lists,
-    without_nan,
 )
 
 # The rows of a report's table that counts queries.
@@ -138,28 +126,22 @@ class Report(Readable):
     @classmethod
     @as_saved("Report")
     def from_dict(cls, values: Mapping[str, Any]) -> "Report":
-        """Return the report that `to_dict` was called on, in this version or an earlier one.
+        """Return the report that `to_dict` was called on, from the values of the queries.
 
-        Means, intervals and slices are computed again from the values of the queries. The signature, the notes, and the
-        numbers of queries with no relevant or only relevant documents are read. A weighted report of 1.0 to 1.2 keeps
-        its figures, because these versions did not save the weights.
+        Means, intervals and slices are computed again. The signature, the notes, and the numbers of queries with no
+        relevant or only relevant documents are read.
 
         Raises:
             ValueError: an entry is missing, or has another type or range; names the entry.
         """
-        saved = saved_scores(values["scores"], "scores")
-        signature, options = saved_signature(values["signature"], saved), Options.parse(measures=list(saved))
+        options = Options.parse(measures=list(values["scores"]))
         queries, resampling = table_from_lists(values["queries"]), saved_resampling(values["resampling"])
         columns = saved_columns(queries, options.names)
-        if lacks_weights(signature, queries):
-            scores = {name: Score(**each) for name, each in saved.items()}
-            slices = {each["slice"]: _saved_slice(each) for each in values.get("slices", [])}
-        else:
-            by = slices_of(queries["slice"], None, len(queries)) if "slice" in queries.column_names else None
-            scores, slices = _scores_and_slices(columns, by, options, resampling)
+        by = slices_of(queries["slice"], None, len(queries)) if "slice" in queries.column_names else None
+        scores, slices = _scores_and_slices(columns, by, options, resampling)
         counts = {name: saved_count(each, f"counts: {name}") for name, each in values["counts"].items()}
         return cls(
-            signature=signature,
+            signature=saved_signature(values["signature"], options.names),
             scores=scores,
             counts={**counts, "queries": len(queries), "left_out": _left_out(columns, options)},
             queries=queries,
@@ -199,7 +181,7 @@ class Report(Readable):
         Raises:
             ValueError: two values would have the same name, for slices such as `de` and `de/low`.
         """
-        return flat_scores(self._parts())
+        return flat_scores(self)
 
     def to_model_index(
         self, *, model_name: str, dataset: str, task_type: str = "text-ranking", **fields: Any
@@ -220,9 +202,7 @@ class Report(Readable):
             ImportError: huggingface_hub is missing.
             ValueError: a name is not a string, or is empty.
         """
-        return model_index(
-            self._parts(), self.resampling.confidence, self.signature, model_name, dataset, task_type, fields
-        )
+        return model_index(self, model_name, dataset, task_type, **fields)
 
     def to_eval_results(
         self, *, dataset: str, task_id: str, measure: str | None = None, **fields: Any
@@ -242,8 +222,7 @@ class Report(Readable):
             ValueError: a measure that is not in the report.
             ImportError: huggingface_hub is missing or older than 1.16.
         """
-        queries, confidence = self.counts["queries"], self.resampling.confidence
-        return eval_results(self.scores, queries, confidence, self.signature, dataset, task_id, measure, fields)
+        return eval_results(self, dataset, task_id, measure, **fields)
 
     def plot(self, measure: str | None = None, *, ax: Any = None, figsize: tuple[float, float] | None = None) -> Any:
         """Return a Matplotlib figure of a measure: its means with intervals, its values for all queries, its slices.
@@ -290,12 +269,6 @@ class Report(Readable):
         values = islice(self.slices.items(), SHOWN)
         _draw_slices(axes, {value: [each.scores[name] for name in names] for value, each in values}, names)
         axes.set_xlabel(f"mean, with {self.resampling.level}, by slices (and their queries)")
-
-    def _parts(self) -> Iterator[tuple[str | None, int, dict[str, Score]]]:
-        """Yield the scores of all queries, then of each slice by its name, each with its number of queries."""
-        yield None, self.counts["queries"], self.scores
-        for value, each in self.slices.items():
-            yield slice_name(value), each.queries, each.scores
 
 
 def _count_range(scores: Iterable[Score]) -> str:
@@ -420,13 +393,7 @@ def report_of(
         queries=query_table(columns if parts is None else with_slices(columns, parts)),
         resampling=resampling,
         notes=(
-            *left_out_notes([columns], options),
-            *missing_notes(columns, options),
-            *short_run_notes(columns, options),
-            *exclusion_notes(columns),
-            *unmatched_notes(columns, unmatched),
-            *notes([columns], options),
-            *chance_notes(scores, columns),
+            *notes_of(columns, options, scores, unmatched),
             *small_slices(slices),
             *slice_notes(slices),
         ),
@@ -438,17 +405,15 @@ def _scores_and_slices(
     columns: PerQuery, by: Slices | None, options: Options, resampling: Resampling
 ) -> tuple[dict[str, Score], dict[Value, Slice]]:
     """Return the scores of all queries, and those of each slice."""
-    (scores,) = score_system(columns, options, resampling.confidence)
-    return scores, {} if by is None else score_slices(by, columns, options, resampling.confidence)
+    scores = score_system(columns, options, resampling.confidence)
+    for name in [name for name, score in scores.items() if not score.queries]:
+        mean(name, columns[name], columns.get("weight"))  # raises the error
+    parts = () if by is None else in_slices(columns, by)
+    return scores, {
+        value: Slice(len(own["ideal"]), score_system(own, options, resampling.confidence)) for value, own in parts
+    }
 
 
 def _left_out(columns: PerQuery, options: Options) -> int:
     """Return the number of queries that are excluded from a mean."""
     return int(np.isnan([columns[name] for name in options.names]).any(axis=0).sum())
-
-
-def _saved_slice(saved: Mapping[str, Any]) -> Slice:
-    """Return a slice with its saved figures."""
-    place = f"slices: {slice_name(saved['slice'])}"
-    scores = {name: Score(**each) for name, each in saved_scores(saved["scores"], place).items()}
-    return Slice(saved_count(saved["queries"], place), scores)

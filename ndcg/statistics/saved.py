@@ -9,13 +9,8 @@ import numpy as np
 import pyarrow as pa
 
 from ..measure.messages import shown
-from ..measure.options import is_real, measure_of
-from .measured import COUNTS, PerQuery, Resampling, Score
-
-# Names that version 1.1 gave to figures.
-RENAMED = {"chance": "random_order", "exchanges": "permutations", "detectable": "min_detectable"}
-# Figures of a score that depend on documents, so that the values of queries do not determine them.
-OF_DOCUMENTS = ("worst", "best", "random_order", "tied", "ranked", "unjudged")
+from ..measure.options import is_real
+from .measured import COUNTS, PerQuery, Resampling
 
 
 @contextmanager
@@ -26,40 +21,6 @@ def as_saved(kind: str) -> Iterator[None]:
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError, pa.ArrowException) as error:
         problem = f"{type(error).__name__}: {error}"
         raise ValueError(f"values must be the result of {kind}.to_dict(), whole and unchanged ({problem})") from error
-
-
-def without_nan(value: Any) -> Any:
-    """Return a value in JSON types: a named tuple as a dict, and None for a number that is not finite."""
-    if hasattr(value, "_asdict"):
-        value = value._asdict()
-    if isinstance(value, Mapping):
-        return {name: without_nan(each) for name, each in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [without_nan(each) for each in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def saved_scores(scores: Mapping[str, Mapping[str, Any]], place: str) -> dict[str, dict[str, Any]]:
-    """Return the figures of saved scores by the names of the scores."""
-    counts = ("tied", "ranked", "queries")
-    return {
-        name: {
-            RENAMED.get(figure, figure): saved_count(value, f"{place}: {name}: {figure}")
-            if figure in counts
-            else saved_number(value, f"{place}: {name}: {figure}")
-            for figure, value in score.items()
-            if (figure, value) != ("queries", None)
-        }
-        for name, score in scores.items()
-    }
-
-
-def with_figures_of_documents(scores: Mapping[str, Score], saved: Mapping[str, Mapping[str, Any]]) -> dict[str, Score]:
-    """Return scores with the saved figures that the values of the queries do not determine."""
-    return {
-        name: score._replace(**{figure: saved[name][figure] for figure in OF_DOCUMENTS if figure in saved[name]})
-        for name, score in scores.items()
-    }
 
 
 def table_from_lists(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
@@ -121,19 +82,11 @@ def saved_resampling(values: Mapping[str, Any]) -> Resampling:
 
 def saved_columns(table: pa.Table, names: Sequence[str]) -> PerQuery:
     """Return the columns of a saved table; columns that it does not have are nan."""
-    nothing = np.full(len(table), np.nan)
+    if lacking := [name for name in names if name not in table.column_names]:
+        raise ValueError(f"queries: has no column {lacking[0]}")
     columns = {
-        each: table[each].to_numpy().copy() if each in table.column_names else nothing
-        for name in names
-        for each in (name, f"worst {name}", f"best {name}", f"random order {name}")
+        each: table[each].to_numpy().copy() for each in table.column_names if each not in ("system", "query", "slice")
     }
-    for name in names:
-        if name not in table.column_names:
-            raise ValueError(f"queries: has no column {name}")
-    others = [each for each in table.column_names if each in (*COUNTS, "weight") or measure_of(each) == "unjudged"]
-    return {**columns, **{each: table[each].to_numpy() for each in others}, "ideal": np.ones(len(table))}
-
-
-def lacks_weights(signature: str, table: pa.Table) -> bool:
-    """Return whether a result lacks its weights, which versions 1.0 to 1.2 did not save; its figures are kept."""
-    return "|weights:given" in signature and "weight" not in table.column_names
+    of_names = (f"{order} {name}" for name in names for order in ("worst", "best", "random order"))
+    nothing = np.full(len(table), np.nan)
+    return {**columns, **{each: nothing for each in of_names if each not in columns}, "ideal": np.ones(len(table))}

@@ -44,7 +44,7 @@ def welch(
         t = beyond / error
         tail = {"two-sided": -abs(t), "greater": -t, "less": t}[alternative]
         p = (1 + two_sided) * float(student.stdtr(freedom, tail))
-        detected = float(detectable_t(np.array([freedom + 1]), two_sided)[0]) * error
+        detected = detectable_t(freedom + 1, two_sided) * error
     figures = {"difference": difference, "low": difference - below, "high": difference + above, "standard_error": error}
     scaled = {name: float(value * size) for name, value in {**figures, "min_detectable": detected}.items()}
     return {**scaled, "degrees_of_freedom": freedom, "p": p}

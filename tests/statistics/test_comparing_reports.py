@@ -153,7 +153,6 @@ def test_reports_that_cannot_be_compared_are_rejected(ndcg: Metric, tmp_path: Pa
         (report, {**report.to_dict(), "notes": 7}, True, r"reports\['b'\]: .*notes"),
         (report, 7, True, ".*must be a report, the result of its to_dict, or the path of a JSON file with .*; got 7"),
         (weighted, changed(weighted, weight=[1.0] * 60), True, ".*query 0 has different weights in 'a' and 'b'"),
-        (weighted, old, True, r"reports\['b'\]: was saved by a version that did not save weights; score it again"),
         (weighted, weighted, False, "reports: have weights, which paired=False does not support"),
         (*samples(ndcg, [0.5], [0.2, 0.3]).values(), False, "a: a comparison needs at least two queries .*; got 1"),
         (report, report, "no", "paired must be True or False; got 'no'"),

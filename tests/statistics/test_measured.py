@@ -49,16 +49,13 @@ def test_queries_are_described_alike_in_pieces_of_any_size_and_of_however_few_do
         assert [column.dtype for column in found.values()] == [column.dtype for column in columns.values()]
 
 
-@pytest.mark.parametrize("size", [1, 4, 7, 1000])
-def test_pieces_hold_each_slice_once_and_whole(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
+def test_each_slice_has_its_queries_in_their_order() -> None:
     code = np.random.default_rng(32).integers(0, 6, 20)
     slices = Slices(["a", "b", "c", "d", "e", None], np.concatenate([np.arange(6), code]))
-    monkeypatch.setattr(room, "SLICED", size)
-    pieces = list(room.in_pieces(slices))
-    assert (len(pieces) == 1) == (size == 1000)
-    assert [value for piece in pieces for value in piece.values] == slices.values
-    queries = [part for piece in pieces for part in np.split(piece.queries, np.cumsum(piece.parts.sizes)[:-1])]
-    assert [part.tolist() for part in queries] == [np.flatnonzero(slices.code == at).tolist() for at in range(6)]
+    found = dict(room.in_slices({"at": np.arange(26)}, slices))
+    assert list(found) == slices.values
+    of_slices = [np.flatnonzero(slices.code == at).tolist() for at in range(6)]
+    assert [own["at"].tolist() for own in found.values()] == of_slices
 
 
 def test_a_fault_in_a_later_piece_names_its_query(monkeypatch: pytest.MonkeyPatch) -> None:

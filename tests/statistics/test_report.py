@@ -27,10 +27,10 @@ def test_a_report_has_the_scores_of_compute_and_intervals_of_the_values_of_the_q
     assert report.queries.to_pydict().items() >= by_query.items()
     assert report.signature == ndcg.signature(**SEVERAL, gain=[0, 1, 4, 9], sample_weight=weight)
     assert report.resampling.confidence == 0.9
-    greatest = np.array([1 if name.startswith("nDCG") else math.inf for name in by_query])
-    expected = intervals(np.array(list(by_query.values())), weight, greatest=greatest, confidence=0.9)
-    found = [(score.low, score.high, score.standard_error) for score in report.scores.values()]
-    np.testing.assert_array_equal(np.array(found).T, expected)
+    for (name, values), score in zip(by_query.items(), report.scores.values(), strict=True):
+        greatest = 1 if name.startswith("nDCG") else math.inf
+        expected = intervals(np.array([values]), weight, greatest=greatest, confidence=0.9)
+        assert (score.low, score.high, score.standard_error) == tuple(each.item() for each in expected)
 
 
 def test_queries_without_any_value_have_no_report(ndcg: Metric) -> None:
@@ -192,7 +192,7 @@ def test_a_comparison_has_the_number_of_values_next_to_each_mean(ndcg: Metric) -
     assert [row[:2] for row in found.tables()[0][1:]] == [["a  a", "2 of 5"], ["b  b", "2 of 5"]]
     assert found.tables()[3][1][:2] == ["de", "2 of 3"]
     assert found.pairs[0].queries == 2
-    assert "3 of 5 judged queries are missing from a run and excluded from the mean." in found.notes
+    assert "3 of 5 judged queries are missing from the run and excluded from the mean." in found.notes
     assert ndcg.Comparison.from_dict(json.loads(json.dumps(found.to_dict()))).to_dict() == found.to_dict()
 
 

@@ -3,7 +3,6 @@
 import json
 import math
 import re
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from evaluate import Metric
 from systems import RELEVANCE, SYSTEMS
 from systems import shown as shown
 
-from ndcg.statistics import saved as room
+from ndcg.show import json_types as room
 
 
 def test_a_saved_result_is_read_back_whole(ndcg: Metric, shown: tuple[Any, Any]) -> None:
@@ -22,37 +21,6 @@ def test_a_saved_result_is_read_back_whole(ndcg: Metric, shown: tuple[Any, Any])
         assert str(again) == str(original)
         assert again.queries.schema == original.queries.schema
         assert [type(each).__name__ for each in (shown[1].pairs[0], shown[0].scores["nDCG@3"])] == ["Pair", "Score"]
-
-
-SAVED = {
-    (path.stem, name): values
-    for path in sorted((Path(__file__).parent / "saved").glob("*.json"))
-    for name, values in json.loads(path.read_text()).items()
-}
-
-
-@pytest.mark.parametrize(("version", "name"), SAVED)
-def test_results_of_earlier_versions_are_read(ndcg: Metric, version: str, name: str) -> None:
-    values = SAVED[version, name]
-    kind = ndcg.Report if name.startswith("report") else ndcg.Comparison
-    found = kind.from_dict(values)
-    again = found.to_dict()
-    assert kind.from_dict(json.loads(json.dumps(again))) == found
-    assert found.signature == values["signature"]
-    figures = ["value"] if version == "1.0.0" and "weighted" not in name else ["value", "low", "high", "tied"]
-    tests = ["difference", "p", "p_holm", "p_t"]
-    for rows, names in ((means, figures), (lambda result: result.get("pairs", []), tests)):
-        for one, other in zip(rows(again), rows(values), strict=True):
-            assert [one[each] for each in names] == pytest.approx([other[each] for each in names], rel=1e-12)
-    assert len(again.get("slices", [])) == len(values.get("slices", [])) == 2 * ("slices" in name)
-
-
-def means(values: dict[str, Any]) -> list[dict[str, Any]]:
-    """All scores of a result, also of its slices."""
-    scores = [part["scores"] for part in (values, *values.get("slices", []))]
-    if "pairs" in values:
-        scores = [of_system for part in scores for of_system in part.values()]
-    return [score for part in scores for score in part.values()]
 
 
 @pytest.mark.parametrize("slices", [None, ["a", "b", None] * 20])
@@ -93,7 +61,6 @@ def test_a_figure_that_somebody_has_changed_is_computed_again_from_the_queries(n
 ENTRIES: dict[str, tuple[Any, ...]] = {
     "report: a value": ("queries", "nDCG@3", 7),
     "report: a measure": ("queries", "nDCG@3"),
-    "report: a figure of ties": ("scores", "nDCG@3", "tied"),
     "report: a count": ("counts", "nothing_relevant"),
     "report: the ids": ("queries", "query"),
     "report: the confidence": ("resampling", "confidence"),
@@ -101,7 +68,6 @@ ENTRIES: dict[str, tuple[Any, ...]] = {
     "report: the signature": ("signature",),
     "comparison: a value": ("queries", "DCG@10", 7),
     "comparison: the queries of a system": ("queries", "query", 7),
-    "comparison: a figure of ties": ("scores", "dense", "nDCG@3", "worst"),
     "comparison: a system": ("queries", "system", 7),
     "comparison: the hypothesis": ("testing", "alternative"),
 }
