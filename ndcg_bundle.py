@@ -11199,6 +11199,21 @@ def legend_above(axes: Any) -> None:
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False)
 
 
+# ndcg/show/json_types.py: Convert results to the types that JSON has.
+
+def without_nan(value: Any, instead: Callable[[float], Any] = lambda number: None) -> Any:
+    """Return a value in JSON types: named tuples as dicts, `instead` of numbers that are not finite, others as text."""
+    if hasattr(value, "_asdict"):
+        value = value._asdict()
+    if isinstance(value, Mapping):
+        return {name: without_nan(each, instead) for name, each in value.items()}
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return [without_nan(each, instead) for each in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return instead(value)
+    return value if value is None or is_real(value) or isinstance(value, (str, bool)) else str(value)
+
+
 # ndcg/explanations/combination.py: Describe options that give reported scores as a few changes of a convention, for Python and the shell.
 
 class Combination(NamedTuple):
@@ -12373,19 +12388,9 @@ class Explanation(Readable):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation in JSON types; a choice that JSON has no type for, such as nan, becomes a string."""
-        lists: dict[str, Any] = {"choices": [_in_json_types(each) for each in self.choices]}
-        lists["combinations"] = [_combination_in_json(each) for each in self.combinations]
-        between = None if self.between is None else list(self.between)
         by_chance = None if math.isnan(self.by_chance) else self.by_chance
-        lists |= {
-            "by_chance": by_chance,
-            "slips": [list(each) for each in self.slips],
-            "nearest": self.nearest and _combination_in_json(self.nearest),
-            "disagreeing": list(self.disagreeing),
-            "in_common": list(self.in_common),
-            "notes": list(self.notes),
-        }
-        return {**vars(self), **lists, "matches": list(self.matches), "between": between}
+        values: dict[str, Any] = without_nan({**vars(self), "by_chance": by_chance}, str)
+        return values
 
     def plot(self) -> Any:
         """Return a Matplotlib figure: a dot for the score under each convention, filled if it equals yours."""
@@ -12647,22 +12652,6 @@ def _with_matches(
     return explanation, None
 
 
-def _combination_in_json(combination: Combination) -> dict[str, Any]:
-    fields = combination._asdict()
-    for name in ("changed", "given"):
-        fields[name] = {option: _json_choice(value) for option, value in fields[name].items()}
-    return fields
-
-
-def _json_choice(value: Any) -> Any:
-    """Return the value of an option in a JSON type."""
-    if isinstance(value, (list, tuple, np.ndarray)):
-        return [_json_choice(each) for each in value]
-    return (
-        value if value is None or (is_real(value) and math.isfinite(value)) or isinstance(value, bool) else str(value)
-    )
-
-
 def _two_conventions(between: Any) -> tuple[str, str]:
     """Return the names of two conventions.
 
@@ -12678,12 +12667,6 @@ def _two_conventions(between: Any) -> tuple[str, str]:
 def _choice_text(name: str, value: Any) -> str:
     """Return the value of an option as tables show it."""
     return empty_text(value) if name == "zero_division" else str(value)
-
-
-def _in_json_types(values: NamedTuple) -> dict[str, Any]:
-    """Return the fields of a named tuple in JSON types."""
-    fields = values._asdict()
-    return {name: each if is_real(each) and math.isfinite(each) else str(each) for name, each in fields.items()}
 
 
 def _enumerated(names: Sequence[str]) -> str:
@@ -13374,21 +13357,6 @@ def in_slices(columns: PerQuery, slices: Slices) -> Iterator[tuple[Value, PerQue
     sorted_columns = {name: column[order] for name, column in columns.items()}
     for value, end, size in zip(slices.values, np.cumsum(sizes).tolist(), sizes.tolist(), strict=True):
         yield value, {name: column[end - size : end] for name, column in sorted_columns.items()}
-
-
-# ndcg/show/json_types.py: Convert results to the types that JSON has.
-
-def without_nan(value: Any, instead: Callable[[float], Any] = lambda number: None) -> Any:
-    """Return a value in JSON types: named tuples as dicts, `instead` of numbers that are not finite, others as text."""
-    if hasattr(value, "_asdict"):
-        value = value._asdict()
-    if isinstance(value, Mapping):
-        return {name: without_nan(each, instead) for name, each in value.items()}
-    if isinstance(value, (list, tuple, np.ndarray)):
-        return [without_nan(each, instead) for each in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return instead(value)
-    return value if value is None or is_real(value) or isinstance(value, (str, bool)) else str(value)
 
 
 # ndcg/statistics/model_cards.py: Export a report: the metadata of model cards for the Hugging Face Hub, and flat scores for experiment trackers.

@@ -20,12 +20,13 @@ from ..inputs.rankings import Rankings
 from ..inputs.reading import Inputs, read
 from ..measure.conventions import CHOICES, CONVENTIONS, empty_text
 from ..measure.messages import shown
-from ..measure.options import AGGREGATION_OPTIONS, ExplainOptions, Options, choice, is_real, result_name
+from ..measure.options import AGGREGATION_OPTIONS, ExplainOptions, Options, choice, result_name
 from ..scores.frames import from_frame
 from ..scores.means import mean, weights
 from ..scores.progress import progress
 from ..scores.queries import NOTHING_TO_SCORE, UserTerms, measure_rankings, refuse_missing, warn_unmatched
 from ..show.drawing import figure_of
+from ..show.json_types import without_nan
 from ..show.tables import Readable, number_text
 from .combination import Combination
 from .properties import in_common, properties_of
@@ -195,19 +196,9 @@ class Explanation(Readable):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation in JSON types; a choice that JSON has no type for, such as nan, becomes a string."""
-        lists: dict[str, Any] = {"choices": [_in_json_types(each) for each in self.choices]}
-        lists["combinations"] = [_combination_in_json(each) for each in self.combinations]
-        between = None if self.between is None else list(self.between)
         by_chance = None if math.isnan(self.by_chance) else self.by_chance
-        lists |= {
-            "by_chance": by_chance,
-            "slips": [list(each) for each in self.slips],
-            "nearest": self.nearest and _combination_in_json(self.nearest),
-            "disagreeing": list(self.disagreeing),
-            "in_common": list(self.in_common),
-            "notes": list(self.notes),
-        }
-        return {**vars(self), **lists, "matches": list(self.matches), "between": between}
+        values: dict[str, Any] = without_nan({**vars(self), "by_chance": by_chance}, str)
+        return values
 
     def plot(self) -> Any:
         """Return a Matplotlib figure: a dot for the score under each convention, filled if it equals yours."""
@@ -469,22 +460,6 @@ def _with_matches(
     return explanation, None
 
 
-def _combination_in_json(combination: Combination) -> dict[str, Any]:
-    fields = combination._asdict()
-    for name in ("changed", "given"):
-        fields[name] = {option: _json_choice(value) for option, value in fields[name].items()}
-    return fields
-
-
-def _json_choice(value: Any) -> Any:
-    """Return the value of an option in a JSON type."""
-    if isinstance(value, (list, tuple, np.ndarray)):
-        return [_json_choice(each) for each in value]
-    return (
-        value if value is None or (is_real(value) and math.isfinite(value)) or isinstance(value, bool) else str(value)
-    )
-
-
 def _two_conventions(between: Any) -> tuple[str, str]:
     """Return the names of two conventions.
 
@@ -500,12 +475,6 @@ def _two_conventions(between: Any) -> tuple[str, str]:
 def _choice_text(name: str, value: Any) -> str:
     """Return the value of an option as tables show it."""
     return empty_text(value) if name == "zero_division" else str(value)
-
-
-def _in_json_types(values: NamedTuple) -> dict[str, Any]:
-    """Return the fields of a named tuple in JSON types."""
-    fields = values._asdict()
-    return {name: each if is_real(each) and math.isfinite(each) else str(each) for name, each in fields.items()}
 
 
 def _enumerated(names: Sequence[str]) -> str:
