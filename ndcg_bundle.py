@@ -13270,6 +13270,12 @@ def query_table(columns: PerQuery) -> pa.Table:
     )
 
 
+def stacked(tables: Mapping[str, pa.Table]) -> pa.Table:
+    """Return the tables of queries of systems below each other, with the name of the system in the first column."""
+    named = [each.add_column(0, "system", pa.repeat(system, len(each))) for system, each in tables.items()]
+    return pa.concat_tables(named, promote_options="default")
+
+
 def _saved_ids(ids: NDArray[Any]) -> pa.Array:
     """Return ids as 64-bit integers if all of them are, else as text with invalid Unicode escaped."""
     values = ids.tolist()
@@ -13910,33 +13916,75 @@ def notes_on_slices(
 
 # ndcg/statistics/saved.py: Convert results to JSON and back; what follows from the values of the queries is computed again.
 
+OF_TIES = ("worst", "best")  # orders that differ from the one that is scored only where documents are tied
+
+
+class OldResultError(ValueError):
+    """A result that a version saved which this one does not read."""
+
+
 @contextmanager
 def as_saved(kind: str) -> Iterator[None]:
     """Raise a ValueError, never another error, for values that `to_dict` did not return."""
     try:
         yield
+    except OldResultError:
+        raise
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError, pa.ArrowException) as error:
         problem = f"{type(error).__name__}: {error}"
         raise ValueError(f"values must be the result of {kind}.to_dict(), whole and unchanged ({problem})") from error
+
+
+def columns_by_system(table: pa.Table) -> dict[str, dict[str, Any]]:
+    """Return the columns of each system, from a table with all of them.
+
+    A column that is the same as that of the first system is left out. Values in the worst and the best order are given
+    only for queries whose ties matter, by their position.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    for system in table["system"].unique().to_pylist():
+        columns = table.filter(pc.equal(table["system"], system)).drop_columns("system").to_pydict()
+        for name in columns:
+            order, _, result = name.partition(" ")
+            if order in OF_TIES:
+                pairs = enumerate(zip(columns[result], columns[name], strict=True))
+                columns[name] = {str(at): other for at, (value, other) in pairs if other != value}
+        first = next(iter(found.values()), {})
+        found[system] = {name: each for name, each in columns.items() if name not in first or first[name] != each}
+    return found
+
+
+def tables_by_system(columns: Mapping[str, Any]) -> dict[str, pa.Table]:
+    """Return the table of each system, from the columns that `columns_by_system` returns, or those of version 2.0."""
+    if isinstance(columns.get("system"), list):
+        table = table_from_lists(columns)
+        by_system = {each: pc.equal(table["system"], each) for each in table["system"].unique().to_pylist()}
+        return {system: table.filter(rows).drop_columns("system") for system, rows in by_system.items()}
+    first: Mapping[str, Any] = next(iter(columns.values()), {})
+    return {system: table_from_lists({**first, **own}) for system, own in columns.items()}
 
 
 def table_from_lists(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
     """Return a table of queries from plain lists, with values as float64, and text and counts unchanged."""
     arrays = {}
     for name, values in columns.items():
-        place = f"queries: {name}"
-        if not isinstance(name, str) or not isinstance(values, (list, tuple)):
+        place, (order, _, result) = f"queries: {name}", name.partition(" ")
+        if order in OF_TIES and isinstance(values, Mapping):
+            changed = {int(at): value for at, value in values.items()}
+            values = [changed.get(at, value) for at, value in enumerate(columns[result])]
+        if not isinstance(values, (list, tuple)):
             raise ValueError(f"{place}: must be a list; got {shown(values)}")
         if name in COUNTS:
             arrays[name] = pa.array([saved_count(each, place) for each in values], pa.int64())
         elif name in ("system", "query"):
-            if len(kinds := {type(each) for each in values}) != 1 or not kinds <= (
-                {str, int} if name == "query" else {str}
-            ):
+            kinds = {type(each) for each in values}
+            if len(kinds) != 1 or not kinds <= ({str, int} if name == "query" else {str}):
                 raise ValueError(f"{place}: must be all strings" + " or all integers" * (name == "query"))
             arrays[name] = pa.array(values)
         elif name == "slice":
             arrays[name] = pa.array(values)
+        elif name == "weight":
+            arrays[name] = pa.array([saved_weight(each, place) for each in values], pa.float64())
         else:
             arrays[name] = pa.array([saved_number(each, place) for each in values], pa.float64(), from_pandas=True)
     return pa.table(arrays)
@@ -13948,6 +13996,13 @@ def saved_number(value: Any, place: str) -> float:
         return math.nan
     if not is_real(value) or not math.isfinite(value) or float(value) != value:
         raise ValueError(f"{place}: must be a finite number, or None; got {shown(value)}")
+    return float(value)
+
+
+def saved_weight(value: Any, place: str) -> float:
+    """Return a saved weight, which no query lacks."""
+    if value is None or not saved_number(value, place) >= 0:
+        raise ValueError(f"{place}: must be a number that is not negative; got {shown(value)}")
     return float(value)
 
 
@@ -13965,11 +14020,15 @@ def saved_notes(notes: Any) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def saved_signature(signature: Any, names: Iterable[str]) -> str:
-    """Return a saved signature, which begins with the measures."""
-    if not isinstance(signature, str) or signature.split("|")[0] != "+".join(names) or "|v:" not in signature:
-        raise ValueError(f"signature: must begin with the measures {', '.join(names)}; got {shown(signature)}")
-    return signature
+def saved_signature(signature: Any) -> tuple[str, Options]:
+    """Return a saved signature, and options with its measures."""
+    measures, _, version = signature.partition("|v:") if isinstance(signature, str) else ("", "", "")
+    if not version:
+        raise ValueError(f"signature: must begin with the measures and end with the version; got {shown(signature)}")
+    if version.startswith("1."):
+        problem = "this version reads results of 2.0 and later"
+        raise OldResultError(f"values were saved by version {version}; {problem}: score the rankings again")
+    return signature, Options.parse(measures=measures.split("|")[0].split("+"))
 
 
 def saved_resampling(values: Mapping[str, Any]) -> Resampling:
@@ -13977,16 +14036,37 @@ def saved_resampling(values: Mapping[str, Any]) -> Resampling:
     return Resampling.parse(values["confidence"], values["seed"])
 
 
-def saved_columns(table: pa.Table, names: Sequence[str]) -> PerQuery:
-    """Return the columns of a saved table; columns that it does not have are nan."""
-    if lacking := [name for name in names if name not in table.column_names]:
+def choices_in(signature: str) -> dict[str, str]:
+    """Return the options in a signature by the names that it uses."""
+    measures, *options = signature.split("|")
+    return {"measures": measures, **dict(each.split(":", 1) for each in options)}
+
+
+def saved_columns(table: pa.Table, names: Sequence[str], signature: str) -> PerQuery:
+    """Return the columns of a saved table; columns that values without rankings do not have are nan."""
+    if lacking := [name for name in ("query", *names) if name not in table.column_names]:
         raise ValueError(f"queries: has no column {lacking[0]}")
+    ids = table["query"].to_pylist()
+    if twice := [query for query, count in Counter(ids).items() if count > 1]:
+        raise ValueError(f"queries: query {shown(twice[0])} is given {ids.count(twice[0])} times")
+    if "weight" in table.column_names and not any(table["weight"].to_pylist()):
+        raise ValueError("queries: weight: is 0 for every query")
     columns = {
         each: table[each].to_numpy().copy() for each in table.column_names if each not in ("system", "query", "slice")
     }
-    of_names = (f"{order} {name}" for name in names for order in ("worst", "best", "random order"))
-    nothing = np.full(len(table), np.nan)
-    return {**columns, **{each: nothing for each in of_names if each not in columns}, "ideal": np.ones(len(table))}
+    for name, order in product(names, ("", *(f"{order} " for order in ORDERED))):
+        values = columns.setdefault(f"{order}{name}", np.full(len(table), np.nan))
+        outside = (values < 0) | (values > 1 + ROUNDING)
+        if measure_of(name) == "nDCG" and outside.any() and _has_bounds(choices_in(signature)):
+            at = int(np.flatnonzero(outside)[0])
+            raise ValueError(f"queries: {order}{name}: query {shown(ids[at])}: must be from 0 to 1; got {values[at]}")
+    return {**columns, "ideal": np.ones(len(table))}
+
+
+def _has_bounds(choices: Mapping[str, str]) -> bool:
+    """Return whether an nDCG with the options in a signature is from 0 to 1."""
+    is_known = choices.get("gain", "linear") in GAINS and choices.get("empty", "0") in ("0", "1", "nan")
+    return is_known and choices.get("negative") != "keep"
 
 
 # ndcg/statistics/report.py: The report on one system: its scores, their intervals, and the counts and notes that a reader needs to judge them.
@@ -14075,14 +14155,14 @@ class Report(Readable):
         Raises:
             ValueError: an entry is missing, or has another type or range; names the entry.
         """
-        options = Options.parse(measures=list(values["scores"]))
+        signature, options = saved_signature(values["signature"])
         queries, resampling = table_from_lists(values["queries"]), saved_resampling(values["resampling"])
-        columns = saved_columns(queries, options.names)
+        columns = saved_columns(queries, options.names, signature)
         by = slices_of(queries["slice"], None, len(queries)) if "slice" in queries.column_names else None
         scores, slices = _scores_and_slices(columns, by, options, resampling)
         counts = {name: saved_count(each, f"counts: {name}") for name, each in values["counts"].items()}
         return cls(
-            signature=saved_signature(values["signature"], options.names),
+            signature=signature,
             scores=scores,
             counts={**counts, "queries": len(queries), "left_out": _left_out(columns, options)},
             queries=queries,
@@ -17362,7 +17442,7 @@ class Comparison(Readable):
             "scores": without_nan(self.scores),
             "pairs": without_nan(self.pairs),
             "baseline": self.baseline,
-            "queries": self.queries.to_pydict(),
+            "queries": columns_by_system(self.queries),
             "resampling": self.resampling._asdict(),
             "notes": list(self.notes),
             "testing": self.testing._asdict(),
@@ -17379,18 +17459,21 @@ class Comparison(Readable):
         Raises:
             ValueError: an entry is missing, or has another type or range; names the entry.
         """
-        names, queries = system_names(values["scores"], values["baseline"]), table_from_lists(values["queries"])
-        options = Options.parse(measures=list(values["scores"][names[0]]))
-        signature = saved_signature(values["signature"], options.names)
+        signature, options = saved_signature(values["signature"])
         resampling, testing = saved_resampling(values["resampling"]), Testing.parse(*Testing(**values["testing"]))
-        columns = _saved_columns(queries, names, options.names, testing.paired)
-        first = queries.slice(0, len(queries) // len(names))
-        slices = slices_of(first["slice"], None, len(first)) if "slice" in first.column_names else None
+        tables = tables_by_system(values["queries"])
+        system_names(tables, values["baseline"])
+        first = next(iter(tables.values()))
+        shared = [name for name in SHARED if name in first.column_names]
+        if testing.paired and any(each.select(shared) != first.select(shared) for each in tables.values()):
+            raise ValueError("queries: must be the same for each system")
+        columns = {system: saved_columns(table, options.names, signature) for system, table in tables.items()}
+        slices = slices_of(first["slice"], None, len(first)) if "slice" in shared else None
         results = results_of(columns, slices, Contest(options, values["baseline"], resampling, testing))
         return cls(
             signature=signature,
             baseline=values["baseline"],
-            queries=queries,
+            queries=stacked(tables),
             notes=saved_notes(values["notes"]),
             testing=testing,
             **results,
@@ -17493,18 +17576,6 @@ def _pair_table(name: str, pairs: Iterable[Pair], columns: Sequence[str], level:
     cells = ((pair, pair.cells(level)) for pair in pairs)
     rows = [[pair.title, pair.measure, *(of_pair[column] for column in columns)] for pair, of_pair in cells]
     return [[name, "measure", *columns], *rows]
-
-
-def _saved_columns(
-    queries: pa.Table, systems: Sequence[str], names: Sequence[str], paired: bool
-) -> dict[str, PerQuery]:
-    """Return the columns of queries of each system from a saved table."""
-    tables = [queries.filter(pc.equal(queries["system"], system)) for system in systems]
-    shared = [name for name in SHARED if name in queries.column_names]
-    in_order = pa.concat_tables(tables)["system"] == queries["system"]
-    if not in_order or (paired and any(each.select(shared) != tables[0].select(shared) for each in tables)):
-        raise ValueError("queries: must be the same for each system, system after system")
-    return {system: saved_columns(table, names) for system, table in zip(systems, tables, strict=True)}
 
 
 # ndcg/statistics/comparing.py: Compare systems by their rankings: what each input is, and which queries count.
@@ -17614,18 +17685,11 @@ def comparison_of(
     return Comparison(
         signature=signature,
         baseline=contest.baseline,
-        queries=_table_of_systems(columns),
+        queries=stacked({name: query_table(each) for name, each in columns.items()}),
         notes=(*of_tests, *notes),
         testing=contest.testing,
         **results,
     )
-
-
-def _table_of_systems(columns: Mapping[str, PerQuery]) -> pa.Table:
-    """Return the tables of queries of all systems, below each other."""
-    tables = {system: query_table(each) for system, each in columns.items()}
-    named = [each.add_column(0, "system", pa.repeat(system, len(each))) for system, each in tables.items()]
-    return pa.concat_tables(named, promote_options="default")
 
 
 def _orders(score_order: Mapping[str, Any], names: Sequence[str]) -> dict[str, str]:
@@ -17755,7 +17819,7 @@ def compare_reports(
         if "weight" in next(iter(tables.values())).column_names:
             raise ValueError("reports: have weights, which paired=False does not support; score both without weights")
     options = Options.parse(measures=list(read[names[0]].scores))
-    columns = {name: _statistics_comparing_reports_columns(table, options) for name, table in tables.items()}
+    columns = {name: _statistics_comparing_reports_columns(table, options, signature) for name, table in tables.items()}
     if paired:
         leave_out_alike(columns, options.names)
     contest = Contest(options, baseline, resampling, testing)
@@ -17770,7 +17834,10 @@ def _report(name: str, report: Any) -> Report:
         path = os.fspath(report)
         place = f"{place}: {path}"
         with naming_file(path):
-            values = parse_json(read_content(path))
+            try:
+                values = parse_json(read_content(path))
+            except json.JSONDecodeError as error:
+                raise ValueError(f"is not a report saved as JSON: {error}") from None
     elif hasattr(report, "to_dict"):  # also a report from another copy of this package
         values = report.to_dict()
     if not isinstance(values, Mapping):
@@ -17788,23 +17855,17 @@ def _report(name: str, report: Any) -> Report:
 def _same_signature(reports: Mapping[str, Report]) -> str:
     """Return the signature of all reports; if they differ, the error names the options."""
     (first, signature), *others = ((name, report.signature) for name, report in reports.items())
-    one = _choices(signature)
+    one = choices_in(signature)
     names = {**SAID_AS, **{option.said_as: option_name for option_name, option in OPTIONS.items()}}
     omitted = {option.said_as: str(option.unsaid[0]) for option in OPTIONS.values() if option.unsaid}
     for name, each in others:
-        other = _choices(each)
+        other = choices_in(each)
         if differing := [key for key in {**one, **other} if one.get(key) != other.get(key)]:
             values = ([side.get(key, omitted.get(key, "not given")) for side in (one, other)] for key in differing)
             sides = (f"{names.get(key, key)} ({a} and {b})" for key, (a, b) in zip(differing, values, strict=True))
             problem = f"{shown(first)} and {shown(name)} were made with different options: {', '.join(sides)}"
             raise ValueError(f"reports: {problem}; score both with the same options")
     return signature
-
-
-def _choices(signature: str) -> dict[str, str]:
-    """Return the options in a signature by the names that it uses."""
-    measures, *options = signature.split("|")
-    return {"measures": measures, **dict(each.split(":", 1) for each in options)}
 
 
 def same_queries(reports: Mapping[str, Report]) -> dict[str, pa.Table]:
@@ -17834,9 +17895,9 @@ def _same_slices(tables: Mapping[str, pa.Table]) -> Slices | None:
     return slices_of(columns[0], None, len(columns[0]))
 
 
-def _statistics_comparing_reports_columns(table: pa.Table, options: Options) -> PerQuery:
+def _statistics_comparing_reports_columns(table: pa.Table, options: Options, signature: str) -> PerQuery:
     """Return the columns of a report's queries."""
-    return {**saved_columns(table, options.names), "query": np.array(table["query"].to_pylist(), object)}
+    return {**saved_columns(table, options.names, signature), "query": np.array(table["query"].to_pylist(), object)}
 
 
 def _statistics_comparing_reports_notes(reports: Mapping[str, Report], tables: Mapping[str, pa.Table], paired: bool) -> list[str]:

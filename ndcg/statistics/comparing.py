@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any, Literal, Unpack
 
 import numpy as np
-import pyarrow as pa
 
 from ..files.paths import from_file, from_files
 from ..inputs.reading import Inputs, settled_systems
@@ -17,7 +16,7 @@ from ..scores.frames import columns_of
 from ..scores.queries import refuse_negative
 from .comparison import Comparison
 from .contest import Contest, results_of
-from .measured import PerQuery, Resampling, leave_out_alike, query_columns, query_table, with_slices
+from .measured import PerQuery, Resampling, leave_out_alike, query_columns, query_table, stacked, with_slices
 from .notes import notes_of, notes_on_slices, notes_on_tests, shared_notes, small_slices
 from .pairs import Testing, system_names
 
@@ -127,18 +126,11 @@ def comparison_of(
     return Comparison(
         signature=signature,
         baseline=contest.baseline,
-        queries=_table_of_systems(columns),
+        queries=stacked({name: query_table(each) for name, each in columns.items()}),
         notes=(*of_tests, *notes),
         testing=contest.testing,
         **results,
     )
-
-
-def _table_of_systems(columns: Mapping[str, PerQuery]) -> pa.Table:
-    """Return the tables of queries of all systems, below each other."""
-    tables = {system: query_table(each) for system, each in columns.items()}
-    named = [each.add_column(0, "system", pa.repeat(system, len(each))) for system, each in tables.items()]
-    return pa.concat_tables(named, promote_options="default")
 
 
 def _orders(score_order: Mapping[str, Any], names: Sequence[str]) -> dict[str, str]:

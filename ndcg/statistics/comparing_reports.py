@@ -1,5 +1,6 @@
 """Compare reports: query by query, or of different queries as independent samples."""
 
+import json
 import os
 from collections.abc import Collection, Mapping
 from typing import Any, Literal
@@ -19,7 +20,7 @@ from .measured import PerQuery, Resampling, leave_out_alike
 from .notes import shared_notes
 from .pairs import Testing, system_names
 from .report import Report
-from .saved import saved_columns
+from .saved import choices_in, saved_columns
 
 NAMED_QUERIES = 5  # named in a message
 SAID_AS = {"weights": "sample_weight", "excluded": "exclude", "v": "the version"}  # names in signatures
@@ -81,7 +82,7 @@ def compare_reports(
         if "weight" in next(iter(tables.values())).column_names:
             raise ValueError("reports: have weights, which paired=False does not support; score both without weights")
     options = Options.parse(measures=list(read[names[0]].scores))
-    columns = {name: _columns(table, options) for name, table in tables.items()}
+    columns = {name: _columns(table, options, signature) for name, table in tables.items()}
     if paired:
         leave_out_alike(columns, options.names)
     contest = Contest(options, baseline, resampling, testing)
@@ -96,7 +97,10 @@ def _report(name: str, report: Any) -> Report:
         path = os.fspath(report)
         place = f"{place}: {path}"
         with naming_file(path):
-            values = parse_json(read_content(path))
+            try:
+                values = parse_json(read_content(path))
+            except json.JSONDecodeError as error:
+                raise ValueError(f"is not a report saved as JSON: {error}") from None
     elif hasattr(report, "to_dict"):  # also a report from another copy of this package
         values = report.to_dict()
     if not isinstance(values, Mapping):
@@ -114,23 +118,17 @@ def _report(name: str, report: Any) -> Report:
 def _same_signature(reports: Mapping[str, Report]) -> str:
     """Return the signature of all reports; if they differ, the error names the options."""
     (first, signature), *others = ((name, report.signature) for name, report in reports.items())
-    one = _choices(signature)
+    one = choices_in(signature)
     names = {**SAID_AS, **{option.said_as: option_name for option_name, option in OPTIONS.items()}}
     omitted = {option.said_as: str(option.unsaid[0]) for option in OPTIONS.values() if option.unsaid}
     for name, each in others:
-        other = _choices(each)
+        other = choices_in(each)
         if differing := [key for key in {**one, **other} if one.get(key) != other.get(key)]:
             values = ([side.get(key, omitted.get(key, "not given")) for side in (one, other)] for key in differing)
             sides = (f"{names.get(key, key)} ({a} and {b})" for key, (a, b) in zip(differing, values, strict=True))
             problem = f"{shown(first)} and {shown(name)} were made with different options: {', '.join(sides)}"
             raise ValueError(f"reports: {problem}; score both with the same options")
     return signature
-
-
-def _choices(signature: str) -> dict[str, str]:
-    """Return the options in a signature by the names that it uses."""
-    measures, *options = signature.split("|")
-    return {"measures": measures, **dict(each.split(":", 1) for each in options)}
 
 
 def same_queries(reports: Mapping[str, Report]) -> dict[str, pa.Table]:
@@ -160,9 +158,9 @@ def _same_slices(tables: Mapping[str, pa.Table]) -> Slices | None:
     return slices_of(columns[0], None, len(columns[0]))
 
 
-def _columns(table: pa.Table, options: Options) -> PerQuery:
+def _columns(table: pa.Table, options: Options, signature: str) -> PerQuery:
     """Return the columns of a report's queries."""
-    return {**saved_columns(table, options.names), "query": np.array(table["query"].to_pylist(), object)}
+    return {**saved_columns(table, options.names, signature), "query": np.array(table["query"].to_pylist(), object)}
 
 
 def _notes(reports: Mapping[str, Report], tables: Mapping[str, pa.Table], paired: bool) -> list[str]:

@@ -16,22 +16,23 @@ import pyarrow.compute as pc
 
 from ..inputs.slices import Value, slice_name, slices_of
 from ..measure.messages import shown, visible
-from ..measure.options import Options, choice, measure_of, whole
+from ..measure.options import choice, measure_of, whole
 from ..show.drawing import figure_of
 from ..show.json_types import without_nan
 from ..show.tables import Readable, Table, count_text, counted_text, latex_text, letter_text, number_text, tabular
 from .contest import ComparedSlice, Contest, results_of
-from .measured import SHOWN, PerQuery, Resampling, Score, mean_cells
+from .measured import SHOWN, Resampling, Score, mean_cells, stacked
 from .notes import first_slices
 from .pairs import SIGNIFICANT, Pair, Testing, system_names
 from .plots import pairs_with, plot_means, plot_queries, plot_slices
 from .saved import (
     as_saved,
+    columns_by_system,
     saved_columns,
     saved_notes,
     saved_resampling,
     saved_signature,
-    table_from_lists,
+    tables_by_system,
 )
 from .significance import differences
 
@@ -253,7 +254,7 @@ class Comparison(Readable):
             "scores": without_nan(self.scores),
             "pairs": without_nan(self.pairs),
             "baseline": self.baseline,
-            "queries": self.queries.to_pydict(),
+            "queries": columns_by_system(self.queries),
             "resampling": self.resampling._asdict(),
             "notes": list(self.notes),
             "testing": self.testing._asdict(),
@@ -270,18 +271,21 @@ class Comparison(Readable):
         Raises:
             ValueError: an entry is missing, or has another type or range; names the entry.
         """
-        names, queries = system_names(values["scores"], values["baseline"]), table_from_lists(values["queries"])
-        options = Options.parse(measures=list(values["scores"][names[0]]))
-        signature = saved_signature(values["signature"], options.names)
+        signature, options = saved_signature(values["signature"])
         resampling, testing = saved_resampling(values["resampling"]), Testing.parse(*Testing(**values["testing"]))
-        columns = _saved_columns(queries, names, options.names, testing.paired)
-        first = queries.slice(0, len(queries) // len(names))
-        slices = slices_of(first["slice"], None, len(first)) if "slice" in first.column_names else None
+        tables = tables_by_system(values["queries"])
+        system_names(tables, values["baseline"])
+        first = next(iter(tables.values()))
+        shared = [name for name in SHARED if name in first.column_names]
+        if testing.paired and any(each.select(shared) != first.select(shared) for each in tables.values()):
+            raise ValueError("queries: must be the same for each system")
+        columns = {system: saved_columns(table, options.names, signature) for system, table in tables.items()}
+        slices = slices_of(first["slice"], None, len(first)) if "slice" in shared else None
         results = results_of(columns, slices, Contest(options, values["baseline"], resampling, testing))
         return cls(
             signature=signature,
             baseline=values["baseline"],
-            queries=queries,
+            queries=stacked(tables),
             notes=saved_notes(values["notes"]),
             testing=testing,
             **results,
@@ -384,15 +388,3 @@ def _pair_table(name: str, pairs: Iterable[Pair], columns: Sequence[str], level:
     cells = ((pair, pair.cells(level)) for pair in pairs)
     rows = [[pair.title, pair.measure, *(of_pair[column] for column in columns)] for pair, of_pair in cells]
     return [[name, "measure", *columns], *rows]
-
-
-def _saved_columns(
-    queries: pa.Table, systems: Sequence[str], names: Sequence[str], paired: bool
-) -> dict[str, PerQuery]:
-    """Return the columns of queries of each system from a saved table."""
-    tables = [queries.filter(pc.equal(queries["system"], system)) for system in systems]
-    shared = [name for name in SHARED if name in queries.column_names]
-    in_order = pa.concat_tables(tables)["system"] == queries["system"]
-    if not in_order or (paired and any(each.select(shared) != tables[0].select(shared) for each in tables)):
-        raise ValueError("queries: must be the same for each system, system after system")
-    return {system: saved_columns(table, names) for system, table in zip(systems, tables, strict=True)}

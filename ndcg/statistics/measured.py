@@ -236,6 +236,12 @@ def query_table(columns: PerQuery) -> pa.Table:
     )
 
 
+def stacked(tables: Mapping[str, pa.Table]) -> pa.Table:
+    """Return the tables of queries of systems below each other, with the name of the system in the first column."""
+    named = [each.add_column(0, "system", pa.repeat(system, len(each))) for system, each in tables.items()]
+    return pa.concat_tables(named, promote_options="default")
+
+
 def _saved_ids(ids: NDArray[Any]) -> pa.Array:
     """Return ids as 64-bit integers if all of them are, else as text with invalid Unicode escaped."""
     values = ids.tolist()

@@ -134,14 +134,14 @@ class Report(Readable):
         Raises:
             ValueError: an entry is missing, or has another type or range; names the entry.
         """
-        options = Options.parse(measures=list(values["scores"]))
+        signature, options = saved_signature(values["signature"])
         queries, resampling = table_from_lists(values["queries"]), saved_resampling(values["resampling"])
-        columns = saved_columns(queries, options.names)
+        columns = saved_columns(queries, options.names, signature)
         by = slices_of(queries["slice"], None, len(queries)) if "slice" in queries.column_names else None
         scores, slices = _scores_and_slices(columns, by, options, resampling)
         counts = {name: saved_count(each, f"counts: {name}") for name, each in values["counts"].items()}
         return cls(
-            signature=saved_signature(values["signature"], options.names),
+            signature=signature,
             scores=scores,
             counts={**counts, "queries": len(queries), "left_out": _left_out(columns, options)},
             queries=queries,

@@ -1,16 +1,27 @@
 """Convert results to JSON and back; what follows from the values of the queries is computed again."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from ..measure.arguments import GAINS
 from ..measure.messages import shown
-from ..measure.options import is_real
-from .measured import COUNTS, PerQuery, Resampling
+from ..measure.options import Options, is_real, measure_of
+from .measured import COUNTS, ORDERED, PerQuery, Resampling
+from .significance import ROUNDING
+
+OF_TIES = ("worst", "best")  # orders that differ from the one that is scored only where documents are tied
+
+
+class OldResultError(ValueError):
+    """A result that a version saved which this one does not read."""
 
 
 @contextmanager
@@ -18,28 +29,63 @@ def as_saved(kind: str) -> Iterator[None]:
     """Raise a ValueError, never another error, for values that `to_dict` did not return."""
     try:
         yield
+    except OldResultError:
+        raise
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError, pa.ArrowException) as error:
         problem = f"{type(error).__name__}: {error}"
         raise ValueError(f"values must be the result of {kind}.to_dict(), whole and unchanged ({problem})") from error
+
+
+def columns_by_system(table: pa.Table) -> dict[str, dict[str, Any]]:
+    """Return the columns of each system, from a table with all of them.
+
+    A column that is the same as that of the first system is left out. Values in the worst and the best order are given
+    only for queries whose ties matter, by their position.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    for system in table["system"].unique().to_pylist():
+        columns = table.filter(pc.equal(table["system"], system)).drop_columns("system").to_pydict()
+        for name in columns:
+            order, _, result = name.partition(" ")
+            if order in OF_TIES:
+                pairs = enumerate(zip(columns[result], columns[name], strict=True))
+                columns[name] = {str(at): other for at, (value, other) in pairs if other != value}
+        first = next(iter(found.values()), {})
+        found[system] = {name: each for name, each in columns.items() if name not in first or first[name] != each}
+    return found
+
+
+def tables_by_system(columns: Mapping[str, Any]) -> dict[str, pa.Table]:
+    """Return the table of each system, from the columns that `columns_by_system` returns, or those of version 2.0."""
+    if isinstance(columns.get("system"), list):
+        table = table_from_lists(columns)
+        by_system = {each: pc.equal(table["system"], each) for each in table["system"].unique().to_pylist()}
+        return {system: table.filter(rows).drop_columns("system") for system, rows in by_system.items()}
+    first: Mapping[str, Any] = next(iter(columns.values()), {})
+    return {system: table_from_lists({**first, **own}) for system, own in columns.items()}
 
 
 def table_from_lists(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
     """Return a table of queries from plain lists, with values as float64, and text and counts unchanged."""
     arrays = {}
     for name, values in columns.items():
-        place = f"queries: {name}"
-        if not isinstance(name, str) or not isinstance(values, (list, tuple)):
+        place, (order, _, result) = f"queries: {name}", name.partition(" ")
+        if order in OF_TIES and isinstance(values, Mapping):
+            changed = {int(at): value for at, value in values.items()}
+            values = [changed.get(at, value) for at, value in enumerate(columns[result])]
+        if not isinstance(values, (list, tuple)):
             raise ValueError(f"{place}: must be a list; got {shown(values)}")
         if name in COUNTS:
             arrays[name] = pa.array([saved_count(each, place) for each in values], pa.int64())
         elif name in ("system", "query"):
-            if len(kinds := {type(each) for each in values}) != 1 or not kinds <= (
-                {str, int} if name == "query" else {str}
-            ):
+            kinds = {type(each) for each in values}
+            if len(kinds) != 1 or not kinds <= ({str, int} if name == "query" else {str}):
                 raise ValueError(f"{place}: must be all strings" + " or all integers" * (name == "query"))
             arrays[name] = pa.array(values)
         elif name == "slice":
             arrays[name] = pa.array(values)
+        elif name == "weight":
+            arrays[name] = pa.array([saved_weight(each, place) for each in values], pa.float64())
         else:
             arrays[name] = pa.array([saved_number(each, place) for each in values], pa.float64(), from_pandas=True)
     return pa.table(arrays)
@@ -51,6 +97,13 @@ def saved_number(value: Any, place: str) -> float:
         return math.nan
     if not is_real(value) or not math.isfinite(value) or float(value) != value:
         raise ValueError(f"{place}: must be a finite number, or None; got {shown(value)}")
+    return float(value)
+
+
+def saved_weight(value: Any, place: str) -> float:
+    """Return a saved weight, which no query lacks."""
+    if value is None or not saved_number(value, place) >= 0:
+        raise ValueError(f"{place}: must be a number that is not negative; got {shown(value)}")
     return float(value)
 
 
@@ -68,11 +121,15 @@ def saved_notes(notes: Any) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def saved_signature(signature: Any, names: Iterable[str]) -> str:
-    """Return a saved signature, which begins with the measures."""
-    if not isinstance(signature, str) or signature.split("|")[0] != "+".join(names) or "|v:" not in signature:
-        raise ValueError(f"signature: must begin with the measures {', '.join(names)}; got {shown(signature)}")
-    return signature
+def saved_signature(signature: Any) -> tuple[str, Options]:
+    """Return a saved signature, and options with its measures."""
+    measures, _, version = signature.partition("|v:") if isinstance(signature, str) else ("", "", "")
+    if not version:
+        raise ValueError(f"signature: must begin with the measures and end with the version; got {shown(signature)}")
+    if version.startswith("1."):
+        problem = "this version reads results of 2.0 and later"
+        raise OldResultError(f"values were saved by version {version}; {problem}: score the rankings again")
+    return signature, Options.parse(measures=measures.split("|")[0].split("+"))
 
 
 def saved_resampling(values: Mapping[str, Any]) -> Resampling:
@@ -80,13 +137,34 @@ def saved_resampling(values: Mapping[str, Any]) -> Resampling:
     return Resampling.parse(values["confidence"], values["seed"])
 
 
-def saved_columns(table: pa.Table, names: Sequence[str]) -> PerQuery:
-    """Return the columns of a saved table; columns that it does not have are nan."""
-    if lacking := [name for name in names if name not in table.column_names]:
+def choices_in(signature: str) -> dict[str, str]:
+    """Return the options in a signature by the names that it uses."""
+    measures, *options = signature.split("|")
+    return {"measures": measures, **dict(each.split(":", 1) for each in options)}
+
+
+def saved_columns(table: pa.Table, names: Sequence[str], signature: str) -> PerQuery:
+    """Return the columns of a saved table; columns that values without rankings do not have are nan."""
+    if lacking := [name for name in ("query", *names) if name not in table.column_names]:
         raise ValueError(f"queries: has no column {lacking[0]}")
+    ids = table["query"].to_pylist()
+    if twice := [query for query, count in Counter(ids).items() if count > 1]:
+        raise ValueError(f"queries: query {shown(twice[0])} is given {ids.count(twice[0])} times")
+    if "weight" in table.column_names and not any(table["weight"].to_pylist()):
+        raise ValueError("queries: weight: is 0 for every query")
     columns = {
         each: table[each].to_numpy().copy() for each in table.column_names if each not in ("system", "query", "slice")
     }
-    of_names = (f"{order} {name}" for name in names for order in ("worst", "best", "random order"))
-    nothing = np.full(len(table), np.nan)
-    return {**columns, **{each: nothing for each in of_names if each not in columns}, "ideal": np.ones(len(table))}
+    for name, order in product(names, ("", *(f"{order} " for order in ORDERED))):
+        values = columns.setdefault(f"{order}{name}", np.full(len(table), np.nan))
+        outside = (values < 0) | (values > 1 + ROUNDING)
+        if measure_of(name) == "nDCG" and outside.any() and _has_bounds(choices_in(signature)):
+            at = int(np.flatnonzero(outside)[0])
+            raise ValueError(f"queries: {order}{name}: query {shown(ids[at])}: must be from 0 to 1; got {values[at]}")
+    return {**columns, "ideal": np.ones(len(table))}
+
+
+def _has_bounds(choices: Mapping[str, str]) -> bool:
+    """Return whether an nDCG with the options in a signature is from 0 to 1."""
+    is_known = choices.get("gain", "linear") in GAINS and choices.get("empty", "0") in ("0", "1", "nan")
+    return is_known and choices.get("negative") != "keep"

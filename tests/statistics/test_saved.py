@@ -1,5 +1,6 @@
 """Results saved as JSON are read back whole: figures are computed again from the values of the queries."""
 
+import itertools
 import json
 import math
 import re
@@ -34,7 +35,7 @@ def test_weights_are_saved(ndcg: Metric, slices: list[str | None] | None) -> Non
         assert (scaled * weights[0] == scaled[0] * np.array(weights)).all()
 
 
-@pytest.mark.parametrize("lacking", ["scores", "queries", "resampling", "notes"])
+@pytest.mark.parametrize("lacking", ["signature", "queries", "resampling", "notes"])
 def test_values_of_no_report_are_rejected(shown: tuple[Any, Any], lacking: str) -> None:
     for original in shown:
         whole = original.to_dict()
@@ -66,9 +67,10 @@ ENTRIES: dict[str, tuple[Any, ...]] = {
     "report: the confidence": ("resampling", "confidence"),
     "report: the notes": ("notes",),
     "report: the signature": ("signature",),
-    "comparison: a value": ("queries", "DCG@10", 7),
-    "comparison: the queries of a system": ("queries", "query", 7),
-    "comparison: a system": ("queries", "system", 7),
+    "comparison: a value": ("queries", "dense", "DCG@10", 7),
+    "comparison: a value in the worst order": ("queries", "dense", "worst DCG@10", "7"),
+    "comparison: the queries of a system": ("queries", "dense", "query"),
+    "comparison: a system": ("queries", "dense"),
     "comparison: the hypothesis": ("testing", "alternative"),
 }
 
@@ -85,6 +87,73 @@ def test_entries_of_another_type_or_range_are_rejected(shown: tuple[Any, Any], e
     holder[last] = change
     with pytest.raises(ValueError, match=r"^values must be the result of \w+\.to_dict\(\), whole and unchanged \("):
         type(original).from_dict(values)
+
+
+VALUES: dict[str, tuple[dict[str, Any], str]] = {
+    "a negative weight": ({"weight": [1.0, -1.0, 1.0]}, "weight: must be a number that is not negative; got -1.0"),
+    "no weight": ({"weight": [1.0, None, 1.0]}, "weight: must be a number that is not negative; got None"),
+    "an nDCG above 1": ({"nDCG": [1.0, 1.7, 0.5]}, "nDCG: query 'b': must be from 0 to 1; got 1.7"),
+    "a worst nDCG below 0": ({"worst nDCG": [1.0, 0.5, -1.0]}, "worst nDCG: query 'c': must be from 0 to 1; got -1.0"),
+    "a query twice": ({"query": ["a", "b", "a"]}, "query 'a' is given 2 times"),
+    "weights of 0": ({"weight": [0.0, 0.0, 0.0]}, "weight: is 0 for every query"),
+}
+
+
+@pytest.mark.parametrize(("change", "problem"), VALUES.values(), ids=VALUES)
+def test_values_that_no_report_has_are_rejected_by_name(ndcg: Metric, change: dict[str, Any], problem: str) -> None:
+    side = {query: {"x": 1.0} for query in "abc"}
+    report = ndcg.report(predictions=side, references=side, sample_weight=[1, 2, 1])
+    values = report.to_dict()
+    assert ndcg.Report.from_dict(values) == report
+    with pytest.raises(ValueError, match=rf"queries: {re.escape(problem)}\)$"):
+        ndcg.Report.from_dict({**values, "queries": {**values["queries"], **change}})
+    comparison = ndcg.compare_reports({"one": report, "other": report}).to_dict()
+    queries = {"one": comparison["queries"]["one"], "other": {**comparison["queries"]["one"], **change}}
+    with pytest.raises(ValueError, match=r"queries: "):
+        ndcg.Comparison.from_dict({**comparison, "queries": queries})
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"negative_relevance": "keep"}, {"gain": [-1, 1]}, {"zero_division": 1.7}],
+    ids=["negative relevances", "negative gains", "zero_division"],
+)
+def test_an_ndcg_may_be_outside_0_to_1_where_options_say_so(ndcg: Metric, options: dict[str, Any]) -> None:
+    relevance = [[-1, 1], [1, 0]] if "negative_relevance" in options else [[0, 0], [1, 0]]
+    report = ndcg.report(predictions=[[2, 1], [1, 2]], references=relevance, **options)
+    values = report.queries["nDCG"].to_pylist()
+    assert min(values) < 0 or max(values) > 1
+    assert ndcg.Report.from_dict(report.to_dict()) == report
+
+
+@pytest.mark.parametrize("version", ["1.0.0", "1.2.0"])
+def test_results_of_1_are_not_read_and_their_version_is_named(shown: tuple[Any, Any], version: str) -> None:
+    for original in shown:
+        values = original.to_dict()
+        signature = f"{values['signature'].partition('|v:')[0]}|v:{version}"
+        with pytest.raises(ValueError, match=rf"^values were saved by version {version}; .* score the rankings again$"):
+            type(original).from_dict({**values, "signature": signature})
+
+
+def test_a_comparison_of_2_0_is_read_without_the_figures_that_it_has_no_values_for(shown: tuple[Any, Any]) -> None:
+    comparison = shown[1]
+    kept = [name for name in comparison.queries.column_names if name in ("system", "query", *comparison.measures)]
+    values = comparison.to_dict() | {"queries": comparison.queries.select(kept).to_pydict()}
+    found = type(comparison).from_dict(values)
+    assert (found.pairs, found.queries) == (comparison.pairs, comparison.queries.select(kept))
+    for system, name in itertools.product(comparison.scores, comparison.measures):
+        old, score = comparison.scores[system][name], found.scores[system][name]
+        assert (score.value, score.low, score.high, score.queries) == (old.value, old.low, old.high, old.queries)
+        assert math.isnan(score.worst)
+
+
+def test_a_comparison_saves_what_systems_share_once_and_the_orders_of_ties_where_they_matter(ndcg: Metric) -> None:
+    systems = {"a": [[3, 2, 1], [2, 2, 1]], "b": [[1, 2, 3], [1, 2, 3]]}
+    found = ndcg.compare(systems=systems, references=[[2, 1, 0], [1, 0, 0]])
+    saved = found.to_dict()["queries"]
+    assert saved["a"]["worst nDCG"] == {"1": found.queries["worst nDCG"][1].as_py()}
+    assert saved["b"].keys() == {"nDCG", "worst nDCG", "best nDCG"}
+    assert saved["b"]["worst nDCG"] == {}
 
 
 def test_values_that_json_cannot_hold_are_null(shown: tuple[Any, Any]) -> None:
