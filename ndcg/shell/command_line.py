@@ -116,7 +116,10 @@ def _report_error(problem: str) -> None:
 
 
 class _WithoutPandas(MetaPathFinder):
-    """Keep pyarrow from importing pandas, which it does if pandas is installed; nothing here needs it."""
+    """Keep pyarrow from importing pandas, which it does if pandas is installed; nothing here needs it.
+
+    ``sys.modules["pandas"] = None`` does not: pyarrow is compiled by Cython, which takes None for the module.
+    """
 
     def find_spec(self, name: str, *_: Any) -> None:
         """Block the import of pandas, and leave other modules to other finders."""

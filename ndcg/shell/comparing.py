@@ -96,10 +96,9 @@ def _rows_of_pairs(comparison: Comparison) -> Iterator[Row]:
 
 def _pair_row(pair: Pair, queries: int) -> Row:
     """Return a machine-readable row for a difference, with the numbers of queries in it and of skipped queries."""
-    measure, run, baseline, *_ = pair
     counts = {} if pair.wins is None else {"queries": pair.queries, "left_out": queries - pair.queries}
-    figures = dict(zip(pair._fields[3:], pair[3:], strict=True))
-    return {"measure": measure, "run": run, "baseline": baseline, **counts, **figures}
+    row = {"measure": pair.measure, "run": pair.system, "baseline": pair.other, **counts, **pair._asdict()}
+    return {name: value for name, value in row.items() if name not in ("system", "other")}
 
 
 def _query_rows(comparison: Comparison, worst: int | None) -> list[Row]:
