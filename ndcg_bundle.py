@@ -13079,7 +13079,7 @@ class Score(NamedTuple):
         ranked: the number of documents within the cutoff, over all queries.
         unjudged: the number of these that were not judged; an expected number if it depends on the order of ties.
         random_order: the expected mean of a random order of the same documents.
-        queries: the number of queries in the mean; None in a result that an earlier version saved.
+        queries: the number of queries in the mean.
 
     Queries with weight 0, or without a value, are not counted.
     """
@@ -13093,12 +13093,12 @@ class Score(NamedTuple):
     tied: int
     ranked: int
     unjudged: float
-    random_order: float = math.nan
-    queries: int | None = None
+    random_order: float
+    queries: int
 
-    def left_out(self, queries: int) -> int | None:
+    def left_out(self, queries: int) -> int:
         """Return the number of queries that are not in the mean."""
-        return None if self.queries is None else queries - self.queries
+        return queries - self.queries
 
     def cells(self, level: str, places: int = 4, *, queries: int) -> dict[str, str]:
         """Return the cells of tables by their headings; `queries` are all queries, in the mean or not."""
@@ -14288,8 +14288,8 @@ class Report(Readable):
 
 def _count_range(scores: Iterable[Score]) -> str:
     """Return the number of queries in means, as a range if the numbers differ."""
-    counts = sorted({score.queries for score in scores if score.queries is not None})
-    return " to ".join(map(count_text, dict.fromkeys((counts[0], counts[-1])))) if counts else count_text(None)
+    counts = sorted(score.queries for score in scores)
+    return " to ".join(map(count_text, dict.fromkeys((counts[0], counts[-1]))))
 
 
 def _mark_of_mean(score: Score) -> Mark:
@@ -14407,11 +14407,7 @@ def report_of(
         counts={**counts, "left_out": _left_out(columns, options), **excluded},
         queries=query_table(columns if parts is None else with_slices(columns, parts)),
         resampling=resampling,
-        notes=(
-            *notes_of(columns, options, scores, unmatched),
-            *small_slices(slices),
-            *slice_notes(slices),
-        ),
+        notes=(*notes_of(columns, options, scores, unmatched), *small_slices(slices), *slice_notes(slices)),
         slices=slices,
     )
 
@@ -17097,7 +17093,10 @@ def results_of(columns: Mapping[str, PerQuery], slices: Slices | None, contest: 
 
 
 def _compared_slices(contest: Contest, slices: Slices, columns: Mapping[str, PerQuery]) -> dict[Value, ComparedSlice]:
-    """Return the comparison of each slice in which every system has at least two values of each measure."""
+    """Return the comparison of each slice in which every system has at least two values of each measure.
+
+    The p-values and intervals of all slices are corrected together.
+    """
     by_slice: dict[Value, tuple[int, ScoresAndPairs]] = {}
     with progress(len(slices.values), "Comparing", " slices") as bar:
         for of_systems in zip(*(in_slices(each, slices) for each in columns.values()), strict=True):
@@ -17106,17 +17105,11 @@ def _compared_slices(contest: Contest, slices: Slices, columns: Mapping[str, Per
                 own = {system: each for system, (_, each) in zip(columns, of_systems, strict=True)}
                 by_slice[value] = len(first["ideal"]), contest.results(own)
             bar.update(1)
-    return corrected_slices(by_slice, contest.testing, contest.resampling.confidence)
-
-
-def corrected_slices(
-    by_slice: Mapping[Value, tuple[int, ScoresAndPairs]], testing: Testing, confidence: float
-) -> dict[Value, ComparedSlice]:
-    """Return slices, from their queries, scores and pairs, with p-values and intervals corrected together."""
-    corrected = iter(testing.corrected([pair for _, (_, pairs) in by_slice.values() for pair in pairs], confidence))
+    pairs = [pair for _, (_, of_slice) in by_slice.values() for pair in of_slice]
+    corrected = iter(contest.testing.corrected(pairs, contest.resampling.confidence))
     return {
-        value: ComparedSlice(queries, scores, tuple(islice(corrected, len(pairs))))
-        for value, (queries, (scores, pairs)) in by_slice.items()
+        value: ComparedSlice(queries, scores, tuple(islice(corrected, len(of_slice))))
+        for value, (queries, (scores, of_slice)) in by_slice.items()
     }
 
 
@@ -17840,10 +17833,9 @@ def _report(name: str, report: Any) -> Report:
     if "signature" not in values and all(isinstance(each, Mapping) for each in values.values()):
         raise ValueError(f"{place}: holds the reports of {some_of(values, 'system')}; give one of them")
     try:
-        found = Report.from_dict(values)
+        return Report.from_dict(values)
     except ValueError as error:
         raise ValueError(f"{place}: {error}") from None
-    return found
 
 
 def _same_signature(reports: Mapping[str, Report]) -> str:

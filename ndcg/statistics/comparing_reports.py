@@ -109,10 +109,9 @@ def _report(name: str, report: Any) -> Report:
     if "signature" not in values and all(isinstance(each, Mapping) for each in values.values()):
         raise ValueError(f"{place}: holds the reports of {some_of(values, 'system')}; give one of them")
     try:
-        found = Report.from_dict(values)
+        return Report.from_dict(values)
     except ValueError as error:
         raise ValueError(f"{place}: {error}") from None
-    return found
 
 
 def _same_signature(reports: Mapping[str, Report]) -> str:

@@ -146,7 +146,10 @@ def results_of(columns: Mapping[str, PerQuery], slices: Slices | None, contest: 
 
 
 def _compared_slices(contest: Contest, slices: Slices, columns: Mapping[str, PerQuery]) -> dict[Value, ComparedSlice]:
-    """Return the comparison of each slice in which every system has at least two values of each measure."""
+    """Return the comparison of each slice in which every system has at least two values of each measure.
+
+    The p-values and intervals of all slices are corrected together.
+    """
     by_slice: dict[Value, tuple[int, ScoresAndPairs]] = {}
     with progress(len(slices.values), "Comparing", " slices") as bar:
         for of_systems in zip(*(in_slices(each, slices) for each in columns.values()), strict=True):
@@ -155,15 +158,9 @@ def _compared_slices(contest: Contest, slices: Slices, columns: Mapping[str, Per
                 own = {system: each for system, (_, each) in zip(columns, of_systems, strict=True)}
                 by_slice[value] = len(first["ideal"]), contest.results(own)
             bar.update(1)
-    return corrected_slices(by_slice, contest.testing, contest.resampling.confidence)
-
-
-def corrected_slices(
-    by_slice: Mapping[Value, tuple[int, ScoresAndPairs]], testing: Testing, confidence: float
-) -> dict[Value, ComparedSlice]:
-    """Return slices, from their queries, scores and pairs, with p-values and intervals corrected together."""
-    corrected = iter(testing.corrected([pair for _, (_, pairs) in by_slice.values() for pair in pairs], confidence))
+    pairs = [pair for _, (_, of_slice) in by_slice.values() for pair in of_slice]
+    corrected = iter(contest.testing.corrected(pairs, contest.resampling.confidence))
     return {
-        value: ComparedSlice(queries, scores, tuple(islice(corrected, len(pairs))))
-        for value, (queries, (scores, pairs)) in by_slice.items()
+        value: ComparedSlice(queries, scores, tuple(islice(corrected, len(of_slice))))
+        for value, (queries, (scores, of_slice)) in by_slice.items()
     }

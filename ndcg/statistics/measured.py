@@ -51,7 +51,7 @@ class Score(NamedTuple):
         ranked: the number of documents within the cutoff, over all queries.
         unjudged: the number of these that were not judged; an expected number if it depends on the order of ties.
         random_order: the expected mean of a random order of the same documents.
-        queries: the number of queries in the mean; None in a result that an earlier version saved.
+        queries: the number of queries in the mean.
 
     Queries with weight 0, or without a value, are not counted.
     """
@@ -65,12 +65,12 @@ class Score(NamedTuple):
     tied: int
     ranked: int
     unjudged: float
-    random_order: float = math.nan
-    queries: int | None = None
+    random_order: float
+    queries: int
 
-    def left_out(self, queries: int) -> int | None:
+    def left_out(self, queries: int) -> int:
         """Return the number of queries that are not in the mean."""
-        return None if self.queries is None else queries - self.queries
+        return queries - self.queries
 
     def cells(self, level: str, places: int = 4, *, queries: int) -> dict[str, str]:
         """Return the cells of tables by their headings; `queries` are all queries, in the mean or not."""

@@ -273,8 +273,8 @@ class Report(Readable):
 
 def _count_range(scores: Iterable[Score]) -> str:
     """Return the number of queries in means, as a range if the numbers differ."""
-    counts = sorted({score.queries for score in scores if score.queries is not None})
-    return " to ".join(map(count_text, dict.fromkeys((counts[0], counts[-1])))) if counts else count_text(None)
+    counts = sorted(score.queries for score in scores)
+    return " to ".join(map(count_text, dict.fromkeys((counts[0], counts[-1]))))
 
 
 def _mark_of_mean(score: Score) -> Mark:
@@ -392,11 +392,7 @@ def report_of(
         counts={**counts, "left_out": _left_out(columns, options), **excluded},
         queries=query_table(columns if parts is None else with_slices(columns, parts)),
         resampling=resampling,
-        notes=(
-            *notes_of(columns, options, scores, unmatched),
-            *small_slices(slices),
-            *slice_notes(slices),
-        ),
+        notes=(*notes_of(columns, options, scores, unmatched), *small_slices(slices), *slice_notes(slices)),
         slices=slices,
     )
 
