@@ -1472,7 +1472,7 @@ def _sums(gains: Floats, weight: Floats, cutoffs: Sequence[int]) -> Floats:
 
 # ndcg/measure/options.py: The options of `compute`, checked once and kept in one object, with the names of results and the signature.
 
-__version__ = "2.0.0"
+__version__ = "2.1.0"
 
 Measure = Literal["nDCG", "DCG", "IDCG", "CG"]  # or with a cutoff, such as "nDCG@10"
 Cutoffs = SupportsIndex | Sequence[SupportsIndex | None] | NDArray[np.integer[Any]] | None
@@ -1694,7 +1694,7 @@ def signature(
         **options: the options of `compute`.
 
     >>> signature(k=10)
-    'nDCG@10|gain:linear|log:2|ties:average|empty:0|negative:raise|unjudged:0|v:2.0.0'
+    'nDCG@10|gain:linear|log:2|ties:average|empty:0|negative:raise|unjudged:0|v:2.1.0'
     """
     return Options.of_method(signature, k, options, lacks=()).signature(
         weighted=sample_weight is not None, excluding=exclude is not None
@@ -2449,6 +2449,11 @@ def spelled(names: Iterable[Any], possible: Iterable[str]) -> list[Any]:
             own.setdefault(plain_name(name), name)
     found = (own.get(PLAIN.get(each) or plain_name(each)) for each in possible)
     return list(dict.fromkeys(each for each in found if each is not None))
+
+
+def is_last_resort(names: Iterable[Any], possible: Iterable[str]) -> bool:
+    """Return whether the only known relevance is a score or a weight, which may be those of a model."""
+    return {plain_name(name) for name in spelled(names, possible)} in ({"score"}, {"weight"}, {"score", "weight"})
 
 
 def could_be_value(value: Any) -> bool:
@@ -4510,11 +4515,15 @@ class HitReader:
                 if id_kind(type(one)) and id_kind(type(other)) and not self.documents.agree(one, other):
                     raise ValueError(ambiguous("document", *several[:2]))
         if not has_values:
+            for name in spelled(present, self.names.of_hits["relevance"])[:1] if self.names.kind == "qrels" else ():
+                raise ValueError(
+                    f"the relevance {shown(_field(first, (name,)))} of a hit is not a number; give a number"
+                )
             _refuse_unknown_values(hits.objects, self.names, bool(hits.ranks))
         elif self.names.ascending and "score" not in self.names.given:
             _refuse_two_orders(hits.objects, self.names)
-        elif self.names.kind == "qrels" and spelled(present, self.names.of_hits["relevance"])[:1] == ["score"]:
-            _refuse_unknown_values(hits.objects, self.names, nulls=False)  # a score is the last resort
+        elif self.names.kind == "qrels" and is_last_resort(present, self.names.of_hits["relevance"]):
+            _refuse_unknown_values(hits.objects, self.names, nulls=False)
 
 
 def _not_called(name: str, names: Sequence[Any], there: str) -> str:
@@ -5189,7 +5198,7 @@ def chosen_columns(columns: Sequence[str], names: Names, cells: Cells, there: st
             rows = OneToOne()
             if not all(rows.agree(*row) for row in cells(several)):
                 raise ValueError(ambiguous(field, *several))
-    if names.kind == "qrels" and "relevance" not in names.given and plain_name(chosen["relevance"]) == "score":
+    if "relevance" in chosen and "relevance" not in names.given and is_last_resort(columns, possible["relevance"]):
         others = [name for name in columns if isinstance(name, str) and name not in chosen.values()]
         row: Mapping[str, Any] = dict(zip(others, next(iter(cells(others)), ()), strict=False)) if others else {}
         if unknown := unknown_values([name for name in row if row[name] is not None], row.get):

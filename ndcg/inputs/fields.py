@@ -239,6 +239,11 @@ def spelled(names: Iterable[Any], possible: Iterable[str]) -> list[Any]:
     return list(dict.fromkeys(each for each in found if each is not None))
 
 
+def is_last_resort(names: Iterable[Any], possible: Iterable[str]) -> bool:
+    """Return whether the only known relevance is a score or a weight, which may be those of a model."""
+    return {plain_name(name) for name in spelled(names, possible)} in ({"score"}, {"weight"}, {"score", "weight"})
+
+
 def could_be_value(value: Any) -> bool:
     """Return whether a value could be a score or a relevance: a number, a flag, their text, a judge's word, or None.
 

@@ -19,6 +19,7 @@ from .fields import (
     alternatives,
     ambiguous,
     could_be_value,
+    is_last_resort,
     plain_name,
     spelled,
     unknown_error,
@@ -262,11 +263,15 @@ class HitReader:
                 if id_kind(type(one)) and id_kind(type(other)) and not self.documents.agree(one, other):
                     raise ValueError(ambiguous("document", *several[:2]))
         if not has_values:
+            for name in spelled(present, self.names.of_hits["relevance"])[:1] if self.names.kind == "qrels" else ():
+                raise ValueError(
+                    f"the relevance {shown(_field(first, (name,)))} of a hit is not a number; give a number"
+                )
             _refuse_unknown_values(hits.objects, self.names, bool(hits.ranks))
         elif self.names.ascending and "score" not in self.names.given:
             _refuse_two_orders(hits.objects, self.names)
-        elif self.names.kind == "qrels" and spelled(present, self.names.of_hits["relevance"])[:1] == ["score"]:
-            _refuse_unknown_values(hits.objects, self.names, nulls=False)  # a score is the last resort
+        elif self.names.kind == "qrels" and is_last_resort(present, self.names.of_hits["relevance"]):
+            _refuse_unknown_values(hits.objects, self.names, nulls=False)
 
 
 def _not_called(name: str, names: Sequence[Any], there: str) -> str:

@@ -17,6 +17,7 @@ from .fields import (
     UnknownColumnError,
     alternatives,
     ambiguous,
+    is_last_resort,
     plain_name,
     refuse_lowest_first,
     spelled,
@@ -55,7 +56,7 @@ def chosen_columns(columns: Sequence[str], names: Names, cells: Cells, there: st
             rows = OneToOne()
             if not all(rows.agree(*row) for row in cells(several)):
                 raise ValueError(ambiguous(field, *several))
-    if names.kind == "qrels" and "relevance" not in names.given and plain_name(chosen["relevance"]) == "score":
+    if "relevance" in chosen and "relevance" not in names.given and is_last_resort(columns, possible["relevance"]):
         others = [name for name in columns if isinstance(name, str) and name not in chosen.values()]
         row: Mapping[str, Any] = dict(zip(others, next(iter(cells(others)), ()), strict=False)) if others else {}
         if unknown := unknown_values([name for name in row if row[name] is not None], row.get):

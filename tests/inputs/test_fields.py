@@ -353,3 +353,20 @@ def test_a_score_that_contradicts_a_rank_is_an_error_in_ascending_order() -> Non
     ):
         score(run, {"q": {"b": 1}}, score_order="ascending")
     assert score(run, {"q": {"b": 1}}, score_order="ascending", fields={"score": "rank"}) == pytest.approx(SECOND)
+
+
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("grade", [{"score": 0, "by": "ann"}, [0, 1]])
+def test_a_relevance_that_is_no_number_is_an_error(tmp_path: Path, source: str, grade: Any) -> None:
+    gold = SOURCES[source](tmp_path, [{"id": "a", "grade": grade}, {"id": "b", "grade": grade}])
+    with pytest.raises(ValueError, match=r"the relevance .* of a hit is not a number; give a number$"):
+        score({"q": ["a", "b"]}, gold)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_weight_is_no_relevance_beside_another_number(tmp_path: Path, table: Any) -> None:
+    gold = CLICKS.drop(columns="user_id").rename(columns={"label": "gain"}).assign(weight=[1.0, 1.0, 1.0, 1.0])
+    sides = table(tmp_path, LOG.drop(columns="user_id"), "log"), table(tmp_path, gold, "gold")
+    with pytest.raises(ValueError, match=r"but beside 'weight' are 'gain'; give fields="):
+        score(*sides)
+    assert score(*sides, fields={"relevance": "gain"}) == pytest.approx(SECOND)

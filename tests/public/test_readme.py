@@ -10,7 +10,7 @@ import pytest
 from conftest import ROOT, spark_session
 from markdown_pages import DOCS, FENCE, README, anchors, dead_links, name, text
 
-from ndcg.inputs.tables import NAMES
+from ndcg.inputs.fields import Names
 
 MARKS = {
     "training": (pytest.mark.peers, pytest.mark.filterwarnings("ignore::FutureWarning")),  # of the oldest LightGBM
@@ -94,7 +94,9 @@ def test_the_page_on_inputs_lists_every_known_name_of_a_column() -> None:
     row = r"(?m)^\| (query|document|score|relevance)\b[^|]*\| (.+) \|$"
     rows = re.findall(row, text(ROOT / "docs" / "inputs.md"))
     listed = {(column, bare(each)) for column, names in rows for each in re.findall(r"`([^`]+)`", names)}
-    known = {(column, each) for kind in NAMES.values() for column, names in kind.items() for each in names}
+    sides = Names("run", {}, "ascending"), Names("run", {}), Names("qrels", {})
+    possible = [pair for side in sides for pair in (*side.columns.items(), *side.of_hits.items())]
+    known = {(column, each) for column, names in possible for each in names}
     assert {(column, each) for column, each in known if (column, bare(each)) not in listed} == set()
 
 
