@@ -11,7 +11,8 @@ import numpy as np
 from ..measure.ties import Floats
 from ..scores.progress import progress
 from .definitions import VISIBLE, Answers, expected_values, factors_of, usual_definitions
-from .questions import FLOAT32, FORMS_BY_FACTS, NO_VALUE, Answer, Asker, Call, NDCGFunction, possible_calls
+from .forms import FORMS, Call, NDCGFunction, possible_calls
+from .questions import FLOAT32, NO_VALUE, Answer, Asker
 from .random_rankings import is_plain, kinds_of, plain_rankings, random_rankings
 from .slip_terms import Queries, Query
 
@@ -26,19 +27,18 @@ class Asked(NamedTuple):
     """The answers of a function to random rankings."""
 
     asker: Asker  # asked the function, and knows its side effects
-    k: int | None
     cases: int  # the number of rankings that it was asked about
     refused: bool  # whether it gave no answer to most of the rankings, before it was asked again
     answers: Answers | None = None  # the answers; None if no score is among them
 
 
-def ask(function: NDCGFunction, call: Call, k: int | None, cases: int, seed: int) -> Asked:
+def ask(function: NDCGFunction, call: Call, cases: int, seed: int) -> Asked:
     """Ask about rankings, again about kinds with few answers, and about many more if these answers show little."""
-    asker, kinds = Asker(function, call), kinds_of(call.form)
+    asker, kinds = Asker(function, call), kinds_of(call.shows)
 
     def ask_about(numbers: Sequence[int], attempt: int = 0) -> Iterator[tuple[int, Query, Answer]]:
         with progress(len(numbers), "Asking", " rankings") as bar:
-            for number, query in zip(numbers, random_rankings(numbers, k, call.form, seed, attempt), strict=True):
+            for number, query in zip(numbers, random_rankings(numbers, call.k, call.shows, seed, attempt), strict=True):
                 yield number, query, asker.answer(query)
                 bar.update(1)
 
@@ -52,7 +52,7 @@ def ask(function: NDCGFunction, call: Call, k: int | None, cases: int, seed: int
             rows += ask_about(few, attempt)
         if tolerance_of(values) > VISIBLE or 2 * len(refused) > cases:
             rows += ask_about(range(cases, cases * IF_LITTLE_SHOWS))
-    asked = Asked(asker, k, len(rows), 2 * len(refused) > cases)
+    asked = Asked(asker, len(rows), 2 * len(refused) > cases)
     rows = [(number, query, answer) for number, query, answer in rows if _is_comparable(query, answer)]
     if not any(math.isfinite(answer.value) for _, _, answer in rows):
         return asked
@@ -96,87 +96,102 @@ def tolerance_of(values: Floats) -> float:
 # The call
 
 
-def likely_calls(
-    function: NDCGFunction, k: int | None, forms: Sequence[str], seed: int
-) -> Iterator[tuple[Call, Answers]]:
+class Explained(NamedTuple):
+    """How well the definition that explains the first answers best does so; the higher, the better."""
+
+    completely: bool = False
+    exactly: bool = False  # rather than to the decimals to which the function may round
+    minus_slips: int = 0  # of a complete explanation
+    telling: int = 0  # how many values other than 0 and 1, which many definitions share; 0 if these are few
+
+
+class Candidate(NamedTuple):
+    """A call, and the answers to the first rankings without ties."""
+
+    call: Call
+    first: Answers
+    explained: Explained
+    answered: float  # the share of them that have an answer
+    is_varied: bool  # whether the answers differ
+    depends_on_sets: bool
+
+
+def likely_calls(function: NDCGFunction, k: int | None, forms: Sequence[str], seed: int) -> Iterator[Candidate]:
     """Yield calls of which some definition explains all answers, then those of which one explains most.
 
-    Each comes with its answers for the first rankings without ties.
+    If grades of relevance give values above 1 or none, the last ones have no relevance above 1.
     """
-    found: list[tuple[tuple[int, ...], Call, Answers]] = []
-    for count in FIRST_ASKED:
-        found = []
-        for call in possible_calls(function, k, forms):
-            queries, asker = plain_rankings(_first_numbers(count), k, call.form, seed), Asker(function, call)
-            values = np.array([asker.value(query) for query in queries.changed(())])
-            answered = np.isfinite(values)
-            likely = _explained(values, expected_values(usual_definitions, queries)) if answered.any() else (0, 0, 0)
-            first = Answers(queries, values[None], answered, np.zeros(count, bool), tolerance_of(values))
-            found.append((likely, call, first))
-        counts = [np.count_nonzero(first.plain) for *_, first in found]
-        enough = any(counts) and not any(0 < each < LEAST_ANSWERS for each in counts)
-        if enough or any(likely[0] for likely, *_ in found):
-            break
-    # Of few rankings, chance explains some answers to a call with the wrong arguments, whose sets are in no order.
-    complete = [each for each in found if each[0][0] and not _depends_on_sets(function, *each[1:])]
-    complete.sort(key=lambda each: (each[0], -FORMS_BY_FACTS.index(each[1].form)), reverse=True)
-    for each in complete[:MOST_CALLS]:
-        if each[0][0] == complete[0][0][0]:
-            yield each[1:]
-    explained = [call for _, call, _ in complete]
-    if others := [each for each in found if each[1] not in explained]:
-        yield from _likeliest_calls(function, others)
+    found = []
+    for call in possible_calls(function, k, forms):
+        candidate = _asked_first(function, call, FIRST_ASKED[0], seed)
+        few = 0 < candidate.answered * FIRST_ASKED[0] < LEAST_ANSWERS
+        found.append(_asked_first(function, call, FIRST_ASKED[1], seed) if few else candidate)
+    if any(each.is_varied for each in found if each.call.form in ("sets", "ids")):  # it finds several relevant ids
+        found = [each for each in found if each.call.shows.several]
+    # Of few rankings, chance explains some answers to a call with the wrong arguments: those that are 0 or 1, or that
+    # depend on the order of a set.
+    telling = any(each.explained.telling for each in found)
+    by_facts = sorted(found, key=lambda each: list(FORMS).index(each.call.form))
+    complete = [
+        each
+        for each in by_facts
+        if each.explained.completely and not each.depends_on_sets and bool(each.explained.telling) == telling
+    ]
+    complete.sort(key=lambda each: each.explained, reverse=True)
+    yield from (each for each in complete[:MOST_CALLS] if each.explained[:2] == complete[0].explained[:2])
+    others = _likeliest([each for each in found if each not in complete])
+    yield from others
+    for call, first, *_ in others:
+        values = first.values[0]
+        if call.shows.grades and ((values > 1 + FLOAT32).any() or first.plain.mean() < 0.5):
+            yield _asked_first(function, call._replace(is_binary=True), len(values), seed)
 
 
-def _likeliest_calls(
-    function: NDCGFunction, found: Sequence[tuple[tuple[int, ...], Call, Answers]]
-) -> list[tuple[Call, Answers]]:
+def _asked_first(function: NDCGFunction, call: Call, count: int, seed: int) -> Candidate:
+    """Ask about the first rankings without ties: a few of them if none of these has an answer."""
+    numbers, asker = tuple(islice(filter(is_plain, range(10**5)), count)), Asker(function, call)
+    queries = plain_rankings(numbers, call.k, call.shows, seed)
+    values = np.full(count, np.nan)
+    for at, query in enumerate(queries.changed(())):
+        values[at] = asker.value(query)
+    answered = np.isfinite(values)
+    explained = _explained(values, expected_values(usual_definitions, queries)) if answered.any() else Explained()
+    first = Answers(queries, values[None], answered, np.zeros(count, bool), tolerance_of(values))
+    of_sets = bool(answered.any()) and asker.depends_on_sets(queries.changed(()))
+    is_varied = len(np.unique(values[answered])) > 1
+    return Candidate(call, first, explained, float(answered.mean()), is_varied, of_sets)
+
+
+def _likeliest(found: Sequence[Candidate]) -> list[Candidate]:
     """Return two calls of a function that no definition explains, in one form: with the fewest facts if in doubt."""
-    counts = [np.count_nonzero(first.plain) for *_, first in found]
+    most = max((each.answered for each in found), default=0)
 
-    def likelihood(each: tuple[tuple[int, ...], Call, Answers]) -> tuple[Any, ...]:
-        explained, call, first = each
-        answers = 4 * np.count_nonzero(first.plain) >= max(counts)
-        of_sets = answers and _depends_on_sets(function, call, first)
-        own = of_sets and call.form != "sets"  # the function makes these sets
-        varied = len(np.unique(first.values[:, first.plain])) > 1
-        return own, answers and not of_sets, explained, varied, varied and -FORMS_BY_FACTS.index(call.form)
+    def likelihood(each: Candidate) -> tuple[Any, ...]:
+        answers = 4 * each.answered >= most
+        own = answers and each.depends_on_sets and each.call.form != "sets"  # the function makes these sets
+        return own, answers and not each.depends_on_sets, each.explained, each.is_varied
 
     ordered = sorted(found, key=likelihood, reverse=True)
-    answered = [each[1:] for each in ordered if each[1].form == ordered[0][1].form and each[2].plain.any()]
-    return answered[:2] or [ordered[0][1:]]
+    answered = [each for each in ordered if each.call.form == ordered[0].call.form and each.answered]
+    return answered[:2] or ordered[:1]
 
 
-def _depends_on_sets(function: NDCGFunction, call: Call, first: Answers) -> bool:
-    """Return whether answers to the first rankings depend on the order of a set."""
-    return Asker(function, call).depends_on_sets(first.queries.changed(()))
-
-
-def _first_numbers(count: int) -> tuple[int, ...]:
-    """Return the numbers of the first rankings without ties."""
-    return tuple(islice(filter(is_plain, range(10**5)), count))
-
-
-def _explained(values: Floats, expected: Floats) -> tuple[int, ...]:
-    """Return how well the definition that explains values best does so, as a tuple that is higher if it does better.
-
-    It has whether all values are explained, 2 if exactly and 1 if rounded; then the number of slips, negative; and how
-    many values other than 0 and 1, which many definitions share, are explained: 0 if these are few.
-    """
+def _explained(values: Floats, expected: Floats) -> Explained:
+    """Return how well the definition that explains values best does so."""
     answered = np.isfinite(values)
     varied, flags = len(np.unique(values[answered])) > 1, {0.0, 1.0}.issuperset(values[answered])
     known = np.isfinite(expected) & answered
     telling = known & (expected != 0) & (expected != 1)
     slips = np.array([len(definition.slips) for definition in usual_definitions()])
-    best: list[tuple[int, ...]] = []
+    best = []
     for tolerance, scaled in product({FLOAT32, tolerance_of(values)}, (False, True)):
         factors = factors_of(values, expected, tolerance) if scaled else np.ones(len(expected))
         agree = known & (np.abs(values - factors[:, None] * expected) <= tolerance)
         some = 0 if flags and tolerance > FLOAT32 else (agree & telling).sum(axis=1) - scaled
         complete = varied & (flags | (some > 0)) & (agree == known).all(axis=1) & (known.sum(axis=1) >= LEAST_ANSWERS)
-        complete = complete * (1 + (tolerance == FLOAT32))
+        exact = complete & (tolerance == FLOAT32)
         half = np.count_nonzero(answered & (values != 0) & (values != 1)) / 2
-        many = (complete > 0) | (some >= max(half, LEAST_ANSWERS))
-        columns = complete, (-slips - scaled) * (complete > 0), some * many
+        many = complete | (some >= max(half, LEAST_ANSWERS))
+        columns = complete, exact, (-slips - scaled) * complete, some * many
         best.append(max(zip(*(column.tolist() for column in columns), strict=True)))
-    return max(best)
+    return Explained(*max(best))

@@ -21,22 +21,21 @@ from ..measure.ties import Floats, Mask
 from ..show.tables import Readable, Table, number_text
 from .asking import Asked, ask, decimals_of, likely_calls
 from .definitions import FACTORS, VISIBLE, Answers, Match, explain_answers
+from .forms import FORMS, NDCGFunction, Shows, arguments_text, possible_calls
 from .properties import in_common, properties_of
-from .questions import (
-    FLOAT32,
-    FORMS_WITHOUT_IDS,
-    FORMS_WITHOUT_SCORES,
-    FUNCTION_FORMS,
-    OF_A_SET,
-    Asker,
-    NDCGFunction,
-    arguments_text,
-)
+from .questions import FLOAT32, OF_A_SET, Asker
 from .slip_terms import Query, query_scores, ranked
 from .slips import DUPLICATES_COUNTED, slip_named
 
+DOUBTFUL = 0.2  # of the answers: if no convention agrees with as many, the arguments are probably wrong
 NEAREST_SHOWN = 5  # conventions in the table
 WITHOUT_ORDER = ("ranx", "ranx_burges", "allrank")  # libraries that order ties of longer lists in no fixed way
+
+
+WRAPPER = """\
+def wrapped(run, qrels, k):  # {{document: score}}, {{document: relevance}}, the cutoff
+    ranking = sorted(run, key=run.get, reverse=True)
+    return my_ndcg([qrels.get(document, 0) for document in ranking], sorted(qrels.values(), reverse=True), k={k})"""
 
 
 class Example(NamedTuple):
@@ -65,7 +64,7 @@ class Check(Readable):
     Attributes:
         signature: the options of the convention that the function computes; empty if it has a slip or is unknown.
         form: the form in which the function takes rankings.
-        k: the cutoff.
+        k: the cutoff; None if whole rankings were compared.
         cases: the number of rankings that it was asked about.
         answered: the number of these for which it returned a score, or nan or None for no score.
         matches: the definitions with which all answers agree: conventions; or else slips on conventions, the one that
@@ -77,6 +76,8 @@ class Check(Readable):
         unordered: the number of answers for rankings with ties, if no order of tied documents explains them all, but
             each is the score of some order; else 0.
         refused: whether it returned no score for most rankings.
+        is_binary: whether it was asked with a relevance of 0 and 1 only, since grades give values above 1 or none.
+        called: the calls that were made to find the form, in words, if the best of them explains few answers.
     """
 
     signature: str
@@ -91,6 +92,8 @@ class Check(Readable):
     notes: tuple[str, ...] = ()
     unordered: int = 0
     refused: bool = False
+    is_binary: bool = False
+    called: tuple[str, ...] = ()
 
     @property
     def conventions(self) -> tuple[str, ...]:
@@ -110,14 +113,21 @@ class Check(Readable):
     def status(self) -> int:
         """0 if the function computes a convention, or the one that was wanted; 1 if not; 2 if it gave no score.
 
-        3 if it computes one, but gave no score for most rankings.
+        3 if it gave no score for most rankings, or computes a convention only for a relevance of 0 and 1.
         """
         if not self.answered:
             return 2
+        if self.refused:
+            return 3
         wanted = self.wanted in self.conventions and (not self.unordered or self.wanted in WITHOUT_ORDER)
         if not (wanted if self.wanted else self.conventions):
             return 1
-        return 3 if self.refused else 0
+        return 3 if self.is_binary else 0
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether the function is probably called in another way: nothing explains its answers."""
+        return not self.matches and max(self.agreeing.values(), default=0) < DOUBTFUL * self.answered
 
     def _tables(self) -> list[Table]:
         best = sorted(self.agreeing.items(), key=lambda item: -item[1])[:NEAREST_SHOWN]
@@ -125,7 +135,7 @@ class Check(Readable):
         return [*self._example_tables(), *([counts] if best else [])]
 
     def _example_tables(self) -> list[Table]:
-        if self.example is None:
+        if self.example is None or self.is_doubtful:
             return []
         rows = [["rank", "document", "score", "relevance", "gain", "discount", "product"]]
         for rank, (document, score, relevance, *numbers) in enumerate(self.example.rows, start=1):
@@ -140,8 +150,12 @@ class Check(Readable):
         """Yield in words the definition and the slips of the function."""
         if not self.answered:
             yield f"The function returned no score for any of {self.cases:,} rankings."
-            yield f"It was called with ({FUNCTION_FORMS[self.form]}), one query at a time."
+            yield from self._how_to_wrap()
             return
+        if self.is_doubtful:
+            most = max(self.agreeing.values())
+            yield f"Nothing explains its answers: with any convention, at most {most:,} of {self.answered:,} agree."
+            yield from self._how_to_wrap()
         of = f" for which it returned a score, of {self.cases:,}" if self.answered < self.cases else ""
         agree = f"all {self.answered:,} rankings agree{of}"
         if self.unordered:
@@ -153,7 +167,7 @@ class Check(Readable):
         if self.wanted and self.wanted not in self.conventions:
             count = self.agreeing[self.wanted]
             yield f"It does not compute the nDCG of {self.wanted}: {count:,} of {self.answered:,} rankings agree."
-        if not self.matches:
+        if not self.matches and not self.is_doubtful:
             count = self.agreeing[self.nearest]
             yield "No convention and no known slip explains it."
             yield f"The nearest convention is {self.nearest}: {count:,} of {self.answered:,} rankings agree."
@@ -163,6 +177,13 @@ class Check(Readable):
                 f"Its order of tied documents is not fixed: no order explains its scores for the {self.unordered:,} "
                 "rankings with ties, but each is the score of some order."
             )
+
+    def _how_to_wrap(self) -> Iterator[str]:
+        """Yield in words how the function was called, and how to call it in another way."""
+        yield "It probably takes other arguments than those that it was called with:"
+        yield from (f"  ({each})" for each in self.called)
+        yield "Wrap it in a function that takes one of these, and check that one. For example:"
+        yield WRAPPER.format(k=self.k or 10)
 
     def _slips(self, agree: str) -> Iterator[str]:
         """Yield in words the slips and the factor of the function."""
@@ -176,11 +197,13 @@ class Check(Readable):
             slip = f" with {'a slip' if len(names) == 1 else 'slips'}: {' and '.join(names)}" if names else ""
             yield f"{'Or it' if at else 'It'} computes {times}the nDCG of {', '.join(conventions)}{slip}: {agree}."
             yield from ([FACTORS[factor]] if factor in FACTORS else [])
+            if factor == 2 and FORMS[self.form].is_batch:
+                yield "It returns the sum over the rankings, not their mean."
             yield from (f"{slip.meaning}{slip.reported}" for slip in slips)
 
     def _difference(self) -> Iterator[str]:
         """Yield the sums of the smallest ranking on which the function differs."""
-        if (example := self.example) is None:
+        if (example := self.example) is None or self.is_doubtful:
             return
         name, documents = result_name("nDCG", example.query.k), len(example.rows)
         sums = f"{number_text(math.fsum(row[-1] for row in example.rows))} / {number_text(example.ideal)}"
@@ -217,11 +240,9 @@ def check(
         function: returns the nDCG of one query, from a ranking and the cutoff; if `k` is None, it may take the ranking
             only.
         k: the cutoff; None for the whole list.
-        form: how the function takes a ranking: "mappings" (`{document: score}`, `{document: relevance}`, k), "lists"
-            (scores, relevance, k), "arrays" (the same as NumPy arrays) or "ranked" (ids of documents, best first,
-            `{document: relevance}`, k), "sets" (ids, the set of those that are relevant, k), "ids" (the same with a
-            list) or "relevance" (the relevance of documents, best first, k). By default, the form in which some
-            definition explains most answers. Of two sides, the relevance may also be the first argument.
+        form: how the function takes a ranking, such as "mappings" (`{document: score}`, `{document: relevance}`, k) or
+            "sets" (ids of documents, best first, the set of those that are relevant, k); docs/slips.md lists all. By
+            default, the form in which some definition explains most answers. The arguments may have another order.
         convention: the convention that the function should compute; by default any.
         cases: the number of rankings.
         seed: the random seed of the rankings.
@@ -254,22 +275,33 @@ def check(
         whole("k", k, 1, 10**3)
     whole("cases", cases, 1, 10**5)
     whole("seed", seed, 0)
-    for name, value, words in (("form", form, tuple(FUNCTION_FORMS)), ("convention", convention, tuple(CONVENTIONS))):
+    for name, value, words in (("form", form, tuple(FORMS)), ("convention", convention, tuple(CONVENTIONS))):
         if value is not None:
             choice(name, value, words)
-    results: list[tuple[float, Check]] = []
-    for call, first in likely_calls(function, k, tuple(FUNCTION_FORMS) if form is None else (form,), seed):
-        result = _compared(ask(function, call, k, cases, seed), first, convention or "")
-        slips = min((len(match.slips) for match in result.matches), default=math.inf)
-        results.append((slips, result))
-        if slips < 2:
+    forms = tuple(FORMS) if form is None else (form,)
+    found: list[Check] = []
+    for call, first, *_ in likely_calls(function, k, forms, seed):
+        if call.is_binary and any(each.matches for each in found):
             break
-    return min(results, key=lambda each: each[0])[1]
+        found.append(_compared(ask(function, call, cases, seed), first, convention or ""))
+        if _slips(found[-1]) < 2:
+            break
+    best = min(found, key=_slips)
+    if best.k is None and k is not None:
+        best = replace(best, notes=("It takes no cutoff, so whole rankings were compared.", *best.notes))
+    called = dict.fromkeys(each.text for each in possible_calls(function, k, forms))
+    return replace(best, called=tuple(called)) if best.is_doubtful or not best.answered else best
+
+
+def _slips(result: Check) -> float:
+    """Return the fewest slips that explain the answers."""
+    return min((len(match.slips) for match in result.matches), default=math.inf)
 
 
 def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
     """Compare answers with every definition."""
-    result = Check("", asked.asker.call.form, asked.k, asked.cases, 0, (), {}, wanted, notes=tuple(_notes(asked)))
+    call, notes = asked.asker.call, tuple(_notes(asked))
+    result = Check("", call.form, call.k, asked.cases, 0, (), {}, wanted, notes=notes, is_binary=call.is_binary)
     if asked.answers is None:
         return result
     rounded, of_0_and_1 = asked.answers.tolerance, {0.0, 1.0}.issuperset(asked.answers.values.flat)
@@ -318,14 +350,19 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
 
 def _notes(asked: Asked) -> Iterator[str]:
     """Yield in words how a function was called, and its side effects."""
-    k, call = asked.k, asked.asker.call
-    if k is not None and call.cutoff is None:
-        yield f"It takes no cutoff. It was compared with nDCG@{k}; k=None (-k all) compares whole rankings."
-    if call.form == "relevance":
+    call = asked.asker.call
+    form = FORMS[call.form]
+    if call.cutoff is None and call.k is not None:
+        yield f"It takes no cutoff. It was compared with nDCG@{call.k}."
+    if call.form in ("relevance", "relevance_rows"):
         lacking = "relevant documents that were not retrieved are not in its ideal"
         yield f"It takes only the relevance of a ranking: unless this has all judged documents, {lacking}."
-    if call.relevance_first:
-        yield "It takes the relevance as its first argument, and was called so."
+    if call.is_binary:
+        yield "It was asked with a relevance of 0 and 1: with grades, it returns values above 1 or no score."
+    if form.is_batch:
+        yield f"It takes several rankings at once. It was called with ({call.text}) of two copies of each."
+    elif call.order != tuple(range(len(call.order))):
+        yield f"It was called with ({call.text})."
     for name, habit in asked.asker.habits.items():
         example = f", such as {habit.example}" if habit.example else ""
         yield f"It {name}: {habit.times:,} of {asked.cases:,} rankings{example}."
@@ -362,26 +399,26 @@ def _smallest_example(asker: Asker, queries: Iterable[Query], convention: str, t
         return bool(_differ_visibly(np.array([asker.value(query)]), query_scores([query], options), tolerance).all())
 
     query = min(queries, key=lambda each: len({*each.run, *each.qrels}))
-    while (simpler := next(filter(differs, _simpler(query, asker.call.form)), None)) is not None:
+    while (simpler := next(filter(differs, _simpler(query, asker.call.shows)), None)) is not None:
         query = simpler
     return _example(query, asker.value(query), options)
 
 
-def _simpler(query: Query, form: str) -> Iterator[Query]:
+def _simpler(query: Query, shows: Shows) -> Iterator[Query]:
     """Yield rankings with a document less, a judgment less, a smaller cutoff or plainer numbers."""
     for document in {**query.run, **query.qrels}:
         smaller = query._replace(run=_without(query.run, document), qrels=_without(query.qrels, document))
-        if smaller.qrels:
+        if smaller.qrels and (shows.several or any(smaller.qrels.values())):
             yield smaller
-    if form not in FORMS_WITHOUT_IDS:
+    if shows.documents:
         yield from (query._replace(run=_without(query.run, document)) for document in query.run)
-        if len(query.qrels) > 1:
+        if len(query.qrels) > 1 and shows.several:
             yield from (query._replace(qrels=_without(query.qrels, document)) for document in query.qrels)
     if query.k is not None and query.k > 1:
         yield from (query._replace(k=k) for k in (1, query.k - 1))
-    for document, relevance in query.qrels.items():
+    for document, relevance in query.qrels.items() if shows.several else ():
         yield from (query._replace(qrels={**query.qrels, document: each}) for each in (0, 1) if relevance > each)
-    if form not in FORMS_WITHOUT_SCORES:
+    if shows.scores:
         levels = sorted(set(query.run.values()))
         run = {document: float(levels.index(score) + 1) for document, score in query.run.items()}
         if run != query.run:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..measure.ties import Floats
-from .questions import FORMS_WITHOUT_IDS, FORMS_WITHOUT_SCORES
+from .forms import Shows
 from .slip_terms import Queries, Query, in_order, ranked
 
 PLAIN_KINDS = (  # without ties
@@ -37,23 +37,23 @@ CLOSE = (3, 4, 5, 6, 7, 12)  # the decimals in which scores differ
 TIED_DOCUMENTS = 12  # the most with the same score; one or two of them are relevant, so that all orders can be tried
 
 
-def kinds_of(form: str) -> tuple[str, ...]:
-    """Return the kinds of the rankings that a form can express, as one after the other is asked."""
+def kinds_of(shows: Shows) -> tuple[str, ...]:
+    """Return the kinds of the rankings that arguments can show, as one after the other is asked."""
     kinds: tuple[str, ...] = ASKED_KINDS
-    if form in FORMS_WITHOUT_SCORES:
+    if not shows.scores:
         kinds = tuple(WITHOUT_SCORES.get(kind, kind) for kind in kinds)
-    return tuple(OF_LISTS.get(kind, kind) for kind in kinds) if form in FORMS_WITHOUT_IDS else kinds
+    return tuple(OF_LISTS.get(kind, kind) for kind in kinds) if not shows.documents else kinds
 
 
-def random_rankings(numbers: Iterable[int], k: int | None, form: str, seed: int, attempt: int = 0) -> list[Query]:
-    """Return small random rankings that a form can express, one for each number, which determines its kind.
+def random_rankings(numbers: Iterable[int], k: int | None, shows: Shows, seed: int, attempt: int = 0) -> list[Query]:
+    """Return small random rankings that arguments can show, one for each number, which determines its kind.
 
-    >>> random_rankings([3], 2, "lists", 0) == random_rankings([2, 3], 2, "lists", 0)[1:]
+    >>> random_rankings([3], 2, Shows(), 0) == random_rankings([2, 3], 2, Shows(), 0)[1:]
     True
     """
-    kinds = kinds_of(form)
+    kinds = kinds_of(shows)
     return [
-        _random_ranking(np.random.default_rng((seed, number, attempt)), k, form, kinds[number % len(kinds)], number)
+        _random_ranking(np.random.default_rng((seed, number, attempt)), k, shows, kinds[number % len(kinds)], number)
         for number in numbers
     ]
 
@@ -64,15 +64,15 @@ def is_plain(number: int) -> bool:
 
 
 @lru_cache(maxsize=16)
-def plain_rankings(numbers: tuple[int, ...], k: int | None, form: str, seed: int) -> Queries:
+def plain_rankings(numbers: tuple[int, ...], k: int | None, shows: Shows, seed: int) -> Queries:
     """Return random rankings, which keep their scores by each definition for the next function."""
-    return Queries(random_rankings(numbers, k, form, seed))
+    return Queries(random_rankings(numbers, k, shows, seed))
 
 
-def _random_ranking(rng: "np.random.Generator", k: int | None, form: str, kind: str, number: int) -> Query:
+def _random_ranking(rng: "np.random.Generator", k: int | None, shows: Shows, kind: str, number: int) -> Query:
     cut, turn = k or 8, number // len(ASKED_KINDS)
     if kind in ("tied", "long tied", "close"):
-        return _with_ties(rng, cut, form, kind, 2 * turn + number % 2)._replace(k=k)
+        return _with_ties(rng, cut, shows, kind, 2 * turn + number % 2)._replace(k=k)
     low, high = {
         "short": (2, max(cut, 3)),
         "long": LONG,
@@ -86,7 +86,7 @@ def _random_ranking(rng: "np.random.Generator", k: int | None, form: str, kind: 
     if kind == "many relevant":
         relevance = np.maximum(relevance, 1)
     retrieved, judged = np.ones((2, size), bool)
-    if form not in FORMS_WITHOUT_IDS:
+    if shows.documents:
         if kind in ("deep", "unjudged"):
             retrieved[: rng.integers(1, size - cut + 1)] = False
             relevance[~retrieved] = np.maximum(relevance[~retrieved], 1)
@@ -108,10 +108,10 @@ def _random_ranking(rng: "np.random.Generator", k: int | None, form: str, kind: 
     if retrieved.all() and turn % 2 == 0:
         scores -= scores[rng.integers(size)]  # so that one is 0
     order = rng.permutation(size)
-    return _query(rng, form, scores[order], relevance[order], retrieved[order], judged[order])._replace(k=k)
+    return _query(rng, shows, scores[order], relevance[order], retrieved[order], judged[order])._replace(k=k)
 
 
-def _with_ties(rng: "np.random.Generator", cut: int, form: str, kind: str, number: int) -> Query:
+def _with_ties(rng: "np.random.Generator", cut: int, shows: Shows, kind: str, number: int) -> Query:
     """Return a ranking with tied documents, at most two of which are relevant, or with close scores."""
     size = int(rng.integers(*{"long tied": LONG, "close": (4, TIED_DOCUMENTS + 1)}.get(kind, (2, cut + 6))))
     relevance = rng.integers(0, rng.integers(2, 7), size) * (rng.random(size) < rng.uniform(0.3, 1))
@@ -134,19 +134,19 @@ def _with_ties(rng: "np.random.Generator", cut: int, form: str, kind: str, numbe
             scores[group] = scores[start]
         relevance[start + rng.permutation(length)[:relevant]] = rng.permutation(5)[:relevant] + 1
     retrieved, judged = np.ones((2, size), bool)
-    if form == "mappings":
+    if shows.documents:
         judged = ~tied | (relevance > 0) | (rng.random() < 0.7)
         extra = int(rng.integers(0, 4))  # that were not retrieved
         relevance, scores = np.append(relevance, rng.integers(1, 4, extra)), np.append(scores, np.zeros(extra))
         retrieved, judged = np.append(retrieved, np.zeros(extra, bool)), np.append(judged, np.ones(extra, bool))
         judged |= not (relevance * judged).any()
     order = rng.permutation(len(scores))
-    return _query(rng, form, scores[order], relevance[order], retrieved[order], judged[order])
+    return _query(rng, shows, scores[order], relevance[order], retrieved[order], judged[order])
 
 
 def _query(
     rng: "np.random.Generator",
-    form: str,
+    shows: Shows,
     scores: Floats,
     relevance: NDArray[np.int64],
     retrieved: NDArray[np.bool_],
@@ -155,10 +155,15 @@ def _query(
     """Return a ranking with documents of random ids."""
     size = len(scores)
     documents = [f"d{number}" for number in rng.permutation(3 * size)[:size] + 1]
-    if form in ("sets", "ids"):  # which show relevant documents only
+    if not shows.several:
+        one = int(relevance.argmax() if relevance.any() else rng.integers(size))
+        relevance, judged = np.eye(1, size, one, dtype=np.int64)[0], judged | (np.arange(size) == one)
+    if not shows.grades and not shows.documents:
+        relevance = np.minimum(relevance, 1)
+    elif not shows.grades:  # only relevant documents are known
         relevance, judged = np.minimum(relevance, 1), judged & (relevance > 0)
     run = {documents[at]: float(scores[at]) for at in np.flatnonzero(retrieved)}
-    order = range(size) if form in FORMS_WITHOUT_IDS else rng.permutation(size)
+    order = range(size) if not shows.documents else rng.permutation(size)
     qrels = {documents[at]: int(relevance[at]) for at in order if judged[at]}
     query = Query(run, qrels, None)
-    return query._replace(run=in_order(ranked(query))) if form in FORMS_WITHOUT_SCORES else query
+    return query._replace(run=in_order(ranked(query))) if not shows.scores else query

@@ -36,6 +36,11 @@ def _another(document: Any) -> Any:
     return f"another {document}" if isinstance(document, str) else ~document
 
 
+def _cut_at_length(query: Query) -> Query:
+    """Cut at the length of the run, if that is shorter than the cutoff."""
+    return query._replace(k=max(1, min(len(query.run), query.k or len(query.run))))
+
+
 def _without_negative(query: Query) -> Query:
     kept = {document: score for document, score in query.run.items() if query.qrels.get(document, 0) >= 0}
     return query._replace(
@@ -139,13 +144,13 @@ SLIPS = (
     ),
     Slip(
         "exponential gain",
-        "The gain is 2^r - 1 instead of r.",
+        "The gain is 2^r - 1, so that documents of a high grade count more.",
         reports=(3, "Georgetown-IR-Lab/OpenNIR#14"),
         both=Term(options={"gain": "exponential"}),
     ),
     Slip(
         "linear gain",
-        "The gain is r instead of 2^r - 1.",
+        "The gain is the relevance r.",
         reports=(1, "Georgetown-IR-Lab/OpenNIR#14"),
         both=Term(options={"gain": "linear"}),
     ),
@@ -161,6 +166,12 @@ SLIPS = (
         "queries with few relevant documents cannot reach 1.",
         reports=(5, "datawhalechina/torch-rechub#45"),
         both=Term(options={"ideal": "full"}),
+    ),
+    Slip(
+        "ideal of as many relevant documents as were retrieved",
+        "The ideal has the query's highest gain at every rank of the result list up to k, even if fewer documents are "
+        "relevant, so that long result lists cannot reach 1.",
+        ideal=Term((_cut_at_length,), {"ideal": "full"}),
     ),
     Slip(
         "equal weights at ranks 1 and 2",

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from ..explanations.check import check
-from ..explanations.questions import NDCGFunction
+from ..explanations.forms import NDCGFunction
 from ..measure.interrupts import interruptible
 from ..measure.messages import in_short
 from .output import Listing

@@ -22,7 +22,8 @@ from checked_functions import KINDS, MUTANTS, SETS, SLIPS, UNSTABLE, Documents, 
 from conftest import ROOT
 
 from ndcg.explanations.check import Check, check
-from ndcg.explanations.questions import FUNCTION_FORMS, Asker, Call, cutoff_parameters, possible_calls
+from ndcg.explanations.forms import FORMS, Call, accepted_arguments, possible_calls
+from ndcg.explanations.questions import Asker
 from ndcg.explanations.random_rankings import random_rankings
 from ndcg.explanations.slip_terms import Queries, Query, in_order, query_scores
 from ndcg.explanations.slips import slip_named
@@ -83,7 +84,7 @@ OTHER_FORMS: dict[str, Callable[[Function], Function]] = {
 @pytest.mark.parametrize("slip", sampled([slip for slip in SLIPS if slip not in OF_IDS_OR_SCORES], 8))
 def test_a_slip_is_named_in_every_form_that_shows_it(slip: str, form: str) -> None:
     """Of sets of relevant ids, and of lists with the relevance first."""
-    asked = random_rankings(range(100), 10, form, 0)
+    asked = random_rankings(range(100), 10, FORMS[form].shows, 0)
     queries = Queries(query for query in asked if form != "sets" or any(query.qrels.values()))
     values = slip_named(slip).scores(queries, {"convention": "ranx"})
     hidden = any(np.allclose(values, queries.scores({"convention": name}), equal_nan=True) for name in CONVENTIONS)
@@ -187,7 +188,7 @@ def test_arguments_that_explain_some_answers_by_chance_are_not_kept(name: str, s
 def test_a_call_with_the_relevance_first_shows_that_it_cuts_a_set() -> None:
     """Under any hash seed: the query has twice as many relevant documents as the cutoff, and one is found."""
     first = [Query({"a": 1.0}, {"a": 1}, 10)]
-    calls = (Call("sets", 2, relevance_first) for relevance_first in (False, True))
+    calls = (Call("sets", 2, order) for order in ((0, 1), (1, 0)))
     assert [Asker(SETS["hit rate"][0], call).depends_on_sets(first) for call in calls] == [False, True]
 
 
@@ -227,7 +228,7 @@ def test_a_function_of_one_list_gets_the_relevance_in_the_order_of_the_ranking(
 @pytest.mark.parametrize(
     ("function", "cutoffs"),
     [
-        (lambda scores, relevance, base: 0, [2]),
+        (lambda scores, relevance, base: 0, [2, None]),
         (lambda scores, relevance, base=None: 0, [2, None]),
         (lambda scores, relevance, method="exp": 0, [None]),
         (lambda scores, relevance: 0, [None]),
@@ -238,9 +239,11 @@ def test_a_function_of_one_list_gets_the_relevance_in_the_order_of_the_ranking(
     ],
 )
 def test_the_cutoff_goes_where_a_function_may_take_it(function: Function, cutoffs: list[int | str | None]) -> None:
-    assert cutoff_parameters(function, 10) == cutoffs
-    forms = {call.form for call in possible_calls(function, 10, tuple(FUNCTION_FORMS))}
-    assert forms == FUNCTION_FORMS.keys() - {"relevance"}
+    assert [cutoff for _, cutoff in accepted_arguments(function, 10)] == cutoffs
+    called = {call.form for call in possible_calls(function, 10, tuple(FORMS))}
+    of_two = {name for name, form in FORMS.items() if len(form.arguments) == 2}
+    unsure = {name for name in of_two if FORMS[name].must_be_hinted or FORMS[name].module}
+    assert called - unsure - {"queries", "groups"} == of_two - unsure
 
 
 def test_a_factor_is_explained() -> None:
@@ -288,7 +291,8 @@ def test_a_form_may_be_named(form: str, function: Function) -> None:
     turned = check(lambda one, other, k: function(other, one, k), form=form, cases=60)
     assert turned.form == form
     assert "ranx" in turned.conventions
-    assert "It takes the relevance as its first argument, and was called so." in turned.notes
+    first, second = FORMS[form].arguments
+    assert f"It was called with ({second.text}, {first.text}, k)." in turned.notes
 
 
 def test_a_form_that_is_named_has_slips_and_the_relevance_first_as_any_other() -> None:
@@ -310,8 +314,15 @@ def test_the_cutoff_may_be_a_keyword_or_absent(function: Function, k: int | None
 def test_a_function_that_takes_no_cutoff_is_compared_at_the_one_given() -> None:
     result = check(lambda run, qrels: usual(run, qrels, 10), cases=40)
     assert "ranx" in result.conventions
-    said = "It takes no cutoff. It was compared with nDCG@10; k=None (-k all) compares whole rankings."
-    assert said in result.notes
+    assert result.k == 10
+    assert "It takes no cutoff. It was compared with nDCG@10." in result.notes
+
+
+def test_a_function_that_takes_no_cutoff_and_has_none_is_compared_on_whole_rankings() -> None:
+    result = check(lambda run, qrels: usual(run, qrels, None), cases=40)
+    assert "ranx" in result.conventions
+    assert result.k is None
+    assert "It takes no cutoff, so whole rankings were compared." in result.notes
 
 
 def test_a_document_counted_twice_is_reported() -> None:
@@ -481,7 +492,8 @@ def test_a_function_that_gives_no_score_could_not_be_asked() -> None:
     result = check(lambda run, qrels, k: "high")
     assert result.status == 2
     assert "returned no score for any of 200 rankings" in str(result)
-    assert f"It was called with ({FUNCTION_FORMS[result.form]}), one query at a time." in str(result)
+    assert "It probably takes other arguments than those that it was called with:" in str(result)
+    assert "  ({document: score}, {document: relevance}, k)" in str(result)
     assert "Signature" not in str(result) + result.to_markdown() + result._repr_html_()
 
 

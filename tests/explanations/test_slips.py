@@ -10,6 +10,7 @@ import pytest
 from checked_functions import query_of
 from conftest import ROOT
 
+from ndcg.explanations.forms import Shows
 from ndcg.explanations.random_rankings import random_rankings
 from ndcg.explanations.slip_terms import Queries, Query, Slip, in_order, query_scores
 from ndcg.explanations.slips import DUPLICATES_COUNTED, SLIPS, slip_named
@@ -20,7 +21,7 @@ LOG = [1 / math.log2(rank + 1) for rank in range(1, 30)]
 
 @pytest.mark.parametrize("slip", SLIPS, ids=lambda slip: slip.name)
 def test_a_slip_has_another_score_than_some_convention(slip: Slip) -> None:
-    queries = random_rankings(range(100), 5, "mappings", 1)
+    queries = random_rankings(range(100), 5, Shows(), 1)
     queries = [
         query._replace(qrels={document: grade - 1 if at % 9 == 0 else grade for document, grade in query.qrels.items()})
         for at, query in enumerate(queries)
@@ -121,7 +122,7 @@ def test_the_test_to_paste_fails_for_every_two_slips(pasted: dict[str, Any]) -> 
 def test_no_two_rankings_show_all_slips() -> None:
     """As the page says: no ranking shows two of these three."""
     names = "no relevant documents scored 1", "0 if lists are shorter than k", "DCG not cut at k"
-    queries = [query for k in (1, 2, 5, None) for query in random_rankings(range(200), k, "mappings", 2)]
+    queries = [query for k in (1, 2, 5, None) for query in random_rankings(range(200), k, Shows(), 2)]
     right = query_scores(queries, {})
     shown = np.array([~np.isclose(slip_named(name).scores(Queries(queries), {}), right) for name in names])
     assert shown.any(axis=1).all()

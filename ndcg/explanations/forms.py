@@ -1,0 +1,295 @@
+"""The ways in which functions of nDCG are called, as one table: what is passed, and what it shows of a ranking."""
+
+import inspect
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib import import_module
+from itertools import cycle, permutations, product
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .slip_terms import Query, ranked
+
+NDCGFunction = Callable[..., Any]
+Arguments = tuple[Any, ...]
+CUTOFF_NAMES = ("k", "top_k", "topk", "top_n", "topn", "at", "at_k", "cutoff", "n")
+POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+REPEATED = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
+class Shows(NamedTuple):
+    """What the arguments of a function can show of a ranking."""
+
+    documents: bool = True  # those that were not judged, and those that were not retrieved
+    scores: bool = True  # and with them ties
+    grades: bool = True  # of relevance, rather than only which documents are relevant
+    several: bool = True  # relevant documents, rather than a single one
+
+
+class Argument(NamedTuple):
+    """An argument of a function."""
+
+    text: str  # what it has
+    name: str  # a name for it
+    words: str  # parts of the names that code gives it
+
+    def is_hinted_at(self, name: str) -> bool:
+        """Return whether the name of a parameter hints at it."""
+        return any(word in name.lower() for word in self.words.split())
+
+
+class Form(NamedTuple):
+    """A way of calling a function of nDCG."""
+
+    arguments: tuple[Argument, ...]
+    of: Callable[[Query], Arguments]  # returns a ranking as these, in new objects
+    shows: Shows
+    has_ids: bool = False  # whether documents have ids, which must not matter
+    is_batch: bool = False  # whether several rankings are passed: two copies of one
+    module: str = ""  # the module that makes the arguments
+    must_be_hinted: bool = False  # whether it is only tried if each parameter hints at its argument
+
+    def text(self, order: Iterable[int], cutoff: int | str | None) -> str:
+        """Return the arguments in some order in words."""
+        words = [self.arguments[at].text for at in order]
+        words.insert(cutoff if isinstance(cutoff, int) else len(words), "k")
+        return ", ".join(words if cutoff is not None else words[:-1])
+
+
+OF_IDS = Shows(scores=False, grades=False)
+OF_LISTS = Shows(documents=False)
+SCORES = Argument("scores", "scores", "score pred output logit prob")
+RELEVANCE = Argument("relevance", "relevance", "true truth label target rel grade gain")
+IDS = Argument("ids", "ids", "rank rec pred retrieved result list top id doc item")
+RELEVANT_SET = Argument("{relevant ids}", "relevant", "relevant actual truth true gold gt pos test")
+RELEVANT = RELEVANT_SET._replace(text="[relevant ids]")
+HITS = Argument("0 or 1 by rank", "hits", "hit rel")
+BY_RANK = Argument("relevance by rank", "relevance", "rel gain grade hit current pred rank")
+RUN = Argument("{document: score}", "run", "run score pred result ret")
+QRELS = Argument("{document: relevance}", "qrels", "qrel rel true truth label target gold gt judg")
+GROUPS = "query qid group user session"
+
+
+def _several(argument: Argument) -> Argument:
+    return argument._replace(text=f"[{argument.text}, …]")
+
+
+def _twice(of: Callable[[Query], Arguments], *join: Callable[[list[Any]], Any]) -> Callable[[Query], Arguments]:
+    """Return the arguments of two copies of a ranking, each joined in its own way."""
+
+    def arguments(query: Query) -> Arguments:
+        pairs = zip(of(query), of(query), strict=True)
+        return tuple(each(list(pair)) for each, pair in zip(cycle(join), pairs, strict=False))
+
+    return arguments
+
+
+def _lists(query: Query) -> Arguments:
+    return [query.run[each] for each in query.run], [query.qrels.get(each) for each in query.run]
+
+
+def _arrays(query: Query) -> Arguments:
+    return tuple(map(np.array, _lists(query)))
+
+
+def _tensors(query: Query) -> Arguments:
+    return tuple(map(_tensor, _arrays(query)))
+
+
+def _tensor(values: Any) -> Any:
+    return import_module("torch").from_numpy(np.array(values))
+
+
+def _queries(query: Query) -> Arguments:
+    return *(np.tile(each, 2) for each in _arrays(query)), np.repeat([1, 2], len(query.run))
+
+
+def _groups(query: Query) -> Arguments:
+    return *(np.tile(each, 2) for each in _arrays(query)), np.repeat(len(query.run), 2)
+
+
+def _relevant(query: Query) -> list[Any]:
+    return [document for document, relevance in query.qrels.items() if relevance > 0]
+
+
+def _ids(query: Query) -> Arguments:
+    return ranked(query), _relevant(query)
+
+
+def _by_rank(query: Query) -> list[float]:
+    return [query.qrels.get(each, 0) for each in ranked(query)]
+
+
+def _hits(query: Query) -> Arguments:
+    return _by_rank(query), _relevant(query)
+
+
+def _columns(query: Query) -> Arguments:
+    column = {document: at for at, document in enumerate({**query.qrels, **query.run})}
+    relevance = [query.qrels.get(document, 0) for document in column]
+    return np.array([column[each] for each in ranked(query)], int), np.array(relevance)
+
+
+def _mappings(query: Query) -> Arguments:
+    return dict(query.run), dict(query.qrels)
+
+
+# The ways that tell the fewest facts of a ranking come first.
+FORMS = {
+    "item": Form(
+        (IDS, Argument("relevant id", "relevant", "item target gt true pos")),
+        lambda query: (ranked(query), *_relevant(query)),
+        OF_IDS._replace(several=False),
+        has_ids=True,
+        must_be_hinted=True,
+    ),
+    "sets": Form((IDS, RELEVANT_SET), lambda query: (ranked(query), set(_relevant(query))), OF_IDS, has_ids=True),
+    "ids": Form((IDS, RELEVANT), _ids, OF_IDS, has_ids=True),
+    "id_lists": Form((_several(IDS), _several(RELEVANT)), _twice(_ids, list), OF_IDS, has_ids=True, is_batch=True),
+    "hits": Form((HITS, RELEVANT), _hits, OF_IDS),
+    "hit_rows": Form((_several(HITS), _several(RELEVANT)), _twice(_hits, np.array, list), OF_IDS, is_batch=True),
+    "ranked": Form((IDS, QRELS), lambda query: (ranked(query), dict(query.qrels)), Shows(scores=False), has_ids=True),
+    "columns": Form(
+        (Argument("columns by rank", "ranked", IDS.words), Argument("relevance by column", "relevance", QRELS.words)),
+        _columns,
+        Shows(scores=False),
+    ),
+    "ideal": Form(
+        (BY_RANK, Argument("relevance of all, highest first", "ideal", "ideal gold true truth best all")),
+        lambda query: (_by_rank(query), sorted(query.qrels.values(), reverse=True)),
+        Shows(scores=False),
+        must_be_hinted=True,  # scores and relevance may be called so, and then hide what is wrong with scores
+    ),
+    "mappings": Form((RUN, QRELS), _mappings, Shows(), has_ids=True),
+    "runs": Form(
+        (RUN._replace(text="{query: {document: score}}"), QRELS._replace(text="{query: {document: relevance}}")),
+        _twice(_mappings, lambda pair: dict(zip(("q1", "q2"), pair, strict=True))),
+        Shows(),
+        has_ids=True,
+        is_batch=True,
+    ),
+    "lists": Form((SCORES, RELEVANCE), _lists, OF_LISTS),
+    "arrays": Form((SCORES, RELEVANCE), _arrays, OF_LISTS),
+    "tensors": Form((SCORES, RELEVANCE), _tensors, OF_LISTS, module="torch"),
+    "rows": Form((_several(SCORES), _several(RELEVANCE)), _twice(_lists, np.array), OF_LISTS, is_batch=True),
+    "tensor_rows": Form(
+        (_several(SCORES), _several(RELEVANCE)), _twice(_lists, _tensor), OF_LISTS, is_batch=True, module="torch"
+    ),
+    "queries": Form((SCORES, RELEVANCE, Argument("query ids", "queries", GROUPS)), _queries, OF_LISTS, is_batch=True),
+    "groups": Form(
+        (SCORES, RELEVANCE, Argument("sizes of queries", "sizes", f"{GROUPS} size")), _groups, OF_LISTS, is_batch=True
+    ),
+    "relevance": Form((BY_RANK,), lambda query: (_by_rank(query),), Shows(documents=False, scores=False)),
+    "relevance_rows": Form(
+        (_several(BY_RANK),),
+        _twice(lambda query: (_by_rank(query),), np.array),
+        Shows(documents=False, scores=False),
+        is_batch=True,
+    ),
+}
+
+
+class Call(NamedTuple):
+    """How a function is called."""
+
+    form: str  # the form of the ranking
+    cutoff: int | str | None = 2  # the position or the name of the cutoff, None if the function takes none
+    order: tuple[int, ...] = (0, 1)  # of the arguments
+    k: int | None = None  # the cutoff that its answers are compared with
+    is_binary: bool = False  # whether no relevance is above 1
+
+    @property
+    def shows(self) -> Shows:
+        """What it shows of a ranking."""
+        shows = FORMS[self.form].shows
+        return shows._replace(grades=shows.grades and not self.is_binary)
+
+    @property
+    def text(self) -> str:
+        """The arguments in words."""
+        return FORMS[self.form].text(self.order, self.cutoff)
+
+    def of(self, function: NDCGFunction, arguments: Arguments, k: int | None) -> Any:
+        """Return the function's result."""
+        ordered = [arguments[at] for at in self.order]
+        if isinstance(self.cutoff, str):
+            return function(*ordered, **{self.cutoff: k})
+        if self.cutoff is not None:
+            ordered.insert(self.cutoff, k)
+        return function(*ordered)
+
+
+def possible_calls(function: NDCGFunction, k: int | None, forms: Sequence[str]) -> list[Call]:
+    """Return the calls that a function may accept, in some forms; those that its parameters hint at come first.
+
+    A function without a cutoff is asked about whole rankings, and then about a cutoff that it may have of its own.
+
+    >>> [call.text for call in possible_calls(lambda r, k, method=0: 0, 10, ("lists", "relevance"))]
+    ['relevance by rank, k']
+    """
+    hints: dict[Call, int] = {}
+    is_named = len(forms) == 1
+    for (names, cutoff), form in product(accepted_arguments(function, k), forms):
+        arguments = FORMS[form].arguments
+        if not is_named and (len(arguments) != len(names) or FORMS[form].module not in {"", *sys.modules}):
+            continue
+        for order in permutations(range(len(arguments))):
+            hinted = [arguments[at].is_hinted_at(name) for at, name in zip(order, names, strict=False)]
+            if is_named or all(hinted) or not FORMS[form].must_be_hinted:
+                for compared_at in dict.fromkeys((k if cutoff is not None else None, k)):
+                    hints[Call(form, cutoff, order, compared_at)] = sum(hinted)
+    return sorted(hints, key=lambda call: -hints[call])
+
+
+def accepted_arguments(function: NDCGFunction, k: int | None) -> Iterator[tuple[list[str], int | str | None]]:
+    """Yield the names of arguments other than the cutoff, and where the cutoff goes: a position, a keyword, or None.
+
+    >>> [*accepted_arguments(lambda scores, relevance, base=2, k=10: 0, 5)]
+    [(['scores', 'relevance'], 'k')]
+    """
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (ValueError, TypeError):  # of a built-in function nothing is known
+        yield ["", ""], None if k is None else 2
+        return
+    kinds = {each.kind for each in parameters}
+    positional = [each for each in parameters if each.kind in POSITIONAL]
+    of_cutoff = [each for each in parameters if each.name.lower() in CUTOFF_NAMES and each.kind not in REPEATED]
+    others = [each for each in positional if each not in of_cutoff[:1]]
+    names, needed = [each.name for each in others], sum(each.default is each.empty for each in others)
+    if inspect.Parameter.VAR_POSITIONAL in kinds:
+        names, needed = [*names, "", ""], max(2, needed)
+    needed = needed or min(2, len(names))
+    if needed == 1 and len(others) > 1 and positional[1] in others:  # such as y_score=None
+        needed = 2
+    if of_cutoff:
+        is_early = of_cutoff[0] in positional[: needed + 1]
+        yield names[:needed], positional.index(of_cutoff[0]) if is_early else of_cutoff[0].name
+    elif needed > 2:
+        yield names[: needed - 1], needed - 1
+        yield names[:needed], None
+    elif len(others) > 2 and (others[2].default is None or type(others[2].default) is int):
+        yield names[:needed], 2
+        yield names[:needed], None
+    elif inspect.Parameter.VAR_POSITIONAL in kinds:
+        yield names[:needed], 2
+    else:
+        yield names[:needed], "k" if inspect.Parameter.VAR_KEYWORD in kinds else None
+
+
+def arguments_text(query: Query, form: str) -> str:
+    """Return a ranking as the arguments of a function, to paste.
+
+    >>> arguments_text(Query({"d1": 2.0}, {"d1": 1}, 3), "lists")
+    'scores = [2.0], relevance = [1], k = 3'
+    """
+    names, values = [each.name for each in FORMS[form].arguments], map(_plain, FORMS[form].of(query))
+    return ", ".join(f"{name} = {value}" for name, value in zip((*names, "k"), (*values, query.k), strict=True))
+
+
+def _plain(argument: Any) -> str:
+    """Return an argument as text to paste; sets in order."""
+    if isinstance(argument, set):
+        return f"{{{', '.join(map(repr, sorted(argument)))}}}" if argument else "set()"
+    return str(argument.tolist() if hasattr(argument, "tolist") else argument)
