@@ -35,7 +35,7 @@ from decimal import Decimal, InvalidOperation
 from filelock import FileLock, Timeout
 from functools import cache, cached_property, lru_cache, partial, reduce
 from importlib import import_module
-from itertools import chain, combinations, compress, count, filterfalse, groupby, islice, pairwise, permutations, product, repeat
+from itertools import chain, combinations, compress, count, cycle, filterfalse, groupby, islice, pairwise, permutations, product, repeat
 from numbers import Integral, Real
 from numpy.typing import NDArray
 from operator import attrgetter
@@ -1812,7 +1812,7 @@ def _refuse_what_sklearn_lacks(values: Mapping[str, Any], options: Options) -> N
             raise ValueError(f'engine="sklearn": sklearn.metrics.ndcg_score has no option {name}; got {shown(value)}')
 
 
-def _several(name: str, value: Any, check: Callable[[Any], Any]) -> tuple[Any, ...]:
+def _measure_options_several(name: str, value: Any, check: Callable[[Any], Any]) -> tuple[Any, ...]:
     """Check a single value or every value of a sequence; return them without duplicates."""
     if not isinstance(value, (list, tuple, range)) and not (isinstance(value, np.ndarray) and value.ndim == 1):
         return (check(value),)
@@ -1925,8 +1925,8 @@ def _measure_options_number(value: float) -> str:
 
 
 _CHECKS: dict[str, Callable[[Any], Any]] = {  # other options are flags, or one of the words in their row
-    "k": partial(_several, "k", check=_cutoff),
-    "measures": partial(_several, "measures", check=_measure_options_measure),
+    "k": partial(_measure_options_several, "k", check=_cutoff),
+    "measures": partial(_measure_options_several, "measures", check=_measure_options_measure),
     "convention": partial(choice, "convention", choices=tuple(CONVENTIONS)),
     "gain": _gain,
     "discount": _discount,
@@ -2009,7 +2009,7 @@ class Readable:
         return "\n\n".join([*tables, *remarks, *signature])
 
     def __str__(self) -> str:
-        return "\n\n".join([*map(_plain, self.tables()), "\n".join(_sentences(self))])
+        return "\n\n".join([*map(_show_tables_plain, self.tables()), "\n".join(_sentences(self))])
 
     def _repr_html_(self) -> str:
         """Return the HTML for notebooks."""
@@ -2023,7 +2023,7 @@ class Readable:
         return "".join(tables) + remarks + signature
 
 
-def _plain(table: Table) -> str:
+def _show_tables_plain(table: Table) -> str:
     """Return a table as plain text."""
     widths = _widths(table)
     rows = ([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])] for row in table)
@@ -2086,7 +2086,7 @@ def rich_of(result: Readable) -> str:
             first, *others = _widths(cells)
             if min(first, FOLDED) + sum(others) + RICH_PADDING * len(cells[0]) > console.width:
                 fits = sum([first, *others]) + 2 * len(others) <= console.width
-                console.print(Text(f"{_plain(cells) if fits else _records(cells)}\n"), soft_wrap=True)
+                console.print(Text(f"{_show_tables_plain(cells) if fits else _records(cells)}\n"), soft_wrap=True)
                 continue
             header, *rows = cells
             table = RichTable(box=box.SIMPLE_HEAD)
@@ -4177,7 +4177,7 @@ def _inputs_exclusion_columns(exclude: Any, run: Columns, judged: Columns) -> Co
     own = run if len(run.document) else judged
     if isinstance(exclude, Mapping):
         check_ids("exclude", exclude, nested=False)
-        by_query = {query: found for query, documents in exclude.items() if (found := _ids(query, documents))}
+        by_query = {query: found for query, documents in exclude.items() if (found := _inputs_exclusion_ids(query, documents))}
         queries: Any = list(by_query)
         query = np.repeat(np.arange(len(queries)), list(map(len, by_query.values())))
         documents: Any = list(chain.from_iterable(by_query.values()))
@@ -4230,7 +4230,7 @@ def by_position(exclude: Any, queries: int) -> dict[int, Any]:
     return dict(enumerate(rows))
 
 
-def _ids(query: Any, documents: Any) -> Set[Any]:
+def _inputs_exclusion_ids(query: Any, documents: Any) -> Set[Any]:
     """Return the ids of a query's documents."""
     found = documents
     if not isinstance(found, (list, tuple, Set, Mapping, str, bytes)):
@@ -5309,7 +5309,7 @@ def with_ids(argument: str, side: Any, fields: Any = None, score_order: str = "d
     if isinstance(side, Mapping) or (columns := table_names(side)) is None:
         found = _in_objects(argument, side, names)
         if found is None:
-            return side if names.kind == "exclude" else _hits(argument, side, names)
+            return side if names.kind == "exclude" else _inputs_formats_hits(argument, side, names)
         side, columns = found, list(found)
     if is_spark(side):
         raise ValueError(
@@ -5424,7 +5424,7 @@ def _of_table(argument: str, table: Any, columns: Sequence[Any], names: Names) -
         at = chosen_columns(columns, names, cells, "the table")
     except UnknownColumnError as error:
         if (lists := _rows_of_lists(table, columns)) is not None:
-            return _hits(argument, lists, names)
+            return _inputs_formats_hits(argument, lists, names)
         raise ValueError(
             f"{argument}: {error}{error.hint}; if each row is a query, give its column of lists, or an array"
         ) from None
@@ -5475,7 +5475,7 @@ class Indices(NamedTuple):
     rows: Any
 
 
-def _hits(argument: str, side: Any, names: Names) -> Any:
+def _inputs_formats_hits(argument: str, side: Any, names: Names) -> Any:
     """Return hits as mappings of ids to values, by query or in the order of the queries; others unchanged."""
     if isinstance(side, Mapping):
         side = answers_in(side, names)
@@ -8995,6 +8995,11 @@ def _another(document: Any) -> Any:
     return f"another {document}" if isinstance(document, str) else ~document
 
 
+def _cut_at_length(query: Query) -> Query:
+    """Cut at the length of the run, if that is shorter than the cutoff."""
+    return query._replace(k=max(1, min(len(query.run), query.k or len(query.run))))
+
+
 def _without_negative(query: Query) -> Query:
     kept = {document: score for document, score in query.run.items() if query.qrels.get(document, 0) >= 0}
     return query._replace(
@@ -9098,13 +9103,13 @@ SLIPS = (
     ),
     Slip(
         "exponential gain",
-        "The gain is 2^r - 1 instead of r.",
+        "The gain is 2^r - 1, so that documents of a high grade count more.",
         reports=(3, "Georgetown-IR-Lab/OpenNIR#14"),
         both=Term(options={"gain": "exponential"}),
     ),
     Slip(
         "linear gain",
-        "The gain is r instead of 2^r - 1.",
+        "The gain is the relevance r.",
         reports=(1, "Georgetown-IR-Lab/OpenNIR#14"),
         both=Term(options={"gain": "linear"}),
     ),
@@ -9120,6 +9125,12 @@ SLIPS = (
         "queries with few relevant documents cannot reach 1.",
         reports=(5, "datawhalechina/torch-rechub#45"),
         both=Term(options={"ideal": "full"}),
+    ),
+    Slip(
+        "ideal of as many relevant documents as were retrieved",
+        "The ideal has the query's highest gain at every rank of the result list up to k, even if fewer documents are "
+        "relevant, so that long result lists cannot reach 1.",
+        ideal=Term((_cut_at_length,), {"ideal": "full"}),
     ),
     Slip(
         "equal weights at ranks 1 and 2",
@@ -9705,6 +9716,297 @@ def _explanations_definitions_names_of(fit: Fit) -> Iterator[Match]:
             yield Match(convention, (*(SLIP_OF_OPTION[each] for each in differing), *slips), fit.factor)
 
 
+# ndcg/explanations/forms.py: The ways in which functions of nDCG are called, as one table: what is passed, and what it shows of a ranking.
+
+NDCGFunction = Callable[..., Any]
+Arguments = tuple[Any, ...]
+CUTOFF_NAMES = ("k", "top_k", "topk", "top_n", "topn", "at", "at_k", "cutoff", "n")
+_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+_REPEATED = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
+class Shows(NamedTuple):
+    """What the arguments of a function can show of a ranking."""
+
+    documents: bool = True  # those that were not judged, and those that were not retrieved
+    scores: bool = True  # and with them ties
+    grades: bool = True  # of relevance, rather than only which documents are relevant
+    several: bool = True  # relevant documents, rather than a single one
+
+
+class Argument(NamedTuple):
+    """An argument of a function."""
+
+    text: str  # what it has
+    name: str  # a name for it
+    words: str  # parts of the names that code gives it
+
+    def is_hinted_at(self, name: str) -> bool:
+        """Return whether the name of a parameter hints at it."""
+        return any(word in name.lower() for word in self.words.split())
+
+
+class Form(NamedTuple):
+    """A way of calling a function of nDCG."""
+
+    arguments: tuple[Argument, ...]
+    of: Callable[[Query], Arguments]  # returns a ranking as these, in new objects
+    shows: Shows
+    has_ids: bool = False  # whether documents have ids, which must not matter
+    is_batch: bool = False  # whether several rankings are passed: two copies of one
+    module: str = ""  # the module that makes the arguments
+    must_be_hinted: bool = False  # whether it is only tried if each parameter hints at its argument
+
+    def text(self, order: Iterable[int], cutoff: int | str | None) -> str:
+        """Return the arguments in some order in words."""
+        words = [self.arguments[at].text for at in order]
+        words.insert(cutoff if isinstance(cutoff, int) else len(words), "k")
+        return ", ".join(words if cutoff is not None else words[:-1])
+
+
+_OF_IDS = Shows(scores=False, grades=False)
+_OF_LISTS = Shows(documents=False)
+_SCORES = Argument("scores", "scores", "score pred output logit prob")
+_RELEVANCE = Argument("relevance", "relevance", "true truth label target rel grade gain")
+_IDS = Argument("ids", "ids", "rank rec pred retrieved result list top id doc item")
+_RELEVANT_SET = Argument("{relevant ids}", "relevant", "relevant actual truth true gold gt pos test")
+_RELEVANT = _RELEVANT_SET._replace(text="[relevant ids]")
+_HITS = Argument("0 or 1 by rank", "hits", "hit rel")
+_BY_RANK = Argument("relevance by rank", "relevance", "rel gain grade hit current pred rank")
+_RUN = Argument("{document: score}", "run", "run score pred result ret")
+_QRELS = Argument("{document: relevance}", "qrels", "qrel rel true truth label target gold gt judg")
+_GROUPS = "query qid group user session"
+
+
+def _explanations_forms_several(argument: Argument) -> Argument:
+    return argument._replace(text=f"[{argument.text}, …]")
+
+
+def _twice(of: Callable[[Query], Arguments], *join: Callable[[list[Any]], Any]) -> Callable[[Query], Arguments]:
+    """Return the arguments of two copies of a ranking, each joined in its own way."""
+
+    def arguments(query: Query) -> Arguments:
+        pairs = zip(of(query), of(query), strict=True)
+        return tuple(each(list(pair)) for each, pair in zip(cycle(join), pairs, strict=False))
+
+    return arguments
+
+
+def _lists(query: Query) -> Arguments:
+    return [query.run[each] for each in query.run], [query.qrels.get(each) for each in query.run]
+
+
+def _arrays(query: Query) -> Arguments:
+    return tuple(map(np.array, _lists(query)))
+
+
+def _tensors(query: Query) -> Arguments:
+    return tuple(map(_tensor, _arrays(query)))
+
+
+def _tensor(values: Any) -> Any:
+    return import_module("torch").from_numpy(np.array(values))
+
+
+def _queries(query: Query) -> Arguments:
+    return *(np.tile(each, 2) for each in _arrays(query)), np.repeat([1, 2], len(query.run))
+
+
+def _groups(query: Query) -> Arguments:
+    return *(np.tile(each, 2) for each in _arrays(query)), np.repeat(len(query.run), 2)
+
+
+def _relevant(query: Query) -> list[Any]:
+    return [document for document, relevance in query.qrels.items() if relevance > 0]
+
+
+def _explanations_forms_ids(query: Query) -> Arguments:
+    return ranked(query), _relevant(query)
+
+
+def _by_rank(query: Query) -> list[float]:
+    return [query.qrels.get(each, 0) for each in ranked(query)]
+
+
+def _explanations_forms_hits(query: Query) -> Arguments:
+    return _by_rank(query), _relevant(query)
+
+
+def _explanations_forms_columns(query: Query) -> Arguments:
+    column = {document: at for at, document in enumerate({**query.qrels, **query.run})}
+    relevance = [query.qrels.get(document, 0) for document in column]
+    return np.array([column[each] for each in ranked(query)], int), np.array(relevance)
+
+
+def _mappings(query: Query) -> Arguments:
+    return dict(query.run), dict(query.qrels)
+
+
+# The ways that tell the fewest facts of a ranking come first.
+FORMS = {
+    "item": Form(
+        (_IDS, Argument("relevant id", "relevant", "item target gt true pos")),
+        lambda query: (ranked(query), *_relevant(query)),
+        _OF_IDS._replace(several=False),
+        has_ids=True,
+        must_be_hinted=True,
+    ),
+    "sets": Form((_IDS, _RELEVANT_SET), lambda query: (ranked(query), set(_relevant(query))), _OF_IDS, has_ids=True),
+    "ids": Form((_IDS, _RELEVANT), _explanations_forms_ids, _OF_IDS, has_ids=True),
+    "id_lists": Form((_explanations_forms_several(_IDS), _explanations_forms_several(_RELEVANT)), _twice(_explanations_forms_ids, list), _OF_IDS, has_ids=True, is_batch=True),
+    "hits": Form((_HITS, _RELEVANT), _explanations_forms_hits, _OF_IDS),
+    "hit_rows": Form((_explanations_forms_several(_HITS), _explanations_forms_several(_RELEVANT)), _twice(_explanations_forms_hits, np.array, list), _OF_IDS, is_batch=True),
+    "ranked": Form((_IDS, _QRELS), lambda query: (ranked(query), dict(query.qrels)), Shows(scores=False), has_ids=True),
+    "columns": Form(
+        (Argument("columns by rank", "ranked", _IDS.words), Argument("relevance by column", "relevance", _QRELS.words)),
+        _explanations_forms_columns,
+        Shows(scores=False),
+    ),
+    "ideal": Form(
+        (_BY_RANK, Argument("relevance of all, highest first", "ideal", "ideal gold true truth best all")),
+        lambda query: (_by_rank(query), sorted(query.qrels.values(), reverse=True)),
+        Shows(scores=False),
+        must_be_hinted=True,  # scores and relevance may be called so, and then hide what is wrong with scores
+    ),
+    "mappings": Form((_RUN, _QRELS), _mappings, Shows(), has_ids=True),
+    "runs": Form(
+        (_RUN._replace(text="{query: {document: score}}"), _QRELS._replace(text="{query: {document: relevance}}")),
+        _twice(_mappings, lambda pair: dict(zip(("q1", "q2"), pair, strict=True))),
+        Shows(),
+        has_ids=True,
+        is_batch=True,
+    ),
+    "lists": Form((_SCORES, _RELEVANCE), _lists, _OF_LISTS),
+    "arrays": Form((_SCORES, _RELEVANCE), _arrays, _OF_LISTS),
+    "tensors": Form((_SCORES, _RELEVANCE), _tensors, _OF_LISTS, module="torch"),
+    "rows": Form((_explanations_forms_several(_SCORES), _explanations_forms_several(_RELEVANCE)), _twice(_lists, np.array), _OF_LISTS, is_batch=True),
+    "tensor_rows": Form(
+        (_explanations_forms_several(_SCORES), _explanations_forms_several(_RELEVANCE)), _twice(_lists, _tensor), _OF_LISTS, is_batch=True, module="torch"
+    ),
+    "queries": Form(
+        (_SCORES, _RELEVANCE, Argument("query ids", "queries", _GROUPS)), _queries, _OF_LISTS, is_batch=True
+    ),
+    "groups": Form(
+        (_SCORES, _RELEVANCE, Argument("sizes of queries", "sizes", f"{_GROUPS} size")),
+        _groups,
+        _OF_LISTS,
+        is_batch=True,
+    ),
+    "relevance": Form((_BY_RANK,), lambda query: (_by_rank(query),), Shows(documents=False, scores=False)),
+    "relevance_rows": Form(
+        (_explanations_forms_several(_BY_RANK),),
+        _twice(lambda query: (_by_rank(query),), np.array),
+        Shows(documents=False, scores=False),
+        is_batch=True,
+    ),
+}
+
+
+class Call(NamedTuple):
+    """How a function is called."""
+
+    form: str  # the form of the ranking
+    cutoff: int | str | None = 2  # the position or the name of the cutoff, None if the function takes none
+    order: tuple[int, ...] = (0, 1)  # of the arguments
+    k: int | None = None  # the cutoff that its answers are compared with
+    is_binary: bool = False  # whether no relevance is above 1
+
+    @property
+    def shows(self) -> Shows:
+        """What it shows of a ranking."""
+        shows = FORMS[self.form].shows
+        return shows._replace(grades=shows.grades and not self.is_binary)
+
+    @property
+    def text(self) -> str:
+        """The arguments in words."""
+        return FORMS[self.form].text(self.order, self.cutoff)
+
+    def of(self, function: NDCGFunction, arguments: Arguments, k: int | None) -> Any:
+        """Return the function's result."""
+        ordered = [arguments[at] for at in self.order]
+        if isinstance(self.cutoff, str):
+            return function(*ordered, **{self.cutoff: k})
+        if self.cutoff is not None:
+            ordered.insert(self.cutoff, k)
+        return function(*ordered)
+
+
+def possible_calls(function: NDCGFunction, k: int | None, forms: Sequence[str]) -> list[Call]:
+    """Return the calls that a function may accept, in some forms; those that its parameters hint at come first.
+
+    A function without a cutoff is asked about whole rankings, and then about a cutoff that it may have of its own.
+
+    >>> [call.text for call in possible_calls(lambda r, k, method=0: 0, 10, ("lists", "relevance"))]
+    ['relevance by rank, k']
+    """
+    hints: dict[Call, int] = {}
+    is_named = len(forms) == 1
+    for (names, cutoff), form in product(accepted_arguments(function, k), forms):
+        arguments = FORMS[form].arguments
+        if not is_named and (len(arguments) != len(names) or FORMS[form].module not in {"", *sys.modules}):
+            continue
+        for order in permutations(range(len(arguments))):
+            hinted = [arguments[at].is_hinted_at(name) for at, name in zip(order, names, strict=False)]
+            if is_named or all(hinted) or not FORMS[form].must_be_hinted:
+                for compared_at in dict.fromkeys((k if cutoff is not None else None, k)):
+                    hints[Call(form, cutoff, order, compared_at)] = sum(hinted)
+    return sorted(hints, key=lambda call: -hints[call])
+
+
+def accepted_arguments(function: NDCGFunction, k: int | None) -> Iterator[tuple[list[str], int | str | None]]:
+    """Yield the names of arguments other than the cutoff, and where the cutoff goes: a position, a keyword, or None.
+
+    >>> [*accepted_arguments(lambda scores, relevance, base=2, k=10: 0, 5)]
+    [(['scores', 'relevance'], 'k')]
+    """
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (ValueError, TypeError):  # of a built-in function nothing is known
+        yield ["", ""], None if k is None else 2
+        return
+    kinds = {each.kind for each in parameters}
+    positional = [each for each in parameters if each.kind in _POSITIONAL]
+    of_cutoff = [each for each in parameters if each.name.lower() in CUTOFF_NAMES and each.kind not in _REPEATED]
+    others = [each for each in positional if each not in of_cutoff[:1]]
+    names, needed = [each.name for each in others], sum(each.default is each.empty for each in others)
+    if inspect.Parameter.VAR_POSITIONAL in kinds:
+        names, needed = [*names, "", ""], max(2, needed)
+    needed = needed or min(2, len(names))
+    if needed == 1 and len(others) > 1 and positional[1] in others:  # such as y_score=None
+        needed = 2
+    if of_cutoff:
+        is_early = of_cutoff[0] in positional[: needed + 1]
+        yield names[:needed], positional.index(of_cutoff[0]) if is_early else of_cutoff[0].name
+    elif needed > 2:
+        yield names[: needed - 1], needed - 1
+        yield names[:needed], None
+    elif len(others) > 2 and (others[2].default is None or type(others[2].default) is int):
+        yield names[:needed], 2
+        yield names[:needed], None
+    elif inspect.Parameter.VAR_POSITIONAL in kinds:
+        yield names[:needed], 2
+    else:
+        yield names[:needed], "k" if inspect.Parameter.VAR_KEYWORD in kinds else None
+
+
+def arguments_text(query: Query, form: str) -> str:
+    """Return a ranking as the arguments of a function, to paste.
+
+    >>> arguments_text(Query({"d1": 2.0}, {"d1": 1}, 3), "lists")
+    'scores = [2.0], relevance = [1], k = 3'
+    """
+    names, values = [each.name for each in FORMS[form].arguments], map(_explanations_forms_plain, FORMS[form].of(query))
+    return ", ".join(f"{name} = {value}" for name, value in zip((*names, "k"), (*values, query.k), strict=True))
+
+
+def _explanations_forms_plain(argument: Any) -> str:
+    """Return an argument as text to paste; sets in order."""
+    if isinstance(argument, set):
+        return f"{{{', '.join(map(repr, sorted(argument)))}}}" if argument else "set()"
+    return str(argument.tolist() if hasattr(argument, "tolist") else argument)
+
+
 # ndcg/measure/interrupts.py: Handle Ctrl-C and other signals while running code that may catch or replace the errors they raise.
 
 INTERRUPTS = {"SIGINT", "SIGTERM", "SIGALRM"} & {*dir(signal)}  # Windows has no alarm
@@ -9745,26 +10047,9 @@ def interruptible() -> Iterator[None]:
             raise raised[0]
 
 
-# ndcg/explanations/questions.py: Asking a function of nDCG: the forms that functions accept, and their side effects.
+# ndcg/explanations/questions.py: Asking a function of nDCG for a score, and watching its side effects.
 
-NDCGFunction = Callable[..., Any]
-
-FUNCTION_FORMS = {  # the arguments of each form
-    "mappings": "{document: score}, {document: relevance}, k",
-    "lists": "scores, relevance, k",
-    "arrays": "scores, relevance, k",
-    "ranked": "ids, {document: relevance}, k",
-    "sets": "ids, {relevant ids}, k",
-    "ids": "ids, [relevant ids], k",
-    "relevance": "relevance, best first, k",
-}
-FORMS_WITHOUT_IDS = ("lists", "arrays", "relevance")  # in which all documents are judged and retrieved
-FORMS_WITH_IDS = ("sets", "ids", "ranked", "mappings")
-FORMS_BY_FACTS = (*FORMS_WITH_IDS, *FORMS_WITHOUT_IDS)  # those that tell the fewest facts of a ranking first
-FORMS_WITHOUT_SCORES = ("ranked", "sets", "ids", "relevance")
 PREFIXES = [letter * times for times in (1, 2, 3) for letter in "efgh"]  # of ids
-CUTOFF_NAMES = ("k", "top_k", "topk", "top_n", "topn", "at", "at_k", "cutoff", "n")
-POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 OF_A_SET = "gives another answer for other ids, since it depends on the order of a set"
 FLOAT32 = 2e-6  # the tolerance of a value: some functions compute in 32 bits
 NO_VALUE = ("returns nan", "returns None")  # as for a query that is left out of the mean
@@ -9788,14 +10073,6 @@ class Habit(NamedTuple):
     example: str  # the result for that ranking, or else its arguments; empty if the ranking does not matter
 
 
-class Call(NamedTuple):
-    """How a function is called."""
-
-    form: str  # the form of the ranking
-    cutoff: int | str | None = 2  # the position or the name of the cutoff, None if the function takes none
-    relevance_first: bool = False  # whether the relevance comes before the scores or ids
-
-
 class Asker:
     """Asks a function, and records its side effects.
 
@@ -9804,19 +10081,19 @@ class Asker:
     """
 
     def __init__(self, function: NDCGFunction, call: Call) -> None:
-        self.function, self.call = function, call
+        self.function, self.call, self.form = function, call, FORMS[call.form]
         self.habits: dict[str, Habit] = {}
 
     def answer(self, query: Query) -> Answer:
         """Ask for one ranking, twice, and count habits."""
         habits: dict[str, str] = {}
-        form = self.call.form
-        first, second = (self._ask(_arguments(query, form), query.k, habits) for _ in range(2))
+        first, second = (self._ask(self.form.of(query), query.k, habits) for _ in range(2))
         unlike = "gives another answer when it is asked twice"
-        if form in FORMS_WITH_IDS and _same(first, second):
-            second, unlike = self._ask(_arguments(_renamed(query), form), query.k, {}), OF_A_SET
+        if self.form.has_ids and _same(first, second):
+            second, unlike = self._ask(self.form.of(_renamed(query)), query.k, {}), OF_A_SET
         if not _same(first, second):
-            habits[unlike] = f"{_shown_value(first)} and {_shown_value(second)} for {arguments_text(query, form)}"
+            answers = f"{_shown_value(first)} and {_shown_value(second)}"
+            habits[unlike] = f"{answers} for {arguments_text(query, self.call.form)}"
         if first.value > 1 + FLOAT32:
             habits["returns a value above 1"] = ""
         if first.value < -FLOAT32:
@@ -9826,7 +10103,7 @@ class Asker:
             self._count(habit, size, habits[habit])
         if first.problem:
             raised = first.problem.startswith("raises")
-            ranking = "" if first.returned and not raised else arguments_text(query, form)
+            ranking = "" if first.returned and not raised else arguments_text(query, self.call.form)
             self._count(first.problem, size, " for ".join(filter(None, (first.returned, ranking))))
         return first._replace(again=second.value)
 
@@ -9837,15 +10114,15 @@ class Asker:
 
     def value(self, query: Query) -> float:
         """Return the score that it gives a ranking, without counting habits; nan if there is none."""
-        return self._ask(_arguments(query, self.call.form), query.k, {}).value
+        return self._ask(self.form.of(query), query.k, {}).value
 
     def counts_duplicates(self) -> bool:
         """Return whether a function that takes ranked ids counts a document twice that is listed twice."""
-        if self.call.form not in FORMS_WITHOUT_SCORES or self.call.form in FORMS_WITHOUT_IDS:
+        if not self.form.has_ids or self.form.shows.scores or self.form.is_batch:
             return False
         query = Query({}, {"d1": 1, "d2": 0}, 3)
         lists = ["d1", "d2"], ["d1", "d1", "d2"]
-        once, twice = (self._ask((ids, _arguments(query, self.call.form)[1]), 3, {}) for ids in lists)
+        once, twice = (self._ask((ids, self.form.of(query)[1]), 3, {}) for ids in lists)
         return twice.value > once.value + FLOAT32
 
     def in_form(self, form: str) -> "Asker":
@@ -9854,24 +10131,16 @@ class Asker:
 
     def depends_on_sets(self, queries: Sequence[Query]) -> bool:
         """Return whether answers depend on the order of a set, which follows from the ids in it."""
-        if self.call.form not in FORMS_WITH_IDS:
+        if not self.form.has_ids:
             return False
         for query in queries:
             self.answer(query)
+        if OF_A_SET in self.habits or not self.form.shows.several:
+            return OF_A_SET in self.habits
         k = queries[0].k or 1
         half_cut = Query({"d0": 1.0}, {f"d{at}": 1 for at in range(2 * k)}, k)  # if a function cuts the set at k
         one, other = ([self.value(_with_prefix(half_cut, prefix)) for prefix in PREFIXES] for _ in range(2))
-        is_fixed = np.array_equal(one, other, equal_nan=True)
-        return OF_A_SET in self.habits or (is_fixed and len(np.unique(one)) > 1)
-
-    def _called(self, arguments: tuple[Any, ...], k: int | None) -> Any:
-        """Return the function's result."""
-        ordered: list[Any] = [*arguments[::-1]] if self.call.relevance_first else [*arguments]
-        if isinstance(self.call.cutoff, str):
-            return self.function(*ordered, **{self.call.cutoff: k})
-        if self.call.cutoff is not None:
-            ordered.insert(self.call.cutoff, k)
-        return self.function(*ordered)
+        return np.array_equal(one, other, equal_nan=True) and len(np.unique(one)) > 1
 
     def _ask(self, arguments: tuple[Any, ...], k: int | None, habits: dict[str, str]) -> Answer:
         before, printed = [_as_text(each) for each in arguments], _Printed()
@@ -9884,7 +10153,7 @@ class Asker:
             warnings.simplefilter("always")
             try:
                 with np.errstate(all="ignore"):
-                    answer = _read_answer(self._called(arguments, k))
+                    answer = _read_answer(self.call.of(self.function, arguments, k), is_batch=self.form.is_batch)
             except BaseException as error:  # noqa: BLE001  # an error is also an answer, and SystemExit too
                 answer = Answer(math.nan, f"raises {type(error).__name__}", in_short(error)[:80])
         if printed.getvalue():
@@ -9933,109 +10202,19 @@ def _with_prefix(query: Query, prefix: str) -> Query:
     return query._replace(run=run, qrels=qrels)
 
 
-def possible_calls(function: NDCGFunction, k: int | None, forms: Sequence[str]) -> list[Call]:
-    """Return the calls that a function may accept, in some forms.
-
-    A function of one argument, or of one and the cutoff, takes the relevance in the order of the ranking.
-
-    >>> possible_calls(lambda r, k, method=0: 0, 10, ("lists", "relevance"))
-    [Call(form='relevance', cutoff=1, relevance_first=False)]
-    """
-    cutoffs, is_one = cutoff_parameters(function, k), len(forms) == 1
-    if "relevance" in forms and (is_one or _takes_one_list(function)):
-        return [Call("relevance", cutoff) for cutoff in cutoffs]
-    calls = product(cutoffs, [form for form in forms if form != "relevance"], (False, True))
-    return [Call(form, cutoff, relevance_first) for cutoff, form, relevance_first in calls]
-
-
-def _takes_one_list(function: NDCGFunction) -> bool:
-    """Return whether a function needs only one list and perhaps the cutoff; optional arguments may follow."""
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except (ValueError, TypeError):
-        return False
-    positional = [each for each in parameters if each.kind in POSITIONAL]
-    others = [each for each in positional if each.name.lower() not in CUTOFF_NAMES]
-    if not others or any(each.kind is each.VAR_POSITIONAL for each in parameters):
-        return False
-    rest_is_optional = all(each.default is not each.empty for each in others[1:])
-    return rest_is_optional and (len(others) == 1 or positional[1] not in others)
-
-
-def cutoff_parameters(function: NDCGFunction, k: int | None) -> list[int | str | None]:
-    """Return where a function may take the cutoff: a position, a keyword, or None for nowhere.
-
-    >>> cutoff_parameters(lambda scores, relevance, base=2, k=10: 0, 5)
-    ['k']
-    """
-    try:
-        parameters = list(inspect.signature(function).parameters.values())
-    except (ValueError, TypeError):  # of a built-in function nothing is known
-        return [None if k is None else 2]
-    kinds = {each.kind for each in parameters}
-    positional = [each for each in parameters if each.kind in POSITIONAL]
-    for each in parameters:
-        if each.name.lower() in CUTOFF_NAMES and each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD):
-            return [positional.index(each) if each in positional[:3] else each.name]
-    if len(positional) > 2:
-        default = positional[2].default
-        if default is inspect.Parameter.empty:
-            return [2]
-        return [2, None] if default is None or type(default) is int else [None]
-    if inspect.Parameter.VAR_POSITIONAL in kinds:
-        return [2]
-    return ["k" if inspect.Parameter.VAR_KEYWORD in kinds else None]
-
-
-def _arguments(query: Query, form: str) -> tuple[Any, ...]:
-    """Return a ranking in a form, as new objects."""
-    if form == "relevance":
-        return ([query.qrels[each] for each in ranked(query)],)
-    if form == "mappings":
-        return dict(query.run), dict(query.qrels)
-    if form == "ranked":
-        return ranked(query), dict(query.qrels)
-    if form in ("sets", "ids"):
-        relevant = [document for document, relevance in query.qrels.items() if relevance > 0]
-        return ranked(query), set(relevant) if form == "sets" else relevant
-    sides = [query.run[each] for each in query.run], [query.qrels.get(each) for each in query.run]
-    return (np.array(sides[0]), np.array(sides[1])) if form == "arrays" else sides
-
-
-def arguments_text(query: Query, form: str) -> str:
-    """Return a ranking as the arguments of a function, to paste.
-
-    >>> arguments_text(Query({"d1": 2.0}, {"d1": 1}, 3), "lists")
-    'scores = [2.0], relevance = [1], k = 3'
-    """
-    names = {
-        "mappings": ("run", "qrels"),
-        "ranked": ("ids", "relevance"),
-        "relevance": ("relevance",),
-        **dict.fromkeys(("sets", "ids"), ("ids", "relevant")),
-    }
-    arguments = dict(zip(names.get(form, ("scores", "relevance")), _arguments(query, form), strict=True))
-    if form == "arrays":
-        arguments = {name: array.tolist() for name, array in arguments.items()}
-    if form == "sets":
-        relevant = sorted(arguments["relevant"])
-        arguments["relevant"] = f"{{{', '.join(map(repr, relevant))}}}" if relevant else "set()"
-    return ", ".join(f"{name} = {value}" for name, value in {**arguments, "k": query.k}.items())
-
-
 def _as_text(argument: Any) -> str:
     """Return an argument as text that shows each change, whatever a function writes into it.
 
     Its values cannot be compared with `==`: for an array in a list, that is an array of bools.
     """
-    if isinstance(argument, np.ndarray):
+    if hasattr(argument, "tolist"):  # an array or a tensor
         return f"{argument.dtype}{argument.shape}{argument.tolist()}"
     return repr(sorted(argument, key=repr) if isinstance(argument, set) else argument)
 
 
-def _read_answer(returned: Any) -> Answer:
+def _read_answer(returned: Any, *, is_batch: bool) -> Answer:
     """Read what a function returned."""
-    value = _only_value(returned)
+    value = _only_value(returned, is_batch=is_batch)
     if value is None:
         return Answer(math.nan, "returns None")
     if isinstance(value, (str, bytes)):
@@ -10052,16 +10231,18 @@ def _read_answer(returned: Any) -> Answer:
     return Answer(number) if math.isfinite(number) else Answer(math.nan, "returns infinity")
 
 
-def _only_value(returned: Any) -> Any:
-    """Return the value in an array or tensor of one, None if it is masked; other results unchanged.
+def _only_value(returned: Any, *, is_batch: bool = False) -> Any:
+    """Return the value in an array or tensor of one, or that of both copies in a batch; None if it is masked.
 
-    >>> _only_value(np.array([[0.5]])), _only_value([0.5])
-    (0.5, [0.5])
+    >>> _only_value(np.array([[0.5]])), _only_value([0.5]), _only_value({"q1": 0.5, "q2": 0.5}, is_batch=True)
+    (0.5, [0.5], 0.5)
     """
     with suppress(Exception):  # whatever its library raises, it is not an array of numbers
-        array = converted(returned)
-        if isinstance(array, (np.ndarray, *ARROW)) and (array := np.ma.asanyarray(array)).size == 1:
-            return array.reshape(-1).tolist()[0]
+        array = converted(list(returned.values()) if is_batch and isinstance(returned, Mapping) else returned)
+        if isinstance(array, (np.ndarray, *ARROW)) or (is_batch and isinstance(array, list)):
+            values = np.ma.asanyarray(array).reshape(-1).tolist()
+            if len({*map(str, values)}) == 1 and len(values) <= 1 + is_batch:
+                return values[0]
     return returned
 
 
@@ -10094,23 +10275,23 @@ CLOSE = (3, 4, 5, 6, 7, 12)  # the decimals in which scores differ
 TIED_DOCUMENTS = 12  # the most with the same score; one or two of them are relevant, so that all orders can be tried
 
 
-def kinds_of(form: str) -> tuple[str, ...]:
-    """Return the kinds of the rankings that a form can express, as one after the other is asked."""
+def kinds_of(shows: Shows) -> tuple[str, ...]:
+    """Return the kinds of the rankings that arguments can show, as one after the other is asked."""
     kinds: tuple[str, ...] = ASKED_KINDS
-    if form in FORMS_WITHOUT_SCORES:
+    if not shows.scores:
         kinds = tuple(WITHOUT_SCORES.get(kind, kind) for kind in kinds)
-    return tuple(OF_LISTS.get(kind, kind) for kind in kinds) if form in FORMS_WITHOUT_IDS else kinds
+    return tuple(OF_LISTS.get(kind, kind) for kind in kinds) if not shows.documents else kinds
 
 
-def random_rankings(numbers: Iterable[int], k: int | None, form: str, seed: int, attempt: int = 0) -> list[Query]:
-    """Return small random rankings that a form can express, one for each number, which determines its kind.
+def random_rankings(numbers: Iterable[int], k: int | None, shows: Shows, seed: int, attempt: int = 0) -> list[Query]:
+    """Return small random rankings that arguments can show, one for each number, which determines its kind.
 
-    >>> random_rankings([3], 2, "lists", 0) == random_rankings([2, 3], 2, "lists", 0)[1:]
+    >>> random_rankings([3], 2, Shows(), 0) == random_rankings([2, 3], 2, Shows(), 0)[1:]
     True
     """
-    kinds = kinds_of(form)
+    kinds = kinds_of(shows)
     return [
-        _random_ranking(np.random.default_rng((seed, number, attempt)), k, form, kinds[number % len(kinds)], number)
+        _random_ranking(np.random.default_rng((seed, number, attempt)), k, shows, kinds[number % len(kinds)], number)
         for number in numbers
     ]
 
@@ -10121,15 +10302,15 @@ def is_plain(number: int) -> bool:
 
 
 @lru_cache(maxsize=16)
-def plain_rankings(numbers: tuple[int, ...], k: int | None, form: str, seed: int) -> Queries:
+def plain_rankings(numbers: tuple[int, ...], k: int | None, shows: Shows, seed: int) -> Queries:
     """Return random rankings, which keep their scores by each definition for the next function."""
-    return Queries(random_rankings(numbers, k, form, seed))
+    return Queries(random_rankings(numbers, k, shows, seed))
 
 
-def _random_ranking(rng: "np.random.Generator", k: int | None, form: str, kind: str, number: int) -> Query:
+def _random_ranking(rng: "np.random.Generator", k: int | None, shows: Shows, kind: str, number: int) -> Query:
     cut, turn = k or 8, number // len(ASKED_KINDS)
     if kind in ("tied", "long tied", "close"):
-        return _with_ties(rng, cut, form, kind, 2 * turn + number % 2)._replace(k=k)
+        return _with_ties(rng, cut, shows, kind, 2 * turn + number % 2)._replace(k=k)
     low, high = {
         "short": (2, max(cut, 3)),
         "long": LONG,
@@ -10143,7 +10324,7 @@ def _random_ranking(rng: "np.random.Generator", k: int | None, form: str, kind: 
     if kind == "many relevant":
         relevance = np.maximum(relevance, 1)
     retrieved, judged = np.ones((2, size), bool)
-    if form not in FORMS_WITHOUT_IDS:
+    if shows.documents:
         if kind in ("deep", "unjudged"):
             retrieved[: rng.integers(1, size - cut + 1)] = False
             relevance[~retrieved] = np.maximum(relevance[~retrieved], 1)
@@ -10165,10 +10346,10 @@ def _random_ranking(rng: "np.random.Generator", k: int | None, form: str, kind: 
     if retrieved.all() and turn % 2 == 0:
         scores -= scores[rng.integers(size)]  # so that one is 0
     order = rng.permutation(size)
-    return _query(rng, form, scores[order], relevance[order], retrieved[order], judged[order])._replace(k=k)
+    return _query(rng, shows, scores[order], relevance[order], retrieved[order], judged[order])._replace(k=k)
 
 
-def _with_ties(rng: "np.random.Generator", cut: int, form: str, kind: str, number: int) -> Query:
+def _with_ties(rng: "np.random.Generator", cut: int, shows: Shows, kind: str, number: int) -> Query:
     """Return a ranking with tied documents, at most two of which are relevant, or with close scores."""
     size = int(rng.integers(*{"long tied": LONG, "close": (4, TIED_DOCUMENTS + 1)}.get(kind, (2, cut + 6))))
     relevance = rng.integers(0, rng.integers(2, 7), size) * (rng.random(size) < rng.uniform(0.3, 1))
@@ -10191,19 +10372,19 @@ def _with_ties(rng: "np.random.Generator", cut: int, form: str, kind: str, numbe
             scores[group] = scores[start]
         relevance[start + rng.permutation(length)[:relevant]] = rng.permutation(5)[:relevant] + 1
     retrieved, judged = np.ones((2, size), bool)
-    if form == "mappings":
+    if shows.documents:
         judged = ~tied | (relevance > 0) | (rng.random() < 0.7)
         extra = int(rng.integers(0, 4))  # that were not retrieved
         relevance, scores = np.append(relevance, rng.integers(1, 4, extra)), np.append(scores, np.zeros(extra))
         retrieved, judged = np.append(retrieved, np.zeros(extra, bool)), np.append(judged, np.ones(extra, bool))
         judged |= not (relevance * judged).any()
     order = rng.permutation(len(scores))
-    return _query(rng, form, scores[order], relevance[order], retrieved[order], judged[order])
+    return _query(rng, shows, scores[order], relevance[order], retrieved[order], judged[order])
 
 
 def _query(
     rng: "np.random.Generator",
-    form: str,
+    shows: Shows,
     scores: Floats,
     relevance: NDArray[np.int64],
     retrieved: NDArray[np.bool_],
@@ -10212,13 +10393,18 @@ def _query(
     """Return a ranking with documents of random ids."""
     size = len(scores)
     documents = [f"d{number}" for number in rng.permutation(3 * size)[:size] + 1]
-    if form in ("sets", "ids"):  # which show relevant documents only
+    if not shows.several:
+        one = int(relevance.argmax() if relevance.any() else rng.integers(size))
+        relevance, judged = np.eye(1, size, one, dtype=np.int64)[0], judged | (np.arange(size) == one)
+    if not shows.grades and not shows.documents:
+        relevance = np.minimum(relevance, 1)
+    elif not shows.grades:  # only relevant documents are known
         relevance, judged = np.minimum(relevance, 1), judged & (relevance > 0)
     run = {documents[at]: float(scores[at]) for at in np.flatnonzero(retrieved)}
-    order = range(size) if form in FORMS_WITHOUT_IDS else rng.permutation(size)
+    order = range(size) if not shows.documents else rng.permutation(size)
     qrels = {documents[at]: int(relevance[at]) for at in order if judged[at]}
     query = Query(run, qrels, None)
-    return query._replace(run=in_order(ranked(query))) if form in FORMS_WITHOUT_SCORES else query
+    return query._replace(run=in_order(ranked(query))) if not shows.scores else query
 
 
 # ndcg/explanations/asking.py: Asking a function about random rankings, in the form in which definitions explain most of its answers.
@@ -10234,19 +10420,18 @@ class Asked(NamedTuple):
     """The answers of a function to random rankings."""
 
     asker: Asker  # asked the function, and knows its side effects
-    k: int | None
     cases: int  # the number of rankings that it was asked about
     refused: bool  # whether it gave no answer to most of the rankings, before it was asked again
     answers: Answers | None = None  # the answers; None if no score is among them
 
 
-def ask(function: NDCGFunction, call: Call, k: int | None, cases: int, seed: int) -> Asked:
+def ask(function: NDCGFunction, call: Call, cases: int, seed: int) -> Asked:
     """Ask about rankings, again about kinds with few answers, and about many more if these answers show little."""
-    asker, kinds = Asker(function, call), kinds_of(call.form)
+    asker, kinds = Asker(function, call), kinds_of(call.shows)
 
     def ask_about(numbers: Sequence[int], attempt: int = 0) -> Iterator[tuple[int, Query, Answer]]:
         with progress(len(numbers), "Asking", " rankings") as bar:
-            for number, query in zip(numbers, random_rankings(numbers, k, call.form, seed, attempt), strict=True):
+            for number, query in zip(numbers, random_rankings(numbers, call.k, call.shows, seed, attempt), strict=True):
                 yield number, query, asker.answer(query)
                 bar.update(1)
 
@@ -10260,7 +10445,7 @@ def ask(function: NDCGFunction, call: Call, k: int | None, cases: int, seed: int
             rows += ask_about(few, attempt)
         if tolerance_of(values) > VISIBLE or 2 * len(refused) > cases:
             rows += ask_about(range(cases, cases * IF_LITTLE_SHOWS))
-    asked = Asked(asker, k, len(rows), 2 * len(refused) > cases)
+    asked = Asked(asker, len(rows), 2 * len(refused) > cases)
     rows = [(number, query, answer) for number, query, answer in rows if _is_comparable(query, answer)]
     if not any(math.isfinite(answer.value) for _, _, answer in rows):
         return asked
@@ -10304,90 +10489,105 @@ def tolerance_of(values: Floats) -> float:
 # The call
 
 
-def likely_calls(
-    function: NDCGFunction, k: int | None, forms: Sequence[str], seed: int
-) -> Iterator[tuple[Call, Answers]]:
+class Explained(NamedTuple):
+    """How well the definition that explains the first answers best does so; the higher, the better."""
+
+    completely: bool = False
+    exactly: bool = False  # rather than to the decimals to which the function may round
+    minus_slips: int = 0  # of a complete explanation
+    telling: int = 0  # how many values other than 0 and 1, which many definitions share; 0 if these are few
+
+
+class Candidate(NamedTuple):
+    """A call, and the answers to the first rankings without ties."""
+
+    call: Call
+    first: Answers
+    explained: Explained
+    answered: float  # the share of them that have an answer
+    is_varied: bool  # whether the answers differ
+    depends_on_sets: bool
+
+
+def likely_calls(function: NDCGFunction, k: int | None, forms: Sequence[str], seed: int) -> Iterator[Candidate]:
     """Yield calls of which some definition explains all answers, then those of which one explains most.
 
-    Each comes with its answers for the first rankings without ties.
+    If grades of relevance give values above 1 or none, the last ones have no relevance above 1.
     """
-    found: list[tuple[tuple[int, ...], Call, Answers]] = []
-    for count in FIRST_ASKED:
-        found = []
-        for call in possible_calls(function, k, forms):
-            queries, asker = plain_rankings(_first_numbers(count), k, call.form, seed), Asker(function, call)
-            values = np.array([asker.value(query) for query in queries.changed(())])
-            answered = np.isfinite(values)
-            likely = _explained(values, expected_values(usual_definitions, queries)) if answered.any() else (0, 0, 0)
-            first = Answers(queries, values[None], answered, np.zeros(count, bool), tolerance_of(values))
-            found.append((likely, call, first))
-        counts = [np.count_nonzero(first.plain) for *_, first in found]
-        enough = any(counts) and not any(0 < each < LEAST_ANSWERS for each in counts)
-        if enough or any(likely[0] for likely, *_ in found):
-            break
-    # Of few rankings, chance explains some answers to a call with the wrong arguments, whose sets are in no order.
-    complete = [each for each in found if each[0][0] and not _depends_on_sets(function, *each[1:])]
-    complete.sort(key=lambda each: (each[0], -FORMS_BY_FACTS.index(each[1].form)), reverse=True)
-    for each in complete[:MOST_CALLS]:
-        if each[0][0] == complete[0][0][0]:
-            yield each[1:]
-    explained = [call for _, call, _ in complete]
-    if others := [each for each in found if each[1] not in explained]:
-        yield from _likeliest_calls(function, others)
+    found = []
+    for call in possible_calls(function, k, forms):
+        candidate = _asked_first(function, call, FIRST_ASKED[0], seed)
+        few = 0 < candidate.answered * FIRST_ASKED[0] < LEAST_ANSWERS
+        found.append(_asked_first(function, call, FIRST_ASKED[1], seed) if few else candidate)
+    if any(each.is_varied for each in found if each.call.form in ("sets", "ids")):  # it finds several relevant ids
+        found = [each for each in found if each.call.shows.several]
+    # Of few rankings, chance explains some answers to a call with the wrong arguments: those that are 0 or 1, or that
+    # depend on the order of a set.
+    telling = any(each.explained.telling for each in found)
+    by_facts = sorted(found, key=lambda each: list(FORMS).index(each.call.form))
+    complete = [
+        each
+        for each in by_facts
+        if each.explained.completely and not each.depends_on_sets and bool(each.explained.telling) == telling
+    ]
+    complete.sort(key=lambda each: each.explained, reverse=True)
+    yield from (each for each in complete[:MOST_CALLS] if each.explained[:2] == complete[0].explained[:2])
+    others = _likeliest([each for each in found if each not in complete])
+    yield from others
+    for call, first, *_ in others:
+        values = first.values[0]
+        if call.shows.grades and ((values > 1 + FLOAT32).any() or first.plain.mean() < 0.5):
+            yield _asked_first(function, call._replace(is_binary=True), len(values), seed)
 
 
-def _likeliest_calls(
-    function: NDCGFunction, found: Sequence[tuple[tuple[int, ...], Call, Answers]]
-) -> list[tuple[Call, Answers]]:
+def _asked_first(function: NDCGFunction, call: Call, count: int, seed: int) -> Candidate:
+    """Ask about the first rankings without ties: a few of them if none of these has an answer."""
+    numbers, asker = tuple(islice(filter(is_plain, range(10**5)), count)), Asker(function, call)
+    queries = plain_rankings(numbers, call.k, call.shows, seed)
+    values = np.full(count, np.nan)
+    for at, query in enumerate(queries.changed(())):
+        values[at] = asker.value(query)
+    answered = np.isfinite(values)
+    explained = _explained(values, expected_values(usual_definitions, queries)) if answered.any() else Explained()
+    first = Answers(queries, values[None], answered, np.zeros(count, bool), tolerance_of(values))
+    of_sets = bool(answered.any()) and asker.depends_on_sets(queries.changed(()))
+    is_varied = len(np.unique(values[answered])) > 1
+    return Candidate(call, first, explained, float(answered.mean()), is_varied, of_sets)
+
+
+def _likeliest(found: Sequence[Candidate]) -> list[Candidate]:
     """Return two calls of a function that no definition explains, in one form: with the fewest facts if in doubt."""
-    counts = [np.count_nonzero(first.plain) for *_, first in found]
+    most = max((each.answered for each in found), default=0)
 
-    def likelihood(each: tuple[tuple[int, ...], Call, Answers]) -> tuple[Any, ...]:
-        explained, call, first = each
-        answers = 4 * np.count_nonzero(first.plain) >= max(counts)
-        of_sets = answers and _depends_on_sets(function, call, first)
-        own = of_sets and call.form != "sets"  # the function makes these sets
-        varied = len(np.unique(first.values[:, first.plain])) > 1
-        return own, answers and not of_sets, explained, varied, varied and -FORMS_BY_FACTS.index(call.form)
+    def likelihood(each: Candidate) -> tuple[Any, ...]:
+        answers = 4 * each.answered >= most
+        own = answers and each.depends_on_sets and each.call.form != "sets"  # the function makes these sets
+        return own, answers and not each.depends_on_sets, each.explained, each.is_varied
 
     ordered = sorted(found, key=likelihood, reverse=True)
-    answered = [each[1:] for each in ordered if each[1].form == ordered[0][1].form and each[2].plain.any()]
-    return answered[:2] or [ordered[0][1:]]
+    answered = [each for each in ordered if each.call.form == ordered[0].call.form and each.answered]
+    return answered[:2] or ordered[:1]
 
 
-def _depends_on_sets(function: NDCGFunction, call: Call, first: Answers) -> bool:
-    """Return whether answers to the first rankings depend on the order of a set."""
-    return Asker(function, call).depends_on_sets(first.queries.changed(()))
-
-
-def _first_numbers(count: int) -> tuple[int, ...]:
-    """Return the numbers of the first rankings without ties."""
-    return tuple(islice(filter(is_plain, range(10**5)), count))
-
-
-def _explained(values: Floats, expected: Floats) -> tuple[int, ...]:
-    """Return how well the definition that explains values best does so, as a tuple that is higher if it does better.
-
-    It has whether all values are explained, 2 if exactly and 1 if rounded; then the number of slips, negative; and how
-    many values other than 0 and 1, which many definitions share, are explained: 0 if these are few.
-    """
+def _explained(values: Floats, expected: Floats) -> Explained:
+    """Return how well the definition that explains values best does so."""
     answered = np.isfinite(values)
     varied, flags = len(np.unique(values[answered])) > 1, {0.0, 1.0}.issuperset(values[answered])
     known = np.isfinite(expected) & answered
     telling = known & (expected != 0) & (expected != 1)
     slips = np.array([len(definition.slips) for definition in usual_definitions()])
-    best: list[tuple[int, ...]] = []
+    best = []
     for tolerance, scaled in product({FLOAT32, tolerance_of(values)}, (False, True)):
         factors = factors_of(values, expected, tolerance) if scaled else np.ones(len(expected))
         agree = known & (np.abs(values - factors[:, None] * expected) <= tolerance)
         some = 0 if flags and tolerance > FLOAT32 else (agree & telling).sum(axis=1) - scaled
         complete = varied & (flags | (some > 0)) & (agree == known).all(axis=1) & (known.sum(axis=1) >= LEAST_ANSWERS)
-        complete = complete * (1 + (tolerance == FLOAT32))
+        exact = complete & (tolerance == FLOAT32)
         half = np.count_nonzero(answered & (values != 0) & (values != 1)) / 2
-        many = (complete > 0) | (some >= max(half, LEAST_ANSWERS))
-        columns = complete, (-slips - scaled) * (complete > 0), some * many
+        many = complete | (some >= max(half, LEAST_ANSWERS))
+        columns = complete, exact, (-slips - scaled) * complete, some * many
         best.append(max(zip(*(column.tolist() for column in columns), strict=True)))
-    return max(best)
+    return Explained(*max(best))
 
 
 # ndcg/explanations/properties.py: Find what the queries on which two definitions of nDCG differ have in common.
@@ -10468,8 +10668,15 @@ def _chance_of_as_many(seen: int, drawn: int, having: int, of_all: int) -> float
 
 # ndcg/explanations/check.py: The definition that a function of nDCG computes: of which libraries, and with which slips.
 
+DOUBTFUL = 0.2  # of the answers: if no convention agrees with as many, the arguments are probably wrong
 NEAREST_SHOWN = 5  # conventions in the table
 WITHOUT_ORDER = ("ranx", "ranx_burges", "allrank")  # libraries that order ties of longer lists in no fixed way
+
+
+WRAPPER = """\
+def wrapped(run, qrels, k):  # {{document: score}}, {{document: relevance}}, the cutoff
+    ranking = sorted(run, key=run.get, reverse=True)
+    return my_ndcg([qrels.get(document, 0) for document in ranking], sorted(qrels.values(), reverse=True), k={k})"""
 
 
 class Example(NamedTuple):
@@ -10498,7 +10705,7 @@ class Check(Readable):
     Attributes:
         signature: the options of the convention that the function computes; empty if it has a slip or is unknown.
         form: the form in which the function takes rankings.
-        k: the cutoff.
+        k: the cutoff; None if whole rankings were compared.
         cases: the number of rankings that it was asked about.
         answered: the number of these for which it returned a score, or nan or None for no score.
         matches: the definitions with which all answers agree: conventions; or else slips on conventions, the one that
@@ -10510,6 +10717,8 @@ class Check(Readable):
         unordered: the number of answers for rankings with ties, if no order of tied documents explains them all, but
             each is the score of some order; else 0.
         refused: whether it returned no score for most rankings.
+        is_binary: whether it was asked with a relevance of 0 and 1 only, since grades give values above 1 or none.
+        called: the calls that were made to find the form, in words, if the best of them explains few answers.
     """
 
     signature: str
@@ -10524,6 +10733,8 @@ class Check(Readable):
     notes: tuple[str, ...] = ()
     unordered: int = 0
     refused: bool = False
+    is_binary: bool = False
+    called: tuple[str, ...] = ()
 
     @property
     def conventions(self) -> tuple[str, ...]:
@@ -10543,14 +10754,21 @@ class Check(Readable):
     def status(self) -> int:
         """0 if the function computes a convention, or the one that was wanted; 1 if not; 2 if it gave no score.
 
-        3 if it computes one, but gave no score for most rankings.
+        3 if it gave no score for most rankings, or computes a convention only for a relevance of 0 and 1.
         """
         if not self.answered:
             return 2
+        if self.refused:
+            return 3
         wanted = self.wanted in self.conventions and (not self.unordered or self.wanted in WITHOUT_ORDER)
         if not (wanted if self.wanted else self.conventions):
             return 1
-        return 3 if self.refused else 0
+        return 3 if self.is_binary else 0
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether the function is probably called in another way: nothing explains its answers."""
+        return not self.matches and max(self.agreeing.values(), default=0) < DOUBTFUL * self.answered
 
     def _tables(self) -> list[Table]:
         best = sorted(self.agreeing.items(), key=lambda item: -item[1])[:NEAREST_SHOWN]
@@ -10558,7 +10776,7 @@ class Check(Readable):
         return [*self._example_tables(), *([counts] if best else [])]
 
     def _example_tables(self) -> list[Table]:
-        if self.example is None:
+        if self.example is None or self.is_doubtful:
             return []
         rows = [["rank", "document", "score", "relevance", "gain", "discount", "product"]]
         for rank, (document, score, relevance, *numbers) in enumerate(self.example.rows, start=1):
@@ -10573,8 +10791,12 @@ class Check(Readable):
         """Yield in words the definition and the slips of the function."""
         if not self.answered:
             yield f"The function returned no score for any of {self.cases:,} rankings."
-            yield f"It was called with ({FUNCTION_FORMS[self.form]}), one query at a time."
+            yield from self._how_to_wrap()
             return
+        if self.is_doubtful:
+            most = max(self.agreeing.values())
+            yield f"Nothing explains its answers: with any convention, at most {most:,} of {self.answered:,} agree."
+            yield from self._how_to_wrap()
         of = f" for which it returned a score, of {self.cases:,}" if self.answered < self.cases else ""
         agree = f"all {self.answered:,} rankings agree{of}"
         if self.unordered:
@@ -10586,7 +10808,7 @@ class Check(Readable):
         if self.wanted and self.wanted not in self.conventions:
             count = self.agreeing[self.wanted]
             yield f"It does not compute the nDCG of {self.wanted}: {count:,} of {self.answered:,} rankings agree."
-        if not self.matches:
+        if not self.matches and not self.is_doubtful:
             count = self.agreeing[self.nearest]
             yield "No convention and no known slip explains it."
             yield f"The nearest convention is {self.nearest}: {count:,} of {self.answered:,} rankings agree."
@@ -10596,6 +10818,13 @@ class Check(Readable):
                 f"Its order of tied documents is not fixed: no order explains its scores for the {self.unordered:,} "
                 "rankings with ties, but each is the score of some order."
             )
+
+    def _how_to_wrap(self) -> Iterator[str]:
+        """Yield in words how the function was called, and how to call it in another way."""
+        yield "It probably takes other arguments than those that it was called with:"
+        yield from (f"  ({each})" for each in self.called)
+        yield "Wrap it in a function that takes one of these, and check that one. For example:"
+        yield WRAPPER.format(k=self.k or 10)
 
     def _slips(self, agree: str) -> Iterator[str]:
         """Yield in words the slips and the factor of the function."""
@@ -10609,11 +10838,13 @@ class Check(Readable):
             slip = f" with {'a slip' if len(names) == 1 else 'slips'}: {' and '.join(names)}" if names else ""
             yield f"{'Or it' if at else 'It'} computes {times}the nDCG of {', '.join(conventions)}{slip}: {agree}."
             yield from ([FACTORS[factor]] if factor in FACTORS else [])
+            if factor == 2 and FORMS[self.form].is_batch:
+                yield "It returns the sum over the rankings, not their mean."
             yield from (f"{slip.meaning}{slip.reported}" for slip in slips)
 
     def _difference(self) -> Iterator[str]:
         """Yield the sums of the smallest ranking on which the function differs."""
-        if (example := self.example) is None:
+        if (example := self.example) is None or self.is_doubtful:
             return
         name, documents = result_name("nDCG", example.query.k), len(example.rows)
         sums = f"{number_text(math.fsum(row[-1] for row in example.rows))} / {number_text(example.ideal)}"
@@ -10650,11 +10881,9 @@ def check(
         function: returns the nDCG of one query, from a ranking and the cutoff; if `k` is None, it may take the ranking
             only.
         k: the cutoff; None for the whole list.
-        form: how the function takes a ranking: "mappings" (`{document: score}`, `{document: relevance}`, k), "lists"
-            (scores, relevance, k), "arrays" (the same as NumPy arrays) or "ranked" (ids of documents, best first,
-            `{document: relevance}`, k), "sets" (ids, the set of those that are relevant, k), "ids" (the same with a
-            list) or "relevance" (the relevance of documents, best first, k). By default, the form in which some
-            definition explains most answers. Of two sides, the relevance may also be the first argument.
+        form: how the function takes a ranking, such as "mappings" (`{document: score}`, `{document: relevance}`, k) or
+            "sets" (ids of documents, best first, the set of those that are relevant, k); docs/slips.md lists all. By
+            default, the form in which some definition explains most answers. The arguments may have another order.
         convention: the convention that the function should compute; by default any.
         cases: the number of rankings.
         seed: the random seed of the rankings.
@@ -10687,22 +10916,33 @@ def check(
         whole("k", k, 1, 10**3)
     whole("cases", cases, 1, 10**5)
     whole("seed", seed, 0)
-    for name, value, words in (("form", form, tuple(FUNCTION_FORMS)), ("convention", convention, tuple(CONVENTIONS))):
+    for name, value, words in (("form", form, tuple(FORMS)), ("convention", convention, tuple(CONVENTIONS))):
         if value is not None:
             choice(name, value, words)
-    results: list[tuple[float, Check]] = []
-    for call, first in likely_calls(function, k, tuple(FUNCTION_FORMS) if form is None else (form,), seed):
-        result = _compared(ask(function, call, k, cases, seed), first, convention or "")
-        slips = min((len(match.slips) for match in result.matches), default=math.inf)
-        results.append((slips, result))
-        if slips < 2:
+    forms = tuple(FORMS) if form is None else (form,)
+    found: list[Check] = []
+    for call, first, *_ in likely_calls(function, k, forms, seed):
+        if call.is_binary and any(each.matches for each in found):
             break
-    return min(results, key=lambda each: each[0])[1]
+        found.append(_compared(ask(function, call, cases, seed), first, convention or ""))
+        if _slips(found[-1]) < 2:
+            break
+    best = min(found, key=_slips)
+    if best.k is None and k is not None:
+        best = replace(best, notes=("It takes no cutoff, so whole rankings were compared.", *best.notes))
+    called = dict.fromkeys(each.text for each in possible_calls(function, k, forms))
+    return replace(best, called=tuple(called)) if best.is_doubtful or not best.answered else best
+
+
+def _slips(result: Check) -> float:
+    """Return the fewest slips that explain the answers."""
+    return min((len(match.slips) for match in result.matches), default=math.inf)
 
 
 def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
     """Compare answers with every definition."""
-    result = Check("", asked.asker.call.form, asked.k, asked.cases, 0, (), {}, wanted, notes=tuple(_explanations_check_notes(asked)))
+    call, notes = asked.asker.call, tuple(_explanations_check_notes(asked))
+    result = Check("", call.form, call.k, asked.cases, 0, (), {}, wanted, notes=notes, is_binary=call.is_binary)
     if asked.answers is None:
         return result
     rounded, of_0_and_1 = asked.answers.tolerance, {0.0, 1.0}.issuperset(asked.answers.values.flat)
@@ -10751,14 +10991,19 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
 
 def _explanations_check_notes(asked: Asked) -> Iterator[str]:
     """Yield in words how a function was called, and its side effects."""
-    k, call = asked.k, asked.asker.call
-    if k is not None and call.cutoff is None:
-        yield f"It takes no cutoff. It was compared with nDCG@{k}; k=None (-k all) compares whole rankings."
-    if call.form == "relevance":
+    call = asked.asker.call
+    form = FORMS[call.form]
+    if call.cutoff is None and call.k is not None:
+        yield f"It takes no cutoff. It was compared with nDCG@{call.k}."
+    if call.form in ("relevance", "relevance_rows"):
         lacking = "relevant documents that were not retrieved are not in its ideal"
         yield f"It takes only the relevance of a ranking: unless this has all judged documents, {lacking}."
-    if call.relevance_first:
-        yield "It takes the relevance as its first argument, and was called so."
+    if call.is_binary:
+        yield "It was asked with a relevance of 0 and 1: with grades, it returns values above 1 or no score."
+    if form.is_batch:
+        yield f"It takes several rankings at once. It was called with ({call.text}) of two copies of each."
+    elif call.order != tuple(range(len(call.order))):
+        yield f"It was called with ({call.text})."
     for name, habit in asked.asker.habits.items():
         example = f", such as {habit.example}" if habit.example else ""
         yield f"It {name}: {habit.times:,} of {asked.cases:,} rankings{example}."
@@ -10795,26 +11040,26 @@ def _smallest_example(asker: Asker, queries: Iterable[Query], convention: str, t
         return bool(_differ_visibly(np.array([asker.value(query)]), query_scores([query], options), tolerance).all())
 
     query = min(queries, key=lambda each: len({*each.run, *each.qrels}))
-    while (simpler := next(filter(differs, _simpler(query, asker.call.form)), None)) is not None:
+    while (simpler := next(filter(differs, _simpler(query, asker.call.shows)), None)) is not None:
         query = simpler
     return _example(query, asker.value(query), options)
 
 
-def _simpler(query: Query, form: str) -> Iterator[Query]:
+def _simpler(query: Query, shows: Shows) -> Iterator[Query]:
     """Yield rankings with a document less, a judgment less, a smaller cutoff or plainer numbers."""
     for document in {**query.run, **query.qrels}:
         smaller = query._replace(run=_without(query.run, document), qrels=_without(query.qrels, document))
-        if smaller.qrels:
+        if smaller.qrels and (shows.several or any(smaller.qrels.values())):
             yield smaller
-    if form not in FORMS_WITHOUT_IDS:
+    if shows.documents:
         yield from (query._replace(run=_without(query.run, document)) for document in query.run)
-        if len(query.qrels) > 1:
+        if len(query.qrels) > 1 and shows.several:
             yield from (query._replace(qrels=_without(query.qrels, document)) for document in query.qrels)
     if query.k is not None and query.k > 1:
         yield from (query._replace(k=k) for k in (1, query.k - 1))
-    for document, relevance in query.qrels.items():
+    for document, relevance in query.qrels.items() if shows.several else ():
         yield from (query._replace(qrels={**query.qrels, document: each}) for each in (0, 1) if relevance > each)
-    if form not in FORMS_WITHOUT_SCORES:
+    if shows.scores:
         levels = sorted(set(query.run.values()))
         run = {document: float(levels.index(score) + 1) for document, score in query.run.items()}
         if run != query.run:

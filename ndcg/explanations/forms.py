@@ -14,8 +14,8 @@ from .slip_terms import Query, ranked
 NDCGFunction = Callable[..., Any]
 Arguments = tuple[Any, ...]
 CUTOFF_NAMES = ("k", "top_k", "topk", "top_n", "topn", "at", "at_k", "cutoff", "n")
-POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-REPEATED = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+_REPEATED = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 class Shows(NamedTuple):
@@ -57,18 +57,18 @@ class Form(NamedTuple):
         return ", ".join(words if cutoff is not None else words[:-1])
 
 
-OF_IDS = Shows(scores=False, grades=False)
-OF_LISTS = Shows(documents=False)
-SCORES = Argument("scores", "scores", "score pred output logit prob")
-RELEVANCE = Argument("relevance", "relevance", "true truth label target rel grade gain")
-IDS = Argument("ids", "ids", "rank rec pred retrieved result list top id doc item")
-RELEVANT_SET = Argument("{relevant ids}", "relevant", "relevant actual truth true gold gt pos test")
-RELEVANT = RELEVANT_SET._replace(text="[relevant ids]")
-HITS = Argument("0 or 1 by rank", "hits", "hit rel")
-BY_RANK = Argument("relevance by rank", "relevance", "rel gain grade hit current pred rank")
-RUN = Argument("{document: score}", "run", "run score pred result ret")
-QRELS = Argument("{document: relevance}", "qrels", "qrel rel true truth label target gold gt judg")
-GROUPS = "query qid group user session"
+_OF_IDS = Shows(scores=False, grades=False)
+_OF_LISTS = Shows(documents=False)
+_SCORES = Argument("scores", "scores", "score pred output logit prob")
+_RELEVANCE = Argument("relevance", "relevance", "true truth label target rel grade gain")
+_IDS = Argument("ids", "ids", "rank rec pred retrieved result list top id doc item")
+_RELEVANT_SET = Argument("{relevant ids}", "relevant", "relevant actual truth true gold gt pos test")
+_RELEVANT = _RELEVANT_SET._replace(text="[relevant ids]")
+_HITS = Argument("0 or 1 by rank", "hits", "hit rel")
+_BY_RANK = Argument("relevance by rank", "relevance", "rel gain grade hit current pred rank")
+_RUN = Argument("{document: score}", "run", "run score pred result ret")
+_QRELS = Argument("{document: relevance}", "qrels", "qrel rel true truth label target gold gt judg")
+_GROUPS = "query qid group user session"
 
 
 def _several(argument: Argument) -> Argument:
@@ -138,51 +138,56 @@ def _mappings(query: Query) -> Arguments:
 # The ways that tell the fewest facts of a ranking come first.
 FORMS = {
     "item": Form(
-        (IDS, Argument("relevant id", "relevant", "item target gt true pos")),
+        (_IDS, Argument("relevant id", "relevant", "item target gt true pos")),
         lambda query: (ranked(query), *_relevant(query)),
-        OF_IDS._replace(several=False),
+        _OF_IDS._replace(several=False),
         has_ids=True,
         must_be_hinted=True,
     ),
-    "sets": Form((IDS, RELEVANT_SET), lambda query: (ranked(query), set(_relevant(query))), OF_IDS, has_ids=True),
-    "ids": Form((IDS, RELEVANT), _ids, OF_IDS, has_ids=True),
-    "id_lists": Form((_several(IDS), _several(RELEVANT)), _twice(_ids, list), OF_IDS, has_ids=True, is_batch=True),
-    "hits": Form((HITS, RELEVANT), _hits, OF_IDS),
-    "hit_rows": Form((_several(HITS), _several(RELEVANT)), _twice(_hits, np.array, list), OF_IDS, is_batch=True),
-    "ranked": Form((IDS, QRELS), lambda query: (ranked(query), dict(query.qrels)), Shows(scores=False), has_ids=True),
+    "sets": Form((_IDS, _RELEVANT_SET), lambda query: (ranked(query), set(_relevant(query))), _OF_IDS, has_ids=True),
+    "ids": Form((_IDS, _RELEVANT), _ids, _OF_IDS, has_ids=True),
+    "id_lists": Form((_several(_IDS), _several(_RELEVANT)), _twice(_ids, list), _OF_IDS, has_ids=True, is_batch=True),
+    "hits": Form((_HITS, _RELEVANT), _hits, _OF_IDS),
+    "hit_rows": Form((_several(_HITS), _several(_RELEVANT)), _twice(_hits, np.array, list), _OF_IDS, is_batch=True),
+    "ranked": Form((_IDS, _QRELS), lambda query: (ranked(query), dict(query.qrels)), Shows(scores=False), has_ids=True),
     "columns": Form(
-        (Argument("columns by rank", "ranked", IDS.words), Argument("relevance by column", "relevance", QRELS.words)),
+        (Argument("columns by rank", "ranked", _IDS.words), Argument("relevance by column", "relevance", _QRELS.words)),
         _columns,
         Shows(scores=False),
     ),
     "ideal": Form(
-        (BY_RANK, Argument("relevance of all, highest first", "ideal", "ideal gold true truth best all")),
+        (_BY_RANK, Argument("relevance of all, highest first", "ideal", "ideal gold true truth best all")),
         lambda query: (_by_rank(query), sorted(query.qrels.values(), reverse=True)),
         Shows(scores=False),
         must_be_hinted=True,  # scores and relevance may be called so, and then hide what is wrong with scores
     ),
-    "mappings": Form((RUN, QRELS), _mappings, Shows(), has_ids=True),
+    "mappings": Form((_RUN, _QRELS), _mappings, Shows(), has_ids=True),
     "runs": Form(
-        (RUN._replace(text="{query: {document: score}}"), QRELS._replace(text="{query: {document: relevance}}")),
+        (_RUN._replace(text="{query: {document: score}}"), _QRELS._replace(text="{query: {document: relevance}}")),
         _twice(_mappings, lambda pair: dict(zip(("q1", "q2"), pair, strict=True))),
         Shows(),
         has_ids=True,
         is_batch=True,
     ),
-    "lists": Form((SCORES, RELEVANCE), _lists, OF_LISTS),
-    "arrays": Form((SCORES, RELEVANCE), _arrays, OF_LISTS),
-    "tensors": Form((SCORES, RELEVANCE), _tensors, OF_LISTS, module="torch"),
-    "rows": Form((_several(SCORES), _several(RELEVANCE)), _twice(_lists, np.array), OF_LISTS, is_batch=True),
+    "lists": Form((_SCORES, _RELEVANCE), _lists, _OF_LISTS),
+    "arrays": Form((_SCORES, _RELEVANCE), _arrays, _OF_LISTS),
+    "tensors": Form((_SCORES, _RELEVANCE), _tensors, _OF_LISTS, module="torch"),
+    "rows": Form((_several(_SCORES), _several(_RELEVANCE)), _twice(_lists, np.array), _OF_LISTS, is_batch=True),
     "tensor_rows": Form(
-        (_several(SCORES), _several(RELEVANCE)), _twice(_lists, _tensor), OF_LISTS, is_batch=True, module="torch"
+        (_several(_SCORES), _several(_RELEVANCE)), _twice(_lists, _tensor), _OF_LISTS, is_batch=True, module="torch"
     ),
-    "queries": Form((SCORES, RELEVANCE, Argument("query ids", "queries", GROUPS)), _queries, OF_LISTS, is_batch=True),
+    "queries": Form(
+        (_SCORES, _RELEVANCE, Argument("query ids", "queries", _GROUPS)), _queries, _OF_LISTS, is_batch=True
+    ),
     "groups": Form(
-        (SCORES, RELEVANCE, Argument("sizes of queries", "sizes", f"{GROUPS} size")), _groups, OF_LISTS, is_batch=True
+        (_SCORES, _RELEVANCE, Argument("sizes of queries", "sizes", f"{_GROUPS} size")),
+        _groups,
+        _OF_LISTS,
+        is_batch=True,
     ),
-    "relevance": Form((BY_RANK,), lambda query: (_by_rank(query),), Shows(documents=False, scores=False)),
+    "relevance": Form((_BY_RANK,), lambda query: (_by_rank(query),), Shows(documents=False, scores=False)),
     "relevance_rows": Form(
-        (_several(BY_RANK),),
+        (_several(_BY_RANK),),
         _twice(lambda query: (_by_rank(query),), np.array),
         Shows(documents=False, scores=False),
         is_batch=True,
@@ -254,8 +259,8 @@ def accepted_arguments(function: NDCGFunction, k: int | None) -> Iterator[tuple[
         yield ["", ""], None if k is None else 2
         return
     kinds = {each.kind for each in parameters}
-    positional = [each for each in parameters if each.kind in POSITIONAL]
-    of_cutoff = [each for each in parameters if each.name.lower() in CUTOFF_NAMES and each.kind not in REPEATED]
+    positional = [each for each in parameters if each.kind in _POSITIONAL]
+    of_cutoff = [each for each in parameters if each.name.lower() in CUTOFF_NAMES and each.kind not in _REPEATED]
     others = [each for each in positional if each not in of_cutoff[:1]]
     names, needed = [each.name for each in others], sum(each.default is each.empty for each in others)
     if inspect.Parameter.VAR_POSITIONAL in kinds:
