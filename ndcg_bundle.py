@@ -12271,6 +12271,13 @@ class Reported(NamedTuple):
         return " and ".join(f"{name}{score:g}" for name, (_, score, _) in zip(names, self.scores, strict=True))
 
     @property
+    def subject(self) -> str:
+        """The scores at the beginning of a sentence, with its verb."""
+        if self.values is not None:
+            return f"T{self.words[1:]} are"
+        return f"{self.words} {'is' if len(self.scores) == 1 else 'are'}"
+
+    @property
     def score(self) -> float:
         """The score, or the first of several; nan for the values of queries."""
         return self.scores[0][1] if self.scores else math.nan
@@ -12281,24 +12288,23 @@ class Reported(NamedTuple):
         scores = ((cutoff, round(scale * score, 12), scale * precision) for cutoff, score, precision in self.scores)
         return self._replace(percent=self.percent and scale == 1, scale=1, scores=tuple(scores))
 
-    def evidence(self, rankings: Rankings) -> list[Evidence]:
-        """Return the evidence that a combination of options must match.
+    def evidence(self, rankings: Rankings, least: float = PRECISION) -> list[Evidence]:
+        """Return the evidence that a combination of options must match, with the least tolerance.
 
         Raises:
             ValueError: the values belong to other queries than those of the rankings.
         """
         if self.values is None:
-            return [Evidence(np.array([score]), precision, cutoff) for cutoff, score, precision in self.scores]
+            scores = self.scores
+            return [Evidence(np.array([score]), max(least, precision), cutoff) for cutoff, score, precision in scores]
         values = self.values
         if isinstance(values, Mapping):
             values = _in_order_of_queries(values, rankings)
         if len(values) != rankings.queries:
             raise ValueError(f"got: {len(values)} values for {rankings.queries} queries; give the value of each query")
-        known = [(math.nan, None) if value is None else _value_of_query(value) for value in values]
-        scores = np.array([score for score, _ in known])
-        # values such as 0.5 show fewer digits than others
-        precision = min((each for _, each in known if each is not None), default=0.0)
-        return [Evidence(scores, max(PRECISION, precision), of_queries=True)]
+        scores, precisions, are_rounded = zip(*map(_value_of_query, values), strict=True)
+        precision = min(precisions) if any(are_rounded) else 0.0  # values such as 0.5 show fewer digits than others
+        return [Evidence(np.array(scores), max(least, precision), of_queries=True)]
 
 
 def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[Any]:
@@ -12334,24 +12340,22 @@ def _is_file(got: Any) -> bool:
     return os.path.exists(got) and not os.path.isdir(got)
 
 
-def _value_of_query(value: Any) -> tuple[float, float | None]:
-    """Return the value of a query, and half a unit of its last digit if it shows how many digits were kept.
+def _value_of_query(value: Any) -> tuple[float, float, bool]:
+    """Return the value of a query, half a unit of its last digit, and whether it was surely rounded to that.
 
-    Numbers such as 1.0 and 0.5 do not, because they have few digits anyway. The value may be above 1, but is not a
-    percentage.
+    Numbers such as 1.0 and 0.5 may have few digits anyway. The value may be above 1, but is not a percentage.
 
     >>> _value_of_query(0.5), _value_of_query("0.5000")
-    ((0.5, None), (0.5, 5.000005e-05))
+    ((0.5, 0.05000005, False), (0.5, 5.000005e-05, True))
     """
-    if is_real(value) and math.isnan(value):  # a query without a value
-        return math.nan, None
+    if value is None or (is_real(value) and math.isnan(value)):  # a query without a value
+        return math.nan, math.inf, False
     number, exponent = _decimal(value), _exponent(value)
     if exponent is None or not math.isfinite(float(number)):
         raise ValueError(f"got must hold a number for each query; got {shown(value)}")
     fewest = _exponent(float(number))
-    if number == Decimal(float(number)) and fewest is not None and exponent >= fewest:
-        return float(number), None
-    return float(number), 0.5 * 10.0**exponent * (1 + PRECISION)
+    may_be_exact = number == Decimal(float(number)) and fewest is not None and exponent >= fewest
+    return float(number), 0.5 * 10.0**exponent * (1 + PRECISION), not may_be_exact
 
 
 def _has_sign(got: Any) -> bool:
@@ -12385,8 +12389,10 @@ def _number_and_precision(got: Any) -> tuple[float, float, bool]:
         file = ", or a file that holds the value of each query" if isinstance(got, (str, os.PathLike)) else ""
         raise ValueError(f"got must be an nDCG, such as 0.5921, or in percent, such as 59.21{file}; got {shown(got)}")
     percent = abs(number) > 1 or _has_sign(got)
+    if exponent >= 0 and not percent:
+        raise ValueError(f"got must have digits after the point, such as 1.000; many scores round to {shown(got)}")
     unit = 10.0**exponent / (100 if percent else 1)
-    return float(number / 100 if percent else number), max(0.5 * unit * (1 + PRECISION), PRECISION), percent
+    return float(number / 100 if percent else number), 0.5 * unit * (1 + PRECISION), percent
 
 
 # ndcg/explanations/slip_search.py: Search for known slips that give reported scores, each on the nDCG of a few libraries.
@@ -12400,7 +12406,7 @@ class FoundSlip(NamedTuple):
 
     slip: Slip
     convention: str  # the convention that it is made on
-    changed: dict[str, Any]  # `zero_division`, if it differs from the convention's
+    changed: dict[str, Any]  # `discount` and `zero_division`, if they differ from the convention's
     as_given: bool  # whether the slip gives the scores only if they are not read as percentages
     score: Callable[[Options], float]  # returns the score with the slip under some options, at the first cutoff
 
@@ -12431,12 +12437,28 @@ class SlipSearch:
             Queries(queries_by_ids(inputs, rankings.names(), k) if by_ids else queries_of(rankings, k)) for k in cutoffs
         ]
 
-    def found(self) -> Iterator[FoundSlip]:
-        """Yield the slips that give the reported scores, except those that equal an option of `compute`."""
+    def found(self) -> list[FoundSlip]:
+        """Return the slips that give the reported scores, except those that equal an option of `compute`.
+
+        If none does so with the discounts of conventions, the others that have a name are tried on values of queries
+        or several scores; a single score would match many of these by chance.
+        """
+        slips = [*self._found({})]
+        if not slips and self.tries_discounts:
+            slips = [each for discount in DISCOUNTS for each in self._found({"discount": discount})]
+        return slips
+
+    @property
+    def tries_discounts(self) -> bool:
+        """Whether the evidence is enough to try each discount."""
+        is_enough = len(self.queries) > 1 or self.searched.of_queries is not None
+        return is_enough and "discount" not in self.given
+
+    def _found(self, changed_discount: Mapping[str, str]) -> Iterator[FoundSlip]:
         slips = [slip for slip in SLIPS if not slip.is_option and self.is_small]
         with progress(len(slips), "Trying", " slips") as bar:
             for slip in slips:
-                for convention, changed, values in self._values(slip):
+                for convention, changed, values in self._values(slip, changed_discount):
                     gives = self.searched.has_evidence(values)
                     if gives or self.as_given.has_evidence(values):
                         yield FoundSlip(slip, convention, changed, not gives, partial(self.score, slip))
@@ -12448,12 +12470,14 @@ class SlipSearch:
         chosen = {name: getattr(options, name) for name in CHOICES}
         return mean("nDCG", slip.scores(self.queries[0], {**self.given, **chosen}), self.searched.weight)
 
-    def _values(self, slip: Slip) -> Iterator[tuple[str, dict[str, Any], NDArray[np.float64]]]:
+    def _values(
+        self, slip: Slip, discount: Mapping[str, str]
+    ) -> Iterator[tuple[str, dict[str, Any], NDArray[np.float64]]]:
         """Yield the values of queries at each cutoff, under each convention and number for empty queries."""
         for convention in SLIPS_TRIED_ON:
 
             def scores(zero_division: float, convention: str = convention) -> NDArray[np.float64]:
-                options = {"convention": convention, "zero_division": zero_division, **self.given}
+                options = {"convention": convention, "zero_division": zero_division, **self.given, **discount}
                 return np.array([slip.scores(each, options) for each in self.queries])
 
             try:
@@ -12462,14 +12486,14 @@ class SlipSearch:
                 continue
             empty = np.isnan(values)
             if "zero_division" in self.given or not empty.any():
-                yield convention, {}, values
+                yield convention, {**discount}, values
                 continue
             usual, missing = (self.given.get(name, getattr(CONVENTIONS[convention], name)) for name in AVERAGING)
             if missing == "skip":
                 empty &= ~np.isnan(scores(0.0))
             for zero in dict.fromkeys((usual, 0.0, 1.0, math.nan)):
                 changed = {} if zero == usual else {"zero_division": zero}
-                yield convention, changed, np.where(empty, zero, values)
+                yield convention, {**discount, **changed}, np.where(empty, zero, values)
 
 
 # ndcg/explanations/explanation.py: Find the convention that gives a score: score the rankings under all of them, and explain their differences.
@@ -12510,6 +12534,7 @@ class Explanation(Readable):
         percent: whether it was given in percent.
         matches: the conventions that give this score, to its digits.
         reported: the reported scores, in words.
+        subject: the same at the beginning of a sentence, with its verb.
         combinations: options that give the reported scores, if no convention does; those that change the fewest options
             of a convention come first.
         tried: the number of combinations that were tried.
@@ -12536,6 +12561,7 @@ class Explanation(Readable):
     percent: bool = False
     matches: tuple[str, ...] = ()
     reported: str = ""
+    subject: str = ""
     combinations: tuple[Combination, ...] = ()
     tried: int = 0
     without_score: Mapping[str, str] = field(default_factory=dict)
@@ -12569,6 +12595,10 @@ class Explanation(Readable):
         return tables
 
     def _remarks(self) -> list[str]:
+        return self.sentences(lambda way: f"{way.call}; in the shell {way.flags}")
+
+    def sentences(self, how: Callable[[Combination], str]) -> list[str]:
+        """Return the remarks, with words on how to set the options of each combination."""
         conventions: dict[str, list[str]] = {}
         for name, error in self.errors.items():
             conventions.setdefault(error, []).append(name)
@@ -12576,20 +12606,18 @@ class Explanation(Readable):
         got, percent = self.got or 0.0, []
         if self.percent:
             percent = [f"Your score was read as a percentage: {100 * got:g}% is {got:g}."]
-        return [*self._conclusion(), *percent, *self.notes, *errors]
+        return [*self._conclusion(how), *percent, *self.notes, *errors]
 
-    def _conclusion(self) -> Iterator[str]:
+    def _conclusion(self, how: Callable[[Combination], str]) -> Iterator[str]:
         """Yield sentences on the conventions, options or slips that give the score."""
         if self.got is None:
             return
         if self.matches:
-            are = "are" if " and " in self.reported or self.reported.endswith("queries") else "is"
-            yield f"{self.reported.replace('these', 'These')} {are} the {self.measure} of {_enumerated(self.matches)}."
+            yield f"{self.subject} the {self.measure} of {_enumerated(self.matches)}."
             return
         few = [each for each in self.combinations if len(each.changed) <= 1]
-        ways = [_way_text(each) for each in few]
-        ways += [(_with_a_slip(name), f": {slip}") for slip, name in self.slips]
-        ways += [_way_text(each) for each in self.combinations[len(few) :]]
+        ways = [(str(each), f" ({how(each)})") for each in self.combinations]
+        ways[len(few) : len(few)] = [(_with_a_slip(name), f": {slip}") for slip, name in self.slips]
         for at, (way, details) in enumerate(ways[:SHOWN_COMBINATIONS]):
             yield f"{way} gives {'it' if at else self.reported}{details}."
         if self.combinations:
@@ -12599,6 +12627,7 @@ class Explanation(Readable):
             yield f"No convention gives {self.reported}; the nearest is {name}, {number_text(number)}."
             none = f"None of {self.tried:,} combinations of options gives it"
             yield f"{none}. Were other queries or documents scored, weighted or excluded?"
+            yield "If its discount may not be logarithmic, pass discount=: slips are then tried with that one."
         for option, error in self.without_score.items():
             reason = "" if error in self.errors.values() else f": {error}"  # otherwise the reason is shown below
             yield f"Combinations with {option} have no score{reason}."
@@ -12654,11 +12683,6 @@ class Explanation(Readable):
             axes.axvline(self.got, color="gray", linewidth=1)
             axes.set_xlabel(f"{self.measure}; line: your score, {self.got:g}; filled: the same to its digits")
         return figure
-
-
-def _way_text(combination: Combination) -> tuple[str, str]:
-    """Return a combination in words, and how to set its options."""
-    return str(combination), f" ({combination.call}; in the shell {combination.flags})"
 
 
 def _with_a_slip(convention: str) -> str:
@@ -12861,16 +12885,18 @@ def _with_matches(
     if given.pop("ignore_ties", False):
         given["ties"] = "last"
     searched = Searched(scorer.read, given, scorer.cutoff, scorer.weight, evidence)
-    matches = tuple(conventions_with(searched))
+    exact = searched._replace(evidence=reported.evidence(rankings, 0.0))
+    matches = tuple(conventions_with(exact) or conventions_with(searched))
     score = reported.score
     if math.isnan(score):  # if values of queries were reported, the table compares their mean
         score = mean("nDCG", evidence[0].scores, scorer.weight)
-    explanation = replace(explanation, got=score, percent=reported.percent, reported=reported.words, matches=matches)
+    explanation = replace(explanation, got=score, percent=reported.percent, reported=reported.words)
+    explanation = replace(explanation, subject=reported.subject, matches=matches)
     if matches:
         return replace(explanation, signature=scorer.signature(matches[0])), None
     result = search(searched)
     as_given = reported.as_given()
-    slips = list(SlipSearch(searched, scorer.inputs, as_given.evidence(rankings)).found())
+    slips = SlipSearch(searched, scorer.inputs, as_given.evidence(rankings)).found()
     slip = slips[0] if slips else None
     if not result.combinations and slips and all(each.as_given for each in slips):
         explanation = replace(explanation, got=as_given.score, percent=False, reported=as_given.words)

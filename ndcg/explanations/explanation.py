@@ -70,6 +70,7 @@ class Explanation(Readable):
         percent: whether it was given in percent.
         matches: the conventions that give this score, to its digits.
         reported: the reported scores, in words.
+        subject: the same at the beginning of a sentence, with its verb.
         combinations: options that give the reported scores, if no convention does; those that change the fewest options
             of a convention come first.
         tried: the number of combinations that were tried.
@@ -96,6 +97,7 @@ class Explanation(Readable):
     percent: bool = False
     matches: tuple[str, ...] = ()
     reported: str = ""
+    subject: str = ""
     combinations: tuple[Combination, ...] = ()
     tried: int = 0
     without_score: Mapping[str, str] = field(default_factory=dict)
@@ -129,6 +131,10 @@ class Explanation(Readable):
         return tables
 
     def _remarks(self) -> list[str]:
+        return self.sentences(lambda way: f"{way.call}; in the shell {way.flags}")
+
+    def sentences(self, how: Callable[[Combination], str]) -> list[str]:
+        """Return the remarks, with words on how to set the options of each combination."""
         conventions: dict[str, list[str]] = {}
         for name, error in self.errors.items():
             conventions.setdefault(error, []).append(name)
@@ -136,20 +142,18 @@ class Explanation(Readable):
         got, percent = self.got or 0.0, []
         if self.percent:
             percent = [f"Your score was read as a percentage: {100 * got:g}% is {got:g}."]
-        return [*self._conclusion(), *percent, *self.notes, *errors]
+        return [*self._conclusion(how), *percent, *self.notes, *errors]
 
-    def _conclusion(self) -> Iterator[str]:
+    def _conclusion(self, how: Callable[[Combination], str]) -> Iterator[str]:
         """Yield sentences on the conventions, options or slips that give the score."""
         if self.got is None:
             return
         if self.matches:
-            are = "are" if " and " in self.reported or self.reported.endswith("queries") else "is"
-            yield f"{self.reported.replace('these', 'These')} {are} the {self.measure} of {_enumerated(self.matches)}."
+            yield f"{self.subject} the {self.measure} of {_enumerated(self.matches)}."
             return
         few = [each for each in self.combinations if len(each.changed) <= 1]
-        ways = [_way_text(each) for each in few]
-        ways += [(_with_a_slip(name), f": {slip}") for slip, name in self.slips]
-        ways += [_way_text(each) for each in self.combinations[len(few) :]]
+        ways = [(str(each), f" ({how(each)})") for each in self.combinations]
+        ways[len(few) : len(few)] = [(_with_a_slip(name), f": {slip}") for slip, name in self.slips]
         for at, (way, details) in enumerate(ways[:SHOWN_COMBINATIONS]):
             yield f"{way} gives {'it' if at else self.reported}{details}."
         if self.combinations:
@@ -159,6 +163,7 @@ class Explanation(Readable):
             yield f"No convention gives {self.reported}; the nearest is {name}, {number_text(number)}."
             none = f"None of {self.tried:,} combinations of options gives it"
             yield f"{none}. Were other queries or documents scored, weighted or excluded?"
+            yield "If its discount may not be logarithmic, pass discount=: slips are then tried with that one."
         for option, error in self.without_score.items():
             reason = "" if error in self.errors.values() else f": {error}"  # otherwise the reason is shown below
             yield f"Combinations with {option} have no score{reason}."
@@ -214,11 +219,6 @@ class Explanation(Readable):
             axes.axvline(self.got, color="gray", linewidth=1)
             axes.set_xlabel(f"{self.measure}; line: your score, {self.got:g}; filled: the same to its digits")
         return figure
-
-
-def _way_text(combination: Combination) -> tuple[str, str]:
-    """Return a combination in words, and how to set its options."""
-    return str(combination), f" ({combination.call}; in the shell {combination.flags})"
 
 
 def _with_a_slip(convention: str) -> str:
@@ -421,16 +421,18 @@ def _with_matches(
     if given.pop("ignore_ties", False):
         given["ties"] = "last"
     searched = Searched(scorer.read, given, scorer.cutoff, scorer.weight, evidence)
-    matches = tuple(conventions_with(searched))
+    exact = searched._replace(evidence=reported.evidence(rankings, 0.0))
+    matches = tuple(conventions_with(exact) or conventions_with(searched))
     score = reported.score
     if math.isnan(score):  # if values of queries were reported, the table compares their mean
         score = mean("nDCG", evidence[0].scores, scorer.weight)
-    explanation = replace(explanation, got=score, percent=reported.percent, reported=reported.words, matches=matches)
+    explanation = replace(explanation, got=score, percent=reported.percent, reported=reported.words)
+    explanation = replace(explanation, subject=reported.subject, matches=matches)
     if matches:
         return replace(explanation, signature=scorer.signature(matches[0])), None
     result = search(searched)
     as_given = reported.as_given()
-    slips = list(SlipSearch(searched, scorer.inputs, as_given.evidence(rankings)).found())
+    slips = SlipSearch(searched, scorer.inputs, as_given.evidence(rankings)).found()
     slip = slips[0] if slips else None
     if not result.combinations and slips and all(each.as_given for each in slips):
         explanation = replace(explanation, got=as_given.score, percent=False, reported=as_given.words)

@@ -74,6 +74,13 @@ class Reported(NamedTuple):
         return " and ".join(f"{name}{score:g}" for name, (_, score, _) in zip(names, self.scores, strict=True))
 
     @property
+    def subject(self) -> str:
+        """The scores at the beginning of a sentence, with its verb."""
+        if self.values is not None:
+            return f"T{self.words[1:]} are"
+        return f"{self.words} {'is' if len(self.scores) == 1 else 'are'}"
+
+    @property
     def score(self) -> float:
         """The score, or the first of several; nan for the values of queries."""
         return self.scores[0][1] if self.scores else math.nan
@@ -84,24 +91,23 @@ class Reported(NamedTuple):
         scores = ((cutoff, round(scale * score, 12), scale * precision) for cutoff, score, precision in self.scores)
         return self._replace(percent=self.percent and scale == 1, scale=1, scores=tuple(scores))
 
-    def evidence(self, rankings: Rankings) -> list[Evidence]:
-        """Return the evidence that a combination of options must match.
+    def evidence(self, rankings: Rankings, least: float = PRECISION) -> list[Evidence]:
+        """Return the evidence that a combination of options must match, with the least tolerance.
 
         Raises:
             ValueError: the values belong to other queries than those of the rankings.
         """
         if self.values is None:
-            return [Evidence(np.array([score]), precision, cutoff) for cutoff, score, precision in self.scores]
+            scores = self.scores
+            return [Evidence(np.array([score]), max(least, precision), cutoff) for cutoff, score, precision in scores]
         values = self.values
         if isinstance(values, Mapping):
             values = _in_order_of_queries(values, rankings)
         if len(values) != rankings.queries:
             raise ValueError(f"got: {len(values)} values for {rankings.queries} queries; give the value of each query")
-        known = [(math.nan, None) if value is None else _value_of_query(value) for value in values]
-        scores = np.array([score for score, _ in known])
-        # values such as 0.5 show fewer digits than others
-        precision = min((each for _, each in known if each is not None), default=0.0)
-        return [Evidence(scores, max(PRECISION, precision), of_queries=True)]
+        scores, precisions, are_rounded = zip(*map(_value_of_query, values), strict=True)
+        precision = min(precisions) if any(are_rounded) else 0.0  # values such as 0.5 show fewer digits than others
+        return [Evidence(np.array(scores), max(least, precision), of_queries=True)]
 
 
 def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[Any]:
@@ -137,24 +143,22 @@ def _is_file(got: Any) -> bool:
     return os.path.exists(got) and not os.path.isdir(got)
 
 
-def _value_of_query(value: Any) -> tuple[float, float | None]:
-    """Return the value of a query, and half a unit of its last digit if it shows how many digits were kept.
+def _value_of_query(value: Any) -> tuple[float, float, bool]:
+    """Return the value of a query, half a unit of its last digit, and whether it was surely rounded to that.
 
-    Numbers such as 1.0 and 0.5 do not, because they have few digits anyway. The value may be above 1, but is not a
-    percentage.
+    Numbers such as 1.0 and 0.5 may have few digits anyway. The value may be above 1, but is not a percentage.
 
     >>> _value_of_query(0.5), _value_of_query("0.5000")
-    ((0.5, None), (0.5, 5.000005e-05))
+    ((0.5, 0.05000005, False), (0.5, 5.000005e-05, True))
     """
-    if is_real(value) and math.isnan(value):  # a query without a value
-        return math.nan, None
+    if value is None or (is_real(value) and math.isnan(value)):  # a query without a value
+        return math.nan, math.inf, False
     number, exponent = _decimal(value), _exponent(value)
     if exponent is None or not math.isfinite(float(number)):
         raise ValueError(f"got must hold a number for each query; got {shown(value)}")
     fewest = _exponent(float(number))
-    if number == Decimal(float(number)) and fewest is not None and exponent >= fewest:
-        return float(number), None
-    return float(number), 0.5 * 10.0**exponent * (1 + PRECISION)
+    may_be_exact = number == Decimal(float(number)) and fewest is not None and exponent >= fewest
+    return float(number), 0.5 * 10.0**exponent * (1 + PRECISION), not may_be_exact
 
 
 def _has_sign(got: Any) -> bool:
@@ -188,5 +192,7 @@ def _number_and_precision(got: Any) -> tuple[float, float, bool]:
         file = ", or a file that holds the value of each query" if isinstance(got, (str, os.PathLike)) else ""
         raise ValueError(f"got must be an nDCG, such as 0.5921, or in percent, such as 59.21{file}; got {shown(got)}")
     percent = abs(number) > 1 or _has_sign(got)
+    if exponent >= 0 and not percent:
+        raise ValueError(f"got must have digits after the point, such as 1.000; many scores round to {shown(got)}")
     unit = 10.0**exponent / (100 if percent else 1)
-    return float(number / 100 if percent else number), max(0.5 * unit * (1 + PRECISION), PRECISION), percent
+    return float(number / 100 if percent else number), 0.5 * unit * (1 + PRECISION), percent

@@ -1,7 +1,7 @@
 """Search for known slips that give reported scores, each on the nDCG of a few libraries."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..inputs.reading import Inputs
+from ..measure.arguments import DISCOUNTS
 from ..measure.conventions import CHOICES, CONVENTIONS
 from ..measure.options import Options
 from ..scores.means import mean
@@ -27,7 +28,7 @@ class FoundSlip(NamedTuple):
 
     slip: Slip
     convention: str  # the convention that it is made on
-    changed: dict[str, Any]  # `zero_division`, if it differs from the convention's
+    changed: dict[str, Any]  # `discount` and `zero_division`, if they differ from the convention's
     as_given: bool  # whether the slip gives the scores only if they are not read as percentages
     score: Callable[[Options], float]  # returns the score with the slip under some options, at the first cutoff
 
@@ -58,12 +59,28 @@ class SlipSearch:
             Queries(queries_by_ids(inputs, rankings.names(), k) if by_ids else queries_of(rankings, k)) for k in cutoffs
         ]
 
-    def found(self) -> Iterator[FoundSlip]:
-        """Yield the slips that give the reported scores, except those that equal an option of `compute`."""
+    def found(self) -> list[FoundSlip]:
+        """Return the slips that give the reported scores, except those that equal an option of `compute`.
+
+        If none does so with the discounts of conventions, the others that have a name are tried on values of queries
+        or several scores; a single score would match many of these by chance.
+        """
+        slips = [*self._found({})]
+        if not slips and self.tries_discounts:
+            slips = [each for discount in DISCOUNTS for each in self._found({"discount": discount})]
+        return slips
+
+    @property
+    def tries_discounts(self) -> bool:
+        """Whether the evidence is enough to try each discount."""
+        is_enough = len(self.queries) > 1 or self.searched.of_queries is not None
+        return is_enough and "discount" not in self.given
+
+    def _found(self, changed_discount: Mapping[str, str]) -> Iterator[FoundSlip]:
         slips = [slip for slip in SLIPS if not slip.is_option and self.is_small]
         with progress(len(slips), "Trying", " slips") as bar:
             for slip in slips:
-                for convention, changed, values in self._values(slip):
+                for convention, changed, values in self._values(slip, changed_discount):
                     gives = self.searched.has_evidence(values)
                     if gives or self.as_given.has_evidence(values):
                         yield FoundSlip(slip, convention, changed, not gives, partial(self.score, slip))
@@ -75,12 +92,14 @@ class SlipSearch:
         chosen = {name: getattr(options, name) for name in CHOICES}
         return mean("nDCG", slip.scores(self.queries[0], {**self.given, **chosen}), self.searched.weight)
 
-    def _values(self, slip: Slip) -> Iterator[tuple[str, dict[str, Any], NDArray[np.float64]]]:
+    def _values(
+        self, slip: Slip, discount: Mapping[str, str]
+    ) -> Iterator[tuple[str, dict[str, Any], NDArray[np.float64]]]:
         """Yield the values of queries at each cutoff, under each convention and number for empty queries."""
         for convention in SLIPS_TRIED_ON:
 
             def scores(zero_division: float, convention: str = convention) -> NDArray[np.float64]:
-                options = {"convention": convention, "zero_division": zero_division, **self.given}
+                options = {"convention": convention, "zero_division": zero_division, **self.given, **discount}
                 return np.array([slip.scores(each, options) for each in self.queries])
 
             try:
@@ -89,11 +108,11 @@ class SlipSearch:
                 continue
             empty = np.isnan(values)
             if "zero_division" in self.given or not empty.any():
-                yield convention, {}, values
+                yield convention, {**discount}, values
                 continue
             usual, missing = (self.given.get(name, getattr(CONVENTIONS[convention], name)) for name in AVERAGING)
             if missing == "skip":
                 empty &= ~np.isnan(scores(0.0))
             for zero in dict.fromkeys((usual, 0.0, 1.0, math.nan)):
                 changed = {} if zero == usual else {"zero_division": zero}
-                yield convention, changed, np.where(empty, zero, values)
+                yield convention, {**discount, **changed}, np.where(empty, zero, values)

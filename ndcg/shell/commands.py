@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from ..explanations.explanation import explain
 from ..files.groups import path_of
 from ..inputs.hashes import digest_of
 from ..inputs.slices import slice_name
-from ..measure.messages import in_words_of
+from ..measure.messages import in_words_of, visible
 from ..measure.options import Options, whole
 from ..show.tables import Table, cell_text, count_text, level_text
 from ..statistics.comparison import PLACES
@@ -191,7 +192,7 @@ def _explain(args: argparse.Namespace) -> Listing:
         {"convention": name, "score": score, "matches": name in found.matches, "error": found.errors.get(name)}
         for name, score in found.scores.items()
     ]
-    sentences = [re.sub(r"\(convention=.*; in the shell ", "(", each) for each in found.remarks()]
+    sentences = [visible(each) for each in found.sentences(attrgetter("flags"))]
     return Listing(found.tables(), sentences, found.signature, rows, found.to_dict())
 
 

@@ -49,6 +49,21 @@ def test_a_number_matches_to_the_digits_that_it_has(
     assert ("sklearn" in found.matches) == matches
 
 
+@pytest.mark.parametrize("got", ["1", "0"])
+def test_a_score_without_digits_after_the_point_is_rejected(ndcg: evaluate.Metric, got: str) -> None:
+    with pytest.raises(ValueError, match=rf"^got must have digits after the point, .* round to '{got}'$"):
+        ndcg.explain(**CARD, got=got)
+
+
+def test_a_match_to_all_digits_precedes_those_within_32_bits(ndcg: evaluate.Metric) -> None:
+    inputs: dict[str, Any] = {"predictions": [[3, 2, 1], [1]], "references": [[0, 1, 1], [0]]}
+    inputs["sample_weight"] = [1, 1e-7]  # of the query with nothing relevant
+    exact = ndcg.compute(**inputs)["nDCG"]
+    both = {"sklearn", "lightgbm"}
+    assert both & {*ndcg.explain(**inputs, got=exact).matches} == {"sklearn"}
+    assert both & {*ndcg.explain(**inputs, got=exact + 5e-7).matches} == both
+
+
 def test_a_score_read_as_a_percentage_says_so(ndcg: evaluate.Metric) -> None:
     found = ndcg.explain(**CARD, got="59.21 %")
     assert found.percent == found.to_dict()["percent"] is True
@@ -65,6 +80,7 @@ def test_a_score_read_as_a_percentage_says_so(ndcg: evaluate.Metric) -> None:
         (["1.0000", "0.5000"], 0.5e-4),  # text says how many were kept
         (["1.0", "0.0"], 1e-6),
         ([Decimal("0.630"), 1.0], 0.5e-3),
+        ([0.4375, 0.4], 0.5e-4),  # although 0.4375 may be exact
         ([None, math.nan], 1e-6),
     ],
     ids=str,
