@@ -32,10 +32,11 @@ NEAREST_SHOWN = 5  # conventions in the table
 WITHOUT_ORDER = ("ranx", "ranx_burges", "allrank")  # libraries that order ties of longer lists in no fixed way
 
 
-WRAPPER = """\
-def wrapped(run, qrels, k):  # {{document: score}}, {{document: relevance}}, the cutoff
-    ranking = sorted(run, key=run.get, reverse=True)
-    return my_ndcg([qrels.get(document, 0) for document in ranking], sorted(qrels.values(), reverse=True), k={k})"""
+WRAPPER = (
+    "  def wrapped(run, qrels, k):  # {document: score}, {document: relevance}, the cutoff",
+    "      ranking = sorted(run, key=run.get, reverse=True)[:k]",
+    "      return my_ndcg([qrels.get(document, 0) for document in ranking], list(qrels.values()))",
+)
 
 
 class Example(NamedTuple):
@@ -180,10 +181,10 @@ class Check(Readable):
 
     def _how_to_wrap(self) -> Iterator[str]:
         """Yield in words how the function was called, and how to call it in another way."""
-        yield "It probably takes other arguments than those that it was called with:"
+        yield "It probably takes other arguments than those that it was called with, in any order:"
         yield from (f"  ({each})" for each in self.called)
-        yield "Wrap it in a function that takes one of these, and check that one. For example:"
-        yield WRAPPER.format(k=self.k or 10)
+        yield "Wrap it in a function that takes one of these, and check that one, for example:"
+        yield from WRAPPER
 
     def _slips(self, agree: str) -> Iterator[str]:
         """Yield in words the slips and the factor of the function."""
@@ -197,7 +198,7 @@ class Check(Readable):
             slip = f" with {'a slip' if len(names) == 1 else 'slips'}: {' and '.join(names)}" if names else ""
             yield f"{'Or it' if at else 'It'} computes {times}the nDCG of {', '.join(conventions)}{slip}: {agree}."
             yield from ([FACTORS[factor]] if factor in FACTORS else [])
-            if factor == 2 and FORMS[self.form].is_batch:
+            if round(factor, 3) == 2 and FORMS[self.form].is_batch:
                 yield "It returns the sum over the rankings, not their mean."
             yield from (f"{slip.meaning}{slip.reported}" for slip in slips)
 
@@ -289,8 +290,10 @@ def check(
     best = min(found, key=_slips)
     if best.k is None and k is not None:
         best = replace(best, notes=("It takes no cutoff, so whole rankings were compared.", *best.notes))
-    called = dict.fromkeys(each.text for each in possible_calls(function, k, forms))
-    return replace(best, called=tuple(called)) if best.is_doubtful or not best.answered else best
+    if best.answered and not best.is_doubtful:
+        return best
+    calls = [each._replace(order=tuple(sorted(each.order))) for each in possible_calls(function, k, forms)]
+    return replace(best, called=tuple(dict.fromkeys(each.text for each in calls)))
 
 
 def _slips(result: Check) -> float:
@@ -332,7 +335,7 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
         visible = differing & _differ_visibly(answers.values[0], expected[result.nearest], answers.tolerance)
         own = compress(queries.changed(()), visible if visible.any() else differing)
         example = _smallest_example(asked.asker, own, result.nearest, answers.tolerance)
-        if not matches:
+        if not matches and not result.is_doubtful:
             properties = properties_of(queries.rankings(range(result.answered), (), Options.parse()), result.k)
             notes = (*in_common(properties, differing, "rankings", result.nearest), *notes)
     if asked.asker.counts_duplicates():

@@ -301,6 +301,101 @@ KINDS: dict[str, tuple[Function, str]] = {
     **{f"sets: {name}": each for name, each in SETS.items()},
 }
 
+# --- Idioms of public code: functions that are called in other ways ---
+
+
+def of_queries(y_true: Any, y_score: Any, query_ids: Any, k: int = 10) -> float:
+    rows = [np.asarray(query_ids) == query for query in np.unique(query_ids)]
+    values = [ratio(ordered(y_score[each], y_true[each])[:k], best(y_true[each])[:k]) for each in rows]
+    return sum(values) / len(values)
+
+
+def of_groups(y_true: Any, y_pred: Any, group: Any, k: int = 10) -> float:
+    ends = np.cumsum(group)[:-1]
+    gains = [np.exp2(each) - 1 for each in np.split(y_true, ends)]
+    values = [
+        ratio(ordered(scores, each)[:k], best(each)[:k], 1.0)
+        for scores, each in zip(np.split(y_pred, ends), gains, strict=True)
+    ]
+    return sum(values) / len(values)
+
+
+def of_rows(y_true: Any, y_score: Any, k: int = 10) -> list[float]:
+    assert y_true.ndim == 2
+    return [
+        ratio(ordered(scores, labels)[:k], best(labels)[:k]) for scores, labels in zip(y_score, y_true, strict=True)
+    ]
+
+
+def of_tensors(scores: Any, labels: Any, k: int = 10) -> Any:
+    import torch
+
+    top = scores.sort(dim=1, descending=True, stable=True).indices[:, :k]
+    discount = 1 / torch.log2(torch.arange(2.0, k + 2, dtype=torch.float64))[: top.shape[1]]
+    dcgs = [
+        (each * discount).sum(dim=1)
+        for each in (labels.gather(1, top), labels.sort(dim=1, descending=True).values[:, :k])
+    ]
+    return (dcgs[0] / dcgs[1].clamp(min=1e-9)).mean()
+
+
+def of_one_item(ranklist: Sequence[str], gt_item: str, k: int = 10) -> float:
+    return next((log_discount(rank) for rank, item in enumerate(ranklist[:k], 1) if item == gt_item), 0.0)
+
+
+def of_columns(truth: Any, ranked: Any, k: int = 10) -> float:
+    return ratio(truth[ranked[:k]].tolist(), best(truth)[:k])
+
+
+def of_id_lists(actual: Any, predicted: Any, k: int = 10) -> float:
+    pairs = [*zip(predicted, actual, strict=True)]
+    return sum(SETS["right"][0](ids, relevant, k) for ids, relevant in pairs) / len(pairs)
+
+
+def of_labels(y_true: Any, y_score: Any, k: int = 10) -> float:
+    return ratio(ordered(y_score, y_true)[:k], [1] * min(k, int(sum(y_true))))
+
+
+def of_runs(qrels: Any, run: Any, k: int = 10) -> float:
+    return sum(usual(run[query], judged, k) for query, judged in qrels.items()) / len(qrels)
+
+
+IDIOMS: dict[str, tuple[Function, str]] = {
+    "query ids": (of_queries, "0 queries: ranx"),
+    "sizes of groups": (of_groups, "0 groups: lightgbm"),
+    "a value for each row": (of_rows, "0 rows: ranx"),
+    "a batch of tensors": (of_tensors, "0 tensor_rows: ranx"),
+    "one relevant item": (of_one_item, "0 item: sklearn"),
+    "the ideal's relevance": (
+        lambda golden, current, k: ratio(current[:k], best(golden)[:k]),
+        "0 ideal: sklearn",
+    ),
+    "relevance by column": (of_columns, "0 columns: sklearn"),
+    "lists of ids": (of_id_lists, "0 id_lists: sklearn"),
+    "lists of ids, predicted first": (
+        lambda predicted, actual, k: of_id_lists(actual, predicted, k),
+        "0 id_lists: sklearn",
+    ),
+    "labels of 0 and 1": (of_labels, "3 lists: ranx"),
+    "no cutoff": (lambda y_true, y_score: ratio(ordered(y_score, y_true), best(y_true)), "0 lists: ranx"),
+    "a whole run": (of_runs, "0 runs: ranx"),
+    "hits and relevant ids": (
+        lambda hits, k, truth: ratio(hits[:k], [1] * min(k, len(truth))),
+        "0 hits: sklearn",
+    ),
+    "the sum of a batch": (
+        lambda test_data, hits, k: sum(
+            ratio(row[:k], [1] * min(k, len(each))) for row, each in zip(hits, test_data, strict=True)
+        ),
+        "1 hit_rows: 2 sklearn",
+    ),
+    "an ideal of as many as were returned": (
+        lambda recommended, relevant, k: ratio(hits(recommended, relevant)[:k], [1] * min(k, len(recommended))),
+        "1 sets: sklearn, ideal of as many relevant documents as were retrieved",
+    ),
+    "not divided": (lambda ids, relevant, k: dcg(hits(ids, relevant)[:k]), "1 sets: sklearn, DCG called nDCG"),
+}
+
 
 # --- Right functions with one change ---
 
@@ -349,5 +444,17 @@ MUTANTS: dict[str, Function] = {
         [2 ** qrels.get(each, 0) - 1 for each in ids[:k]], best(qrels.values())[:k]
     ),
     "no first hit": lambda ids, relevant, k: ratio([0, *hits(ids, relevant)[1:k]], [1] * min(k, len(relevant))),
+    "first item twice": lambda ranklist, gt_item, k=10: of_one_item([*ranklist[:1], *ranklist], gt_item, k),
+    "query ids ignored": lambda y_true, y_score, query_ids, k: ratio(ordered(y_score, y_true)[:k], best(y_true)[:k]),
+    "root of a batch": lambda y_true, y_score, k: np.sqrt(of_rows(y_true, y_score, k)),
+    "groups of r^3": lambda y_true, y_pred, group, k: of_queries(y_true**3, y_pred, np.repeat([1, 2], group), k),
+    "columns without the first": lambda truth, ranked, k: of_columns(truth, ranked[1:], k),
+    "lists of ids, k - 2": lambda actual, predicted, k: of_id_lists(actual, predicted, max(k - 2, 1)),
+    "a run of r^3": lambda qrels, run, k: of_runs(
+        {query: {each: grade**3 for each, grade in judged.items()} for query, judged in qrels.items()}, run, k
+    ),
+    "hits over their number": lambda hits, k, truth: dcg(hits[:k]) / max(1, sum(hits[:k])),
+    "no cutoff, r^3": lambda y_true, y_score: of_rows(np.array([y_true]) ** 3, np.array([y_score]), 10**3)[0],
+    "golden r^3": lambda golden, current, k: ratio(current[:k], best(grade**3 for grade in golden)[:k]),
     "ideal of 5": lambda ids, relevant, k: ratio(hits(ids, relevant)[:k], [1] * min(k, len(relevant), 5)),
 }

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from checked_functions import KINDS, MUTANTS, SETS, SLIPS, UNSTABLE, Documents, Function, best, ratio, usual
+from checked_functions import IDIOMS, KINDS, MUTANTS, SETS, SLIPS, UNSTABLE, Documents, Function, best, ratio, usual
 from conftest import ROOT
 
 from ndcg.explanations.check import Check, check
@@ -61,6 +61,41 @@ SLOW_KINDS = ("noise", "not cut, one decimal", "sets: hit rate", "sets: reciproc
 def test_the_definition_of_a_function_is_found(name: str) -> None:
     function, found = KINDS[name]
     assert verdict(check(function)) == found
+
+
+@pytest.mark.parametrize("name", IDIOMS)
+def test_a_function_is_asked_in_the_way_in_which_it_is_called(name: str) -> None:
+    import torch  # noqa: F401  # tensors are tried if it was imported
+
+    function, found = IDIOMS[name]
+    assert verdict(check(function)) == found
+
+
+def test_labels_that_must_be_0_or_1_are_told() -> None:
+    result = check(IDIOMS["labels of 0 and 1"][0])
+    assert result.conventions
+    assert result.is_binary
+    said = "It was asked with a relevance of 0 and 1: with grades, it returns values above 1 or no score."
+    assert said in result.notes
+
+
+def test_a_function_of_a_batch_or_a_whole_run_is_told_to_be_one() -> None:
+    said = "It takes several rankings at once. It was called with ({}, k) of two copies of each."
+    of_run = "{query: {document: relevance}}, {query: {document: score}}"
+    assert said.format(of_run) in check(IDIOMS["a whole run"][0]).notes
+    assert "It returns the sum over the rankings, not their mean." in str(check(IDIOMS["the sum of a batch"][0]))
+
+
+def test_a_function_that_nothing_explains_is_said_to_take_other_arguments_and_no_convention_to_be_near() -> None:
+    result = check(lambda one, other, k: sum(map(len, map(str, one))) / 7)
+    assert (result.status, result.is_doubtful, result.matches) == (1, True, ())
+    first, second, *others = result.remarks()
+    assert re.match(r"Nothing explains its answers: with any convention, at most \d+ of 200 agree\.", first)
+    assert second == "It probably takes other arguments than those that it was called with, in any order:"
+    assert "  (ids, [relevant ids], k)" in others
+    assert "  def wrapped(run, qrels, k):  # {document: score}, {document: relevance}, the cutoff" in others
+    assert "nearest" not in str(result)
+    assert "smallest" not in str(result)
 
 
 @pytest.mark.parametrize("slip", SLIPS)
@@ -492,7 +527,7 @@ def test_a_function_that_gives_no_score_could_not_be_asked() -> None:
     result = check(lambda run, qrels, k: "high")
     assert result.status == 2
     assert "returned no score for any of 200 rankings" in str(result)
-    assert "It probably takes other arguments than those that it was called with:" in str(result)
+    assert "It probably takes other arguments than those that it was called with, in any order:" in str(result)
     assert "  ({document: score}, {document: relevance}, k)" in str(result)
     assert "Signature" not in str(result) + result.to_markdown() + result._repr_html_()
 
