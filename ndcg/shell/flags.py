@@ -119,10 +119,11 @@ examples:
         "  ranked     ids of documents, best first, {document: relevance}, k\n"
         "  sets       ids of documents, best first, the set of relevant ids, k (ids: a list of these)\n"
         "  relevance  the relevance of documents, best first, k\n"
-        "By default, all forms that it may accept are tried, also with the relevance first. k may be\n"
-        "keyword-only. If it takes no cutoff, pass its built-in cutoff as -k, or -k all. Exit status: 0 if the\n"
-        "function computes the nDCG of a library (with --convention, of that library), 1 if not, 2 if it returns\n"
-        "no score, 3 if it does for less than half of the rankings.",
+        "The others are batches and rarer arguments: docs/slips.md. By default, all forms that it may accept are\n"
+        "tried, in any order. k may be keyword-only. If it takes no cutoff, whole rankings are compared, and then\n"
+        "-k. Exit status: 0 if the function computes the nDCG of a library (with --convention, of that library), 1\n"
+        "if not, 2 if it returns no score, 3 if it does for less than half of the rankings, or computes the nDCG\n"
+        "only for a relevance of 0 and 1.",
         """\
 examples:
   ndcg check my_metrics.py:ndcg_at
@@ -194,7 +195,14 @@ ARGUMENTS = {
         Argument("function", CHECK, "FILE.py:NAME or package.module:NAME"),
         Argument("k", CHECK, "the cutoff, or all (default: 10)"),
         Argument(
-            "form", CHECK, "its arguments", words=("mappings", "lists", "arrays", "ranked", "sets", "ids", "relevance")
+            "form",
+            CHECK,
+            "its arguments",
+            words=(
+                *("mappings", "lists", "arrays", "ranked", "sets", "ids", "relevance", "item", "ideal", "columns"),
+                *("hits", "hit_rows", "id_lists", "rows", "tensors", "tensor_rows", "queries", "groups", "runs"),
+                "relevance_rows",
+            ),
         ),
         Argument("convention", CHECK, "the convention that it should compute (default: any)"),
         Argument("cases", CHECK, "the number of rankings", 200),
