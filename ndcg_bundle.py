@@ -9796,24 +9796,8 @@ def _lists(query: Query) -> Arguments:
     return [query.run[each] for each in query.run], [query.qrels.get(each) for each in query.run]
 
 
-def _arrays(query: Query) -> Arguments:
-    return tuple(map(np.array, _lists(query)))
-
-
-def _tensors(query: Query) -> Arguments:
-    return tuple(map(_tensor, _arrays(query)))
-
-
 def _tensor(values: Any) -> Any:
     return import_module("torch").from_numpy(np.array(values))
-
-
-def _queries(query: Query) -> Arguments:
-    return *(np.tile(each, 2) for each in _arrays(query)), np.repeat([1, 2], len(query.run))
-
-
-def _groups(query: Query) -> Arguments:
-    return *(np.tile(each, 2) for each in _arrays(query)), np.repeat(len(query.run), 2)
 
 
 def _relevant(query: Query) -> list[Any]:
@@ -9877,18 +9861,21 @@ FORMS = {
         is_batch=True,
     ),
     "lists": Form((_SCORES, _RELEVANCE), _lists, _OF_LISTS),
-    "arrays": Form((_SCORES, _RELEVANCE), _arrays, _OF_LISTS),
-    "tensors": Form((_SCORES, _RELEVANCE), _tensors, _OF_LISTS, module="torch"),
+    "arrays": Form((_SCORES, _RELEVANCE), lambda query: tuple(map(np.array, _lists(query))), _OF_LISTS),
+    "tensors": Form((_SCORES, _RELEVANCE), lambda query: tuple(map(_tensor, _lists(query))), _OF_LISTS, module="torch"),
     "rows": Form((_explanations_forms_several(_SCORES), _explanations_forms_several(_RELEVANCE)), _twice(_lists, np.array), _OF_LISTS, is_batch=True),
     "tensor_rows": Form(
         (_explanations_forms_several(_SCORES), _explanations_forms_several(_RELEVANCE)), _twice(_lists, _tensor), _OF_LISTS, is_batch=True, module="torch"
     ),
     "queries": Form(
-        (_SCORES, _RELEVANCE, Argument("query ids", "queries", _GROUPS)), _queries, _OF_LISTS, is_batch=True
+        (_SCORES, _RELEVANCE, Argument("query ids", "queries", _GROUPS)),
+        lambda query: (*_twice(_lists, np.concatenate)(query), np.repeat([1, 2], len(query.run))),
+        _OF_LISTS,
+        is_batch=True,
     ),
     "groups": Form(
         (_SCORES, _RELEVANCE, Argument("sizes of queries", "sizes", f"{_GROUPS} size")),
-        _groups,
+        lambda query: (*_twice(_lists, np.concatenate)(query), np.repeat(len(query.run), 2)),
         _OF_LISTS,
         is_batch=True,
     ),

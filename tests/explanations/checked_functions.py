@@ -377,6 +377,10 @@ IDIOMS: dict[str, tuple[Function, str]] = {
         "0 id_lists: sklearn",
     ),
     "labels of 0 and 1": (of_labels, "3 lists: ranx"),
+    "exponential gain over linear": (
+        lambda ids, qrels, k: ratio([2 ** qrels.get(each, 0) - 1 for each in ids[:k]], best(qrels.values())[:k]),
+        "3 ranked: sklearn",
+    ),
     "no cutoff": (lambda y_true, y_score: ratio(ordered(y_score, y_true), best(y_true)), "0 lists: ranx"),
     "a whole run": (of_runs, "0 runs: ranx"),
     "hits and relevant ids": (
@@ -440,16 +444,12 @@ MUTANTS: dict[str, Function] = {
     "0 if the first is unjudged": lambda run, qrels, k: usual(run, qrels, k) * ({*by_score(run)[:1]} <= {*qrels}),
     "dense ranks": of_positions(lambda scores: [len({*scores[scores > each]}) + 1 for each in scores]),
     "worst rank of ties": of_positions(lambda scores: [(scores >= each).sum() for each in scores]),
-    "exponential over linear": lambda ids, qrels, k: ratio(
-        [2 ** qrels.get(each, 0) - 1 for each in ids[:k]], best(qrels.values())[:k]
-    ),
     "no first hit": lambda ids, relevant, k: ratio([0, *hits(ids, relevant)[1:k]], [1] * min(k, len(relevant))),
     "first item twice": lambda ranklist, gt_item, k=10: of_one_item([*ranklist[:1], *ranklist], gt_item, k),
     "query ids ignored": lambda y_true, y_score, query_ids, k: ratio(ordered(y_score, y_true)[:k], best(y_true)[:k]),
     "root of a batch": lambda y_true, y_score, k: np.sqrt(of_rows(y_true, y_score, k)),
     "groups of r^3": lambda y_true, y_pred, group, k: of_queries(y_true**3, y_pred, np.repeat([1, 2], group), k),
     "columns without the first": lambda truth, ranked, k: of_columns(truth, ranked[1:], k),
-    "lists of ids, k - 2": lambda actual, predicted, k: of_id_lists(actual, predicted, max(k - 2, 1)),
     "a run of r^3": lambda qrels, run, k: of_runs(
         {query: {each: grade**3 for each, grade in judged.items()} for query, judged in qrels.items()}, run, k
     ),
