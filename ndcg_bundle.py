@@ -10548,7 +10548,7 @@ def _likeliest(found: Sequence[Candidate]) -> list[Candidate]:
 
     def likelihood(each: Candidate) -> tuple[Any, ...]:
         answers = 4 * each.answered >= most
-        own = answers and each.depends_on_sets and each.call.form != "sets"  # the function makes these sets
+        own = each.answered >= most > 0 and each.depends_on_sets and each.call.form != "sets"  # it makes these sets
         return own, answers and not each.depends_on_sets, each.explained, each.is_varied
 
     ordered = sorted(found, key=likelihood, reverse=True)

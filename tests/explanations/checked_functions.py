@@ -450,6 +450,7 @@ MUTANTS: dict[str, Function] = {
     "root of a batch": lambda y_true, y_score, k: np.sqrt(of_rows(y_true, y_score, k)),
     "groups of r^3": lambda y_true, y_pred, group, k: of_queries(y_true**3, y_pred, np.repeat([1, 2], group), k),
     "columns without the first": lambda truth, ranked, k: of_columns(truth, ranked[1:], k),
+    "lists of ids, k - 2": lambda actual, predicted, k: of_id_lists(actual, predicted, max(k - 2, 1)),
     "a run of r^3": lambda qrels, run, k: of_runs(
         {query: {each: grade**3 for each, grade in judged.items()} for query, judged in qrels.items()}, run, k
     ),
