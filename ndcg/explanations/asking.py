@@ -128,14 +128,16 @@ def likely_calls(function: NDCGFunction, k: int | None, forms: Sequence[str], se
         found.append(_asked_first(function, call, FIRST_ASKED[1], seed) if few else candidate)
     if any(each.is_varied for each in found if each.call.form in ("sets", "ids")):  # it finds several relevant ids
         found = [each for each in found if each.call.shows.several]
-    # Of few rankings, chance explains some answers to a call with the wrong arguments: those that are 0 or 1, or that
-    # depend on the order of a set.
+    # Chance explains few answers to a call with the wrong arguments by a slip or a factor, also those that are only 0 or 1
+    # or that depend on the order of a set.
+    most = max((each.answered for each in found), default=0)
     telling = any(each.explained.telling for each in found)
     by_facts = sorted(found, key=lambda each: list(FORMS).index(each.call.form))
     complete = [
         each
         for each in by_facts
         if each.explained.completely and not each.depends_on_sets and bool(each.explained.telling) == telling
+        if not each.explained.minus_slips or 4 * each.answered >= most
     ]
     complete.sort(key=lambda each: each.explained, reverse=True)
     yield from (each for each in complete[:MOST_CALLS] if each.explained[:2] == complete[0].explained[:2])
