@@ -10508,7 +10508,7 @@ def likely_calls(function: NDCGFunction, k: int | None, forms: Sequence[str], se
         found.append(_asked_first(function, call, FIRST_ASKED[1], seed) if few else candidate)
     if any(each.is_varied for each in found if each.call.form in ("sets", "ids")):  # it finds several relevant ids
         found = [each for each in found if each.call.shows.several]
-    # Chance explains few answers to a call with the wrong arguments by a slip or a factor, also those that are only 0 or 1
+    # Chance explains few answers to a call with the wrong arguments by a slip or a factor, and those of only 0 or 1
     # or that depend on the order of a set.
     most = max((each.answered for each in found), default=0)
     telling = any(each.explained.telling for each in found)
