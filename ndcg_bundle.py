@@ -2289,8 +2289,8 @@ class UnknownColumnError(ValueError):
     @property
     def hint(self) -> str:
         """The argument that names the columns, as it is written in a call."""
-        named = dict(zip(self.columns, self.others, strict=len(self.columns) == len(self.others)))
-        given = ", ".join(f"{field!r}: {named.get(field, '...')!r}" for field in self.columns)
+        only = self.others[0] if len(self.columns) == len(self.others) == 1 else "..."
+        given = ", ".join(f"{field!r}: {only!r}" for field in self.columns)
         return f"; or give their names, fields={{{given}}}" if self.columns else ""
 
 
@@ -2408,7 +2408,8 @@ def _names_given(kind: str, fields: Any, score_order: str) -> Names:
     given: dict[str, Any] = {}
     for field, (of_run, of_qrels) in check_fields(fields).items():
         those = {"run": (of_run,), "qrels": (of_qrels,), "exclude": (of_qrels, of_run)}[kind]
-        given[field] = None if None in those else tuple(dict.fromkeys(those))
+        known = IDS.get(field, ()) if kind == "exclude" else ()
+        given[field] = None if None in those else tuple(dict.fromkeys((*those, *known)))
     names = Names(kind, given, score_order)
     if names.value == "score" and score_order == "descending":
         for name in given.get("score") or ():
@@ -2419,7 +2420,7 @@ def _names_given(kind: str, fields: Any, score_order: str) -> Names:
 def with_names_of_columns(fields: Any, **given: Any) -> Any:
     """Return `fields` with the names that other arguments give, such as `query_ids="reader"` beside two tables."""
     named = {field: name for field, name in given.items() if isinstance(name, str)}
-    return {**named, **check_fields(fields)} if named else fields
+    return {**named, **(fields or {})} if named and isinstance(fields, (Mapping, NoneType)) else fields
 
 
 def refuse_lowest_first(name: Any, argument: str = "") -> None:
@@ -2463,6 +2464,8 @@ def could_be_value(value: Any) -> bool:
     [True, True, True, True, True, False]
     """
     if isinstance(value, str):
+        if len(value) > 40:
+            return False
         if JUDGED.fullmatch(value):
             return True
         try:
@@ -2470,17 +2473,29 @@ def could_be_value(value: Any) -> bool:
         except ValueError:
             return False
         return True
-    return value is None or isinstance(value, (Real, Decimal, np.bool_))
+    return value is None or isinstance(value, (Real, Decimal, np.bool_)) or getattr(value, "ndim", None) == 0
 
 
-OTHER_NUMBERS = ("version", "page", "page_number", "start", "end", "length", "timestamp", "year")  # that grade nothing
-ROLE_NAMES = {plain_name(name) for names in (*IDS_OF_HITS.values(), LOWEST_FIRST, OTHER_NUMBERS) for name in names}
+UNRELATED = (  # fields that are neither ids nor values, although they may hold numbers
+    *("version", "page", "page_number", "page_label", "total_pages", "year", "date", "time", "timestamp", "ts"),
+    *("index", "idx", "chunk", "chunk_index", "iter", "iteration", "start", "end", "start_char", "end_char", "length"),
+    *("tokens", "lang", "language", "title", "text", "content", "body", "name", "url", "source", "path", "author"),
+    *("annotator", "level_0"),
+)
+ROLE_NAMES = {plain_name(name) for names in (*IDS_OF_HITS.values(), LOWEST_FIRST, UNRELATED) for name in names}
 
 
 def unknown_values(names: Iterable[Any], value_of: Any) -> list[str]:
     """Return the names, of no known meaning, under which a record or a row has what could be a score or a relevance."""
-    others = [name for name in names if isinstance(name, str) and plain_name(name) not in ROLE_NAMES]
-    return [name for name in others if not INDEX.match(name) and could_be_value(value_of(name))]
+    return [name for name in names if is_unknown(name) and could_be_value(value_of(name))]
+
+
+def is_unknown(name: Any) -> bool:
+    """Return whether a field has no known meaning: it is no id, rank or distance, no text and no index."""
+    if not isinstance(name, str) or INDEX.match(name):
+        return False
+    plain = plain_name(name)
+    return plain not in ROLE_NAMES and not plain.endswith(LOWEST_FIRST)
 
 
 def unknown_error(names: Names, unknown: Sequence[str], there: str = "its hits have") -> str:
@@ -2488,6 +2503,8 @@ def unknown_error(names: Names, unknown: Sequence[str], there: str = "its hits h
     them = brief(map(shown, unknown), ", ")
     none = "the order counts" if names.kind == "run" else "each document is relevant"
     say = f"give {names.call(unknown[0])}, or {names.call(None)} if {none}"
+    if names.kind == "run":  # the order mostly counts, and other numbers, such as prices, are no scores
+        say = f"give {names.call(None)} if {none}, or {names.call(unknown[0])} if that is the score"
     return f"no {names.value} under a known name, but {there} {them}; {say}"
 
 
@@ -4367,7 +4384,7 @@ def hits_of(row: Any, names: Names) -> Hits | None:
     possible = names.of_hits.get(names.value, ())
     if (value := _first_path(row, possible, nulls=names.kind == "qrels")) is not None:
         return hits._replace(values=_fields(row, value, possible, names.value, nulls=True))
-    ranks = _path(first, LOWEST_FIRST) if names.kind == "run" else None
+    ranks = _path(first, ("rank",)) if names.kind == "run" else None
     return hits if ranks is None else hits._replace(ranks=[_field(each, ranks) for each in row])
 
 
@@ -4471,15 +4488,30 @@ def in_query(place: str, error: ValueError) -> ValueError:
 class HitReader:
     """Reads the documents of one query after another, and sees to it that all have the same fields."""
 
-    def __init__(self, names: Names) -> None:
+    def __init__(self, names: Names, rows: Iterable[Any] = ()) -> None:
         self.names = names
+        # the name of the lists of objects with ids, if it is no known one
+        self.own_list = next((name for row in rows if (name := _own_list(row, names))), "")
         self.warning = ""  # about the first hits in another order than their scores or ranks
         self.have_values: bool | None = None  # whether the hits so far have values; None if there is no hit so far
         self.documents, self.queries = OneToOne(), OneToOne()  # whose ids have two names
 
+    def unwrapped(self, row: Any) -> Any:
+        """Return the list of hits of an object that has it under a name of its own, and other rows unchanged."""
+        if not self.own_list or not isinstance(row, Mapping) or self.own_list not in row:
+            return row
+        return row[self.own_list] or []
+
+    def hits(self, row: Any) -> Hits | None:
+        """Return the hits of a query; None for anything else."""
+        row = self.unwrapped(row)
+        return Hits(()) if row == [] else hits_of(row, self.names)
+
     def query(self, row: Any) -> Any:
         """Return the id of the query of an object with its hits, which must not have another one as well."""
         found = query_of(row, self.names)
+        if found is None and isinstance(row, Mapping) and (given := self.names.given.get("query")):
+            raise ValueError(_not_called(given[0], list(row), "object has"))
         if found is not None and isinstance(row, Mapping) and "query" not in self.names.given:
             several = [name for name in alternatives("query", tuple(row)) if id_kind(type(row[name]))]
             if len(several) > 1 and not self.queries.agree(*(row[name] for name in several[:2])):
@@ -4489,7 +4521,9 @@ class HitReader:
     def read(self, query: str, hits: Hits) -> dict[Any, Any]:
         """Return the values of the documents of a query by their ids."""
         names = self.names
-        if hits.ids and not names.has_no_value:
+        if names.has_no_value:
+            hits = Hits(hits.ids)
+        elif hits.ids:
             self._account(hits)
         if names.kind == "run" and not self.warning and "score" not in names.given:
             self.warning = contradiction(query, hits, names.ascending)
@@ -4514,15 +4548,15 @@ class HitReader:
                 one, other = (_field(each, (name,)) for name in several[:2])
                 if id_kind(type(one)) and id_kind(type(other)) and not self.documents.agree(one, other):
                     raise ValueError(ambiguous("document", *several[:2]))
+        known = self.names.of_hits[self.names.value]
+        for name in spelled(present, known) if not has_values else ():
+            if (value := _field(first, (name,))) is not None:
+                raise ValueError(f"the {self.names.value} {shown(value)} of a hit is not a number; give a number")
         if not has_values:
-            for name in spelled(present, self.names.of_hits["relevance"])[:1] if self.names.kind == "qrels" else ():
-                raise ValueError(
-                    f"the relevance {shown(_field(first, (name,)))} of a hit is not a number; give a number"
-                )
             _refuse_unknown_values(hits.objects, self.names, bool(hits.ranks))
         elif self.names.ascending and "score" not in self.names.given:
             _refuse_two_orders(hits.objects, self.names)
-        elif self.names.kind == "qrels" and is_last_resort(present, self.names.of_hits["relevance"]):
+        elif self.names.kind == "qrels" and is_last_resort(present, known):
             _refuse_unknown_values(hits.objects, self.names, nulls=False)
 
 
@@ -4538,16 +4572,40 @@ def _refuse_unknown_values(objects: Sequence[Any], names: Names, have_ranks: boo
 
     In a run, the order of hits counts, and a fraction that falls from hit to hit changes nothing.
     """
-    unknown: list[str] = []
+    known = {plain_name(name) for name in names.of_hits[names.value]}
+    columns: dict[FieldPath, list[Any]] = {}
     for each in objects:
-        for path in _paths(each):
-            name, value = ".".join(path), _field(each, path)
-            if (value is not None or nulls) and unknown_values(path[-1:], {path[-1]: value}.get):
-                unknown += [name] * (name not in unknown)
+        for path in _unknown_paths(each):
+            columns.setdefault(path, []).append(_field(each, path))
+    unknown = [
+        path
+        for path, values in columns.items()
+        if plain_name(path[-1]) not in known
+        and all(map(could_be_value, values))
+        and (nulls or any(value is not None for value in values))
+    ]
     if names.kind == "run":
-        unknown = [] if have_ranks else [name for name in unknown if _rises(name, objects, names.ascending)]
+        unknown = [] if have_ranks else [path for path in unknown if _contradicts(columns[path], names.ascending)]
     if unknown:
-        raise ValueError(unknown_error(names, unknown))
+        raise ValueError(unknown_error(names, list(map(".".join, unknown))))
+
+
+def _unknown_paths(hit: Any) -> Sequence[FieldPath]:
+    """Return the paths to the fields of a hit, and of the objects in it that may have its id, of no known meaning."""
+    shape = tuple(
+        (name, tuple(_inputs_hits_names_of(_field(hit, (name,)))) if name in WITHIN else ())
+        for name in _inputs_hits_names_of(hit)
+        if isinstance(name, str)
+    )
+    return _unknown_paths_of(shape)
+
+
+@lru_cache(1 << 10)
+def _unknown_paths_of(shape: tuple[tuple[str, tuple[Any, ...]], ...]) -> Sequence[FieldPath]:
+    """Return the paths to the fields of no known meaning in hits with these names, and names within them."""
+    paths: list[FieldPath] = [(name,) for name, _ in shape]
+    paths += [(name, each) for name, inner in shape for each in inner if isinstance(each, str)]
+    return [path for path in paths if is_unknown(path[-1])]
 
 
 def _refuse_two_orders(objects: Sequence[Any], names: Names) -> None:
@@ -4557,7 +4615,9 @@ def _refuse_two_orders(objects: Sequence[Any], names: Names) -> None:
     scores = [name for name in fields if plain_name(name) not in LOWEST_FIRST]
     for other in scores[:1] if lowest else ():
         one, both = lowest[0], [[_inputs_hits_number(_field(each, (name,))) for each in objects] for name in (lowest[0], scores[0])]
-        if all(isinstance(each, Real) for side in both for each in side) and _inputs_hits_order(both[0]) != _inputs_hits_order(both[1]):
+        if not all(isinstance(each, Real) for side in both for each in side):
+            continue
+        if _inputs_hits_order(both[0]) not in (_inputs_hits_order(both[1]), _inputs_hits_order([-each for each in both[1]])):
             say = f"give {names.call(one)} or {names.call(other)}"
             raise ValueError(f"{shown(one)} and {shown(other)} rank its hits in different orders, lowest first; {say}")
 
@@ -4567,12 +4627,12 @@ def _inputs_hits_order(values: Sequence[Any]) -> list[int]:
     return sorted(range(len(values)), key=values.__getitem__)
 
 
-def _rises(name: str, objects: Sequence[Any], ascending: bool) -> bool:
-    """Return whether a field holds numbers, fractions among them, that contradict the order of the hits."""
-    numbers = [_inputs_hits_number(_field(each, tuple(name.split(".")))) for each in objects]
-    if not all(isinstance(each, Real) and not isinstance(each, bool) for each in numbers):
+def _contradicts(values: Sequence[Any], ascending: bool) -> bool:
+    """Return whether numbers, fractions among them, contradict the order of the hits."""
+    numbers = [_inputs_hits_number(getattr(each, "item", lambda each=each: each)()) for each in values if each is not None]
+    if not all(isinstance(each, (Real, Decimal)) and not isinstance(each, bool) for each in numbers):
         return False
-    is_fraction = any(isinstance(each, float) and each % 1 for each in numbers)
+    is_fraction = any(each % 1 for each in numbers)
     return is_fraction and any(after < before if ascending else after > before for before, after in pairwise(numbers))
 
 
@@ -4623,15 +4683,6 @@ def _inputs_hits_names_of(hit: Any) -> list[Any]:
     return list(hit) if isinstance(hit, Mapping) else list(getattr(hit, "_fields", getattr(hit, "__dict__", ())))
 
 
-def _paths(hit: Any) -> list[FieldPath]:
-    """Return the paths to the fields of a hit, and of the objects in it that may have its id."""
-    found: list[FieldPath] = [(name,) for name in _inputs_hits_names_of(hit) if isinstance(name, str)]
-    for (name,) in found[:]:
-        if name in WITHIN and isinstance(inner := _field(hit, (name,)), Mapping):
-            found += [(name, each) for each in inner if isinstance(each, str)]
-    return found
-
-
 def _field(value: Any, path: FieldPath) -> Any:
     """Return a field of a hit; None if it has none."""
     for name in path:
@@ -4672,10 +4723,19 @@ def _path(hit: Any, names: Sequence[str], within: Sequence[str] = WITHIN, nulls:
 
 def _first_path(hits: Sequence[Any], names: Sequence[str], nulls: bool) -> FieldPath | None:
     """Return the path to a field under one of the names, in the first hit that has it, or else has it as None."""
-    found = next((path for hit in hits if (path := _path(hit, names)) is not None), None)
-    if found is not None or not nulls:
-        return found
-    return next((path for hit in hits if (path := _path(hit, names, nulls=True)) is not None), None)
+    paths: dict[Any, FieldPath | None] = {}  # by the names of a hit, since nearly all hits have the same
+    first = None
+    for hit in hits:
+        inner = tuple(tuple(_inputs_hits_names_of(_field(hit, (name,)))) for name in WITHIN)
+        shape = (*_inputs_hits_names_of(hit), inner)
+        if shape not in paths:
+            paths[shape] = _path(hit, names, nulls=True)
+        path = paths[shape]
+        if path is not None and _field(hit, path) is None:
+            first, path = first or path, _path(hit, names)
+        if path is not None:
+            return path
+    return first if nulls else None
 
 
 def _fields(hits: Sequence[Any], path: FieldPath, names: Sequence[str], word: str, nulls: bool = False) -> list[Any]:
@@ -4699,17 +4759,12 @@ def _list_in(row: Any, names: Names) -> Any:
         ids = _flat_list(_field(row, (name,))) or []
         if names.has_no_value:
             return Hits(ids)
-        values, ranks = _values_beside(row, ids, name, names), _first_list(row, LOWEST_LISTS, of_ids=False)
-        if values is not None or ranks is None or names.kind != "run":
-            return Hits(ids, values)
-        return Hits(ids, ranks=_flat_list(_field(row, (ranks,))) or [])
+        return Hits(ids, _values_beside(row, ids, name, names))
     for _ in range(3):
         fields = spelled(row, LISTS) if isinstance(row, Mapping) else LISTS
         found = next(
             (each for name in fields if isinstance(each := _field(row, (name,)), CONTAINERS) or _is_object(each)), None
         )
-        if found is None:
-            found = _only_list_of_objects(row, names)
         if found is None:
             break
         row = found
@@ -4718,19 +4773,18 @@ def _list_in(row: Any, names: Names) -> Any:
     return row
 
 
-def _only_list_of_objects(row: Any, names: Names) -> Any:
-    """Return the only list of objects with ids in an object that names its query; None if it has none."""
-    if not isinstance(row, Mapping) or query_of(row, names) is None:
-        return None
+def _own_list(row: Any, names: Names) -> str:
+    """Return the name of the only list of objects with ids in an object without a known list; empty if it has none."""
+    if not isinstance(row, Mapping) or query_of(row, names) is None or _list_in(row, names) is not row:
+        return ""
     lists = {name: each for name, each in row.items() if isinstance(each, (list, tuple)) and each}
-    objects = [each for each in lists.values() if _path(each[0], names.of_hits["document"]) is not None]
+    objects = [name for name, each in lists.items() if _path(each[0], names.of_hits["document"]) is not None]
     if not objects and len(lists) == 1:
         ((name, ids),) = lists.items()
         if id_kind(type(ids[0])):
-            raise ValueError(
-                f"holds a list under {shown(name)}, which is no known name; give fields={{'document': {name!r}}}"
-            )
-    return objects[0] if len(objects) == 1 else None
+            problem = f"holds a list under {shown(name)}, which is no known name"
+            raise ValueError(f"{problem}; if it holds its documents, give fields={{'document': {name!r}}}")
+    return str(objects[0]) if len(objects) == 1 else ""
 
 
 def _values_beside(row: Any, ids: Sequence[Any], name_of_ids: str, names: Names) -> Any:
@@ -4741,15 +4795,22 @@ def _values_beside(row: Any, ids: Sequence[Any], name_of_ids: str, names: Names)
         name: each
         for name in _inputs_hits_names_of(row)
         if name != name_of_ids
+        and not plain_name(str(name)).endswith("ids")
         and (each := _values_of(_field(row, (name,)), ids)) is not None
         and not all(value is None for value in each)
     }
-    given = names.given.get(names.value) or ()
-    for name in spelled(beside, given or possible):
+    for name in spelled(beside, names.given.get(names.value) or (*possible, *names.of_hits[names.value])):
         if len(beside[name]) != len(ids):
             raise ValueError(f"holds {len(ids)} ids and {len(beside[name])} values; give one for each")
         return beside[name]
-    unknown = [name for name in beside if len(beside[name]) == len(ids) and plain_name(name) not in LOWEST_LISTS]
+    unknown = [
+        name
+        for name, each in beside.items()
+        if len(each) == len(ids) and is_unknown(name) and not all(isinstance(value, str) for value in each)
+    ]
+    if names.kind == "run":
+        unknown = [name for name in unknown if _contradicts(beside[name], names.ascending)]
+    unknown = [name for name in unknown if plain_name(name) not in LOWEST_LISTS]
     if unknown:
         raise ValueError(unknown_error(names, unknown, "beside its ids are"))
     return None
@@ -4765,11 +4826,11 @@ def _values_of(values: Any, ids: Sequence[Any]) -> list[Any] | None:
     return None if found is None or not all(map(could_be_value, found)) else found
 
 
-def _first_list(row: Any, names: Sequence[str], of_ids: bool = True) -> str | None:
-    """Return the first of the names under which a response has a list of ids, or of numbers."""
+def _first_list(row: Any, names: Sequence[str]) -> str | None:
+    """Return the first of the names under which a response has a list of ids."""
     for name in spelled(row, names) if isinstance(row, Mapping) else names:
         found = _flat_list(_field(row, (name,)))
-        if found is not None and all(id_kind(type(each)) or not of_ids for each in found[:1]):
+        if found is not None and all(id_kind(type(each)) for each in found[:1]):
             return name
     return None
 
@@ -4865,7 +4926,9 @@ def refuse_other_rows(argument: str, side: Any, are_ids: bool) -> None:
             raise ValueError(f"{place}: {problem}; give the list, or {{document: score}}")
     if isinstance(row, (list, tuple)) and row and isinstance(row[0], Mapping):
         fields = brief(map(shown, row[0]), ", ")
-        raise ValueError(f"{place}, position 0: the hit has no id under a known name, but {fields}; name it id")
+        raise ValueError(
+            f"{place}, position 0: the hit has no id under a known name, but {fields}; give fields={{'document': ...}}"
+        )
     if isinstance(row, (list, tuple)) and len(row) == 3 and all(id_kind(type(each)) for each in row[:2]):
         has_text = any(isinstance(each, str) for each in row[:2])
         if isinstance(row[2], Real) and (has_text or (are_ids and not isinstance(row[2], int))):
@@ -4964,7 +5027,9 @@ predictions=pd.DataFrame(rows, columns=["user_id", "item_id", "score"])
     ):
         return
     kinds = [set(map(_inputs_ids_as_values_types, side)) for side in (predictions, references)]
-    if kinds[0] == {(int, int, float)} and kinds[1] <= {(int, int, int), (int, int, float)} and predictions[0][2] % 1:
+    same_users = {row[0] for row in predictions} == {row[0] for row in references}
+    are_triples = kinds[0] == {(int, int, float)} and kinds[1] <= {(int, int, int), (int, int, float)}
+    if are_triples and same_users and predictions[0][2] % 1:
         raise _rows_of_triples(*(shown(tuple(side[0])) for side in (predictions, references)))
 
 
@@ -5180,6 +5245,8 @@ def chosen_columns(columns: Sequence[str], names: Names, cells: Cells, there: st
     """
     possible = names.columns
     found = {field: spelled(columns, these) for field, these in possible.items()}
+    if "query" in names.given and names.given["query"] is None:
+        raise ValueError("fields: query is None, but each row of a table needs the id of its query; give its column")
     if missing := [field for field, those in found.items() if not those]:
         low = next(iter(spelled(columns, LOWEST_FIRST)), None)
         if "score" in missing and low and "score" not in names.given:
@@ -5189,6 +5256,8 @@ def chosen_columns(columns: Sequence[str], names: Names, cells: Cells, there: st
         others = [name for name in others if name not in {each for those in found.values() for each in those}]
         raise UnknownColumnError(unnamed, _no_columns(names, missing, columns, there), others)
     chosen = {field: those[0] for field, those in found.items()}
+    if len(set(chosen.values())) < len(chosen):
+        raise ValueError(f"fields name one column twice: {shown(chosen)}; give each field a column of its own")
     plain = [plain_name(name) if isinstance(name, str) else "" for name in columns]
     for name in chosen.values():
         if plain.count(plain_name(name)) > 1:
@@ -5202,7 +5271,10 @@ def chosen_columns(columns: Sequence[str], names: Names, cells: Cells, there: st
         others = [name for name in columns if isinstance(name, str) and name not in chosen.values()]
         row: Mapping[str, Any] = dict(zip(others, next(iter(cells(others)), ()), strict=False)) if others else {}
         if unknown := unknown_values([name for name in row if row[name] is not None], row.get):
-            raise ValueError(unknown_error(names, unknown, f"beside {shown(chosen['relevance'])} are"))
+            beside = chosen["relevance"]
+            calls = f"{names.call(beside)} or {names.call(unknown[0])}"
+            problem = f"{shown(beside)} may be that of a model, and beside it are {brief(map(shown, unknown), ', ')}"
+            raise ValueError(f"the relevance is not certain: {problem}; give {calls}")
     return [columns.index(name) for name in chosen.values()]
 
 
@@ -5381,7 +5453,9 @@ def _is_record_of_words(row: Any, names: Names) -> bool:
     """Return whether a mapping has text where documents have values, and no id of a hit: a record of unknown names."""
     if not isinstance(row, Mapping) or spelled(row, names.of_hits["document"]):
         return False
-    return any(isinstance(each, str) and not could_be_value(each) for each in row.values())
+    cells = list(row.values())
+    are_flat = not any(isinstance(each, (list, tuple, Mapping)) for each in cells)
+    return are_flat and any(isinstance(each, str) and not could_be_value(each) for each in cells)
 
 
 def _rows_of_lists(table: Any, columns: Sequence[Any]) -> list[dict[str, Any]] | None:
@@ -5484,9 +5558,9 @@ def _inputs_formats_hits(argument: str, side: Any, names: Names) -> Any:
     rows = list(side.values()) if isinstance(side, Mapping) else side
     first = next((row for row in rows if not _inputs_formats_is_empty(row)), None)
     if first is None or _inputs_formats_is_plain(first):
-        return side
-    reader = HitReader(names)
+        return _without_values(side, names) if names.has_no_value else side
     try:
+        reader = HitReader(names, rows)
         queries: Any = list(side) if isinstance(side, Mapping) else [reader.query(row) for row in rows]
     except ValueError as error:
         raise ValueError(f"{argument}: {error}") from None
@@ -5495,7 +5569,7 @@ def _inputs_formats_hits(argument: str, side: Any, names: Names) -> Any:
     are_indices = False
     for query, row in zip(queries if are_named else count(), rows, strict=False):
         try:
-            hits = Hits(()) if _inputs_formats_is_empty(row) else hits_of(row, names)
+            hits = Hits(()) if _inputs_formats_is_empty(row) else reader.hits(row)
             if hits is None and not any(found):
                 return side
             if hits is None:
@@ -5509,6 +5583,15 @@ def _inputs_formats_hits(argument: str, side: Any, names: Names) -> Any:
     if are_indices:  # an "id" beside them is that of the response
         return Indices(dict(zip(side, found, strict=True)) if isinstance(side, Mapping) else found)
     return dict_of_queries(argument, queries, found) if are_named else found
+
+
+def _without_values(side: Any, names: Names) -> Any:
+    """Return mappings of documents to values as the documents alone: in their order in a run, else each relevant."""
+
+    def alone(row: Any) -> Any:
+        return by_id(row, None, names.kind, names.ascending) if isinstance(row, Mapping) else row
+
+    return {query: alone(row) for query, row in side.items()} if isinstance(side, Mapping) else list(map(alone, side))
 
 
 def dict_of_queries(argument: str, queries: Sequence[Any], rows: Sequence[Any]) -> dict[Any, Any]:
@@ -6298,6 +6381,7 @@ class Inputs(NamedTuple):
 
     def settled(self, score_order: str = "descending") -> "Inputs":
         """Return rankings of other libraries as arrays, and tables, records and hits by their ids."""
+        check_fields(self.fields)
         if self.are_numbers or self.are_mappings:
             return self
         (inputs,) = settled_systems({"predictions": self.predictions}, self, [score_order])
@@ -7307,14 +7391,13 @@ def from_json(stream: ByteStream, request: ReadRequest, pool: ThreadPoolExecutor
     A list in the first line is one of several lines if others follow.
     """
     chunks = line_chunks(stream, math.inf)
-    head = next(chunks)
+    head = next(chunks) + next(chunks, b"")  # a last line without its end is a chunk of its own
     line = head.lstrip().split(b"\n", 1)[0]
     try:
         first = json.loads(line) if line.startswith((b"{", b"[")) else None
     except (ValueError, RecursionError):  # the JSON value continues on the next lines
         first = None
     if isinstance(first, list):
-        head += next(chunks, b"")
         first = first if head.lstrip()[len(line) :].strip() else None
     if first is not None and not _is_saved(first) and table_records(first, request.names.columns) is None:
         parse = partial(_parse_json_lines, reading=_JsonReader(first, request, partial(_objects_in, head)))
@@ -7355,8 +7438,8 @@ class _JsonReader:
     def __init__(self, first: Any, request: ReadRequest, objects: Callable[[], Iterable[Any]]) -> None:
         self.names, self.columns = request.names, None
         self.kind = request.names.kind
-        self.hits = HitReader(request.names)
-        if isinstance(first, dict) and first and not are_hits(first, request.names):
+        self.hits = HitReader(request.names, objects())
+        if isinstance(first, dict) and first and not are_hits(self.hits.unwrapped(first), request.names):
             possible = request.names.columns
             flat = {name for name, value in first.items() if not isinstance(value, (dict, list))}
             is_named = any(spelled(first, each) for each in possible.values())
@@ -7382,14 +7465,16 @@ class _JsonReader:
             query, document, *number = map(value.get, self.columns)
             yield query, [document], number or [1.0], False
             return
-        if isinstance(value, dict) and (answers := answers_in(value, self.names)) is not value:
+        is_named = isinstance(value, dict) and query_of(value, self.names) is not None
+        if isinstance(value, dict) and not is_named and (answers := answers_in(value, self.names)) is not value:
             yield from chain.from_iterable(self.groups(each, answer) for each, answer in enumerate(answers))
             return
         is_query = self.kind != "exclude" and isinstance(value, (list, dict))
-        if is_query and (isinstance(value, list) or are_hits(value, self.names)):
+        row = self.hits.unwrapped(value)
+        if is_query and (isinstance(row, list) or are_hits(row, self.names)):
             found = self.hits.query(value) if isinstance(value, dict) else None
             query = UNNAMED if found is None else found
-            documents = self._documents(str(at) if query is UNNAMED else query, value)
+            documents = self._documents(str(at) if query is UNNAMED else query, row)
             yield query, documents.keys(), documents.values(), True
             return
         if not isinstance(value, dict):
@@ -7413,7 +7498,7 @@ class _JsonReader:
     def _documents(self, query: Any, row: Any) -> dict[Any, Any]:
         """Return the values of the documents of a query by their ids, from its hits or ranked ids."""
         try:
-            hits = hits_of(row, self.names)
+            hits = self.hits.hits(row)
             if hits is None and not isinstance(row, list):
                 problem = f"must be an object {{document: {VALUE[self.kind]}}}, a list of ids or hits"
                 raise ValueError(f"{problem}; got {shown_cell(row)}")
@@ -11193,6 +11278,11 @@ NOT_SIDES = Inputs._fields[2:]
 
 def from_frame(data: Any, inputs: Inputs) -> Inputs:
     """Return inputs, with names of columns replaced by the columns of a DataFrame."""
+    if data is not None and inputs.fields is not None:
+        raise ValueError(
+            "fields are for rankings given as arguments; with data, name its columns by predictions=, "
+            "references=, query_ids= and document_ids="
+        )
     nothing_named = data is None and inputs.exclude is None and inputs.by is None
     return inputs if nothing_named else Inputs(**columns_of(data, inputs._asdict()))
 

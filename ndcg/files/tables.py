@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..inputs.fields import UnknownColumnError, spelled
-from ..inputs.hits import HitReader, Hits, answers_in, are_hits, hits_of, in_query, unknown_object
+from ..inputs.hits import HitReader, Hits, answers_in, are_hits, in_query, query_of, unknown_object
 from ..inputs.ids import NO_ID, SURROGATE, id_kind
 from ..inputs.tables import Cells, are_columns, chosen_columns, table_records
 from ..measure.messages import brief
@@ -56,14 +56,13 @@ def from_json(stream: ByteStream, request: ReadRequest, pool: ThreadPoolExecutor
     A list in the first line is one of several lines if others follow.
     """
     chunks = line_chunks(stream, math.inf)
-    head = next(chunks)
+    head = next(chunks) + next(chunks, b"")  # a last line without its end is a chunk of its own
     line = head.lstrip().split(b"\n", 1)[0]
     try:
         first = json.loads(line) if line.startswith((b"{", b"[")) else None
     except (ValueError, RecursionError):  # the JSON value continues on the next lines
         first = None
     if isinstance(first, list):
-        head += next(chunks, b"")
         first = first if head.lstrip()[len(line) :].strip() else None
     if first is not None and not _is_saved(first) and table_records(first, request.names.columns) is None:
         parse = partial(_parse_json_lines, reading=_JsonReader(first, request, partial(_objects_in, head)))
@@ -104,8 +103,8 @@ class _JsonReader:
     def __init__(self, first: Any, request: ReadRequest, objects: Callable[[], Iterable[Any]]) -> None:
         self.names, self.columns = request.names, None
         self.kind = request.names.kind
-        self.hits = HitReader(request.names)
-        if isinstance(first, dict) and first and not are_hits(first, request.names):
+        self.hits = HitReader(request.names, objects())
+        if isinstance(first, dict) and first and not are_hits(self.hits.unwrapped(first), request.names):
             possible = request.names.columns
             flat = {name for name, value in first.items() if not isinstance(value, (dict, list))}
             is_named = any(spelled(first, each) for each in possible.values())
@@ -131,14 +130,16 @@ class _JsonReader:
             query, document, *number = map(value.get, self.columns)
             yield query, [document], number or [1.0], False
             return
-        if isinstance(value, dict) and (answers := answers_in(value, self.names)) is not value:
+        is_named = isinstance(value, dict) and query_of(value, self.names) is not None
+        if isinstance(value, dict) and not is_named and (answers := answers_in(value, self.names)) is not value:
             yield from chain.from_iterable(self.groups(each, answer) for each, answer in enumerate(answers))
             return
         is_query = self.kind != "exclude" and isinstance(value, (list, dict))
-        if is_query and (isinstance(value, list) or are_hits(value, self.names)):
+        row = self.hits.unwrapped(value)
+        if is_query and (isinstance(row, list) or are_hits(row, self.names)):
             found = self.hits.query(value) if isinstance(value, dict) else None
             query = UNNAMED if found is None else found
-            documents = self._documents(str(at) if query is UNNAMED else query, value)
+            documents = self._documents(str(at) if query is UNNAMED else query, row)
             yield query, documents.keys(), documents.values(), True
             return
         if not isinstance(value, dict):
@@ -162,7 +163,7 @@ class _JsonReader:
     def _documents(self, query: Any, row: Any) -> dict[Any, Any]:
         """Return the values of the documents of a query by their ids, from its hits or ranked ids."""
         try:
-            hits = hits_of(row, self.names)
+            hits = self.hits.hits(row)
             if hits is None and not isinstance(row, list):
                 problem = f"must be an object {{document: {VALUE[self.kind]}}}, a list of ids or hits"
                 raise ValueError(f"{problem}; got {shown_cell(row)}")

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache, cached_property, lru_cache
 from numbers import Real
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -77,8 +78,8 @@ class UnknownColumnError(ValueError):
     @property
     def hint(self) -> str:
         """The argument that names the columns, as it is written in a call."""
-        named = dict(zip(self.columns, self.others, strict=len(self.columns) == len(self.others)))
-        given = ", ".join(f"{field!r}: {named.get(field, '...')!r}" for field in self.columns)
+        only = self.others[0] if len(self.columns) == len(self.others) == 1 else "..."
+        given = ", ".join(f"{field!r}: {only!r}" for field in self.columns)
         return f"; or give their names, fields={{{given}}}" if self.columns else ""
 
 
@@ -196,7 +197,8 @@ def _names_given(kind: str, fields: Any, score_order: str) -> Names:
     given: dict[str, Any] = {}
     for field, (of_run, of_qrels) in check_fields(fields).items():
         those = {"run": (of_run,), "qrels": (of_qrels,), "exclude": (of_qrels, of_run)}[kind]
-        given[field] = None if None in those else tuple(dict.fromkeys(those))
+        known = IDS.get(field, ()) if kind == "exclude" else ()
+        given[field] = None if None in those else tuple(dict.fromkeys((*those, *known)))
     names = Names(kind, given, score_order)
     if names.value == "score" and score_order == "descending":
         for name in given.get("score") or ():
@@ -207,7 +209,7 @@ def _names_given(kind: str, fields: Any, score_order: str) -> Names:
 def with_names_of_columns(fields: Any, **given: Any) -> Any:
     """Return `fields` with the names that other arguments give, such as `query_ids="reader"` beside two tables."""
     named = {field: name for field, name in given.items() if isinstance(name, str)}
-    return {**named, **check_fields(fields)} if named else fields
+    return {**named, **(fields or {})} if named and isinstance(fields, (Mapping, NoneType)) else fields
 
 
 def refuse_lowest_first(name: Any, argument: str = "") -> None:
@@ -251,6 +253,8 @@ def could_be_value(value: Any) -> bool:
     [True, True, True, True, True, False]
     """
     if isinstance(value, str):
+        if len(value) > 40:
+            return False
         if JUDGED.fullmatch(value):
             return True
         try:
@@ -258,17 +262,29 @@ def could_be_value(value: Any) -> bool:
         except ValueError:
             return False
         return True
-    return value is None or isinstance(value, (Real, Decimal, np.bool_))
+    return value is None or isinstance(value, (Real, Decimal, np.bool_)) or getattr(value, "ndim", None) == 0
 
 
-OTHER_NUMBERS = ("version", "page", "page_number", "start", "end", "length", "timestamp", "year")  # that grade nothing
-ROLE_NAMES = {plain_name(name) for names in (*IDS_OF_HITS.values(), LOWEST_FIRST, OTHER_NUMBERS) for name in names}
+UNRELATED = (  # fields that are neither ids nor values, although they may hold numbers
+    *("version", "page", "page_number", "page_label", "total_pages", "year", "date", "time", "timestamp", "ts"),
+    *("index", "idx", "chunk", "chunk_index", "iter", "iteration", "start", "end", "start_char", "end_char", "length"),
+    *("tokens", "lang", "language", "title", "text", "content", "body", "name", "url", "source", "path", "author"),
+    *("annotator", "level_0"),
+)
+ROLE_NAMES = {plain_name(name) for names in (*IDS_OF_HITS.values(), LOWEST_FIRST, UNRELATED) for name in names}
 
 
 def unknown_values(names: Iterable[Any], value_of: Any) -> list[str]:
     """Return the names, of no known meaning, under which a record or a row has what could be a score or a relevance."""
-    others = [name for name in names if isinstance(name, str) and plain_name(name) not in ROLE_NAMES]
-    return [name for name in others if not INDEX.match(name) and could_be_value(value_of(name))]
+    return [name for name in names if is_unknown(name) and could_be_value(value_of(name))]
+
+
+def is_unknown(name: Any) -> bool:
+    """Return whether a field has no known meaning: it is no id, rank or distance, no text and no index."""
+    if not isinstance(name, str) or INDEX.match(name):
+        return False
+    plain = plain_name(name)
+    return plain not in ROLE_NAMES and not plain.endswith(LOWEST_FIRST)
 
 
 def unknown_error(names: Names, unknown: Sequence[str], there: str = "its hits have") -> str:
@@ -276,6 +292,8 @@ def unknown_error(names: Names, unknown: Sequence[str], there: str = "its hits h
     them = brief(map(shown, unknown), ", ")
     none = "the order counts" if names.kind == "run" else "each document is relevant"
     say = f"give {names.call(unknown[0])}, or {names.call(None)} if {none}"
+    if names.kind == "run":  # the order mostly counts, and other numbers, such as prices, are no scores
+        say = f"give {names.call(None)} if {none}, or {names.call(unknown[0])} if that is the score"
     return f"no {names.value} under a known name, but {there} {them}; {say}"
 
 

@@ -28,7 +28,7 @@ from .fields import (
     spelled,
 )
 from .hashes import Columns, hashes_of, repeated_row
-from .hits import HitReader, Hits, answers_in, are_hits, by_id, hits_of, in_query
+from .hits import HitReader, Hits, answers_in, are_hits, by_id, in_query
 from .ids import as_list, id_column, id_kind, read_ids
 from .ranked_ids import check_queries_equal, kind_of_ids
 from .sources import (
@@ -144,7 +144,9 @@ def _is_record_of_words(row: Any, names: Names) -> bool:
     """Return whether a mapping has text where documents have values, and no id of a hit: a record of unknown names."""
     if not isinstance(row, Mapping) or spelled(row, names.of_hits["document"]):
         return False
-    return any(isinstance(each, str) and not could_be_value(each) for each in row.values())
+    cells = list(row.values())
+    are_flat = not any(isinstance(each, (list, tuple, Mapping)) for each in cells)
+    return are_flat and any(isinstance(each, str) and not could_be_value(each) for each in cells)
 
 
 def _rows_of_lists(table: Any, columns: Sequence[Any]) -> list[dict[str, Any]] | None:
@@ -247,9 +249,9 @@ def _hits(argument: str, side: Any, names: Names) -> Any:
     rows = list(side.values()) if isinstance(side, Mapping) else side
     first = next((row for row in rows if not _is_empty(row)), None)
     if first is None or _is_plain(first):
-        return side
-    reader = HitReader(names)
+        return _without_values(side, names) if names.has_no_value else side
     try:
+        reader = HitReader(names, rows)
         queries: Any = list(side) if isinstance(side, Mapping) else [reader.query(row) for row in rows]
     except ValueError as error:
         raise ValueError(f"{argument}: {error}") from None
@@ -258,7 +260,7 @@ def _hits(argument: str, side: Any, names: Names) -> Any:
     are_indices = False
     for query, row in zip(queries if are_named else count(), rows, strict=False):
         try:
-            hits = Hits(()) if _is_empty(row) else hits_of(row, names)
+            hits = Hits(()) if _is_empty(row) else reader.hits(row)
             if hits is None and not any(found):
                 return side
             if hits is None:
@@ -272,6 +274,15 @@ def _hits(argument: str, side: Any, names: Names) -> Any:
     if are_indices:  # an "id" beside them is that of the response
         return Indices(dict(zip(side, found, strict=True)) if isinstance(side, Mapping) else found)
     return dict_of_queries(argument, queries, found) if are_named else found
+
+
+def _without_values(side: Any, names: Names) -> Any:
+    """Return mappings of documents to values as the documents alone: in their order in a run, else each relevant."""
+
+    def alone(row: Any) -> Any:
+        return by_id(row, None, names.kind, names.ascending) if isinstance(row, Mapping) else row
+
+    return {query: alone(row) for query, row in side.items()} if isinstance(side, Mapping) else list(map(alone, side))
 
 
 def dict_of_queries(argument: str, queries: Sequence[Any], rows: Sequence[Any]) -> dict[Any, Any]:

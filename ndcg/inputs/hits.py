@@ -7,6 +7,8 @@ objects in memory are read here alike.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from decimal import Decimal
+from functools import lru_cache
 from itertools import pairwise, repeat
 from numbers import Real
 from typing import Any, NamedTuple
@@ -20,10 +22,10 @@ from .fields import (
     ambiguous,
     could_be_value,
     is_last_resort,
+    is_unknown,
     plain_name,
     spelled,
     unknown_error,
-    unknown_values,
 )
 from .ids import id_kind, types_of_no_ids
 
@@ -115,7 +117,7 @@ def hits_of(row: Any, names: Names) -> Hits | None:
     possible = names.of_hits.get(names.value, ())
     if (value := _first_path(row, possible, nulls=names.kind == "qrels")) is not None:
         return hits._replace(values=_fields(row, value, possible, names.value, nulls=True))
-    ranks = _path(first, LOWEST_FIRST) if names.kind == "run" else None
+    ranks = _path(first, ("rank",)) if names.kind == "run" else None
     return hits if ranks is None else hits._replace(ranks=[_field(each, ranks) for each in row])
 
 
@@ -219,15 +221,30 @@ def in_query(place: str, error: ValueError) -> ValueError:
 class HitReader:
     """Reads the documents of one query after another, and sees to it that all have the same fields."""
 
-    def __init__(self, names: Names) -> None:
+    def __init__(self, names: Names, rows: Iterable[Any] = ()) -> None:
         self.names = names
+        # the name of the lists of objects with ids, if it is no known one
+        self.own_list = next((name for row in rows if (name := _own_list(row, names))), "")
         self.warning = ""  # about the first hits in another order than their scores or ranks
         self.have_values: bool | None = None  # whether the hits so far have values; None if there is no hit so far
         self.documents, self.queries = OneToOne(), OneToOne()  # whose ids have two names
 
+    def unwrapped(self, row: Any) -> Any:
+        """Return the list of hits of an object that has it under a name of its own, and other rows unchanged."""
+        if not self.own_list or not isinstance(row, Mapping) or self.own_list not in row:
+            return row
+        return row[self.own_list] or []
+
+    def hits(self, row: Any) -> Hits | None:
+        """Return the hits of a query; None for anything else."""
+        row = self.unwrapped(row)
+        return Hits(()) if row == [] else hits_of(row, self.names)
+
     def query(self, row: Any) -> Any:
         """Return the id of the query of an object with its hits, which must not have another one as well."""
         found = query_of(row, self.names)
+        if found is None and isinstance(row, Mapping) and (given := self.names.given.get("query")):
+            raise ValueError(_not_called(given[0], list(row), "object has"))
         if found is not None and isinstance(row, Mapping) and "query" not in self.names.given:
             several = [name for name in alternatives("query", tuple(row)) if id_kind(type(row[name]))]
             if len(several) > 1 and not self.queries.agree(*(row[name] for name in several[:2])):
@@ -237,7 +254,9 @@ class HitReader:
     def read(self, query: str, hits: Hits) -> dict[Any, Any]:
         """Return the values of the documents of a query by their ids."""
         names = self.names
-        if hits.ids and not names.has_no_value:
+        if names.has_no_value:
+            hits = Hits(hits.ids)
+        elif hits.ids:
             self._account(hits)
         if names.kind == "run" and not self.warning and "score" not in names.given:
             self.warning = contradiction(query, hits, names.ascending)
@@ -262,15 +281,15 @@ class HitReader:
                 one, other = (_field(each, (name,)) for name in several[:2])
                 if id_kind(type(one)) and id_kind(type(other)) and not self.documents.agree(one, other):
                     raise ValueError(ambiguous("document", *several[:2]))
+        known = self.names.of_hits[self.names.value]
+        for name in spelled(present, known) if not has_values else ():
+            if (value := _field(first, (name,))) is not None:
+                raise ValueError(f"the {self.names.value} {shown(value)} of a hit is not a number; give a number")
         if not has_values:
-            for name in spelled(present, self.names.of_hits["relevance"])[:1] if self.names.kind == "qrels" else ():
-                raise ValueError(
-                    f"the relevance {shown(_field(first, (name,)))} of a hit is not a number; give a number"
-                )
             _refuse_unknown_values(hits.objects, self.names, bool(hits.ranks))
         elif self.names.ascending and "score" not in self.names.given:
             _refuse_two_orders(hits.objects, self.names)
-        elif self.names.kind == "qrels" and is_last_resort(present, self.names.of_hits["relevance"]):
+        elif self.names.kind == "qrels" and is_last_resort(present, known):
             _refuse_unknown_values(hits.objects, self.names, nulls=False)
 
 
@@ -286,16 +305,40 @@ def _refuse_unknown_values(objects: Sequence[Any], names: Names, have_ranks: boo
 
     In a run, the order of hits counts, and a fraction that falls from hit to hit changes nothing.
     """
-    unknown: list[str] = []
+    known = {plain_name(name) for name in names.of_hits[names.value]}
+    columns: dict[FieldPath, list[Any]] = {}
     for each in objects:
-        for path in _paths(each):
-            name, value = ".".join(path), _field(each, path)
-            if (value is not None or nulls) and unknown_values(path[-1:], {path[-1]: value}.get):
-                unknown += [name] * (name not in unknown)
+        for path in _unknown_paths(each):
+            columns.setdefault(path, []).append(_field(each, path))
+    unknown = [
+        path
+        for path, values in columns.items()
+        if plain_name(path[-1]) not in known
+        and all(map(could_be_value, values))
+        and (nulls or any(value is not None for value in values))
+    ]
     if names.kind == "run":
-        unknown = [] if have_ranks else [name for name in unknown if _rises(name, objects, names.ascending)]
+        unknown = [] if have_ranks else [path for path in unknown if _contradicts(columns[path], names.ascending)]
     if unknown:
-        raise ValueError(unknown_error(names, unknown))
+        raise ValueError(unknown_error(names, list(map(".".join, unknown))))
+
+
+def _unknown_paths(hit: Any) -> Sequence[FieldPath]:
+    """Return the paths to the fields of a hit, and of the objects in it that may have its id, of no known meaning."""
+    shape = tuple(
+        (name, tuple(_names_of(_field(hit, (name,)))) if name in WITHIN else ())
+        for name in _names_of(hit)
+        if isinstance(name, str)
+    )
+    return _unknown_paths_of(shape)
+
+
+@lru_cache(1 << 10)
+def _unknown_paths_of(shape: tuple[tuple[str, tuple[Any, ...]], ...]) -> Sequence[FieldPath]:
+    """Return the paths to the fields of no known meaning in hits with these names, and names within them."""
+    paths: list[FieldPath] = [(name,) for name, _ in shape]
+    paths += [(name, each) for name, inner in shape for each in inner if isinstance(each, str)]
+    return [path for path in paths if is_unknown(path[-1])]
 
 
 def _refuse_two_orders(objects: Sequence[Any], names: Names) -> None:
@@ -305,7 +348,9 @@ def _refuse_two_orders(objects: Sequence[Any], names: Names) -> None:
     scores = [name for name in fields if plain_name(name) not in LOWEST_FIRST]
     for other in scores[:1] if lowest else ():
         one, both = lowest[0], [[_number(_field(each, (name,))) for each in objects] for name in (lowest[0], scores[0])]
-        if all(isinstance(each, Real) for side in both for each in side) and _order(both[0]) != _order(both[1]):
+        if not all(isinstance(each, Real) for side in both for each in side):
+            continue
+        if _order(both[0]) not in (_order(both[1]), _order([-each for each in both[1]])):
             say = f"give {names.call(one)} or {names.call(other)}"
             raise ValueError(f"{shown(one)} and {shown(other)} rank its hits in different orders, lowest first; {say}")
 
@@ -315,12 +360,12 @@ def _order(values: Sequence[Any]) -> list[int]:
     return sorted(range(len(values)), key=values.__getitem__)
 
 
-def _rises(name: str, objects: Sequence[Any], ascending: bool) -> bool:
-    """Return whether a field holds numbers, fractions among them, that contradict the order of the hits."""
-    numbers = [_number(_field(each, tuple(name.split(".")))) for each in objects]
-    if not all(isinstance(each, Real) and not isinstance(each, bool) for each in numbers):
+def _contradicts(values: Sequence[Any], ascending: bool) -> bool:
+    """Return whether numbers, fractions among them, contradict the order of the hits."""
+    numbers = [_number(getattr(each, "item", lambda each=each: each)()) for each in values if each is not None]
+    if not all(isinstance(each, (Real, Decimal)) and not isinstance(each, bool) for each in numbers):
         return False
-    is_fraction = any(isinstance(each, float) and each % 1 for each in numbers)
+    is_fraction = any(each % 1 for each in numbers)
     return is_fraction and any(after < before if ascending else after > before for before, after in pairwise(numbers))
 
 
@@ -371,15 +416,6 @@ def _names_of(hit: Any) -> list[Any]:
     return list(hit) if isinstance(hit, Mapping) else list(getattr(hit, "_fields", getattr(hit, "__dict__", ())))
 
 
-def _paths(hit: Any) -> list[FieldPath]:
-    """Return the paths to the fields of a hit, and of the objects in it that may have its id."""
-    found: list[FieldPath] = [(name,) for name in _names_of(hit) if isinstance(name, str)]
-    for (name,) in found[:]:
-        if name in WITHIN and isinstance(inner := _field(hit, (name,)), Mapping):
-            found += [(name, each) for each in inner if isinstance(each, str)]
-    return found
-
-
 def _field(value: Any, path: FieldPath) -> Any:
     """Return a field of a hit; None if it has none."""
     for name in path:
@@ -420,10 +456,19 @@ def _path(hit: Any, names: Sequence[str], within: Sequence[str] = WITHIN, nulls:
 
 def _first_path(hits: Sequence[Any], names: Sequence[str], nulls: bool) -> FieldPath | None:
     """Return the path to a field under one of the names, in the first hit that has it, or else has it as None."""
-    found = next((path for hit in hits if (path := _path(hit, names)) is not None), None)
-    if found is not None or not nulls:
-        return found
-    return next((path for hit in hits if (path := _path(hit, names, nulls=True)) is not None), None)
+    paths: dict[Any, FieldPath | None] = {}  # by the names of a hit, since nearly all hits have the same
+    first = None
+    for hit in hits:
+        inner = tuple(tuple(_names_of(_field(hit, (name,)))) for name in WITHIN)
+        shape = (*_names_of(hit), inner)
+        if shape not in paths:
+            paths[shape] = _path(hit, names, nulls=True)
+        path = paths[shape]
+        if path is not None and _field(hit, path) is None:
+            first, path = first or path, _path(hit, names)
+        if path is not None:
+            return path
+    return first if nulls else None
 
 
 def _fields(hits: Sequence[Any], path: FieldPath, names: Sequence[str], word: str, nulls: bool = False) -> list[Any]:
@@ -447,17 +492,12 @@ def _list_in(row: Any, names: Names) -> Any:
         ids = _flat_list(_field(row, (name,))) or []
         if names.has_no_value:
             return Hits(ids)
-        values, ranks = _values_beside(row, ids, name, names), _first_list(row, LOWEST_LISTS, of_ids=False)
-        if values is not None or ranks is None or names.kind != "run":
-            return Hits(ids, values)
-        return Hits(ids, ranks=_flat_list(_field(row, (ranks,))) or [])
+        return Hits(ids, _values_beside(row, ids, name, names))
     for _ in range(3):
         fields = spelled(row, LISTS) if isinstance(row, Mapping) else LISTS
         found = next(
             (each for name in fields if isinstance(each := _field(row, (name,)), CONTAINERS) or _is_object(each)), None
         )
-        if found is None:
-            found = _only_list_of_objects(row, names)
         if found is None:
             break
         row = found
@@ -466,19 +506,18 @@ def _list_in(row: Any, names: Names) -> Any:
     return row
 
 
-def _only_list_of_objects(row: Any, names: Names) -> Any:
-    """Return the only list of objects with ids in an object that names its query; None if it has none."""
-    if not isinstance(row, Mapping) or query_of(row, names) is None:
-        return None
+def _own_list(row: Any, names: Names) -> str:
+    """Return the name of the only list of objects with ids in an object without a known list; empty if it has none."""
+    if not isinstance(row, Mapping) or query_of(row, names) is None or _list_in(row, names) is not row:
+        return ""
     lists = {name: each for name, each in row.items() if isinstance(each, (list, tuple)) and each}
-    objects = [each for each in lists.values() if _path(each[0], names.of_hits["document"]) is not None]
+    objects = [name for name, each in lists.items() if _path(each[0], names.of_hits["document"]) is not None]
     if not objects and len(lists) == 1:
         ((name, ids),) = lists.items()
         if id_kind(type(ids[0])):
-            raise ValueError(
-                f"holds a list under {shown(name)}, which is no known name; give fields={{'document': {name!r}}}"
-            )
-    return objects[0] if len(objects) == 1 else None
+            problem = f"holds a list under {shown(name)}, which is no known name"
+            raise ValueError(f"{problem}; if it holds its documents, give fields={{'document': {name!r}}}")
+    return str(objects[0]) if len(objects) == 1 else ""
 
 
 def _values_beside(row: Any, ids: Sequence[Any], name_of_ids: str, names: Names) -> Any:
@@ -489,15 +528,22 @@ def _values_beside(row: Any, ids: Sequence[Any], name_of_ids: str, names: Names)
         name: each
         for name in _names_of(row)
         if name != name_of_ids
+        and not plain_name(str(name)).endswith("ids")
         and (each := _values_of(_field(row, (name,)), ids)) is not None
         and not all(value is None for value in each)
     }
-    given = names.given.get(names.value) or ()
-    for name in spelled(beside, given or possible):
+    for name in spelled(beside, names.given.get(names.value) or (*possible, *names.of_hits[names.value])):
         if len(beside[name]) != len(ids):
             raise ValueError(f"holds {len(ids)} ids and {len(beside[name])} values; give one for each")
         return beside[name]
-    unknown = [name for name in beside if len(beside[name]) == len(ids) and plain_name(name) not in LOWEST_LISTS]
+    unknown = [
+        name
+        for name, each in beside.items()
+        if len(each) == len(ids) and is_unknown(name) and not all(isinstance(value, str) for value in each)
+    ]
+    if names.kind == "run":
+        unknown = [name for name in unknown if _contradicts(beside[name], names.ascending)]
+    unknown = [name for name in unknown if plain_name(name) not in LOWEST_LISTS]
     if unknown:
         raise ValueError(unknown_error(names, unknown, "beside its ids are"))
     return None
@@ -513,11 +559,11 @@ def _values_of(values: Any, ids: Sequence[Any]) -> list[Any] | None:
     return None if found is None or not all(map(could_be_value, found)) else found
 
 
-def _first_list(row: Any, names: Sequence[str], of_ids: bool = True) -> str | None:
-    """Return the first of the names under which a response has a list of ids, or of numbers."""
+def _first_list(row: Any, names: Sequence[str]) -> str | None:
+    """Return the first of the names under which a response has a list of ids."""
     for name in spelled(row, names) if isinstance(row, Mapping) else names:
         found = _flat_list(_field(row, (name,)))
-        if found is not None and all(id_kind(type(each)) or not of_ids for each in found[:1]):
+        if found is not None and all(id_kind(type(each)) for each in found[:1]):
             return name
     return None
 

@@ -61,7 +61,9 @@ def refuse_other_rows(argument: str, side: Any, are_ids: bool) -> None:
             raise ValueError(f"{place}: {problem}; give the list, or {{document: score}}")
     if isinstance(row, (list, tuple)) and row and isinstance(row[0], Mapping):
         fields = brief(map(shown, row[0]), ", ")
-        raise ValueError(f"{place}, position 0: the hit has no id under a known name, but {fields}; name it id")
+        raise ValueError(
+            f"{place}, position 0: the hit has no id under a known name, but {fields}; give fields={{'document': ...}}"
+        )
     if isinstance(row, (list, tuple)) and len(row) == 3 and all(id_kind(type(each)) for each in row[:2]):
         has_text = any(isinstance(each, str) for each in row[:2])
         if isinstance(row[2], Real) and (has_text or (are_ids and not isinstance(row[2], int))):
@@ -160,7 +162,9 @@ predictions=pd.DataFrame(rows, columns=["user_id", "item_id", "score"])
     ):
         return
     kinds = [set(map(_types, side)) for side in (predictions, references)]
-    if kinds[0] == {(int, int, float)} and kinds[1] <= {(int, int, int), (int, int, float)} and predictions[0][2] % 1:
+    same_users = {row[0] for row in predictions} == {row[0] for row in references}
+    are_triples = kinds[0] == {(int, int, float)} and kinds[1] <= {(int, int, int), (int, int, float)}
+    if are_triples and same_users and predictions[0][2] % 1:
         raise _rows_of_triples(*(shown(tuple(side[0])) for side in (predictions, references)))
 
 

@@ -19,7 +19,7 @@ from ..measure.messages import warn
 from ..measure.scoring import InvalidRankingError
 from .columns import numbered, read_column
 from .exclusion import by_position
-from .fields import with_names_of_columns
+from .fields import check_fields, with_names_of_columns
 from .formats import are_columns_with_ids, are_mappings, are_numbers, together, with_ids
 from .hashes import Columns
 from .ids import check_ids
@@ -72,6 +72,7 @@ class Inputs(NamedTuple):
 
     def settled(self, score_order: str = "descending") -> "Inputs":
         """Return rankings of other libraries as arrays, and tables, records and hits by their ids."""
+        check_fields(self.fields)
         if self.are_numbers or self.are_mappings:
             return self
         (inputs,) = settled_systems({"predictions": self.predictions}, self, [score_order])

@@ -21,7 +21,6 @@ from .fields import (
     plain_name,
     refuse_lowest_first,
     spelled,
-    unknown_error,
     unknown_values,
 )
 
@@ -38,6 +37,8 @@ def chosen_columns(columns: Sequence[str], names: Names, cells: Cells, there: st
     """
     possible = names.columns
     found = {field: spelled(columns, these) for field, these in possible.items()}
+    if "query" in names.given and names.given["query"] is None:
+        raise ValueError("fields: query is None, but each row of a table needs the id of its query; give its column")
     if missing := [field for field, those in found.items() if not those]:
         low = next(iter(spelled(columns, LOWEST_FIRST)), None)
         if "score" in missing and low and "score" not in names.given:
@@ -47,6 +48,8 @@ def chosen_columns(columns: Sequence[str], names: Names, cells: Cells, there: st
         others = [name for name in others if name not in {each for those in found.values() for each in those}]
         raise UnknownColumnError(unnamed, _no_columns(names, missing, columns, there), others)
     chosen = {field: those[0] for field, those in found.items()}
+    if len(set(chosen.values())) < len(chosen):
+        raise ValueError(f"fields name one column twice: {shown(chosen)}; give each field a column of its own")
     plain = [plain_name(name) if isinstance(name, str) else "" for name in columns]
     for name in chosen.values():
         if plain.count(plain_name(name)) > 1:
@@ -60,7 +63,10 @@ def chosen_columns(columns: Sequence[str], names: Names, cells: Cells, there: st
         others = [name for name in columns if isinstance(name, str) and name not in chosen.values()]
         row: Mapping[str, Any] = dict(zip(others, next(iter(cells(others)), ()), strict=False)) if others else {}
         if unknown := unknown_values([name for name in row if row[name] is not None], row.get):
-            raise ValueError(unknown_error(names, unknown, f"beside {shown(chosen['relevance'])} are"))
+            beside = chosen["relevance"]
+            calls = f"{names.call(beside)} or {names.call(unknown[0])}"
+            problem = f"{shown(beside)} may be that of a model, and beside it are {brief(map(shown, unknown), ', ')}"
+            raise ValueError(f"the relevance is not certain: {problem}; give {calls}")
     return [columns.index(name) for name in chosen.values()]
 
 

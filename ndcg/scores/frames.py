@@ -21,6 +21,11 @@ NOT_SIDES = Inputs._fields[2:]
 
 def from_frame(data: Any, inputs: Inputs) -> Inputs:
     """Return inputs, with names of columns replaced by the columns of a DataFrame."""
+    if data is not None and inputs.fields is not None:
+        raise ValueError(
+            "fields are for rankings given as arguments; with data, name its columns by predictions=, "
+            "references=, query_ids= and document_ids="
+        )
     nothing_named = data is None and inputs.exclude is None and inputs.by is None
     return inputs if nothing_named else Inputs(**columns_of(data, inputs._asdict()))
 

@@ -267,8 +267,8 @@ CLICKS = pa.table({"user_id": ["q1"], "item_id": ["d1"], "time": [7]})
 WRAP = "for a single query, wrap it in a list"
 NO_COLUMN = (
     "predictions: no column holds the query or the document or the score; name them query_id and document_id and "
-    "score, or as docs/inputs.md says; the table has 'a', 'b'; or give their names, fields={'query': 'a', 'document': "
-    "'b', 'score': '...'}; if each row is a query, give its column of lists, or an array"
+    "score, or as docs/inputs.md says; the table has 'a', 'b'; or give their names, fields={'query': '...', "
+    "'document': '...', 'score': '...'}; if each row is a query, give its column of lists, or an array"
 )
 # predictions, references, and the beginning of the error
 OTHERS: list[tuple[Any, Any, str]] = [

@@ -14,6 +14,8 @@ from conftest import METRIC
 from pyarrow import parquet
 
 import ndcg
+from ndcg.inputs import fields
+from ndcg.inputs import hits as readers
 from ndcg.shell.command_line import main
 
 RUN = {"q": ["a", "b", "c"]}  # best first
@@ -208,9 +210,7 @@ def test_a_table_of_two_columns_has_its_values_by_fields(tmp_path: Path, table: 
 def test_a_score_is_no_relevance_beside_another_number(tmp_path: Path, table: Any) -> None:
     gold = LOG.drop(columns="user_id").assign(stars=[0, 1, 0, 1])
     sides = table(tmp_path, LOG.drop(columns="user_id"), "log"), table(tmp_path, gold, "gold")
-    with pytest.raises(
-        ValueError, match=r"no relevance under a known name, but beside 'score' are 'stars'; give fields"
-    ):
+    with pytest.raises(ValueError, match=r"'score' may be that of a model, and beside it are 'stars'; give fields"):
         score(*sides)
     assert score(*sides, fields={"relevance": "stars"}) == pytest.approx(SECOND)
 
@@ -342,17 +342,16 @@ def test_distances_beside_ids_rank_in_ascending_order(name: str) -> None:
     run = {"ids": [["x", "w"]], name: [[0.3, 0.1]]}
     with pytest.warns(UserWarning, match="the scores rank its hits in another order than they are in"):
         assert score(run, [{"w"}], score_order="ascending") == 1.0
-    with pytest.warns(UserWarning, match="its hits are in another order than their ranks, and their order counts"):
-        assert score(run, [{"w"}]) == pytest.approx(SECOND)
 
 
 def test_a_score_that_contradicts_a_rank_is_an_error_in_ascending_order() -> None:
-    run = {"q": [{"id": "a", "rank": 1, "score": 0.9}, {"id": "b", "rank": 2, "score": 0.5}]}
-    with pytest.raises(
-        ValueError, match="'rank' and 'score' rank its hits in different orders, lowest first; give fie"
-    ):
-        score(run, {"q": {"b": 1}}, score_order="ascending")
-    assert score(run, {"q": {"b": 1}}, score_order="ascending", fields={"score": "rank"}) == pytest.approx(SECOND)
+    hits = [{"id": document, "rank": rank} for rank, document in enumerate("abc", 1)]
+    falling = {"q": [{**hit, "score": each} for hit, each in zip(hits, (0.9, 0.5, 0.1), strict=True)]}
+    mixed = {"q": [{**hit, "score": each} for hit, each in zip(hits, (0.9, 0.1, 0.5), strict=True)]}
+    assert score(falling, {"q": {"b": 1}}, score_order="ascending") == pytest.approx(SECOND)
+    with pytest.raises(ValueError, match="'rank' and 'score' rank its hits in different orders, lowest first"):
+        score(mixed, {"q": {"b": 1}}, score_order="ascending")
+    assert score(mixed, {"q": {"b": 1}}, score_order="ascending", fields={"score": "rank"}) == pytest.approx(SECOND)
 
 
 @pytest.mark.parametrize("source", SOURCES)
@@ -367,6 +366,55 @@ def test_a_relevance_that_is_no_number_is_an_error(tmp_path: Path, source: str, 
 def test_a_weight_is_no_relevance_beside_another_number(tmp_path: Path, table: Any) -> None:
     gold = CLICKS.drop(columns="user_id").rename(columns={"label": "gain"}).assign(weight=[1.0, 1.0, 1.0, 1.0])
     sides = table(tmp_path, LOG.drop(columns="user_id"), "log"), table(tmp_path, gold, "gold")
-    with pytest.raises(ValueError, match=r"but beside 'weight' are 'gain'; give fields="):
+    with pytest.raises(ValueError, match=r"'weight' may be that of a model, and beside it are 'gain'; give fields="):
         score(*sides)
     assert score(*sides, fields={"relevance": "gain"}) == pytest.approx(SECOND)
+
+
+@pytest.mark.parametrize("source", ["objects with their query", "JSON Lines"])
+def test_an_empty_list_under_a_name_of_its_own_is_nothing_retrieved(tmp_path: Path, source: str) -> None:
+    rows = [
+        {"query_id": "q", "found": [], "gold": [{"id": "z"}]},
+        {"query_id": "r", "found": [{"id": "b"}], "gold": []},
+    ]
+    if source == "JSON Lines":
+        (tmp_path / "run.jsonl").write_text("\n".join(json.dumps({**row, "gold": None}) for row in rows))
+        run: Any = tmp_path / "run.jsonl"
+    else:
+        run = [{**row, "gold": None} for row in rows]
+    assert score(run, {"q": {"z": 1}, "r": {"b": 1}}) == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_references_with_scores_are_read(tmp_path: Path, source: str) -> None:
+    gold = SOURCES[source](tmp_path, [{"id": document, "score": grade} for document, grade in GRADES.items()])
+    assert score(RUN, gold) == pytest.approx(VALUE)
+
+
+def test_no_value_means_the_same_from_memory_and_files(tmp_path: Path) -> None:
+    for run in ({"q": [("a", 0.3), ("b", 0.9)]}, {"q": {"a": 0.3, "b": 0.9}}):
+        (tmp_path / "run.json").write_text(json.dumps(run))
+        assert score(run, {"q": {"b": 1}}, fields={"score": None}) == pytest.approx(SECOND)
+    (tmp_path / "run.json").write_text(json.dumps({"q": [{"id": "a", "score": 0.3}, {"id": "b", "score": 0.9}]}))
+    assert score(tmp_path / "run.json", {"q": {"b": 1}}, fields={"score": None}) == pytest.approx(SECOND)
+
+
+def test_hits_without_scores_are_read_about_as_fast_as_those_with() -> None:
+    """Each query looks for known names once, and not in each hit."""
+    calls = 0
+
+    def plain(name: str) -> str:
+        nonlocal calls
+        calls += 1
+        return fields.plain_name(name)
+
+    hits = [{"id": str(at), "text": "a title", "kind": "b"} for at in range(500)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(readers, "plain_name", plain)
+        assert ndcg.compute(predictions={"q": hits}, references={"q": {"0": 1}}) == {"nDCG": 1.0}
+    assert calls < 2_000
+
+
+def test_fields_beside_data_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"^fields are for rankings given as arguments; with data, name its columns"):
+        ndcg.compute(data=LOG, predictions="score", references="score", query_ids="query", fields={"score": "score"})
