@@ -9,7 +9,7 @@ objects in memory are read here alike.
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
 from functools import lru_cache
-from itertools import pairwise, repeat
+from itertools import islice, pairwise, repeat
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -33,6 +33,7 @@ FieldPath = tuple[str, ...]  # the names that lead from a hit to one of its fiel
 
 WITHIN = ("document", "node", "metadata", "entity", "hit", "doc", "_additional")  # objects in a hit with its fields
 AS_TEXT = "give others as text"
+FIRST_ROWS = 1000  # rows that tell under which name they have their lists
 CONTAINERS = (list, tuple, Mapping)
 # the lists of hits, and the lists of ids and of their values, of a query
 LISTS = (
@@ -224,7 +225,7 @@ class HitReader:
     def __init__(self, names: Names, rows: Iterable[Any] = ()) -> None:
         self.names = names
         # the name of the lists of objects with ids, if it is no known one
-        self.own_list = next((name for row in rows if (name := _own_list(row, names))), "")
+        self.own_list = next((name for row in islice(rows, FIRST_ROWS) if (name := _own_list(row, names))), "")
         self.warning = ""  # about the first hits in another order than their scores or ranks
         self.have_values: bool | None = None  # whether the hits so far have values; None if there is no hit so far
         self.documents, self.queries = OneToOne(), OneToOne()  # whose ids have two names
@@ -508,7 +509,9 @@ def _list_in(row: Any, names: Names) -> Any:
 
 def _own_list(row: Any, names: Names) -> str:
     """Return the name of the only list of objects with ids in an object without a known list; empty if it has none."""
-    if not isinstance(row, Mapping) or query_of(row, names) is None or _list_in(row, names) is not row:
+    if not isinstance(row, Mapping) or not any(isinstance(each, (list, tuple)) for each in row.values()):
+        return ""
+    if query_of(row, names) is None or _list_in(row, names) is not row:
         return ""
     lists = {name: each for name, each in row.items() if isinstance(each, (list, tuple)) and each}
     objects = [name for name, each in lists.items() if _path(each[0], names.of_hits["document"]) is not None]
