@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import re
 import reprlib
+import shlex
 import signal
 import sys
 import tempfile
@@ -471,7 +472,9 @@ OPTIONS: dict[str, Option] = {
     "gain": Option(
         "the gain of a document with relevance r",
         GAINS,
-        "a list of the gains of label 0, 1, 2, ..., or a function from an array of relevances to their gains",
+        "the gain of each label, text, a number or a flag, as in "
+        '`{"relevant": 3, "partially": 1, "not relevant": 0}` or, for a relevance level of 2, `{0: 0, 1: 0, 2: 1}`; a '
+        "list of the gains of label 0, 1, 2, ...; or a function from an array of relevances to their gains",
         said_as="gain",
     ),
     "discount": Option(
@@ -528,6 +531,13 @@ OPTIONS: dict[str, Option] = {
         default=False,
         said_as="unjudged",
     ),
+    "duplicates": Option(
+        "how to treat a document that a run lists several times for a query, such as by its chunks",
+        {"raise": "an error", "best": "it counts once, at its best rank"},
+        default="raise",
+        said_as="duplicates",
+        unsaid=("raise",),
+    ),
     "ignore_index": Option(
         "the reference that marks padding, for example -100; default: none", said_as="ignored", unsaid=(None,)
     ),
@@ -559,7 +569,8 @@ ARGUMENTS = {
         "tensor (masked arrays too), a list of 1-D arrays, a column of lists (Arrow, datasets, Polars, pandas, "
         "DuckDB), flat scores with `query_ids`, a mapping `{query: {document: score}}`, the path of a run file, or a "
         "list of document ids for each query, best first, also as `{query: ids}`. `None`, a masked value or `-inf` "
-        "marks a document that was not retrieved: it has no rank, but counts in the ideal."
+        "marks a document that was not retrieved: it has no rank, but counts in the ideal. The measure IDCG needs no "
+        "predictions."
     ),
     "references": (
         "the relevance of the same documents in the same order, 0 for irrelevant; or a mapping "
@@ -727,6 +738,126 @@ def raise_unless_of_values(error: BaseException) -> None:
     of_values = isinstance(error, Exception) or type(error).__name__ == "PanicException"
     if isinstance(error, MemoryError) or not of_values:
         raise error
+
+
+# ndcg/measure/labels.py: Labels in place of relevances, with their gains: `gain={"relevant": 3, "partially": 1, "not relevant": 0}`.
+
+MOST_SHOWN = 6  # labels in a message
+OF_TEXT = -(2.0**52)  # the numbers of text are at most this, and whole numbers that float64 tells apart
+FLAGS = {"true": 1.0, "false": 0.0}
+
+
+class Labels(NamedTuple):
+    """The gains of labels: each label is a number or text, and text that is a number or a flag is that number."""
+
+    gains: tuple[tuple[str | float, float], ...]
+
+    def numbers(self, values: Iterable[Any]) -> list[Any]:
+        """Return values with a number for each text that is a label; other values as they are.
+
+        >>> Labels((("no", 0.0),)).numbers(["1.5", "true", 2, None, "yes"])
+        [1.5, 1.0, 2, None, 'yes']
+        """
+        known: dict[Any, Any] = {label: number_of(label) for label, _ in self.gains if isinstance(label, str)}
+
+        def number(text: str) -> Any:
+            label = label_of(text)
+            return known.setdefault(text, known.get(label, text) if isinstance(label, str) else label)
+
+        return [number(each) if isinstance(each, str) else each for each in values]
+
+    def gains_of(self, relevance: NDArray[Any]) -> NDArray[np.float64]:
+        """Return the gain of each label, in numbers; nan for those that have none.
+
+        >>> Labels(((0.5, 1.0), (2.0, 7.0))).gains_of(np.array([2, 0.5, 1])).tolist()
+        [7.0, 1.0, nan]
+        """
+        known = dict(sorted((number_of(label), gain) for label, gain in self.gains))
+        labels, gains = np.array(list(known)), np.array([*known.values()])
+        if relevance.dtype.kind == "f":
+            with np.errstate(over="ignore"):
+                labels = labels.astype(relevance.dtype)
+        at = np.minimum(np.searchsorted(labels, relevance), len(labels) - 1)
+        return np.where(labels[at] == relevance, gains[at], np.nan)
+
+    def unknown(self, label: Any) -> str:
+        """Return what an error says about a label without a gain.
+
+        >>> Labels((("no", 0.0), ("relevant", 1.0))).unknown("Relevnt")
+        "is a label without a gain; did you mean 'relevant'? gain has 'no', 'relevant'"
+        """
+        names = [each for each, _ in self.gains if isinstance(each, str)]
+        near = nearest(label, names) if isinstance(label, str) else ""
+        return f"is a label without a gain; {f'did you mean {near!r}? ' if near else ''}gain has {self}"
+
+    @property
+    def as_numbers(self) -> "Labels":
+        """The same labels, with their numbers in place of gains: how batches keep them."""
+        return Labels(tuple((label, number_of(label)) for label, _ in self.gains))
+
+    def __str__(self) -> str:
+        return ", ".join(shown(each) if isinstance(each, str) else f"{each:g}" for each, _ in self.gains)
+
+    @property
+    def signature(self) -> str:
+        """The labels and their gains as the signature of a score has them, without its own marks.
+
+        >>> Labels((("a|b", 0.0), ("relevant", 1.5))).signature
+        'a%7Cb=0,relevant=1.5'
+        """
+        gains = [_measure_labels_plain(gain) for _, gain in self.gains]
+        if [label for label, _ in self.gains] == [*range(len(gains))]:  # as a list of gains
+            return ",".join(gains)
+        names = (label if isinstance(label, str) else _measure_labels_plain(label) for label, _ in self.gains)
+        names = (re.sub(r"[|:,=%+]", lambda mark: f"%{ord(mark[0]):02X}", name) for name in names)
+        return ",".join(map("=".join, zip(names, gains, strict=True)))
+
+
+def _measure_labels_plain(number: float) -> str:
+    return repr(number).removesuffix(".0")
+
+
+def label_of(value: Any) -> str | float:
+    """Return a label as labels are compared: numbers and flags as floats, also in text, and other text.
+
+    >>> label_of(" relevant"), label_of("2"), label_of(True), label_of("false")
+    ('relevant', 2.0, 1.0, 0.0)
+    """
+    if not isinstance(value, str):
+        return float(value)
+    text = str(value).strip()
+    try:
+        number = FLAGS.get(text.lower(), math.nan) if text.lower() in FLAGS else float(text)
+    except ValueError:
+        return text
+    return number if math.isfinite(number) else text
+
+
+def number_of(label: str | float) -> float:
+    """Return the number of a label: of text a hash of it, the same in every process."""
+    if isinstance(label, float):
+        return label
+    digest = hashlib.sha256(label.encode("utf-8", "surrogatepass")).digest()
+    return OF_TEXT - int.from_bytes(digest[:6], "big")
+
+
+def to_label(values: Iterable[Any]) -> str:
+    """Return what an error says about text in place of relevances: the gain to write for labels, if there are any.
+
+    >>> to_label(["relevant", "no", "relevant"])
+    "for labels, give the gain of each, gain={'relevant': ..., 'no': ...}"
+    """
+    seen: dict[str, None] = {}
+    for value in values:
+        if isinstance(value, str) and isinstance(label := label_of(value), str) and label:
+            seen[label] = None
+            if len(seen) > MOST_SHOWN:
+                break
+    if not seen:
+        return "give a number or None"
+    labels = [f"{shown(each)}: ..." for each in seen]
+    more = ", ..." * (len(labels) > MOST_SHOWN)
+    return f"for labels, give the gain of each, gain={{{', '.join(labels[:MOST_SHOWN])}{more}}}"
 
 
 # ndcg/measure/ties.py: Compute the gains at the first ranks of every query, exactly for ties, from arrays of float scores and gains.
@@ -1500,7 +1631,13 @@ class ChosenOptions(TypedDict, total=False):
     """The options that a score depends on, for type checkers."""
 
     ignore_ties: bool
-    gain: Literal["linear", "exponential", "binary"] | Sequence[float] | Callable[[NDArray[np.float64]], Any] | None
+    gain: (
+        Literal["linear", "exponential", "binary"]
+        | Sequence[float]
+        | Mapping[Any, float]
+        | Callable[[NDArray[np.float64]], Any]
+        | None
+    )
     discount: Literal["log", "reciprocal", "jarvelin"] | Sequence[float] | Callable[[NDArray[np.int64]], Any] | None
     log_base: float | None
     ideal: Literal["judged", "truncated", "retrieved", "full"] | None
@@ -1510,6 +1647,7 @@ class ChosenOptions(TypedDict, total=False):
     zero_division: float | Literal["perfect_if_empty"] | None
     negative_relevance: Literal["raise", "clip", "keep"] | None
     judged_only: bool
+    duplicates: Literal["raise", "best"]
 
 
 class ScoringOptions(ChosenOptions, total=False):
@@ -1559,7 +1697,7 @@ class Options:
     """Checked options: how to read and score rankings, and how to return the values."""
 
     with_cutoffs: tuple[tuple[str, int | None], ...]  # measures with their cutoffs
-    gain: Gain
+    gain: Gain | Labels
     discount: Discount
     log_base: float
     ideal: str
@@ -1569,6 +1707,7 @@ class Options:
     zero_division: float | str
     negative_relevance: str
     judged_only: bool
+    duplicates: str
     ignore_index: float | None
     missing: str
     use_aggregator: bool
@@ -1603,11 +1742,23 @@ class Options:
         """The name of each result, its measure, and the index of its cutoff."""
         return tuple((result_name(measure, k), measure, self.cutoffs.index(k)) for measure, k in self.with_cutoffs)
 
+    @property
+    def labels(self) -> Labels | None:
+        """The labels that references may have in place of relevances, with their gains."""
+        return self.gain if isinstance(self.gain, Labels) else None
+
+    @Derived
+    def sides(self) -> dict[str, Any]:
+        """The keyword arguments of `Inputs.settled` and `from_files`."""
+        best = "last" if self.ties == "last" else "first"  # among equal scores
+        keep = None if self.duplicates == "raise" else best
+        return {"score_order": self.score_order, "labels": self.labels, "keep": keep}
+
     @Derived
     def reading(self) -> dict[str, Any]:
         """The keyword arguments of `reading.read`."""
-        names = ("judged_only", "ignore_index", "score_dtype", "score_order")
-        return {**{name: getattr(self, name) for name in names}, "by_docid": self.ties == "docid"}
+        names = ("judged_only", "ignore_index", "score_dtype")
+        return {**{name: getattr(self, name) for name in names}, **self.sides, "by_docid": self.ties == "docid"}
 
     @Derived
     def scoring(self) -> dict[str, Any]:
@@ -1615,6 +1766,8 @@ class Options:
         names = ("gain", "discount", "log_base", "ideal", "zero_division", "negative_relevance")
         ties = "last" if self.ties == "docid" else self.ties  # documents are read in ascending order of ids
         chosen = {name: getattr(self, name) for name in names}
+        if self.labels is not None:  # each relevance is the gain of its label
+            chosen |= {"gain": "linear", "negative_relevance": "keep"}
         return {"measures": self.measures, "cutoffs": self.cutoffs, "ties": ties, **chosen}
 
     @property
@@ -1885,17 +2038,41 @@ def _ignore_index(value: Any) -> float | None:
     return float(value)
 
 
-def _gain(value: Any) -> Gain:
-    if isinstance(value, str):
-        return choice("gain", value, tuple(GAINS))
+def _gain(value: Any) -> Gain | Labels:
+    if isinstance(value, str) and value in GAINS:
+        return str(value)
+    if isinstance(value, Mapping):
+        return _gains_by_label(value)
     if callable(value):
         function: Callable[[NDArray[np.float64]], Any] = value
         return function
     table = _listed_numbers(value)
     if table is None:
-        meaning = '"linear", "exponential", "binary", a list of the finite gains of labels 0, 1, 2, ... or a function'
-        raise ValueError(f"gain must be {meaning}; got {shown(value)}")
+        words = ", ".join(f'"{each}"' for each in GAINS)
+        meaning = f"{words}, the finite gains of labels 0, 1, 2, ... in a list or of any labels, {{label: gain}}"
+        near = nearest(value, GAINS) if isinstance(value, str) else ""
+        hint = f'; did you mean "{near}"?' if near else ""
+        raise ValueError(f"gain must be {meaning}, or a function; got {shown(value)}{hint}")
     return table
+
+
+def _gains_by_label(given: Mapping[Any, Any]) -> Gain | Labels:
+    """Return gains by label: as a list if the labels are the numbers 0, 1, 2, ..."""
+    gains: dict[str | float, float] = {}
+    for label, gain in given.items():
+        if not isinstance(label, (str, bool, np.bool_)) and not (is_real(label) and math.isfinite(label)):
+            raise ValueError(f"gain: a label is text, a finite number or a flag; got {shown(label)}")
+        if not is_real(gain) or not math.isfinite(gain):
+            raise ValueError(f"gain: the gain of {shown(label)} must be a finite number; got {shown(gain)}")
+        if (plain := label_of(label)) in gains:
+            raise ValueError(f"gain: the label {shown(label)} is there twice; give each label once")
+        gains[plain] = float(gain)
+    if not gains:
+        raise ValueError("gain is empty; give the gain of each label")
+    in_order = sorted(gains.items(), key=lambda each: (isinstance(each[0], str), each[0]))
+    if [label for label, _ in in_order] == [*range(len(gains))] and not any(isinstance(each, str) for each in given):
+        return np.array([gain for _, gain in in_order])
+    return Labels(tuple(in_order))
 
 
 def _discount(value: Any) -> Discount:
@@ -1939,10 +2116,12 @@ LABELS = np.array([*range(-2, 33), 100, 1000, *(0.1 * tenth for tenth in range(1
 RANKS = np.array([*range(1, 33), 100, 1000])
 
 
-def _function_name(option: str, value: Gain | Discount, samples: NDArray[Any]) -> str:
+def _function_name(option: str, value: Gain | Labels | Discount, samples: NDArray[Any]) -> str:
     """Return the name of gains or discounts in a signature: of a function, a hash of its results for some values."""
     if isinstance(value, str):
         return value
+    if isinstance(value, Labels):
+        return value.signature
     if not callable(value):
         return ",".join(map(_measure_options_number, value))
     answers: list[str] = []
@@ -2320,6 +2499,10 @@ class Names:
     kind: str  # "run", "qrels" or "exclude"
     given: Mapping[str, Any]  # the names that `fields` gives, by field; None for a field that is not there
     score_order: str = "descending"
+    labels: Labels | None = None  # what the relevances may be in place of numbers
+    # of a document that a run lists several times, its best row is kept, the first or the last of equal scores; None:
+    # an error
+    keep: str | None = None
 
     @property
     def ascending(self) -> bool:
@@ -2394,27 +2577,32 @@ def check_fields(fields: Any) -> dict[str, tuple[str | None, str | None]]:
     return found
 
 
-def names_of_side(kind: str, fields: Any = None, score_order: str = "descending") -> Names:
+def names_of_side(
+    kind: str,
+    fields: Any = None,
+    score_order: str = "descending",
+    labels: Labels | None = None,
+    keep: str | None = None,
+) -> Names:
     """Return the names that the fields of one side may have, with the ones that `fields` gives for it."""
-    return _known_names(kind, score_order) if fields is None else _names_given(kind, fields, score_order)
-
-
-@cache
-def _known_names(kind: str, score_order: str) -> Names:
-    return Names(kind, {}, score_order)
-
-
-def _names_given(kind: str, fields: Any, score_order: str) -> Names:
+    if fields is None and labels is None and keep is None:
+        return _known_names(kind, score_order)
     given: dict[str, Any] = {}
     for field, (of_run, of_qrels) in check_fields(fields).items():
         those = {"run": (of_run,), "qrels": (of_qrels,), "exclude": (of_qrels, of_run)}[kind]
         known = IDS.get(field, ()) if kind == "exclude" else ()
         given[field] = None if None in those else tuple(dict.fromkeys((*those, *known)))
-    names = Names(kind, given, score_order)
+    names = Names(kind, given, score_order, labels if kind == "qrels" else None, keep if kind == "run" else None)
     if names.value == "score" and score_order == "descending":
         for name in given.get("score") or ():
             refuse_lowest_first(name)
     return names
+
+
+@cache
+def _known_names(kind: str, score_order: str) -> Names:
+    """Return the names that are known without `fields`, looked up once."""
+    return Names(kind, {}, score_order)
 
 
 def with_names_of_columns(fields: Any, **given: Any) -> Any:
@@ -2927,6 +3115,16 @@ RowNumbers = NDArray[np.int64]
 Order = slice | RowNumbers
 
 
+def once(kind: str) -> str:
+    """Return what an error about a repeated document in a run, or in qrels, says to do.
+
+    >>> once("run"), once("qrels")
+    ('give it once for a query, or duplicates="best" to count it once, at its best rank', 'give it once for a query')
+    """
+    best = ', or duplicates="best" to count it once, at its best rank'
+    return "give it once for a query" + best * (kind == "run")
+
+
 # Kinds
 
 
@@ -3274,6 +3472,494 @@ def ordinals(ids: "pa.Array | pa.ChunkedArray") -> RowNumbers:
     return np.asarray(pc.rank(ids, sort_keys="ascending", tiebreaker="dense").to_numpy().astype(np.int64))
 
 
+# ndcg/inputs/columns.py: Read predictions or references from any library: values, the start of each query, missing values and padding.
+
+# describes a query, by its index, and a document in it, by its position or None
+Place = Callable[[int, int | None], str]
+
+
+class Column(NamedTuple):
+    """Predictions or references, query after query."""
+
+    values: NDArray[Any]  # the values of the documents
+    offsets: NDArray[np.int64]  # the start of each query, from 0, and the end of the last one
+    present: Mask | None = None  # False for a missing value; None if none is missing
+    padding: Mask | None = None  # True for a value that marks padding; None if no value can
+
+    def reordered(self, order: Any, offsets: NDArray[np.int64]) -> "Column":
+        """Return the documents in another order, and with other offsets."""
+        present, padding = (None if mask is None else mask[order] for mask in (self.present, self.padding))
+        return Column(self.values[order], offsets, present, padding)
+
+    def without_unretrieved(self, score_order: str) -> "Column":
+        """Return the same scores, in ascending order with those missing that mark a document not retrieved, inf."""
+        return self if score_order == "descending" else self.only(self.values != np.inf)
+
+    def only(self, present: Mask) -> "Column":
+        """Return the same values, but those for which a mask is False are missing."""
+        present = present if self.present is None else present & self.present
+        return self._replace(present=None if present.all() else present)
+
+
+def offsets_of(lengths: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the starts of queries of these lengths, and the end of the last one.
+
+    >>> offsets_of([2, 0, 3]).tolist()
+    [0, 2, 2, 5]
+    """
+    offsets = np.zeros(len(lengths) + 1, np.int64)
+    np.add.accumulate(lengths, dtype=np.int64, out=offsets[1:])
+    return offsets
+
+
+# Formats
+
+
+def read_column(argument: str, values: Any, ignore_index: float | None = None, labels: Labels | None = None) -> Column:
+    """Read values in which each row is a query; text in them is one of the labels."""
+    values = _combined(values)
+    if isinstance(values, pa.Array):
+        return _from_arrow(argument, values, ignore_index, labels)
+    if isinstance(values, np.ndarray):
+        if values.dtype.kind not in TEXTS_AND_OBJECTS:
+            return _from_array(argument, values, ignore_index)
+        values = values.tolist()  # None if masked
+    if not isinstance(values, (list, tuple)):
+        raise ValueError(
+            f"{argument} must hold one list of documents per query: nested lists, a 2-D array or tensor, a list of 1-D "
+            f"arrays, a column of lists, a mapping or a TREC file; got {type(values).__name__}"
+        )
+    if not (kinds := set(map(type, values))) <= {list, tuple}:
+        if not all(issubclass(kind, np.ndarray) for kind in kinds):
+            values = [_one_query(f"{argument}: query {query}", row) for query, row in enumerate(values)]
+            kinds = set(map(type, values))
+        if all(issubclass(kind, np.ndarray) for kind in kinds):
+            return _from_arrays(argument, values, ignore_index, labels)
+    return _from_lists(argument, values, ignore_index, labels)
+
+
+def read_flat_column(
+    argument: str, values: Any, place: Place, ignore_index: float | None = None, labels: Labels | None = None
+) -> Column:
+    """Read values in which each row is a document, as if all belonged to one query; text is one of the labels."""
+    values = _combined(values)
+    if isinstance(values, np.ndarray) and values.ndim == 2 and values.shape[1] == 1:  # from a head with one logit
+        values = values.reshape(-1)
+    if isinstance(values, pa.Array) and not pa.types.is_nested(values.type):
+        return _from_arrow(
+            argument, pa.LargeListArray.from_arrays([0, len(values)], values), ignore_index, labels, place
+        )
+    if isinstance(values, np.ndarray) and values.ndim == 1:
+        if values.dtype.kind not in TEXTS_AND_OBJECTS:
+            return _from_arrays(argument, [values], ignore_index)
+        values = values.tolist()  # None if masked
+    if isinstance(values, (list, tuple)):
+        if values and (isinstance(values[0], (list, tuple)) or getattr(values[0], "ndim", None)):
+            raise ValueError(f"{argument} must be flat with query_ids, one number per document; got lists in a list")
+        return read_numbers(argument, [values], offsets_of([len(values)]), place, ignore_index, labels)
+    form = f"shape {values.shape}" if isinstance(values, np.ndarray) else getattr(values, "type", type(values).__name__)
+    hint = logits_hint(argument, values)
+    raise ValueError(f"{argument} must be flat with query_ids, one number per document; got {form}{hint}")
+
+
+def logits_hint(argument: str, values: Any) -> str:
+    """Return the hint for an error on two logits per document; an empty string for other values.
+
+    >>> logits_hint("predictions", np.zeros((8, 1)))
+    ''
+    """
+    if argument != "predictions" or getattr(values, "ndim", 0) != 2 or values.shape[1] != 2:
+        return ""
+    way = "give the difference of two logits, logits[:, 1] - logits[:, 0]"
+    return f"; {way}, in a Trainer by preprocess_logits_for_metrics (docs/training.md)"
+
+
+def _combined(values: Any) -> Any:
+    """Combine the chunks of an Arrow column into one array; return other values unchanged."""
+    if not isinstance(values, pa.ChunkedArray):
+        return values
+    return values.chunk(0) if values.num_chunks == 1 else values.combine_chunks()
+
+
+DTYPE = attrgetter("dtype")
+TEXTS_AND_OBJECTS = "OUT"  # kinds of types of arrays that are read as lists
+
+
+def _one_query(argument: str, values: Any) -> Any:
+    """Return one query of a list, converted to a NumPy array if it is an array of another library."""
+    if is_database_query(values):
+        raise ValueError(
+            f"{argument}: is a query to a database ({type(values).__name__}), so its rows come in no fixed order; run "
+            "it first and give the columns of its table: table = relation.to_arrow_table(); "
+            "predictions=[table['score']], references=[table['relevance']]"
+        )
+    values = plain(argument, values)
+    if not isinstance(values, ARROW):
+        return values
+    if not values.null_count:
+        return values.to_numpy(zero_copy_only=False)
+    if not _is_numeric(values.type):
+        return values.to_pylist()
+    mask = values.is_null().to_numpy(zero_copy_only=False)
+    return np.ma.MaskedArray(_filled(values).to_numpy(zero_copy_only=False), mask)
+
+
+def _from_array(argument: str, values: NDArray[Any], ignore_index: float | None) -> Column:
+    """Read a 2-D array, without a copy if its rows are contiguous."""
+    if values.ndim != 2:
+        shape = f"{values.ndim}-D of shape {values.shape}" + f"; {NOT_NESTED}" * (values.ndim == 1)
+        raise ValueError(f"{argument} must be 2-D, one row of documents per query; got {shape}")
+    offsets = np.arange(len(values) + 1) * values.shape[1]
+    values = np.ravel(values)  # copied only if rows are not adjacent in memory
+    present = ~np.ma.getmaskarray(values) if np.ma.is_masked(values) else None
+    return Column(numeric_array(argument, values), offsets, present, is_padding(values, ignore_index))
+
+
+def _from_arrays(
+    argument: str, rows: Sequence[NDArray[Any]], ignore_index: float | None, labels: Labels | None = None
+) -> Column:
+    """Read one 1-D array per query."""
+    types_of_rows = list(map(DTYPE, rows))
+    are_alike = types_of_rows.count(types_of_rows[0]) == len(types_of_rows)  # hashing types is slow
+    first = {
+        dtype: types_of_rows.index(dtype)
+        for dtype in ([types_of_rows[0]] if are_alike else dict.fromkeys(types_of_rows))
+    }  # the queries of these rows
+    if any(dtype.kind in TEXTS_AND_OBJECTS for dtype in first):
+        return _from_lists(argument, rows, ignore_index, labels)
+    if set(dimensions := list(map(attrgetter("ndim"), rows))) != {1}:
+        query, wrong = next((query, each) for query, each in enumerate(dimensions) if each != 1)
+        raise ValueError(f"{argument}: query {query}: must be a 1-D array of documents; got {wrong}-D")
+    dtypes = {dtype: numeric_array(f"{argument}: query {query}", rows[query]).dtype for dtype, query in first.items()}
+    present, arrays = None, rows
+    if set(map(type, rows)) != {np.ndarray} or any(old != new for old, new in dtypes.items()):
+        if any(map(np.ma.is_masked, rows)):
+            present = ~np.concatenate([np.ma.getmaskarray(row) for row in rows])
+        arrays = [np.asarray(row, dtypes[row.dtype]) for row in rows]
+    values = arrays[0] if len(arrays) == 1 else _concatenated(arrays, are_alike)
+    mixed = len(dtypes) > 1 and values.dtype.kind == "f"
+    if mixed and any(array.dtype.kind in "iu" and beyond_2_53(array).any() for array in arrays):
+        return _from_lists(argument, rows, ignore_index, labels)
+    if ignore_index is None or (set(dtypes) == {values.dtype} and Widened not in set(map(type, rows))):
+        padding = is_padding(values, ignore_index)
+    else:  # the values have another type than the row
+        padding = np.concatenate([is_padding(row, ignore_index) for row in rows])
+    return Column(values, offsets_of(np.fromiter(map(len, rows), np.int64)), present, padding)
+
+
+def _concatenated(arrays: Sequence[Any], are_alike: bool) -> NDArray[Any]:
+    """Concatenate arrays; arrays of the same type by their bytes, which is faster if they are short."""
+    with suppress(TypeError, BufferError):  # raised for arrays with strides
+        if are_alike:
+            return np.frombuffer(b"".join(arrays), arrays[0].dtype)
+    return np.concatenate(arrays)
+
+
+def _from_arrow(
+    argument: str,
+    lists: pa.Array,
+    ignore_index: float | None,
+    labels: Labels | None = None,
+    place: Place | None = None,
+) -> Column:
+    """Read an Arrow list array, without a copy of its values."""
+    if any(test(lists.type) for test in OTHER_LISTS):
+        offsets = offsets_of(pc.fill_null(pc.list_value_length(lists), 0).to_pylist())
+        lists = pa.LargeListArray.from_arrays(pa.array(offsets), lists.flatten(), mask=lists.is_null())
+    if not (pa.types.is_list(lists.type) or pa.types.is_large_list(lists.type)):
+        kind = shown(str(lists.type))[1:-1]
+        raise ValueError(
+            f"{argument} must be a column of lists, one per query; got {kind}; for a row per document give query_ids"
+        )
+    if lists.null_count:
+        query = int(np.flatnonzero(lists.is_null())[0])
+        raise ValueError(f"{argument}: query {query} is None; give a list, empty if nothing was retrieved or judged")
+    offsets = lists.offsets.to_numpy().astype(np.int64)
+    values = lists.values[offsets[0] : offsets[-1]]
+    if pa.types.is_null(values.type):  # all values are missing
+        values = values.cast(pa.float64())
+    if not _is_numeric(values.type):
+        own = values.type.value_type if pa.types.is_dictionary(values.type) else values.type
+        if id_kind(own) == "text" and argument.startswith("references"):
+            offsets -= offsets[0]
+            return read_numbers(argument, [values.to_pylist()], offsets, place or numbered, ignore_index, labels)
+        kind = "text" if id_kind(values.type) == "text" else shown(str(values.type))[1:-1]
+        raise ValueError(f"{argument} must hold numbers; got {kind}; convert them to float64")
+    present = None
+    if values.null_count:
+        present = values.is_valid().to_numpy(zero_copy_only=False)
+        values = _filled(values)
+    array = values.to_numpy(zero_copy_only=False)
+    return Column(array, offsets - offsets[0], present, is_padding(array, ignore_index))
+
+
+NOT_NESTED = "for a single query, wrap it in a list, for a row per document give query_ids"
+OTHER_LISTS = (pa.types.is_fixed_size_list, pa.types.is_list_view, pa.types.is_large_list_view)
+
+
+def _is_numeric(kind: pa.DataType) -> bool:
+    """Return whether Arrow values of this type are numbers."""
+    return any(test(kind) for test in (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean))
+
+
+def _filled(values: "pa.Array | pa.ChunkedArray") -> "pa.Array | pa.ChunkedArray":
+    """Return numbers with 0 for nulls."""
+    return values.fill_null(False if pa.types.is_boolean(values.type) else 0)
+
+
+def _from_lists(
+    argument: str, rows: Sequence[Any], ignore_index: float | None = None, labels: Labels | None = None
+) -> Column:
+    """Read nested sequences of numbers and None, and arrays among them."""
+    given = rows
+    if not set(map(type, rows)) <= {list, tuple}:
+        rows = [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]  # None if masked
+        for query, row in enumerate(rows):
+            if isinstance(row, (list, tuple)):
+                continue
+            if isinstance(row, Real):
+                problem = f"is the number {shown(row)}, not a list of documents; {NOT_NESTED}"
+            else:
+                problem = f"must be a list of documents; got {type(row).__name__}"
+            raise ValueError(f"{argument}: query {query}: {problem}")
+    offsets = offsets_of(np.fromiter(map(len, rows), np.int64))
+    column = read_numbers(argument, rows, offsets, ignore_index=ignore_index, labels=labels)
+    if column.padding is not None:
+        for query, row in enumerate(given):
+            if isinstance(row, np.ndarray) and row.dtype != object:
+                column.padding[offsets[query] : offsets[query + 1]] = is_padding(row, ignore_index)
+    return column
+
+
+# Numbers
+
+
+MANY = 1 << 9  # fewer numbers are read faster one by one
+OWN: dict[type, type] = {np.int64: int, np.float64: float}  # Python types that equal NumPy types
+
+
+def numbered(query: int, position: int | None) -> str:
+    """Describe a place in rankings that have no ids."""
+    return f"query {query}, position {position}"
+
+
+def read_numbers(
+    argument: str,
+    rows: Sequence[Sequence[Any]],
+    offsets: NDArray[np.int64],
+    place: Place = numbered,
+    ignore_index: float | None = None,
+    labels: Labels | None = None,
+    kinds: Set[type] | None = None,
+) -> Column:
+    """Read numbers and None of several queries, one after the other, in lists or tuples of any lengths.
+
+    Text is one of the labels. The types of all numbers are `kinds`, if they are known. It is an error if a value would
+    be rounded.
+    """
+    if offsets[-1] >= MANY and (column := _plain_numbers(rows, offsets, ignore_index, kinds)) is not None:
+        return column
+    values = list(chain.from_iterable(rows))
+    try:
+        array = np.array(values)
+    except BaseException as error:  # noqa: BLE001 - whatever NumPy or another library raises, some value is not a plain number
+        raise_unless_of_values(error)
+        array = np.empty(0, object)
+    present = None
+    if not _holds_all(array):
+        array, present = _inputs_columns_one_by_one(argument, values, offsets, place, labels)
+    padding = None if ignore_index is None else _padding_in_list(values, array, ignore_index)
+    return Column(array, offsets, present, padding)
+
+
+def _plain_numbers(
+    rows: Sequence[Sequence[Any]], offsets: NDArray[np.int64], ignore_index: float | None, kinds: Set[type] | None
+) -> Column | None:
+    """Return plain numbers and None, read all at once; None if some have other types or would be rounded.
+
+    NumPy's numbers count as plain among None, since NumPy makes objects of such lists.
+    """
+    head = list(islice(chain.from_iterable(rows), MANY))
+    first = next((value for value in head if value is not None), None)
+    if type(first) not in (int, float) and not (type(first) in OWN and None in head):  # bools are not integers here
+        return None
+    try:
+        with np.errstate(all="ignore"):
+            try:
+                found = kinds or {type(sum(map(sum, rows)))}  # a number of another type changes the type of the sum
+            except TypeError:  # because of a None
+                found = set(map(type, chain.from_iterable(rows)))
+        if kinds or NoneType in found:
+            found = {OWN.get(kind, kind) for kind in found}
+        if found == {int}:
+            with suppress(ValueError):  # integers that do not fit into a byte
+                array = np.frombuffer(b"".join(map(bytes, rows)), np.uint8).astype(np.int64)
+                return Column(array, offsets, padding=is_padding(array, ignore_index))
+        if found <= {int, float, NoneType}:
+            kind = pa.float64() if float in found else pa.int64()
+            return _from_arrow("", pa.array(rows, pa.large_list(kind)), ignore_index)._replace(offsets=offsets)
+    except BaseException as error:  # noqa: BLE001 - reading one by one raises the error
+        raise_unless_of_values(error)
+    return None
+
+
+def _holds_all(array: NDArray[Any]) -> bool:
+    """Return whether NumPy stored all numbers exactly, although they may have several types."""
+    if array.ndim != 1 or array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
+        return False
+    if array.dtype.kind != "f" or float(np.abs(array).max(initial=0)) < 2**53:
+        return True
+    return not (beyond_2_53(array) | np.isnan(array)).any()  # NumPy turns masked numbers into NaN
+
+
+def _inputs_columns_one_by_one(
+    argument: str, given: list[Any], offsets: NDArray[np.int64], place: Place, labels: Labels | None
+) -> tuple[NDArray[Any], Mask | None]:
+    """Return numbers as an array, and a mask of those that are not None; reject other values and rounding."""
+
+    def refuse(at: int, problem: str) -> ValueError:
+        query = int(np.searchsorted(offsets, at, side="right")) - 1
+        return ValueError(f"{argument}: {place(query, int(at - offsets[query]))}: {shown(given[at])} {problem}")
+
+    foreign = {kind for kind in set(map(type, given)) if not _is_number(kind) and kind is not type(None)}
+    values = [number(value) if type(value) in foreign else value for value in given] if foreign else given
+    if labels is not None and any(issubclass(kind, str) for kind in foreign):
+        values = labels.numbers(values)
+    present = np.array([value is not None for value in values], bool)
+    mask = None if present.all() else present
+    values = [0 if value is None else value for value in values]
+    kinds = set(map(type, values))
+    for kind in kinds:
+        if not _is_number(kind):
+            at = next(at for at, value in enumerate(values) if type(value) is kind)
+            raise refuse(at, _not_a_number(argument, values, values[at], labels))
+    if mask is not None and _holds_all(array := np.array(values)):
+        return array, mask
+    if all(issubclass(kind, Integral) for kind in kinds):
+        for dtype in ("int64", "uint64"):
+            if np.iinfo(dtype).min <= min(values) and max(values) <= np.iinfo(dtype).max:
+                return np.array(values, dtype), mask
+    try:
+        array = np.array(values, np.float64)
+    except OverflowError:  # an integer that is too large is rejected below
+        array = np.array([value if abs(value) < 2**1023 else math.inf for value in values], np.float64)
+    usual = all(issubclass(kind, (float, Integral, np.float32, np.float16)) for kind in kinds)
+    for at in np.flatnonzero(beyond_2_53(array) | np.isinf(array)).tolist() if usual else range(len(values)):
+        value = int(values[at]) if isinstance(values[at], Integral) else values[at]
+        if float(array[at]) != value and value == value:  # and it is not NaN
+            raise refuse(at, "would be rounded; give floats, or all integers of at most 64 bits")
+    return array, mask
+
+
+def _not_a_number(argument: str, values: Iterable[Any], value: Any, labels: Labels | None) -> str:
+    """Return the reason why a value is refused; of text in place of a relevance, what to write for labels."""
+    if not argument.startswith("references") or not isinstance(value, str):
+        return "is not a number; give a number or None"
+    return f"is not a number; {to_label(values)}" if labels is None else labels.unknown(value)
+
+
+def _is_number(kind: type) -> bool:
+    return issubclass(kind, Real) and not issubclass(kind, np.timedelta64)
+
+
+def number(value: Any) -> Any:
+    """Convert a number of another library, such as a 0-d tensor, to Python's, and a masked one to None.
+
+    >>> number(np.ma.masked), number(np.array(0.5)), number("0.5")
+    (None, 0.5, '0.5')
+    """
+    try:
+        array = converted(value)
+        if isinstance(array, np.ndarray) and array.ndim == 0:
+            return None if np.ma.is_masked(array) else numeric_array("number", array).item()
+    except BaseException as error:  # noqa: BLE001 - whatever its library raises, it is not a number
+        raise_unless_of_values(error)
+    return value
+
+
+def in_dtype(scores: NDArray[Any], score_dtype: str) -> NDArray[Any]:
+    """Return scores in the type in which they are compared; those that are too large for it become infinite.
+
+    >>> in_dtype(np.array([1.00000001, 1.0, 1e39]), "float32").tolist()
+    [1.0, 1.0, inf]
+    """
+    if score_dtype == "given":
+        return scores
+    with np.errstate(over="ignore"):
+        return scores.astype(score_dtype, copy=False)
+
+
+def negated(scores: NDArray[Any]) -> NDArray[Any]:
+    """Return scores in the opposite order: the negative of each, or the complement of integers too large for that.
+
+    >>> negated(np.array([7, 0], np.uint8)).tolist(), negated(np.array([2**64 - 1, 2**63], np.uint64)).tolist()
+    ([-7, 0], [0, 9223372036854775807])
+    """
+    if scores.dtype.kind == "f":
+        return -scores
+    fit = int(scores.min(initial=0)) > -(2**63) and int(scores.max(initial=0)) < 2**63
+    return -scores.astype(np.int64) if fit else ~scores
+
+
+def beyond_2_53(values: NDArray[Any]) -> Mask:
+    """Return a mask of integers that float64 may not tell apart from their neighbors."""
+    if values.dtype.kind == "f":  # narrower floats were not rounded
+        size = np.abs(values) if values.dtype == np.float64 else np.zeros(values.shape)
+        return np.asarray((size >= 2**53) & (size < math.inf))
+    return (values >= 2**53) | (values <= -(2**53))
+
+
+def numeric_array(argument: str, values: NDArray[Any]) -> NDArray[Any]:
+    """Return the array without its mask, if its values are real numbers of at most 64 bits."""
+    if _is_narrow(values.dtype):
+        values = values.astype(np.float32)
+    if values.dtype.kind not in "biuf" or values.dtype.itemsize > 8:
+        raise ValueError(f"{argument} must hold real numbers of at most 64 bits; got {values.dtype}")
+    return np.asarray(values, values.dtype.newbyteorder("="))
+
+
+# Padding, compared in the original type of each value
+
+
+def is_padding(values: NDArray[Any], ignore_index: float | None) -> Mask | None:
+    """Return a mask of padding: values equal to `ignore_index`, rounded to their type; None if there is none.
+
+    >>> is_padding(np.array([1, 1e30], np.float32), 1e30).tolist()
+    [False, True]
+    """
+    if ignore_index is None:
+        return None
+    with np.errstate(over="ignore"):  # a float that is too large for the type becomes infinite
+        if isinstance(values, Widened):
+            ignore_index = values.rounded(ignore_index)
+        elif _is_narrow(values.dtype):
+            ignore_index = float(np.asarray(ignore_index, np.float64).astype(values.dtype))
+            values = np.asarray(values).astype(np.float32)
+        elif values.dtype == bool:  # NumPy compares bools with 64-bit integers only
+            values = np.asarray(values).view(np.uint8)
+        return np.asarray(np.asarray(values) == ignore_index)
+
+
+def _padding_in_list(values: list[Any], array: NDArray[Any], ignore_index: float) -> Mask | None:
+    """Return the mask of ``is_padding`` for a list, comparing each number in its own type."""
+    if set(map(type, values)) <= {bool, int, float, NoneType}:
+        return is_padding(array, ignore_index)
+
+    def is_reference(value: Any) -> bool:
+        if isinstance(value, str):  # a label
+            return False
+        if value is None or (_is_number(type(value)) and not isinstance(value, np.generic)):
+            return bool(value == ignore_index)
+        return bool(is_padding(np.asanyarray(converted(value)), ignore_index))
+
+    return np.array(list(map(is_reference, values)), bool)
+
+
+def _is_narrow(dtype: np.dtype[Any]) -> bool:
+    """Return whether it is a float type of JAX or TensorFlow whose values float32 represents exactly."""
+    return dtype.isbuiltin == 2 and dtype.name.startswith(("bfloat16", "float8"))
+
+
 # ndcg/inputs/hashes.py: Rows with ids, as in a file or a table; rows with the same query and document are found by sorting hashes.
 
 HASHES_AT_A_TIME = 1 << 16  # rows that are sorted at a time: few enough for the processor's cache
@@ -3330,6 +4016,30 @@ def repeated_row(columns: Columns) -> tuple[int, int] | None:
     """Return the first row that repeats the query and document of an earlier row, and that earlier row."""
     first, again = same_rows(columns)
     return min(zip(again.tolist(), first.tolist(), strict=True), default=None)
+
+
+def best_rows(columns: Columns, present: Mask | None, keep: str, ascending: bool) -> Mask | None:
+    """Return a mask of the best row of each document of a query; None if no document is repeated.
+
+    `keep` tells which of equal scores is the best, the "first" or the "last".
+    """
+    first, again = same_rows(columns)
+    if not len(first):
+        return None
+    before = np.arange(len(columns.query))
+    before[again] = first
+    while (before[before] != before).any():
+        before = before[before]  # in the end, the first row of the document
+    rows = np.union1d(first, again)
+    lowest_first = columns.value[rows] if ascending else negated(columns.value[rows])
+    unlike = np.isnan(lowest_first)
+    lack = np.zeros(len(rows), bool) if present is None else ~present[rows]
+    order = np.lexsort((rows if keep == "first" else -rows, lowest_first, ~unlike, lack, before[rows]))
+    is_best = np.ones(len(rows), bool)
+    is_best[1:] = before[rows][order][1:] != before[rows][order][:-1]
+    kept = np.ones(len(columns.query), bool)
+    kept[rows[order[~is_best]]] = False
+    return kept
 
 
 def same_rows(*sides: Columns) -> tuple[RowNumbers, RowNumbers]:
@@ -3449,462 +4159,6 @@ def _mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return numbers
 
 
-# ndcg/inputs/columns.py: Read predictions or references from any library: values, the start of each query, missing values and padding.
-
-# describes a query, by its index, and a document in it, by its position or None
-Place = Callable[[int, int | None], str]
-
-
-class Column(NamedTuple):
-    """Predictions or references, query after query."""
-
-    values: NDArray[Any]  # the values of the documents
-    offsets: NDArray[np.int64]  # the start of each query, from 0, and the end of the last one
-    present: Mask | None = None  # False for a missing value; None if none is missing
-    padding: Mask | None = None  # True for a value that marks padding; None if no value can
-
-    def reordered(self, order: Any, offsets: NDArray[np.int64]) -> "Column":
-        """Return the documents in another order, and with other offsets."""
-        present, padding = (None if mask is None else mask[order] for mask in (self.present, self.padding))
-        return Column(self.values[order], offsets, present, padding)
-
-    def without_unretrieved(self, score_order: str) -> "Column":
-        """Return the same scores, in ascending order with those missing that mark a document not retrieved, inf."""
-        return self if score_order == "descending" else self.only(self.values != np.inf)
-
-    def only(self, present: Mask) -> "Column":
-        """Return the same values, but those for which a mask is False are missing."""
-        present = present if self.present is None else present & self.present
-        return self._replace(present=None if present.all() else present)
-
-
-def offsets_of(lengths: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the starts of queries of these lengths, and the end of the last one.
-
-    >>> offsets_of([2, 0, 3]).tolist()
-    [0, 2, 2, 5]
-    """
-    offsets = np.zeros(len(lengths) + 1, np.int64)
-    np.add.accumulate(lengths, dtype=np.int64, out=offsets[1:])
-    return offsets
-
-
-# Formats
-
-
-def read_column(argument: str, values: Any, ignore_index: float | None = None) -> Column:
-    """Read values in which each row is a query."""
-    values = _combined(values)
-    if isinstance(values, pa.Array):
-        return _from_arrow(argument, values, ignore_index)
-    if isinstance(values, np.ndarray):
-        if values.dtype != object:
-            return _from_array(argument, values, ignore_index)
-        values = values.tolist()  # None if masked
-    if not isinstance(values, (list, tuple)):
-        raise ValueError(
-            f"{argument} must hold one list of documents per query: nested lists, a 2-D array or tensor, a list of 1-D "
-            f"arrays, a column of lists, a mapping or a TREC file; got {type(values).__name__}"
-        )
-    if not (kinds := set(map(type, values))) <= {list, tuple}:
-        if not all(issubclass(kind, np.ndarray) for kind in kinds):
-            values = [_one_query(f"{argument}: query {query}", row) for query, row in enumerate(values)]
-            kinds = set(map(type, values))
-        if all(issubclass(kind, np.ndarray) for kind in kinds):
-            return _from_arrays(argument, values, ignore_index)
-    return _from_lists(argument, values, ignore_index)
-
-
-def read_flat_column(argument: str, values: Any, place: Place, ignore_index: float | None = None) -> Column:
-    """Read values in which each row is a document, as if all belonged to one query."""
-    values = _combined(values)
-    if isinstance(values, np.ndarray) and values.ndim == 2 and values.shape[1] == 1:  # from a head with one logit
-        values = values.reshape(-1)
-    if isinstance(values, pa.Array) and not pa.types.is_nested(values.type):
-        return _from_arrow(argument, pa.LargeListArray.from_arrays([0, len(values)], values), ignore_index)
-    if isinstance(values, np.ndarray) and values.ndim == 1:
-        if values.dtype != object:
-            return _from_arrays(argument, [values], ignore_index)
-        values = values.tolist()  # None if masked
-    if isinstance(values, (list, tuple)):
-        if values and (isinstance(values[0], (list, tuple)) or getattr(values[0], "ndim", None)):
-            raise ValueError(f"{argument} must be flat with query_ids, one number per document; got lists in a list")
-        return read_numbers(argument, [values], offsets_of([len(values)]), place, ignore_index)
-    form = f"shape {values.shape}" if isinstance(values, np.ndarray) else getattr(values, "type", type(values).__name__)
-    hint = logits_hint(argument, values)
-    raise ValueError(f"{argument} must be flat with query_ids, one number per document; got {form}{hint}")
-
-
-def logits_hint(argument: str, values: Any) -> str:
-    """Return the hint for an error on two logits per document; an empty string for other values.
-
-    >>> logits_hint("predictions", np.zeros((8, 1)))
-    ''
-    """
-    if argument != "predictions" or getattr(values, "ndim", 0) != 2 or values.shape[1] != 2:
-        return ""
-    way = "give the difference of two logits, logits[:, 1] - logits[:, 0]"
-    return f"; {way}, in a Trainer by preprocess_logits_for_metrics (docs/training.md)"
-
-
-def _combined(values: Any) -> Any:
-    """Combine the chunks of an Arrow column into one array; return other values unchanged."""
-    if not isinstance(values, pa.ChunkedArray):
-        return values
-    return values.chunk(0) if values.num_chunks == 1 else values.combine_chunks()
-
-
-DTYPE = attrgetter("dtype")
-
-
-def _one_query(argument: str, values: Any) -> Any:
-    """Return one query of a list, converted to a NumPy array if it is an array of another library."""
-    if is_database_query(values):
-        raise ValueError(
-            f"{argument}: is a query to a database ({type(values).__name__}), so its rows come in no fixed order; run "
-            "it first and give the columns of its table: table = relation.to_arrow_table(); "
-            "predictions=[table['score']], references=[table['relevance']]"
-        )
-    values = plain(argument, values)
-    if not isinstance(values, ARROW):
-        return values
-    if not values.null_count:
-        return values.to_numpy(zero_copy_only=False)
-    if not _is_numeric(values.type):
-        return values.to_pylist()
-    mask = values.is_null().to_numpy(zero_copy_only=False)
-    return np.ma.MaskedArray(_filled(values).to_numpy(zero_copy_only=False), mask)
-
-
-def _from_array(argument: str, values: NDArray[Any], ignore_index: float | None) -> Column:
-    """Read a 2-D array, without a copy if its rows are contiguous."""
-    if values.ndim != 2:
-        shape = f"{values.ndim}-D of shape {values.shape}" + f"; {NOT_NESTED}" * (values.ndim == 1)
-        raise ValueError(f"{argument} must be 2-D, one row of documents per query; got {shape}")
-    offsets = np.arange(len(values) + 1) * values.shape[1]
-    values = np.ravel(values)  # copied only if rows are not adjacent in memory
-    present = ~np.ma.getmaskarray(values) if np.ma.is_masked(values) else None
-    return Column(numeric_array(argument, values), offsets, present, is_padding(values, ignore_index))
-
-
-def _from_arrays(argument: str, rows: Sequence[NDArray[Any]], ignore_index: float | None) -> Column:
-    """Read one 1-D array per query."""
-    types_of_rows = list(map(DTYPE, rows))
-    are_alike = types_of_rows.count(types_of_rows[0]) == len(types_of_rows)  # hashing types is slow
-    first = {
-        dtype: types_of_rows.index(dtype)
-        for dtype in ([types_of_rows[0]] if are_alike else dict.fromkeys(types_of_rows))
-    }  # the queries of these rows
-    if np.dtype(object) in first:
-        return _from_lists(argument, rows, ignore_index)
-    if set(dimensions := list(map(attrgetter("ndim"), rows))) != {1}:
-        query, wrong = next((query, each) for query, each in enumerate(dimensions) if each != 1)
-        raise ValueError(f"{argument}: query {query}: must be a 1-D array of documents; got {wrong}-D")
-    dtypes = {dtype: numeric_array(f"{argument}: query {query}", rows[query]).dtype for dtype, query in first.items()}
-    present, arrays = None, rows
-    if set(map(type, rows)) != {np.ndarray} or any(old != new for old, new in dtypes.items()):
-        if any(map(np.ma.is_masked, rows)):
-            present = ~np.concatenate([np.ma.getmaskarray(row) for row in rows])
-        arrays = [np.asarray(row, dtypes[row.dtype]) for row in rows]
-    values = arrays[0] if len(arrays) == 1 else _concatenated(arrays, are_alike)
-    mixed = len(dtypes) > 1 and values.dtype.kind == "f"
-    if mixed and any(array.dtype.kind in "iu" and beyond_2_53(array).any() for array in arrays):
-        return _from_lists(argument, rows, ignore_index)
-    if ignore_index is None or (set(dtypes) == {values.dtype} and Widened not in set(map(type, rows))):
-        padding = is_padding(values, ignore_index)
-    else:  # the values have another type than the row
-        padding = np.concatenate([is_padding(row, ignore_index) for row in rows])
-    return Column(values, offsets_of(np.fromiter(map(len, rows), np.int64)), present, padding)
-
-
-def _concatenated(arrays: Sequence[Any], are_alike: bool) -> NDArray[Any]:
-    """Concatenate arrays; arrays of the same type by their bytes, which is faster if they are short."""
-    with suppress(TypeError, BufferError):  # raised for arrays with strides
-        if are_alike:
-            return np.frombuffer(b"".join(arrays), arrays[0].dtype)
-    return np.concatenate(arrays)
-
-
-def _from_arrow(argument: str, lists: pa.Array, ignore_index: float | None) -> Column:
-    """Read an Arrow list array, without a copy of its values."""
-    if any(test(lists.type) for test in OTHER_LISTS):
-        offsets = offsets_of(pc.fill_null(pc.list_value_length(lists), 0).to_pylist())
-        lists = pa.LargeListArray.from_arrays(pa.array(offsets), lists.flatten(), mask=lists.is_null())
-    if not (pa.types.is_list(lists.type) or pa.types.is_large_list(lists.type)):
-        kind = shown(str(lists.type))[1:-1]
-        raise ValueError(
-            f"{argument} must be a column of lists, one per query; got {kind}; for a row per document give query_ids"
-        )
-    if lists.null_count:
-        query = int(np.flatnonzero(lists.is_null())[0])
-        raise ValueError(f"{argument}: query {query} is None; give a list, empty if nothing was retrieved or judged")
-    offsets = lists.offsets.to_numpy().astype(np.int64)
-    values = lists.values[offsets[0] : offsets[-1]]
-    if pa.types.is_null(values.type):  # all values are missing
-        values = values.cast(pa.float64())
-    if not _is_numeric(values.type):
-        kind = "text" if id_kind(values.type) == "text" else shown(str(values.type))[1:-1]
-        raise ValueError(f"{argument} must hold numbers; got {kind}; convert them to float64")
-    present = None
-    if values.null_count:
-        present = values.is_valid().to_numpy(zero_copy_only=False)
-        values = _filled(values)
-    array = values.to_numpy(zero_copy_only=False)
-    return Column(array, offsets - offsets[0], present, is_padding(array, ignore_index))
-
-
-NOT_NESTED = "for a single query, wrap it in a list, for a row per document give query_ids"
-OTHER_LISTS = (pa.types.is_fixed_size_list, pa.types.is_list_view, pa.types.is_large_list_view)
-
-
-def _is_numeric(kind: pa.DataType) -> bool:
-    """Return whether Arrow values of this type are numbers."""
-    return any(test(kind) for test in (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean))
-
-
-def _filled(values: "pa.Array | pa.ChunkedArray") -> "pa.Array | pa.ChunkedArray":
-    """Return numbers with 0 for nulls."""
-    return values.fill_null(False if pa.types.is_boolean(values.type) else 0)
-
-
-def _from_lists(argument: str, rows: Sequence[Any], ignore_index: float | None = None) -> Column:
-    """Read nested sequences of numbers and None, and arrays among them."""
-    given = rows
-    if not set(map(type, rows)) <= {list, tuple}:
-        rows = [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]  # None if masked
-        for query, row in enumerate(rows):
-            if isinstance(row, (list, tuple)):
-                continue
-            if isinstance(row, Real):
-                problem = f"is the number {shown(row)}, not a list of documents; {NOT_NESTED}"
-            else:
-                problem = f"must be a list of documents; got {type(row).__name__}"
-            raise ValueError(f"{argument}: query {query}: {problem}")
-    offsets = offsets_of(np.fromiter(map(len, rows), np.int64))
-    column = read_numbers(argument, rows, offsets, ignore_index=ignore_index)
-    if column.padding is not None:
-        for query, row in enumerate(given):
-            if isinstance(row, np.ndarray) and row.dtype != object:
-                column.padding[offsets[query] : offsets[query + 1]] = is_padding(row, ignore_index)
-    return column
-
-
-# Numbers
-
-
-MANY = 1 << 9  # fewer numbers are read faster one by one
-OWN: dict[type, type] = {np.int64: int, np.float64: float}  # Python types that equal NumPy types
-
-
-def numbered(query: int, position: int | None) -> str:
-    """Describe a place in rankings that have no ids."""
-    return f"query {query}, position {position}"
-
-
-def read_numbers(
-    argument: str,
-    rows: Sequence[Sequence[Any]],
-    offsets: NDArray[np.int64],
-    place: Place = numbered,
-    ignore_index: float | None = None,
-    kinds: Set[type] | None = None,
-) -> Column:
-    """Read numbers and None of several queries, one after the other, in lists or tuples of any lengths.
-
-    The types of all numbers are `kinds`, if they are known. It is an error if a value would be rounded.
-    """
-    if offsets[-1] >= MANY and (column := _plain_numbers(rows, offsets, ignore_index, kinds)) is not None:
-        return column
-    values = list(chain.from_iterable(rows))
-    try:
-        array = np.array(values)
-    except BaseException as error:  # noqa: BLE001 - whatever NumPy or another library raises, some value is not a plain number
-        raise_unless_of_values(error)
-        array = np.empty(0, object)
-    present = None
-    if not _holds_all(array):
-        array, present = _inputs_columns_one_by_one(argument, values, offsets, place)
-    padding = None if ignore_index is None else _padding_in_list(values, array, ignore_index)
-    return Column(array, offsets, present, padding)
-
-
-def _plain_numbers(
-    rows: Sequence[Sequence[Any]], offsets: NDArray[np.int64], ignore_index: float | None, kinds: Set[type] | None
-) -> Column | None:
-    """Return plain numbers and None, read all at once; None if some have other types or would be rounded.
-
-    NumPy's numbers count as plain among None, since NumPy makes objects of such lists.
-    """
-    head = list(islice(chain.from_iterable(rows), MANY))
-    first = next((value for value in head if value is not None), None)
-    if type(first) not in (int, float) and not (type(first) in OWN and None in head):  # bools are not integers here
-        return None
-    try:
-        with np.errstate(all="ignore"):
-            try:
-                found = kinds or {type(sum(map(sum, rows)))}  # a number of another type changes the type of the sum
-            except TypeError:  # because of a None
-                found = set(map(type, chain.from_iterable(rows)))
-        if kinds or NoneType in found:
-            found = {OWN.get(kind, kind) for kind in found}
-        if found == {int}:
-            with suppress(ValueError):  # integers that do not fit into a byte
-                array = np.frombuffer(b"".join(map(bytes, rows)), np.uint8).astype(np.int64)
-                return Column(array, offsets, padding=is_padding(array, ignore_index))
-        if found <= {int, float, NoneType}:
-            kind = pa.float64() if float in found else pa.int64()
-            return _from_arrow("", pa.array(rows, pa.large_list(kind)), ignore_index)._replace(offsets=offsets)
-    except BaseException as error:  # noqa: BLE001 - reading one by one raises the error
-        raise_unless_of_values(error)
-    return None
-
-
-def _holds_all(array: NDArray[Any]) -> bool:
-    """Return whether NumPy stored all numbers exactly, although they may have several types."""
-    if array.ndim != 1 or array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
-        return False
-    if array.dtype.kind != "f" or float(np.abs(array).max(initial=0)) < 2**53:
-        return True
-    return not (beyond_2_53(array) | np.isnan(array)).any()  # NumPy turns masked numbers into NaN
-
-
-def _inputs_columns_one_by_one(
-    argument: str, given: list[Any], offsets: NDArray[np.int64], place: Place
-) -> tuple[NDArray[Any], Mask | None]:
-    """Return numbers as an array, and a mask of those that are not None; reject other values and rounding."""
-
-    def refuse(at: int, problem: str) -> ValueError:
-        query = int(np.searchsorted(offsets, at, side="right")) - 1
-        return ValueError(f"{argument}: {place(query, int(at - offsets[query]))}: {shown(given[at])} {problem}")
-
-    foreign = {kind for kind in set(map(type, given)) if not _is_number(kind) and kind is not type(None)}
-    values = [number(value) if type(value) in foreign else value for value in given] if foreign else given
-    present = np.array([value is not None for value in values], bool)
-    mask = None if present.all() else present
-    values = [0 if value is None else value for value in values]
-    kinds = set(map(type, values))
-    for kind in kinds:
-        if not _is_number(kind):
-            at = next(at for at, value in enumerate(values) if type(value) is kind)
-            raise refuse(at, "is not a number; give a number or None")
-    if mask is not None and _holds_all(array := np.array(values)):
-        return array, mask
-    if all(issubclass(kind, Integral) for kind in kinds):
-        for dtype in ("int64", "uint64"):
-            if np.iinfo(dtype).min <= min(values) and max(values) <= np.iinfo(dtype).max:
-                return np.array(values, dtype), mask
-    try:
-        array = np.array(values, np.float64)
-    except OverflowError:  # an integer that is too large is rejected below
-        array = np.array([value if abs(value) < 2**1023 else math.inf for value in values], np.float64)
-    usual = all(issubclass(kind, (float, Integral, np.float32, np.float16)) for kind in kinds)
-    for at in np.flatnonzero(beyond_2_53(array) | np.isinf(array)).tolist() if usual else range(len(values)):
-        value = int(values[at]) if isinstance(values[at], Integral) else values[at]
-        if float(array[at]) != value and value == value:  # and it is not NaN
-            raise refuse(at, "would be rounded; give floats, or all integers of at most 64 bits")
-    return array, mask
-
-
-def _is_number(kind: type) -> bool:
-    return issubclass(kind, Real) and not issubclass(kind, np.timedelta64)
-
-
-def number(value: Any) -> Any:
-    """Convert a number of another library, such as a 0-d tensor, to Python's, and a masked one to None.
-
-    >>> number(np.ma.masked), number(np.array(0.5)), number("0.5")
-    (None, 0.5, '0.5')
-    """
-    try:
-        array = converted(value)
-        if isinstance(array, np.ndarray) and array.ndim == 0:
-            return None if np.ma.is_masked(array) else numeric_array("number", array).item()
-    except BaseException as error:  # noqa: BLE001 - whatever its library raises, it is not a number
-        raise_unless_of_values(error)
-    return value
-
-
-def in_dtype(scores: NDArray[Any], score_dtype: str) -> NDArray[Any]:
-    """Return scores in the type in which they are compared; those that are too large for it become infinite.
-
-    >>> in_dtype(np.array([1.00000001, 1.0, 1e39]), "float32").tolist()
-    [1.0, 1.0, inf]
-    """
-    if score_dtype == "given":
-        return scores
-    with np.errstate(over="ignore"):
-        return scores.astype(score_dtype, copy=False)
-
-
-def negated(scores: NDArray[Any]) -> NDArray[Any]:
-    """Return scores in the opposite order: the negative of each, or the complement of integers too large for that.
-
-    >>> negated(np.array([7, 0], np.uint8)).tolist(), negated(np.array([2**64 - 1, 2**63], np.uint64)).tolist()
-    ([-7, 0], [0, 9223372036854775807])
-    """
-    if scores.dtype.kind == "f":
-        return -scores
-    fit = int(scores.min(initial=0)) > -(2**63) and int(scores.max(initial=0)) < 2**63
-    return -scores.astype(np.int64) if fit else ~scores
-
-
-def beyond_2_53(values: NDArray[Any]) -> Mask:
-    """Return a mask of integers that float64 may not tell apart from their neighbors."""
-    if values.dtype.kind == "f":  # narrower floats were not rounded
-        size = np.abs(values) if values.dtype == np.float64 else np.zeros(values.shape)
-        return np.asarray((size >= 2**53) & (size < math.inf))
-    return (values >= 2**53) | (values <= -(2**53))
-
-
-def numeric_array(argument: str, values: NDArray[Any]) -> NDArray[Any]:
-    """Return the array without its mask, if its values are real numbers of at most 64 bits."""
-    if _is_narrow(values.dtype):
-        values = values.astype(np.float32)
-    if values.dtype.kind not in "biuf" or values.dtype.itemsize > 8:
-        raise ValueError(f"{argument} must hold real numbers of at most 64 bits; got {values.dtype}")
-    return np.asarray(values, values.dtype.newbyteorder("="))
-
-
-# Padding, compared in the original type of each value
-
-
-def is_padding(values: NDArray[Any], ignore_index: float | None) -> Mask | None:
-    """Return a mask of padding: values equal to `ignore_index`, rounded to their type; None if there is none.
-
-    >>> is_padding(np.array([1, 1e30], np.float32), 1e30).tolist()
-    [False, True]
-    """
-    if ignore_index is None:
-        return None
-    with np.errstate(over="ignore"):  # a float that is too large for the type becomes infinite
-        if isinstance(values, Widened):
-            ignore_index = values.rounded(ignore_index)
-        elif _is_narrow(values.dtype):
-            ignore_index = float(np.asarray(ignore_index, np.float64).astype(values.dtype))
-            values = np.asarray(values).astype(np.float32)
-        elif values.dtype == bool:  # NumPy compares bools with 64-bit integers only
-            values = np.asarray(values).view(np.uint8)
-        return np.asarray(np.asarray(values) == ignore_index)
-
-
-def _padding_in_list(values: list[Any], array: NDArray[Any], ignore_index: float) -> Mask | None:
-    """Return the mask of ``is_padding`` for a list, comparing each number in its own type."""
-    if set(map(type, values)) <= {bool, int, float, NoneType}:
-        return is_padding(array, ignore_index)
-
-    def is_reference(value: Any) -> bool:
-        if value is None or (_is_number(type(value)) and not isinstance(value, np.generic)):
-            return bool(value == ignore_index)
-        return bool(is_padding(np.asanyarray(converted(value)), ignore_index))
-
-    return np.array(list(map(is_reference, values)), bool)
-
-
-def _is_narrow(dtype: np.dtype[Any]) -> bool:
-    """Return whether it is a float type of JAX or TensorFlow whose values float32 represents exactly."""
-    return dtype.isbuiltin == 2 and dtype.name.startswith(("bfloat16", "float8"))
-
-
 # ndcg/inputs/rankings.py: The input of the kernel: relevances and scores, query after query, and the names of queries.
 
 class Rankings(NamedTuple):
@@ -3995,6 +4249,20 @@ class Rankings(NamedTuple):
             return self
         self._refuse_scores(~(self.score > -np.inf), "is not a score; None or inf marks one not retrieved")
         return self._replace(score=negated(self.score))
+
+    def with_gains(self, labels: Labels) -> "Rankings":
+        """Return the same documents, with the gain of each label as its relevance, and 0 for those not judged."""
+        gains = labels.gains_of(self.relevance)
+        unknown = np.isnan(gains) if self.judged is None else np.isnan(gains) & self.judged
+        if unknown.any():
+            at = int(unknown.argmax())
+            query = int(np.searchsorted(self.offsets, at, side="right")) - 1
+            label = float(self.relevance[at])
+            problem = (
+                f"{label:g} {labels.unknown(label)}" if math.isfinite(label) else NOT_A_RELEVANCE.format(value=label)
+            )
+            raise InvalidRankingError("relevance", query, at - int(self.offsets[query]), problem)
+        return self._replace(relevance=gains if self.judged is None else np.where(self.judged, gains, 0))
 
     def gap_in_ranks(self) -> str:
         """Return what a warning says about scores that are ranks, lowest first, of which some are missing.
@@ -4362,7 +4630,9 @@ def hits_of(row: Any, names: Names) -> Hits | None:
         if row == [] and row is not given:
             return Hits(row)
         if isinstance(row, CONTAINERS) and row is not given and row and query_of(given, names) is not None:
-            if isinstance(row, Mapping) and all(map(could_be_value, row.values())):
+            if isinstance(row, Mapping) and all(
+                could_be_value(each) or _may_be_label(each, names) for each in row.values()
+            ):
                 return Hits(list(row), list(row.values()))
             if not isinstance(row, Mapping) and not types_of_no_ids(row):
                 return Hits(row)
@@ -4431,9 +4701,14 @@ def query_of(row: Any, names: Names) -> Any:
 
 
 def by_id(
-    ids: Collection[Any], values: Iterable[Any] | None, kind: str, ascending: bool = False, advice: str = AS_TEXT
+    ids: Collection[Any],
+    values: Iterable[Any] | None,
+    kind: str,
+    ascending: bool = False,
+    advice: str = AS_TEXT,
+    keep: str | None = None,
 ) -> dict[Any, Any]:
-    """Return the values of a query's documents by their ids, which must differ.
+    """Return the values of a query's documents by their ids, which must differ unless `keep` says which one to keep.
 
     Without values, the order of a run makes them: they fall by one from rank to rank, or rise. A relevance is 1.
 
@@ -4443,16 +4718,38 @@ def by_id(
     step = 1 if ascending else -1
     ranks = range(step, step * (len(ids) + 1), step) if kind == "run" else repeat(1, len(ids))
     wrong = types_of_no_ids(ids)
-    found = {} if wrong else dict(zip(ids, ranks if values is None else map(_inputs_hits_number, values), strict=True))
+    numbers = ranks if values is None else list(map(_inputs_hits_number, values))
+    found = {} if wrong else dict(zip(ids, numbers, strict=True))
     if len(found) == len(ids):
         return found
+    if keep is not None and not wrong:
+        return _best_by_id(zip(ids, numbers, strict=True), ascending, keep)
     first: dict[Any, int] = {}
     for at, each in enumerate(ids):
         if type(each) in wrong:
             raise PositionError(at, f"an id must be text or an integer; got {shown(each)}; {advice}")
         if not wrong and first.setdefault(each, at) < at:
-            problem = f"document {shown(each)} is in position {first[each]} already; give it once for a query"
+            problem = f"document {shown(each)} is in position {first[each]} already; {once(kind)}"
             raise PositionError(at, problem)
+    return found
+
+
+def _best_by_id(pairs: Iterable[tuple[Any, Any]], ascending: bool, keep: str) -> dict[Any, Any]:
+    """Return the best value of each id, in the order of these values; what is not a number is kept, to be refused."""
+    found: dict[Any, Any] = {}
+    for each, value in pairs:
+        before = found.get(each)
+        if before is not None and isinstance(before, Real) and before == before:
+            if value is None:
+                continue
+            if isinstance(value, Real) and value == value:
+                is_better = value < before if ascending else value > before
+                if not is_better and not (keep == "last" and value == before):
+                    continue
+        elif before is not None:
+            continue
+        found.pop(each, None)
+        found[each] = value
     return found
 
 
@@ -4528,7 +4825,7 @@ class HitReader:
             self._account(hits)
         if names.kind == "run" and not self.warning and "score" not in names.given:
             self.warning = contradiction(query, hits, names.ascending)
-        return by_id(hits.ids, hits.values, names.kind, names.ascending)
+        return by_id(hits.ids, hits.values, names.kind, names.ascending, keep=names.keep)
 
     def _account(self, hits: Hits) -> None:
         """Raise an error if hits have what could be their value under an unknown name, or two names for their ids."""
@@ -4799,7 +5096,7 @@ def _values_beside(row: Any, ids: Sequence[Any], name_of_ids: str, names: Names)
         for name in _inputs_hits_names_of(row)
         if name != name_of_ids
         and not plain_name(str(name)).endswith("ids")
-        and (each := _values_of(_field(row, (name,)), ids)) is not None
+        and (each := _inputs_hits_values_of(_field(row, (name,)), ids, names, name)) is not None
         and not all(value is None for value in each)
     }
     for name in spelled(beside, names.given.get(names.value) or (*possible, *names.of_hits[names.value])):
@@ -4819,14 +5116,22 @@ def _values_beside(row: Any, ids: Sequence[Any], name_of_ids: str, names: Names)
     return None
 
 
-def _values_of(values: Any, ids: Sequence[Any]) -> list[Any] | None:
-    """Return the numbers of a list, or of a mapping by the ids; None for anything else."""
+def _inputs_hits_values_of(values: Any, ids: Sequence[Any], names: Names, name: Any) -> list[Any] | None:
+    """Return the values of a list, or of a mapping by the ids, under a name; None for anything else."""
     if isinstance(values, Mapping):
-        if not values or not all(map(could_be_value, values.values())) or not set(ids) <= values.keys():
-            return None
-        return [values[each] for each in ids]
-    found = _flat_list(values)
-    return None if found is None or not all(map(could_be_value, found)) else found
+        found = [values[each] for each in ids] if values and set(ids) <= values.keys() else None
+    else:
+        found = _flat_list(values)
+    known = names.given.get(names.value) or LISTS_OF_VALUES[names.kind]
+    is_known = len(spelled([name], known)) > 0
+    if found is None or not all(could_be_value(each) or (is_known and _may_be_label(each, names)) for each in found):
+        return None
+    return found
+
+
+def _may_be_label(value: Any, names: Names) -> bool:
+    """Return whether a value could be a judge's word under a name that is known to be that of a relevance."""
+    return names.kind == "qrels" and isinstance(value, str)
 
 
 def _first_list(row: Any, names: Sequence[str]) -> str | None:
@@ -5093,7 +5398,7 @@ KINDS = {"text": "text", "integers": "integers"}  # kinds of ids in lists
 
 
 def by_ranked_ids(
-    predictions: Any, references: Any, score_order: str = "descending"
+    predictions: Any, references: Any, score_order: str = "descending", keep: str | None = None
 ) -> tuple[IdMapping, IdMapping] | None:
     """Return ``{query: {document: value}}`` for ranked ids and the ids of relevant documents; None for other formats.
 
@@ -5112,6 +5417,8 @@ def by_ranked_ids(
     kinds = set(kinds_of_ids)
     if kinds == {"text", "integers"} and not any(isinstance(row, str) for row in chain(predictions, references)):
         hint = "give ids as all text or all integers, scores and relevances as numbers"
+        if kinds_of_ids[1] == "text":
+            hint += f"; {to_label(chain.from_iterable(row for row in references if row is not None))}"
         raise ValueError(f"predictions hold {kinds_of_ids[0]} and references {kinds_of_ids[1]}; {hint}")
     if "other" in kinds or ("mapping" not in kinds and kinds - {None} != {"text"}):
         return None
@@ -5119,7 +5426,7 @@ def by_ranked_ids(
     refuse_pairs_of_ids(ranked, relevant)
     check_queries_equal(len(ranked), len(relevant))
     sides = (
-        {query: _by_id("predictions", query, row, score_order) for query, row in enumerate(ranked)},
+        {query: _by_id("predictions", query, row, score_order, keep) for query, row in enumerate(ranked)},
         {query: _by_id("references", query, row, score_order) for query, row in enumerate(relevant)},
     )
     types = set(map(type, chain.from_iterable(chain.from_iterable(side.values() for side in sides))))
@@ -5128,7 +5435,9 @@ def by_ranked_ids(
     return sides
 
 
-def with_ids_by_query(predictions: Any, references: Any, score_order: str = "descending") -> tuple[Any, Any]:
+def with_ids_by_query(
+    predictions: Any, references: Any, score_order: str = "descending", keep: str | None = None
+) -> tuple[Any, Any]:
     """Return both sides, with ``{query: {document: value}}`` for mappings of queries to ids; others unchanged.
 
     The ids are as in `by_ranked_ids`; a list of integers in a mapping holds ids, as in a file.
@@ -5145,7 +5454,7 @@ def with_ids_by_query(predictions: Any, references: Any, score_order: str = "des
     for argument, rows in listed.items():
         check_ids(argument, sides[argument], nested=False)
         try:
-            sides_by_query = {query: _by_id(argument, query, row, score_order) for query, row in rows.items()}
+            sides_by_query = {query: _by_id(argument, query, row, score_order, keep) for query, row in rows.items()}
             if len({id_kind(type(document)) for documents in sides_by_query.values() for document in documents}) > 1:
                 raise _mixed_types({argument: sides_by_query})
         except ValueError as error:
@@ -5210,7 +5519,7 @@ def _ranked_rows(side: Any) -> list[Any]:
     return [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]
 
 
-def _by_id(argument: str, query: Any, row: Any, score_order: str) -> Mapping[Any, Any]:
+def _by_id(argument: str, query: Any, row: Any, score_order: str, keep: str | None = None) -> Mapping[Any, Any]:
     """Return a query's documents with their values, from a mapping or by position."""
     kind = "run" if argument == "predictions" else "qrels"
     if row is None:
@@ -5222,7 +5531,7 @@ def _by_id(argument: str, query: Any, row: Any, score_order: str) -> Mapping[Any
             raise ValueError("a set has no order; give a list of ids, best first")
         if kind == "run" and isinstance(row, (list, tuple)) and row and row[-1] == -1:
             row = row[: len(row) - _fill(row)]
-        found = by_id(row, None, kind, score_order == "ascending", WITH_IDS)
+        found = by_id(row, None, kind, score_order == "ascending", WITH_IDS, keep if kind == "run" else None)
         return row if isinstance(row, Mapping) else found
     except ValueError as error:
         raise in_query(f"{argument}: query {shown(query)}", error) from None
@@ -5363,7 +5672,14 @@ PLAIN_NUMBERS = (int, float)
 KIND_OF_ARGUMENT = {"references": "qrels", "exclude": "exclude"}  # else a run
 
 
-def with_ids(argument: str, side: Any, fields: Any = None, score_order: str = "descending") -> Any:
+def with_ids(
+    argument: str,
+    side: Any,
+    fields: Any = None,
+    score_order: str = "descending",
+    labels: Labels | None = None,
+    keep: str | None = None,
+) -> Any:
     """Return a table of rows or records as `Columns`, hits as a mapping or a list of mappings, and others unchanged.
 
     The columns and fields have the names that `fields` gives, or else known ones.
@@ -5371,7 +5687,7 @@ def with_ids(argument: str, side: Any, fields: Any = None, score_order: str = "d
     >>> with_ids("predictions", [[{"id": "d1", "score": 0.5}]])
     [{'d1': 0.5}]
     """
-    names = names_of_side(KIND_OF_ARGUMENT.get(argument, "run"), fields, score_order)
+    names = names_of_side(KIND_OF_ARGUMENT.get(argument, "run"), fields, score_order, labels, keep)
     if names.kind == "run" and score_order == "descending":
         refuse_lowest_first(name_of_column(side), argument)
     refuse_splits(argument, side)
@@ -5508,20 +5824,20 @@ def _of_table(argument: str, table: Any, columns: Sequence[Any], names: Names) -
     except ValueError as error:
         raise ValueError(f"{argument}: {error}") from None
     named = dict(zip(names.columns, (columns[each] for each in at), strict=True))
-    labels = {field: f"{argument}: the column {name!r}" for field, name in named.items()}
-    read = settled_columns(dict(zip(labels.values(), named_columns(table, argument, **named), strict=True)))
+    called = {field: f"{argument}: the column {name!r}" for field, name in named.items()}
+    read = settled_columns(dict(zip(called.values(), named_columns(table, argument, **named), strict=True)))
     cells_of = dict(zip(named, read.values(), strict=True))
     if names.kind == "exclude":
         return Pairs(*cells_of.values())
-    query = read_ids(labels["query"], cells_of.pop("query"))
-    document = id_column(labels["document"], cells_of.pop("document"))
+    query = read_ids(called["query"], cells_of.pop("query"))
+    document = id_column(called["document"], cells_of.pop("document"))
 
     def place(_: int, row: int | None) -> str:
         return f"row {row}"
 
     column = Column(values_by_order(len(document), names), offsets_of([len(document)]))
     for value, values in cells_of.items():
-        column = read_flat_column(labels[value], values, place)
+        column = read_flat_column(called[value], values, place, labels=names.labels)
     lengths = query.rows, len(document), len(column.values)
     if len(set(lengths)) > 1:
         raise ValueError(
@@ -5533,9 +5849,12 @@ def _of_table(argument: str, table: Any, columns: Sequence[Any], names: Names) -
     starts = range(0, len(document), HASHED)
     hashes = in_threads(hashes_of, [document[start : start + HASHED] for start in starts] or [document])
     side = Columns(query.codes, query.distinct, document, numbers, np.concatenate(hashes))
-    if repeated := repeated_row(side):
+    if names.keep is not None and (kept := best_rows(side, column.present, names.keep, names.ascending)) is not None:
+        side, column = side.only(kept), column.reordered(kept, offsets_of([int(kept.sum())]))
+        numbers = side.value
+    elif names.keep is None and (repeated := repeated_row(side)):
         (row, before), ids = repeated, "document {} of query {}".format(*side.words(repeated[0]))
-        raise ValueError(f"{argument}: row {row}: {ids} is in row {before} already; give it once for a query")
+        raise ValueError(f"{argument}: row {row}: {ids} is in row {before} already; {once(names.kind)}")
     if names.kind == "qrels":  # a query without judgments counts
         rows = np.arange(len(numbers)) if column.present is None else np.flatnonzero(column.present)
         side = side if column.present is None else side.only(column.present)
@@ -5626,7 +5945,7 @@ def _inputs_formats_is_empty(row: Any) -> bool:
 # Formats of both sides
 
 
-def together(inputs: Any) -> Any:
+def together(inputs: Any, score_order: str = "descending", keep: str | None = None) -> Any:
     """Return inputs whose format depends on both sides as mappings: matrices of ids and scores, and sets of columns."""
     predictions, references, query_ids, document_ids = inputs[:4]
     if are_columns_with_ids(predictions) and are_columns_with_ids(references):
@@ -5644,7 +5963,8 @@ def together(inputs: Any) -> Any:
     if document_ids is not None and _is_nested(predictions) and _is_nested(document_ids):
         if not isinstance(references, (Mapping, Columns)) and kind_of_ids(references) in ("integers", "numbers"):
             references = _scores_of_ids(references, document_ids, "references")  # integers in lists are values
-        predictions, document_ids = _scores_of_ids(predictions, document_ids), None
+        ascending = score_order == "ascending"
+        predictions, document_ids = _scores_of_ids(predictions, document_ids, ascending=ascending, keep=keep), None
     if is_sparse(predictions) and _has_ids(references):
         _refuse_other_columns("references", references, predictions.shape[1])
         predictions = _by_column(predictions)
@@ -5830,7 +6150,9 @@ def _are_scores(predictions: Any) -> bool:
     )
 
 
-def _scores_of_ids(scores: Any, ids: Any, argument: str = "predictions") -> list[dict[Any, Any]]:
+def _scores_of_ids(
+    scores: Any, ids: Any, argument: str = "predictions", ascending: bool = False, keep: str | None = None
+) -> list[dict[Any, Any]]:
     """Return the values of each query by the ids in the same places; the id -1 is no document."""
     scores, ids = (each.tolist() if isinstance(each, np.ndarray) else each for each in (scores, ids))
     scores, ids = (each.to_pylist() if isinstance(each, ARROW) else each for each in (scores, ids))
@@ -5846,7 +6168,8 @@ def _scores_of_ids(scores: Any, ids: Any, argument: str = "predictions") -> list
     for query, (of_query, its_ids) in enumerate(zip(scores, ids, strict=True)):
         kept = [(each, score) for each, score in zip(its_ids, of_query, strict=True) if each != -1]
         try:
-            rows.append(by_id([each for each, _ in kept], [score for _, score in kept], "run"))
+            own, kind = [score for _, score in kept], "run" if argument == "predictions" else "qrels"
+            rows.append(by_id([each for each, _ in kept], own, kind, ascending, keep=keep))
         except ValueError as error:
             raise in_query(f"document_ids: query {query}", error) from None
     return rows
@@ -5887,6 +6210,8 @@ def join_rows(
     score_dtype: str = "given",
     score_order: str = "descending",
     ignore_index: float | None = None,
+    labels: Labels | None = None,
+    keep: str | None = None,
 ) -> Rankings:
     """Group rows by query. Rows of a query keep their order, except ties, which are ordered by document id."""
     queries = read_ids("query_ids", query_ids)
@@ -5899,15 +6224,21 @@ def join_rows(
         return f"query {shown(ids[int(codes[row])].as_py())}, row {row}"
 
     score = read_flat_column("predictions", predictions, row_of).without_unretrieved(score_order)
-    relevance = read_flat_column("references", references, row_of, ignore_index)
+    relevance = read_flat_column("references", references, row_of, ignore_index, labels)
     _check_lengths(score, relevance, queries, documents)
     order, offsets = queries.grouped()
     rows: Columns | None = None
+    if keep is not None and documents is None:
+        raise ValueError('duplicates="best" needs document_ids, the ids by which documents are the same')
     if documents is not None:
         rows = Columns(codes, ids, documents, score.values, hashes_of(documents))
-        if (repeated := repeated_row(rows)) is not None:
+        if keep is None and (repeated := repeated_row(rows)) is not None:
             again = f"{row_of(0, repeated[0])}: document {rows.words(repeated[0])[0]}"
-            raise ValueError(f"document_ids: {again} is in row {repeated[1]} already; give it once for a query")
+            raise ValueError(f"document_ids: {again} is in row {repeated[1]} already; {once('run')}")
+        if keep and (best := best_rows(rows, score.present, keep, score_order == "ascending")) is not None:
+            _refuse_two_judgments(rows, relevance, row_of)
+            order, offsets = grouped(codes[best], len(ids))
+            order = np.flatnonzero(best)[order]
         if by_docid:
             order = _sort_ties(order, codes, in_dtype(score.values, score_dtype), rows.ordinals)
 
@@ -5935,6 +6266,17 @@ def join_rows(
     had, has = given.counts(), given.only(kept).counts()
     counts = np.stack([had[name] - has[name] for name in ("retrieved", "judged")], axis=1)
     return rankings.only(kept)._replace(excluded=counts)
+
+
+def _refuse_two_judgments(rows: Columns, relevance: Column, row_of: Callable[[int, int], str]) -> None:
+    """Raise an error for a document whose rows have different relevances."""
+    first, again = same_rows(rows)
+    judged = np.ones(len(rows.query), bool) if relevance.present is None else relevance.present
+    unlike = (judged[first] != judged[again]) | (judged[first] & (relevance.values[first] != relevance.values[again]))
+    for at in np.flatnonzero(unlike)[:1].tolist():
+        document = rows.words(int(again[at]))[0]
+        problem = f"document {document} has another relevance than in row {first[at]}; give it one"
+        raise ValueError(f"references: {row_of(0, int(again[at]))}: {problem}")
 
 
 def _check_lengths(score: Column, relevance: Column, queries: Ids, documents: Any) -> None:
@@ -5994,18 +6336,21 @@ def join_by_id(
     score_dtype: str = "given",
     score_order: str = "descending",
     ignore_index: float | None = None,
+    labels: Labels | None = None,
 ) -> Rankings:
     """Join both sides by ids: for each query of the references, first the retrieved documents, then the others."""
     if exclude is None and isinstance(predictions, Mapping) and isinstance(references, Mapping):
-        return _join_mappings(predictions, references, by_docid, ignore_index)
-    run, qrels = _both_columns(predictions, references, ignore_index)
+        return _join_mappings(predictions, references, by_docid, ignore_index, labels)
+    run, qrels = _both_columns(predictions, references, ignore_index, labels)
     if exclude is None:
         return _join_columns(run, qrels, by_docid, score_dtype, ignore_index)
     run, qrels, counts = without(exclude, run, qrels)
     return _join_columns(run, qrels, by_docid, score_dtype, ignore_index)._replace(excluded=counts)
 
 
-def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_index: float | None) -> Rankings:
+def _join_mappings(
+    predictions: Side, references: Side, by_docid: bool, ignore_index: float | None, labels: Labels | None
+) -> Rankings:
     """Join mappings by their own keys: faster than as columns, above all for a few queries."""
     if predictions and references and predictions.keys().isdisjoint(references):
         raise _nothing_shared(next(iter(predictions)), next(iter(references)))
@@ -6045,7 +6390,7 @@ def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_i
 
     offsets = offsets_of(lengths)
     score = read_numbers("predictions", [scores], offsets, place)
-    relevance = read_numbers("references", [relevances], offsets, place, ignore_index, value_types)
+    relevance = read_numbers("references", [relevances], offsets, place, ignore_index, labels, value_types)
     retrieved = np.frombuffer(is_retrieved, bool)
     both = retrieved if relevance.present is None else retrieved & relevance.present
     if not both.any():
@@ -6059,7 +6404,9 @@ def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_i
     return Rankings.of(score.only(retrieved), relevance, **of_queries)
 
 
-def _both_columns(predictions: Any, references: Any, ignore_index: float | None) -> tuple[Columns, Columns]:
+def _both_columns(
+    predictions: Any, references: Any, ignore_index: float | None, labels: Labels | None
+) -> tuple[Columns, Columns]:
     """Return both sides as columns; of two mappings, only the queries of the references."""
     are_mappings = isinstance(predictions, Mapping) and isinstance(references, Mapping)
     if are_mappings:
@@ -6067,8 +6414,8 @@ def _both_columns(predictions: Any, references: Any, ignore_index: float | None)
             raise _nothing_shared(next(iter(predictions)), next(iter(references)))
         predictions = {query: predictions[query] for query in references if query in predictions}
     run, qrels = (
-        side if isinstance(side, Columns) else _of_mapping(argument, side, ignore_index, are_mappings)
-        for argument, side in (("predictions", predictions), ("references", references))
+        side if isinstance(side, Columns) else _of_mapping(argument, side, ignore_index, own, are_mappings)
+        for argument, side, own in (("predictions", predictions, None), ("references", references, labels))
     )
     if run.names is None and qrels.names is None:
         return run, qrels
@@ -6082,7 +6429,9 @@ def _both_columns(predictions: Any, references: Any, ignore_index: float | None)
     return run, qrels
 
 
-def _of_mapping(argument: str, side: Side, ignore_index: float | None, may_differ: bool) -> Columns:
+def _of_mapping(
+    argument: str, side: Side, ignore_index: float | None, labels: Labels | None, may_differ: bool
+) -> Columns:
     """Return a mapping as columns; its ids may be of several kinds only if it `may_differ` from a column."""
     queries = list(side)
     given = list(chain.from_iterable(each.values() for each in side.values()))
@@ -6091,7 +6440,7 @@ def _of_mapping(argument: str, side: Side, ignore_index: float | None, may_diffe
     def place(query: int, position: int | None) -> str:
         return f"query {shown(queries[query])}, document {shown(list(side[queries[query]])[position or 0])}"
 
-    column = read_numbers(argument, [given], offsets_of(lengths), place, ignore_index)
+    column = read_numbers(argument, [given], offsets_of(lengths), place, ignore_index, labels)
     documents = list(chain.from_iterable(side.values()))
     ids, names = queries, None
     if not all(map(id_kind, set(map(type, documents)))):
@@ -6382,28 +6731,36 @@ class Inputs(NamedTuple):
         has_more = any(each is not None for each in (self.query_ids, self.document_ids, self.exclude, self.fields))
         return not has_more and are_mappings(self.predictions) and are_mappings(self.references)
 
-    def settled(self, score_order: str = "descending") -> "Inputs":
+    def settled(
+        self, score_order: str = "descending", labels: Labels | None = None, keep: str | None = None
+    ) -> "Inputs":
         """Return rankings of other libraries as arrays, and tables, records and hits by their ids."""
         check_fields(self.fields)
         if self.are_numbers or self.are_mappings:
             return self
-        (inputs,) = settled_systems({"predictions": self.predictions}, self, [score_order])
+        (inputs,) = settled_systems({"predictions": self.predictions}, self, [score_order], labels, keep)
         return inputs
 
 
-def settled_systems(runs: Mapping[str, Any], inputs: Inputs, score_orders: Iterable[str]) -> list[Inputs]:
+def settled_systems(
+    runs: Mapping[str, Any],
+    inputs: Inputs,
+    score_orders: Iterable[str],
+    labels: Labels | None = None,
+    keep: str | None = None,
+) -> list[Inputs]:
     """Return the inputs of each system, settled; all but the predictions are shared, and read once.
 
     The predictions are by the name of the argument.
     """
-    fields = inputs.names
+    fields, score_orders = inputs.names, list(score_orders)
     shared = {name: side for name, side in inputs.rankings.items() if name != "predictions"}
     refuse_same_iterator({**runs, **shared})
     sides = {
-        name: with_ids(name, side, fields, order)
+        name: with_ids(name, side, fields, order, keep=keep)
         for (name, side), order in zip(runs.items(), score_orders, strict=True)
     }
-    sides |= {name: with_ids(name, shared[name], fields) for name in ("references", "exclude")}
+    sides |= {name: with_ids(name, shared[name], fields, labels=labels) for name in ("references", "exclude")}
     for name in runs:
         if runs[name] is shared["references"]:
             refuse_same_column(name, sides[name], sides["references"])
@@ -6412,7 +6769,10 @@ def settled_systems(runs: Mapping[str, Any], inputs: Inputs, score_orders: Itera
     together_with = {**dict.fromkeys(runs), **shared, **sides}
     together_with = dict(zip(together_with, settled(**together_with), strict=True))
     shared = {name: together_with[name] for name in shared}
-    return [together(inputs._replace(predictions=together_with[name], **shared)) for name in runs]
+    return [
+        together(inputs._replace(predictions=together_with[name], **shared), order, keep)
+        for name, order in zip(runs, score_orders, strict=True)
+    ]
 
 
 def refuse_same_iterator(sides: Mapping[str, Any]) -> None:
@@ -6451,7 +6811,7 @@ def read(
     order of scores.
     """
     inputs = Inputs(predictions, references, query_ids, document_ids, exclude, fields=fields)
-    return _align(inputs.settled(how.get("score_order", "descending")), **how)
+    return _align(inputs.settled(how.get("score_order", "descending"), how.get("labels"), how.get("keep")), **how)
 
 
 def _align(
@@ -6462,18 +6822,22 @@ def _align(
     by_docid: bool = False,
     score_dtype: str = "given",
     score_order: str = "descending",
+    labels: Labels | None = None,
+    keep: str | None = None,
     first_query: int = 0,
 ) -> Rankings:
     """Align predictions and references that are settled, as `read` does."""
     order = {"by_docid": by_docid, "score_dtype": score_dtype, "score_order": score_order}
-    rankings = _join(inputs, ignore_index=ignore_index, **order)
+    rankings = _join(inputs, ignore_index=ignore_index, labels=labels, keep=keep, **order)
     if score_order == "ascending" and rankings.place is not None and (gap := rankings.gap_in_ranks()):
         warn(f"predictions: {gap}")
     try:
         rankings = rankings.with_scores_in(score_dtype).with_highest_first(score_order)
+        rankings = rankings if labels is None else rankings.with_gains(labels)
     except InvalidRankingError as error:
+        argument = {"relevance": "references", "score": "predictions"}[error.array]
         place, before = (numbered, first_query) if rankings.place is None else (rankings.place, 0)
-        raise ValueError(f"predictions: {place(before + error.query, error.position)}: {error.problem}") from None
+        raise ValueError(f"{argument}: {place(before + error.query, error.position)}: {error.problem}") from None
     if rankings.place is not None:
         rankings = rankings.matched()
     if judged_only:
@@ -6483,42 +6847,64 @@ def _align(
     return rankings
 
 
-def _join(inputs: Inputs, **how: Any) -> Rankings:
+def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:
     """Put predictions and references into the same order of queries and documents, according to their format."""
     predictions, references, query_ids, document_ids, exclude, *_ = inputs
     if inputs.are_numbers:
-        return join_lists(predictions, references, how["ignore_index"], how["score_order"])
+        return join_lists(predictions, references, how["ignore_index"], how["score_order"], how["labels"])
     if inputs.are_mappings or (are_columns_with_ids(predictions) and are_columns_with_ids(references)):
         _refuse_ids_of_rows(query_ids, document_ids)
         return join_by_id(predictions, references, exclude, **how)
     for argument, side in (("predictions", predictions), ("references", references)):
         if side is None:
-            in_order = 'give ranks as predictions, with score_order="ascending"'
-            hint = f"; if the references are in rank order, {in_order}" if argument == "predictions" else ""
+            hint = "; only the measure IDCG needs no predictions" if argument == "predictions" else ""
             raise ValueError(f"{argument} are missing; give predictions and references together{hint}")
+    are_labels = how["labels"] is not None and _are_labels(predictions, references)
     if query_ids is None:
         for argument, side, other in (
             ("predictions", predictions, references),
             ("references", references, predictions),
         ):
-            if not isinstance(side, Columns):
+            if not isinstance(side, Columns) and not (argument == "references" and are_labels):
                 refuse_other_rows(argument, side, isinstance(other, (Mapping, Columns)))
     if query_ids is None and exclude is None and _inputs_reading_are_columns(predictions, references):
         return join_sparse(predictions, references, how["ignore_index"], how["score_order"])
-    if query_ids is None and (ranked := by_ranked_ids(predictions, references, how["score_order"])) is not None:
+    have_ids = query_ids is None and not are_labels
+    if have_ids and (ranked := by_ranked_ids(predictions, references, how["score_order"], keep)) is not None:
         exclude = None if exclude is None else by_position(exclude, len(predictions))
         return join_by_id(*ranked, exclude, **how)._replace(query_ids=None)
-    predictions, references = with_ids_by_query(predictions, references, how["score_order"])
+    predictions, references = with_ids_by_query(predictions, references, how["score_order"], keep)
     by_id = _are_by_id(predictions, references, query_ids)
     if by_id or query_ids is None:
         _refuse_ids_of_rows(query_ids, document_ids)
     if exclude is not None and document_ids is None and not by_id:
         raise ValueError("exclude: documents have no ids; give query_ids and document_ids, mappings, or ranked ids")
     if query_ids is not None:
-        return join_rows(**inputs.rankings, **how)
+        return join_rows(**inputs.rankings, **how, keep=keep)
     if by_id:
         return join_by_id(predictions, references, exclude, **how)
-    return join_lists(predictions, references, how["ignore_index"], how["score_order"])
+    return join_lists(predictions, references, how["ignore_index"], how["score_order"], how["labels"])
+
+
+def without_run(inputs: Inputs, score_order: str, labels: Labels | None) -> Inputs:
+    """Return inputs without predictions, settled, with predictions in which no document was retrieved."""
+    inputs = inputs.settled(score_order, labels)
+    references, unretrieved = inputs.references, np.inf if score_order == "ascending" else -np.inf
+    if inputs.query_ids is not None:
+        return inputs._replace(predictions=np.full(len(inputs.query_ids), unretrieved))
+    if isinstance(references, (Mapping, Columns)):
+        return inputs._replace(predictions={})
+    if is_sparse(references):
+        return inputs._replace(predictions=np.full(references.shape, unretrieved))
+    if labels is None and kind_of_ids(references) not in ("integers", "numbers"):
+        return inputs._replace(predictions=[[] for _ in references])
+    offsets = read_column("references", references, labels=labels).offsets
+    return inputs._replace(predictions=[np.full(each, unretrieved) for each in np.diff(offsets)])
+
+
+def _are_labels(predictions: Any, references: Any) -> bool:
+    """Return whether text in the references is labels, and not ids: the predictions are numbers."""
+    return kind_of_ids(predictions) in ("numbers", "integers") and kind_of_ids(references) == "text"
 
 
 def _refuse_ids_of_rows(query_ids: Any, document_ids: Any) -> None:
@@ -6554,11 +6940,13 @@ def _are_by_id(predictions: Any, references: Any, query_ids: Any) -> bool:
     return by_id[0]
 
 
-def join_lists(predictions: Any, references: Any, ignore_index: float | None, score_order: str) -> Rankings:
+def join_lists(
+    predictions: Any, references: Any, ignore_index: float | None, score_order: str, labels: Labels | None = None
+) -> Rankings:
     """Return rankings in which each query is a list, with the same documents on both sides, and scores as given."""
     refuse_typed_triples(predictions, references)
     score = read_column("predictions", predictions).without_unretrieved(score_order)
-    relevance = read_column("references", references, ignore_index)
+    relevance = read_column("references", references, ignore_index, labels)
     check_queries_equal(len(score.offsets) - 1, len(relevance.offsets) - 1)
     if (score.offsets != relevance.offsets).any():
         scored, judged = np.diff(score.offsets), np.diff(relevance.offsets)
@@ -6877,6 +7265,18 @@ def faulty_rows(table: pa.Table) -> NDArray[np.bool_]:
     return faults
 
 
+def numerals(cells: pa.Array, labels: Labels) -> pa.Array:
+    """Return text with the number of each label in place of it."""
+    packed = (cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells).dictionary_encode()
+    numbers = [each if each is None else str(each) for each in labels.numbers(packed.dictionary.to_pylist())]
+    return pa.array(numbers, pa.string()).take(packed.indices)
+
+
+def not_a_label(value: str, seen: Iterable[Any], labels: Labels | None) -> str:
+    """Return the reason why text in place of a relevance is refused, or what to write for the labels seen."""
+    return f"is not a number; {to_label([value, *seen])}" if labels is None else labels.unknown(value)
+
+
 # JSON
 
 
@@ -7109,7 +7509,7 @@ def from_lines(
             head = b""
         elif len(head) >= CHUNK:
             break
-    parse = partial(_parse_lines, layout=layout)
+    parse = partial(_parse_lines, layout=layout, labels=request.names.labels)
     return "line {}", chain(
         [FilePart(ROWS.empty_table(), before, notice=notice)], parts_in_threads(pool, parse, chain([head], chunks))
     )
@@ -7205,27 +7605,35 @@ def _check_ranks(rows: Sequence[Sequence[bytes]], score_order: str) -> str:
     return ""
 
 
+def _files_lines_values_of(rows: Sequence[bytes], layout: _Layout) -> Iterator[str]:
+    """Yield the values of the first rows, as far as they can be read."""
+    for row in rows[:SAMPLE]:
+        text = row.decode("utf-8", "replace")
+        with suppress(csv.Error, IndexError):
+            yield (text.split(" ") if layout.delimiter == " " else _cells(text, layout.delimiter))[layout.at[2]]
+
+
 def _cells(row: str, delimiter: str) -> list[str]:
     """Return the cells of a row of CSV or TSV, without the spaces around them."""
     return [cell.strip(" \t") for cell in next(csv.reader([row], delimiter=delimiter, skipinitialspace=True))]
 
 
-def _parse_lines(chunk: bytes, layout: _Layout) -> FilePart:
+def _parse_lines(chunk: bytes, layout: _Layout, labels: Labels | None) -> FilePart:
     """Return the rows of whole lines."""
     text, span, numbers, problem = _plain_lines(chunk, layout)
     rows: list[bytes] = []
     try:
-        table = _parse_rows(text, layout)
+        table = _parse_rows(text, layout, labels)
     except pa.ArrowInvalid:
         if layout is RUN:
             text = EXTRA.sub(rb"\1", text)
         rows = text.removesuffix(b"\n").split(b"\n")
-        table = _parseable(rows, layout)
-        problem = problem if len(table) == len(rows) else _files_lines_problem(rows[len(table)], layout)
+        table = _parseable(rows, layout, labels)
+        problem = problem if len(table) == len(rows) else _files_lines_problem(rows[len(table) :], layout, labels)
     faults = ~np.isfinite(table["value"]) if layout.delimiter == " " else faulty_rows(table)
     if faults.any():
         row = int(faults.argmax())
-        table, problem = table[:row], _files_lines_problem((rows or text.split(b"\n"))[row], layout)
+        table, problem = table[:row], _files_lines_problem((rows or text.split(b"\n"))[row:], layout, labels)
     return FilePart(table, span, numbers, problem)
 
 
@@ -7271,7 +7679,7 @@ def _plain_lines(text: bytes, layout: _Layout) -> tuple[bytes, int, NDArray[np.i
     return text, span, None, problem
 
 
-def _parse_rows(text: bytes, layout: _Layout) -> pa.Table:
+def _parse_rows(text: bytes, layout: _Layout, labels: Labels | None) -> pa.Table:
     """Return rows as a table."""
     if not text:
         return ROWS.empty_table()
@@ -7284,13 +7692,15 @@ def _parse_rows(text: bytes, layout: _Layout) -> pa.Table:
     try:
         return _read_cells(text, layout, is_padded, ROWS.types[2])
     except pa.ArrowInvalid:
-        if layout.delimiter == " " or not FLAG.search(text):
+        if labels is None and (layout.delimiter == " " or not FLAG.search(text)):
             raise
-    return _read_cells(text, layout, is_padded, pa.string())
+    return _read_cells(text, layout, is_padded, pa.string(), labels)
 
 
-def _read_cells(text: bytes, layout: _Layout, is_padded: bool, type_of_value: pa.DataType) -> pa.Table:
-    """Return rows as a table; values that are read as text may be flags, and empty ones are missing."""
+def _read_cells(
+    text: bytes, layout: _Layout, is_padded: bool, type_of_value: pa.DataType, labels: Labels | None = None
+) -> pa.Table:
+    """Return rows as a table; values that are read as text may be labels or flags, and empty ones are missing."""
     columns = list(map(str, range(len(layout.names))))
     read = [columns[at] for at in layout.at]
     types = [pa.string() if is_padded else ROWS.types[0], ROWS.types[1], type_of_value]
@@ -7310,6 +7720,8 @@ def _read_cells(text: bytes, layout: _Layout, is_padded: bool, type_of_value: pa
     query, document, *value = table.columns
     if value and type_of_value == pa.string():
         (cells,) = value
+        if labels is not None:
+            cells = numerals(cells, labels)
         for flag, number in (("(?i)^[ \\t]*true[ \\t]*$", "1"), ("(?i)^[ \\t]*false[ \\t]*$", "0")):
             cells = pc.replace_substring_regex(cells, flag, number)
         value = [pc.if_else(pc.equal(cells, ""), None, cells).cast(pa.float64())]
@@ -7324,26 +7736,27 @@ def _read_cells(text: bytes, layout: _Layout, is_padded: bool, type_of_value: pa
 def _are_rows(text: bytes, layout: _Layout) -> bool:
     """Return whether all lines parse as rows with a value. Checking each line would take ten times as long."""
     try:
-        return len(layout.at) > 2 and len(_parse_rows(text, layout)) > 0
+        return len(layout.at) > 2 and len(_parse_rows(text, layout, None)) > 0
     except pa.ArrowInvalid:
         return False
 
 
-def _parseable(rows: list[bytes], layout: _Layout) -> pa.Table:
+def _parseable(rows: list[bytes], layout: _Layout, labels: Labels | None) -> pa.Table:
     """Return the rows before the first that cannot be parsed."""
     good, bad = 0, len(rows) + 1  # rows[:good] can be parsed, rows[:bad] cannot
     table, middle = ROWS.empty_table(), len(rows)
     while bad - good > 1:
         try:
-            table, good = _parse_rows(b"\n".join(rows[:middle]), layout), middle
+            table, good = _parse_rows(b"\n".join(rows[:middle]), layout, labels), middle
         except pa.ArrowInvalid:
             bad = middle
         middle = (good + bad) // 2
     return table
 
 
-def _files_lines_problem(row: bytes, layout: _Layout) -> str:
-    """Return the error in a row that cannot be parsed."""
+def _files_lines_problem(rows: Sequence[bytes], layout: _Layout, labels: Labels | None) -> str:
+    """Return the error in the first of these rows, which cannot be parsed."""
+    row = rows[0]
     text = row.decode("utf-8", "surrogateescape")
     cells = text.split(layout.delimiter)
     if layout.delimiter != " " and '"' in text:
@@ -7369,6 +7782,8 @@ def _files_lines_problem(row: bytes, layout: _Layout) -> str:
     )
     if DECIMAL_COMMA.fullmatch(value.strip(" ")):
         fault = "has a decimal comma; write a point"
+    elif layout.kind == "qrels" and fault == "is not a number":
+        fault = not_a_label(value.strip(" "), _files_lines_values_of(rows, layout), labels)
     return f"the {VALUE[layout.kind]} {shown_cell(value)} {fault}"
 
 
@@ -7603,6 +8018,8 @@ def _json_part(
         except ValueError as error:
             number, problem = at, str(error)
             break
+    if (labels := reading.names.labels) is not None:
+        cells = labels.numbers(cells)
     rows = np.repeat(np.arange(len(queries)), np.diff(np.array([0, *lengths])))
     numbers = np.append(np.array(of_query, np.int64)[rows], number)
     texts = pc.dictionary_encode(_texts(queries))
@@ -7611,7 +8028,8 @@ def _json_part(
     return _checked(
         FilePart(table, span, numbers, problem, reading.hits.warning, lists, "query" * are_counted, len(queries)),
         lambda row: (queries[rows[row]], documents[row], cells[row]),
-        reading.kind,
+        reading.names,
+        cells,
     )
 
 
@@ -7690,8 +8108,9 @@ def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]
             uncompressed += sum(map(_unpacked, cells))
             limits.check("uncompressed", uncompressed)
         ids = (column.cast(_value_type(column.type)).cast(pa.string()) for column in cells[:2])
-        table = id_table(*ids, *map(_number_column, cells[2:]))
-        yield _checked(FilePart(table, len(table)), partial(_cells_of, cells), request.names.kind)
+        table = id_table(*ids, *(_number_column(each, request.names.labels) for each in cells[2:]))
+        seen = chain.from_iterable(each.to_pylist() for each in cells[2:])
+        yield _checked(FilePart(table, len(table)), partial(_cells_of, cells), request.names, seen)
 
 
 def _files_tables_first_rows(read: Callable[[Sequence[str]], Any], of: Sequence[str]) -> Iterator[tuple[Any, ...]]:
@@ -7719,6 +8138,8 @@ def _chosen_fields(schema: pa.Schema, request: ReadRequest, cells: Cells) -> lis
             problem = f"holds {kind}; ids are text or integers, so convert it"
             raise ValueError(f"the column {field.name!r} {problem}")
     for field in fields[2:]:
+        if id_kind(_value_type(field.type)) == "text" and request.names.kind == "qrels":
+            continue  # labels
         if not any(test(field.type) for test in NUMBER_TYPES):
             raise ValueError(f"the column {field.name!r} holds {field.type}; it must hold numbers, so convert it")
     return [field.name for field in fields]
@@ -7751,16 +8172,18 @@ def _cells_of(cells: list[pa.Array], row: int) -> list[Any]:
     return [column[row].as_py() for column in cells]
 
 
-def _number_column(column: pa.Array) -> pa.DoubleArray:
-    """Return a column of numbers, null for other values and for integers that float64 would round."""
+def _number_column(column: pa.Array, labels: Labels | None) -> pa.DoubleArray:
+    """Return a column of numbers or labels, null for other values and for integers that float64 would round."""
+    if labels is not None and id_kind(_value_type(column.type)) == "text":
+        column = numerals(column.cast(pa.string()), labels)
     try:
         return column.cast(pa.float64())
     except pa.ArrowInvalid:
         return _numbers(column.to_pylist())
 
 
-def _checked(part: FilePart, cells: Callable[[int], Sequence[Any]], kind: str) -> FilePart:
-    """Return the rows before the first faulty one, and the error in that row's cells."""
+def _checked(part: FilePart, cells: Callable[[int], Sequence[Any]], names: Names, seen: Iterable[Any]) -> FilePart:
+    """Return the rows before the first faulty one, and the error in that row's cells, among the values seen."""
     faults = faulty_rows(part.table)
     if not faults.any():
         return part
@@ -7776,8 +8199,10 @@ def _checked(part: FilePart, cells: Callable[[int], Sequence[Any]], kind: str) -
     fault = "is not a number"
     if isinstance(value, (int, float)):
         fault = "is not finite" if value - value != 0 else "has more digits than float64 holds"
+    elif isinstance(value, str) and names.kind == "qrels":
+        fault = not_a_label(value, seen, names.labels)
     of = f"document {shown_cell(ids[1])} of query {shown_cell(ids[0])}"
-    problem = f"the {VALUE[kind]} {shown_cell(value)} of {of} {fault}"
+    problem = f"the {VALUE[names.kind]} {shown_cell(value)} of {of} {fault}"
     return part._replace(table=part.table[:row], problem=problem)
 
 
@@ -7805,16 +8230,20 @@ def read_columns(
     limits: Limits = NO_LIMITS,
     fields: Any = None,
     score_order: str = "descending",
+    labels: Labels | None = None,
+    keep: str | None = None,
 ) -> Columns:
     """Read a file; its errors name the file and the place.
 
     The kind is ``"run"``, ``"qrels"``, or ``"exclude"`` for ids alone, in which documents may be repeated or missing.
     Columns and fields have the names that `fields` gives, or else known ones. In ascending order, ranks and distances
-    are scores. A document with an empty or null value was not retrieved, or not judged.
+    are scores. Text in place of a relevance is one of the labels. A document with an empty or null value was not
+    retrieved, or not judged.
     """
     path = os.fsdecode(path)
-    request = ReadRequest(names_of_side(kind, fields, score_order), limits)
+    request = ReadRequest(names_of_side(kind, fields, score_order, labels, keep), limits)
     parts: list[FilePart] = []
+    kept = None
     # the pool is closed here and not by a generator, because after an error, a generator may be closed in any thread
     with naming_file(path), _opened(path, limits) as file, ThreadPoolExecutor(pa.cpu_count()) as pool:
         unit, found = _file_parts(file, path, request, pool)
@@ -7829,10 +8258,12 @@ def read_columns(
         columns = _joined(parts, request, pool) if rows else _no_rows() if kind == "exclude" else None
         if columns is not None:
             limits.check("queries", len(columns.query_ids))
-            if kind != "exclude" and (repeated := repeated_row(columns)):
+            if (keep := request.names.keep) is not None:
+                kept = best_rows(columns, columns.present, keep, request.names.ascending)
+            elif kind != "exclude" and (repeated := repeated_row(columns)):
                 again, first = map(place, repeated)
                 document, query = columns.words(repeated[0], shown_cell)
-                raise ValueError(f"{again}: document {document} of query {query} is in {first} already")
+                raise ValueError(f"{again}: document {document} of query {query} is in {first} already; {once(kind)}")
         if parts and parts[-1].problem:
             raise ValueError(": ".join(filter(None, [place(rows), parts[-1].problem])))
         if columns is None:
@@ -7841,6 +8272,8 @@ def read_columns(
         warn(f"{path}: {notice}")
     counts = {name: sum(part.total for part in parts if part.counted == name) for name in ("query", "document")}
     numbers = np.arange(len(columns.query))
+    if kept is not None:
+        numbers, columns = numbers[kept], columns.only(kept)
     if columns.present is not None:
         numbers, present = numbers[columns.present], columns.present
         columns = of_present(columns, present) if kind == "run" else columns.only(present)
@@ -8161,12 +8594,14 @@ def _whole(cells: pa.StringArray) -> pa.Array:
 
 # ndcg/files/paths.py: Replace the paths of files, as arguments, by what the files hold.
 
-def from_files(inputs: Inputs, score_order: str = "descending") -> Inputs:
+def from_files(
+    inputs: Inputs, score_order: str = "descending", labels: Labels | None = None, keep: str | None = None
+) -> Inputs:
     """Replace paths of files of rankings by the contents of the files."""
     if not any(map(is_path, inputs[:5])):
         return inputs
     fields = inputs.names
-    read = {name: from_file(name, side, score_order, fields) for name, side in inputs.rankings.items()}
+    read = {name: from_file(name, side, score_order, fields, labels, keep) for name, side in inputs.rankings.items()}
     run, qrels = read["predictions"], read["references"]
     are_files = is_path(inputs.predictions) and is_path(inputs.references)
     if are_files and os.fspath(inputs.predictions) == os.fspath(inputs.references):
@@ -8175,7 +8610,13 @@ def from_files(inputs: Inputs, score_order: str = "descending") -> Inputs:
 
 
 def from_file(
-    argument: str, side: Any, score_order: str = "descending", fields: Any = None, qrels_file: Any = None
+    argument: str,
+    side: Any,
+    score_order: str = "descending",
+    fields: Any = None,
+    labels: Labels | None = None,
+    keep: str | None = None,
+    qrels_file: Any = None,
 ) -> Any:
     """Return the contents of a file if an argument is its path; ids of rows are never in a file."""
     if not is_path(side) or argument in ("query_ids", "document_ids"):
@@ -8184,7 +8625,8 @@ def from_file(
     try:
         if argument == "by":
             return read_groups(os.fspath(side), qrels_file)
-        return read_columns(os.path.expanduser(side), kind, fields=fields, score_order=score_order)
+        how: dict[str, Any] = {"fields": fields, "score_order": score_order, "labels": labels, "keep": keep}
+        return read_columns(os.path.expanduser(side), kind, **how)
     except FileError as error:
         if isinstance(side, str) and side.lstrip().startswith(("{", "[")):
             raise ValueError(f"{argument}: is JSON as text; give json.loads of it, or the path of a file") from None
@@ -8645,6 +9087,7 @@ def _scores_devices_measured(
 Values = dict[str, NDArray[np.float64]]
 Notify = Callable[[str], None]  # called with `Rankings.unmatched` if no document was both retrieved and judged
 
+OF_GAINS = ("gain", "negative_relevance")  # the arguments of the kernel that the gain of a document depends on
 NOTHING_TO_SCORE = "predictions and references hold no queries; there is nothing to score"
 
 
@@ -8724,7 +9167,7 @@ def counted_parts(
     before, bar = 0, None
     unmatched: set[str] = set()
     with ExitStack() as until_done:
-        inputs = from_files(inputs, options.score_order).settled(options.score_order)
+        inputs = from_files(inputs, **options.sides).settled(**options.sides)
         refuse_negative(inputs.references, inputs.exclude, options)
         for part in parts(inputs, first_query=first_query, **options.reading):
             if before and bar is None:
@@ -8750,7 +9193,8 @@ def counted_parts(
 
 def refuse_negative(references: Any, exclude: Any, options: Options) -> None:
     """Raise an error for the first row of a file or table with a negative relevance, unless the options allow it."""
-    if not isinstance(references, Columns) or references.place is None or options.negative_relevance != "raise":
+    may_be_negative = options.scoring["negative_relevance"] != "raise"
+    if not isinstance(references, Columns) or references.place is None or may_be_negative:
         return
     negative = references.value < 0
     if options.ignore_index is not None:
@@ -8777,7 +9221,8 @@ def refuse_missing(rankings: Rankings, first_query: int = 0) -> None:
 
 def checked_rankings(inputs: Inputs, **how: Any) -> Rankings:
     """Read rankings, also from files, and check that some combination of options could score them."""
-    rankings = read(**from_files(inputs, how.get("score_order", "descending")).rankings, **how)
+    sides = {name: how[name] for name in ("score_order", "labels", "keep") if name in how}
+    rankings = read(**from_files(inputs, **sides).rankings, **how)
     with UserTerms(rankings):
         check_queries(**rankings.arrays())
     return rankings
@@ -8787,7 +9232,7 @@ def check_rows(inputs: Inputs, options: Options) -> None:
     """Check flat rows of queries that may have more rows elsewhere, for errors that no other row could correct."""
     rankings = read(**inputs.rankings, **options.reading)
     with UserTerms(rankings):
-        check_queries(**rankings.arrays(), gain=options.gain, negative_relevance=options.negative_relevance)
+        check_queries(**rankings.arrays(), **{name: options.scoring[name] for name in OF_GAINS})
 
 
 class UserTerms:
@@ -11627,6 +12072,8 @@ def _python_text(value: Any) -> str:
 
 
 def _shell_text(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return shlex.quote(",".join(f"{label}={gain}" for label, gain in value.items()))
     if isinstance(value, (list, tuple)):
         return ",".join(map(_shell_text, value))
     return "all" if value is None else str(value)
@@ -12513,9 +12960,13 @@ class SlipSearch:
         # rankings are in descending order in any case, but ids have the scores of the input
         self.given = {name: value for name, value in searched.given.items() if name != "score_order"}
         options = Options.parse(k=searched.k, **searched.given)
+        if options.labels is not None:  # the relevances in rankings are the gains of labels
+            self.given |= {name: options.scoring[name] for name in OF_GAINS}
         descending = options.score_order == "descending"
         rankings = searched.read(options)
-        by_ids = descending and have_ids(inputs) and searched.given.get("ignore_index") is None
+        by_ids = (
+            descending and options.labels is None and have_ids(inputs) and searched.given.get("ignore_index") is None
+        )
         self.is_small = len(rankings.relevance) <= MOST_DOCUMENTS
         cutoffs = (searched.named_cutoffs or [searched.k]) if self.is_small else []
         self.queries = [
@@ -12553,6 +13004,7 @@ class SlipSearch:
     def score(self, slip: Slip, options: Options) -> float:
         """Return the score with a slip, under some options, at the first cutoff."""
         chosen = {name: getattr(options, name) for name in CHOICES}
+        chosen |= {name: options.scoring[name] for name in OF_GAINS}
         return mean("nDCG", slip.scores(self.queries[0], {**self.given, **chosen}), self.searched.weight)
 
     def _values(
@@ -12821,13 +13273,13 @@ def explain(
     reported = None if got is None else Reported.read(got, k)
     k = k if reported is None else reported.k
     pair = None if between is None else _two_conventions(between)
-    if len(Options.of_method(explain, k, options, lacks=NOT_IN_EXPLAIN).cutoffs) > 1:
+    parsed = Options.of_method(explain, k, options, lacks=NOT_IN_EXPLAIN)
+    if len(parsed.cutoffs) > 1:
         raise ValueError(f"k must be one cutoff, since a score has one; got {shown(k)}")
     inputs = from_frame(
         data, Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight, fields=fields)
     )
-    order = str(options.get("score_order") or "descending")
-    scorer = _Scorer(from_files(inputs, order).settled(order), k, options)
+    scorer = _Scorer(from_files(inputs, **parsed.sides).settled(**parsed.sides), k, options)
     unmatched = next(iter(scorer.rankings.values())).unmatched
     if unmatched:
         warn_unmatched(unmatched)
@@ -15568,6 +16020,11 @@ def score_inputs(inputs: Inputs, options: Options) -> dict[str, float | list[flo
     """Return the mean over queries under the name of each result, or a list with the value of each query."""
     if options.engine == "sklearn":
         return score_by_sklearn(inputs, options)
+    if inputs.predictions is None and inputs.references is not None and options.measures == ("IDCG",):
+        if options.ideal in ("retrieved", "truncated"):
+            raise ValueError(f'predictions are missing, on which ideal="{options.ideal}" depends')
+        options = replace(options, missing="empty")
+        inputs = without_run(from_files(inputs, **options.sides), options.score_order, options.labels)
     names: list[Any] = []
     values = measure_inputs(inputs, options, names=names)
     weight = weights(inputs.sample_weight, len(next(iter(values.values()))), names or None)
@@ -16662,6 +17119,12 @@ def in_ascending_order(predictions: pa.ChunkedArray) -> pa.ChunkedArray:
     return pa.chunked_array(lists, pa.list_(pa.float64()))
 
 
+def has_text_labels(references: pa.ChunkedArray) -> bool:
+    """Return whether lists of relevances hold the numbers of labels in text."""
+    lowest = pc.min(pc.list_flatten(references)).as_py()
+    return lowest is not None and lowest <= OF_TEXT
+
+
 def _scores_batches_together(tables: Sequence[pa.Table], ignore_index: float | None) -> pa.Table:
     """Concatenate predictions and references of tables, without padding; if their types differ, in the wider one."""
     filled = [table.select(SIDES) for table in tables if table.num_rows] or [NO_QUERIES]
@@ -16738,6 +17201,8 @@ def compute_spark(
     if parsed.score_order == "descending":
         refuse_lowest_first(prediction, "prediction")
     frame = prepare(df, {**columns, "sample_weight": sample_weight}, parsed.ties, exclude)
+    if parsed.duplicates == "best" and document is None:
+        raise ValueError('duplicates="best" needs the ids of documents: name their column as document')
     if not parsed.use_aggregator:
         if query is None:
             raise ValueError("query must name the column of query ids if use_aggregator=False")
@@ -16906,6 +17371,8 @@ def _are_nested(frame: Any, given: Mapping[str, Any]) -> bool:
     nested = bool(types["prediction"].startswith("array<"))
     for name in ("prediction", "reference"):
         inner = types[name].removeprefix("array<").removesuffix(">")
+        if inner == "string" and name == "reference":  # labels
+            inner = "double"
         if inner not in NUMBERS or types[name].startswith("array<") != nested:
             problem = "both must be numbers, or both arrays of numbers; cast decimals to double"
             if types[name].startswith("array<struct<"):
@@ -17020,6 +17487,9 @@ def _scores_spark_measure(
         columns = _documents(columns)
         if "document" in columns:
             columns = _in_order_of_ids(columns, np.diff(offsets))
+            if options.duplicates == "best":
+                columns, offsets = _without_repeats(columns, offsets, options.score_order == "ascending")
+                begins = offsets[:-1]
             _refuse_repeats(queries, columns["document"], begins)
         lists = {name: pa.LargeListArray.from_arrays(offsets, columns[name]) for name in ("prediction", "reference")}
         columns.update(lists)
@@ -17033,10 +17503,11 @@ def _scores_spark_measure(
     _refuse_unlike(sides, place)
     weights = np.ones(len(begins)) if weight is None else _weights(weight, begins, place)
     try:
-        rankings = join_lists(sides[0], sides[1], options.ignore_index, options.score_order)
+        rankings = join_lists(sides[0], sides[1], options.ignore_index, options.score_order, options.labels)
         if "excluded" in columns:
             rankings = rankings.only(~pc.fill_null(columns["excluded"], False).to_numpy(zero_copy_only=False))
         rankings = rankings.with_scores_in(options.score_dtype).with_highest_first(options.score_order)
+        rankings = rankings if options.labels is None else rankings.with_gains(options.labels)
         if options.missing == "raise":
             refuse_missing(rankings._replace(place=lambda query, _: place(query)))
         values = measure_rankings(rankings.of_judged() if options.judged_only else rankings, options)
@@ -17061,6 +17532,32 @@ def _in_order_of_ids(columns: Mapping[str, pa.Array], lengths: NDArray[np.int64]
     keys = {"query": np.repeat(np.arange(len(lengths)), lengths), "document": columns["document"]}
     order = pc.sort_indices(pa.table(keys), sort_keys=[(key, "ascending") for key in keys])
     return {name: each.take(order) for name, each in columns.items()}
+
+
+def _without_repeats(
+    columns: dict[str, pa.Array], offsets: NDArray[np.int64], ascending: bool
+) -> tuple[dict[str, pa.Array], NDArray[np.int64]]:
+    """Return the columns, in order of ids, with the best row of each document, and the offsets of queries."""
+    query = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    document, reference = columns["document"], columns["reference"]
+    same = np.zeros(len(query), bool)
+    same[1:] = _are_equal(document) & (query[1:] == query[:-1])
+    if (unlike := same[1:] & ~_are_equal(reference)).any():
+        named = shown(document[int(unlike.argmax())].as_py())
+        raise ValueError(f"reference: document {named} has several relevances in a query; give it one")
+    score = columns["prediction"].cast(pa.float64())
+    score = pc.fill_null(score if ascending else pc.negate(score), np.inf).to_numpy(zero_copy_only=False)
+    order = np.lexsort((score, ~np.isnan(score), np.cumsum(~same)))
+    best = order[np.flatnonzero(~same)]
+    kept = np.bincount(query[best], minlength=len(offsets) - 1)
+    return {name: each.take(pa.array(best)) for name, each in columns.items()}, np.append(0, np.cumsum(kept))
+
+
+def _are_equal(values: pa.Array) -> NDArray[np.bool_]:
+    """Return whether each value equals the one before it, or both are null."""
+    one, other = values[1:], values[:-1]
+    nulls = pc.and_(one.is_null(), other.is_null())
+    return np.asarray(pc.fill_null(pc.equal(one, other), nulls).to_numpy(zero_copy_only=False))
 
 
 def _refuse_unlike(sides: list[pa.Array], place: Callable[[int], str]) -> None:
@@ -17102,7 +17599,10 @@ def _refuse_repeats(queries: pa.Array, documents: pa.Array, begins: NDArray[np.i
     same = np.zeros(len(documents), bool)
     same[1:] = pc.fill_null(pc.equal(documents[1:], documents[:-1]), False).to_numpy(zero_copy_only=False)
     same[begins] = False
-    for wrong, problem in ((same, "appears twice"), (documents.is_null().to_numpy(zero_copy_only=False), "has no id")):
+    for wrong, problem in (
+        (same, f"appears twice; {once('run')}"),
+        (documents.is_null().to_numpy(zero_copy_only=False), "has no id"),
+    ):
         if wrong.any():
             row = int(np.argmax(wrong))
             query = queries[int(np.searchsorted(begins, row, side="right")) - 1].as_py()
@@ -17115,8 +17615,8 @@ def _refuse_repeats(queries: pa.Array, documents: pa.Array, begins: NDArray[np.i
 @describes_arguments
 def compute(
     *,
-    predictions: Any,
-    references: Any,
+    predictions: Any = None,
+    references: Any = None,
     k: Cutoffs = None,
     sample_weight: Any = None,
     query_ids: Any = None,
@@ -17139,8 +17639,8 @@ def compute(
         exclude: {exclude}
         fields: {fields}
         **options: `measures`, `convention`, `gain`, `discount`, `log_base`, `ideal`, `score_dtype`, `score_order`,
-            `ties`, `ignore_ties`, `zero_division`, `negative_relevance`, `judged_only`, `ignore_index`, `missing`,
-            `use_aggregator` and `engine`, as the metric card describes them.
+            `ties`, `ignore_ties`, `zero_division`, `negative_relevance`, `judged_only`, `duplicates`,
+            `ignore_index`, `missing`, `use_aggregator` and `engine`, as the metric card describes them.
 
     Returns:
         A value for each measure and cutoff under its name, such as `nDCG@10`: a float from 0 to 1
@@ -17220,7 +17720,7 @@ def documents(
         for part, before in parts:
             names = [before + at for at in range(part.queries)] if part.query_ids is None else part.names()
             with UserTerms(part, before):
-                check_queries(**part.arrays(), gain=parsed.gain, negative_relevance=parsed.negative_relevance)
+                check_queries(**part.arrays(), **{name: parsed.scoring[name] for name in OF_GAINS})
             found |= {
                 query: _documents_of(part, at, query, parsed)
                 for at, query in enumerate(names)
@@ -17272,8 +17772,8 @@ def _scores_documents_gains(part: Rankings, rows: slice, judged: Mask, options: 
     """Return the gain of each document, as the CG of a query with this document alone."""
     count = rows.stop - rows.start
     alone = part.relevance[rows], np.zeros(count), np.arange(count + 1)
-    gain, negative = options.gain, options.negative_relevance
-    found = measure_queries(*alone, judged=judged, measures=("CG",), gain=gain, negative_relevance=negative)
+    how = {name: options.scoring[name] for name in OF_GAINS}
+    found = measure_queries(*alone, judged=judged, measures=("CG",), **how)
     return np.asarray(found["CG"][0])
 
 
@@ -18064,15 +18564,15 @@ def _columns_of_systems(
     The options of the systems differ only in the order of scores. With `same_queries`, a judged query that only some
     systems rank is an error.
     """
-    inputs = from_files(inputs)
     shared, *_ = options.values()
+    inputs = from_files(inputs, labels=shared.labels)
     refuse_negative(inputs.references, inputs.exclude, shared)
     orders = [options[name].score_order for name in runs]
     read = {
-        _argument(name): from_file(_argument(name), side, order, inputs.names)
+        _argument(name): from_file(_argument(name), side, order, inputs.names, keep=shared.sides["keep"])
         for (name, side), order in zip(runs.items(), orders, strict=True)
     }
-    systems = settled_systems(read, inputs, orders)
+    systems = settled_systems(read, inputs, orders, shared.labels, shared.sides["keep"])
     columns: dict[str, PerQuery] = {}
     unmatched: dict[str, str] = {}
     for name, system in zip(runs, systems, strict=True):

@@ -26,7 +26,7 @@ from .loops.trainer import trainer_metrics
 from .measure.arguments import OPTIONS, lines_of
 from .measure.conventions import CONVENTIONS
 from .measure.options import ComputeOptions, Cutoffs, Options, QueryOptions, refuse_unknown, shows_options, signature
-from .scores.batches import Batch, Batches, in_ascending_order
+from .scores.batches import Batch, Batches, has_text_labels, in_ascending_order
 from .scores.compute import compute
 from .scores.documents import documents
 from .scores.frames import from_frame
@@ -154,14 +154,18 @@ class NDCG(Batches, evaluate.Metric):
         data: Any = None,
         exclude: Any = None,
         fields: Any = None,
+        gain: Any = None,
+        duplicates: str = "raise",
     ) -> None:
         """Add whole queries, to be scored by a later `compute`. A batch that is rejected adds nothing.
 
         With `query_ids`, add all documents of a query in one batch; a query that was already added is rejected.
         `exclude` may cover the whole data set: it need not have queries of every batch, as long as it has some.
-        `score_order` is the same for all batches; `compute` needs it only for predictions of its own.
+        `score_order` is the same for all batches; `compute` needs it only for predictions of its own. `gain` is needed
+        only for labels that are text, `{label: gain}`, the same as in `compute`. `duplicates` is as in `compute`.
         """
-        options = Options.parse(ignore_index=ignore_index, score_order=score_order)
+        how = {"ignore_index": ignore_index, "score_order": score_order, "gain": gain, "duplicates": duplicates}
+        options = _options_of_batch(**how)
         inputs = Inputs(predictions, references, query_ids, document_ids, exclude, fields=fields)
         self._add(lambda: self._read(from_frame(data, inputs), options))
 
@@ -175,11 +179,14 @@ class NDCG(Batches, evaluate.Metric):
         references: Any = None,
         score_order: Any = None,
         exclude: Any = None,
+        gain: Any = None,
+        duplicates: str = "raise",
     ) -> None:
         """Add one query: the scores of its documents, or their ids, best first, and their relevance.
 
         `predictions` and `references` are other names for these arguments, which `evaluate.combine` uses. `exclude`
-        lists the ids of documents to remove from this query; without ids, it is an error.
+        lists the ids of documents to remove from this query; without ids, it is an error. `gain` and
+        `duplicates` are as in `add_batch`.
         """
         if prediction is None and reference is None:
             prediction, reference = predictions, references
@@ -188,7 +195,7 @@ class NDCG(Batches, evaluate.Metric):
         if isinstance(exclude, Mapping):
             raise ValueError("exclude: must be a list or a set of ids; give {query: ids} to add_batch or compute")
         excluded = None if exclude is None else [exclude]
-        options = Options.parse(score_order=score_order)
+        options = _options_of_batch(score_order=score_order, gain=gain, duplicates=duplicates)
         self._add(partial(self._read, Inputs([prediction], [reference], exclude=excluded), options))
 
     @with_arguments
@@ -300,6 +307,8 @@ class NDCG(Batches, evaluate.Metric):
 
         def score_columns(columns: Inputs) -> Result:
             columns = columns._replace(sample_weight=inputs.sample_weight, by=inputs.by)
+            if options.labels is None and has_text_labels(columns.references):
+                raise ValueError("gain is missing: the batches hold labels in text; give the gain that add_batch got")
             if not is_ascending:
                 return score(columns)
             return score(columns._replace(predictions=in_ascending_order(columns.predictions)), score_order="ascending")
@@ -355,16 +364,24 @@ class NDCG(Batches, evaluate.Metric):
 
     def _read(self, inputs: Inputs, options: Options) -> Batch:
         """Return queries as a batch, if they can be scored."""
-        order = options.score_order
-        inputs = from_files(inputs, order).settled(order)  # so that a stream can be read again
+        how = {**options.sides, "labels": None if options.labels is None else options.labels.as_numbers}
+        inputs = from_files(inputs, **how).settled(**how)  # so that a stream can be read again
         unmatched = None if inputs.exclude is None else ""
-        how = {"ignore_index": options.ignore_index, "score_order": options.score_order}
+        how["ignore_index"] = options.ignore_index
         try:
             rankings = checked_rankings(inputs, **how)
         except NothingExcludedError as error:  # not in this batch; `compute` raises it if it is in no batch
             rankings, unmatched = checked_rankings(inputs._replace(exclude=None), **how), str(error)
         batch = self._batch(rankings, options.score_order)
         return batch._replace(unmatched=unmatched, unmatched_ids=rankings.unmatched)
+
+
+def _options_of_batch(**given: Any) -> Options:
+    """Return the options of a batch, in which `gain` only names the labels."""
+    options = Options.parse(**given)
+    if given["gain"] is not None and options.labels is None:
+        raise ValueError("gain: batches need it only for labels that are text; give it to compute")
+    return options
 
 
 # With these, a loaded metric lists conventions and slips, restores saved results, and limits the files it reads.

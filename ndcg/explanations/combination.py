@@ -1,5 +1,6 @@
 """Describe options that give reported scores as a few changes of a convention, for Python and the shell."""
 
+import shlex
 from collections.abc import Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
@@ -86,6 +87,8 @@ def _python_text(value: Any) -> str:
 
 
 def _shell_text(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return shlex.quote(",".join(f"{label}={gain}" for label, gain in value.items()))
     if isinstance(value, (list, tuple)):
         return ",".join(map(_shell_text, value))
     return "all" if value is None else str(value)

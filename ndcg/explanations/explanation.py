@@ -272,13 +272,13 @@ def explain(
     reported = None if got is None else Reported.read(got, k)
     k = k if reported is None else reported.k
     pair = None if between is None else _two_conventions(between)
-    if len(Options.of_method(explain, k, options, lacks=NOT_IN_EXPLAIN).cutoffs) > 1:
+    parsed = Options.of_method(explain, k, options, lacks=NOT_IN_EXPLAIN)
+    if len(parsed.cutoffs) > 1:
         raise ValueError(f"k must be one cutoff, since a score has one; got {shown(k)}")
     inputs = from_frame(
         data, Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight, fields=fields)
     )
-    order = str(options.get("score_order") or "descending")
-    scorer = _Scorer(from_files(inputs, order).settled(order), k, options)
+    scorer = _Scorer(from_files(inputs, **parsed.sides).settled(**parsed.sides), k, options)
     unmatched = next(iter(scorer.rankings.values())).unmatched
     if unmatched:
         warn_unmatched(unmatched)

@@ -14,6 +14,7 @@ from ..measure.conventions import CHOICES, CONVENTIONS
 from ..measure.options import Options
 from ..scores.means import mean
 from ..scores.progress import progress
+from ..scores.queries import OF_GAINS
 from .combination import Combination
 from .search import AVERAGING, Evidence, Searched
 from .slip_terms import Queries, Slip, have_ids, queries_by_ids, queries_of
@@ -50,9 +51,13 @@ class SlipSearch:
         # rankings are in descending order in any case, but ids have the scores of the input
         self.given = {name: value for name, value in searched.given.items() if name != "score_order"}
         options = Options.parse(k=searched.k, **searched.given)
+        if options.labels is not None:  # the relevances in rankings are the gains of labels
+            self.given |= {name: options.scoring[name] for name in OF_GAINS}
         descending = options.score_order == "descending"
         rankings = searched.read(options)
-        by_ids = descending and have_ids(inputs) and searched.given.get("ignore_index") is None
+        by_ids = (
+            descending and options.labels is None and have_ids(inputs) and searched.given.get("ignore_index") is None
+        )
         self.is_small = len(rankings.relevance) <= MOST_DOCUMENTS
         cutoffs = (searched.named_cutoffs or [searched.k]) if self.is_small else []
         self.queries = [
@@ -90,6 +95,7 @@ class SlipSearch:
     def score(self, slip: Slip, options: Options) -> float:
         """Return the score with a slip, under some options, at the first cutoff."""
         chosen = {name: getattr(options, name) for name in CHOICES}
+        chosen |= {name: options.scoring[name] for name in OF_GAINS}
         return mean("nDCG", slip.scores(self.queries[0], {**self.given, **chosen}), self.searched.weight)
 
     def _values(

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ..inputs.fields import Names, UnknownColumnError, plain_name
 from ..inputs.ids import SURROGATE
+from ..measure.labels import Labels, to_label
 from ..measure.messages import brief, visible
 
 CHUNK = 1 << 20  # bytes of a file that are parsed at a time: few enough that their memory is reused
@@ -268,6 +269,18 @@ def faulty_rows(table: pa.Table) -> NDArray[np.bool_]:
     for ids in (table["query"].cast(pa.string()), table["document"]):
         faults |= pc.equal(pc.fill_null(pc.binary_length(ids), 0), 0).to_numpy()
     return faults
+
+
+def numerals(cells: pa.Array, labels: Labels) -> pa.Array:
+    """Return text with the number of each label in place of it."""
+    packed = (cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells).dictionary_encode()
+    numbers = [each if each is None else str(each) for each in labels.numbers(packed.dictionary.to_pylist())]
+    return pa.array(numbers, pa.string()).take(packed.indices)
+
+
+def not_a_label(value: str, seen: Iterable[Any], labels: Labels | None) -> str:
+    """Return the reason why text in place of a relevance is refused, or what to write for the labels seen."""
+    return f"is not a number; {to_label([value, *seen])}" if labels is None else labels.unknown(value)
 
 
 # JSON

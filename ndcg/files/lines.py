@@ -17,6 +17,7 @@ import pyarrow.csv
 from numpy.typing import NDArray
 
 from ..inputs.tables import are_columns, chosen_columns
+from ..measure.labels import Labels
 from ..measure.messages import brief
 from .content import (
     BYTE_ORDER_MARK,
@@ -34,6 +35,8 @@ from .content import (
     faulty_rows,
     id_table,
     line_chunks,
+    not_a_label,
+    numerals,
     parts_in_threads,
     shown_cell,
 )
@@ -129,7 +132,7 @@ def from_lines(
             head = b""
         elif len(head) >= CHUNK:
             break
-    parse = partial(_parse_lines, layout=layout)
+    parse = partial(_parse_lines, layout=layout, labels=request.names.labels)
     return "line {}", chain(
         [FilePart(ROWS.empty_table(), before, notice=notice)], parts_in_threads(pool, parse, chain([head], chunks))
     )
@@ -225,27 +228,35 @@ def _check_ranks(rows: Sequence[Sequence[bytes]], score_order: str) -> str:
     return ""
 
 
+def _values_of(rows: Sequence[bytes], layout: _Layout) -> Iterator[str]:
+    """Yield the values of the first rows, as far as they can be read."""
+    for row in rows[:SAMPLE]:
+        text = row.decode("utf-8", "replace")
+        with suppress(csv.Error, IndexError):
+            yield (text.split(" ") if layout.delimiter == " " else _cells(text, layout.delimiter))[layout.at[2]]
+
+
 def _cells(row: str, delimiter: str) -> list[str]:
     """Return the cells of a row of CSV or TSV, without the spaces around them."""
     return [cell.strip(" \t") for cell in next(csv.reader([row], delimiter=delimiter, skipinitialspace=True))]
 
 
-def _parse_lines(chunk: bytes, layout: _Layout) -> FilePart:
+def _parse_lines(chunk: bytes, layout: _Layout, labels: Labels | None) -> FilePart:
     """Return the rows of whole lines."""
     text, span, numbers, problem = _plain_lines(chunk, layout)
     rows: list[bytes] = []
     try:
-        table = _parse_rows(text, layout)
+        table = _parse_rows(text, layout, labels)
     except pa.ArrowInvalid:
         if layout is RUN:
             text = EXTRA.sub(rb"\1", text)
         rows = text.removesuffix(b"\n").split(b"\n")
-        table = _parseable(rows, layout)
-        problem = problem if len(table) == len(rows) else _problem(rows[len(table)], layout)
+        table = _parseable(rows, layout, labels)
+        problem = problem if len(table) == len(rows) else _problem(rows[len(table) :], layout, labels)
     faults = ~np.isfinite(table["value"]) if layout.delimiter == " " else faulty_rows(table)
     if faults.any():
         row = int(faults.argmax())
-        table, problem = table[:row], _problem((rows or text.split(b"\n"))[row], layout)
+        table, problem = table[:row], _problem((rows or text.split(b"\n"))[row:], layout, labels)
     return FilePart(table, span, numbers, problem)
 
 
@@ -291,7 +302,7 @@ def _plain_lines(text: bytes, layout: _Layout) -> tuple[bytes, int, NDArray[np.i
     return text, span, None, problem
 
 
-def _parse_rows(text: bytes, layout: _Layout) -> pa.Table:
+def _parse_rows(text: bytes, layout: _Layout, labels: Labels | None) -> pa.Table:
     """Return rows as a table."""
     if not text:
         return ROWS.empty_table()
@@ -304,13 +315,15 @@ def _parse_rows(text: bytes, layout: _Layout) -> pa.Table:
     try:
         return _read_cells(text, layout, is_padded, ROWS.types[2])
     except pa.ArrowInvalid:
-        if layout.delimiter == " " or not FLAG.search(text):
+        if labels is None and (layout.delimiter == " " or not FLAG.search(text)):
             raise
-    return _read_cells(text, layout, is_padded, pa.string())
+    return _read_cells(text, layout, is_padded, pa.string(), labels)
 
 
-def _read_cells(text: bytes, layout: _Layout, is_padded: bool, type_of_value: pa.DataType) -> pa.Table:
-    """Return rows as a table; values that are read as text may be flags, and empty ones are missing."""
+def _read_cells(
+    text: bytes, layout: _Layout, is_padded: bool, type_of_value: pa.DataType, labels: Labels | None = None
+) -> pa.Table:
+    """Return rows as a table; values that are read as text may be labels or flags, and empty ones are missing."""
     columns = list(map(str, range(len(layout.names))))
     read = [columns[at] for at in layout.at]
     types = [pa.string() if is_padded else ROWS.types[0], ROWS.types[1], type_of_value]
@@ -330,6 +343,8 @@ def _read_cells(text: bytes, layout: _Layout, is_padded: bool, type_of_value: pa
     query, document, *value = table.columns
     if value and type_of_value == pa.string():
         (cells,) = value
+        if labels is not None:
+            cells = numerals(cells, labels)
         for flag, number in (("(?i)^[ \\t]*true[ \\t]*$", "1"), ("(?i)^[ \\t]*false[ \\t]*$", "0")):
             cells = pc.replace_substring_regex(cells, flag, number)
         value = [pc.if_else(pc.equal(cells, ""), None, cells).cast(pa.float64())]
@@ -344,26 +359,27 @@ def _read_cells(text: bytes, layout: _Layout, is_padded: bool, type_of_value: pa
 def _are_rows(text: bytes, layout: _Layout) -> bool:
     """Return whether all lines parse as rows with a value. Checking each line would take ten times as long."""
     try:
-        return len(layout.at) > 2 and len(_parse_rows(text, layout)) > 0
+        return len(layout.at) > 2 and len(_parse_rows(text, layout, None)) > 0
     except pa.ArrowInvalid:
         return False
 
 
-def _parseable(rows: list[bytes], layout: _Layout) -> pa.Table:
+def _parseable(rows: list[bytes], layout: _Layout, labels: Labels | None) -> pa.Table:
     """Return the rows before the first that cannot be parsed."""
     good, bad = 0, len(rows) + 1  # rows[:good] can be parsed, rows[:bad] cannot
     table, middle = ROWS.empty_table(), len(rows)
     while bad - good > 1:
         try:
-            table, good = _parse_rows(b"\n".join(rows[:middle]), layout), middle
+            table, good = _parse_rows(b"\n".join(rows[:middle]), layout, labels), middle
         except pa.ArrowInvalid:
             bad = middle
         middle = (good + bad) // 2
     return table
 
 
-def _problem(row: bytes, layout: _Layout) -> str:
-    """Return the error in a row that cannot be parsed."""
+def _problem(rows: Sequence[bytes], layout: _Layout, labels: Labels | None) -> str:
+    """Return the error in the first of these rows, which cannot be parsed."""
+    row = rows[0]
     text = row.decode("utf-8", "surrogateescape")
     cells = text.split(layout.delimiter)
     if layout.delimiter != " " and '"' in text:
@@ -389,4 +405,6 @@ def _problem(row: bytes, layout: _Layout) -> str:
     )
     if DECIMAL_COMMA.fullmatch(value.strip(" ")):
         fault = "has a decimal comma; write a point"
+    elif layout.kind == "qrels" and fault == "is not a number":
+        fault = not_a_label(value.strip(" "), _values_of(rows, layout), labels)
     return f"the {VALUE[layout.kind]} {shown_cell(value)} {fault}"

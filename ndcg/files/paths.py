@@ -6,17 +6,20 @@ from typing import Any
 
 from ..inputs.fields import UnknownColumnError
 from ..inputs.reading import Inputs, refuse_same_column
+from ..measure.labels import Labels
 from .content import FileError, MissingFileError
 from .groups import read_groups
 from .reader import read_columns
 
 
-def from_files(inputs: Inputs, score_order: str = "descending") -> Inputs:
+def from_files(
+    inputs: Inputs, score_order: str = "descending", labels: Labels | None = None, keep: str | None = None
+) -> Inputs:
     """Replace paths of files of rankings by the contents of the files."""
     if not any(map(is_path, inputs[:5])):
         return inputs
     fields = inputs.names
-    read = {name: from_file(name, side, score_order, fields) for name, side in inputs.rankings.items()}
+    read = {name: from_file(name, side, score_order, fields, labels, keep) for name, side in inputs.rankings.items()}
     run, qrels = read["predictions"], read["references"]
     are_files = is_path(inputs.predictions) and is_path(inputs.references)
     if are_files and os.fspath(inputs.predictions) == os.fspath(inputs.references):
@@ -25,7 +28,13 @@ def from_files(inputs: Inputs, score_order: str = "descending") -> Inputs:
 
 
 def from_file(
-    argument: str, side: Any, score_order: str = "descending", fields: Any = None, qrels_file: Any = None
+    argument: str,
+    side: Any,
+    score_order: str = "descending",
+    fields: Any = None,
+    labels: Labels | None = None,
+    keep: str | None = None,
+    qrels_file: Any = None,
 ) -> Any:
     """Return the contents of a file if an argument is its path; ids of rows are never in a file."""
     if not is_path(side) or argument in ("query_ids", "document_ids"):
@@ -34,7 +43,8 @@ def from_file(
     try:
         if argument == "by":
             return read_groups(os.fspath(side), qrels_file)
-        return read_columns(os.path.expanduser(side), kind, fields=fields, score_order=score_order)
+        how: dict[str, Any] = {"fields": fields, "score_order": score_order, "labels": labels, "keep": keep}
+        return read_columns(os.path.expanduser(side), kind, **how)
     except FileError as error:
         if isinstance(side, str) and side.lstrip().startswith(("{", "[")):
             raise ValueError(f"{argument}: is JSON as text; give json.loads of it, or the path of a file") from None

@@ -29,8 +29,10 @@ import pyarrow as pa
 
 from ..inputs.fields import names_of_side
 from ..inputs.formats import of_present
-from ..inputs.hashes import Columns, hashes_of, repeated_row
+from ..inputs.hashes import Columns, best_rows, hashes_of, repeated_row
+from ..inputs.ids import once
 from ..inputs.tables import values_by_order
+from ..measure.labels import Labels
 from ..measure.messages import warn
 from .content import (
     BYTE_ORDER_MARK,
@@ -69,16 +71,20 @@ def read_columns(
     limits: Limits = NO_LIMITS,
     fields: Any = None,
     score_order: str = "descending",
+    labels: Labels | None = None,
+    keep: str | None = None,
 ) -> Columns:
     """Read a file; its errors name the file and the place.
 
     The kind is ``"run"``, ``"qrels"``, or ``"exclude"`` for ids alone, in which documents may be repeated or missing.
     Columns and fields have the names that `fields` gives, or else known ones. In ascending order, ranks and distances
-    are scores. A document with an empty or null value was not retrieved, or not judged.
+    are scores. Text in place of a relevance is one of the labels. A document with an empty or null value was not
+    retrieved, or not judged.
     """
     path = os.fsdecode(path)
-    request = ReadRequest(names_of_side(kind, fields, score_order), limits)
+    request = ReadRequest(names_of_side(kind, fields, score_order, labels, keep), limits)
     parts: list[FilePart] = []
+    kept = None
     # the pool is closed here and not by a generator, because after an error, a generator may be closed in any thread
     with naming_file(path), _opened(path, limits) as file, ThreadPoolExecutor(pa.cpu_count()) as pool:
         unit, found = _file_parts(file, path, request, pool)
@@ -93,10 +99,12 @@ def read_columns(
         columns = _joined(parts, request, pool) if rows else _no_rows() if kind == "exclude" else None
         if columns is not None:
             limits.check("queries", len(columns.query_ids))
-            if kind != "exclude" and (repeated := repeated_row(columns)):
+            if (keep := request.names.keep) is not None:
+                kept = best_rows(columns, columns.present, keep, request.names.ascending)
+            elif kind != "exclude" and (repeated := repeated_row(columns)):
                 again, first = map(place, repeated)
                 document, query = columns.words(repeated[0], shown_cell)
-                raise ValueError(f"{again}: document {document} of query {query} is in {first} already")
+                raise ValueError(f"{again}: document {document} of query {query} is in {first} already; {once(kind)}")
         if parts and parts[-1].problem:
             raise ValueError(": ".join(filter(None, [place(rows), parts[-1].problem])))
         if columns is None:
@@ -105,6 +113,8 @@ def read_columns(
         warn(f"{path}: {notice}")
     counts = {name: sum(part.total for part in parts if part.counted == name) for name in ("query", "document")}
     numbers = np.arange(len(columns.query))
+    if kept is not None:
+        numbers, columns = numbers[kept], columns.only(kept)
     if columns.present is not None:
         numbers, present = numbers[columns.present], columns.present
         columns = of_present(columns, present) if kind == "run" else columns.only(present)

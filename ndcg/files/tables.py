@@ -15,10 +15,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..inputs.fields import UnknownColumnError, spelled
+from ..inputs.fields import Names, UnknownColumnError, spelled
 from ..inputs.hits import HitReader, Hits, answers_in, are_hits, in_query, query_of, unknown_object
 from ..inputs.ids import NO_ID, SURROGATE, id_kind
 from ..inputs.tables import Cells, are_columns, chosen_columns, table_records
+from ..measure.labels import Labels
 from ..measure.messages import brief
 from .content import (
     ROWS,
@@ -31,6 +32,8 @@ from .content import (
     faulty_rows,
     id_table,
     line_chunks,
+    not_a_label,
+    numerals,
     parse_json,
     parts_in_threads,
     shown_cell,
@@ -265,6 +268,8 @@ def _json_part(
         except ValueError as error:
             number, problem = at, str(error)
             break
+    if (labels := reading.names.labels) is not None:
+        cells = labels.numbers(cells)
     rows = np.repeat(np.arange(len(queries)), np.diff(np.array([0, *lengths])))
     numbers = np.append(np.array(of_query, np.int64)[rows], number)
     texts = pc.dictionary_encode(_texts(queries))
@@ -273,7 +278,8 @@ def _json_part(
     return _checked(
         FilePart(table, span, numbers, problem, reading.hits.warning, lists, "query" * are_counted, len(queries)),
         lambda row: (queries[rows[row]], documents[row], cells[row]),
-        reading.kind,
+        reading.names,
+        cells,
     )
 
 
@@ -352,8 +358,9 @@ def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]
             uncompressed += sum(map(_unpacked, cells))
             limits.check("uncompressed", uncompressed)
         ids = (column.cast(_value_type(column.type)).cast(pa.string()) for column in cells[:2])
-        table = id_table(*ids, *map(_number_column, cells[2:]))
-        yield _checked(FilePart(table, len(table)), partial(_cells_of, cells), request.names.kind)
+        table = id_table(*ids, *(_number_column(each, request.names.labels) for each in cells[2:]))
+        seen = chain.from_iterable(each.to_pylist() for each in cells[2:])
+        yield _checked(FilePart(table, len(table)), partial(_cells_of, cells), request.names, seen)
 
 
 def _first_rows(read: Callable[[Sequence[str]], Any], of: Sequence[str]) -> Iterator[tuple[Any, ...]]:
@@ -381,6 +388,8 @@ def _chosen_fields(schema: pa.Schema, request: ReadRequest, cells: Cells) -> lis
             problem = f"holds {kind}; ids are text or integers, so convert it"
             raise ValueError(f"the column {field.name!r} {problem}")
     for field in fields[2:]:
+        if id_kind(_value_type(field.type)) == "text" and request.names.kind == "qrels":
+            continue  # labels
         if not any(test(field.type) for test in NUMBER_TYPES):
             raise ValueError(f"the column {field.name!r} holds {field.type}; it must hold numbers, so convert it")
     return [field.name for field in fields]
@@ -413,16 +422,18 @@ def _cells_of(cells: list[pa.Array], row: int) -> list[Any]:
     return [column[row].as_py() for column in cells]
 
 
-def _number_column(column: pa.Array) -> pa.DoubleArray:
-    """Return a column of numbers, null for other values and for integers that float64 would round."""
+def _number_column(column: pa.Array, labels: Labels | None) -> pa.DoubleArray:
+    """Return a column of numbers or labels, null for other values and for integers that float64 would round."""
+    if labels is not None and id_kind(_value_type(column.type)) == "text":
+        column = numerals(column.cast(pa.string()), labels)
     try:
         return column.cast(pa.float64())
     except pa.ArrowInvalid:
         return _numbers(column.to_pylist())
 
 
-def _checked(part: FilePart, cells: Callable[[int], Sequence[Any]], kind: str) -> FilePart:
-    """Return the rows before the first faulty one, and the error in that row's cells."""
+def _checked(part: FilePart, cells: Callable[[int], Sequence[Any]], names: Names, seen: Iterable[Any]) -> FilePart:
+    """Return the rows before the first faulty one, and the error in that row's cells, among the values seen."""
     faults = faulty_rows(part.table)
     if not faults.any():
         return part
@@ -438,6 +449,8 @@ def _checked(part: FilePart, cells: Callable[[int], Sequence[Any]], kind: str) -
     fault = "is not a number"
     if isinstance(value, (int, float)):
         fault = "is not finite" if value - value != 0 else "has more digits than float64 holds"
+    elif isinstance(value, str) and names.kind == "qrels":
+        fault = not_a_label(value, seen, names.labels)
     of = f"document {shown_cell(ids[1])} of query {shown_cell(ids[0])}"
-    problem = f"the {VALUE[kind]} {shown_cell(value)} of {of} {fault}"
+    problem = f"the {VALUE[names.kind]} {shown_cell(value)} of {of} {fault}"
     return part._replace(table=part.table[:row], problem=problem)

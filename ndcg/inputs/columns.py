@@ -5,7 +5,7 @@ row is a document, a flat column. Arrays, tensors and Arrow columns are used wit
 """
 
 import math
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from contextlib import suppress
 from itertools import chain, islice
 from numbers import Integral, Real
@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from ..measure.labels import Labels, to_label
 from ..measure.messages import raise_unless_of_values, shown
 from ..measure.ties import Mask
 from .ids import id_kind
@@ -64,13 +65,13 @@ def offsets_of(lengths: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
 # Formats
 
 
-def read_column(argument: str, values: Any, ignore_index: float | None = None) -> Column:
-    """Read values in which each row is a query."""
+def read_column(argument: str, values: Any, ignore_index: float | None = None, labels: Labels | None = None) -> Column:
+    """Read values in which each row is a query; text in them is one of the labels."""
     values = _combined(values)
     if isinstance(values, pa.Array):
-        return _from_arrow(argument, values, ignore_index)
+        return _from_arrow(argument, values, ignore_index, labels)
     if isinstance(values, np.ndarray):
-        if values.dtype != object:
+        if values.dtype.kind not in TEXTS_AND_OBJECTS:
             return _from_array(argument, values, ignore_index)
         values = values.tolist()  # None if masked
     if not isinstance(values, (list, tuple)):
@@ -83,25 +84,29 @@ def read_column(argument: str, values: Any, ignore_index: float | None = None) -
             values = [_one_query(f"{argument}: query {query}", row) for query, row in enumerate(values)]
             kinds = set(map(type, values))
         if all(issubclass(kind, np.ndarray) for kind in kinds):
-            return _from_arrays(argument, values, ignore_index)
-    return _from_lists(argument, values, ignore_index)
+            return _from_arrays(argument, values, ignore_index, labels)
+    return _from_lists(argument, values, ignore_index, labels)
 
 
-def read_flat_column(argument: str, values: Any, place: Place, ignore_index: float | None = None) -> Column:
-    """Read values in which each row is a document, as if all belonged to one query."""
+def read_flat_column(
+    argument: str, values: Any, place: Place, ignore_index: float | None = None, labels: Labels | None = None
+) -> Column:
+    """Read values in which each row is a document, as if all belonged to one query; text is one of the labels."""
     values = _combined(values)
     if isinstance(values, np.ndarray) and values.ndim == 2 and values.shape[1] == 1:  # from a head with one logit
         values = values.reshape(-1)
     if isinstance(values, pa.Array) and not pa.types.is_nested(values.type):
-        return _from_arrow(argument, pa.LargeListArray.from_arrays([0, len(values)], values), ignore_index)
+        return _from_arrow(
+            argument, pa.LargeListArray.from_arrays([0, len(values)], values), ignore_index, labels, place
+        )
     if isinstance(values, np.ndarray) and values.ndim == 1:
-        if values.dtype != object:
+        if values.dtype.kind not in TEXTS_AND_OBJECTS:
             return _from_arrays(argument, [values], ignore_index)
         values = values.tolist()  # None if masked
     if isinstance(values, (list, tuple)):
         if values and (isinstance(values[0], (list, tuple)) or getattr(values[0], "ndim", None)):
             raise ValueError(f"{argument} must be flat with query_ids, one number per document; got lists in a list")
-        return read_numbers(argument, [values], offsets_of([len(values)]), place, ignore_index)
+        return read_numbers(argument, [values], offsets_of([len(values)]), place, ignore_index, labels)
     form = f"shape {values.shape}" if isinstance(values, np.ndarray) else getattr(values, "type", type(values).__name__)
     hint = logits_hint(argument, values)
     raise ValueError(f"{argument} must be flat with query_ids, one number per document; got {form}{hint}")
@@ -127,6 +132,7 @@ def _combined(values: Any) -> Any:
 
 
 DTYPE = attrgetter("dtype")
+TEXTS_AND_OBJECTS = "OUT"  # kinds of types of arrays that are read as lists
 
 
 def _one_query(argument: str, values: Any) -> Any:
@@ -159,7 +165,9 @@ def _from_array(argument: str, values: NDArray[Any], ignore_index: float | None)
     return Column(numeric_array(argument, values), offsets, present, is_padding(values, ignore_index))
 
 
-def _from_arrays(argument: str, rows: Sequence[NDArray[Any]], ignore_index: float | None) -> Column:
+def _from_arrays(
+    argument: str, rows: Sequence[NDArray[Any]], ignore_index: float | None, labels: Labels | None = None
+) -> Column:
     """Read one 1-D array per query."""
     types_of_rows = list(map(DTYPE, rows))
     are_alike = types_of_rows.count(types_of_rows[0]) == len(types_of_rows)  # hashing types is slow
@@ -167,8 +175,8 @@ def _from_arrays(argument: str, rows: Sequence[NDArray[Any]], ignore_index: floa
         dtype: types_of_rows.index(dtype)
         for dtype in ([types_of_rows[0]] if are_alike else dict.fromkeys(types_of_rows))
     }  # the queries of these rows
-    if np.dtype(object) in first:
-        return _from_lists(argument, rows, ignore_index)
+    if any(dtype.kind in TEXTS_AND_OBJECTS for dtype in first):
+        return _from_lists(argument, rows, ignore_index, labels)
     if set(dimensions := list(map(attrgetter("ndim"), rows))) != {1}:
         query, wrong = next((query, each) for query, each in enumerate(dimensions) if each != 1)
         raise ValueError(f"{argument}: query {query}: must be a 1-D array of documents; got {wrong}-D")
@@ -181,7 +189,7 @@ def _from_arrays(argument: str, rows: Sequence[NDArray[Any]], ignore_index: floa
     values = arrays[0] if len(arrays) == 1 else _concatenated(arrays, are_alike)
     mixed = len(dtypes) > 1 and values.dtype.kind == "f"
     if mixed and any(array.dtype.kind in "iu" and beyond_2_53(array).any() for array in arrays):
-        return _from_lists(argument, rows, ignore_index)
+        return _from_lists(argument, rows, ignore_index, labels)
     if ignore_index is None or (set(dtypes) == {values.dtype} and Widened not in set(map(type, rows))):
         padding = is_padding(values, ignore_index)
     else:  # the values have another type than the row
@@ -197,7 +205,13 @@ def _concatenated(arrays: Sequence[Any], are_alike: bool) -> NDArray[Any]:
     return np.concatenate(arrays)
 
 
-def _from_arrow(argument: str, lists: pa.Array, ignore_index: float | None) -> Column:
+def _from_arrow(
+    argument: str,
+    lists: pa.Array,
+    ignore_index: float | None,
+    labels: Labels | None = None,
+    place: Place | None = None,
+) -> Column:
     """Read an Arrow list array, without a copy of its values."""
     if any(test(lists.type) for test in OTHER_LISTS):
         offsets = offsets_of(pc.fill_null(pc.list_value_length(lists), 0).to_pylist())
@@ -215,6 +229,10 @@ def _from_arrow(argument: str, lists: pa.Array, ignore_index: float | None) -> C
     if pa.types.is_null(values.type):  # all values are missing
         values = values.cast(pa.float64())
     if not _is_numeric(values.type):
+        own = values.type.value_type if pa.types.is_dictionary(values.type) else values.type
+        if id_kind(own) == "text" and argument.startswith("references"):
+            offsets -= offsets[0]
+            return read_numbers(argument, [values.to_pylist()], offsets, place or numbered, ignore_index, labels)
         kind = "text" if id_kind(values.type) == "text" else shown(str(values.type))[1:-1]
         raise ValueError(f"{argument} must hold numbers; got {kind}; convert them to float64")
     present = None
@@ -239,7 +257,9 @@ def _filled(values: "pa.Array | pa.ChunkedArray") -> "pa.Array | pa.ChunkedArray
     return values.fill_null(False if pa.types.is_boolean(values.type) else 0)
 
 
-def _from_lists(argument: str, rows: Sequence[Any], ignore_index: float | None = None) -> Column:
+def _from_lists(
+    argument: str, rows: Sequence[Any], ignore_index: float | None = None, labels: Labels | None = None
+) -> Column:
     """Read nested sequences of numbers and None, and arrays among them."""
     given = rows
     if not set(map(type, rows)) <= {list, tuple}:
@@ -253,7 +273,7 @@ def _from_lists(argument: str, rows: Sequence[Any], ignore_index: float | None =
                 problem = f"must be a list of documents; got {type(row).__name__}"
             raise ValueError(f"{argument}: query {query}: {problem}")
     offsets = offsets_of(np.fromiter(map(len, rows), np.int64))
-    column = read_numbers(argument, rows, offsets, ignore_index=ignore_index)
+    column = read_numbers(argument, rows, offsets, ignore_index=ignore_index, labels=labels)
     if column.padding is not None:
         for query, row in enumerate(given):
             if isinstance(row, np.ndarray) and row.dtype != object:
@@ -279,11 +299,13 @@ def read_numbers(
     offsets: NDArray[np.int64],
     place: Place = numbered,
     ignore_index: float | None = None,
+    labels: Labels | None = None,
     kinds: Set[type] | None = None,
 ) -> Column:
     """Read numbers and None of several queries, one after the other, in lists or tuples of any lengths.
 
-    The types of all numbers are `kinds`, if they are known. It is an error if a value would be rounded.
+    Text is one of the labels. The types of all numbers are `kinds`, if they are known. It is an error if a value would
+    be rounded.
     """
     if offsets[-1] >= MANY and (column := _plain_numbers(rows, offsets, ignore_index, kinds)) is not None:
         return column
@@ -295,7 +317,7 @@ def read_numbers(
         array = np.empty(0, object)
     present = None
     if not _holds_all(array):
-        array, present = _one_by_one(argument, values, offsets, place)
+        array, present = _one_by_one(argument, values, offsets, place, labels)
     padding = None if ignore_index is None else _padding_in_list(values, array, ignore_index)
     return Column(array, offsets, present, padding)
 
@@ -341,7 +363,7 @@ def _holds_all(array: NDArray[Any]) -> bool:
 
 
 def _one_by_one(
-    argument: str, given: list[Any], offsets: NDArray[np.int64], place: Place
+    argument: str, given: list[Any], offsets: NDArray[np.int64], place: Place, labels: Labels | None
 ) -> tuple[NDArray[Any], Mask | None]:
     """Return numbers as an array, and a mask of those that are not None; reject other values and rounding."""
 
@@ -351,6 +373,8 @@ def _one_by_one(
 
     foreign = {kind for kind in set(map(type, given)) if not _is_number(kind) and kind is not type(None)}
     values = [number(value) if type(value) in foreign else value for value in given] if foreign else given
+    if labels is not None and any(issubclass(kind, str) for kind in foreign):
+        values = labels.numbers(values)
     present = np.array([value is not None for value in values], bool)
     mask = None if present.all() else present
     values = [0 if value is None else value for value in values]
@@ -358,7 +382,7 @@ def _one_by_one(
     for kind in kinds:
         if not _is_number(kind):
             at = next(at for at, value in enumerate(values) if type(value) is kind)
-            raise refuse(at, "is not a number; give a number or None")
+            raise refuse(at, _not_a_number(argument, values, values[at], labels))
     if mask is not None and _holds_all(array := np.array(values)):
         return array, mask
     if all(issubclass(kind, Integral) for kind in kinds):
@@ -375,6 +399,13 @@ def _one_by_one(
         if float(array[at]) != value and value == value:  # and it is not NaN
             raise refuse(at, "would be rounded; give floats, or all integers of at most 64 bits")
     return array, mask
+
+
+def _not_a_number(argument: str, values: Iterable[Any], value: Any, labels: Labels | None) -> str:
+    """Return the reason why a value is refused; of text in place of a relevance, what to write for labels."""
+    if not argument.startswith("references") or not isinstance(value, str):
+        return "is not a number; give a number or None"
+    return f"is not a number; {to_label(values)}" if labels is None else labels.unknown(value)
 
 
 def _is_number(kind: type) -> bool:
@@ -465,6 +496,8 @@ def _padding_in_list(values: list[Any], array: NDArray[Any], ignore_index: float
         return is_padding(array, ignore_index)
 
     def is_reference(value: Any) -> bool:
+        if isinstance(value, str):  # a label
+            return False
         if value is None or (_is_number(type(value)) and not isinstance(value, np.generic)):
             return bool(value == ignore_index)
         return bool(is_padding(np.asanyarray(converted(value)), ignore_index))

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from ..measure.labels import Labels
 from ..measure.messages import brief, nearest, shown
 
 Possible = Mapping[str, tuple[str, ...]]  # the names that each field may have
@@ -109,6 +110,10 @@ class Names:
     kind: str  # "run", "qrels" or "exclude"
     given: Mapping[str, Any]  # the names that `fields` gives, by field; None for a field that is not there
     score_order: str = "descending"
+    labels: Labels | None = None  # what the relevances may be in place of numbers
+    # of a document that a run lists several times, its best row is kept, the first or the last of equal scores; None:
+    # an error
+    keep: str | None = None
 
     @property
     def ascending(self) -> bool:
@@ -183,27 +188,32 @@ def check_fields(fields: Any) -> dict[str, tuple[str | None, str | None]]:
     return found
 
 
-def names_of_side(kind: str, fields: Any = None, score_order: str = "descending") -> Names:
+def names_of_side(
+    kind: str,
+    fields: Any = None,
+    score_order: str = "descending",
+    labels: Labels | None = None,
+    keep: str | None = None,
+) -> Names:
     """Return the names that the fields of one side may have, with the ones that `fields` gives for it."""
-    return _known_names(kind, score_order) if fields is None else _names_given(kind, fields, score_order)
-
-
-@cache
-def _known_names(kind: str, score_order: str) -> Names:
-    return Names(kind, {}, score_order)
-
-
-def _names_given(kind: str, fields: Any, score_order: str) -> Names:
+    if fields is None and labels is None and keep is None:
+        return _known_names(kind, score_order)
     given: dict[str, Any] = {}
     for field, (of_run, of_qrels) in check_fields(fields).items():
         those = {"run": (of_run,), "qrels": (of_qrels,), "exclude": (of_qrels, of_run)}[kind]
         known = IDS.get(field, ()) if kind == "exclude" else ()
         given[field] = None if None in those else tuple(dict.fromkeys((*those, *known)))
-    names = Names(kind, given, score_order)
+    names = Names(kind, given, score_order, labels if kind == "qrels" else None, keep if kind == "run" else None)
     if names.value == "score" and score_order == "descending":
         for name in given.get("score") or ():
             refuse_lowest_first(name)
     return names
+
+
+@cache
+def _known_names(kind: str, score_order: str) -> Names:
+    """Return the names that are known without `fields`, looked up once."""
+    return Names(kind, {}, score_order)
 
 
 def with_names_of_columns(fields: Any, **given: Any) -> Any:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from ..measure.labels import Labels
 from ..measure.messages import shown, warn
 from ..measure.scoring import in_threads
 from .columns import Column, beyond_2_53, offsets_of, read_flat_column
@@ -27,9 +28,9 @@ from .fields import (
     refuse_lowest_first,
     spelled,
 )
-from .hashes import Columns, hashes_of, repeated_row
+from .hashes import Columns, best_rows, hashes_of, repeated_row
 from .hits import HitReader, Hits, answers_in, are_hits, by_id, in_query
-from .ids import as_list, id_column, id_kind, read_ids
+from .ids import as_list, id_column, id_kind, once, read_ids
 from .ranked_ids import check_queries_equal, kind_of_ids
 from .sources import (
     ARROW,
@@ -51,7 +52,14 @@ PLAIN_NUMBERS = (int, float)
 KIND_OF_ARGUMENT = {"references": "qrels", "exclude": "exclude"}  # else a run
 
 
-def with_ids(argument: str, side: Any, fields: Any = None, score_order: str = "descending") -> Any:
+def with_ids(
+    argument: str,
+    side: Any,
+    fields: Any = None,
+    score_order: str = "descending",
+    labels: Labels | None = None,
+    keep: str | None = None,
+) -> Any:
     """Return a table of rows or records as `Columns`, hits as a mapping or a list of mappings, and others unchanged.
 
     The columns and fields have the names that `fields` gives, or else known ones.
@@ -59,7 +67,7 @@ def with_ids(argument: str, side: Any, fields: Any = None, score_order: str = "d
     >>> with_ids("predictions", [[{"id": "d1", "score": 0.5}]])
     [{'d1': 0.5}]
     """
-    names = names_of_side(KIND_OF_ARGUMENT.get(argument, "run"), fields, score_order)
+    names = names_of_side(KIND_OF_ARGUMENT.get(argument, "run"), fields, score_order, labels, keep)
     if names.kind == "run" and score_order == "descending":
         refuse_lowest_first(name_of_column(side), argument)
     refuse_splits(argument, side)
@@ -196,20 +204,20 @@ def _of_table(argument: str, table: Any, columns: Sequence[Any], names: Names) -
     except ValueError as error:
         raise ValueError(f"{argument}: {error}") from None
     named = dict(zip(names.columns, (columns[each] for each in at), strict=True))
-    labels = {field: f"{argument}: the column {name!r}" for field, name in named.items()}
-    read = settled_columns(dict(zip(labels.values(), named_columns(table, argument, **named), strict=True)))
+    called = {field: f"{argument}: the column {name!r}" for field, name in named.items()}
+    read = settled_columns(dict(zip(called.values(), named_columns(table, argument, **named), strict=True)))
     cells_of = dict(zip(named, read.values(), strict=True))
     if names.kind == "exclude":
         return Pairs(*cells_of.values())
-    query = read_ids(labels["query"], cells_of.pop("query"))
-    document = id_column(labels["document"], cells_of.pop("document"))
+    query = read_ids(called["query"], cells_of.pop("query"))
+    document = id_column(called["document"], cells_of.pop("document"))
 
     def place(_: int, row: int | None) -> str:
         return f"row {row}"
 
     column = Column(values_by_order(len(document), names), offsets_of([len(document)]))
     for value, values in cells_of.items():
-        column = read_flat_column(labels[value], values, place)
+        column = read_flat_column(called[value], values, place, labels=names.labels)
     lengths = query.rows, len(document), len(column.values)
     if len(set(lengths)) > 1:
         raise ValueError(
@@ -221,9 +229,12 @@ def _of_table(argument: str, table: Any, columns: Sequence[Any], names: Names) -
     starts = range(0, len(document), HASHED)
     hashes = in_threads(hashes_of, [document[start : start + HASHED] for start in starts] or [document])
     side = Columns(query.codes, query.distinct, document, numbers, np.concatenate(hashes))
-    if repeated := repeated_row(side):
+    if names.keep is not None and (kept := best_rows(side, column.present, names.keep, names.ascending)) is not None:
+        side, column = side.only(kept), column.reordered(kept, offsets_of([int(kept.sum())]))
+        numbers = side.value
+    elif names.keep is None and (repeated := repeated_row(side)):
         (row, before), ids = repeated, "document {} of query {}".format(*side.words(repeated[0]))
-        raise ValueError(f"{argument}: row {row}: {ids} is in row {before} already; give it once for a query")
+        raise ValueError(f"{argument}: row {row}: {ids} is in row {before} already; {once(names.kind)}")
     if names.kind == "qrels":  # a query without judgments counts
         rows = np.arange(len(numbers)) if column.present is None else np.flatnonzero(column.present)
         side = side if column.present is None else side.only(column.present)
@@ -314,7 +325,7 @@ def _is_empty(row: Any) -> bool:
 # Formats of both sides
 
 
-def together(inputs: Any) -> Any:
+def together(inputs: Any, score_order: str = "descending", keep: str | None = None) -> Any:
     """Return inputs whose format depends on both sides as mappings: matrices of ids and scores, and sets of columns."""
     predictions, references, query_ids, document_ids = inputs[:4]
     if are_columns_with_ids(predictions) and are_columns_with_ids(references):
@@ -332,7 +343,8 @@ def together(inputs: Any) -> Any:
     if document_ids is not None and _is_nested(predictions) and _is_nested(document_ids):
         if not isinstance(references, (Mapping, Columns)) and kind_of_ids(references) in ("integers", "numbers"):
             references = _scores_of_ids(references, document_ids, "references")  # integers in lists are values
-        predictions, document_ids = _scores_of_ids(predictions, document_ids), None
+        ascending = score_order == "ascending"
+        predictions, document_ids = _scores_of_ids(predictions, document_ids, ascending=ascending, keep=keep), None
     if is_sparse(predictions) and _has_ids(references):
         _refuse_other_columns("references", references, predictions.shape[1])
         predictions = _by_column(predictions)
@@ -518,7 +530,9 @@ def _are_scores(predictions: Any) -> bool:
     )
 
 
-def _scores_of_ids(scores: Any, ids: Any, argument: str = "predictions") -> list[dict[Any, Any]]:
+def _scores_of_ids(
+    scores: Any, ids: Any, argument: str = "predictions", ascending: bool = False, keep: str | None = None
+) -> list[dict[Any, Any]]:
     """Return the values of each query by the ids in the same places; the id -1 is no document."""
     scores, ids = (each.tolist() if isinstance(each, np.ndarray) else each for each in (scores, ids))
     scores, ids = (each.to_pylist() if isinstance(each, ARROW) else each for each in (scores, ids))
@@ -534,7 +548,8 @@ def _scores_of_ids(scores: Any, ids: Any, argument: str = "predictions") -> list
     for query, (of_query, its_ids) in enumerate(zip(scores, ids, strict=True)):
         kept = [(each, score) for each, score in zip(its_ids, of_query, strict=True) if each != -1]
         try:
-            rows.append(by_id([each for each, _ in kept], [score for _, score in kept], "run"))
+            own, kind = [score for _, score in kept], "run" if argument == "predictions" else "qrels"
+            rows.append(by_id([each for each, _ in kept], own, kind, ascending, keep=keep))
         except ValueError as error:
             raise in_query(f"document_ids: query {query}", error) from None
     return rows

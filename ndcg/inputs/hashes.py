@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ..measure.messages import shown
 from ..measure.scoring import in_threads
 from ..measure.ties import Mask
+from .columns import negated
 from .ids import FEW_IDS, Order, RowNumbers, ascending, grouped, ordinals
 
 HASHES_AT_A_TIME = 1 << 16  # rows that are sorted at a time: few enough for the processor's cache
@@ -69,6 +70,30 @@ def repeated_row(columns: Columns) -> tuple[int, int] | None:
     """Return the first row that repeats the query and document of an earlier row, and that earlier row."""
     first, again = same_rows(columns)
     return min(zip(again.tolist(), first.tolist(), strict=True), default=None)
+
+
+def best_rows(columns: Columns, present: Mask | None, keep: str, ascending: bool) -> Mask | None:
+    """Return a mask of the best row of each document of a query; None if no document is repeated.
+
+    `keep` tells which of equal scores is the best, the "first" or the "last".
+    """
+    first, again = same_rows(columns)
+    if not len(first):
+        return None
+    before = np.arange(len(columns.query))
+    before[again] = first
+    while (before[before] != before).any():
+        before = before[before]  # in the end, the first row of the document
+    rows = np.union1d(first, again)
+    lowest_first = columns.value[rows] if ascending else negated(columns.value[rows])
+    unlike = np.isnan(lowest_first)
+    lack = np.zeros(len(rows), bool) if present is None else ~present[rows]
+    order = np.lexsort((rows if keep == "first" else -rows, lowest_first, ~unlike, lack, before[rows]))
+    is_best = np.ones(len(rows), bool)
+    is_best[1:] = before[rows][order][1:] != before[rows][order][:-1]
+    kept = np.ones(len(columns.query), bool)
+    kept[rows[order[~is_best]]] = False
+    return kept
 
 
 def same_rows(*sides: Columns) -> tuple[RowNumbers, RowNumbers]:

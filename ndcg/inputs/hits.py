@@ -27,7 +27,7 @@ from .fields import (
     spelled,
     unknown_error,
 )
-from .ids import id_kind, types_of_no_ids
+from .ids import id_kind, once, types_of_no_ids
 
 FieldPath = tuple[str, ...]  # the names that lead from a hit to one of its fields
 
@@ -95,7 +95,9 @@ def hits_of(row: Any, names: Names) -> Hits | None:
         if row == [] and row is not given:
             return Hits(row)
         if isinstance(row, CONTAINERS) and row is not given and row and query_of(given, names) is not None:
-            if isinstance(row, Mapping) and all(map(could_be_value, row.values())):
+            if isinstance(row, Mapping) and all(
+                could_be_value(each) or _may_be_label(each, names) for each in row.values()
+            ):
                 return Hits(list(row), list(row.values()))
             if not isinstance(row, Mapping) and not types_of_no_ids(row):
                 return Hits(row)
@@ -164,9 +166,14 @@ def query_of(row: Any, names: Names) -> Any:
 
 
 def by_id(
-    ids: Collection[Any], values: Iterable[Any] | None, kind: str, ascending: bool = False, advice: str = AS_TEXT
+    ids: Collection[Any],
+    values: Iterable[Any] | None,
+    kind: str,
+    ascending: bool = False,
+    advice: str = AS_TEXT,
+    keep: str | None = None,
 ) -> dict[Any, Any]:
-    """Return the values of a query's documents by their ids, which must differ.
+    """Return the values of a query's documents by their ids, which must differ unless `keep` says which one to keep.
 
     Without values, the order of a run makes them: they fall by one from rank to rank, or rise. A relevance is 1.
 
@@ -176,16 +183,38 @@ def by_id(
     step = 1 if ascending else -1
     ranks = range(step, step * (len(ids) + 1), step) if kind == "run" else repeat(1, len(ids))
     wrong = types_of_no_ids(ids)
-    found = {} if wrong else dict(zip(ids, ranks if values is None else map(_number, values), strict=True))
+    numbers = ranks if values is None else list(map(_number, values))
+    found = {} if wrong else dict(zip(ids, numbers, strict=True))
     if len(found) == len(ids):
         return found
+    if keep is not None and not wrong:
+        return _best_by_id(zip(ids, numbers, strict=True), ascending, keep)
     first: dict[Any, int] = {}
     for at, each in enumerate(ids):
         if type(each) in wrong:
             raise PositionError(at, f"an id must be text or an integer; got {shown(each)}; {advice}")
         if not wrong and first.setdefault(each, at) < at:
-            problem = f"document {shown(each)} is in position {first[each]} already; give it once for a query"
+            problem = f"document {shown(each)} is in position {first[each]} already; {once(kind)}"
             raise PositionError(at, problem)
+    return found
+
+
+def _best_by_id(pairs: Iterable[tuple[Any, Any]], ascending: bool, keep: str) -> dict[Any, Any]:
+    """Return the best value of each id, in the order of these values; what is not a number is kept, to be refused."""
+    found: dict[Any, Any] = {}
+    for each, value in pairs:
+        before = found.get(each)
+        if before is not None and isinstance(before, Real) and before == before:
+            if value is None:
+                continue
+            if isinstance(value, Real) and value == value:
+                is_better = value < before if ascending else value > before
+                if not is_better and not (keep == "last" and value == before):
+                    continue
+        elif before is not None:
+            continue
+        found.pop(each, None)
+        found[each] = value
     return found
 
 
@@ -261,7 +290,7 @@ class HitReader:
             self._account(hits)
         if names.kind == "run" and not self.warning and "score" not in names.given:
             self.warning = contradiction(query, hits, names.ascending)
-        return by_id(hits.ids, hits.values, names.kind, names.ascending)
+        return by_id(hits.ids, hits.values, names.kind, names.ascending, keep=names.keep)
 
     def _account(self, hits: Hits) -> None:
         """Raise an error if hits have what could be their value under an unknown name, or two names for their ids."""
@@ -532,7 +561,7 @@ def _values_beside(row: Any, ids: Sequence[Any], name_of_ids: str, names: Names)
         for name in _names_of(row)
         if name != name_of_ids
         and not plain_name(str(name)).endswith("ids")
-        and (each := _values_of(_field(row, (name,)), ids)) is not None
+        and (each := _values_of(_field(row, (name,)), ids, names, name)) is not None
         and not all(value is None for value in each)
     }
     for name in spelled(beside, names.given.get(names.value) or (*possible, *names.of_hits[names.value])):
@@ -552,14 +581,22 @@ def _values_beside(row: Any, ids: Sequence[Any], name_of_ids: str, names: Names)
     return None
 
 
-def _values_of(values: Any, ids: Sequence[Any]) -> list[Any] | None:
-    """Return the numbers of a list, or of a mapping by the ids; None for anything else."""
+def _values_of(values: Any, ids: Sequence[Any], names: Names, name: Any) -> list[Any] | None:
+    """Return the values of a list, or of a mapping by the ids, under a name; None for anything else."""
     if isinstance(values, Mapping):
-        if not values or not all(map(could_be_value, values.values())) or not set(ids) <= values.keys():
-            return None
-        return [values[each] for each in ids]
-    found = _flat_list(values)
-    return None if found is None or not all(map(could_be_value, found)) else found
+        found = [values[each] for each in ids] if values and set(ids) <= values.keys() else None
+    else:
+        found = _flat_list(values)
+    known = names.given.get(names.value) or LISTS_OF_VALUES[names.kind]
+    is_known = len(spelled([name], known)) > 0
+    if found is None or not all(could_be_value(each) or (is_known and _may_be_label(each, names)) for each in found):
+        return None
+    return found
+
+
+def _may_be_label(value: Any, names: Names) -> bool:
+    """Return whether a value could be a judge's word under a name that is known to be that of a relevance."""
+    return names.kind == "qrels" and isinstance(value, str)
 
 
 def _first_list(row: Any, names: Sequence[str]) -> str | None:

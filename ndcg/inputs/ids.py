@@ -27,6 +27,16 @@ RowNumbers = NDArray[np.int64]
 Order = slice | RowNumbers
 
 
+def once(kind: str) -> str:
+    """Return what an error about a repeated document in a run, or in qrels, says to do.
+
+    >>> once("run"), once("qrels")
+    ('give it once for a query, or duplicates="best" to count it once, at its best rank', 'give it once for a query')
+    """
+    best = ', or duplicates="best" to count it once, at its best rank'
+    return "give it once for a query" + best * (kind == "run")
+
+
 # Kinds
 
 

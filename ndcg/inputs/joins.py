@@ -13,11 +13,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ..measure.labels import Labels
 from ..measure.messages import shown
 from ..measure.scoring import in_threads
 from .columns import Column, in_dtype, is_padding, offsets_of, read_flat_column, read_numbers
 from .exclusion import are_excluded, without
-from .hashes import Columns, hashes_of, repeated_row, same_rows
+from .hashes import Columns, best_rows, hashes_of, repeated_row, same_rows
 from .ids import (
     THREADED,
     Ids,
@@ -30,6 +31,7 @@ from .ids import (
     id_column,
     id_kind,
     index_among,
+    once,
     read_ids,
 )
 from .rankings import Rankings
@@ -51,6 +53,8 @@ def join_rows(
     score_dtype: str = "given",
     score_order: str = "descending",
     ignore_index: float | None = None,
+    labels: Labels | None = None,
+    keep: str | None = None,
 ) -> Rankings:
     """Group rows by query. Rows of a query keep their order, except ties, which are ordered by document id."""
     queries = read_ids("query_ids", query_ids)
@@ -63,15 +67,21 @@ def join_rows(
         return f"query {shown(ids[int(codes[row])].as_py())}, row {row}"
 
     score = read_flat_column("predictions", predictions, row_of).without_unretrieved(score_order)
-    relevance = read_flat_column("references", references, row_of, ignore_index)
+    relevance = read_flat_column("references", references, row_of, ignore_index, labels)
     _check_lengths(score, relevance, queries, documents)
     order, offsets = queries.grouped()
     rows: Columns | None = None
+    if keep is not None and documents is None:
+        raise ValueError('duplicates="best" needs document_ids, the ids by which documents are the same')
     if documents is not None:
         rows = Columns(codes, ids, documents, score.values, hashes_of(documents))
-        if (repeated := repeated_row(rows)) is not None:
+        if keep is None and (repeated := repeated_row(rows)) is not None:
             again = f"{row_of(0, repeated[0])}: document {rows.words(repeated[0])[0]}"
-            raise ValueError(f"document_ids: {again} is in row {repeated[1]} already; give it once for a query")
+            raise ValueError(f"document_ids: {again} is in row {repeated[1]} already; {once('run')}")
+        if keep and (best := best_rows(rows, score.present, keep, score_order == "ascending")) is not None:
+            _refuse_two_judgments(rows, relevance, row_of)
+            order, offsets = grouped(codes[best], len(ids))
+            order = np.flatnonzero(best)[order]
         if by_docid:
             order = _sort_ties(order, codes, in_dtype(score.values, score_dtype), rows.ordinals)
 
@@ -99,6 +109,17 @@ def join_rows(
     had, has = given.counts(), given.only(kept).counts()
     counts = np.stack([had[name] - has[name] for name in ("retrieved", "judged")], axis=1)
     return rankings.only(kept)._replace(excluded=counts)
+
+
+def _refuse_two_judgments(rows: Columns, relevance: Column, row_of: Callable[[int, int], str]) -> None:
+    """Raise an error for a document whose rows have different relevances."""
+    first, again = same_rows(rows)
+    judged = np.ones(len(rows.query), bool) if relevance.present is None else relevance.present
+    unlike = (judged[first] != judged[again]) | (judged[first] & (relevance.values[first] != relevance.values[again]))
+    for at in np.flatnonzero(unlike)[:1].tolist():
+        document = rows.words(int(again[at]))[0]
+        problem = f"document {document} has another relevance than in row {first[at]}; give it one"
+        raise ValueError(f"references: {row_of(0, int(again[at]))}: {problem}")
 
 
 def _check_lengths(score: Column, relevance: Column, queries: Ids, documents: Any) -> None:
@@ -158,18 +179,21 @@ def join_by_id(
     score_dtype: str = "given",
     score_order: str = "descending",
     ignore_index: float | None = None,
+    labels: Labels | None = None,
 ) -> Rankings:
     """Join both sides by ids: for each query of the references, first the retrieved documents, then the others."""
     if exclude is None and isinstance(predictions, Mapping) and isinstance(references, Mapping):
-        return _join_mappings(predictions, references, by_docid, ignore_index)
-    run, qrels = _both_columns(predictions, references, ignore_index)
+        return _join_mappings(predictions, references, by_docid, ignore_index, labels)
+    run, qrels = _both_columns(predictions, references, ignore_index, labels)
     if exclude is None:
         return _join_columns(run, qrels, by_docid, score_dtype, ignore_index)
     run, qrels, counts = without(exclude, run, qrels)
     return _join_columns(run, qrels, by_docid, score_dtype, ignore_index)._replace(excluded=counts)
 
 
-def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_index: float | None) -> Rankings:
+def _join_mappings(
+    predictions: Side, references: Side, by_docid: bool, ignore_index: float | None, labels: Labels | None
+) -> Rankings:
     """Join mappings by their own keys: faster than as columns, above all for a few queries."""
     if predictions and references and predictions.keys().isdisjoint(references):
         raise _nothing_shared(next(iter(predictions)), next(iter(references)))
@@ -209,7 +233,7 @@ def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_i
 
     offsets = offsets_of(lengths)
     score = read_numbers("predictions", [scores], offsets, place)
-    relevance = read_numbers("references", [relevances], offsets, place, ignore_index, value_types)
+    relevance = read_numbers("references", [relevances], offsets, place, ignore_index, labels, value_types)
     retrieved = np.frombuffer(is_retrieved, bool)
     both = retrieved if relevance.present is None else retrieved & relevance.present
     if not both.any():
@@ -223,7 +247,9 @@ def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_i
     return Rankings.of(score.only(retrieved), relevance, **of_queries)
 
 
-def _both_columns(predictions: Any, references: Any, ignore_index: float | None) -> tuple[Columns, Columns]:
+def _both_columns(
+    predictions: Any, references: Any, ignore_index: float | None, labels: Labels | None
+) -> tuple[Columns, Columns]:
     """Return both sides as columns; of two mappings, only the queries of the references."""
     are_mappings = isinstance(predictions, Mapping) and isinstance(references, Mapping)
     if are_mappings:
@@ -231,8 +257,8 @@ def _both_columns(predictions: Any, references: Any, ignore_index: float | None)
             raise _nothing_shared(next(iter(predictions)), next(iter(references)))
         predictions = {query: predictions[query] for query in references if query in predictions}
     run, qrels = (
-        side if isinstance(side, Columns) else _of_mapping(argument, side, ignore_index, are_mappings)
-        for argument, side in (("predictions", predictions), ("references", references))
+        side if isinstance(side, Columns) else _of_mapping(argument, side, ignore_index, own, are_mappings)
+        for argument, side, own in (("predictions", predictions, None), ("references", references, labels))
     )
     if run.names is None and qrels.names is None:
         return run, qrels
@@ -246,7 +272,9 @@ def _both_columns(predictions: Any, references: Any, ignore_index: float | None)
     return run, qrels
 
 
-def _of_mapping(argument: str, side: Side, ignore_index: float | None, may_differ: bool) -> Columns:
+def _of_mapping(
+    argument: str, side: Side, ignore_index: float | None, labels: Labels | None, may_differ: bool
+) -> Columns:
     """Return a mapping as columns; its ids may be of several kinds only if it `may_differ` from a column."""
     queries = list(side)
     given = list(chain.from_iterable(each.values() for each in side.values()))
@@ -255,7 +283,7 @@ def _of_mapping(argument: str, side: Side, ignore_index: float | None, may_diffe
     def place(query: int, position: int | None) -> str:
         return f"query {shown(queries[query])}, document {shown(list(side[queries[query]])[position or 0])}"
 
-    column = read_numbers(argument, [given], offsets_of(lengths), place, ignore_index)
+    column = read_numbers(argument, [given], offsets_of(lengths), place, ignore_index, labels)
     documents = list(chain.from_iterable(side.values()))
     ids, names = queries, None
     if not all(map(id_kind, set(map(type, documents)))):

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from ..measure.labels import to_label
 from ..measure.messages import shown
 from .hits import by_id, in_query
 from .ids import check_ids, id_kind, types_of_no_ids
@@ -25,7 +26,7 @@ KINDS = {"text": "text", "integers": "integers"}  # kinds of ids in lists
 
 
 def by_ranked_ids(
-    predictions: Any, references: Any, score_order: str = "descending"
+    predictions: Any, references: Any, score_order: str = "descending", keep: str | None = None
 ) -> tuple[IdMapping, IdMapping] | None:
     """Return ``{query: {document: value}}`` for ranked ids and the ids of relevant documents; None for other formats.
 
@@ -44,6 +45,8 @@ def by_ranked_ids(
     kinds = set(kinds_of_ids)
     if kinds == {"text", "integers"} and not any(isinstance(row, str) for row in chain(predictions, references)):
         hint = "give ids as all text or all integers, scores and relevances as numbers"
+        if kinds_of_ids[1] == "text":
+            hint += f"; {to_label(chain.from_iterable(row for row in references if row is not None))}"
         raise ValueError(f"predictions hold {kinds_of_ids[0]} and references {kinds_of_ids[1]}; {hint}")
     if "other" in kinds or ("mapping" not in kinds and kinds - {None} != {"text"}):
         return None
@@ -51,7 +54,7 @@ def by_ranked_ids(
     refuse_pairs_of_ids(ranked, relevant)
     check_queries_equal(len(ranked), len(relevant))
     sides = (
-        {query: _by_id("predictions", query, row, score_order) for query, row in enumerate(ranked)},
+        {query: _by_id("predictions", query, row, score_order, keep) for query, row in enumerate(ranked)},
         {query: _by_id("references", query, row, score_order) for query, row in enumerate(relevant)},
     )
     types = set(map(type, chain.from_iterable(chain.from_iterable(side.values() for side in sides))))
@@ -60,7 +63,9 @@ def by_ranked_ids(
     return sides
 
 
-def with_ids_by_query(predictions: Any, references: Any, score_order: str = "descending") -> tuple[Any, Any]:
+def with_ids_by_query(
+    predictions: Any, references: Any, score_order: str = "descending", keep: str | None = None
+) -> tuple[Any, Any]:
     """Return both sides, with ``{query: {document: value}}`` for mappings of queries to ids; others unchanged.
 
     The ids are as in `by_ranked_ids`; a list of integers in a mapping holds ids, as in a file.
@@ -77,7 +82,7 @@ def with_ids_by_query(predictions: Any, references: Any, score_order: str = "des
     for argument, rows in listed.items():
         check_ids(argument, sides[argument], nested=False)
         try:
-            sides_by_query = {query: _by_id(argument, query, row, score_order) for query, row in rows.items()}
+            sides_by_query = {query: _by_id(argument, query, row, score_order, keep) for query, row in rows.items()}
             if len({id_kind(type(document)) for documents in sides_by_query.values() for document in documents}) > 1:
                 raise _mixed_types({argument: sides_by_query})
         except ValueError as error:
@@ -142,7 +147,7 @@ def _ranked_rows(side: Any) -> list[Any]:
     return [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]
 
 
-def _by_id(argument: str, query: Any, row: Any, score_order: str) -> Mapping[Any, Any]:
+def _by_id(argument: str, query: Any, row: Any, score_order: str, keep: str | None = None) -> Mapping[Any, Any]:
     """Return a query's documents with their values, from a mapping or by position."""
     kind = "run" if argument == "predictions" else "qrels"
     if row is None:
@@ -154,7 +159,7 @@ def _by_id(argument: str, query: Any, row: Any, score_order: str) -> Mapping[Any
             raise ValueError("a set has no order; give a list of ids, best first")
         if kind == "run" and isinstance(row, (list, tuple)) and row and row[-1] == -1:
             row = row[: len(row) - _fill(row)]
-        found = by_id(row, None, kind, score_order == "ascending", WITH_IDS)
+        found = by_id(row, None, kind, score_order == "ascending", WITH_IDS, keep if kind == "run" else None)
         return row if isinstance(row, Mapping) else found
     except ValueError as error:
         raise in_query(f"{argument}: query {shown(query)}", error) from None

@@ -1,5 +1,6 @@
 """The input of the kernel: relevances and scores, query after query, and the names of queries."""
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import pairwise
@@ -9,7 +10,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..measure.scoring import InvalidRankingError
+from ..measure.labels import Labels
+from ..measure.scoring import NOT_A_RELEVANCE, InvalidRankingError
 from ..measure.ties import Mask
 from .columns import Column, Place, in_dtype, negated, numbered
 from .ids import PROBE, float_hint
@@ -103,6 +105,20 @@ class Rankings(NamedTuple):
             return self
         self._refuse_scores(~(self.score > -np.inf), "is not a score; None or inf marks one not retrieved")
         return self._replace(score=negated(self.score))
+
+    def with_gains(self, labels: Labels) -> "Rankings":
+        """Return the same documents, with the gain of each label as its relevance, and 0 for those not judged."""
+        gains = labels.gains_of(self.relevance)
+        unknown = np.isnan(gains) if self.judged is None else np.isnan(gains) & self.judged
+        if unknown.any():
+            at = int(unknown.argmax())
+            query = int(np.searchsorted(self.offsets, at, side="right")) - 1
+            label = float(self.relevance[at])
+            problem = (
+                f"{label:g} {labels.unknown(label)}" if math.isfinite(label) else NOT_A_RELEVANCE.format(value=label)
+            )
+            raise InvalidRankingError("relevance", query, at - int(self.offsets[query]), problem)
+        return self._replace(relevance=gains if self.judged is None else np.where(self.judged, gains, 0))
 
     def gap_in_ranks(self) -> str:
         """Return what a warning says about scores that are ranks, lowest first, of which some are missing.

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..measure.labels import Labels
 from ..measure.messages import warn
 from ..measure.scoring import InvalidRankingError
 from .columns import numbered, read_column
@@ -25,7 +26,7 @@ from .hashes import Columns
 from .ids import check_ids
 from .ids_as_values import refuse_ids_as_values, refuse_other_rows, refuse_typed_triples
 from .joins import join_by_id, join_rows, refuse_open_ties
-from .ranked_ids import by_ranked_ids, check_queries_equal, with_ids_by_query
+from .ranked_ids import by_ranked_ids, check_queries_equal, kind_of_ids, with_ids_by_query
 from .rankings import Rankings, to_arrow
 from .sources import is_sparse, settled
 from .sparse import dense_pieces, join_sparse
@@ -70,28 +71,36 @@ class Inputs(NamedTuple):
         has_more = any(each is not None for each in (self.query_ids, self.document_ids, self.exclude, self.fields))
         return not has_more and are_mappings(self.predictions) and are_mappings(self.references)
 
-    def settled(self, score_order: str = "descending") -> "Inputs":
+    def settled(
+        self, score_order: str = "descending", labels: Labels | None = None, keep: str | None = None
+    ) -> "Inputs":
         """Return rankings of other libraries as arrays, and tables, records and hits by their ids."""
         check_fields(self.fields)
         if self.are_numbers or self.are_mappings:
             return self
-        (inputs,) = settled_systems({"predictions": self.predictions}, self, [score_order])
+        (inputs,) = settled_systems({"predictions": self.predictions}, self, [score_order], labels, keep)
         return inputs
 
 
-def settled_systems(runs: Mapping[str, Any], inputs: Inputs, score_orders: Iterable[str]) -> list[Inputs]:
+def settled_systems(
+    runs: Mapping[str, Any],
+    inputs: Inputs,
+    score_orders: Iterable[str],
+    labels: Labels | None = None,
+    keep: str | None = None,
+) -> list[Inputs]:
     """Return the inputs of each system, settled; all but the predictions are shared, and read once.
 
     The predictions are by the name of the argument.
     """
-    fields = inputs.names
+    fields, score_orders = inputs.names, list(score_orders)
     shared = {name: side for name, side in inputs.rankings.items() if name != "predictions"}
     refuse_same_iterator({**runs, **shared})
     sides = {
-        name: with_ids(name, side, fields, order)
+        name: with_ids(name, side, fields, order, keep=keep)
         for (name, side), order in zip(runs.items(), score_orders, strict=True)
     }
-    sides |= {name: with_ids(name, shared[name], fields) for name in ("references", "exclude")}
+    sides |= {name: with_ids(name, shared[name], fields, labels=labels) for name in ("references", "exclude")}
     for name in runs:
         if runs[name] is shared["references"]:
             refuse_same_column(name, sides[name], sides["references"])
@@ -100,7 +109,10 @@ def settled_systems(runs: Mapping[str, Any], inputs: Inputs, score_orders: Itera
     together_with = {**dict.fromkeys(runs), **shared, **sides}
     together_with = dict(zip(together_with, settled(**together_with), strict=True))
     shared = {name: together_with[name] for name in shared}
-    return [together(inputs._replace(predictions=together_with[name], **shared)) for name in runs]
+    return [
+        together(inputs._replace(predictions=together_with[name], **shared), order, keep)
+        for name, order in zip(runs, score_orders, strict=True)
+    ]
 
 
 def refuse_same_iterator(sides: Mapping[str, Any]) -> None:
@@ -139,7 +151,7 @@ def read(
     order of scores.
     """
     inputs = Inputs(predictions, references, query_ids, document_ids, exclude, fields=fields)
-    return _align(inputs.settled(how.get("score_order", "descending")), **how)
+    return _align(inputs.settled(how.get("score_order", "descending"), how.get("labels"), how.get("keep")), **how)
 
 
 def _align(
@@ -150,18 +162,22 @@ def _align(
     by_docid: bool = False,
     score_dtype: str = "given",
     score_order: str = "descending",
+    labels: Labels | None = None,
+    keep: str | None = None,
     first_query: int = 0,
 ) -> Rankings:
     """Align predictions and references that are settled, as `read` does."""
     order = {"by_docid": by_docid, "score_dtype": score_dtype, "score_order": score_order}
-    rankings = _join(inputs, ignore_index=ignore_index, **order)
+    rankings = _join(inputs, ignore_index=ignore_index, labels=labels, keep=keep, **order)
     if score_order == "ascending" and rankings.place is not None and (gap := rankings.gap_in_ranks()):
         warn(f"predictions: {gap}")
     try:
         rankings = rankings.with_scores_in(score_dtype).with_highest_first(score_order)
+        rankings = rankings if labels is None else rankings.with_gains(labels)
     except InvalidRankingError as error:
+        argument = {"relevance": "references", "score": "predictions"}[error.array]
         place, before = (numbered, first_query) if rankings.place is None else (rankings.place, 0)
-        raise ValueError(f"predictions: {place(before + error.query, error.position)}: {error.problem}") from None
+        raise ValueError(f"{argument}: {place(before + error.query, error.position)}: {error.problem}") from None
     if rankings.place is not None:
         rankings = rankings.matched()
     if judged_only:
@@ -171,42 +187,64 @@ def _align(
     return rankings
 
 
-def _join(inputs: Inputs, **how: Any) -> Rankings:
+def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:
     """Put predictions and references into the same order of queries and documents, according to their format."""
     predictions, references, query_ids, document_ids, exclude, *_ = inputs
     if inputs.are_numbers:
-        return join_lists(predictions, references, how["ignore_index"], how["score_order"])
+        return join_lists(predictions, references, how["ignore_index"], how["score_order"], how["labels"])
     if inputs.are_mappings or (are_columns_with_ids(predictions) and are_columns_with_ids(references)):
         _refuse_ids_of_rows(query_ids, document_ids)
         return join_by_id(predictions, references, exclude, **how)
     for argument, side in (("predictions", predictions), ("references", references)):
         if side is None:
-            in_order = 'give ranks as predictions, with score_order="ascending"'
-            hint = f"; if the references are in rank order, {in_order}" if argument == "predictions" else ""
+            hint = "; only the measure IDCG needs no predictions" if argument == "predictions" else ""
             raise ValueError(f"{argument} are missing; give predictions and references together{hint}")
+    are_labels = how["labels"] is not None and _are_labels(predictions, references)
     if query_ids is None:
         for argument, side, other in (
             ("predictions", predictions, references),
             ("references", references, predictions),
         ):
-            if not isinstance(side, Columns):
+            if not isinstance(side, Columns) and not (argument == "references" and are_labels):
                 refuse_other_rows(argument, side, isinstance(other, (Mapping, Columns)))
     if query_ids is None and exclude is None and _are_columns(predictions, references):
         return join_sparse(predictions, references, how["ignore_index"], how["score_order"])
-    if query_ids is None and (ranked := by_ranked_ids(predictions, references, how["score_order"])) is not None:
+    have_ids = query_ids is None and not are_labels
+    if have_ids and (ranked := by_ranked_ids(predictions, references, how["score_order"], keep)) is not None:
         exclude = None if exclude is None else by_position(exclude, len(predictions))
         return join_by_id(*ranked, exclude, **how)._replace(query_ids=None)
-    predictions, references = with_ids_by_query(predictions, references, how["score_order"])
+    predictions, references = with_ids_by_query(predictions, references, how["score_order"], keep)
     by_id = _are_by_id(predictions, references, query_ids)
     if by_id or query_ids is None:
         _refuse_ids_of_rows(query_ids, document_ids)
     if exclude is not None and document_ids is None and not by_id:
         raise ValueError("exclude: documents have no ids; give query_ids and document_ids, mappings, or ranked ids")
     if query_ids is not None:
-        return join_rows(**inputs.rankings, **how)
+        return join_rows(**inputs.rankings, **how, keep=keep)
     if by_id:
         return join_by_id(predictions, references, exclude, **how)
-    return join_lists(predictions, references, how["ignore_index"], how["score_order"])
+    return join_lists(predictions, references, how["ignore_index"], how["score_order"], how["labels"])
+
+
+def without_run(inputs: Inputs, score_order: str, labels: Labels | None) -> Inputs:
+    """Return inputs without predictions, settled, with predictions in which no document was retrieved."""
+    inputs = inputs.settled(score_order, labels)
+    references, unretrieved = inputs.references, np.inf if score_order == "ascending" else -np.inf
+    if inputs.query_ids is not None:
+        return inputs._replace(predictions=np.full(len(inputs.query_ids), unretrieved))
+    if isinstance(references, (Mapping, Columns)):
+        return inputs._replace(predictions={})
+    if is_sparse(references):
+        return inputs._replace(predictions=np.full(references.shape, unretrieved))
+    if labels is None and kind_of_ids(references) not in ("integers", "numbers"):
+        return inputs._replace(predictions=[[] for _ in references])
+    offsets = read_column("references", references, labels=labels).offsets
+    return inputs._replace(predictions=[np.full(each, unretrieved) for each in np.diff(offsets)])
+
+
+def _are_labels(predictions: Any, references: Any) -> bool:
+    """Return whether text in the references is labels, and not ids: the predictions are numbers."""
+    return kind_of_ids(predictions) in ("numbers", "integers") and kind_of_ids(references) == "text"
 
 
 def _refuse_ids_of_rows(query_ids: Any, document_ids: Any) -> None:
@@ -242,11 +280,13 @@ def _are_by_id(predictions: Any, references: Any, query_ids: Any) -> bool:
     return by_id[0]
 
 
-def join_lists(predictions: Any, references: Any, ignore_index: float | None, score_order: str) -> Rankings:
+def join_lists(
+    predictions: Any, references: Any, ignore_index: float | None, score_order: str, labels: Labels | None = None
+) -> Rankings:
     """Return rankings in which each query is a list, with the same documents on both sides, and scores as given."""
     refuse_typed_triples(predictions, references)
     score = read_column("predictions", predictions).without_unretrieved(score_order)
-    relevance = read_column("references", references, ignore_index)
+    relevance = read_column("references", references, ignore_index, labels)
     check_queries_equal(len(score.offsets) - 1, len(relevance.offsets) - 1)
     if (score.offsets != relevance.offsets).any():
         scored, judged = np.diff(score.offsets), np.diff(relevance.offsets)

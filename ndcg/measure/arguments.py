@@ -99,7 +99,9 @@ OPTIONS: dict[str, Option] = {
     "gain": Option(
         "the gain of a document with relevance r",
         GAINS,
-        "a list of the gains of label 0, 1, 2, ..., or a function from an array of relevances to their gains",
+        "the gain of each label, text, a number or a flag, as in "
+        '`{"relevant": 3, "partially": 1, "not relevant": 0}` or, for a relevance level of 2, `{0: 0, 1: 0, 2: 1}`; a '
+        "list of the gains of label 0, 1, 2, ...; or a function from an array of relevances to their gains",
         said_as="gain",
     ),
     "discount": Option(
@@ -156,6 +158,13 @@ OPTIONS: dict[str, Option] = {
         default=False,
         said_as="unjudged",
     ),
+    "duplicates": Option(
+        "how to treat a document that a run lists several times for a query, such as by its chunks",
+        {"raise": "an error", "best": "it counts once, at its best rank"},
+        default="raise",
+        said_as="duplicates",
+        unsaid=("raise",),
+    ),
     "ignore_index": Option(
         "the reference that marks padding, for example -100; default: none", said_as="ignored", unsaid=(None,)
     ),
@@ -187,7 +196,8 @@ ARGUMENTS = {
         "tensor (masked arrays too), a list of 1-D arrays, a column of lists (Arrow, datasets, Polars, pandas, "
         "DuckDB), flat scores with `query_ids`, a mapping `{query: {document: score}}`, the path of a run file, or a "
         "list of document ids for each query, best first, also as `{query: ids}`. `None`, a masked value or `-inf` "
-        "marks a document that was not retrieved: it has no rank, but counts in the ideal."
+        "marks a document that was not retrieved: it has no rank, but counts in the ideal. The measure IDCG needs no "
+        "predictions."
     ),
     "references": (
         "the relevance of the same documents in the same order, 0 for irrelevant; or a mapping "

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from .arguments import DISCOUNTS, GAINS, MEASURES, OF_LIBRARIES, OPTIONS, PERFECT_IF_EMPTY
 from .conventions import CONVENTIONS
+from .labels import Labels, label_of
 from .messages import nearest, shown
 from .scoring import Discount, Gain, not_discounts
 
@@ -46,7 +47,13 @@ class ChosenOptions(TypedDict, total=False):
     """The options that a score depends on, for type checkers."""
 
     ignore_ties: bool
-    gain: Literal["linear", "exponential", "binary"] | Sequence[float] | Callable[[NDArray[np.float64]], Any] | None
+    gain: (
+        Literal["linear", "exponential", "binary"]
+        | Sequence[float]
+        | Mapping[Any, float]
+        | Callable[[NDArray[np.float64]], Any]
+        | None
+    )
     discount: Literal["log", "reciprocal", "jarvelin"] | Sequence[float] | Callable[[NDArray[np.int64]], Any] | None
     log_base: float | None
     ideal: Literal["judged", "truncated", "retrieved", "full"] | None
@@ -56,6 +63,7 @@ class ChosenOptions(TypedDict, total=False):
     zero_division: float | Literal["perfect_if_empty"] | None
     negative_relevance: Literal["raise", "clip", "keep"] | None
     judged_only: bool
+    duplicates: Literal["raise", "best"]
 
 
 class ScoringOptions(ChosenOptions, total=False):
@@ -105,7 +113,7 @@ class Options:
     """Checked options: how to read and score rankings, and how to return the values."""
 
     with_cutoffs: tuple[tuple[str, int | None], ...]  # measures with their cutoffs
-    gain: Gain
+    gain: Gain | Labels
     discount: Discount
     log_base: float
     ideal: str
@@ -115,6 +123,7 @@ class Options:
     zero_division: float | str
     negative_relevance: str
     judged_only: bool
+    duplicates: str
     ignore_index: float | None
     missing: str
     use_aggregator: bool
@@ -149,11 +158,23 @@ class Options:
         """The name of each result, its measure, and the index of its cutoff."""
         return tuple((result_name(measure, k), measure, self.cutoffs.index(k)) for measure, k in self.with_cutoffs)
 
+    @property
+    def labels(self) -> Labels | None:
+        """The labels that references may have in place of relevances, with their gains."""
+        return self.gain if isinstance(self.gain, Labels) else None
+
+    @Derived
+    def sides(self) -> dict[str, Any]:
+        """The keyword arguments of `Inputs.settled` and `from_files`."""
+        best = "last" if self.ties == "last" else "first"  # among equal scores
+        keep = None if self.duplicates == "raise" else best
+        return {"score_order": self.score_order, "labels": self.labels, "keep": keep}
+
     @Derived
     def reading(self) -> dict[str, Any]:
         """The keyword arguments of `reading.read`."""
-        names = ("judged_only", "ignore_index", "score_dtype", "score_order")
-        return {**{name: getattr(self, name) for name in names}, "by_docid": self.ties == "docid"}
+        names = ("judged_only", "ignore_index", "score_dtype")
+        return {**{name: getattr(self, name) for name in names}, **self.sides, "by_docid": self.ties == "docid"}
 
     @Derived
     def scoring(self) -> dict[str, Any]:
@@ -161,6 +182,8 @@ class Options:
         names = ("gain", "discount", "log_base", "ideal", "zero_division", "negative_relevance")
         ties = "last" if self.ties == "docid" else self.ties  # documents are read in ascending order of ids
         chosen = {name: getattr(self, name) for name in names}
+        if self.labels is not None:  # each relevance is the gain of its label
+            chosen |= {"gain": "linear", "negative_relevance": "keep"}
         return {"measures": self.measures, "cutoffs": self.cutoffs, "ties": ties, **chosen}
 
     @property
@@ -431,17 +454,41 @@ def _ignore_index(value: Any) -> float | None:
     return float(value)
 
 
-def _gain(value: Any) -> Gain:
-    if isinstance(value, str):
-        return choice("gain", value, tuple(GAINS))
+def _gain(value: Any) -> Gain | Labels:
+    if isinstance(value, str) and value in GAINS:
+        return str(value)
+    if isinstance(value, Mapping):
+        return _gains_by_label(value)
     if callable(value):
         function: Callable[[NDArray[np.float64]], Any] = value
         return function
     table = _listed_numbers(value)
     if table is None:
-        meaning = '"linear", "exponential", "binary", a list of the finite gains of labels 0, 1, 2, ... or a function'
-        raise ValueError(f"gain must be {meaning}; got {shown(value)}")
+        words = ", ".join(f'"{each}"' for each in GAINS)
+        meaning = f"{words}, the finite gains of labels 0, 1, 2, ... in a list or of any labels, {{label: gain}}"
+        near = nearest(value, GAINS) if isinstance(value, str) else ""
+        hint = f'; did you mean "{near}"?' if near else ""
+        raise ValueError(f"gain must be {meaning}, or a function; got {shown(value)}{hint}")
     return table
+
+
+def _gains_by_label(given: Mapping[Any, Any]) -> Gain | Labels:
+    """Return gains by label: as a list if the labels are the numbers 0, 1, 2, ..."""
+    gains: dict[str | float, float] = {}
+    for label, gain in given.items():
+        if not isinstance(label, (str, bool, np.bool_)) and not (is_real(label) and math.isfinite(label)):
+            raise ValueError(f"gain: a label is text, a finite number or a flag; got {shown(label)}")
+        if not is_real(gain) or not math.isfinite(gain):
+            raise ValueError(f"gain: the gain of {shown(label)} must be a finite number; got {shown(gain)}")
+        if (plain := label_of(label)) in gains:
+            raise ValueError(f"gain: the label {shown(label)} is there twice; give each label once")
+        gains[plain] = float(gain)
+    if not gains:
+        raise ValueError("gain is empty; give the gain of each label")
+    in_order = sorted(gains.items(), key=lambda each: (isinstance(each[0], str), each[0]))
+    if [label for label, _ in in_order] == [*range(len(gains))] and not any(isinstance(each, str) for each in given):
+        return np.array([gain for _, gain in in_order])
+    return Labels(tuple(in_order))
 
 
 def _discount(value: Any) -> Discount:
@@ -485,10 +532,12 @@ LABELS = np.array([*range(-2, 33), 100, 1000, *(0.1 * tenth for tenth in range(1
 RANKS = np.array([*range(1, 33), 100, 1000])
 
 
-def _function_name(option: str, value: Gain | Discount, samples: NDArray[Any]) -> str:
+def _function_name(option: str, value: Gain | Labels | Discount, samples: NDArray[Any]) -> str:
     """Return the name of gains or discounts in a signature: of a function, a hash of its results for some values."""
     if isinstance(value, str):
         return value
+    if isinstance(value, Labels):
+        return value.signature
     if not callable(value):
         return ",".join(map(_number, value))
     answers: list[str] = []

@@ -24,6 +24,7 @@ from filelock import FileLock, Timeout
 from ..inputs.ids import id_kind
 from ..inputs.rankings import Rankings, to_arrow
 from ..inputs.reading import Inputs, without_padding
+from ..measure.labels import OF_TEXT
 from ..measure.messages import shown, warn
 from .batch_file import Contents, Store, is_finished, read_finished
 
@@ -479,6 +480,12 @@ def in_ascending_order(predictions: pa.ChunkedArray) -> pa.ChunkedArray:
         for chunk in predictions.chunks
     )
     return pa.chunked_array(lists, pa.list_(pa.float64()))
+
+
+def has_text_labels(references: pa.ChunkedArray) -> bool:
+    """Return whether lists of relevances hold the numbers of labels in text."""
+    lowest = pc.min(pc.list_flatten(references)).as_py()
+    return lowest is not None and lowest <= OF_TEXT
 
 
 def _together(tables: Sequence[pa.Table], ignore_index: float | None) -> pa.Table:

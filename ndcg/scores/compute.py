@@ -15,8 +15,8 @@ from .spark import compute_spark, joined
 @describes_arguments
 def compute(
     *,
-    predictions: Any,
-    references: Any,
+    predictions: Any = None,
+    references: Any = None,
     k: Cutoffs = None,
     sample_weight: Any = None,
     query_ids: Any = None,
@@ -39,8 +39,8 @@ def compute(
         exclude: {exclude}
         fields: {fields}
         **options: `measures`, `convention`, `gain`, `discount`, `log_base`, `ideal`, `score_dtype`, `score_order`,
-            `ties`, `ignore_ties`, `zero_division`, `negative_relevance`, `judged_only`, `ignore_index`, `missing`,
-            `use_aggregator` and `engine`, as the metric card describes them.
+            `ties`, `ignore_ties`, `zero_division`, `negative_relevance`, `judged_only`, `duplicates`,
+            `ignore_index`, `missing`, `use_aggregator` and `engine`, as the metric card describes them.
 
     Returns:
         A value for each measure and cutoff under its name, such as `nDCG@10`: a float from 0 to 1

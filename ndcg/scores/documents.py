@@ -15,7 +15,7 @@ from ..measure.options import Cutoffs, Options, QueryOptions
 from ..measure.scoring import check_queries, discounts, measure_queries
 from ..measure.ties import Floats, Mask
 from .frames import from_frame
-from .queries import UserTerms, counted_parts
+from .queries import OF_GAINS, UserTerms, counted_parts
 
 
 def documents(
@@ -70,7 +70,7 @@ def documents(
         for part, before in parts:
             names = [before + at for at in range(part.queries)] if part.query_ids is None else part.names()
             with UserTerms(part, before):
-                check_queries(**part.arrays(), gain=parsed.gain, negative_relevance=parsed.negative_relevance)
+                check_queries(**part.arrays(), **{name: parsed.scoring[name] for name in OF_GAINS})
             found |= {
                 query: _documents_of(part, at, query, parsed)
                 for at, query in enumerate(names)
@@ -122,8 +122,8 @@ def _gains(part: Rankings, rows: slice, judged: Mask, options: Options) -> Float
     """Return the gain of each document, as the CG of a query with this document alone."""
     count = rows.stop - rows.start
     alone = part.relevance[rows], np.zeros(count), np.arange(count + 1)
-    gain, negative = options.gain, options.negative_relevance
-    found = measure_queries(*alone, judged=judged, measures=("CG",), gain=gain, negative_relevance=negative)
+    how = {name: options.scoring[name] for name in OF_GAINS}
+    found = measure_queries(*alone, judged=judged, measures=("CG",), **how)
     return np.asarray(found["CG"][0])
 
 

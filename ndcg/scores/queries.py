@@ -27,6 +27,7 @@ from .swapped import COMPARED, warn_if_swapped
 Values = dict[str, NDArray[np.float64]]
 Notify = Callable[[str], None]  # called with `Rankings.unmatched` if no document was both retrieved and judged
 
+OF_GAINS = ("gain", "negative_relevance")  # the arguments of the kernel that the gain of a document depends on
 NOTHING_TO_SCORE = "predictions and references hold no queries; there is nothing to score"
 
 
@@ -106,7 +107,7 @@ def counted_parts(
     before, bar = 0, None
     unmatched: set[str] = set()
     with ExitStack() as until_done:
-        inputs = from_files(inputs, options.score_order).settled(options.score_order)
+        inputs = from_files(inputs, **options.sides).settled(**options.sides)
         refuse_negative(inputs.references, inputs.exclude, options)
         for part in parts(inputs, first_query=first_query, **options.reading):
             if before and bar is None:
@@ -132,7 +133,8 @@ def counted_parts(
 
 def refuse_negative(references: Any, exclude: Any, options: Options) -> None:
     """Raise an error for the first row of a file or table with a negative relevance, unless the options allow it."""
-    if not isinstance(references, Columns) or references.place is None or options.negative_relevance != "raise":
+    may_be_negative = options.scoring["negative_relevance"] != "raise"
+    if not isinstance(references, Columns) or references.place is None or may_be_negative:
         return
     negative = references.value < 0
     if options.ignore_index is not None:
@@ -159,7 +161,8 @@ def refuse_missing(rankings: Rankings, first_query: int = 0) -> None:
 
 def checked_rankings(inputs: Inputs, **how: Any) -> Rankings:
     """Read rankings, also from files, and check that some combination of options could score them."""
-    rankings = read(**from_files(inputs, how.get("score_order", "descending")).rankings, **how)
+    sides = {name: how[name] for name in ("score_order", "labels", "keep") if name in how}
+    rankings = read(**from_files(inputs, **sides).rankings, **how)
     with UserTerms(rankings):
         check_queries(**rankings.arrays())
     return rankings
@@ -169,7 +172,7 @@ def check_rows(inputs: Inputs, options: Options) -> None:
     """Check flat rows of queries that may have more rows elsewhere, for errors that no other row could correct."""
     rankings = read(**inputs.rankings, **options.reading)
     with UserTerms(rankings):
-        check_queries(**rankings.arrays(), gain=options.gain, negative_relevance=options.negative_relevance)
+        check_queries(**rankings.arrays(), **{name: options.scoring[name] for name in OF_GAINS})
 
 
 class UserTerms:

@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ..inputs.fields import UnknownColumnError, names_of_side, refuse_lowest_first, with_names_of_columns
+from ..inputs.ids import once
 from ..inputs.reading import PART, join_lists
 from ..inputs.sources import is_spark
 from ..inputs.tables import chosen_columns
@@ -85,6 +86,8 @@ def compute_spark(
     if parsed.score_order == "descending":
         refuse_lowest_first(prediction, "prediction")
     frame = prepare(df, {**columns, "sample_weight": sample_weight}, parsed.ties, exclude)
+    if parsed.duplicates == "best" and document is None:
+        raise ValueError('duplicates="best" needs the ids of documents: name their column as document')
     if not parsed.use_aggregator:
         if query is None:
             raise ValueError("query must name the column of query ids if use_aggregator=False")
@@ -253,6 +256,8 @@ def _are_nested(frame: Any, given: Mapping[str, Any]) -> bool:
     nested = bool(types["prediction"].startswith("array<"))
     for name in ("prediction", "reference"):
         inner = types[name].removeprefix("array<").removesuffix(">")
+        if inner == "string" and name == "reference":  # labels
+            inner = "double"
         if inner not in NUMBERS or types[name].startswith("array<") != nested:
             problem = "both must be numbers, or both arrays of numbers; cast decimals to double"
             if types[name].startswith("array<struct<"):
@@ -367,6 +372,9 @@ def _measure(
         columns = _documents(columns)
         if "document" in columns:
             columns = _in_order_of_ids(columns, np.diff(offsets))
+            if options.duplicates == "best":
+                columns, offsets = _without_repeats(columns, offsets, options.score_order == "ascending")
+                begins = offsets[:-1]
             _refuse_repeats(queries, columns["document"], begins)
         lists = {name: pa.LargeListArray.from_arrays(offsets, columns[name]) for name in ("prediction", "reference")}
         columns.update(lists)
@@ -380,10 +388,11 @@ def _measure(
     _refuse_unlike(sides, place)
     weights = np.ones(len(begins)) if weight is None else _weights(weight, begins, place)
     try:
-        rankings = join_lists(sides[0], sides[1], options.ignore_index, options.score_order)
+        rankings = join_lists(sides[0], sides[1], options.ignore_index, options.score_order, options.labels)
         if "excluded" in columns:
             rankings = rankings.only(~pc.fill_null(columns["excluded"], False).to_numpy(zero_copy_only=False))
         rankings = rankings.with_scores_in(options.score_dtype).with_highest_first(options.score_order)
+        rankings = rankings if options.labels is None else rankings.with_gains(options.labels)
         if options.missing == "raise":
             refuse_missing(rankings._replace(place=lambda query, _: place(query)))
         values = measure_rankings(rankings.of_judged() if options.judged_only else rankings, options)
@@ -408,6 +417,32 @@ def _in_order_of_ids(columns: Mapping[str, pa.Array], lengths: NDArray[np.int64]
     keys = {"query": np.repeat(np.arange(len(lengths)), lengths), "document": columns["document"]}
     order = pc.sort_indices(pa.table(keys), sort_keys=[(key, "ascending") for key in keys])
     return {name: each.take(order) for name, each in columns.items()}
+
+
+def _without_repeats(
+    columns: dict[str, pa.Array], offsets: NDArray[np.int64], ascending: bool
+) -> tuple[dict[str, pa.Array], NDArray[np.int64]]:
+    """Return the columns, in order of ids, with the best row of each document, and the offsets of queries."""
+    query = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    document, reference = columns["document"], columns["reference"]
+    same = np.zeros(len(query), bool)
+    same[1:] = _are_equal(document) & (query[1:] == query[:-1])
+    if (unlike := same[1:] & ~_are_equal(reference)).any():
+        named = shown(document[int(unlike.argmax())].as_py())
+        raise ValueError(f"reference: document {named} has several relevances in a query; give it one")
+    score = columns["prediction"].cast(pa.float64())
+    score = pc.fill_null(score if ascending else pc.negate(score), np.inf).to_numpy(zero_copy_only=False)
+    order = np.lexsort((score, ~np.isnan(score), np.cumsum(~same)))
+    best = order[np.flatnonzero(~same)]
+    kept = np.bincount(query[best], minlength=len(offsets) - 1)
+    return {name: each.take(pa.array(best)) for name, each in columns.items()}, np.append(0, np.cumsum(kept))
+
+
+def _are_equal(values: pa.Array) -> NDArray[np.bool_]:
+    """Return whether each value equals the one before it, or both are null."""
+    one, other = values[1:], values[:-1]
+    nulls = pc.and_(one.is_null(), other.is_null())
+    return np.asarray(pc.fill_null(pc.equal(one, other), nulls).to_numpy(zero_copy_only=False))
 
 
 def _refuse_unlike(sides: list[pa.Array], place: Callable[[int], str]) -> None:
@@ -449,7 +484,10 @@ def _refuse_repeats(queries: pa.Array, documents: pa.Array, begins: NDArray[np.i
     same = np.zeros(len(documents), bool)
     same[1:] = pc.fill_null(pc.equal(documents[1:], documents[:-1]), False).to_numpy(zero_copy_only=False)
     same[begins] = False
-    for wrong, problem in ((same, "appears twice"), (documents.is_null().to_numpy(zero_copy_only=False), "has no id")):
+    for wrong, problem in (
+        (same, f"appears twice; {once('run')}"),
+        (documents.is_null().to_numpy(zero_copy_only=False), "has no id"),
+    ):
         if wrong.any():
             row = int(np.argmax(wrong))
             query = queries[int(np.searchsorted(begins, row, side="right")) - 1].as_py()

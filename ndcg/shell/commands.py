@@ -13,9 +13,11 @@ import numpy as np
 from ..explanations.explanation import explain
 from ..files.groups import path_of
 from ..inputs.hashes import digest_of
+from ..inputs.reading import Inputs
 from ..inputs.slices import slice_name
 from ..measure.messages import in_words_of, visible
 from ..measure.options import Options, whole
+from ..scores.results import score_inputs
 from ..show.tables import Table, cell_text, count_text, level_text
 from ..statistics.comparison import PLACES
 from ..statistics.measured import Score, affected_by_ties, mean_table
@@ -53,6 +55,12 @@ def answer(args: argparse.Namespace) -> Listing:
         raise ValueError(in_words_of_the_shell(str(error))) from None
 
 
+def _gain_of_the_shell(gain: re.Match[str]) -> str:
+    """Return the gain that an error shows, as the shell reads it."""
+    pairs = re.findall(r"(?:'(.*?)'|\"(.*?)\"): \.\.\.", gain[1])
+    return f'--gain "{",".join(f"{one or other}=..." for one, other in pairs)}"'
+
+
 def in_words_of_the_shell(problem: str) -> str:
     """Return an error with the names that options have in the shell.
 
@@ -60,7 +68,11 @@ def in_words_of_the_shell(problem: str) -> str:
     '--zero-division nan excludes it, --missing skip too'
     >>> in_words_of_the_shell("discount lists 2 ranks, but 3 count; list more, or give k=2")
     'discount lists 2 ranks, but 3 count; list more, or give -k 2'
+    >>> in_words_of_the_shell("give the gain of each, gain={'not relevant': ..., 'yes': ...}")
+    'give the gain of each, --gain "not relevant=...,yes=..."'
     """
+    problem = re.sub(r"\bgain=\{(.*)\}", _gain_of_the_shell, problem)
+    problem = problem.replace("in a list or of any labels, {label: gain}, or a function", "as 0,1,3, or label=gain,...")
     problem = re.sub(r"^systems\['(.*?)'\]: ", r"\1: ", problem)
     problem = re.sub(r"^references: (.*?: (?:line|row|query) \S+: query )", r"\1", problem)  # the file is named
     problem = problem.replace("report gives", "ndcg score gives")
@@ -74,6 +86,8 @@ def in_words_of_the_shell(problem: str) -> str:
 
 def _score(args: argparse.Namespace) -> Listing:
     """Return the means of runs with their intervals, or the values of all queries."""
+    if not args.runs:
+        return _score_ideal(args)
     sides = Sides.read(args, args.runs)
     reports = {name: sides.report(name) for name in sides.runs}
     one = next(iter(reports.values()))
@@ -89,6 +103,22 @@ def _score(args: argparse.Namespace) -> Listing:
             tables, rows, saved[name]["worst"] = [*tables, table], [*rows, *of_run], of_run
     whole_answer = saved.popitem()[1] if len(saved) == 1 else saved
     return Listing(tables, notes, one.signature, rows, whole_answer)
+
+
+def _score_ideal(args: argparse.Namespace) -> Listing:
+    """Return the mean IDCG of judgments, which needs no run."""
+    options = Options.parse(**scoring(args))
+    of_runs = [flag_of(name) for name in ("by_query", "by", "worst", "plot") if getattr(args, name)]
+    if options.measures != ("IDCG",) or of_runs:
+        raise ValueError(
+            f"RUN is missing; only the mean of -m IDCG needs none{f', not {of_runs[0]}' if of_runs else ''}"
+        )
+    sides = Sides.read(args, [])
+    found = score_inputs(Inputs(None, sides.qrels, exclude=sides.exclude), options)
+    rows: list[Row] = [{"measure": name, "value": value} for name, value in found.items()]
+    cells = [["measure", "mean"], *([name, cell_text(value, args.places)] for name, value in found.items())]
+    signature = options.signature(excluding=sides.exclude is not None)
+    return Listing([cells], [], signature, rows, {"scores": found, "signature": signature})
 
 
 def _means(reports: Mapping[str, Report], args: argparse.Namespace) -> tuple[list[Table], list[Row]]:

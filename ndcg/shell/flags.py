@@ -236,13 +236,13 @@ ARGUMENTS = {
         _of_python("measures", MEANS, ", each also with a cutoff (nDCG@10,DCG@5); default: nDCG"),
         Argument("k", MEANS, "cutoffs for measures without one, such as 10 or 5,10,all", "all"),
         _of_python("convention", MEANS, "; default: sklearn", tuple(CONVENTIONS)),
-        _of_python("gain", ALL, ", or a list by label (0,1,3,7)"),
+        _of_python("gain", ALL, ", of labels 0, 1, 2 (0,1,3), or of any (relevant=3,no=0)"),
         _of_python("discount", ALL, ", or a list by rank (1,0.6,0.5)"),
         *(_of_python(name, ALL) for name in ("log_base", "ideal", "score_dtype")),
         _of_python("score_order", tuple(each for each in ALL if each not in COMPARE)),
         _of_python("score_order", COMPARE, "; of single runs as in dense=ascending"),
         *(_of_python(name, ALL) for name in ("ties", "zero_division")),
-        *(_of_python(name, ALL) for name in ("negative_relevance", "judged_only", "ignore_index")),
+        *(_of_python(name, ALL) for name in ("negative_relevance", "judged_only", "duplicates", "ignore_index")),
         _of_python("missing", ("score", "audit", "explain")),
         _of_python(
             "missing",
@@ -309,6 +309,18 @@ def _numbers(text: str) -> list[float] | str:
         return text  # a name
 
 
+def _gain(text: str) -> dict[str, Any] | list[float] | str:
+    """Return the gain of each label, the gains of labels 0, 1, 2, ..., or a name.
+
+    >>> _gain("relevant=3,not relevant=0"), _gain("0,1,3"), _gain("linear")
+    ({'relevant': 3.0, 'not relevant': 0.0}, [0.0, 1.0, 3.0], 'linear')
+    """
+    pairs = [each.rpartition("=") for each in text.split(",")]
+    if not any(equals for _, equals, _ in pairs):
+        return _numbers(text)
+    return {label: _number(gain) for label, _, gain in pairs}
+
+
 def _orders(text: str) -> str | dict[str, str]:
     """Return the order of scores, or that of each run, by its name."""
     by_run = [each.rpartition("=") for each in text.split(",")]
@@ -336,7 +348,7 @@ READ: dict[str, tuple[Callable[[str], Any], str]] = {
     "between": (_list, "ONE,OTHER"),
     "measures": (_list, "NAMES"),
     "k": (_cutoffs, "K"),
-    "gain": (_numbers, "GAIN"),
+    "gain": (_gain, "GAIN"),
     "discount": (_numbers, "DISCOUNT"),
     "zero_division": (_number, "X"),
     "score_order": (_orders, "SCORE_ORDER"),
@@ -408,7 +420,7 @@ def _add(group: Any, argument: Argument, command: str, is_scoring: bool) -> None
         how |= {"type": read, "metavar": shown, "choices": CHOICES.get(name)}
         how["help"] += "" if default is None else f" (default: {default})"
     if name in POSITIONAL:
-        nargs = {"score": "+", "compare": "*"}[command] if name == "runs" else None  # no RUN with --reports
+        nargs = "*" if name == "runs" else None  # no RUN with --reports, nor for -m IDCG
         added = group.add_argument(name, nargs=nargs, **how)
     else:
         flags = dict.fromkeys(([SHORT[name]] if name in SHORT else []) + [flag_of(name)])

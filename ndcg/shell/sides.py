@@ -102,7 +102,9 @@ def _columns(args: argparse.Namespace, file: str, kind: str, order: str = "desce
     """Return the columns of a file, which may have names of their own."""
     fields = {field: _names_of_column(name) for field in ROLES if (name := getattr(args, field)) is not None}
     try:
-        return read_columns(path_of(file), kind, fields=fields, score_order=order)
+        given = {name: each for name, each in scoring(args).items() if name not in ("k", "measures", "score_order")}
+        sides = {**Options.parse(k=1, **given).sides, "score_order": order}
+        return read_columns(path_of(file), kind, fields=fields, **sides)
     except UnknownColumnError as error:
         unnamed = ", ".join(f"--{column}" for column in error.columns if column not in fields)
         hint = f"; or give its name as {unnamed}" if unnamed else ""

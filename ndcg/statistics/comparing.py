@@ -153,15 +153,15 @@ def _columns_of_systems(
     The options of the systems differ only in the order of scores. With `same_queries`, a judged query that only some
     systems rank is an error.
     """
-    inputs = from_files(inputs)
     shared, *_ = options.values()
+    inputs = from_files(inputs, labels=shared.labels)
     refuse_negative(inputs.references, inputs.exclude, shared)
     orders = [options[name].score_order for name in runs]
     read = {
-        _argument(name): from_file(_argument(name), side, order, inputs.names)
+        _argument(name): from_file(_argument(name), side, order, inputs.names, keep=shared.sides["keep"])
         for (name, side), order in zip(runs.items(), orders, strict=True)
     }
-    systems = settled_systems(read, inputs, orders)
+    systems = settled_systems(read, inputs, orders, shared.labels, shared.sides["keep"])
     columns: dict[str, PerQuery] = {}
     unmatched: dict[str, str] = {}
     for name, system in zip(runs, systems, strict=True):

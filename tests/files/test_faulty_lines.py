@@ -77,7 +77,7 @@ def test_a_document_is_found_twice_however_far_apart(write: Write, kind: str) ->
     lines = [line(kind, "q1", f"doc{at}", at % 7) for at in range(10, 110_000)]
     path = write("\n".join([line(kind, "q1", "doc1", 2), *lines, line(kind, "q1", "doc1", 1), ""]))
     problem = "document 'doc1' of query 'q1' is in line 1 already"
-    assert refused(kind, path) == f"{path}: line 109992: {problem}"
+    assert refused(kind, path).startswith(f"{path}: line 109992: {problem}; give it once for a query")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -90,7 +90,7 @@ def test_documents_with_the_same_hash_or_ids_that_join_alike_are_not_duplicates(
     path = write("\n".join(lines))
     assert READERS[kind](path) == {query: dict.fromkeys(("a", "aa", "b"), 1) for query in ("q", "qa")}
     path = write("\n".join([*lines, line(kind, "qa", "aa"), line(kind, "q", "a")]))
-    assert refused(kind, path).endswith("line 7: document 'aa' of query 'qa' is in line 5 already")
+    assert "line 7: document 'aa' of query 'qa' is in line 5 already; give it" in refused(kind, path)
 
 
 TOO_LONG = "is longer than 1,048,576 bytes; give each document a line of its own"

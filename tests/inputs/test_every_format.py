@@ -288,7 +288,7 @@ OTHERS: list[tuple[Any, Any, str]] = [
     (StringIO("q1 Q0 d2 1 0.9 t"), QRELS, "predictions: is an open file (StringIO); give its path"),
     (["q 0 d 1"], QRELS, f"predictions: query 0: is the text 'q 0 d 1', not documents; {WRAP}; for the lines"),
     (json.dumps(RUN), QRELS, "predictions: is JSON as text; give json.loads of it, or the path of a file"),
-    (None, [[3, 2, 0]], "predictions are missing; give predictions and references together; if"),
+    (None, [[3, 2, 0]], "predictions are missing; give predictions and references together; only"),
     (pl.DataFrame({"a": [0.9], "b": [0.1]}), [[1, 0]], NO_COLUMN),
     (RUN, CLICKS, "references: no column holds the relevance; name it relevance, or as docs/inputs"),
 ]  # fmt: skip

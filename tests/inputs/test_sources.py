@@ -173,7 +173,7 @@ ALL_MISSPELT = (
 )
 NO_NAMES = "data: no argument names one of its columns, which are 'user', 'score', 'label', 'weight'; give predictions"
 NO_PREDICTIONS = (
-    "predictions are missing; give predictions and references together; if the references are in rank order"
+    "predictions are missing; give predictions and references together; only the measure IDCG needs no predictions"
 )
 TWICE = "document_ids: query 'a', row 1: document 'x' is in row 0 already; give it once for a query"
 INFINITE = "predictions: query 'a', row 1: inf is not a score; None or -inf marks one not retrieved"

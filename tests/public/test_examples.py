@@ -319,3 +319,17 @@ def test_two_processes_score_each_held_out_query_once(folder: Path) -> None:
     with torch.no_grad():
         queries = [(ranker(features[None])[0].tolist(), labels.tolist()) for features, labels in held_out]
     assert rows[0][1] == f"{mean_ndcg(queries, 10):.6f}"
+
+
+def test_the_log_of_a_retriever_is_scored_by_document_and_gated(processes: Processes, tmp_path: Path) -> None:
+    chunks = [{"doc_id": each, "score": score} for each, score in (("terms", 0.9), ("terms", 0.8), ("faq", 0.6))]
+    (tmp_path / "log.jsonl").write_text(json.dumps({"question_id": "refunds", "chunks": chunks}) + "\n")
+    judged = "question_id,doc_id,label\nrefunds,terms,partially\nrefunds,faq,relevant\nrefunds,sso,relevant\n"
+    (tmp_path / "judged.csv").write_text(judged)
+    command = [sys.executable, str(ROOT / "examples/rag_log.py"), "log.jsonl", "judged.csv"]
+    command += ["--metric", str(ROOT / "ndcg.py"), "--at-least"]
+    value = (1 + 3 / math.log2(3)) / (3 + 3 / math.log2(3) + 1 / 2)
+    for least, status in ((0.4, 0), (0.6, 1)):
+        done = subprocess.run([*command, str(least)], cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == status
+        assert f"refunds: {value:.3f}, not in the first 5: sso" in done.stdout

@@ -174,3 +174,30 @@ def test_spark_finds_missing_queries_by_their_rows(ndcg: evaluate.Metric) -> Non
     for frame in (flat, nested):
         with pytest.raises(ValueError, match="predictions: query 'q5' is missing"):
             ndcg.compute(data=frame, **columns, missing="raise")
+
+
+IDEAL = [[1, 0, 2], [0, 3, 0]]
+IDEAL_BY_ID = {"q": {"a": 1, "c": 2}, "r": {"b": 3, "d": 0}}
+
+
+@pytest.mark.parametrize(
+    "references",
+    [
+        {"references": IDEAL},
+        {"references": np.array(IDEAL)},
+        {"references": [1, 0, 2, 0, 3, 0], "query_ids": [0, 0, 0, 1, 1, 1]},
+        {"references": IDEAL_BY_ID, "convention": "pytrec_eval"},
+        {"references": list(IDEAL_BY_ID.values()), "score_order": "ascending"},
+        {"references": [["no", "yes"], ["no", "high"]], "gain": {"no": 1, "yes": 2, "high": 3 - 1 / np.log2(3)}},
+    ],
+)
+def test_the_ideal_needs_no_predictions(ndcg: evaluate.Metric, references: dict[str, Any]) -> None:
+    expected = ((2 + 1 / np.log2(3)) + 3) / 2
+    assert ndcg.compute(**references, measures="IDCG") == {"IDCG": pytest.approx(expected)}
+
+
+def test_other_measures_and_ideals_say_that_predictions_are_missing(ndcg: evaluate.Metric) -> None:
+    with pytest.raises(ValueError, match=r"^predictions are missing; .*; only the measure IDCG needs no predictions$"):
+        ndcg.compute(references=IDEAL, measures=["IDCG", "DCG"])
+    with pytest.raises(ValueError, match=r'^predictions are missing, on which ideal="truncated" depends$'):
+        ndcg.compute(references=IDEAL, measures="IDCG", ideal="truncated")

@@ -331,6 +331,7 @@ FILES = {
     "broken.json": '{"signature": "x"',
     "two.json": '{"signature": "x", "scores": {}}',
 }
+GAIN = '--gain must be "linear", "exponential", "binary", the finite gains of labels 0, 1, 2, ...'
 ONCE = "standard input, -, can be read only once; give the other files by their names"
 SCORE, COMPARE, GATE = "score qrels.txt main.txt", "compare qrels.txt main.txt worse.txt", "gate qrels.txt main.txt"
 REPORTS = "compare --reports main.json"
@@ -351,9 +352,9 @@ REJECTED = [
     ("score qrels.txt - --by -", ONCE),
     ("score qrels.txt - --exclude /dev/stdin", ONCE),
     ("explain qrels.txt - --got -", ONCE),
-    ("score qrels.txt", "the following arguments are required: RUN; see ndcg score --help\n"),
+    ("score qrels.txt", "RUN is missing; only the mean of -m IDCG needs none\n"),
     (f"{SCORE} --max-drop 3", "unrecognized arguments: --max-drop 3; see ndcg score --help\n"),
-    (f"{SCORE} --gain exp", '--gain must be one of "linear", "exponential", "binary"; got \'exp\'; did you mean "exp'),
+    (f"{SCORE} --gain exp", f"{GAIN} as 0,1,3, or label=gain,...; got 'exp'; did you mean \"exponential\"?\n"),
     (f"{SCORE} --worst few", "argument --worst: must be a number of queries, or all; got 'few'; see ndcg score --h"),
     (f"{SCORE} -k ten", "argument -k: must be numbers of ranks, such as 10 or 5,10,all; got 'ten'; see ndcg score --h"),
     (f"{SCORE} -k 3 --discount 1,.5", "discount lists 2 ranks, but 3 count; list more, or give -k 2\n"),
@@ -392,3 +393,10 @@ def test_bad_input_ends_in_a_sentence_with_the_file_and_the_line(call: Call, fol
         status, printed, said = call(command)
         assert (status, printed, said.count("\n")) == (2, "", 1)
         assert said.startswith(f"ndcg {command.split()[0]}: {problem}")
+
+
+def test_the_ideal_needs_no_run(call: Call, ndcg: Metric) -> None:
+    status, printed, _ = call("score qrels.txt -m IDCG@2,IDCG -o json")
+    assert (status, json.loads(printed)["scores"]) == (0, ndcg.compute(references=QRELS, measures=["IDCG@2", "IDCG"]))
+    assert "RUN is missing; only the mean of -m IDCG needs none" in call("score qrels.txt -m nDCG")[2]
+    assert "needs none, not --by-query" in call("score qrels.txt -m IDCG -q")[2]
