@@ -2473,6 +2473,7 @@ class UnknownColumnError(ValueError):
         return f"; or give their names, fields={{{given}}}" if self.columns else ""
 
 
+@lru_cache(1 << 12)
 def plain_name(name: str) -> str:
     """Return a name in the spelling in which names are compared.
 
@@ -5038,7 +5039,12 @@ def _first_path(hits: Sequence[Any], names: Sequence[str], nulls: bool) -> Field
 
 def _fields(hits: Sequence[Any], path: FieldPath, names: Sequence[str], word: str, nulls: bool = False) -> list[Any]:
     """Return a field of each hit, under the same path or another one; with `nulls`, it may be None."""
-    found = [_field(hit, path) for hit in hits]
+    if len(path) == 1 and set(map(type, hits)) == {dict}:  # by far the most frequent, and faster
+        found = [hit.get(path[0]) for hit in hits]
+    else:
+        found = [_field(hit, path) for hit in hits]
+    if None not in found:
+        return found
     for position, value in enumerate(found):
         if value is None and not (nulls and _has(hits[position], path)):
             other = _path(hits[position], names, nulls=nulls)

@@ -84,6 +84,7 @@ class UnknownColumnError(ValueError):
         return f"; or give their names, fields={{{given}}}" if self.columns else ""
 
 
+@lru_cache(1 << 12)
 def plain_name(name: str) -> str:
     """Return a name in the spelling in which names are compared.
 
