@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, Generic, Literal, SupportsIndex, TypedDict, TypeVar, Unpack
 
@@ -28,9 +28,10 @@ Computed = TypeVar("Computed")
 
 LONGEST_IDEAL = 10**6  # the most documents in a full ideal
 
-# Options of these types are checked once, for loops that score batch after batch. Other values may change, or equal
-# another one, as 0.0 does -0.0 and (1,) does (True,).
+# Checked options are remembered, for loops that score batch after batch.
+MOST_REMEMBERED = 256
 _REMEMBERED_TYPES = (str, int, bool, type(None))
+_REMEMBERED: dict[tuple[Any, ...], "Options"] = {}
 
 # Where to find arguments that people try on other methods: hints for errors about unknown options.
 ELSEWHERE = {
@@ -132,8 +133,16 @@ class Options:
     @classmethod
     def parse(cls, **given: Any) -> "Options":
         """Check the options of `compute`; None means the convention's choice."""
-        is_remembered = all(type(value) in _REMEMBERED_TYPES for value in given.values())
-        return (_remembered_options if is_remembered else _parsed_options)(**given)
+        # only hashable, immutable values; floats are excluded because 0.0 == -0.0
+        if not all(type(value) in _REMEMBERED_TYPES for value in given.values()):
+            return _parsed_options(given)
+        key = tuple((name, type(value), value) for name, value in given.items())
+        if (parsed := _REMEMBERED.get(key)) is None:
+            parsed = _parsed_options(given)
+            if len(_REMEMBERED) >= MOST_REMEMBERED:
+                _REMEMBERED.clear()
+            _REMEMBERED[key] = parsed
+        return parsed
 
     @classmethod
     def of_method(
@@ -207,7 +216,7 @@ class Options:
         return "|".join(["+".join(self.names), *(f"{a}:{b}" for a, b in choices.items())])
 
 
-def _parsed_options(**given: Any) -> Options:
+def _parsed_options(given: Mapping[str, Any]) -> Options:
     """Check options: first the convention, then each option by itself, in the order of the table, then all together."""
     if unknown := [name for name in given if name not in OPTIONS]:
         raise TypeError(f"unknown option {unknown[0][:100]}; the options are {', '.join(OPTIONS)}")
@@ -235,9 +244,6 @@ def _parsed_options(**given: Any) -> Options:
     if options.engine == "sklearn":
         _refuse_what_sklearn_lacks(values, options)
     return options
-
-
-_remembered_options = lru_cache(256, typed=True)(_parsed_options)
 
 
 def _checked_option(name: str, value: Any) -> Any:
