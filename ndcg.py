@@ -69,6 +69,7 @@ from .ndcg_bundle import (
     ComputeOptions,
     Cutoffs,
     Explanation,
+    InputError,
     Inputs,
     Limits,
     NothingExcludedError,
@@ -93,6 +94,7 @@ from .ndcg_bundle import (
     is_spark,
     lightgbm_metric,
     lines_of,
+    mark,
     measure_inputs,
     meter,
     read_qrels,
@@ -366,11 +368,11 @@ class NDCG(Batches, evaluate.Metric):
         options = parse()
         if options.ties == "docid":
             problem = "it is not available with batches or several processes, which keep no document ids"
-            hint = 'if documents are in ascending order of id, ties="last" gives the same result'
-            raise ValueError(f'ties="docid": {problem}; {hint}')
+            hint = f"if documents are in ascending order of id, {mark('ties', 'last')} gives the same result"
+            raise InputError(f"{mark('ties', 'docid')}: {problem}; {hint}")
         if options.missing != "empty":
             problem = "batches and several processes do not record which queries are missing from a run"
-            raise ValueError(f'missing="{options.missing}": {problem}; compute each run at once')
+            raise InputError(f"{mark('missing', options.missing)}: {problem}; compute each run at once")
         if options.score_order == "ascending":
             self._check_order(options.score_order)
         is_ascending = (self._state.score_order or options.score_order) == "ascending"

@@ -679,15 +679,105 @@ def brief(names: Iterable[str], separator: str) -> str:
     return separator.join(names[:9]) + (f"{separator}…" if len(names) > 9 else "")
 
 
-def in_words_of(names: Mapping[str, str], problem: str, setting: str = "{}={}") -> str:
-    """Return an error message with an entry point's names for arguments and options; `setting` is how it sets one.
+Words = Callable[..., str]  # how an entry point writes a mark: of its text in Python, the name, and the values
+_MARK = re.compile("\x0e(.*?)\x1f(.*?)\x0f", re.DOTALL)
 
-    >>> in_words_of({"k": "-k", "ties": "--ties"}, 'k must be positive; ties="last" needs k', "{} {}")
-    '-k must be positive; --ties last needs k'
+
+def mark(name: str, *values: Any, said: str = "", before: str = "", after: str = "") -> str:
+    """Mark an option or an argument in a message, with the values that it may have there.
+
+    Each entry point writes marks in its own way by `worded`; Python writes them as in a call, or as `said`. The text
+    before and after goes with the mark, which is left out where an entry point has no words for it.
     """
-    known = rf"(?<![-\w])({'|'.join(map(re.escape, names))})"
-    problem = re.sub(rf'{known}=("?)([\w.]+)\2', lambda found: setting.format(names[found[1]], found[3]), problem)
-    return re.sub(rf"{known}(?=: (?:query|row) |\[| must | removes )", lambda found: names[found[1]], problem)
+    if _MARK.search(name):
+        return name
+    texts = (f'"{each}"' if isinstance(each, str) else repr(each) for each in values)
+    said = said or (f"{name}={' or '.join(texts)}" if values else name)
+    return f"\x0e{visible(said)}\x1f{json.dumps([before, after, name, *values], default=shown)}\x0f"
+
+
+def of_file(path: str) -> str:
+    """Return the path of a file as a place; entry points may write it otherwise."""
+    return mark("path", path, said=path)
+
+
+def worded(message: Any, words: Words = lambda said, *_: said) -> str:
+    """Return an error, a warning or a note with its marks as an entry point writes them, as in Python by default.
+
+    >>> worded(f"{mark('k')} must be positive, or give {mark('ties', 'last')}")
+    'k must be positive, or give ties="last"'
+    """
+
+    def write(found: re.Match[str]) -> str:
+        before, after, *name_and_values = json.loads(found[2])
+        text = words(found[1], *name_and_values)
+        return f"{before}{text}{after}" if text else ""
+
+    return _MARK.sub(write, marked(message))
+
+
+def marked(message: Any) -> str:
+    """Return the text of an error, a warning or a note with its marks."""
+    return str(getattr(message, "marked", message))
+
+
+def renamed(names: Mapping[str, str]) -> Words:
+    """Return the words of Python with other names of arguments; one without a name is left out."""
+    return lambda said, name, *_: names[name] and names[name] + said[len(name) :] if name in names else said
+
+
+class Message(str):
+    """A warning or a note in the words of Python, which other entry points can word by its marks."""
+
+    marked: str
+
+    def __new__(cls, text: str) -> "Message":
+        """Keep the text with its marks, beside the words of Python."""
+        message = super().__new__(cls, worded(text))
+        message.marked = text
+        return message
+
+
+class InputError(ValueError):
+    """An error about an input: what is wrong, in which argument, and where there.
+
+    The places lead from the argument, or a file, to a query; with a position, the document there is meant.
+
+    >>> print(InputError("the hit has no id", "references", "query 'q1'", position=3))
+    references: query 'q1', position 3: the hit has no id
+    """
+
+    def __init__(self, problem: str, *places: str, position: int | None = None, hint: str = "") -> None:
+        super().__init__(worded(problem))
+        self.problem, self.places, self.position, self.hint = problem, places, position, hint
+
+    @property
+    def marked(self) -> str:
+        """The message with its options marked."""
+        places = [mark(each) for each in self.places if each]
+        if self.position is not None:
+            places[-1:] = [", ".join([*places[-1:], f"position {self.position}"])]
+        return "; ".join(filter(None, [": ".join(filter(None, [*places, self.problem])), self.hint]))
+
+    @property
+    def options(self) -> list[str]:
+        """The names of the arguments and options in the message, in their order."""
+        return [json.loads(found[2])[2] for found in _MARK.finditer(self.marked)]
+
+    @property
+    def argument(self) -> str:
+        """The argument that the message names first."""
+        return next(iter(self.options), "")
+
+    def __str__(self) -> str:
+        return worded(self)
+
+
+def within(error: ValueError, *places: str, instead_of: str = "") -> InputError:
+    """Return an error with the places around it, or with the first one instead of another."""
+    error = error if isinstance(error, InputError) else InputError(str(error))
+    error.places = (*places, *(each for each in error.places if each != instead_of))
+    return error
 
 
 def visible(text: str) -> str:
@@ -719,13 +809,13 @@ def missing_library(feature: str, library: str, packages: str) -> ImportError:
     return ImportError(f"{feature} needs {library}: pip install {packages}")
 
 
-def warn(problem: str) -> None:
+def warn(problem: str) -> None:  # may have marks
     """Warn about rankings, and point at the line that called this package, directly or through evaluate."""
     own = {__name__.partition(".")[0], "evaluate"}
     level, frame = 2, sys._getframe(1)
     while frame.f_globals.get("__name__", "").partition(".")[0] in own and frame.f_back is not None:
         level, frame = level + 1, frame.f_back
-    warnings.warn(problem, stacklevel=level)
+    warnings.warn(Message(problem), stacklevel=level)
 
 
 def in_short(error: BaseException) -> str:
@@ -844,8 +934,8 @@ def number_of(label: str | float) -> float:
 def to_label(values: Iterable[Any]) -> str:
     """Return what an error says about text in place of relevances: the gain to write for labels, if there are any.
 
-    >>> to_label(["relevant", "no", "relevant"])
-    "for labels, give the gain of each, gain={'relevant': ..., 'no': ...}"
+    >>> "gain={'relevant': ..., 'no': ...}" in to_label(["relevant", "no", "relevant"]), to_label(["", 1])
+    (True, 'give a number or None')
     """
     seen: dict[str, None] = {}
     for value in values:
@@ -855,9 +945,10 @@ def to_label(values: Iterable[Any]) -> str:
                 break
     if not seen:
         return "give a number or None"
-    labels = [f"{shown(each)}: ..." for each in seen]
-    more = ", ..." * (len(labels) > MOST_SHOWN)
-    return f"for labels, give the gain of each, gain={{{', '.join(labels[:MOST_SHOWN])}{more}}}"
+    labels = list(map(shown, seen))[:MOST_SHOWN]
+    gains = ", ".join(f"{each}: ..." for each in labels) + ", ..." * (len(seen) > MOST_SHOWN)
+    call = mark("gain", {each[1:-1]: "..." for each in labels}, said=f"gain={{{gains}}}")
+    return f"for labels, give the gain of each, {call}"
 
 
 # ndcg/measure/ties.py: Compute the gains at the first ranks of every query, exactly for ties, from arrays of float scores and gains.
@@ -1084,23 +1175,25 @@ PADDING = 1 << 13  # padding documents that are worth accepting for one block fe
 # Freeing an array this large (31 MiB) raises glibc's mmap threshold, so later blocks reuse memory instead of faulting
 # it in page by page.
 np.empty(31 << 17)
-IS_NEGATIVE = (
-    'the relevance {value} is negative; negative_relevance="clip" counts it as gain 0, as convention="trec_eval" does, '
-    '"keep" as it is; ignore_index removes padding'
+_KEEP = mark("negative_relevance", "keep", said='"keep"')
+NEGATIVE_HINT = (
+    f"{mark('negative_relevance', 'clip')} counts it as gain 0, as "
+    f"{mark('convention', 'trec_eval')} does, {_KEEP} as it is"
+    f"{mark('ignore_index', before='; ', after=' removes padding')}"
 )
+IS_NEGATIVE = f"the relevance {{value}} is negative; {NEGATIVE_HINT}"
 NOT_A_RELEVANCE = "{value} is not a relevance; None marks one not judged"
 
 
-class InvalidRankingError(ValueError):
+class InvalidRankingError(InputError):
     """A value that is not valid in the array "relevance" or "score", and its place.
 
     Queries and positions are numbered from 0; without a position, the whole query is meant.
     """
 
     def __init__(self, array: str, query: int, position: int | None, problem: str) -> None:
-        self.array, self.query, self.position, self.problem = array, query, position, problem
-        place = f"query {query}" if position is None else f"query {query}, position {position}"
-        super().__init__(f"{array}: {place}: {problem}")
+        super().__init__(problem, array, f"query {query}", position=position)
+        self.array, self.query = array, query
 
 
 class MeasureDefinition(NamedTuple):
@@ -1174,8 +1267,8 @@ def discounts(ranks: int, log_base: float = 2.0, discount: Discount = "log") -> 
             raise ValueError(f"discount: the result of the function for ranks 1 to {ranks} {problem}")
         return values
     if len(discount) < ranks:
-        raise ValueError(
-            f"discount lists {len(discount)} ranks, but {ranks} count; list more, or give k={len(discount)}"
+        raise InputError(
+            f"discount lists {len(discount)} ranks, but {ranks} count; list more, or give {mark('k', len(discount))}"
         )
     return np.asarray(discount[:ranks], np.float64)
 
@@ -1610,6 +1703,7 @@ Cutoffs = SupportsIndex | Sequence[SupportsIndex | None] | NDArray[np.integer[An
 Function = TypeVar("Function", bound=Callable[..., Any])
 Computed = TypeVar("Computed")
 
+CUTOFFS = mark("cutoffs", said="None for the whole list, or a list of these")
 LONGEST_IDEAL = 10**6  # the most documents in a full ideal
 
 # Checked options are remembered, for loops that score batch after batch.
@@ -1812,19 +1906,20 @@ def _parsed_options(given: Mapping[str, Any]) -> Options:
     }
     cutoffs, measures = checked.pop("k"), checked.pop("measures")
     if values["k"] is not None and all("@" in name for name in measures):
-        both = f"k={shown(values['k'])} and measures={shown(values['measures'])}"
-        raise ValueError(f"{both} both give cutoffs; give one of the two")
+        k, several = (mark(name, values[name], said=f"{name}={shown(values[name])}") for name in ("k", "measures"))
+        raise InputError(f"{k} and {several} both give cutoffs; give one of the two")
     if checked.pop("ignore_ties"):
         if values["ties"] not in (None, "last"):
-            both = f'ignore_ties=True means ties="last", but ties={shown(values["ties"])} was given too'
-            raise ValueError(f"{both}; give one of the two")
+            ties = mark("ties", values["ties"], said=f"ties={shown(values['ties'])}")
+            both = f"{mark('ignore_ties', True)} means {mark('ties', 'last')}, but {ties} was given too"
+            raise InputError(f"{both}; give one of the two")
         checked["ties"] = "last"
     _refuse_base(checked["log_base"], checked["discount"])
     del checked["convention"]
     options = Options(with_cutoffs=_with_cutoffs(measures, cutoffs), **checked)
     if options.ideal == "full":
-        setting = f'convention="{values["convention"]}"' if values["ideal"] is None else 'ideal="full"'
-        _refuse_endless_ideal(options.cutoffs, setting)
+        name = "convention" if values["ideal"] is None else "ideal"
+        _refuse_endless_ideal(options.cutoffs, mark(name, values[name]))
     if options.engine == "sklearn":
         _refuse_what_sklearn_lacks(values, options)
     return options
@@ -1897,7 +1992,7 @@ def choice(name: str, value: Any, choices: Sequence[str]) -> str:
         near = nearest(value, choices) if isinstance(value, str) else ""
         hint = f'; did you mean "{near}"?' if near else ""
         allowed = ", ".join(f'"{each}"' for each in choices)
-        raise ValueError(f"{name} must be one of {allowed}; got {shown(value)}{hint}")
+        raise InputError(f"{mark(name)} must be one of {allowed}; got {shown(value)}{hint}")
     return str(value)
 
 
@@ -1915,14 +2010,15 @@ def is_real(value: Any) -> bool:
 def between_0_and_1(name: str, value: Any, example: float) -> float:
     """Return a level, such as that of an interval, which lies between 0 and 1, and not too close to 1."""
     if not is_real(value) or not (float(value) > 0 and (1 + float(value)) / 2 < 1):
-        raise ValueError(f"{name} must be between 0 and 1, such as {example}; got {shown(value)}")
+        raise InputError(f"{mark(name)} must be between 0 and 1, such as {example}; got {shown(value)}")
     return float(value)
 
 
 def in_units(name: str, value: Any) -> float:
     """Return an amount in units of the measure: a finite number, not negative."""
     if not is_real(value) or not 0 <= float(value) < math.inf:
-        raise ValueError(f"{name} must be a finite number, at least 0, in units of the measure; got {shown(value)}")
+        problem = f"must be a finite number, at least 0, in units of the measure; got {shown(value)}"
+        raise InputError(f"{mark(name)} {problem}")
     return float(value)
 
 
@@ -1930,18 +2026,18 @@ def whole(name: str, value: Any, least: int, most: float = math.inf) -> int:
     """Return an integer from `least` to `most`."""
     if not is_real(value) or not isinstance(value, Integral) or not least <= int(value) <= most:
         upper = "" if most == math.inf else f" and at most {most:,}"
-        raise ValueError(f"{name} must be an integer, at least {least}{upper}; got {shown(value)}")
+        raise InputError(f"{mark(name)} must be an integer, at least {least}{upper}; got {shown(value)}")
     return int(value)
 
 
-def _refuse_endless_ideal(cutoffs: Sequence[int | None], option: str) -> None:
+def _refuse_endless_ideal(cutoffs: Sequence[int | None], setting: str) -> None:
     """Raise an error for cutoffs at which an ideal of k documents would be infinite or take too much memory."""
     if None in cutoffs:
-        raise ValueError(f"k must be given for {option}, since its ideal has k documents of the highest gain")
+        problem = f"must be given for {setting}, since its ideal has k documents of the highest gain"
+        raise InputError(f"{mark('k')} {problem}")
     if (longest := max(k for k in cutoffs if k is not None)) > LONGEST_IDEAL:
-        raise ValueError(
-            f"k must be at most {LONGEST_IDEAL:,} for {option}, since its ideal has k documents; got {longest}"
-        )
+        problem = f"must be at most {LONGEST_IDEAL:,} for {setting}, since its ideal has k documents; got {longest}"
+        raise InputError(f"{mark('k')} {problem}")
 
 
 def refuse_unknown(options: Iterable[str], method: Callable[..., Any], lacks: Sequence[str] = ()) -> None:
@@ -1968,7 +2064,8 @@ def _refuse_what_sklearn_lacks(values: Mapping[str, Any], options: Options) -> N
         usual = ("nDCG",) if name == "measures" else OPTIONS[name].default
         is_given = value is not None if usual is None else kept != usual
         if is_given and name not in ("k", "ignore_ties", "engine"):
-            raise ValueError(f'engine="sklearn": sklearn.metrics.ndcg_score has no option {name}; got {shown(value)}')
+            problem = f"sklearn.metrics.ndcg_score has no option {name}; got {shown(value)}"
+            raise InputError(f"{mark('engine', 'sklearn')}: {problem}")
 
 
 def _measure_options_several(name: str, value: Any, check: Callable[[Any], Any]) -> tuple[Any, ...]:
@@ -1976,13 +2073,13 @@ def _measure_options_several(name: str, value: Any, check: Callable[[Any], Any])
     if not isinstance(value, (list, tuple, range)) and not (isinstance(value, np.ndarray) and value.ndim == 1):
         return (check(value),)
     if not len(value):
-        raise ValueError(f"{name} is empty; give at least one value")
+        raise InputError(f"{mark(name)} is empty; give at least one value")
     return tuple(dict.fromkeys(map(check, value)))
 
 
 def _cutoff(k: Any) -> int | None:
     if k is not None and (not is_real(k) or not isinstance(k, Integral) or int(k) < 1):
-        raise ValueError(f"k must be a positive integer, None for the whole list, or a list of these; got {shown(k)}")
+        raise InputError(f"{mark('k')} must be a positive integer, {CUTOFFS}; got {shown(k)}")
     return None if k is None else int(k)
 
 
@@ -1999,22 +2096,23 @@ def _measure_options_measure(name: Any) -> str:
     measure, at, cutoff = name.partition("@") if isinstance(name, str) else (name, "", "")
     if not at:
         if isinstance(name, str) and (cut := re.fullmatch(r"ndcg_cut[._]([0-9]+)", name)):  # as in trec_eval
-            raise ValueError(f"measures: {name} is nDCG@{cut[1]} here")
+            raise InputError(f"{name} is nDCG@{cut[1]} here", "measures")
         return choice("measures", name, MEASURES)
     if not cutoff.isdecimal() or not cutoff.isascii() or len(cutoff) > 18 or int(cutoff) < 1:
-        raise ValueError(f"measures must have a positive integer after the @, as in nDCG@10; got {shown(name)}")
+        problem = f"must have a positive integer after the @, as in nDCG@10; got {shown(name)}"
+        raise InputError(f"{mark('measures')} {problem}")
     return result_name(choice("measures", measure, MEASURES), int(cutoff))
 
 
 def _flag(name: str, value: Any) -> bool:
     if not isinstance(value, (bool, np.bool_)):
-        raise ValueError(f"{name} must be True or False; got {shown(value)}")
+        raise InputError(f"{mark(name)} must be True or False; got {shown(value)}")
     return bool(value)
 
 
 def _log_base(value: Any) -> float:
     if not is_real(value) or not 0 < float(value) < math.inf or float(value) == 1:
-        raise ValueError(f"log_base must be a positive number other than 1; got {shown(value)}")
+        raise InputError(f"{mark('log_base')} must be a positive number other than 1; got {shown(value)}")
     return float(value)
 
 
@@ -2022,7 +2120,8 @@ def _refuse_base(base: float, discount: Any) -> None:
     """Raise an error for a logarithm base that a discount does not allow."""
     above = DISCOUNTS[discount].base_above if isinstance(discount, str) else None
     if above is not None and base <= above:
-        raise ValueError(f'log_base must be above {above:g} for discount="{discount}"; got {shown(base)}')
+        problem = f"must be above {above:g} for {mark('discount', discount)}; got {shown(base)}"
+        raise InputError(f"{mark('log_base')} {problem}")
 
 
 def _zero_division(value: Any) -> float | str:
@@ -2032,13 +2131,14 @@ def _zero_division(value: Any) -> float | str:
         meaning = (
             f'a finite number, nan to exclude queries with no relevant documents from the mean, or "{PERFECT_IF_EMPTY}"'
         )
-        raise ValueError(f"zero_division must be {meaning}; got {shown(value)}")
+        raise InputError(f"{mark('zero_division')} must be {meaning}; got {shown(value)}")
     return float(value)
 
 
 def _ignore_index(value: Any) -> float | None:
     if value is not None and (not is_real(value) or not math.isfinite(value)):
-        raise ValueError(f"ignore_index must be a finite number, the reference of padding, or None; got {shown(value)}")
+        allowed = "a finite number, the reference of padding, or None"
+        raise InputError(f"{mark('ignore_index')} must be {allowed}; got {shown(value)}")
     if value is None or isinstance(value, Integral):
         return None if value is None else int(value)
     return float(value)
@@ -2055,10 +2155,11 @@ def _gain(value: Any) -> Gain | Labels:
     table = _listed_numbers(value)
     if table is None:
         words = ", ".join(f'"{each}"' for each in GAINS)
-        meaning = f"{words}, the finite gains of labels 0, 1, 2, ... in a list or of any labels, {{label: gain}}"
+        forms = "in a list or of any labels, {label: gain}, or a function"
+        meaning = f"{words}, the finite gains of labels 0, 1, 2, ... {mark('forms of gain', said=forms)}"
         near = nearest(value, GAINS) if isinstance(value, str) else ""
         hint = f'; did you mean "{near}"?' if near else ""
-        raise ValueError(f"gain must be {meaning}, or a function; got {shown(value)}{hint}")
+        raise InputError(f"{mark('gain')} must be {meaning}; got {shown(value)}{hint}")
     return table
 
 
@@ -2067,14 +2168,14 @@ def _gains_by_label(given: Mapping[Any, Any]) -> Gain | Labels:
     gains: dict[str | float, float] = {}
     for label, gain in given.items():
         if not isinstance(label, (str, bool, np.bool_)) and not (is_real(label) and math.isfinite(label)):
-            raise ValueError(f"gain: a label is text, a finite number or a flag; got {shown(label)}")
+            raise InputError(f"a label is text, a finite number or a flag; got {shown(label)}", "gain")
         if not is_real(gain) or not math.isfinite(gain):
-            raise ValueError(f"gain: the gain of {shown(label)} must be a finite number; got {shown(gain)}")
+            raise InputError(f"the gain of {shown(label)} must be a finite number; got {shown(gain)}", "gain")
         if (plain := label_of(label)) in gains:
-            raise ValueError(f"gain: the label {shown(label)} is there twice; give each label once")
+            raise InputError(f"the label {shown(label)} is there twice; give each label once", "gain")
         gains[plain] = float(gain)
     if not gains:
-        raise ValueError("gain is empty; give the gain of each label")
+        raise InputError(f"{mark('gain')} is empty; give the gain of each label")
     in_order = sorted(gains.items(), key=lambda each: (isinstance(each[0], str), each[0]))
     if [label for label, _ in in_order] == [*range(len(gains))] and not any(isinstance(each, str) for each in given):
         return np.array([gain for _, gain in in_order])
@@ -2092,7 +2193,7 @@ def _discount(value: Any) -> Discount:
         words = ", ".join(f'"{each}"' for each in DISCOUNTS)
         meaning = f"{words}, a list of the discounts of rank 1, 2, 3, ... or a function"
         reason = "" if listed is None else f", which {problem}"
-        raise ValueError(f"discount must be {meaning}; got {shown(value)}{reason}")
+        raise InputError(f"{mark('discount')} must be {meaning}; got {shown(value)}{reason}")
     return listed
 
 
@@ -2122,7 +2223,7 @@ LABELS = np.array([*range(-2, 33), 100, 1000, *(0.1 * tenth for tenth in range(1
 RANKS = np.array([*range(1, 33), 100, 1000])
 
 
-def _function_name(option: str, value: Gain | Labels | Discount, samples: NDArray[Any]) -> str:
+def _function_name(name: str, value: Gain | Labels | Discount, samples: NDArray[Any]) -> str:
     """Return the name of gains or discounts in a signature: of a function, a hash of its results for some values."""
     if isinstance(value, str):
         return value
@@ -2140,10 +2241,9 @@ def _function_name(option: str, value: Gain | Labels | Discount, samples: NDArra
             except Exception as error:  # noqa: BLE001 - whatever it raises, this value has no result
                 answers.append(type(error).__name__)
     if not answered:
-        known = "labels 0, 1, 2" if option == "gain" else "ranks 1, 2, 3"
-        raise ValueError(
-            f"{option} {shown(value)} has no value for any of the {known}, ..., so the signature cannot identify it"
-        )
+        known = "labels 0, 1, 2" if name == "gain" else "ranks 1, 2, 3"
+        problem = f"has no value for any of the {known}, ..., so the signature cannot identify it"
+        raise InputError(f"{mark(name)} {shown(value)} {problem}")
     return f"function#{hashlib.sha256(' '.join(answers).encode()).hexdigest()[:8]}"
 
 
@@ -2463,7 +2563,7 @@ JUDGED = re.compile(
 )
 
 
-class UnknownColumnError(ValueError):
+class UnknownColumnError(InputError):
     """A table has no column with a known name for "query", "document", "score" or "relevance"."""
 
     def __init__(self, columns: Sequence[str], problem: str, others: Sequence[str] = ()) -> None:
@@ -2471,12 +2571,13 @@ class UnknownColumnError(ValueError):
         self.columns = columns  # the fields without a column
         self.others = others  # the columns that are no known fields
 
-    @property
-    def hint(self) -> str:
-        """The argument that names the columns, as it is written in a call."""
+    def with_hint(self, more: str = "") -> "UnknownColumnError":
+        """Return the error with the argument that names the columns, and with more."""
         only = self.others[0] if len(self.columns) == len(self.others) == 1 else "..."
-        given = ", ".join(f"{field!r}: {only!r}" for field in self.columns)
-        return f"; or give their names, fields={{{given}}}" if self.columns else ""
+        if self.columns:
+            self.hint = f"or give their names, {mark('fields', dict.fromkeys(self.columns, only))}"
+        self.hint = "; ".join(filter(None, [self.hint, more]))
+        return self
 
 
 @lru_cache(1 << 12)
@@ -2548,10 +2649,10 @@ class Names:
     def call(self, name: str | None) -> str:
         """Return the argument that names the value of a document, as it is written in a call.
 
-        >>> Names("qrels", {}).call("stars")
-        "fields={'relevance': 'stars'}"
+        >>> print(InputError(Names("qrels", {}).call("stars")))
+        fields={'relevance': 'stars'}
         """
-        return f"fields={{{self.value!r}: {name!r}}}"
+        return mark("fields", {self.value: name})
 
 
 def check_fields(fields: Any) -> dict[str, tuple[str | None, str | None]]:
@@ -2577,9 +2678,11 @@ def check_fields(fields: Any) -> dict[str, tuple[str | None, str | None]]:
         pair = tuple(name) if is_pair else (name, name)
         if not all(each is None or (isinstance(each, str) and each) for each in pair):
             pairs = ", a pair of names (in the run, in the qrels)" if field in ("query", "document") else ""
-            raise ValueError(f"fields: {field} must be the name of a field{pairs} or None; got {shown(name)}")
+            problem = f"must be the name of a field{pairs} or None; got {shown(name)}"
+            raise InputError(f"{mark('fields', after=': ')}{mark(field)} {problem}")
         if field == "document" and None in pair:
-            raise ValueError("fields: document must be the name of a field, since each document has an id; got None")
+            problem = f"{mark(field)} must be the name of a field, since each document has an id; got None"
+            raise InputError(f"{mark('fields', after=': ')}{problem}")
         found[field] = (pair[0], pair[1])
     return found
 
@@ -2619,18 +2722,10 @@ def with_names_of_columns(fields: Any, **given: Any) -> Any:
 
 
 def refuse_lowest_first(name: Any, argument: str = "") -> None:
-    """Raise an error for a column of scores whose name says that the lowest is best.
-
-    >>> refuse_lowest_first("distance")
-    Traceback (most recent call last):
-    ...
-    ValueError: the column 'distance' is best where it is lowest; give score_order="ascending", or another name if the \
-highest is best
-    """
+    """Raise an error for a column of scores whose name says that the lowest is best, such as "distance"."""
     if isinstance(name, str) and plain_name(name) in LOWEST_FIRST:
-        hint = 'give score_order="ascending", or another name if the highest is best'
-        place = f"{argument}: " if argument else ""
-        raise ValueError(f"{place}the column {name!r} is best where it is lowest; {hint}")
+        hint = f"give {mark('score_order', 'ascending')}, or another name if the highest is best"
+        raise InputError(f"the column {name!r} is best where it is lowest", argument, hint=hint)
 
 
 def spelled(names: Iterable[Any], possible: Iterable[str]) -> list[Any]:
@@ -2730,7 +2825,7 @@ def alternatives(field: str, names: tuple[Any, ...]) -> list[Any]:
 def ambiguous(field: str, one: str, other: str) -> str:
     """Return what an error says about two names for the query, or the document, of a row."""
     noun = {"query": "queries", "document": "documents"}[field]
-    call = f"fields={{{field!r}: {one!r}}} or {{{field!r}: {other!r}}}"
+    call = mark("fields", {field: one}, {field: other})
     return f"{shown(one)} and {shown(other)} name its {noun} in different ways; say which one counts, {call}"
 
 
@@ -2826,7 +2921,7 @@ def check_order(argument: str, values: Any, queries: Any, hint: str) -> None:
     labels, ids = list(map(str, values.index)), list(map(str, ids))
     if labels != ids and 2 * len(set(labels) & set(ids)) > len(labels):
         problem = "its index has other queries, or in another order, and values are matched by position, not by index"
-        raise ValueError(f"{argument}: {problem}; {hint}")
+        raise InputError(f"{problem}; {hint}", argument)
 
 
 def plain(argument: str, values: Any) -> Any:
@@ -2837,13 +2932,10 @@ def plain(argument: str, values: Any) -> Any:
         array = converted(values)
     except BaseException as error:  # any error of its library gives the reason
         raise_unless_of_values(error)
-        problem = in_short(error)
-        raise ValueError(
-            f"{argument}: {type(values).__name__} cannot be read: {problem}; give lists, a dense NumPy array or an "
-            "Arrow column"
-        ) from error
+        problem = f"{type(values).__name__} cannot be read: {in_short(error)}"
+        raise InputError(f"{problem}; give lists, a dense NumPy array or an Arrow column", argument) from error
     if isinstance(kind := getattr(array, "type", None), pa.BaseExtensionType):
-        raise ValueError(f"{argument}: holds values of the type {kind}; give numbers, or ids as text")
+        raise InputError(f"holds values of the type {kind}; give numbers, or ids as text", argument)
     if names := _field_names(array):
         raise table_error(argument, names)
     return array
@@ -2851,10 +2943,11 @@ def plain(argument: str, values: Any) -> Any:
 
 def table_error(argument: str, names: Collection[Any]) -> ValueError:
     """Return the error for a table that was passed as a column or as rankings; it names the table's columns."""
-    return ValueError(
-        f"{argument}: must be one column; got a table of columns {shown(list(names))}. If each row is a document, join "
+    return InputError(
+        f"must be one column; got a table of columns {shown(list(names))}. If each row is a document, join "
         "both sides into one table by query and document and give its columns: predictions, references, "
-        "query_ids and document_ids. If each row is a query, give its column of lists"
+        "query_ids and document_ids. If each row is a query, give its column of lists",
+        argument,
     )
 
 
@@ -2863,7 +2956,7 @@ def plain_in_order(argument: str, values: Any) -> Any:
     if is_database_query(values):
         kind = type(values).__name__
         problem = "so its rows may come in another order than the queries; give a column of the table with the rankings"
-        raise ValueError(f"{argument}: is a separate database query ({kind}), {problem}")
+        raise InputError(f"is a separate database query ({kind}), {problem}", argument)
     return plain(argument, values)
 
 
@@ -2979,7 +3072,7 @@ def named_columns(data: Any, called: str = "data", **arguments: Any) -> list[Any
         raise ValueError(f"{', '.join(missing)}: {called} has no {lacks}; it has {_listed(columns)}{hint}")
     for argument, name in names.items():
         if columns.count(name) > 1:
-            raise ValueError(f"{argument}: {called} has several columns {shown(name)}; give them names of their own")
+            raise InputError(f"{called} has several columns {shown(name)}; give them names of their own", argument)
     if not names:
         hint = "give predictions and references as their names, which must be text"
         raise ValueError(f"{called}: no argument names one of its columns, which are {_listed(columns)}; {hint}")
@@ -3049,8 +3142,8 @@ def record_values(argument: str, records: Sequence[Any], name: str) -> list[Any]
     for row, record in enumerate(records):
         if name not in record_names(record):
             has = shown(record_names(record) or record)
-            raise ValueError(f"{argument}: record {row} has no {name!r}, which the first one has; it has {has}")
-    raise ValueError(f"{argument}: records differ in type; give all as dicts, or all as named tuples")
+            raise InputError(f"record {row} has no {name!r}, which the first one has; it has {has}", argument)
+    raise InputError("records differ in type; give all as dicts, or all as named tuples", argument)
 
 
 def refuse_splits(argument: str, data: Any) -> None:
@@ -3058,7 +3151,7 @@ def refuse_splits(argument: str, data: Any) -> None:
     if type(data).__name__ in ("DatasetDict", "IterableDatasetDict"):
         splits = ", ".join(map(shown, data))
         hint = f"choose a split, such as dataset[{shown(next(iter(data), 'test'))}]"
-        raise ValueError(f"{argument}: is a {type(data).__name__} of {splits}; {hint}")
+        raise InputError(f"is a {type(data).__name__} of {splits}; {hint}", argument)
 
 
 def is_spark(data: Any) -> bool:
@@ -3125,10 +3218,10 @@ Order = slice | RowNumbers
 def once(kind: str) -> str:
     """Return what an error about a repeated document in a run, or in qrels, says to do.
 
-    >>> once("run"), once("qrels")
-    ('give it once for a query, or duplicates="best" to count it once, at its best rank', 'give it once for a query')
+    >>> print(InputError(once("run")), once("qrels"), sep="; ")
+    give it once for a query, or duplicates="best" to count it once, at its best rank; give it once for a query
     """
-    best = ', or duplicates="best" to count it once, at its best rank'
+    best = f", or {mark('duplicates', 'best')} to count it once, at its best rank"
     return "give it once for a query" + best * (kind == "run")
 
 
@@ -3203,19 +3296,20 @@ def _other_way(value: Any) -> str:
 def check_ids(argument: str, side: Mapping[Any, Any], nested: bool = True) -> None:
     """Raise an error for a key of a mapping, or of a nested mapping, that is not an id.
 
-    >>> check_ids("references", {"q": {"d": 1, None: 0}})
-    Traceback (most recent call last):
-    ...
-    ValueError: references: query 'q': document None is neither text nor an integer, as ids must be; give others as text
+    >>> try:
+    ...     check_ids("references", {"q": {"d": 1, None: 0}})
+    ... except ValueError as error:
+    ...     print(error)
+    references: query 'q': document None is neither text nor an integer, as ids must be; give others as text
     """
     wrong = types_of_no_ids(chain(side, chain.from_iterable(side.values())) if nested else side)
     for query, documents in side.items() if wrong else ():
         if type(query) in wrong:
-            raise ValueError(f"{argument}: query {shown(query)} {NO_ID}; {_other_way(query)}")
+            raise InputError(f"query {shown(query)} {NO_ID}; {_other_way(query)}", argument)
         for document in documents if nested else ():
             if type(document) in wrong:
                 problem = f"document {shown(document)} {NO_ID}; {_other_way(document)}"
-                raise ValueError(f"{argument}: query {shown(query)}: {problem}")
+                raise InputError(problem, argument, f"query {shown(query)}")
 
 
 # Ids of rows
@@ -3300,13 +3394,13 @@ def _checked_ids(argument: str, values: Any) -> "pa.Array | pa.ChunkedArray":
     kind = id_kind(ids.type)
     if ids.null_count:
         row = int(np.flatnonzero(ids.is_null())[0])
-        raise ValueError(f"{argument}: row {row} is None; give each row an id")
+        raise InputError(f"row {row} is None; give each row an id", argument)
     if len(ids) and not kind:
         given = shown(str(ids.type))[1:-1]
         numbers = ids.cast(pa.float64()) if pa.types.is_floating(ids.type) else []
         is_whole = len(numbers) and pc.all(pc.equal(numbers, pc.trunc(numbers))).as_py()
         hint = TO_INTEGERS if is_whole else "give others as text"
-        raise ValueError(f"{argument} must be integers or strings, one per row; got {given}; {hint}")
+        raise InputError(f"{mark(argument)} must be integers or strings, one per row; got {given}; {hint}")
     if kind in ("dates", "times"):
         _refuse_hidden(argument, ids)
     return ids
@@ -3367,14 +3461,14 @@ def _id_column(argument: str, ids: Any) -> "pa.Array | pa.ChunkedArray":
         return ids
     if isinstance(ids, np.ndarray):
         if ids.ndim != 1:
-            raise ValueError(f"{argument} must be flat, an id for each row; got {ids.ndim}-D")
+            raise InputError(f"{mark(argument)} must be flat, an id for each row; got {ids.ndim}-D")
         if ids.dtype.kind == "T":
             ids = ids.astype(object)  # some versions of pyarrow cannot read NumPy's string type
         elif ids.dtype.kind in "iu":
             ids = ids.astype(ids.dtype.newbyteorder("="), copy=False)
     elif not isinstance(ids, (list, tuple)):
         given = f"the text {shown(ids)}; give the column" if isinstance(ids, str) else type(ids).__name__
-        raise ValueError(f"{argument} must be integers or strings, one per row; got {given}")
+        raise InputError(f"{mark(argument)} must be integers or strings, one per row; got {given}")
     try:
         try:
             given = pa.array(ids)
@@ -3392,9 +3486,9 @@ def _id_column(argument: str, ids: Any) -> "pa.Array | pa.ChunkedArray":
         if isinstance(error, UnicodeEncodeError):
             problem = f"got {shown(error.object)}, which UTF-8 cannot encode"
             hint = "decode ids in their own encoding, without errors='surrogateescape'"
-            raise ValueError(f"{argument} must be Unicode text, as in a file; {problem}; {hint}") from None
-        raise ValueError(
-            f"{argument} must be all text or all integers of at most 64 bits; got {given}; give all as text"
+            raise InputError(f"{mark(argument)} must be Unicode text, as in a file; {problem}; {hint}") from None
+        raise InputError(
+            f"{mark(argument)} must be all text or all integers of at most 64 bits; got {given}; give all as text"
         ) from None
 
 
@@ -3406,7 +3500,7 @@ def _refuse_mixed(argument: str, ids: Sequence[Any]) -> None:
             first.setdefault(id_kind(type(each)), f"{shown(each)} in row {row}")
     if len(first) > 1:
         both = " and ".join(list(first.values())[:2])
-        raise ValueError(f"{argument} must be of the same kind; got {both}; give all as text")
+        raise InputError(f"{mark(argument)} must be of the same kind; got {both}; give all as text")
 
 
 def _refuse_hidden(argument: str, ids: "pa.Array | pa.ChunkedArray") -> None:
@@ -3417,7 +3511,7 @@ def _refuse_hidden(argument: str, ids: "pa.Array | pa.ChunkedArray") -> None:
             extreme.cast(pa.string())
     except Exception as error:  # noqa: BLE001 - the library of time zones is one of several
         problem = f"hold times that cannot be shown ({ids.type}): {in_short(error)}"
-        raise ValueError(f"{argument}: {problem}; give integers or times as text") from None
+        raise InputError(f"{problem}; give integers or times as text", argument) from None
 
 
 # Ids of predictions and references
@@ -3532,9 +3626,9 @@ def read_column(argument: str, values: Any, ignore_index: float | None = None, l
             return _from_array(argument, values, ignore_index)
         values = values.tolist()  # None if masked
     if not isinstance(values, (list, tuple)):
-        raise ValueError(
-            f"{argument} must hold one list of documents per query: nested lists, a 2-D array or tensor, a list of 1-D "
-            f"arrays, a column of lists, a mapping or a TREC file; got {type(values).__name__}"
+        raise InputError(
+            f"{mark(argument)} must hold one list of documents per query: nested lists, a 2-D array or tensor, a list "
+            f"of 1-D arrays, a column of lists, a mapping or a TREC file; got {type(values).__name__}"
         )
     if not (kinds := set(map(type, values))) <= {list, tuple}:
         if not all(issubclass(kind, np.ndarray) for kind in kinds):
@@ -3562,11 +3656,13 @@ def read_flat_column(
         values = values.tolist()  # None if masked
     if isinstance(values, (list, tuple)):
         if values and (isinstance(values[0], (list, tuple)) or getattr(values[0], "ndim", None)):
-            raise ValueError(f"{argument} must be flat with query_ids, one number per document; got lists in a list")
+            raise InputError(
+                f"{mark(argument)} must be flat with query_ids, one number per document; got lists in a list"
+            )
         return read_numbers(argument, [values], offsets_of([len(values)]), place, ignore_index, labels)
     form = f"shape {values.shape}" if isinstance(values, np.ndarray) else getattr(values, "type", type(values).__name__)
     hint = logits_hint(argument, values)
-    raise ValueError(f"{argument} must be flat with query_ids, one number per document; got {form}{hint}")
+    raise InputError(f"{mark(argument)} must be flat with query_ids, one number per document; got {form}{hint}")
 
 
 def logits_hint(argument: str, values: Any) -> str:
@@ -3595,10 +3691,11 @@ TEXTS_AND_OBJECTS = "OUT"  # kinds of types of arrays that are read as lists
 def _one_query(argument: str, values: Any) -> Any:
     """Return one query of a list, converted to a NumPy array if it is an array of another library."""
     if is_database_query(values):
-        raise ValueError(
-            f"{argument}: is a query to a database ({type(values).__name__}), so its rows come in no fixed order; run "
+        raise InputError(
+            f"is a query to a database ({type(values).__name__}), so its rows come in no fixed order; run "
             "it first and give the columns of its table: table = relation.to_arrow_table(); "
-            "predictions=[table['score']], references=[table['relevance']]"
+            "predictions=[table['score']], references=[table['relevance']]",
+            argument,
         )
     values = plain(argument, values)
     if not isinstance(values, ARROW):
@@ -3615,7 +3712,7 @@ def _from_array(argument: str, values: NDArray[Any], ignore_index: float | None)
     """Read a 2-D array, without a copy if its rows are contiguous."""
     if values.ndim != 2:
         shape = f"{values.ndim}-D of shape {values.shape}" + f"; {NOT_NESTED}" * (values.ndim == 1)
-        raise ValueError(f"{argument} must be 2-D, one row of documents per query; got {shape}")
+        raise InputError(f"{mark(argument)} must be 2-D, one row of documents per query; got {shape}")
     offsets = np.arange(len(values) + 1) * values.shape[1]
     values = np.ravel(values)  # copied only if rows are not adjacent in memory
     present = ~np.ma.getmaskarray(values) if np.ma.is_masked(values) else None
@@ -3636,7 +3733,7 @@ def _from_arrays(
         return _from_lists(argument, rows, ignore_index, labels)
     if set(dimensions := list(map(attrgetter("ndim"), rows))) != {1}:
         query, wrong = next((query, each) for query, each in enumerate(dimensions) if each != 1)
-        raise ValueError(f"{argument}: query {query}: must be a 1-D array of documents; got {wrong}-D")
+        raise InputError(f"must be a 1-D array of documents; got {wrong}-D", argument, f"query {query}")
     dtypes = {dtype: numeric_array(f"{argument}: query {query}", rows[query]).dtype for dtype, query in first.items()}
     present, arrays = None, rows
     if set(map(type, rows)) != {np.ndarray} or any(old != new for old, new in dtypes.items()):
@@ -3675,12 +3772,13 @@ def _from_arrow(
         lists = pa.LargeListArray.from_arrays(pa.array(offsets), lists.flatten(), mask=lists.is_null())
     if not (pa.types.is_list(lists.type) or pa.types.is_large_list(lists.type)):
         kind = shown(str(lists.type))[1:-1]
-        raise ValueError(
-            f"{argument} must be a column of lists, one per query; got {kind}; for a row per document give query_ids"
+        problem = (
+            f"must be a column of lists, one per query; got {kind}; for a row per document give {mark('query_ids')}"
         )
+        raise InputError(f"{mark(argument)} {problem}")
     if lists.null_count:
         query = int(np.flatnonzero(lists.is_null())[0])
-        raise ValueError(f"{argument}: query {query} is None; give a list, empty if nothing was retrieved or judged")
+        raise InputError(f"query {query} is None; give a list, empty if nothing was retrieved or judged", argument)
     offsets = lists.offsets.to_numpy().astype(np.int64)
     values = lists.values[offsets[0] : offsets[-1]]
     if pa.types.is_null(values.type):  # all values are missing
@@ -3691,7 +3789,7 @@ def _from_arrow(
             offsets -= offsets[0]
             return read_numbers(argument, [values.to_pylist()], offsets, place or numbered, ignore_index, labels)
         kind = "text" if id_kind(values.type) == "text" else shown(str(values.type))[1:-1]
-        raise ValueError(f"{argument} must hold numbers; got {kind}; convert them to float64")
+        raise InputError(f"{mark(argument)} must hold numbers; got {kind}; convert them to float64")
     present = None
     if values.null_count:
         present = values.is_valid().to_numpy(zero_copy_only=False)
@@ -3700,7 +3798,7 @@ def _from_arrow(
     return Column(array, offsets - offsets[0], present, is_padding(array, ignore_index))
 
 
-NOT_NESTED = "for a single query, wrap it in a list, for a row per document give query_ids"
+NOT_NESTED = f"for a single query, wrap it in a list, for a row per document give {mark('query_ids')}"
 OTHER_LISTS = (pa.types.is_fixed_size_list, pa.types.is_list_view, pa.types.is_large_list_view)
 
 
@@ -3728,7 +3826,7 @@ def _from_lists(
                 problem = f"is the number {shown(row)}, not a list of documents; {NOT_NESTED}"
             else:
                 problem = f"must be a list of documents; got {type(row).__name__}"
-            raise ValueError(f"{argument}: query {query}: {problem}")
+            raise InputError(problem, argument, f"query {query}")
     offsets = offsets_of(np.fromiter(map(len, rows), np.int64))
     column = read_numbers(argument, rows, offsets, ignore_index=ignore_index, labels=labels)
     if column.padding is not None:
@@ -3826,7 +3924,7 @@ def _inputs_columns_one_by_one(
 
     def refuse(at: int, problem: str) -> ValueError:
         query = int(np.searchsorted(offsets, at, side="right")) - 1
-        return ValueError(f"{argument}: {place(query, int(at - offsets[query]))}: {shown(given[at])} {problem}")
+        return InputError(f"{place(query, int(at - offsets[query]))}: {shown(given[at])} {problem}", argument)
 
     foreign = {kind for kind in set(map(type, given)) if not _is_number(kind) and kind is not type(None)}
     values = [number(value) if type(value) in foreign else value for value in given] if foreign else given
@@ -3921,7 +4019,7 @@ def numeric_array(argument: str, values: NDArray[Any]) -> NDArray[Any]:
     if _is_narrow(values.dtype):
         values = values.astype(np.float32)
     if values.dtype.kind not in "biuf" or values.dtype.itemsize > 8:
-        raise ValueError(f"{argument} must hold real numbers of at most 64 bits; got {values.dtype}")
+        raise InputError(f"{mark(argument)} must hold real numbers of at most 64 bits; got {values.dtype}")
     return np.asarray(values, values.dtype.newbyteorder("="))
 
 
@@ -4242,8 +4340,8 @@ class Rankings(NamedTuple):
         if score_dtype == "given":
             return self
         score = in_dtype(self.score, score_dtype)
-        hint = 'scale the scores, or compare them as they are by score_dtype="given"'
-        problem = f'is too large for score_dtype="{score_dtype}"; {hint}'
+        hint = f"scale the scores, or compare them as they are by {mark('score_dtype', 'given')}"
+        problem = f"is too large for {mark('score_dtype', score_dtype)}; {hint}"
         self._refuse_scores(np.isinf(score) & np.isfinite(self.score), problem)
         return self._replace(score=score)
 
@@ -4416,7 +4514,7 @@ def to_arrow(rankings: Rankings) -> tuple[pa.Array, pa.Array]:
             values = pa.array(numbers, mask=None if present is None else ~present)
             values = values if narrow else values.cast(pa.float64())
         except pa.ArrowInvalid as error:
-            raise ValueError(f"{argument}: integers beyond 2**53 cannot be stored exactly: {error}") from None
+            raise InputError(f"integers beyond 2**53 cannot be stored exactly: {error}", argument) from None
         lists.append(pa.ListArray.from_arrays(offsets, values))
     return lists[0], lists[1]
 
@@ -4430,7 +4528,7 @@ class Pairs(NamedTuple):
     document_ids: Any  # the id of each row's document
 
 
-class NothingExcludedError(ValueError):
+class NothingExcludedError(InputError):
     """No query of `exclude` is in the references, although their ids have the same type."""
 
 
@@ -4482,10 +4580,10 @@ def _inputs_exclusion_columns(exclude: Any, run: Columns, judged: Columns) -> Co
         query, queries = ids.codes, ids.distinct
         if len(query) != len(documents):
             lengths = f"{len(query)} query ids and {len(documents)} document ids"
-            raise ValueError(f"exclude: has {lengths}; give both in each row")
+            raise InputError(f"has {lengths}; give both in each row", "exclude")
     else:
         forms = "{query: ids}, a file, or, together with data, a DataFrame with columns of the same names"
-        raise ValueError(f"exclude must be {forms}; got {shown(exclude)}")
+        raise InputError(f"{mark('exclude')} must be {forms}; got {shown(exclude)}")
     _check_queries(as_list(queries), as_list(judged.query_ids), isinstance(exclude, Columns))
     _check_documents(documents, own)
     if own.names is not None:
@@ -4516,7 +4614,7 @@ def by_position(exclude: Any, queries: int) -> dict[int, Any]:
     if not isinstance(rows, (list, tuple, np.ndarray)) or isinstance(rows, (Pairs, Columns)):
         given = "a file or a DataFrame" if isinstance(rows, (Pairs, Columns)) else shown(exclude)
         problem = f"got {given}, but the predictions are ranked ids by position"
-        raise ValueError(f"exclude: {problem}; give a list or a set of ids for each query, in the same order")
+        raise InputError(f"{problem}; give a list or a set of ids for each query, in the same order", "exclude")
     if len(rows) != queries:
         raise ValueError(f"exclude holds {len(rows)} queries and predictions {queries}; give a list of ids for each")
     return dict(enumerate(rows))
@@ -4530,10 +4628,10 @@ def _inputs_exclusion_ids(query: Any, documents: Any) -> Set[Any]:
         found = found.to_pylist() if isinstance(found, ARROW) else found
         found = found.tolist() if isinstance(found, np.ndarray) else found
     if not isinstance(found, (list, tuple, Set, Mapping)):
-        raise ValueError(f"exclude: query {shown(query)}: must be a list or a set of ids; got {shown(documents)}")
+        raise InputError(f"must be a list or a set of ids; got {shown(documents)}", "exclude", f"query {shown(query)}")
     if wrong := types_of_no_ids(found):
         other = next(each for each in found if type(each) in wrong)
-        raise ValueError(f"exclude: query {shown(query)}: must hold ids, text or integers; got {shown(other)}")
+        raise InputError(f"must hold ids, text or integers; got {shown(other)}", "exclude", f"query {shown(query)}")
     return frozenset(found)
 
 
@@ -4543,12 +4641,12 @@ def _check_queries(excluded: list[Any], own: list[Any], is_file: bool) -> None:
     It is a NothingExcludedError if the ids have the same type, so that other rankings may have these queries.
     """
     if excluded and own and set(excluded).isdisjoint(own):
-        ids = f"{shown(excluded[0])} in exclude, {shown(own[0])} in the references"
+        ids = f"{shown(excluded[0])} in exclude, {shown(own[0])} in the {mark('references')}"
         different = id_kind(type(excluded[0])) != id_kind(type(own[0]))
         hint = "; give both the same type" * different
         hint += ": ids of files are text, so read the file and give its DataFrame" * (is_file and different)
-        kind = ValueError if different else NothingExcludedError
-        raise kind(f"exclude: no query is in the references; ids are such as {ids}{hint}")
+        kind = InputError if different else NothingExcludedError
+        raise kind(f"no query is in the {mark('references')}; ids are such as {ids}{hint}", "exclude")
 
 
 def _check_documents(excluded: Any, own: Columns) -> None:
@@ -4566,7 +4664,7 @@ def _check_documents(excluded: Any, own: Columns) -> None:
         others = [excluded[0].as_py()] if family(excluded.type) != family(own.document.type) else []
     if others:
         ids = f"{min(map(shown, others))} in exclude, {shown(first)} in the rankings"
-        raise ValueError(f"exclude: ids of documents are of another type, such as {ids}; give both the same type")
+        raise InputError(f"ids of documents are of another type, such as {ids}; give both the same type", "exclude")
 
 
 # ndcg/inputs/hits.py: Hits: what a retriever returned for a query, a list of objects with an id and perhaps a score, best first.
@@ -4734,10 +4832,10 @@ def by_id(
     first: dict[Any, int] = {}
     for at, each in enumerate(ids):
         if type(each) in wrong:
-            raise PositionError(at, f"an id must be text or an integer; got {shown(each)}; {advice}")
+            raise InputError(f"an id must be text or an integer; got {shown(each)}; {advice}", position=at)
         if not wrong and first.setdefault(each, at) < at:
             problem = f"document {shown(each)} is in position {first[each]} already; {once(kind)}"
-            raise PositionError(at, problem)
+            raise InputError(problem, position=at)
     return found
 
 
@@ -4763,8 +4861,8 @@ def _best_by_id(pairs: Iterable[tuple[Any, Any]], ascending: bool, keep: str) ->
 def unknown_object(row: Any, names: Names) -> str:
     """Return what an error says about an object with a list of documents, but no known names; empty for others.
 
-    >>> unknown_object({"qkey": "Q-1", "found": [{"chunk_id": "a"}]}, Names("run", {}))
-    "no query under a known name, but 'qkey', 'found'; give fields={'query': 'qkey'}"
+    >>> print(InputError(unknown_object({"qkey": "Q-1", "found": [{"chunk_id": "a"}]}, Names("run", {}))))
+    no query under a known name, but 'qkey', 'found'; give fields={'query': 'qkey'}
     """
     if not isinstance(row, Mapping) or query_of(row, names) is not None:
         return ""
@@ -4774,20 +4872,7 @@ def unknown_object(row: Any, names: Names) -> str:
     if not ids or not has_documents or len(ids) + len(lists) < len(row) - 1:
         return ""
     have = brief(map(shown, row), ", ")
-    return f"no query under a known name, but {have}; give fields={{'query': {ids[0]!r}}}"
-
-
-class PositionError(ValueError):
-    """An error in the document at a position of a query."""
-
-    def __init__(self, position: int, problem: str) -> None:
-        super().__init__(f"position {position}: {problem}")
-
-
-def in_query(place: str, error: ValueError) -> ValueError:
-    """Return an error in a query's documents with the place of the query before it."""
-    mark = "," if isinstance(error, PositionError) else ":"
-    return ValueError(f"{place}{mark} {error}")
+    return f"no query under a known name, but {have}; give {mark('fields', {'query': ids[0]})}"
 
 
 class HitReader:
@@ -4820,7 +4905,7 @@ class HitReader:
         if found is not None and isinstance(row, Mapping) and "query" not in self.names.given:
             several = [name for name in alternatives("query", tuple(row)) if id_kind(type(row[name]))]
             if len(several) > 1 and not self.queries.agree(*(row[name] for name in several[:2])):
-                raise ValueError(ambiguous("query", *several[:2]))
+                raise InputError(ambiguous("query", *several[:2]))
         return found
 
     def read(self, query: str, hits: Hits) -> dict[Any, Any]:
@@ -4852,7 +4937,7 @@ class HitReader:
             for each in hits.objects:
                 one, other = (_field(each, (name,)) for name in several[:2])
                 if id_kind(type(one)) and id_kind(type(other)) and not self.documents.agree(one, other):
-                    raise ValueError(ambiguous("document", *several[:2]))
+                    raise InputError(ambiguous("document", *several[:2]))
         known = self.names.of_hits[self.names.value]
         for name in spelled(present, known) if not has_values else ():
             if (value := _field(first, (name,))) is not None:
@@ -4892,7 +4977,7 @@ def _refuse_unknown_values(objects: Sequence[Any], names: Names, have_ranks: boo
     if names.kind == "run":
         unknown = [] if have_ranks else [path for path in unknown if _contradicts(columns[path], names.ascending)]
     if unknown:
-        raise ValueError(unknown_error(names, list(map(".".join, unknown))))
+        raise InputError(unknown_error(names, list(map(".".join, unknown))))
 
 
 def _unknown_paths(hit: Any) -> Sequence[FieldPath]:
@@ -4924,7 +5009,7 @@ def _refuse_two_orders(objects: Sequence[Any], names: Names) -> None:
             continue
         if _inputs_hits_order(both[0]) not in (_inputs_hits_order(both[1]), _inputs_hits_order([-each for each in both[1]])):
             say = f"give {names.call(one)} or {names.call(other)}"
-            raise ValueError(f"{shown(one)} and {shown(other)} rank its hits in different orders, lowest first; {say}")
+            raise InputError(f"{shown(one)} and {shown(other)} rank its hits in different orders, lowest first; {say}")
 
 
 def _inputs_hits_order(values: Sequence[Any]) -> list[int]:
@@ -4953,8 +5038,8 @@ def contradiction(query: str, hits: Hits, ascending: bool = False) -> str:
         return ""
     if hits.ranks:
         problem = "its hits are in another order than their ranks, and their order counts"
-        return f'query {query}: {problem}; if the ranks count, give score_order="ascending"'
-    order = "" if ascending else '; if the lowest score is best, give score_order="ascending"'
+        return f"query {query}: {problem}; if the ranks count, give {mark('score_order', 'ascending')}"
+    order = "" if ascending else f"; if the lowest score is best, give {mark('score_order', 'ascending')}"
     return (
         f"query {query}: the scores rank its hits in another order than they are in, and the scores count; if the "
         f"order counts, give the ids alone{order}"
@@ -5056,7 +5141,7 @@ def _fields(hits: Sequence[Any], path: FieldPath, names: Sequence[str], word: st
             other = _path(hits[position], names, nulls=nulls)
             if other is None:
                 others = "the first has" if _has(hits[0], path) else "others have"
-                raise PositionError(position, f"the hit has no {word} ({others} {'.'.join(path)})")
+                raise InputError(f"the hit has no {word} ({others} {'.'.join(path)})", position=position)
             found[position] = _field(hits[position], other)
     return found
 
@@ -5095,7 +5180,8 @@ def _own_list(row: Any, names: Names) -> str:
         ((name, ids),) = lists.items()
         if id_kind(type(ids[0])):
             problem = f"holds a list under {shown(name)}, which is no known name"
-            raise ValueError(f"{problem}; if it holds its documents, give fields={{'document': {name!r}}}")
+            call = mark("fields", {"document": name})
+            raise InputError(f"{problem}; if it holds its documents, give {call}")
     return str(objects[0]) if len(objects) == 1 else ""
 
 
@@ -5124,7 +5210,7 @@ def _values_beside(row: Any, ids: Sequence[Any], name_of_ids: str, names: Names)
         unknown = [name for name in unknown if _contradicts(beside[name], names.ascending)]
     unknown = [name for name in unknown if plain_name(name) not in LOWEST_LISTS]
     if unknown:
-        raise ValueError(unknown_error(names, unknown, "beside its ids are"))
+        raise InputError(unknown_error(names, unknown, "beside its ids are"))
     return None
 
 
@@ -5224,7 +5310,7 @@ def refuse_other_rows(argument: str, side: Any, are_ids: bool) -> None:
         return
     if len(side) == 2 and all(getattr(each, "ndim", 0) == 2 for each in side):
         hint = "give the scores as predictions and the ids as document_ids"
-        raise ValueError(f"{argument}: holds two matrices, as of scores and of ids; {hint}")
+        raise InputError(f"holds two matrices, as of scores and of ids; {hint}", argument)
     query, row = next(iter(side.items() if isinstance(side, Mapping) else enumerate(side)), (None, None))
     if isinstance(row, (list, tuple)) and row and type(row[0]) is float:  # scores
         return
@@ -5237,7 +5323,7 @@ def refuse_other_rows(argument: str, side: Any, are_ids: bool) -> None:
         raise ValueError(f"{place}: is the number {shown(row)}, not documents; {SINGLE}")
     if isinstance(row, Mapping):
         if problem := unknown_object(row, Names("run", {})):
-            raise ValueError(f"{place}: {problem}")
+            raise InputError(problem, place)
         has_id = any(id_kind(type(row[name])) for name in spelled(row, IDS_OF_HITS["document"]))
         if has_id and len(row) > 1 and spelled(row, chain(*VALUES_OF_HITS.values())):
             raise ValueError(f"{place}: is the hit {shown(row)}; give a list of hits for each query; {SINGLE}")
@@ -5246,15 +5332,16 @@ def refuse_other_rows(argument: str, side: Any, are_ids: bool) -> None:
             raise ValueError(f"{place}: {problem}; give the list, or {{document: score}}")
     if isinstance(row, (list, tuple)) and row and isinstance(row[0], Mapping):
         fields = brief(map(shown, row[0]), ", ")
-        raise ValueError(
-            f"{place}, position 0: the hit has no id under a known name, but {fields}; give fields={{'document': ...}}"
-        )
+        call = mark("fields", {"document": "..."}, said="fields={'document': ...}")
+        problem = f"the hit has no id under a known name, but {fields}; give {call}"
+        raise InputError(problem, place, position=0)
     if isinstance(row, (list, tuple)) and len(row) == 3 and all(id_kind(type(each)) for each in row[:2]):
         has_text = any(isinstance(each, str) for each in row[:2])
         if isinstance(row[2], Real) and (has_text or (are_ids and not isinstance(row[2], int))):
-            raise ValueError(
-                f"{argument}: holds rows such as {shown(row)} in place of the documents of each query; give a table "
-                'with names of columns, such as pd.DataFrame(rows, columns=["query_id", "document_id", "score"])'
+            raise InputError(
+                f"holds rows such as {shown(row)} in place of the documents of each query; give a table "
+                'with names of columns, such as pd.DataFrame(rows, columns=["query_id", "document_id", "score"])',
+                argument,
             )
 
 
@@ -5431,7 +5518,7 @@ def by_ranked_ids(
         hint = "give ids as all text or all integers, scores and relevances as numbers"
         if kinds_of_ids[1] == "text":
             hint += f"; {to_label(chain.from_iterable(row for row in references if row is not None))}"
-        raise ValueError(f"predictions hold {kinds_of_ids[0]} and references {kinds_of_ids[1]}; {hint}")
+        raise InputError(f"{mark('predictions')} hold {kinds_of_ids[0]} and references {kinds_of_ids[1]}; {hint}")
     if "other" in kinds or ("mapping" not in kinds and kinds - {None} != {"text"}):
         return None
     ranked, relevant = _ranked_rows(predictions), _ranked_rows(references)
@@ -5484,7 +5571,9 @@ def _plain_row(argument: str, row: Any) -> Any:
 def check_queries_equal(predicted: int, referred: int) -> None:
     """Raise an error if predictions and references have different numbers of queries."""
     if predicted != referred:
-        raise ValueError(f"predictions hold {predicted} queries and references {referred}; give both for every query")
+        raise InputError(
+            f"{mark('predictions')} hold {predicted} queries and references {referred}; give both for every query"
+        )
 
 
 def _mixed_types(sides: Mapping[str, IdMapping]) -> ValueError:
@@ -5535,7 +5624,7 @@ def _by_id(argument: str, query: Any, row: Any, score_order: str, keep: str | No
     """Return a query's documents with their values, from a mapping or by position."""
     kind = "run" if argument == "predictions" else "qrels"
     if row is None:
-        raise ValueError(f"{argument}: query {shown(query)} is None; give [] if there is no document")
+        raise InputError(f"query {shown(query)} is None; give [] if there is no document", argument)
     try:
         if not isinstance(row, (list, tuple, Set, Mapping)):
             raise ValueError(f"must be a list of ids, a set or a mapping; got {shown(row)}")
@@ -5546,7 +5635,7 @@ def _by_id(argument: str, query: Any, row: Any, score_order: str, keep: str | No
         found = by_id(row, None, kind, score_order == "ascending", WITH_IDS, keep if kind == "run" else None)
         return row if isinstance(row, Mapping) else found
     except ValueError as error:
-        raise in_query(f"{argument}: query {shown(query)}", error) from None
+        raise within(error, argument, f"query {shown(query)}") from None
 
 
 def _fill(row: Sequence[Any]) -> int:
@@ -5590,7 +5679,7 @@ def chosen_columns(columns: Sequence[str], names: Names, cells: Cells, there: st
         if several := alternatives(field, tuple(columns))[:2]:
             rows = OneToOne()
             if not all(rows.agree(*row) for row in cells(several)):
-                raise ValueError(ambiguous(field, *several))
+                raise InputError(ambiguous(field, *several))
     if "relevance" in chosen and "relevance" not in names.given and is_last_resort(columns, possible["relevance"]):
         others = [name for name in columns if isinstance(name, str) and name not in chosen.values()]
         row: Mapping[str, Any] = dict(zip(others, next(iter(cells(others)), ()), strict=False)) if others else {}
@@ -5598,7 +5687,7 @@ def chosen_columns(columns: Sequence[str], names: Names, cells: Cells, there: st
             beside = chosen["relevance"]
             calls = f"{names.call(beside)} or {names.call(unknown[0])}"
             problem = f"{shown(beside)} may be that of a model, and beside it are {brief(map(shown, unknown), ', ')}"
-            raise ValueError(f"the relevance is not certain: {problem}; give {calls}")
+            raise InputError(f"the relevance is not certain: {problem}; give {calls}")
     return [columns.index(name) for name in chosen.values()]
 
 
@@ -5615,7 +5704,7 @@ def _no_columns(names: Names, missing: Sequence[str], columns: Sequence[Any], th
     near = [nearest(these[0], [name for name in columns if isinstance(name, str)]) for these in possible.values()]
     hint = f"; did you mean {', '.join(map(shown, filter(None, near)))}?" if any(near) else ""
     if "relevance" in held:
-        hint += "; if each row is one relevant document, give fields={'relevance': None}"
+        hint += f"; if each row is one relevant document, give {mark('fields', {'relevance': None})}"
     has = f"has {brief(map(shown, columns), ', ')}" if columns else "has none"
     return f"no column {' and none '.join(problems)}; {there} {has}{hint}"
 
@@ -5704,7 +5793,7 @@ def with_ids(
         refuse_lowest_first(name_of_column(side), argument)
     refuse_splits(argument, side)
     if isinstance(side, io.IOBase):
-        raise ValueError(f"{argument}: is an open file ({type(side).__name__}); give its path")
+        raise InputError(f"is an open file ({type(side).__name__}); give its path", argument)
     if isinstance(side, Iterator) and not is_database_query(side):
         side = list(side)
     if side is None or isinstance(side, (str, Columns, Pairs)) or is_sparse(side):
@@ -5715,8 +5804,8 @@ def with_ids(
             return side if names.kind == "exclude" else _inputs_formats_hits(argument, side, names)
         side, columns = found, list(found)
     if is_spark(side):
-        raise ValueError(
-            f"{argument}: is a Spark DataFrame; give both sides as Spark DataFrames, or its rows, frame.toArrow()"
+        raise InputError(
+            "is a Spark DataFrame; give both sides as Spark DataFrames, or its rows, frame.toArrow()", argument
         )
     return _of_table(argument, side, columns, names)
 
@@ -5774,9 +5863,9 @@ def _in_objects(argument: str, side: Any, names: Names) -> Mapping[Any, Any] | N
     try:
         chosen = [fields[at] for at in chosen_columns(fields, names, cells, "the first record")]
     except UnknownColumnError as error:
-        raise ValueError(f"{argument}: {error}{error.hint}") from None
+        raise within(error.with_hint(), argument) from None
     except ValueError as error:
-        raise ValueError(f"{argument}: {error}") from None
+        raise within(error, argument) from None
     return {name: record_values(argument, side, name) for name in chosen}
 
 
@@ -5830,11 +5919,10 @@ def _of_table(argument: str, table: Any, columns: Sequence[Any], names: Names) -
     except UnknownColumnError as error:
         if (lists := _rows_of_lists(table, columns)) is not None:
             return _inputs_formats_hits(argument, lists, names)
-        raise ValueError(
-            f"{argument}: {error}{error.hint}; if each row is a query, give its column of lists, or an array"
-        ) from None
+        more = "if each row is a query, give its column of lists, or an array"
+        raise within(error.with_hint(more), argument) from None
     except ValueError as error:
-        raise ValueError(f"{argument}: {error}") from None
+        raise within(error, argument) from None
     named = dict(zip(names.columns, (columns[each] for each in at), strict=True))
     called = {field: f"{argument}: the column {name!r}" for field, name in named.items()}
     read = settled_columns(dict(zip(called.values(), named_columns(table, argument, **named), strict=True)))
@@ -5852,9 +5940,8 @@ def _of_table(argument: str, table: Any, columns: Sequence[Any], names: Names) -
         column = read_flat_column(called[value], values, place, labels=names.labels)
     lengths = query.rows, len(document), len(column.values)
     if len(set(lengths)) > 1:
-        raise ValueError(
-            f"{argument}: columns differ in length: {shown(dict(zip(named.values(), lengths, strict=False)))}"
-        )
+        of_columns = shown(dict(zip(named.values(), lengths, strict=False)))
+        raise InputError(f"columns differ in length: {of_columns}", argument)
     numbers = column.values
     if numbers.dtype.kind != "f" and not beyond_2_53(numbers).any():
         numbers = numbers.astype(np.float64)
@@ -5866,7 +5953,7 @@ def _of_table(argument: str, table: Any, columns: Sequence[Any], names: Names) -
         numbers = side.value
     elif names.keep is None and (repeated := repeated_row(side)):
         (row, before), ids = repeated, "document {} of query {}".format(*side.words(repeated[0]))
-        raise ValueError(f"{argument}: row {row}: {ids} is in row {before} already; {once(names.kind)}")
+        raise InputError(f"{ids} is in row {before} already; {once(names.kind)}", argument, f"row {row}")
     if names.kind == "qrels":  # a query without judgments counts
         rows = np.arange(len(numbers)) if column.present is None else np.flatnonzero(column.present)
         side = side if column.present is None else side.only(column.present)
@@ -5897,7 +5984,7 @@ def _inputs_formats_hits(argument: str, side: Any, names: Names) -> Any:
         reader = HitReader(names, rows)
         queries: Any = list(side) if isinstance(side, Mapping) else [reader.query(row) for row in rows]
     except ValueError as error:
-        raise ValueError(f"{argument}: {error}") from None
+        raise within(error, argument) from None
     are_named = isinstance(side, Mapping) or all(map(id_kind, map(type, queries)))
     found: list[Any] = []
     are_indices = False
@@ -5910,7 +5997,7 @@ def _inputs_formats_hits(argument: str, side: Any, names: Names) -> Any:
                 raise ValueError(f"is not a list of hits, as the first query has; got {shown(row)}")
             found.append(reader.read(shown(query), hits))
         except ValueError as error:
-            raise in_query(f"{argument}: query {shown(query)}", error) from None
+            raise within(error, argument, f"query {shown(query)}") from None
         are_indices |= hits.are_indices
     if reader.warning:
         warn(f"{argument}: {reader.warning}")
@@ -5935,7 +6022,7 @@ def dict_of_queries(argument: str, queries: Sequence[Any], rows: Sequence[Any]) 
         first: dict[Any, int] = {}
         at, again = next((at, query) for at, query in enumerate(queries) if first.setdefault(query, at) < at)
         problem = f"query {shown(again)} is in row {first[again]} and in row {at}; give each query once"
-        raise ValueError(f"{argument}: {problem}")
+        raise InputError(problem, argument)
     return found
 
 
@@ -6006,8 +6093,8 @@ def are_columns_with_ids(side: Any) -> bool:
 def _ids_in_order(query_ids: Any) -> list[Any]:
     """Return the ids of the queries of rows as a list."""
     if isinstance(query_ids, (Set, Mapping)):
-        raise ValueError(
-            f"query_ids: a {type(query_ids).__name__} has no order of its own; give a list, an id for each row"
+        raise InputError(
+            f"a {type(query_ids).__name__} has no order of its own; give a list, an id for each row", "query_ids"
         )
     return list(query_ids.tolist() if isinstance(query_ids, np.ndarray) else as_list(query_ids))
 
@@ -6018,7 +6105,7 @@ def _alike(argument: str, side: Any, other: Any) -> Any:
         return side
     if isinstance(other, Mapping) or (isinstance(other, Columns) and other.positions is None):
         hint = 'name them in both, as in {"query_id": "q1", "hits": [...]} or {"q1": [...]}'
-        raise ValueError(f"{argument}: the file names no queries, which the other side does; {hint}")
+        raise InputError(f"the file names no queries, which the other side does; {hint}", argument)
     if isinstance(other, Columns) and argument == "references":
         check_queries_equal(other.positions or 0, side.positions)
     if not isinstance(other, (list, tuple, np.ndarray, *ARROW)):
@@ -6039,19 +6126,19 @@ def of_rows(predictions: Any, references: Any) -> Any:
     if not isinstance(references, Columns) or not references.are_rows:
         if are_scores:
             hint = "give references as LETOR, or query_ids and references as arrays"
-            raise ValueError(f"predictions: the file has scores without ids; {hint}")
+            raise InputError(f"the file has scores without ids; {hint}", "predictions")
         return predictions
     if are_scores and predictions.place is None:
         return predictions  # which have the ids of the rows already
     are_flat = not _is_nested(predictions) or getattr(predictions, "shape", ())[1:] == (1,)
     if not are_scores and (isinstance(predictions, (Mapping, Columns)) or not are_flat):
         hint = "give a score for each row, in a flat array or in a file, one a line"
-        raise ValueError(f"predictions: the references are rows of LETOR, which have no ids of documents; {hint}")
+        raise InputError(f"the references are rows of LETOR, which have no ids of documents; {hint}", "predictions")
     scores = predictions.value if are_scores else predictions
     column = read_flat_column("predictions", scores, lambda _, row: f"row {row}")
     if len(column.values) != len(references.query):
         rows = f"{len(column.values)} scores for {len(references.query)} rows of the references"
-        raise ValueError(f"predictions: holds {rows}; give one for each row, in their order")
+        raise InputError(f"holds {rows}; give one for each row, in their order", "predictions")
     return of_present(references._replace(value=column.values, place=None), column.present)
 
 
@@ -6098,8 +6185,8 @@ def _refuse_other_columns(argument: str, side: Any, columns: int, first: int = 0
             if not isinstance(each, (int, np.integer)) or not first <= each < columns:
                 other = {"predictions": "references", "references": "scores"}[argument]
                 problem = f"{shown(each)} is not the number of a column of the {other}, 0 to {columns - 1}"
-                raise ValueError(
-                    f"{argument}: query {shown(query)}: {problem}; give the ids of the columns as document_ids"
+                raise InputError(
+                    f"query {shown(query)}: {problem}; give the ids of the columns as document_ids", argument
                 )
 
 
@@ -6123,7 +6210,9 @@ def _refuse_other_candidates(predictions: Any, references: Any) -> None:
         for index in hits:
             if isinstance(index, int) and not 0 <= index < len(row):
                 problem = f"the index {index} is not that of a candidate, 0 to {len(row) - 1}"
-                raise ValueError(f"predictions: query {shown(query)}: {problem}; give the labels of all that were sent")
+                raise InputError(
+                    f"{problem}; give the labels of all that were sent", "predictions", f"query {shown(query)}"
+                )
 
 
 def _by_index(references: Any) -> Any:
@@ -6173,8 +6262,8 @@ def _scores_of_ids(
         at = next(
             (at for at, both in enumerate(zip(*lengths, strict=False)) if both[0] != both[1]), min(map(len, lengths))
         )
-        raise ValueError(
-            f"document_ids: query {at}: {argument} and document_ids differ in length; give an id for each value"
+        raise InputError(
+            f"query {at}: {argument} and document_ids differ in length; give an id for each value", "document_ids"
         )
     rows = []
     for query, (of_query, its_ids) in enumerate(zip(scores, ids, strict=True)):
@@ -6183,16 +6272,13 @@ def _scores_of_ids(
             own, kind = [score for _, score in kept], "run" if argument == "predictions" else "qrels"
             rows.append(by_id([each for each, _ in kept], own, kind, ascending, keep=keep))
         except ValueError as error:
-            raise in_query(f"document_ids: query {query}", error) from None
+            raise within(error, "document_ids", f"query {query}") from None
     return rows
 
 
 def _labels(scores: Any, relevant: Sequence[Any]) -> list[Any]:
     """Return a label for each column of the scores, from the sets or mappings of relevant columns of each query."""
-    if len(scores) != len(relevant):
-        raise ValueError(
-            f"predictions hold {len(scores)} queries and references {len(relevant)}; give both for every query"
-        )
+    check_queries_equal(len(scores), len(relevant))
     rows = []
     for query, (of_query, columns) in enumerate(zip(scores, relevant, strict=True)):
         row = np.zeros(len(of_query))
@@ -6241,12 +6327,13 @@ def join_rows(
     order, offsets = queries.grouped()
     rows: Columns | None = None
     if keep is not None and documents is None:
-        raise ValueError('duplicates="best" needs document_ids, the ids by which documents are the same')
+        needed = f"{mark('document_ids')}, the ids by which documents are the same"
+        raise InputError(f"{mark('duplicates', 'best')} needs {needed}")
     if documents is not None:
         rows = Columns(codes, ids, documents, score.values, hashes_of(documents))
         if keep is None and (repeated := repeated_row(rows)) is not None:
             again = f"{row_of(0, repeated[0])}: document {rows.words(repeated[0])[0]}"
-            raise ValueError(f"document_ids: {again} is in row {repeated[1]} already; {once('run')}")
+            raise InputError(f"{again} is in row {repeated[1]} already; {once('run')}", "document_ids")
         if keep and (best := best_rows(rows, score.present, keep, score_order == "ascending")) is not None:
             _refuse_two_judgments(rows, relevance, row_of)
             order, offsets = grouped(codes[best], len(ids))
@@ -6297,15 +6384,15 @@ def _check_lengths(score: Column, relevance: Column, queries: Ids, documents: An
     if documents is not None:
         rows["document_ids"] = len(documents)
     if len(set(rows.values())) > 1:
-        lengths = ", ".join(f"{name} {length}" for name, length in rows.items())
+        lengths = ", ".join(f"{mark(name)} {length}" for name, length in rows.items())
         hint = "first join tables with different rows by query and document, with an outer join (docs/inputs.md)"
         sizes = queries.distinct.take(pa.array(queries.codes)).to_pylist() if queries.rows < len(score.values) else []
         if all(isinstance(each, int) for each in sizes) and len(score.values) in (sum(sizes), max(sizes, default=0)):
             hint = (
                 "for sizes of groups give numpy.repeat(range(len(sizes)), sizes), for their ends numpy.diff(ends) first"
             )
-        raise ValueError(
-            "with query_ids, all columns must be flat and have the same length, one row per document; got "
+        raise InputError(
+            f"with {mark('query_ids')}, all columns must be flat and have the same length, one row per document; got "
             f"{lengths} rows; {hint}"
         )
 
@@ -6329,10 +6416,10 @@ def refuse_open_ties(rankings: Rankings, score_dtype: str) -> None:
         at = int(open_ties.argmax())
         places = [rankings.place(int(query[row]), int(row - begins[query[row]])) for row in (first[at], second[at])]
         same = "the same score" if score_dtype == "given" else f"the same score in {score_dtype}"
-        raise ValueError(
-            f'document_ids are missing: {places[0]} and {places[1]} have {same}, and ties="docid" (which '
-            'convention="trec_eval" means) ranks them by the ids of their documents; give these as document_ids, or '
-            'other ties, such as ties="average"'
+        raise InputError(
+            f"{mark('document_ids')} are missing: {places[0]} and {places[1]} have {same}, and "
+            f"{mark('ties', 'docid')} (which {mark('convention', 'trec_eval')} means) ranks them by the ids of their "
+            f"documents; give these as document_ids, or other ties, such as {mark('ties', 'average')}"
         )
 
 
@@ -6472,9 +6559,9 @@ def _of_mapping(
 
 def _nothing_shared(predicted: Any, referred: Any) -> ValueError:
     """Return the error for predictions and references without a query in common."""
-    ids = f"{shown(predicted)} in the predictions, {shown(referred)} in the references"
+    ids = f"{shown(predicted)} in the {mark('predictions')}, {shown(referred)} in the {mark('references')}"
     hint = float_hint(shown(predicted), shown(referred))
-    return ValueError(f"predictions: no query is in the references; ids are such as {ids}{hint}")
+    return InputError(f"no query is in the {mark('references')}; ids are such as {ids}{hint}", "predictions")
 
 
 def _join_columns(
@@ -6550,9 +6637,9 @@ def _refuse_other_kinds(run: Columns, qrels: Columns) -> None:
 
 def _another_kind(noun: str, of_run: Any, of_qrels: Any) -> ValueError:
     """Return the error for ids of queries or of documents that are text on one side and, say, integers on the other."""
-    ids = f"{shown(of_run)} in the predictions, {shown(of_qrels)} in the references"
+    ids = f"{shown(of_run)} in the {mark('predictions')}, {shown(of_qrels)} in the {mark('references')}"
     hint = "give both the same type; ids in files are text"
-    return ValueError(f"predictions: {noun} ids are of another type than in the references: {ids}; {hint}")
+    return InputError(f"{noun} ids are of another type than in the references: {ids}; {hint}", "predictions")
 
 
 # The order of rows
@@ -6671,9 +6758,10 @@ def _check_columns(argument: str, dense: Column, shape: tuple[int, int]) -> None
     check_queries_equal(sides["predictions"], sides["references"])
     if (wrong := lengths != columns).any():
         query = int(wrong.argmax())
-        raise ValueError(
-            f"{argument}: query {query}: has {lengths[query]} values beside {columns} columns of sparse {other}; give "
-            "one for each column, or a sparse matrix of the same shape"
+        raise InputError(
+            f"query {query}: has {lengths[query]} values beside {columns} columns of sparse {other}; give "
+            "one for each column, or a sparse matrix of the same shape",
+            argument,
         )
 
 
@@ -6842,14 +6930,14 @@ def _align(
     order = {"by_docid": by_docid, "score_dtype": score_dtype, "score_order": score_order}
     rankings = _join(inputs, ignore_index=ignore_index, labels=labels, keep=keep, **order)
     if score_order == "ascending" and rankings.place is not None and (gap := rankings.gap_in_ranks()):
-        warn(f"predictions: {gap}")
+        warn(f"{mark('predictions')}: {gap}")
     try:
         rankings = rankings.with_scores_in(score_dtype).with_highest_first(score_order)
         rankings = rankings if labels is None else rankings.with_gains(labels)
     except InvalidRankingError as error:
         argument = {"relevance": "references", "score": "predictions"}[error.array]
         place, before = (numbered, first_query) if rankings.place is None else (rankings.place, 0)
-        raise ValueError(f"{argument}: {place(before + error.query, error.position)}: {error.problem}") from None
+        raise InputError(f"{place(before + error.query, error.position)}: {error.problem}", argument) from None
     if rankings.place is not None:
         rankings = rankings.matched()
     if judged_only:
@@ -6869,8 +6957,8 @@ def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:
         return join_by_id(predictions, references, exclude, **how)
     for argument, side in (("predictions", predictions), ("references", references)):
         if side is None:
-            hint = "; only the measure IDCG needs no predictions" if argument == "predictions" else ""
-            raise ValueError(f"{argument} are missing; give predictions and references together{hint}")
+            hint = f"; only the measure IDCG needs no {mark('predictions')}" if argument == "predictions" else ""
+            raise InputError(f"{mark(argument)} are missing; give predictions and references together{hint}")
     are_labels = how["labels"] is not None and _are_labels(predictions, references)
     if query_ids is None:
         for argument, side, other in (
@@ -6890,7 +6978,7 @@ def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:
     if by_id or query_ids is None:
         _refuse_ids_of_rows(query_ids, document_ids)
     if exclude is not None and document_ids is None and not by_id:
-        raise ValueError("exclude: documents have no ids; give query_ids and document_ids, mappings, or ranked ids")
+        raise InputError("documents have no ids; give query_ids and document_ids, mappings, or ranked ids", "exclude")
     if query_ids is not None:
         return join_rows(**inputs.rankings, **how, keep=keep)
     if by_id:
@@ -6922,9 +7010,11 @@ def _are_labels(predictions: Any, references: Any) -> bool:
 def _refuse_ids_of_rows(query_ids: Any, document_ids: Any) -> None:
     """Raise an error for ids of flat rows next to rankings that are not flat."""
     if query_ids is not None:
-        raise ValueError("query_ids are for flat predictions and references; a mapping or a file has ids of its own")
+        raise InputError(
+            f"{mark('query_ids')} are for flat predictions and references; a mapping or a file has ids of its own"
+        )
     if document_ids is not None:
-        raise ValueError("document_ids are for flat predictions and references; give query_ids too")
+        raise InputError(f"{mark('document_ids')} are for flat predictions and references; give query_ids too")
 
 
 def _inputs_reading_are_columns(predictions: Any, references: Any) -> bool:
@@ -6948,7 +7038,9 @@ def _are_by_id(predictions: Any, references: Any, query_ids: Any) -> bool:
         hint = ", or query_ids, the query of each list" * by_id[1]
         if query_ids is not None:
             hint = "; give each of two tables as its argument, predictions=run, references=qrels, without data"
-        raise ValueError(f"predictions are {kinds[0]} and references {kinds[1]}; give both in the same way{hint}")
+        raise InputError(
+            f"{mark('predictions')} are {kinds[0]} and references {kinds[1]}; give both in the same way{hint}"
+        )
     return by_id[0]
 
 
@@ -7095,7 +7187,7 @@ class MissingFileError(FileError, FileNotFoundError):
     """There is no such file."""
 
 
-class SavedResultError(ValueError):
+class SavedResultError(InputError):
     """A file contains results of `to_dict`, for one run or several, instead of rankings."""
 
     def __init__(self, value: dict[str, Any]) -> None:
@@ -7139,14 +7231,13 @@ def naming_file(path: str) -> Iterator[None]:
         raise kind(error.errno, problem, path) from None
     except pa.ArrowException as error:
         problem = "cannot be read, so it may be damaged or cut short"
-        raise ValueError(f"{path}: {problem}: {str(error).splitlines()[0]}") from None
+        raise InputError(f"{problem}: {str(error).splitlines()[0]}", of_file(path)) from None
     except RecursionError:  # raised for values that JSON's parser accepts
-        raise ValueError(f"{path}: nests objects too deep") from None
-    except (SavedResultError, UnknownColumnError) as error:
-        error.args = (f"{path}: {error}",)
-        raise
+        raise InputError("nests objects too deep", of_file(path)) from None
+    except InputError as error:
+        raise within(error, of_file(path)) from None
     except ValueError as error:
-        raise ValueError(f"{path}: {str(error).splitlines()[0]}") from None
+        raise InputError(str(error).splitlines()[0], of_file(path)) from None
 
 
 class ByteStream(io.RawIOBase):
@@ -7612,7 +7703,7 @@ def _check_ranks(rows: Sequence[Sequence[bytes]], score_order: str) -> str:
             ranks, scores = (float(after[at]) - float(before[at]) for at in (3, 4))
             if ranks * scores * sign < 0:
                 problem = "the ranks are in another order than the scores, and the scores count, as in trec_eval"
-                hint = "" if sign > 0 else '; if the lowest score is best, give score_order="ascending"'
+                hint = "" if sign > 0 else f"; if the lowest score is best, give {mark('score_order', 'ascending')}"
                 return f"query {shown_cell(before[0])}: {problem}{hint}"
     return ""
 
@@ -7660,8 +7751,8 @@ def _plain_lines(text: bytes, layout: _Layout) -> tuple[bytes, int, NDArray[np.i
         text = text.replace(b"\t", b" ")
     if b"\r" in text:
         text = text.replace(b"\r\n", b"\n").removesuffix(b"\r")
-    for mark, words in NO_TEXT.items():
-        if (at := text.find(mark)) >= 0:
+    for byte, words in NO_TEXT.items():
+        if (at := text.find(byte)) >= 0:
             text, problem = text[: text.rfind(b"\n", 0, at) + 1], words
     start = 0
     while len(text) - start > LINE:
@@ -7778,7 +7869,8 @@ def _files_lines_problem(rows: Sequence[bytes], layout: _Layout, labels: Labels 
     if len(cells) != len(layout.names):
         if any("\udc80" <= each <= "\udcff" for each in text):  # such as a picture
             return "is not text in UTF-8; save the file in UTF-8"
-        swapped = "; are the run and the qrels swapped?" if layout in OTHER_SIDE.get(len(cells), ()) else ""
+        asked = mark("swapped", said="; are the run and the qrels swapped?")
+        swapped = asked if layout in OTHER_SIDE.get(len(cells), ()) else ""
         hint = f"; {RATINGS}" if "::" in text else swapped  # MovieLens separates ratings by ::
         return f"{len(cells)} column{'s' * (len(cells) > 1)}; {layout.words}{hint}"
     for name, at in zip(("query", "document"), layout.at, strict=False):
@@ -7910,7 +8002,7 @@ class _JsonReader:
         if not isinstance(value, dict):
             raise ValueError(f"{shown_cell(value)} is neither a JSON object nor a list")
         if problem := unknown_object(value, self.names):
-            raise ValueError(problem)
+            raise InputError(problem)
         are_rows = self.kind != "exclude" and are_hits(next(iter(value.values()), None), self.names)
         if not are_rows and not any(isinstance(each, list) for each in value.values()):
             value = _only_ranking(value)
@@ -7936,7 +8028,7 @@ class _JsonReader:
                 raise ValueError(f"{shown_cell(row)} {NO_IDS}")
             return self.hits.read(shown_cell(query), Hits(row) if hits is None else hits)
         except ValueError as error:
-            raise in_query(f"query {shown_cell(query)}", error) from None
+            raise within(error, f"query {shown_cell(query)}") from None
 
 
 def _files_tables_is_plain(documents: dict[str, Any]) -> bool:
@@ -7999,7 +8091,7 @@ def _parse_json_lines(text: bytes, reading: _JsonReader) -> FilePart:
         except json.JSONDecodeError as error:
             problem = f"not JSON: {error.msg}, at column {error.colno}"
         except ValueError as error:
-            problem = str(error)
+            problem = marked(error)
         if problem:
             break
     return _json_part(values, len(lines), reading, number, problem)
@@ -8028,7 +8120,7 @@ def _json_part(
                 cells.extend(its_values)
                 lengths.append(len(documents))
         except ValueError as error:
-            number, problem = at, str(error)
+            number, problem = at, marked(error)
             break
     if (labels := reading.names.labels) is not None:
         cells = labels.numbers(cells)
@@ -8275,9 +8367,9 @@ def read_columns(
             elif kind != "exclude" and (repeated := repeated_row(columns)):
                 again, first = map(place, repeated)
                 document, query = columns.words(repeated[0], shown_cell)
-                raise ValueError(f"{again}: document {document} of query {query} is in {first} already; {once(kind)}")
+                raise InputError(f"document {document} of query {query} is in {first} already; {once(kind)}", again)
         if parts and parts[-1].problem:
-            raise ValueError(": ".join(filter(None, [place(rows), parts[-1].problem])))
+            raise InputError(parts[-1].problem, place(rows))
         if columns is None:
             raise ValueError(f"holds no {VALUE[kind]}s; give at least one query with a document")
     if notice := next((part.notice for part in parts if part.notice), ""):
@@ -8291,7 +8383,7 @@ def read_columns(
         columns = of_present(columns, present) if kind == "run" else columns.only(present)
         columns = columns._replace(present=None)
     return columns._replace(
-        place=lambda row: f"{path}: {place(int(numbers[row]))}",
+        place=lambda row: f"{of_file(path)}: {place(int(numbers[row]))}",
         positions=counts["query"] or None,
         are_rows=counts["document"] > 0,
     )
@@ -8432,8 +8524,8 @@ def _file_parts(
     if file is None:
         return "row {} (from 0)", from_table("folder", path, request)
     stream, is_packed = unpacked_stream(file, limits)
-    for mark, form in TABLES.items():
-        if stream.peek(len(mark)) == mark:
+    for start, form in TABLES.items():
+        if stream.peek(len(start)) == start:
             if not is_packed and file.seekable():
                 limits.check("bytes", file.seek(0, os.SEEK_END))
                 file.seek(0)
@@ -8441,8 +8533,8 @@ def _file_parts(
             return "row {} (from 0)", from_table(form, pa.BufferReader(stream.read()), request)
     if TFRECORD.match(stream.peek(8)):
         raise ValueError("is a TFRecord file; read it by TensorFlow, and give the arrays that it holds")
-    for mark, problem in OTHER_FILES.items():
-        if stream.peek(len(mark)) == mark:
+    for start, problem in OTHER_FILES.items():
+        if stream.peek(len(start)) == start:
             raise ValueError(problem)
     if stream.peek(3) == BYTE_ORDER_MARK:
         stream.read(3)
@@ -8641,15 +8733,15 @@ def from_file(
         return read_columns(os.path.expanduser(side), kind, **how)
     except FileError as error:
         if isinstance(side, str) and side.lstrip().startswith(("{", "[")):
-            raise ValueError(f"{argument}: is JSON as text; give json.loads of it, or the path of a file") from None
+            raise InputError("is JSON as text; give json.loads of it, or the path of a file", argument) from None
         error.argument = f"{argument}: "
         if isinstance(error, MissingFileError) and os.sep not in error.filename:
             error.strerror = f"{error.strerror}; if it names a column, give its DataFrame as data"
         raise
     except UnknownColumnError as error:
-        raise ValueError(f"{argument}: {error}{error.hint}") from None
+        raise within(error.with_hint(), argument) from None
     except ValueError as error:
-        raise ValueError(f"{argument}: {error}") from None
+        raise within(error, argument) from None
 
 
 def is_path(side: Any) -> bool:
@@ -8945,7 +9037,7 @@ def warn_if_swapped(score: NDArray[Any], relevance: NDArray[Any]) -> None:
     if not ((score == 0) | (score == 1)).all() or len(np.unique(score)) < 2:
         return
     if ((relevance >= 0) & (relevance <= 1)).all() and np.mean(relevance % 1 > 0) > 0.5:
-        warn(f"predictions: {LABELS_FIRST}")
+        warn(f"{mark('predictions')}: {LABELS_FIRST}")
 
 
 # ndcg/scores/devices.py: Score tensors on the accelerator where they lie.
@@ -9166,7 +9258,7 @@ def describe_queries(
 
 def warn_unmatched(unmatched: str) -> None:
     """Warn that no document was both retrieved and judged."""
-    warn(f"predictions: {unmatched}")
+    warn(f"{mark('predictions')}: {unmatched}")
 
 
 def counted_parts(
@@ -9216,8 +9308,9 @@ def refuse_negative(references: Any, exclude: Any, options: Options) -> None:
     for row in np.flatnonzero(negative)[:1].tolist():
         document, query = references.words(row)
         pair = f"query {query}, document {document}"
-        problem = IS_NEGATIVE.format(value=f"{references.value[row]:g}")
-        raise ValueError(f"references: {references.place(row)}: {pair}: {problem}")
+        problem = f"the relevance {references.value[row]:g} is negative"
+        of_file = mark("file", said="references", after=": ")  # for those who need not know the name of the argument
+        raise InputError(problem, f"{of_file}{references.place(row)}", pair, hint=NEGATIVE_HINT)
 
 
 def refuse_missing(rankings: Rankings, first_query: int = 0) -> None:
@@ -9227,8 +9320,9 @@ def refuse_missing(rankings: Rankings, first_query: int = 0) -> None:
         return
     at = int(missing.argmax())
     query = f"query {first_query + at}" if rankings.place is None else rankings.place(at, None)
-    hint = 'missing="empty" counts such queries as having retrieved nothing, missing="skip" skips them'
-    raise ValueError(f"predictions: {query} is missing ({int(missing.sum())} such queries); {hint}")
+    empty, skip = mark("missing", "empty"), mark("missing", "skip")
+    hint = f"{empty} counts such queries as having retrieved nothing, {skip} skips them"
+    raise InputError(f"{query} is missing ({int(missing.sum())} such queries); {hint}", "predictions")
 
 
 def checked_rankings(inputs: Inputs, **how: Any) -> Rankings:
@@ -9264,10 +9358,9 @@ class UserTerms:
             return
         argument = {"relevance": "references", "score": "predictions"}[error.array]
         if self.rankings.place is not None:
-            place = self.rankings.place(error.query, error.position)
-            raise ValueError(f"{argument}: {place}: {error.problem}") from None
+            raise InputError(error.problem, argument, self.rankings.place(error.query, error.position)) from None
         query = self.first_query + error.query
-        raise ValueError(str(InvalidRankingError(argument, query, error.position, error.problem))) from None
+        raise InputError(error.problem, argument, f"query {query}", position=error.position) from None
 
 
 # ndcg/explanations/slip_terms.py: Slips: ways in which nDCG goes wrong, and their effect on a query.
@@ -11704,11 +11797,9 @@ def in_order_of_ids(argument: str, by_id: Mapping[Any, Any], query_ids: Any, wha
         kinds = [{id_kind(type(each)) for each in side} for side in (by_id, ids)]
         if kinds[0].isdisjoint(kinds[1]):
             types = f"{shown(next(iter(by_id)))} in {argument}, {shown(ids[0])} in the references"
-            raise ValueError(
-                f"{argument}: ids of queries are of another type, such as {types}; give both the same type"
-            )
+            raise InputError(f"ids of queries are of another type, such as {types}; give both the same type", argument)
         problem = f"query {shown(lacking[0])} is missing ({len(lacking)} such queries)"
-        raise ValueError(f"{argument}: {problem}; give each query of the references {what}")
+        raise InputError(f"{problem}; give each query of the references {what}", argument)
     return [by_id[each] for each in ids]
 
 
@@ -11801,7 +11892,7 @@ def _excluded_pairs(data: Any, exclude: Any, arguments: Mapping[str, Any]) -> An
         return exclude  # no DataFrame, or one whose columns have names of their own
     if not all(isinstance(name, str) for name in names.values()):
         problem = "is a DataFrame, but query_ids and document_ids name no columns; name the columns of data and exclude"
-        raise ValueError(f"exclude: {problem}, or give {{query: ids}}")
+        raise InputError(f"{problem}, or give {{query: ids}}", "exclude")
     return Pairs(*named_columns(exclude, "exclude", **names))
 
 
@@ -11814,7 +11905,7 @@ def _weights_by_query(query_ids: Any, rows: Any) -> NDArray[np.float64]:
     column = read_flat_column("sample_weight", rows, place)
     if column.present is not None:
         row = int(np.flatnonzero(~column.present)[0])
-        raise ValueError(f"sample_weight: row {row} is missing; give every row the weight of its query")
+        raise InputError(f"row {row} is missing; give every row the weight of its query", "sample_weight")
     values = np.asarray(column.values, np.float64)
     return values[_scores_frames_first_rows("sample_weight", query_ids, values, lambda row: str(values[row]))]
 
@@ -11832,16 +11923,17 @@ def _scores_frames_first_rows(argument: str, query_ids: Any, values: NDArray[Any
     """Return the first row of each query, if all of its rows have the same value."""
     code, ids = encode_ids("query_ids", query_ids)
     if len(values) != len(code):
-        raise ValueError(f"{argument} has {len(values)} rows and query_ids {len(code)}; give both for every row")
+        raise InputError(f"{mark(argument)} has {len(values)} rows and query_ids {len(code)}; give both for every row")
     first = np.zeros(len(ids), np.int64)
     first[code[::-1]] = np.arange(len(code))[::-1]
     if (other := np.flatnonzero(values != values[first][code])).size:
         row = int(other[0])
         query, before = shown(ids[int(code[row])].as_py()), int(first[code[row]])
         noun = {"sample_weight": "weight", "by": "slice"}[argument]
-        raise ValueError(
-            f"{argument}: query {query} is {text(row)} in row {row} and {text(before)} in row {before}; "
-            f"give all rows of a query the same {noun}"
+        raise InputError(
+            f"query {query} is {text(row)} in row {row} and {text(before)} in row {before}; "
+            f"give all rows of a query the same {noun}",
+            argument,
         )
     return first
 
@@ -11858,9 +11950,12 @@ def mean(name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | N
     valued = ~np.isnan(values)
     values, weight = values[valued], None if weight is None else weight[valued]
     if not values.size or (weight is not None and not weight.any()):
-        problem = "no query of positive weight has a value: zero_division=nan excludes those with no relevant documents"
-        hint = 'zero_division=0, or missing="empty", gives them one'
-        raise ValueError(f'{name}: {problem}, missing="skip" those that are missing from the predictions; {hint}')
+        problem = (
+            f"no query of positive weight has a value: {mark('zero_division', math.nan)} excludes those with no "
+            f"relevant documents, {mark('missing', 'skip')} those that are missing from the {mark('predictions')}"
+        )
+        hint = f"{mark('zero_division', 0)}, or {mark('missing', 'empty')}, gives them one"
+        raise InputError(f"{problem}; {hint}", name)
     with np.errstate(over="ignore"):
         value = float(np.average(values, weights=weight))
     if not math.isfinite(value):
@@ -11882,20 +11977,20 @@ def weights(sample_weight: Any, queries: int, query_ids: Any = None) -> NDArray[
     given = given if isinstance(given, (list, tuple)) else np.asanyarray(given)
     shape = f"shape {np.shape(given)}" if isinstance(given, np.ndarray) and given.ndim != 1 else len(given)
     if shape != queries:
-        raise ValueError(f"sample_weight must hold one weight for each of {queries} queries; got {shape}")
+        raise InputError(f"{mark('sample_weight')} must hold one weight for each of {queries} queries; got {shape}")
     numbers = given
     if not isinstance(given, np.ndarray) or given.dtype.kind not in "biuf" or np.ma.is_masked(given):
         numbers = list(map(number, given))
         for query, value in enumerate(numbers):
             if not is_real(value) and not isinstance(value, (bool, np.bool_)):
-                raise ValueError(f"sample_weight: query {query}: must be a number; got {shown(given[query])}")
+                raise InputError(f"must be a number; got {shown(given[query])}", "sample_weight", f"query {query}")
     weight = np.asarray(numbers, np.float64)
     invalid = np.flatnonzero(~((weight >= 0) & (weight < np.inf)))
     if invalid.size:
         query = int(invalid[0])
-        raise ValueError(f"sample_weight: query {query}: must be finite and not negative; got {weight[query]}")
+        raise InputError(f"must be finite and not negative; got {weight[query]}", "sample_weight", f"query {query}")
     if not weight.any():
-        raise ValueError("sample_weight is 0 for every query; give at least one query a weight")
+        raise InputError(f"{mark('sample_weight')} is 0 for every query; give at least one query a weight")
     return np.asarray(np.ldexp(weight, -np.frexp(weight.max())[1]))
 
 
@@ -12049,11 +12144,15 @@ class Combination(NamedTuple):
                 words.append(flag if value is True else f"{flag} {_shell_text(value)}")
         return " ".join(words)
 
+    @property
+    def marked(self) -> str:
+        """The combination in words, with its options marked."""
+        texts = {name: "the whole list" if value is None else value for name, value in self.changed.items()}
+        changed = (mark(name, self.changed[name], said=f"{name}={text}") for name, text in texts.items())
+        return f"{self.convention}, but {' and '.join(changed)}" if texts else self.convention
+
     def __str__(self) -> str:
-        if not self.changed:
-            return self.convention
-        changed = [f"{name}={'the whole list' if value is None else value}" for name, value in self.changed.items()]
-        return f"{self.convention}, but {' and '.join(changed)}"
+        return worded(self)
 
 
 def by_convention(
@@ -12124,9 +12223,9 @@ def values_in_file(path: str, k: Any) -> tuple[Any, Any]:
     try:
         content = read_content(path)
     except OSError as error:
-        raise ValueError(f"got: {path}: cannot be read: {error.strerror or error}") from None
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}", "got") from None
     except ValueError as error:
-        raise ValueError(f"got: {error}") from None
+        raise InputError(f"{error}", "got") from None
     return _explanations_reported_values_chosen(f"got: {path}", _rows_of_text(content), k)
 
 
@@ -12163,8 +12262,10 @@ def _explanations_reported_values_chosen(name: str, rows: Iterable[_Row], k: Any
     measure = next((each for each in possible if each in ndcgs), None)
     if measure is None:
         there = " and ".join(ndcgs or others) or "no value"
-        hint = f"; choose k={next(iter(ndcgs)).partition('@')[2] or None}" if ndcgs else ""
-        raise ValueError(f"{name}: holds {there}, not {asked}{hint}")
+        cutoff = next(iter(ndcgs), "").partition("@")[2]
+        call = mark("cutoff of nDCG", int(cutoff) if cutoff else None, said=f"k={cutoff or None}")
+        hint = f"; choose {call}" if ndcgs else ""
+        raise InputError(f"holds {there}, not {asked}{hint}", name)
     runs = dict.fromkeys(row.run for row in ndcgs[measure])
     if len(runs) > 1:
         raise ValueError(f"{name}: holds the values of {' and '.join(map(str, runs))}; give those of one run")
@@ -12434,7 +12535,7 @@ def _readings(searched: Searched) -> tuple[list[_Reading], dict[str, str]]:
         try:
             return searched.read(Options.parse(k=1, **{**searched.given, **chosen}))
         except ValueError as error:
-            without_score[f"{name}={chosen[name]}"] = str(error)
+            without_score[f"{name}={chosen[name]}"] = Message(marked(error))
             return None
 
     for judged_only in searched.values_of("judged_only"):
@@ -12845,7 +12946,9 @@ class Reported(NamedTuple):
         if isinstance(values, Mapping):
             values = _in_order_of_queries(values, rankings)
         if len(values) != rankings.queries:
-            raise ValueError(f"got: {len(values)} values for {rankings.queries} queries; give the value of each query")
+            raise InputError(
+                f"{len(values)} values for {rankings.queries} queries; give the value of each query", "got"
+            )
         scores, precisions, are_rounded = zip(*map(_value_of_query, values), strict=True)
         precision = min(precisions) if any(are_rounded) else 0.0  # values such as 0.5 show fewer digits than others
         return [Evidence(np.array(scores), max(least, precision), of_queries=True)]
@@ -12860,9 +12963,9 @@ def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[
     missing = [name for name, may in zip(names, may_lack, strict=True) if name not in values and not may]
     if missing:
         some = f"query {shown(missing[0])} is missing ({len(missing)} such queries)"
-        raise ValueError(f"got: {some}; give the value of each query, None for a query without one")
+        raise InputError(f"{some}; give the value of each query, None for a query without one", "got")
     if unknown := values.keys() - set(names):
-        raise ValueError(f"got: query {shown(min(unknown, key=str))} is not in the references")
+        raise InputError(f"query {shown(min(unknown, key=str))} is not in the references", "got")
     return [values.get(name) for name in names]
 
 
@@ -12873,7 +12976,7 @@ def _named_score(text: str) -> tuple[str, str]:
     """Return the name and the score of text such as 0.31@5."""
     score, _, cutoff = text.strip().partition("@")
     if NAMED.fullmatch(name := f"nDCG@{cutoff}") is None:
-        raise ValueError(f"got must be scores with their cutoffs, such as 0.31@5,0.283@10; got {shown(text)}")
+        raise InputError(f"{mark('got')} must be scores with their cutoffs, such as 0.31@5,0.283@10; got {shown(text)}")
     return name, score
 
 
@@ -12896,7 +12999,7 @@ def _value_of_query(value: Any) -> tuple[float, float, bool]:
         return math.nan, math.inf, False
     number, exponent = _decimal(value), _exponent(value)
     if exponent is None or not math.isfinite(float(number)):
-        raise ValueError(f"got must hold a number for each query; got {shown(value)}")
+        raise InputError(f"{mark('got')} must hold a number for each query; got {shown(value)}")
     fewest = _exponent(float(number))
     may_be_exact = number == Decimal(float(number)) and fewest is not None and exponent >= fewest
     return float(number), 0.5 * 10.0**exponent * (1 + PRECISION), not may_be_exact
@@ -12931,10 +13034,14 @@ def _number_and_precision(got: Any) -> tuple[float, float, bool]:
     number, exponent = _decimal(got), _exponent(got)
     if exponent is None or not -300 < exponent < 3 or not -100 <= number <= 100:
         file = ", or a file that holds the value of each query" if isinstance(got, (str, os.PathLike)) else ""
-        raise ValueError(f"got must be an nDCG, such as 0.5921, or in percent, such as 59.21{file}; got {shown(got)}")
+        raise InputError(
+            f"{mark('got')} must be an nDCG, such as 0.5921, or in percent, such as 59.21{file}; got {shown(got)}"
+        )
     percent = abs(number) > 1 or _has_sign(got)
     if exponent >= 0 and not percent:
-        raise ValueError(f"got must have digits after the point, such as 1.000; many scores round to {shown(got)}")
+        raise InputError(
+            f"{mark('got')} must have digits after the point, such as 1.000; many scores round to {shown(got)}"
+        )
     unit = 10.0**exponent / (100 if percent else 1)
     return float(number / 100 if percent else number), 0.5 * unit * (1 + PRECISION), percent
 
@@ -13144,20 +13251,16 @@ class Explanation(Readable):
         return tables
 
     def _remarks(self) -> list[str]:
-        return self.sentences(lambda way: f"{way.call}; in the shell {way.flags}")
-
-    def sentences(self, how: Callable[[Combination], str]) -> list[str]:
-        """Return the remarks, with words on how to set the options of each combination."""
         conventions: dict[str, list[str]] = {}
         for name, error in self.errors.items():
             conventions.setdefault(error, []).append(name)
-        errors = [f"No score under {_enumerated(names)}: {error}." for error, names in conventions.items()]
+        errors = [f"No score under {_enumerated(names)}: {marked(error)}." for error, names in conventions.items()]
         got, percent = self.got or 0.0, []
         if self.percent:
             percent = [f"Your score was read as a percentage: {100 * got:g}% is {got:g}."]
-        return [*self._conclusion(how), *percent, *self.notes, *errors]
+        return list(map(Message, [*self._conclusion(), *percent, *self.notes, *errors]))
 
-    def _conclusion(self, how: Callable[[Combination], str]) -> Iterator[str]:
+    def _conclusion(self) -> Iterator[str]:
         """Yield sentences on the conventions, options or slips that give the score."""
         if self.got is None:
             return
@@ -13165,7 +13268,7 @@ class Explanation(Readable):
             yield f"{self.subject} the {self.measure} of {_enumerated(self.matches)}."
             return
         few = [each for each in self.combinations if len(each.changed) <= 1]
-        ways = [(str(each), f" ({how(each)})") for each in self.combinations]
+        ways = [_way_text(each) for each in self.combinations]
         ways[len(few) : len(few)] = [(_with_a_slip(name), f": {slip}") for slip, name in self.slips]
         for at, (way, details) in enumerate(ways[:SHOWN_COMBINATIONS]):
             yield f"{way} gives {'it' if at else self.reported}{details}."
@@ -13178,14 +13281,15 @@ class Explanation(Readable):
             yield f"{none}. Were other queries or documents scored, weighted or excluded?"
             yield "If its discount may not be logarithmic, pass discount=: slips are then tried with that one."
         for option, error in self.without_score.items():
-            reason = "" if error in self.errors.values() else f": {error}"  # otherwise the reason is shown below
+            is_shown_below = error in self.errors.values()
+            reason = "" if is_shown_below else f": {marked(error)}"
             yield f"Combinations with {option} have no score{reason}."
         if self.nearest is not None:
             some = ", ".join(map(str, self.disagreeing[:SHOWN_COMBINATIONS]))
             more = ", …" * (len(self.disagreeing) > SHOWN_COMBINATIONS)
             count = len(self.disagreeing)
             differ = "1 query differs" if count == 1 else f"{count:,} queries differ"
-            yield f"The nearest combination is {self.nearest}: {differ} from it: {some}{more}."
+            yield f"The nearest combination is {marked(self.nearest)}: {differ} from it: {some}{more}."
             yield from self.in_common
 
     def _certainty(self) -> Iterator[str]:
@@ -13232,6 +13336,12 @@ class Explanation(Readable):
             axes.axvline(self.got, color="gray", linewidth=1)
             axes.set_xlabel(f"{self.measure}; line: your score, {self.got:g}; filled: the same to its digits")
         return figure
+
+
+def _way_text(combination: Combination) -> tuple[str, str]:
+    """Return a combination in words, and how to set its options."""
+    both = mark("flags", combination.flags, said=f"{combination.call}; in the shell {combination.flags}")
+    return marked(combination), f" ({both})"
 
 
 def _with_a_slip(convention: str) -> str:
@@ -13287,7 +13397,7 @@ def explain(
     pair = None if between is None else _two_conventions(between)
     parsed = Options.of_method(explain, k, options, lacks=NOT_IN_EXPLAIN)
     if len(parsed.cutoffs) > 1:
-        raise ValueError(f"k must be one cutoff, since a score has one; got {shown(k)}")
+        raise InputError(f"{mark('k')} must be one cutoff, since a score has one; got {shown(k)}")
     inputs = from_frame(
         data, Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight, fields=fields)
     )
@@ -13296,19 +13406,19 @@ def explain(
     if unmatched:
         warn_unmatched(unmatched)
     scores: dict[str, float | None] = {}
-    errors = {}
+    errors: dict[str, str] = {}
     with progress(len(CONVENTIONS), "Scoring", " conventions") as bar:
         for name in CONVENTIONS:
             try:
                 scores[name] = scorer.score(scorer.options_of(name))
             except ValueError as error:
-                scores[name], errors[name] = None, str(error)
+                scores[name], errors[name] = None, Message(marked(error))
             bar.update(1)
     if all(score is None for score in scores.values()):
         raise ValueError(next(iter(errors.values())))
     for name in pair or ():
         if name in errors:
-            raise ValueError(f"between: {name} has no score: {errors[name]}")
+            raise within(InputError(f"{marked(errors[name])}"), "between", f"{name} has no score")
     first = next(name for name, score in scores.items() if score is not None)
     notes = (f"{unmatched[0].upper()}{unmatched[1:]}.",) if unmatched else ()
     measure = result_name("nDCG", scorer.cutoff)
@@ -13482,7 +13592,7 @@ def _two_conventions(between: Any) -> tuple[str, str]:
         ValueError: they are not two, or unknown.
     """
     if not isinstance(between, (list, tuple)) or len(between) != 2:
-        raise ValueError(f"between must be the names of two conventions; got {shown(between)}")
+        raise InputError(f"{mark('between')} must be the names of two conventions; got {shown(between)}")
     one, other = (choice("between", name, tuple(CONVENTIONS)) for name in between)
     return one, other
 
@@ -13866,8 +13976,8 @@ def _sample(values: Floats, weight: Floats | None, least: int = 0) -> tuple[Floa
         weight = None if weight is None else weight[counted]
     weight = np.ones(values.shape[1]) if weight is None else weight / weight.max(initial=0)
     if len(weight) < least:
-        hint = "; report gives the score of one" * len(weight)
-        raise ValueError(f"a comparison needs at least two queries that have a value; got {len(weight)}{hint}")
+        hint = f"; {mark('report')} gives the score of one" * len(weight)
+        raise InputError(f"a comparison needs at least two queries that have a value; got {len(weight)}{hint}")
     scale = math.ldexp(1.0, math.frexp(np.abs(values).max(initial=0))[1] - 1)
     return values / scale, weight, scale
 
@@ -14293,11 +14403,12 @@ class Testing(NamedTuple):
         choice("alternative", alternative, ("two-sided", "greater", "less"))
         margin = in_units("margin", margin)
         if margin and alternative == "two-sided":
-            hint = '"greater" asks whether a system is worse by less than the margin'
-            raise ValueError(f'margin={shown(margin)} needs alternative="greater" or "less"; {hint}')
+            greater = mark("alternative", "greater", said='"greater"')
+            problem = f"{mark('margin', margin)} needs {mark('alternative', 'greater', 'less')}"
+            raise InputError(f"{problem}; {greater} asks whether a system is worse by less than the margin")
         over = choice("corrected_over", corrected_over, ("measure", "all"))
         if not isinstance(paired, bool):
-            raise ValueError(f"paired must be True or False; got {shown(paired)}")
+            raise InputError(f"{mark('paired')} must be True or False; got {shown(paired)}")
         return cls(alternative, margin, over, paired)
 
     def families(self, pairs: Sequence["Pair"]) -> list[list[int]]:
@@ -14529,7 +14640,8 @@ def shared_notes(of_systems: Mapping[str, Sequence[str]]) -> list[str]:
     """Return the notes of several systems: once those that all have, then the others with the name of the system."""
     first, *others = of_systems.values()
     shared = [note for note in first if all(note in each for each in others)]
-    return [*shared, *(f"{name}: {note}" for name, each in of_systems.items() for note in each if note not in shared)]
+    own = [(name, note) for name, each in of_systems.items() for note in each if note not in shared]
+    return [*shared, *(Message(f"{name}: {marked(note)}") for name, note in own)]
 
 
 def cutoff_notes(columns: PerQuery, options: Options) -> list[str]:
@@ -14623,7 +14735,7 @@ def missing_notes(columns: PerQuery, options: Options) -> list[str]:
         return []
     count, queries = np.count_nonzero(columns["missing"]), len(columns["ideal"])
     are = f"{count:,} of {queries:,} judged queries {'is' if count == 1 else 'are'} missing from the run and"
-    return [f'{are} counted as 0; missing="skip" skips them.'] if count else []
+    return [Message(f"{are} counted as 0; {mark('missing', 'skip')} skips them.")] if count else []
 
 
 def short_run_notes(columns: PerQuery, options: Options) -> list[str]:
@@ -15606,7 +15718,7 @@ def _reports(inputs: Inputs, options: Options, resampling: Resampling) -> Callab
     try:
         report_of({query: dict.fromkeys(each, 0.0) for query, each in inputs.references.items()})
     except ValueError as error:
-        raise ValueError(str(error).replace("references", "relevant_docs")) from None
+        raise ValueError(worded(error, renamed({"references": "relevant_docs"}))) from None
     return report_of
 
 
@@ -15819,7 +15931,7 @@ class Meter:
             return self.options.signature()
         except ValueError as error:
             hint = "such a function works in one process only; give a list, or a function that accepts these"
-            raise ValueError(f"{error}: {hint}") from None
+            raise InputError(f"{error}: {hint}") from None
 
     def _whole(self, processes: Sequence[Sequence[MeterRows]]) -> MeterRows:
         """Return the rows of all processes, in an order that does not depend on how they were split."""
@@ -15831,8 +15943,9 @@ class Meter:
         for ids in ({each for _, _, ids in batches for each in ids.tolist()} for batches in processes):
             if both := seen & ids:
                 problem = f"two processes have rows of query {shown(min(both, key=str))}"
-                hint = 'give one process all rows of a query, or use ties="average"'
-                raise ValueError(f'ties="{self.options.ties}" needs an order of rows, and {problem}; {hint}')
+                hint = f"give one process all rows of a query, or use {mark('ties', 'average')}"
+                ties = mark("ties", self.options.ties)
+                raise InputError(f"{ties} needs an order of rows, and {problem}; {hint}")
             seen |= ids
         return rows
 
@@ -15984,9 +16097,8 @@ def score_by_sklearn(inputs: Inputs, options: Options) -> dict[str, float | list
         with np.errstate(over="ignore", invalid="ignore"):
             value = float(ndcg_score(relevance, score, k=options.cutoffs[row], **how))
         if not math.isfinite(value):
-            raise ValueError(
-                f'engine="sklearn": {name}: sums overflow in scikit-learn; scale the relevances or weights'
-            )
+            problem = "sums overflow in scikit-learn; scale the relevances or weights"
+            raise InputError(f"{mark('engine', 'sklearn')}: {name}: {problem}")
         result[name] = value
     return result
 
@@ -16001,8 +16113,10 @@ def _arrays_for_sklearn(rankings: Rankings) -> tuple[NDArray[Any], NDArray[Any]]
     judged = np.ones(relevance.size, bool) if rankings.judged is None else rankings.judged.reshape(-1)
     offsets = rankings.offsets
     begins = np.arange(rankings.queries + 1) * relevance.shape[1] if offsets is None else offsets
-    missing = 'engine="sklearn" does not support None, -inf or masked values; leave the document out or use "numpy"'
-    negative = 'the relevance {value} is negative, which engine="sklearn" does not support'
+    numpy = mark("engine", "numpy", said='"numpy"')
+    lacks = f"does not support None, -inf or masked values; leave the document out or use {numpy}"
+    missing = f"{mark('engine', 'sklearn')} {lacks}"
+    negative = f"the relevance {{value}} is negative, which {mark('engine', 'sklearn')} does not support"
     for array, values, invalid, problem in (
         ("score", score, judged & ~retrieved, missing),
         ("relevance", relevance, retrieved & ~judged, missing),
@@ -16034,7 +16148,7 @@ def score_inputs(inputs: Inputs, options: Options) -> dict[str, float | list[flo
         return score_by_sklearn(inputs, options)
     if inputs.predictions is None and inputs.references is not None and options.measures == ("IDCG",):
         if options.ideal in ("retrieved", "truncated"):
-            raise ValueError(f'predictions are missing, on which ideal="{options.ideal}" depends')
+            raise InputError(f"{mark('predictions')} are missing, on which {mark('ideal', options.ideal)} depends")
         options = replace(options, missing="empty")
         inputs = without_run(from_files(inputs, **options.sides), options.score_order, options.labels)
     names: list[Any] = []
@@ -16096,7 +16210,7 @@ def ndcg(y_true: Any, y_score: Any, *, groups: Any = None, sample_weight: Any = 
     try:
         (result,) = score_inputs(inputs, Options.parse(**options)).values()
     except ValueError as error:
-        raise ValueError(str(error).replace("query_ids", "groups")) from None
+        raise ValueError(worded(error, renamed({"query_ids": "groups"}))) from None
     return float(result)  # type: ignore[arg-type]
 
 
@@ -16899,14 +17013,14 @@ class Batches:
                 raise ValueError(f"{unmatched}; the same holds for every batch: {hint}")
             queries = _scores_batches_together([*state.added, batch.table, *chain.from_iterable(state.rest)], ignore_index)
             if (unmatched_ids := state.unmatched_ids or batch.unmatched_ids) and not _have_document_in_common(queries):
-                warn(f"predictions: {unmatched_ids}")
+                warn(f"{mark('predictions')}: {unmatched_ids}")
             try:
                 result = score(Inputs(queries["predictions"], queries["references"]))
             except ValueError as error:
-                if not state.queries or type(error) is not ValueError:  # a subclass of the metric raised another type
+                if not state.queries or type(error) not in (ValueError, InputError):  # one of a subclass of the metric
                     raise
                 kept = f"{state.queries} queries added before, which count from 0, are kept"
-                raise ValueError(f"{error} ({kept}; to do without them, reload the metric)") from None
+                raise InputError(f"{marked(error)} ({kept}; to do without them, reload the metric)") from None
             for file in state.read:
                 if file.lock.is_locked:  # if not, an interrupted call has removed it, and a new file may have its name
                     Path(file.path).unlink(missing_ok=True)
@@ -17214,10 +17328,11 @@ def compute_spark(
         refuse_lowest_first(prediction, "prediction")
     frame = prepare(df, {**columns, "sample_weight": sample_weight}, parsed.ties, exclude)
     if parsed.duplicates == "best" and document is None:
-        raise ValueError('duplicates="best" needs the ids of documents: name their column as document')
+        needed = "the ids of documents: name their column as document"
+        raise InputError(f"{mark('duplicates', 'best')} needs {needed}")
     if not parsed.use_aggregator:
         if query is None:
-            raise ValueError("query must name the column of query ids if use_aggregator=False")
+            raise InputError(f"query must name the column of query ids if {mark('use_aggregator', False)}")
         return by_query(frame, parsed)
     return {name: mean(name, np.array([value])) for name, value in means(frame, parsed).items()}
 
@@ -17233,7 +17348,7 @@ def joined(
     sides = []
     for argument, kind, frame in (("predictions", "run", predictions), ("references", "qrels", references)):
         if not is_spark(frame):
-            raise ValueError(f"{argument}: must be a Spark DataFrame, as the other side is; got {shown(frame)}")
+            raise InputError(f"must be a Spark DataFrame, as the other side is; got {shown(frame)}", argument)
         names = names_of_side(kind, fields, score_order or "descending")
 
         def cells(of: Sequence[str], frame: Any = frame) -> Iterator[Any]:
@@ -17246,7 +17361,7 @@ def joined(
                 frame = _with_a_row_for_each_document(frame, kind, score_order)
                 at = chosen_columns(frame.columns, names, cells, "the table")
         except ValueError as error:
-            raise ValueError(f"{argument}: {error}") from None
+            raise within(error, argument) from None
         as_ids = zip(at, ("query_ids", "document_ids", argument), strict=True)
         sides.append(frame.select([frame[_quoted(frame.columns[each])].alias(name) for each, name in as_ids]))
     run, qrels = sides
@@ -17287,7 +17402,7 @@ def means(frame: Any, options: Options) -> dict[str, float]:
     results = {}
     scale = max((row.scale for row in rows), default=1.0)
     if not scale:
-        raise ValueError("sample_weight is 0 for every query; give at least one query a weight")
+        raise InputError(f"{mark('sample_weight')} is 0 for every query; give at least one query a weight")
     for at, name in enumerate(options.names):
         total, weight = (math.fsum(row[side][at] * (row.scale / scale) for row in rows) for side in ("sums", "weights"))
         results[name] = total / weight if weight else math.nan
@@ -17352,16 +17467,16 @@ def _excluded_rows(exclude: Any, frame: Any, given: Mapping[str, str]) -> Any:
     from pyspark.sql import functions
 
     if not hasattr(exclude, "mapInArrow"):
-        raise ValueError(f"exclude: must be a Spark DataFrame if data is one; got {type(exclude).__name__}")
+        raise InputError(f"must be a Spark DataFrame if data is one; got {type(exclude).__name__}", "exclude")
     ids = {name: given[name] for name in ("query", "document")}
     for name, column in ids.items():
         if exclude.columns.count(column) != 1:
             there = ", ".join(exclude.columns)
-            raise ValueError(f"exclude: must have one column {shown(column)}, which {name} names; there are {there}")
+            raise InputError(f"must have one column {shown(column)}, which {name} names; there are {there}", "exclude")
         types = [each.schema[column].dataType.simpleString() for each in (exclude, frame)]
         if _kind_of_ids(types[0]) != _kind_of_ids(types[1]):
             both = f"{types[0]}, and in the rankings {types[1]}"
-            raise ValueError(f"exclude: column {shown(column)} is of type {both}; give both the same type")
+            raise InputError(f"column {shown(column)} is of type {both}; give both the same type", "exclude")
     columns = [functions.col(_quoted(column)).alias(name) for name, column in ids.items()]
     pairs = exclude.select(columns).withColumn("document", functions.col("document").cast("string")).distinct()
     return pairs.withColumn("excluded", functions.lit(True))
@@ -17394,8 +17509,8 @@ def _are_nested(frame: Any, given: Mapping[str, Any]) -> bool:
                 f"prediction of {types['prediction']}; {problem}"
             )
     if types.get("sample_weight", "double") not in NUMBERS:
-        raise ValueError(
-            f"sample_weight: column {shown(given['sample_weight'])} must hold numbers; got {types['sample_weight']}"
+        raise InputError(
+            f"column {shown(given['sample_weight'])} must hold numbers; got {types['sample_weight']}", "sample_weight"
         )
     for name in ("query", "document"):
         if types.get(name, "string") not in ID_TYPES:
@@ -17525,7 +17640,7 @@ def _scores_spark_measure(
         values = measure_rankings(rankings.of_judged() if options.judged_only else rankings, options)
     except InvalidRankingError as error:
         argument = {"relevance": "reference", "score": "prediction"}[error.array]
-        raise ValueError(f"{argument}: {place(error.query)}: {error.problem}") from None
+        raise InputError(f"{place(error.query)}: {error.problem}", argument) from None
     return queries, [np.asarray(values[measure][row]) for _, measure, row in options.results], weights
 
 
@@ -17595,14 +17710,14 @@ def _weights(weight: pa.Array, begins: NDArray[np.int64], place: Callable[[int],
     if (wrong := ~((values >= 0) & (values < math.inf))).any():
         row = int(np.argmax(wrong))
         query = int(np.searchsorted(begins, row, "right")) - 1
-        raise ValueError(
-            f"sample_weight: {place(query)}: must be finite and not negative in every row; got {weight[row].as_py()}"
+        raise InputError(
+            f"{place(query)}: must be finite and not negative in every row; got {weight[row].as_py()}", "sample_weight"
         )
     if (unlike := values != np.repeat(weights, lengths)).any():
         row = int(np.argmax(unlike))
         query = int(np.searchsorted(begins, row, "right")) - 1
         problem = f"must be the same in all rows of a query; got {weights[query]} and {values[row]}"
-        raise ValueError(f"sample_weight: {place(query)}: {problem}")
+        raise InputError(f"{place(query)}: {problem}", "sample_weight")
     return weights
 
 
@@ -17618,7 +17733,7 @@ def _refuse_repeats(queries: pa.Array, documents: pa.Array, begins: NDArray[np.i
         if wrong.any():
             row = int(np.argmax(wrong))
             query = queries[int(np.searchsorted(begins, row, side="right")) - 1].as_py()
-            raise ValueError(f"document: query {shown(query)}: document {shown(documents[row].as_py())} {problem}")
+            raise InputError(f"document {shown(documents[row].as_py())} {problem}", "document", f"query {shown(query)}")
 
 
 # ndcg/scores/compute.py: The function `compute` of the package, for rankings in memory, in files, in DataFrames or on Spark.
@@ -18521,7 +18636,7 @@ def compare(
     by_system = {name: replace(parsed, score_order=each) for name, each in orders.items()}
     columns, unmatched = _columns_of_systems(runs, inputs, by_system, same_queries)
     if unmatched:
-        warn(f"{', '.join(map(_argument, unmatched))}: {next(iter(unmatched.values()))}")
+        warn(f"{', '.join(map(_marked_argument, unmatched))}: {next(iter(unmatched.values()))}")
     said = orders.values() if len(set(orders.values())) > 1 else [orders[names[0]]]  # one, or one for each system
     parsed = replace(parsed, score_order=",".join(said))
     signature = parsed.signature(weighted=inputs.sample_weight is not None, excluding=exclude is not None)
@@ -18559,13 +18674,18 @@ def comparison_of(
 def _orders(score_order: Mapping[str, Any], names: Sequence[str]) -> dict[str, str]:
     """Return the order of each system's scores, from the orders that are given by system."""
     for name in score_order:
-        choice("a system in score_order", name, names)
+        choice(f"a system in {mark('score_order')}", name, names)
     return {name: Options.parse(score_order=score_order.get(name)).score_order for name in names}
 
 
 def _argument(system: str) -> str:
     """Return a system's predictions as errors name them."""
     return f"systems[{shown(system)}]"
+
+
+def _marked_argument(system: str) -> str:
+    """Return a system's predictions as each entry point names them."""
+    return mark("systems", system, said=_argument(system))
 
 
 def _columns_of_systems(
@@ -18591,10 +18711,10 @@ def _columns_of_systems(
         try:
             columns[name] = query_columns(system, options[name], partial(unmatched.__setitem__, name))
         except ValueError as error:
-            names = ("references", "query_ids", "document_ids", "exclude", "sample_weight")
-            if str(error).startswith(tuple(f"{shared_by_all}{end}" for shared_by_all in names for end in ": ")):
-                raise  # all systems share these
-            raise ValueError(f"{_argument(name)}: {error}") from None
+            shared_by_all = ("references", "query_ids", "document_ids", "exclude", "sample_weight", "file")
+            if isinstance(error, InputError) and error.argument in shared_by_all:
+                raise
+            raise within(error, _marked_argument(name)) from None
     if same_queries:
         _refuse_lacking_queries(columns)
     leave_out_alike(columns, shared.names)
@@ -18615,10 +18735,10 @@ def _refuse_lacking_queries(columns: Mapping[str, PerQuery]) -> None:
             other = next(other for other, lacks in missing.items() if not lacks[at])
             problem = f"no ranking for query {query}, which {shown(other)} has ({lacking.size} such queries)"
             hint = (
-                'missing="empty" counts it as having retrieved nothing there, missing="skip" skips the query for '
-                "all systems"
+                f"{mark('missing', 'empty')} counts it as having retrieved nothing there, {mark('missing', 'skip')} "
+                "skips the query for all systems"
             )
-            raise ValueError(f"{_argument(name)}: {problem}; {hint}")
+            raise InputError(f"{problem}; {hint}", _marked_argument(name))
 
 
 # ndcg/statistics/comparing_reports.py: Compare reports: query by query, or of different queries as independent samples.
@@ -18676,12 +18796,13 @@ def compare_reports(
         try:
             tables = same_queries(read)
         except OtherQueriesError as error:
-            hint = "paired=False compares the means of different queries, as independent samples"
-            raise ValueError(f"reports: have different queries: {error}; {hint}") from None
+            hint = f"{mark('paired', False)} compares the means of different queries, as independent samples"
+            raise InputError(f"have different queries: {error}; {hint}", "reports") from None
     else:
         tables = {name: report.queries for name, report in read.items()}
         if "weight" in next(iter(tables.values())).column_names:
-            raise ValueError("reports: have weights, which paired=False does not support; score both without weights")
+            problem = f"have weights, which {mark('paired', False)} does not support; score both without weights"
+            raise InputError(problem, "reports")
     options = Options.parse(measures=list(read[names[0]].scores))
     columns = {name: _statistics_comparing_reports_columns(table, options, signature) for name, table in tables.items()}
     if paired:
@@ -18727,7 +18848,7 @@ def _same_signature(reports: Mapping[str, Report]) -> str:
             values = ([side.get(key, omitted.get(key, "not given")) for side in (one, other)] for key in differing)
             sides = (f"{names.get(key, key)} ({a} and {b})" for key, (a, b) in zip(differing, values, strict=True))
             problem = f"{shown(first)} and {shown(name)} were made with different options: {', '.join(sides)}"
-            raise ValueError(f"reports: {problem}; score both with the same options")
+            raise InputError(f"{problem}; score both with the same options", "reports")
     return signature
 
 
@@ -18746,7 +18867,7 @@ def same_queries(reports: Mapping[str, Report]) -> dict[str, pa.Table]:
         if "weight" in table.column_names and table["weight"] != report.queries["weight"]:
             differs = np.flatnonzero(table["weight"].to_numpy() != report.queries["weight"].to_numpy())
             problem = f"query {shown(ids[int(differs[0])])} has different weights in {shown(first)} and {shown(name)}"
-            raise ValueError(f"reports: {problem}; score both with the same weights")
+            raise InputError(f"{problem}; score both with the same weights", "reports")
     return tables
 
 
@@ -18774,7 +18895,8 @@ def _statistics_comparing_reports_notes(reports: Mapping[str, Report], tables: M
                 have = "query has" if differing == 1 else "queries have"
                 notes.append(f"{name}: {differing:,} {have} other judgments than in {next(iter(tables))}.")
     if not paired and len({frozenset(table["query"].to_pylist()) for table in tables.values()}) == 1:
-        notes.append("All reports have the same queries: with paired=True, smaller differences can be found.")
+        with_pairs = mark("paired", True, said="with paired=True")
+        notes.append(Message(f"All reports have the same queries: {with_pairs}, smaller differences can be found."))
     if any("slice" in table.column_names for table in tables.values()) and (not paired or not _same_slices(tables)):
         reason = "the reports have different ones" if paired else "the queries are not paired"
         notes.append(f"Slices are not compared, since {reason}.")

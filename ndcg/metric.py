@@ -25,6 +25,7 @@ from .loops.torchmetrics_metric import torchmetrics_metric
 from .loops.trainer import trainer_metrics
 from .measure.arguments import OPTIONS, lines_of
 from .measure.conventions import CONVENTIONS
+from .measure.messages import InputError, mark
 from .measure.options import ComputeOptions, Cutoffs, Options, QueryOptions, refuse_unknown, shows_options, signature
 from .scores.batches import Batch, Batches, has_text_labels, in_ascending_order
 from .scores.compute import compute
@@ -295,11 +296,11 @@ class NDCG(Batches, evaluate.Metric):
         options = parse()
         if options.ties == "docid":
             problem = "it is not available with batches or several processes, which keep no document ids"
-            hint = 'if documents are in ascending order of id, ties="last" gives the same result'
-            raise ValueError(f'ties="docid": {problem}; {hint}')
+            hint = f"if documents are in ascending order of id, {mark('ties', 'last')} gives the same result"
+            raise InputError(f"{mark('ties', 'docid')}: {problem}; {hint}")
         if options.missing != "empty":
             problem = "batches and several processes do not record which queries are missing from a run"
-            raise ValueError(f'missing="{options.missing}": {problem}; compute each run at once')
+            raise InputError(f"{mark('missing', options.missing)}: {problem}; compute each run at once")
         if options.score_order == "ascending":
             self._check_order(options.score_order)
         is_ascending = (self._state.score_order or options.score_order) == "ascending"

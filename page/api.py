@@ -64,7 +64,6 @@ def _options() -> dict[str, tuple[Any, Any, str]]:
 
 
 OPTIONS = _options()
-NOT_HERE = "; ignore_index removes padding"  # a hint of the metric on an option that the functions do not have
 
 
 def options_of_words(k: Any, words: Mapping[str, Any]) -> dict[str, Any]:
@@ -93,8 +92,7 @@ def endpoint(function: Handler, names: Mapping[str, str]) -> Handler:
             options = options_of_words(words.pop("k"), words | {"per_query": ""})
             found = function(*given[: len(own)], options, words["per_query"])
         except (ValueError, TypeError) as problem:
-            text = str(problem).replace(NOT_HERE, "")
-            raise ValueError(tables.in_words_of(names, text) if names else text) from None
+            raise ValueError(tables.worded(problem, tables.renamed({**names, "ignore_index": ""}))) from None
         text = orjson.dumps(found).decode()
         return text if request.headers.get("x-gradio-user") == "mcp" else orjson.loads(text)
 
@@ -185,7 +183,7 @@ def read_given(name: str, given: Any, kind: str, options: Mapping[str, Any] | No
             path.write_bytes(base64.b64decode(given.partition(",")[2]) if coded else given.encode())
             return read_upload(str(path), kind, order)
         except ValueError as problem:
-            raise ValueError(f"{name}: {str(problem).removeprefix('text: ')}") from None
+            raise tables.within(problem, name, instead_of=tables.of_file("text")) from None
 
 
 def _answer(found: Any, per_query: bool) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import io
 import math
 import urllib.parse
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from .metric import tables
@@ -54,6 +55,7 @@ WORDS = {  # of a choice on the page, if they are not its name
 }
 LINKED = ("k", "log_base", *CHOICES)  # the names of a bar's fields in an address
 NAMES = {**LABELS, "convention": "Convention", "log_base": "Base of the logarithm", "got": "The score I got"}
+NAMES |= {"query_ids": "Query ids", "sample_weight": "Weights"}
 MEND_NEGATIVE = f"Set {LABELS['negative_relevance']} in the options to clip, which counts it as 0, or to keep."
 Rows = Sequence[Sequence[Any]]
 
@@ -82,12 +84,20 @@ def largest(cutoffs: Sequence[int | None]) -> int | None:
 
 def in_words(problem: Exception) -> str:
     """Return an error of the metric with the fields of the page in place of arguments and options."""
-    text, is_negative, _ = str(problem).partition('; negative_relevance="clip"')
-    if is_negative:
-        return f"{text}. {MEND_NEGATIVE}"
-    for argument, field in (("query_ids", "Query ids"), ("sample_weight", "Weights")):
-        text = text.replace(argument, field)
-    return str(tables.in_words_of(NAMES, text, "{} set to {}"))
+    text, is_negative, _ = tables.marked(problem).partition(f"; {tables.NEGATIVE_HINT}")
+    return str(tables.worded(text, _on_page)) + f". {MEND_NEGATIVE}" * bool(is_negative)
+
+
+def _on_page(said: str, name: str, *values: Any) -> str:
+    """Return an option as the page calls it, and a file by its name; the page has no option for padding."""
+    if name in ("ignore_index", "file"):
+        return ""
+    if name == "path":
+        return Path(values[0]).name
+    if name not in NAMES or any(isinstance(each, dict) for each in values):
+        return said
+    settings = " or ".join(map(str, values))
+    return NAMES[name] + f" set to {settings}" * (len(values) > 0)
 
 
 def option_of(name: str, choice: str) -> dict[str, Any]:

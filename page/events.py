@@ -73,6 +73,6 @@ def raise_errors(handler: Handler) -> Handler:
         try:
             return handler(*arguments)
         except (ValueError, TypeError) as problem:
-            raise gr.Error(str(problem)[:500]) from None
+            raise gr.Error(in_words(problem)[:500]) from None
 
     return handle

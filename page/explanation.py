@@ -118,7 +118,10 @@ def score_of(got: str) -> str | None:
 def explanation_of(given: Mapping[str, Any], got: Any, options: Mapping[str, Any]) -> Any:
     """Return the explanation of a reported score, which is never read from a file of the server."""
     if isinstance(got, str) and "\n" not in got and not ALLOWED.fullmatch(got):
-        raise ValueError(f"got must be an nDCG, such as 0.5921, or several, such as 0.31@5,0.283@10; got {got[:40]!r}")
+        raise tables.InputError(
+            f"{tables.mark('got')} must be an nDCG, such as 0.5921, or several, such as 0.31@5,0.283@10; got "
+            f"{got[:40]!r}"
+        )
     usual = {"log_base": None, "judged_only": False, "score_order": "descending"}
     known = {name: options[name] for name, value in usual.items() if options.get(name, value) != value}
     if not (isinstance(got, str) and "@" in got) and not (

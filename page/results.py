@@ -17,7 +17,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.csv
 
-from .choices import CONVENTIONS, DOCUMENTS, cell_of, options_of
+from .choices import CONVENTIONS, DOCUMENTS, cell_of, in_words, options_of
 from .events import MendableError
 from .metric import ndcg, tables
 
@@ -30,8 +30,6 @@ RUNS = 20
 LONG_BEGINNING = 12  # characters of names
 UPLOAD = "Upload the qrels and at least one run."
 TOGETHER = {"bytes": 100_000_000, "rows": 2_500_000}  # at most in all runs
-SWAPPED = "are the run and the qrels swapped?"  # as the metric asks
-LOWEST = " is best where it is lowest"  # as the metric says of distances and ranks
 FORM = re.compile(r"(?i)(\.(trec|run|txt|csv|tsv|parquet|jsonl?))?(\.(gz|zst))?$")  # how a name may end
 
 
@@ -88,8 +86,9 @@ def _named(path: str) -> Iterator[None]:
     except json.JSONDecodeError as error:
         raise ValueError(f"{name}: line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from None
     except (ValueError, OSError, csv.Error, pa.ArrowException) as error:
-        text = (isinstance(error, OSError) and error.strerror) or str(error).removeprefix(f"{path}: ")
-        raise ValueError(f"{name}: {text.splitlines()[0]}") from None
+        text = (isinstance(error, OSError) and error.strerror) or str(error)
+        problem = error if isinstance(error, tables.InputError) else ValueError(text.splitlines()[0])
+        raise tables.within(problem, tables.of_file(name), instead_of=tables.of_file(path)) from None
 
 
 def _text(path: str) -> str:
@@ -143,12 +142,13 @@ def results_of(qrels_file: str, run_files: tuple[str, ...], groups_file: str | N
     options = options_of(*bar)
     try:
         qrels, runs = read_files(qrels_file, run_files, options["score_order"])
-    except ValueError as error:
-        column, is_lowest, _ = str(error).partition(LOWEST)
-        if is_lowest:
+    except tables.InputError as error:
+        if "score_order" in error.options:
             offer = ("score_order", "ascending", "Rank the lowest first")
-            raise MendableError(f"{column}{LOWEST}.", offer) from None
-        at = next((at for at, path in enumerate(run_files[:RUNS]) if SWAPPED in str(error) and _is_qrels(path)), None)
+            error.hint = ""
+            raise MendableError(f"{in_words(error)}.", offer) from None
+        swapped = "swapped" in error.options
+        at = next((at for at, path in enumerate(run_files[:RUNS]) if swapped and _is_qrels(path)), None)
         if at is None:
             raise
         problem = "The qrels and a run are in each other's place."
@@ -190,14 +190,13 @@ def naming_negatives(path: str, qrels: Mappings) -> Iterator[None]:
     """Turn an error on a negative relevance into one that names the file, counts them, and offers an option."""
     try:
         yield
-    except ValueError as error:
-        problem, found, _ = str(error).removeprefix("references: ").partition("; negative_relevance=")
-        if not found:
+    except tables.InputError as error:
+        if "negative_relevance" not in error.options:
             raise
         count = sum(value < 0 for documents in qrels.values() for value in documents.values())
         counted = f" ({count:,} such judgments)" if count > 1 else ""
-        text = f"{problem.replace(path, Path(path).name)}{counted}."
-        raise MendableError(text, ("negative_relevance", "clip", "Count them as 0")) from None
+        error.hint = ""
+        raise MendableError(f"{in_words(error)}{counted}.", ("negative_relevance", "clip", "Count them as 0")) from None
 
 
 def scores_by_trec_eval(

@@ -242,7 +242,7 @@ def change(script: ModuleType) -> Iterator[Callable[..., None]]:
         path.write_text(whole, encoding="utf-8")
 
 
-ALIAS = "import nearest as near, shown"
+ALIAS = "mark, nearest as near, shown"
 
 
 @pytest.mark.parametrize(
@@ -260,7 +260,7 @@ ALIAS = "import nearest as near, shown"
         ("ties.py", "Mask =", "here = __file__\nMask =", "__file__ is another in the bundle"),
         ("__init__.py", '"""\n', '"""\n\nimport os\n', "holds code, which the bundle leaves out"),
         ("ties.py", '"""\n', '"""\n\nfrom .options import choice\n', "imports itself, through others"),
-        ("options.py", "import nearest, shown", ALIAS, "of the package, and as they are"),
+        ("options.py", "mark, nearest, shown", ALIAS, "of the package, and as they are"),
         ("options.py", "def choice(", "def late():\n    from .ties import Mask\n\n\ndef choice(", "at the top"),
     ],
 )

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..measure.conventions import CONVENTIONS
+from ..measure.messages import mark, worded
 
 
 class Combination(NamedTuple):
@@ -52,11 +53,15 @@ class Combination(NamedTuple):
                 words.append(flag if value is True else f"{flag} {_shell_text(value)}")
         return " ".join(words)
 
+    @property
+    def marked(self) -> str:
+        """The combination in words, with its options marked."""
+        texts = {name: "the whole list" if value is None else value for name, value in self.changed.items()}
+        changed = (mark(name, self.changed[name], said=f"{name}={text}") for name, text in texts.items())
+        return f"{self.convention}, but {' and '.join(changed)}" if texts else self.convention
+
     def __str__(self) -> str:
-        if not self.changed:
-            return self.convention
-        changed = [f"{name}={'the whole list' if value is None else value}" for name, value in self.changed.items()]
-        return f"{self.convention}, but {' and '.join(changed)}"
+        return worded(self)
 
 
 def by_convention(

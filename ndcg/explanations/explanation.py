@@ -19,7 +19,7 @@ from ..files.paths import from_files
 from ..inputs.rankings import Rankings
 from ..inputs.reading import Inputs, read
 from ..measure.conventions import CHOICES, CONVENTIONS, empty_text
-from ..measure.messages import shown
+from ..measure.messages import InputError, Message, mark, marked, shown, within
 from ..measure.options import AGGREGATION_OPTIONS, ExplainOptions, Options, choice, result_name
 from ..scores.frames import from_frame
 from ..scores.means import mean, weights
@@ -131,20 +131,16 @@ class Explanation(Readable):
         return tables
 
     def _remarks(self) -> list[str]:
-        return self.sentences(lambda way: f"{way.call}; in the shell {way.flags}")
-
-    def sentences(self, how: Callable[[Combination], str]) -> list[str]:
-        """Return the remarks, with words on how to set the options of each combination."""
         conventions: dict[str, list[str]] = {}
         for name, error in self.errors.items():
             conventions.setdefault(error, []).append(name)
-        errors = [f"No score under {_enumerated(names)}: {error}." for error, names in conventions.items()]
+        errors = [f"No score under {_enumerated(names)}: {marked(error)}." for error, names in conventions.items()]
         got, percent = self.got or 0.0, []
         if self.percent:
             percent = [f"Your score was read as a percentage: {100 * got:g}% is {got:g}."]
-        return [*self._conclusion(how), *percent, *self.notes, *errors]
+        return list(map(Message, [*self._conclusion(), *percent, *self.notes, *errors]))
 
-    def _conclusion(self, how: Callable[[Combination], str]) -> Iterator[str]:
+    def _conclusion(self) -> Iterator[str]:
         """Yield sentences on the conventions, options or slips that give the score."""
         if self.got is None:
             return
@@ -152,7 +148,7 @@ class Explanation(Readable):
             yield f"{self.subject} the {self.measure} of {_enumerated(self.matches)}."
             return
         few = [each for each in self.combinations if len(each.changed) <= 1]
-        ways = [(str(each), f" ({how(each)})") for each in self.combinations]
+        ways = [_way_text(each) for each in self.combinations]
         ways[len(few) : len(few)] = [(_with_a_slip(name), f": {slip}") for slip, name in self.slips]
         for at, (way, details) in enumerate(ways[:SHOWN_COMBINATIONS]):
             yield f"{way} gives {'it' if at else self.reported}{details}."
@@ -165,14 +161,15 @@ class Explanation(Readable):
             yield f"{none}. Were other queries or documents scored, weighted or excluded?"
             yield "If its discount may not be logarithmic, pass discount=: slips are then tried with that one."
         for option, error in self.without_score.items():
-            reason = "" if error in self.errors.values() else f": {error}"  # otherwise the reason is shown below
+            is_shown_below = error in self.errors.values()
+            reason = "" if is_shown_below else f": {marked(error)}"
             yield f"Combinations with {option} have no score{reason}."
         if self.nearest is not None:
             some = ", ".join(map(str, self.disagreeing[:SHOWN_COMBINATIONS]))
             more = ", …" * (len(self.disagreeing) > SHOWN_COMBINATIONS)
             count = len(self.disagreeing)
             differ = "1 query differs" if count == 1 else f"{count:,} queries differ"
-            yield f"The nearest combination is {self.nearest}: {differ} from it: {some}{more}."
+            yield f"The nearest combination is {marked(self.nearest)}: {differ} from it: {some}{more}."
             yield from self.in_common
 
     def _certainty(self) -> Iterator[str]:
@@ -219,6 +216,12 @@ class Explanation(Readable):
             axes.axvline(self.got, color="gray", linewidth=1)
             axes.set_xlabel(f"{self.measure}; line: your score, {self.got:g}; filled: the same to its digits")
         return figure
+
+
+def _way_text(combination: Combination) -> tuple[str, str]:
+    """Return a combination in words, and how to set its options."""
+    both = mark("flags", combination.flags, said=f"{combination.call}; in the shell {combination.flags}")
+    return marked(combination), f" ({both})"
 
 
 def _with_a_slip(convention: str) -> str:
@@ -274,7 +277,7 @@ def explain(
     pair = None if between is None else _two_conventions(between)
     parsed = Options.of_method(explain, k, options, lacks=NOT_IN_EXPLAIN)
     if len(parsed.cutoffs) > 1:
-        raise ValueError(f"k must be one cutoff, since a score has one; got {shown(k)}")
+        raise InputError(f"{mark('k')} must be one cutoff, since a score has one; got {shown(k)}")
     inputs = from_frame(
         data, Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight, fields=fields)
     )
@@ -283,19 +286,19 @@ def explain(
     if unmatched:
         warn_unmatched(unmatched)
     scores: dict[str, float | None] = {}
-    errors = {}
+    errors: dict[str, str] = {}
     with progress(len(CONVENTIONS), "Scoring", " conventions") as bar:
         for name in CONVENTIONS:
             try:
                 scores[name] = scorer.score(scorer.options_of(name))
             except ValueError as error:
-                scores[name], errors[name] = None, str(error)
+                scores[name], errors[name] = None, Message(marked(error))
             bar.update(1)
     if all(score is None for score in scores.values()):
         raise ValueError(next(iter(errors.values())))
     for name in pair or ():
         if name in errors:
-            raise ValueError(f"between: {name} has no score: {errors[name]}")
+            raise within(InputError(f"{marked(errors[name])}"), "between", f"{name} has no score")
     first = next(name for name, score in scores.items() if score is not None)
     notes = (f"{unmatched[0].upper()}{unmatched[1:]}.",) if unmatched else ()
     measure = result_name("nDCG", scorer.cutoff)
@@ -469,7 +472,7 @@ def _two_conventions(between: Any) -> tuple[str, str]:
         ValueError: they are not two, or unknown.
     """
     if not isinstance(between, (list, tuple)) or len(between) != 2:
-        raise ValueError(f"between must be the names of two conventions; got {shown(between)}")
+        raise InputError(f"{mark('between')} must be the names of two conventions; got {shown(between)}")
     one, other = (choice("between", name, tuple(CONVENTIONS)) for name in between)
     return one, other
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..inputs.rankings import Rankings
-from ..measure.messages import shown
+from ..measure.messages import InputError, mark, shown
 from ..measure.options import is_real, result_name
 from .reported_values import values_in_file, values_in_mapping, values_in_text
 from .search import Evidence
@@ -104,7 +104,9 @@ class Reported(NamedTuple):
         if isinstance(values, Mapping):
             values = _in_order_of_queries(values, rankings)
         if len(values) != rankings.queries:
-            raise ValueError(f"got: {len(values)} values for {rankings.queries} queries; give the value of each query")
+            raise InputError(
+                f"{len(values)} values for {rankings.queries} queries; give the value of each query", "got"
+            )
         scores, precisions, are_rounded = zip(*map(_value_of_query, values), strict=True)
         precision = min(precisions) if any(are_rounded) else 0.0  # values such as 0.5 show fewer digits than others
         return [Evidence(np.array(scores), max(least, precision), of_queries=True)]
@@ -119,9 +121,9 @@ def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[
     missing = [name for name, may in zip(names, may_lack, strict=True) if name not in values and not may]
     if missing:
         some = f"query {shown(missing[0])} is missing ({len(missing)} such queries)"
-        raise ValueError(f"got: {some}; give the value of each query, None for a query without one")
+        raise InputError(f"{some}; give the value of each query, None for a query without one", "got")
     if unknown := values.keys() - set(names):
-        raise ValueError(f"got: query {shown(min(unknown, key=str))} is not in the references")
+        raise InputError(f"query {shown(min(unknown, key=str))} is not in the references", "got")
     return [values.get(name) for name in names]
 
 
@@ -132,7 +134,7 @@ def _named_score(text: str) -> tuple[str, str]:
     """Return the name and the score of text such as 0.31@5."""
     score, _, cutoff = text.strip().partition("@")
     if NAMED.fullmatch(name := f"nDCG@{cutoff}") is None:
-        raise ValueError(f"got must be scores with their cutoffs, such as 0.31@5,0.283@10; got {shown(text)}")
+        raise InputError(f"{mark('got')} must be scores with their cutoffs, such as 0.31@5,0.283@10; got {shown(text)}")
     return name, score
 
 
@@ -155,7 +157,7 @@ def _value_of_query(value: Any) -> tuple[float, float, bool]:
         return math.nan, math.inf, False
     number, exponent = _decimal(value), _exponent(value)
     if exponent is None or not math.isfinite(float(number)):
-        raise ValueError(f"got must hold a number for each query; got {shown(value)}")
+        raise InputError(f"{mark('got')} must hold a number for each query; got {shown(value)}")
     fewest = _exponent(float(number))
     may_be_exact = number == Decimal(float(number)) and fewest is not None and exponent >= fewest
     return float(number), 0.5 * 10.0**exponent * (1 + PRECISION), not may_be_exact
@@ -190,9 +192,13 @@ def _number_and_precision(got: Any) -> tuple[float, float, bool]:
     number, exponent = _decimal(got), _exponent(got)
     if exponent is None or not -300 < exponent < 3 or not -100 <= number <= 100:
         file = ", or a file that holds the value of each query" if isinstance(got, (str, os.PathLike)) else ""
-        raise ValueError(f"got must be an nDCG, such as 0.5921, or in percent, such as 59.21{file}; got {shown(got)}")
+        raise InputError(
+            f"{mark('got')} must be an nDCG, such as 0.5921, or in percent, such as 59.21{file}; got {shown(got)}"
+        )
     percent = abs(number) > 1 or _has_sign(got)
     if exponent >= 0 and not percent:
-        raise ValueError(f"got must have digits after the point, such as 1.000; many scores round to {shown(got)}")
+        raise InputError(
+            f"{mark('got')} must have digits after the point, such as 1.000; many scores round to {shown(got)}"
+        )
     unit = 10.0**exponent / (100 if percent else 1)
     return float(number / 100 if percent else number), 0.5 * unit * (1 + PRECISION), percent

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from ..files.content import check_encoding, delimiter_of, parse_json, read_content
 from ..inputs.fields import IDS, plain_name, spelled
-from ..measure.messages import shown
+from ..measure.messages import InputError, mark, shown
 from ..measure.options import result_name
 
 WITHOUT_VALUE = ("nan", "none", "null", "-", "")  # texts that mean that a query has no value
@@ -43,9 +43,9 @@ def values_in_file(path: str, k: Any) -> tuple[Any, Any]:
     try:
         content = read_content(path)
     except OSError as error:
-        raise ValueError(f"got: {path}: cannot be read: {error.strerror or error}") from None
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}", "got") from None
     except ValueError as error:
-        raise ValueError(f"got: {error}") from None
+        raise InputError(f"{error}", "got") from None
     return _chosen(f"got: {path}", _rows_of_text(content), k)
 
 
@@ -82,8 +82,10 @@ def _chosen(name: str, rows: Iterable[_Row], k: Any) -> tuple[Any, Any]:
     measure = next((each for each in possible if each in ndcgs), None)
     if measure is None:
         there = " and ".join(ndcgs or others) or "no value"
-        hint = f"; choose k={next(iter(ndcgs)).partition('@')[2] or None}" if ndcgs else ""
-        raise ValueError(f"{name}: holds {there}, not {asked}{hint}")
+        cutoff = next(iter(ndcgs), "").partition("@")[2]
+        call = mark("cutoff of nDCG", int(cutoff) if cutoff else None, said=f"k={cutoff or None}")
+        hint = f"; choose {call}" if ndcgs else ""
+        raise InputError(f"holds {there}, not {asked}{hint}", name)
     runs = dict.fromkeys(row.run for row in ndcgs[measure])
     if len(runs) > 1:
         raise ValueError(f"{name}: holds the values of {' and '.join(map(str, runs))}; give those of one run")

@@ -15,6 +15,7 @@ import numpy as np
 from ..inputs.rankings import Rankings
 from ..measure.arguments import OPTIONS, PERFECT_IF_EMPTY
 from ..measure.conventions import CONVENTIONS
+from ..measure.messages import Message, marked
 from ..measure.options import Options, result_name
 from ..measure.scoring import discounts, measure_queries, ratio, sign
 from ..measure.ties import Floats, Mask
@@ -158,7 +159,7 @@ def _readings(searched: Searched) -> tuple[list[_Reading], dict[str, str]]:
         try:
             return searched.read(Options.parse(k=1, **{**searched.given, **chosen}))
         except ValueError as error:
-            without_score[f"{name}={chosen[name]}"] = str(error)
+            without_score[f"{name}={chosen[name]}"] = Message(marked(error))
             return None
 
     for judged_only in searched.values_of("judged_only"):

@@ -16,10 +16,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ..inputs.fields import Names, UnknownColumnError, plain_name
+from ..inputs.fields import Names, plain_name
 from ..inputs.ids import SURROGATE
 from ..measure.labels import Labels, to_label
-from ..measure.messages import brief, visible
+from ..measure.messages import InputError, brief, of_file, visible, within
 
 CHUNK = 1 << 20  # bytes of a file that are parsed at a time: few enough that their memory is reused
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -89,7 +89,7 @@ class MissingFileError(FileError, FileNotFoundError):
     """There is no such file."""
 
 
-class SavedResultError(ValueError):
+class SavedResultError(InputError):
     """A file contains results of `to_dict`, for one run or several, instead of rankings."""
 
     def __init__(self, value: dict[str, Any]) -> None:
@@ -133,14 +133,13 @@ def naming_file(path: str) -> Iterator[None]:
         raise kind(error.errno, problem, path) from None
     except pa.ArrowException as error:
         problem = "cannot be read, so it may be damaged or cut short"
-        raise ValueError(f"{path}: {problem}: {str(error).splitlines()[0]}") from None
+        raise InputError(f"{problem}: {str(error).splitlines()[0]}", of_file(path)) from None
     except RecursionError:  # raised for values that JSON's parser accepts
-        raise ValueError(f"{path}: nests objects too deep") from None
-    except (SavedResultError, UnknownColumnError) as error:
-        error.args = (f"{path}: {error}",)
-        raise
+        raise InputError("nests objects too deep", of_file(path)) from None
+    except InputError as error:
+        raise within(error, of_file(path)) from None
     except ValueError as error:
-        raise ValueError(f"{path}: {str(error).splitlines()[0]}") from None
+        raise InputError(str(error).splitlines()[0], of_file(path)) from None
 
 
 class ByteStream(io.RawIOBase):

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ..inputs.tables import are_columns, chosen_columns
 from ..measure.labels import Labels
-from ..measure.messages import brief
+from ..measure.messages import brief, mark
 from .content import (
     BYTE_ORDER_MARK,
     CHUNK,
@@ -223,7 +223,7 @@ def _check_ranks(rows: Sequence[Sequence[bytes]], score_order: str) -> str:
             ranks, scores = (float(after[at]) - float(before[at]) for at in (3, 4))
             if ranks * scores * sign < 0:
                 problem = "the ranks are in another order than the scores, and the scores count, as in trec_eval"
-                hint = "" if sign > 0 else '; if the lowest score is best, give score_order="ascending"'
+                hint = "" if sign > 0 else f"; if the lowest score is best, give {mark('score_order', 'ascending')}"
                 return f"query {shown_cell(before[0])}: {problem}{hint}"
     return ""
 
@@ -271,8 +271,8 @@ def _plain_lines(text: bytes, layout: _Layout) -> tuple[bytes, int, NDArray[np.i
         text = text.replace(b"\t", b" ")
     if b"\r" in text:
         text = text.replace(b"\r\n", b"\n").removesuffix(b"\r")
-    for mark, words in NO_TEXT.items():
-        if (at := text.find(mark)) >= 0:
+    for byte, words in NO_TEXT.items():
+        if (at := text.find(byte)) >= 0:
             text, problem = text[: text.rfind(b"\n", 0, at) + 1], words
     start = 0
     while len(text) - start > LINE:
@@ -389,7 +389,8 @@ def _problem(rows: Sequence[bytes], layout: _Layout, labels: Labels | None) -> s
     if len(cells) != len(layout.names):
         if any("\udc80" <= each <= "\udcff" for each in text):  # such as a picture
             return "is not text in UTF-8; save the file in UTF-8"
-        swapped = "; are the run and the qrels swapped?" if layout in OTHER_SIDE.get(len(cells), ()) else ""
+        asked = mark("swapped", said="; are the run and the qrels swapped?")
+        swapped = asked if layout in OTHER_SIDE.get(len(cells), ()) else ""
         hint = f"; {RATINGS}" if "::" in text else swapped  # MovieLens separates ratings by ::
         return f"{len(cells)} column{'s' * (len(cells) > 1)}; {layout.words}{hint}"
     for name, at in zip(("query", "document"), layout.at, strict=False):

@@ -7,6 +7,7 @@ from typing import Any
 from ..inputs.fields import UnknownColumnError
 from ..inputs.reading import Inputs, refuse_same_column
 from ..measure.labels import Labels
+from ..measure.messages import InputError, within
 from .content import FileError, MissingFileError
 from .groups import read_groups
 from .reader import read_columns
@@ -47,15 +48,15 @@ def from_file(
         return read_columns(os.path.expanduser(side), kind, **how)
     except FileError as error:
         if isinstance(side, str) and side.lstrip().startswith(("{", "[")):
-            raise ValueError(f"{argument}: is JSON as text; give json.loads of it, or the path of a file") from None
+            raise InputError("is JSON as text; give json.loads of it, or the path of a file", argument) from None
         error.argument = f"{argument}: "
         if isinstance(error, MissingFileError) and os.sep not in error.filename:
             error.strerror = f"{error.strerror}; if it names a column, give its DataFrame as data"
         raise
     except UnknownColumnError as error:
-        raise ValueError(f"{argument}: {error}{error.hint}") from None
+        raise within(error.with_hint(), argument) from None
     except ValueError as error:
-        raise ValueError(f"{argument}: {error}") from None
+        raise within(error, argument) from None
 
 
 def is_path(side: Any) -> bool:

@@ -33,7 +33,7 @@ from ..inputs.hashes import Columns, best_rows, hashes_of, repeated_row
 from ..inputs.ids import once
 from ..inputs.tables import values_by_order
 from ..measure.labels import Labels
-from ..measure.messages import warn
+from ..measure.messages import InputError, of_file, warn
 from .content import (
     BYTE_ORDER_MARK,
     NO_LIMITS,
@@ -104,9 +104,9 @@ def read_columns(
             elif kind != "exclude" and (repeated := repeated_row(columns)):
                 again, first = map(place, repeated)
                 document, query = columns.words(repeated[0], shown_cell)
-                raise ValueError(f"{again}: document {document} of query {query} is in {first} already; {once(kind)}")
+                raise InputError(f"document {document} of query {query} is in {first} already; {once(kind)}", again)
         if parts and parts[-1].problem:
-            raise ValueError(": ".join(filter(None, [place(rows), parts[-1].problem])))
+            raise InputError(parts[-1].problem, place(rows))
         if columns is None:
             raise ValueError(f"holds no {VALUE[kind]}s; give at least one query with a document")
     if notice := next((part.notice for part in parts if part.notice), ""):
@@ -120,7 +120,7 @@ def read_columns(
         columns = of_present(columns, present) if kind == "run" else columns.only(present)
         columns = columns._replace(present=None)
     return columns._replace(
-        place=lambda row: f"{path}: {place(int(numbers[row]))}",
+        place=lambda row: f"{of_file(path)}: {place(int(numbers[row]))}",
         positions=counts["query"] or None,
         are_rows=counts["document"] > 0,
     )
@@ -261,8 +261,8 @@ def _file_parts(
     if file is None:
         return "row {} (from 0)", from_table("folder", path, request)
     stream, is_packed = unpacked_stream(file, limits)
-    for mark, form in TABLES.items():
-        if stream.peek(len(mark)) == mark:
+    for start, form in TABLES.items():
+        if stream.peek(len(start)) == start:
             if not is_packed and file.seekable():
                 limits.check("bytes", file.seek(0, os.SEEK_END))
                 file.seek(0)
@@ -270,8 +270,8 @@ def _file_parts(
             return "row {} (from 0)", from_table(form, pa.BufferReader(stream.read()), request)
     if TFRECORD.match(stream.peek(8)):
         raise ValueError("is a TFRecord file; read it by TensorFlow, and give the arrays that it holds")
-    for mark, problem in OTHER_FILES.items():
-        if stream.peek(len(mark)) == mark:
+    for start, problem in OTHER_FILES.items():
+        if stream.peek(len(start)) == start:
             raise ValueError(problem)
     if stream.peek(3) == BYTE_ORDER_MARK:
         stream.read(3)

@@ -16,11 +16,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..inputs.fields import Names, UnknownColumnError, spelled
-from ..inputs.hits import HitReader, Hits, answers_in, are_hits, in_query, query_of, unknown_object
+from ..inputs.hits import HitReader, Hits, answers_in, are_hits, query_of, unknown_object
 from ..inputs.ids import NO_ID, SURROGATE, id_kind
 from ..inputs.tables import Cells, are_columns, chosen_columns, table_records
 from ..measure.labels import Labels
-from ..measure.messages import brief
+from ..measure.messages import InputError, brief, marked, within
 from .content import (
     ROWS,
     VALUE,
@@ -148,7 +148,7 @@ class _JsonReader:
         if not isinstance(value, dict):
             raise ValueError(f"{shown_cell(value)} is neither a JSON object nor a list")
         if problem := unknown_object(value, self.names):
-            raise ValueError(problem)
+            raise InputError(problem)
         are_rows = self.kind != "exclude" and are_hits(next(iter(value.values()), None), self.names)
         if not are_rows and not any(isinstance(each, list) for each in value.values()):
             value = _only_ranking(value)
@@ -174,7 +174,7 @@ class _JsonReader:
                 raise ValueError(f"{shown_cell(row)} {NO_IDS}")
             return self.hits.read(shown_cell(query), Hits(row) if hits is None else hits)
         except ValueError as error:
-            raise in_query(f"query {shown_cell(query)}", error) from None
+            raise within(error, f"query {shown_cell(query)}") from None
 
 
 def _is_plain(documents: dict[str, Any]) -> bool:
@@ -237,7 +237,7 @@ def _parse_json_lines(text: bytes, reading: _JsonReader) -> FilePart:
         except json.JSONDecodeError as error:
             problem = f"not JSON: {error.msg}, at column {error.colno}"
         except ValueError as error:
-            problem = str(error)
+            problem = marked(error)
         if problem:
             break
     return _json_part(values, len(lines), reading, number, problem)
@@ -266,7 +266,7 @@ def _json_part(
                 cells.extend(its_values)
                 lengths.append(len(documents))
         except ValueError as error:
-            number, problem = at, str(error)
+            number, problem = at, marked(error)
             break
     if (labels := reading.names.labels) is not None:
         cells = labels.numbers(cells)

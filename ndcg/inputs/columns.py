@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ..measure.labels import Labels, to_label
-from ..measure.messages import raise_unless_of_values, shown
+from ..measure.messages import InputError, mark, raise_unless_of_values, shown
 from ..measure.ties import Mask
 from .ids import id_kind
 from .sources import ARROW, Widened, converted, is_database_query, plain
@@ -75,9 +75,9 @@ def read_column(argument: str, values: Any, ignore_index: float | None = None, l
             return _from_array(argument, values, ignore_index)
         values = values.tolist()  # None if masked
     if not isinstance(values, (list, tuple)):
-        raise ValueError(
-            f"{argument} must hold one list of documents per query: nested lists, a 2-D array or tensor, a list of 1-D "
-            f"arrays, a column of lists, a mapping or a TREC file; got {type(values).__name__}"
+        raise InputError(
+            f"{mark(argument)} must hold one list of documents per query: nested lists, a 2-D array or tensor, a list "
+            f"of 1-D arrays, a column of lists, a mapping or a TREC file; got {type(values).__name__}"
         )
     if not (kinds := set(map(type, values))) <= {list, tuple}:
         if not all(issubclass(kind, np.ndarray) for kind in kinds):
@@ -105,11 +105,13 @@ def read_flat_column(
         values = values.tolist()  # None if masked
     if isinstance(values, (list, tuple)):
         if values and (isinstance(values[0], (list, tuple)) or getattr(values[0], "ndim", None)):
-            raise ValueError(f"{argument} must be flat with query_ids, one number per document; got lists in a list")
+            raise InputError(
+                f"{mark(argument)} must be flat with query_ids, one number per document; got lists in a list"
+            )
         return read_numbers(argument, [values], offsets_of([len(values)]), place, ignore_index, labels)
     form = f"shape {values.shape}" if isinstance(values, np.ndarray) else getattr(values, "type", type(values).__name__)
     hint = logits_hint(argument, values)
-    raise ValueError(f"{argument} must be flat with query_ids, one number per document; got {form}{hint}")
+    raise InputError(f"{mark(argument)} must be flat with query_ids, one number per document; got {form}{hint}")
 
 
 def logits_hint(argument: str, values: Any) -> str:
@@ -138,10 +140,11 @@ TEXTS_AND_OBJECTS = "OUT"  # kinds of types of arrays that are read as lists
 def _one_query(argument: str, values: Any) -> Any:
     """Return one query of a list, converted to a NumPy array if it is an array of another library."""
     if is_database_query(values):
-        raise ValueError(
-            f"{argument}: is a query to a database ({type(values).__name__}), so its rows come in no fixed order; run "
+        raise InputError(
+            f"is a query to a database ({type(values).__name__}), so its rows come in no fixed order; run "
             "it first and give the columns of its table: table = relation.to_arrow_table(); "
-            "predictions=[table['score']], references=[table['relevance']]"
+            "predictions=[table['score']], references=[table['relevance']]",
+            argument,
         )
     values = plain(argument, values)
     if not isinstance(values, ARROW):
@@ -158,7 +161,7 @@ def _from_array(argument: str, values: NDArray[Any], ignore_index: float | None)
     """Read a 2-D array, without a copy if its rows are contiguous."""
     if values.ndim != 2:
         shape = f"{values.ndim}-D of shape {values.shape}" + f"; {NOT_NESTED}" * (values.ndim == 1)
-        raise ValueError(f"{argument} must be 2-D, one row of documents per query; got {shape}")
+        raise InputError(f"{mark(argument)} must be 2-D, one row of documents per query; got {shape}")
     offsets = np.arange(len(values) + 1) * values.shape[1]
     values = np.ravel(values)  # copied only if rows are not adjacent in memory
     present = ~np.ma.getmaskarray(values) if np.ma.is_masked(values) else None
@@ -179,7 +182,7 @@ def _from_arrays(
         return _from_lists(argument, rows, ignore_index, labels)
     if set(dimensions := list(map(attrgetter("ndim"), rows))) != {1}:
         query, wrong = next((query, each) for query, each in enumerate(dimensions) if each != 1)
-        raise ValueError(f"{argument}: query {query}: must be a 1-D array of documents; got {wrong}-D")
+        raise InputError(f"must be a 1-D array of documents; got {wrong}-D", argument, f"query {query}")
     dtypes = {dtype: numeric_array(f"{argument}: query {query}", rows[query]).dtype for dtype, query in first.items()}
     present, arrays = None, rows
     if set(map(type, rows)) != {np.ndarray} or any(old != new for old, new in dtypes.items()):
@@ -218,12 +221,13 @@ def _from_arrow(
         lists = pa.LargeListArray.from_arrays(pa.array(offsets), lists.flatten(), mask=lists.is_null())
     if not (pa.types.is_list(lists.type) or pa.types.is_large_list(lists.type)):
         kind = shown(str(lists.type))[1:-1]
-        raise ValueError(
-            f"{argument} must be a column of lists, one per query; got {kind}; for a row per document give query_ids"
+        problem = (
+            f"must be a column of lists, one per query; got {kind}; for a row per document give {mark('query_ids')}"
         )
+        raise InputError(f"{mark(argument)} {problem}")
     if lists.null_count:
         query = int(np.flatnonzero(lists.is_null())[0])
-        raise ValueError(f"{argument}: query {query} is None; give a list, empty if nothing was retrieved or judged")
+        raise InputError(f"query {query} is None; give a list, empty if nothing was retrieved or judged", argument)
     offsets = lists.offsets.to_numpy().astype(np.int64)
     values = lists.values[offsets[0] : offsets[-1]]
     if pa.types.is_null(values.type):  # all values are missing
@@ -234,7 +238,7 @@ def _from_arrow(
             offsets -= offsets[0]
             return read_numbers(argument, [values.to_pylist()], offsets, place or numbered, ignore_index, labels)
         kind = "text" if id_kind(values.type) == "text" else shown(str(values.type))[1:-1]
-        raise ValueError(f"{argument} must hold numbers; got {kind}; convert them to float64")
+        raise InputError(f"{mark(argument)} must hold numbers; got {kind}; convert them to float64")
     present = None
     if values.null_count:
         present = values.is_valid().to_numpy(zero_copy_only=False)
@@ -243,7 +247,7 @@ def _from_arrow(
     return Column(array, offsets - offsets[0], present, is_padding(array, ignore_index))
 
 
-NOT_NESTED = "for a single query, wrap it in a list, for a row per document give query_ids"
+NOT_NESTED = f"for a single query, wrap it in a list, for a row per document give {mark('query_ids')}"
 OTHER_LISTS = (pa.types.is_fixed_size_list, pa.types.is_list_view, pa.types.is_large_list_view)
 
 
@@ -271,7 +275,7 @@ def _from_lists(
                 problem = f"is the number {shown(row)}, not a list of documents; {NOT_NESTED}"
             else:
                 problem = f"must be a list of documents; got {type(row).__name__}"
-            raise ValueError(f"{argument}: query {query}: {problem}")
+            raise InputError(problem, argument, f"query {query}")
     offsets = offsets_of(np.fromiter(map(len, rows), np.int64))
     column = read_numbers(argument, rows, offsets, ignore_index=ignore_index, labels=labels)
     if column.padding is not None:
@@ -369,7 +373,7 @@ def _one_by_one(
 
     def refuse(at: int, problem: str) -> ValueError:
         query = int(np.searchsorted(offsets, at, side="right")) - 1
-        return ValueError(f"{argument}: {place(query, int(at - offsets[query]))}: {shown(given[at])} {problem}")
+        return InputError(f"{place(query, int(at - offsets[query]))}: {shown(given[at])} {problem}", argument)
 
     foreign = {kind for kind in set(map(type, given)) if not _is_number(kind) and kind is not type(None)}
     values = [number(value) if type(value) in foreign else value for value in given] if foreign else given
@@ -464,7 +468,7 @@ def numeric_array(argument: str, values: NDArray[Any]) -> NDArray[Any]:
     if _is_narrow(values.dtype):
         values = values.astype(np.float32)
     if values.dtype.kind not in "biuf" or values.dtype.itemsize > 8:
-        raise ValueError(f"{argument} must hold real numbers of at most 64 bits; got {values.dtype}")
+        raise InputError(f"{mark(argument)} must hold real numbers of at most 64 bits; got {values.dtype}")
     return np.asarray(values, values.dtype.newbyteorder("="))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..measure.messages import shown
+from ..measure.messages import InputError, mark, shown
 from ..measure.ties import Mask
 from .hashes import Columns, hashes_of, same_rows
 from .ids import SURROGATE, as_list, check_ids, family, id_column, id_kind, index_among, read_ids, types_of_no_ids
@@ -23,7 +23,7 @@ class Pairs(NamedTuple):
     document_ids: Any  # the id of each row's document
 
 
-class NothingExcludedError(ValueError):
+class NothingExcludedError(InputError):
     """No query of `exclude` is in the references, although their ids have the same type."""
 
 
@@ -75,10 +75,10 @@ def _columns(exclude: Any, run: Columns, judged: Columns) -> Columns:
         query, queries = ids.codes, ids.distinct
         if len(query) != len(documents):
             lengths = f"{len(query)} query ids and {len(documents)} document ids"
-            raise ValueError(f"exclude: has {lengths}; give both in each row")
+            raise InputError(f"has {lengths}; give both in each row", "exclude")
     else:
         forms = "{query: ids}, a file, or, together with data, a DataFrame with columns of the same names"
-        raise ValueError(f"exclude must be {forms}; got {shown(exclude)}")
+        raise InputError(f"{mark('exclude')} must be {forms}; got {shown(exclude)}")
     _check_queries(as_list(queries), as_list(judged.query_ids), isinstance(exclude, Columns))
     _check_documents(documents, own)
     if own.names is not None:
@@ -109,7 +109,7 @@ def by_position(exclude: Any, queries: int) -> dict[int, Any]:
     if not isinstance(rows, (list, tuple, np.ndarray)) or isinstance(rows, (Pairs, Columns)):
         given = "a file or a DataFrame" if isinstance(rows, (Pairs, Columns)) else shown(exclude)
         problem = f"got {given}, but the predictions are ranked ids by position"
-        raise ValueError(f"exclude: {problem}; give a list or a set of ids for each query, in the same order")
+        raise InputError(f"{problem}; give a list or a set of ids for each query, in the same order", "exclude")
     if len(rows) != queries:
         raise ValueError(f"exclude holds {len(rows)} queries and predictions {queries}; give a list of ids for each")
     return dict(enumerate(rows))
@@ -123,10 +123,10 @@ def _ids(query: Any, documents: Any) -> Set[Any]:
         found = found.to_pylist() if isinstance(found, ARROW) else found
         found = found.tolist() if isinstance(found, np.ndarray) else found
     if not isinstance(found, (list, tuple, Set, Mapping)):
-        raise ValueError(f"exclude: query {shown(query)}: must be a list or a set of ids; got {shown(documents)}")
+        raise InputError(f"must be a list or a set of ids; got {shown(documents)}", "exclude", f"query {shown(query)}")
     if wrong := types_of_no_ids(found):
         other = next(each for each in found if type(each) in wrong)
-        raise ValueError(f"exclude: query {shown(query)}: must hold ids, text or integers; got {shown(other)}")
+        raise InputError(f"must hold ids, text or integers; got {shown(other)}", "exclude", f"query {shown(query)}")
     return frozenset(found)
 
 
@@ -136,12 +136,12 @@ def _check_queries(excluded: list[Any], own: list[Any], is_file: bool) -> None:
     It is a NothingExcludedError if the ids have the same type, so that other rankings may have these queries.
     """
     if excluded and own and set(excluded).isdisjoint(own):
-        ids = f"{shown(excluded[0])} in exclude, {shown(own[0])} in the references"
+        ids = f"{shown(excluded[0])} in exclude, {shown(own[0])} in the {mark('references')}"
         different = id_kind(type(excluded[0])) != id_kind(type(own[0]))
         hint = "; give both the same type" * different
         hint += ": ids of files are text, so read the file and give its DataFrame" * (is_file and different)
-        kind = ValueError if different else NothingExcludedError
-        raise kind(f"exclude: no query is in the references; ids are such as {ids}{hint}")
+        kind = InputError if different else NothingExcludedError
+        raise kind(f"no query is in the {mark('references')}; ids are such as {ids}{hint}", "exclude")
 
 
 def _check_documents(excluded: Any, own: Columns) -> None:
@@ -159,4 +159,4 @@ def _check_documents(excluded: Any, own: Columns) -> None:
         others = [excluded[0].as_py()] if family(excluded.type) != family(own.document.type) else []
     if others:
         ids = f"{min(map(shown, others))} in exclude, {shown(first)} in the rankings"
-        raise ValueError(f"exclude: ids of documents are of another type, such as {ids}; give both the same type")
+        raise InputError(f"ids of documents are of another type, such as {ids}; give both the same type", "exclude")

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..measure.labels import Labels
-from ..measure.messages import brief, nearest, shown
+from ..measure.messages import InputError, brief, mark, nearest, shown
 
 Possible = Mapping[str, tuple[str, ...]]  # the names that each field may have
 
@@ -68,7 +68,7 @@ JUDGED = re.compile(
 )
 
 
-class UnknownColumnError(ValueError):
+class UnknownColumnError(InputError):
     """A table has no column with a known name for "query", "document", "score" or "relevance"."""
 
     def __init__(self, columns: Sequence[str], problem: str, others: Sequence[str] = ()) -> None:
@@ -76,12 +76,13 @@ class UnknownColumnError(ValueError):
         self.columns = columns  # the fields without a column
         self.others = others  # the columns that are no known fields
 
-    @property
-    def hint(self) -> str:
-        """The argument that names the columns, as it is written in a call."""
+    def with_hint(self, more: str = "") -> "UnknownColumnError":
+        """Return the error with the argument that names the columns, and with more."""
         only = self.others[0] if len(self.columns) == len(self.others) == 1 else "..."
-        given = ", ".join(f"{field!r}: {only!r}" for field in self.columns)
-        return f"; or give their names, fields={{{given}}}" if self.columns else ""
+        if self.columns:
+            self.hint = f"or give their names, {mark('fields', dict.fromkeys(self.columns, only))}"
+        self.hint = "; ".join(filter(None, [self.hint, more]))
+        return self
 
 
 @lru_cache(1 << 12)
@@ -153,10 +154,10 @@ class Names:
     def call(self, name: str | None) -> str:
         """Return the argument that names the value of a document, as it is written in a call.
 
-        >>> Names("qrels", {}).call("stars")
-        "fields={'relevance': 'stars'}"
+        >>> print(InputError(Names("qrels", {}).call("stars")))
+        fields={'relevance': 'stars'}
         """
-        return f"fields={{{self.value!r}: {name!r}}}"
+        return mark("fields", {self.value: name})
 
 
 def check_fields(fields: Any) -> dict[str, tuple[str | None, str | None]]:
@@ -182,9 +183,11 @@ def check_fields(fields: Any) -> dict[str, tuple[str | None, str | None]]:
         pair = tuple(name) if is_pair else (name, name)
         if not all(each is None or (isinstance(each, str) and each) for each in pair):
             pairs = ", a pair of names (in the run, in the qrels)" if field in ("query", "document") else ""
-            raise ValueError(f"fields: {field} must be the name of a field{pairs} or None; got {shown(name)}")
+            problem = f"must be the name of a field{pairs} or None; got {shown(name)}"
+            raise InputError(f"{mark('fields', after=': ')}{mark(field)} {problem}")
         if field == "document" and None in pair:
-            raise ValueError("fields: document must be the name of a field, since each document has an id; got None")
+            problem = f"{mark(field)} must be the name of a field, since each document has an id; got None"
+            raise InputError(f"{mark('fields', after=': ')}{problem}")
         found[field] = (pair[0], pair[1])
     return found
 
@@ -224,18 +227,10 @@ def with_names_of_columns(fields: Any, **given: Any) -> Any:
 
 
 def refuse_lowest_first(name: Any, argument: str = "") -> None:
-    """Raise an error for a column of scores whose name says that the lowest is best.
-
-    >>> refuse_lowest_first("distance")
-    Traceback (most recent call last):
-    ...
-    ValueError: the column 'distance' is best where it is lowest; give score_order="ascending", or another name if the \
-highest is best
-    """
+    """Raise an error for a column of scores whose name says that the lowest is best, such as "distance"."""
     if isinstance(name, str) and plain_name(name) in LOWEST_FIRST:
-        hint = 'give score_order="ascending", or another name if the highest is best'
-        place = f"{argument}: " if argument else ""
-        raise ValueError(f"{place}the column {name!r} is best where it is lowest; {hint}")
+        hint = f"give {mark('score_order', 'ascending')}, or another name if the highest is best"
+        raise InputError(f"the column {name!r} is best where it is lowest", argument, hint=hint)
 
 
 def spelled(names: Iterable[Any], possible: Iterable[str]) -> list[Any]:
@@ -335,5 +330,5 @@ def alternatives(field: str, names: tuple[Any, ...]) -> list[Any]:
 def ambiguous(field: str, one: str, other: str) -> str:
     """Return what an error says about two names for the query, or the document, of a row."""
     noun = {"query": "queries", "document": "documents"}[field]
-    call = f"fields={{{field!r}: {one!r}}} or {{{field!r}: {other!r}}}"
+    call = mark("fields", {field: one}, {field: other})
     return f"{shown(one)} and {shown(other)} name its {noun} in different ways; say which one counts, {call}"

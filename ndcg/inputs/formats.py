@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..measure.labels import Labels
-from ..measure.messages import shown, warn
+from ..measure.messages import InputError, shown, warn, within
 from ..measure.scoring import in_threads
 from .columns import Column, beyond_2_53, offsets_of, read_flat_column
 from .exclusion import Pairs
@@ -29,7 +29,7 @@ from .fields import (
     spelled,
 )
 from .hashes import Columns, best_rows, hashes_of, repeated_row
-from .hits import HitReader, Hits, answers_in, are_hits, by_id, in_query
+from .hits import HitReader, Hits, answers_in, are_hits, by_id
 from .ids import as_list, id_column, id_kind, once, read_ids
 from .ranked_ids import check_queries_equal, kind_of_ids
 from .sources import (
@@ -72,7 +72,7 @@ def with_ids(
         refuse_lowest_first(name_of_column(side), argument)
     refuse_splits(argument, side)
     if isinstance(side, io.IOBase):
-        raise ValueError(f"{argument}: is an open file ({type(side).__name__}); give its path")
+        raise InputError(f"is an open file ({type(side).__name__}); give its path", argument)
     if isinstance(side, Iterator) and not is_database_query(side):
         side = list(side)
     if side is None or isinstance(side, (str, Columns, Pairs)) or is_sparse(side):
@@ -83,8 +83,8 @@ def with_ids(
             return side if names.kind == "exclude" else _hits(argument, side, names)
         side, columns = found, list(found)
     if is_spark(side):
-        raise ValueError(
-            f"{argument}: is a Spark DataFrame; give both sides as Spark DataFrames, or its rows, frame.toArrow()"
+        raise InputError(
+            "is a Spark DataFrame; give both sides as Spark DataFrames, or its rows, frame.toArrow()", argument
         )
     return _of_table(argument, side, columns, names)
 
@@ -142,9 +142,9 @@ def _in_objects(argument: str, side: Any, names: Names) -> Mapping[Any, Any] | N
     try:
         chosen = [fields[at] for at in chosen_columns(fields, names, cells, "the first record")]
     except UnknownColumnError as error:
-        raise ValueError(f"{argument}: {error}{error.hint}") from None
+        raise within(error.with_hint(), argument) from None
     except ValueError as error:
-        raise ValueError(f"{argument}: {error}") from None
+        raise within(error, argument) from None
     return {name: record_values(argument, side, name) for name in chosen}
 
 
@@ -198,11 +198,10 @@ def _of_table(argument: str, table: Any, columns: Sequence[Any], names: Names) -
     except UnknownColumnError as error:
         if (lists := _rows_of_lists(table, columns)) is not None:
             return _hits(argument, lists, names)
-        raise ValueError(
-            f"{argument}: {error}{error.hint}; if each row is a query, give its column of lists, or an array"
-        ) from None
+        more = "if each row is a query, give its column of lists, or an array"
+        raise within(error.with_hint(more), argument) from None
     except ValueError as error:
-        raise ValueError(f"{argument}: {error}") from None
+        raise within(error, argument) from None
     named = dict(zip(names.columns, (columns[each] for each in at), strict=True))
     called = {field: f"{argument}: the column {name!r}" for field, name in named.items()}
     read = settled_columns(dict(zip(called.values(), named_columns(table, argument, **named), strict=True)))
@@ -220,9 +219,8 @@ def _of_table(argument: str, table: Any, columns: Sequence[Any], names: Names) -
         column = read_flat_column(called[value], values, place, labels=names.labels)
     lengths = query.rows, len(document), len(column.values)
     if len(set(lengths)) > 1:
-        raise ValueError(
-            f"{argument}: columns differ in length: {shown(dict(zip(named.values(), lengths, strict=False)))}"
-        )
+        of_columns = shown(dict(zip(named.values(), lengths, strict=False)))
+        raise InputError(f"columns differ in length: {of_columns}", argument)
     numbers = column.values
     if numbers.dtype.kind != "f" and not beyond_2_53(numbers).any():
         numbers = numbers.astype(np.float64)
@@ -234,7 +232,7 @@ def _of_table(argument: str, table: Any, columns: Sequence[Any], names: Names) -
         numbers = side.value
     elif names.keep is None and (repeated := repeated_row(side)):
         (row, before), ids = repeated, "document {} of query {}".format(*side.words(repeated[0]))
-        raise ValueError(f"{argument}: row {row}: {ids} is in row {before} already; {once(names.kind)}")
+        raise InputError(f"{ids} is in row {before} already; {once(names.kind)}", argument, f"row {row}")
     if names.kind == "qrels":  # a query without judgments counts
         rows = np.arange(len(numbers)) if column.present is None else np.flatnonzero(column.present)
         side = side if column.present is None else side.only(column.present)
@@ -265,7 +263,7 @@ def _hits(argument: str, side: Any, names: Names) -> Any:
         reader = HitReader(names, rows)
         queries: Any = list(side) if isinstance(side, Mapping) else [reader.query(row) for row in rows]
     except ValueError as error:
-        raise ValueError(f"{argument}: {error}") from None
+        raise within(error, argument) from None
     are_named = isinstance(side, Mapping) or all(map(id_kind, map(type, queries)))
     found: list[Any] = []
     are_indices = False
@@ -278,7 +276,7 @@ def _hits(argument: str, side: Any, names: Names) -> Any:
                 raise ValueError(f"is not a list of hits, as the first query has; got {shown(row)}")
             found.append(reader.read(shown(query), hits))
         except ValueError as error:
-            raise in_query(f"{argument}: query {shown(query)}", error) from None
+            raise within(error, argument, f"query {shown(query)}") from None
         are_indices |= hits.are_indices
     if reader.warning:
         warn(f"{argument}: {reader.warning}")
@@ -303,7 +301,7 @@ def dict_of_queries(argument: str, queries: Sequence[Any], rows: Sequence[Any]) 
         first: dict[Any, int] = {}
         at, again = next((at, query) for at, query in enumerate(queries) if first.setdefault(query, at) < at)
         problem = f"query {shown(again)} is in row {first[again]} and in row {at}; give each query once"
-        raise ValueError(f"{argument}: {problem}")
+        raise InputError(problem, argument)
     return found
 
 
@@ -374,8 +372,8 @@ def are_columns_with_ids(side: Any) -> bool:
 def _ids_in_order(query_ids: Any) -> list[Any]:
     """Return the ids of the queries of rows as a list."""
     if isinstance(query_ids, (Set, Mapping)):
-        raise ValueError(
-            f"query_ids: a {type(query_ids).__name__} has no order of its own; give a list, an id for each row"
+        raise InputError(
+            f"a {type(query_ids).__name__} has no order of its own; give a list, an id for each row", "query_ids"
         )
     return list(query_ids.tolist() if isinstance(query_ids, np.ndarray) else as_list(query_ids))
 
@@ -386,7 +384,7 @@ def _alike(argument: str, side: Any, other: Any) -> Any:
         return side
     if isinstance(other, Mapping) or (isinstance(other, Columns) and other.positions is None):
         hint = 'name them in both, as in {"query_id": "q1", "hits": [...]} or {"q1": [...]}'
-        raise ValueError(f"{argument}: the file names no queries, which the other side does; {hint}")
+        raise InputError(f"the file names no queries, which the other side does; {hint}", argument)
     if isinstance(other, Columns) and argument == "references":
         check_queries_equal(other.positions or 0, side.positions)
     if not isinstance(other, (list, tuple, np.ndarray, *ARROW)):
@@ -407,19 +405,19 @@ def of_rows(predictions: Any, references: Any) -> Any:
     if not isinstance(references, Columns) or not references.are_rows:
         if are_scores:
             hint = "give references as LETOR, or query_ids and references as arrays"
-            raise ValueError(f"predictions: the file has scores without ids; {hint}")
+            raise InputError(f"the file has scores without ids; {hint}", "predictions")
         return predictions
     if are_scores and predictions.place is None:
         return predictions  # which have the ids of the rows already
     are_flat = not _is_nested(predictions) or getattr(predictions, "shape", ())[1:] == (1,)
     if not are_scores and (isinstance(predictions, (Mapping, Columns)) or not are_flat):
         hint = "give a score for each row, in a flat array or in a file, one a line"
-        raise ValueError(f"predictions: the references are rows of LETOR, which have no ids of documents; {hint}")
+        raise InputError(f"the references are rows of LETOR, which have no ids of documents; {hint}", "predictions")
     scores = predictions.value if are_scores else predictions
     column = read_flat_column("predictions", scores, lambda _, row: f"row {row}")
     if len(column.values) != len(references.query):
         rows = f"{len(column.values)} scores for {len(references.query)} rows of the references"
-        raise ValueError(f"predictions: holds {rows}; give one for each row, in their order")
+        raise InputError(f"holds {rows}; give one for each row, in their order", "predictions")
     return of_present(references._replace(value=column.values, place=None), column.present)
 
 
@@ -466,8 +464,8 @@ def _refuse_other_columns(argument: str, side: Any, columns: int, first: int = 0
             if not isinstance(each, (int, np.integer)) or not first <= each < columns:
                 other = {"predictions": "references", "references": "scores"}[argument]
                 problem = f"{shown(each)} is not the number of a column of the {other}, 0 to {columns - 1}"
-                raise ValueError(
-                    f"{argument}: query {shown(query)}: {problem}; give the ids of the columns as document_ids"
+                raise InputError(
+                    f"query {shown(query)}: {problem}; give the ids of the columns as document_ids", argument
                 )
 
 
@@ -491,7 +489,9 @@ def _refuse_other_candidates(predictions: Any, references: Any) -> None:
         for index in hits:
             if isinstance(index, int) and not 0 <= index < len(row):
                 problem = f"the index {index} is not that of a candidate, 0 to {len(row) - 1}"
-                raise ValueError(f"predictions: query {shown(query)}: {problem}; give the labels of all that were sent")
+                raise InputError(
+                    f"{problem}; give the labels of all that were sent", "predictions", f"query {shown(query)}"
+                )
 
 
 def _by_index(references: Any) -> Any:
@@ -541,8 +541,8 @@ def _scores_of_ids(
         at = next(
             (at for at, both in enumerate(zip(*lengths, strict=False)) if both[0] != both[1]), min(map(len, lengths))
         )
-        raise ValueError(
-            f"document_ids: query {at}: {argument} and document_ids differ in length; give an id for each value"
+        raise InputError(
+            f"query {at}: {argument} and document_ids differ in length; give an id for each value", "document_ids"
         )
     rows = []
     for query, (of_query, its_ids) in enumerate(zip(scores, ids, strict=True)):
@@ -551,16 +551,13 @@ def _scores_of_ids(
             own, kind = [score for _, score in kept], "run" if argument == "predictions" else "qrels"
             rows.append(by_id([each for each, _ in kept], own, kind, ascending, keep=keep))
         except ValueError as error:
-            raise in_query(f"document_ids: query {query}", error) from None
+            raise within(error, "document_ids", f"query {query}") from None
     return rows
 
 
 def _labels(scores: Any, relevant: Sequence[Any]) -> list[Any]:
     """Return a label for each column of the scores, from the sets or mappings of relevant columns of each query."""
-    if len(scores) != len(relevant):
-        raise ValueError(
-            f"predictions hold {len(scores)} queries and references {len(relevant)}; give both for every query"
-        )
+    check_queries_equal(len(scores), len(relevant))
     rows = []
     for query, (of_query, columns) in enumerate(zip(scores, relevant, strict=True)):
         row = np.zeros(len(of_query))

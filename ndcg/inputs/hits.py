@@ -13,7 +13,7 @@ from itertools import islice, pairwise, repeat
 from numbers import Real
 from typing import Any, NamedTuple
 
-from ..measure.messages import brief, nearest, shown
+from ..measure.messages import InputError, brief, mark, nearest, shown
 from .fields import (
     LOWEST_FIRST,
     Names,
@@ -192,10 +192,10 @@ def by_id(
     first: dict[Any, int] = {}
     for at, each in enumerate(ids):
         if type(each) in wrong:
-            raise PositionError(at, f"an id must be text or an integer; got {shown(each)}; {advice}")
+            raise InputError(f"an id must be text or an integer; got {shown(each)}; {advice}", position=at)
         if not wrong and first.setdefault(each, at) < at:
             problem = f"document {shown(each)} is in position {first[each]} already; {once(kind)}"
-            raise PositionError(at, problem)
+            raise InputError(problem, position=at)
     return found
 
 
@@ -221,8 +221,8 @@ def _best_by_id(pairs: Iterable[tuple[Any, Any]], ascending: bool, keep: str) ->
 def unknown_object(row: Any, names: Names) -> str:
     """Return what an error says about an object with a list of documents, but no known names; empty for others.
 
-    >>> unknown_object({"qkey": "Q-1", "found": [{"chunk_id": "a"}]}, Names("run", {}))
-    "no query under a known name, but 'qkey', 'found'; give fields={'query': 'qkey'}"
+    >>> print(InputError(unknown_object({"qkey": "Q-1", "found": [{"chunk_id": "a"}]}, Names("run", {}))))
+    no query under a known name, but 'qkey', 'found'; give fields={'query': 'qkey'}
     """
     if not isinstance(row, Mapping) or query_of(row, names) is not None:
         return ""
@@ -232,20 +232,7 @@ def unknown_object(row: Any, names: Names) -> str:
     if not ids or not has_documents or len(ids) + len(lists) < len(row) - 1:
         return ""
     have = brief(map(shown, row), ", ")
-    return f"no query under a known name, but {have}; give fields={{'query': {ids[0]!r}}}"
-
-
-class PositionError(ValueError):
-    """An error in the document at a position of a query."""
-
-    def __init__(self, position: int, problem: str) -> None:
-        super().__init__(f"position {position}: {problem}")
-
-
-def in_query(place: str, error: ValueError) -> ValueError:
-    """Return an error in a query's documents with the place of the query before it."""
-    mark = "," if isinstance(error, PositionError) else ":"
-    return ValueError(f"{place}{mark} {error}")
+    return f"no query under a known name, but {have}; give {mark('fields', {'query': ids[0]})}"
 
 
 class HitReader:
@@ -278,7 +265,7 @@ class HitReader:
         if found is not None and isinstance(row, Mapping) and "query" not in self.names.given:
             several = [name for name in alternatives("query", tuple(row)) if id_kind(type(row[name]))]
             if len(several) > 1 and not self.queries.agree(*(row[name] for name in several[:2])):
-                raise ValueError(ambiguous("query", *several[:2]))
+                raise InputError(ambiguous("query", *several[:2]))
         return found
 
     def read(self, query: str, hits: Hits) -> dict[Any, Any]:
@@ -310,7 +297,7 @@ class HitReader:
             for each in hits.objects:
                 one, other = (_field(each, (name,)) for name in several[:2])
                 if id_kind(type(one)) and id_kind(type(other)) and not self.documents.agree(one, other):
-                    raise ValueError(ambiguous("document", *several[:2]))
+                    raise InputError(ambiguous("document", *several[:2]))
         known = self.names.of_hits[self.names.value]
         for name in spelled(present, known) if not has_values else ():
             if (value := _field(first, (name,))) is not None:
@@ -350,7 +337,7 @@ def _refuse_unknown_values(objects: Sequence[Any], names: Names, have_ranks: boo
     if names.kind == "run":
         unknown = [] if have_ranks else [path for path in unknown if _contradicts(columns[path], names.ascending)]
     if unknown:
-        raise ValueError(unknown_error(names, list(map(".".join, unknown))))
+        raise InputError(unknown_error(names, list(map(".".join, unknown))))
 
 
 def _unknown_paths(hit: Any) -> Sequence[FieldPath]:
@@ -382,7 +369,7 @@ def _refuse_two_orders(objects: Sequence[Any], names: Names) -> None:
             continue
         if _order(both[0]) not in (_order(both[1]), _order([-each for each in both[1]])):
             say = f"give {names.call(one)} or {names.call(other)}"
-            raise ValueError(f"{shown(one)} and {shown(other)} rank its hits in different orders, lowest first; {say}")
+            raise InputError(f"{shown(one)} and {shown(other)} rank its hits in different orders, lowest first; {say}")
 
 
 def _order(values: Sequence[Any]) -> list[int]:
@@ -411,8 +398,8 @@ def contradiction(query: str, hits: Hits, ascending: bool = False) -> str:
         return ""
     if hits.ranks:
         problem = "its hits are in another order than their ranks, and their order counts"
-        return f'query {query}: {problem}; if the ranks count, give score_order="ascending"'
-    order = "" if ascending else '; if the lowest score is best, give score_order="ascending"'
+        return f"query {query}: {problem}; if the ranks count, give {mark('score_order', 'ascending')}"
+    order = "" if ascending else f"; if the lowest score is best, give {mark('score_order', 'ascending')}"
     return (
         f"query {query}: the scores rank its hits in another order than they are in, and the scores count; if the "
         f"order counts, give the ids alone{order}"
@@ -514,7 +501,7 @@ def _fields(hits: Sequence[Any], path: FieldPath, names: Sequence[str], word: st
             other = _path(hits[position], names, nulls=nulls)
             if other is None:
                 others = "the first has" if _has(hits[0], path) else "others have"
-                raise PositionError(position, f"the hit has no {word} ({others} {'.'.join(path)})")
+                raise InputError(f"the hit has no {word} ({others} {'.'.join(path)})", position=position)
             found[position] = _field(hits[position], other)
     return found
 
@@ -553,7 +540,8 @@ def _own_list(row: Any, names: Names) -> str:
         ((name, ids),) = lists.items()
         if id_kind(type(ids[0])):
             problem = f"holds a list under {shown(name)}, which is no known name"
-            raise ValueError(f"{problem}; if it holds its documents, give fields={{'document': {name!r}}}")
+            call = mark("fields", {"document": name})
+            raise InputError(f"{problem}; if it holds its documents, give {call}")
     return str(objects[0]) if len(objects) == 1 else ""
 
 
@@ -582,7 +570,7 @@ def _values_beside(row: Any, ids: Sequence[Any], name_of_ids: str, names: Names)
         unknown = [name for name in unknown if _contradicts(beside[name], names.ascending)]
     unknown = [name for name in unknown if plain_name(name) not in LOWEST_LISTS]
     if unknown:
-        raise ValueError(unknown_error(names, unknown, "beside its ids are"))
+        raise InputError(unknown_error(names, unknown, "beside its ids are"))
     return None
 
 

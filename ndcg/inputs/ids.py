@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ..measure.messages import in_short, shown
+from ..measure.messages import InputError, in_short, mark, shown
 from ..measure.scoring import in_threads
 from .sources import ARROW
 
@@ -30,10 +30,10 @@ Order = slice | RowNumbers
 def once(kind: str) -> str:
     """Return what an error about a repeated document in a run, or in qrels, says to do.
 
-    >>> once("run"), once("qrels")
-    ('give it once for a query, or duplicates="best" to count it once, at its best rank', 'give it once for a query')
+    >>> print(InputError(once("run")), once("qrels"), sep="; ")
+    give it once for a query, or duplicates="best" to count it once, at its best rank; give it once for a query
     """
-    best = ', or duplicates="best" to count it once, at its best rank'
+    best = f", or {mark('duplicates', 'best')} to count it once, at its best rank"
     return "give it once for a query" + best * (kind == "run")
 
 
@@ -108,19 +108,20 @@ def _other_way(value: Any) -> str:
 def check_ids(argument: str, side: Mapping[Any, Any], nested: bool = True) -> None:
     """Raise an error for a key of a mapping, or of a nested mapping, that is not an id.
 
-    >>> check_ids("references", {"q": {"d": 1, None: 0}})
-    Traceback (most recent call last):
-    ...
-    ValueError: references: query 'q': document None is neither text nor an integer, as ids must be; give others as text
+    >>> try:
+    ...     check_ids("references", {"q": {"d": 1, None: 0}})
+    ... except ValueError as error:
+    ...     print(error)
+    references: query 'q': document None is neither text nor an integer, as ids must be; give others as text
     """
     wrong = types_of_no_ids(chain(side, chain.from_iterable(side.values())) if nested else side)
     for query, documents in side.items() if wrong else ():
         if type(query) in wrong:
-            raise ValueError(f"{argument}: query {shown(query)} {NO_ID}; {_other_way(query)}")
+            raise InputError(f"query {shown(query)} {NO_ID}; {_other_way(query)}", argument)
         for document in documents if nested else ():
             if type(document) in wrong:
                 problem = f"document {shown(document)} {NO_ID}; {_other_way(document)}"
-                raise ValueError(f"{argument}: query {shown(query)}: {problem}")
+                raise InputError(problem, argument, f"query {shown(query)}")
 
 
 # Ids of rows
@@ -205,13 +206,13 @@ def _checked_ids(argument: str, values: Any) -> "pa.Array | pa.ChunkedArray":
     kind = id_kind(ids.type)
     if ids.null_count:
         row = int(np.flatnonzero(ids.is_null())[0])
-        raise ValueError(f"{argument}: row {row} is None; give each row an id")
+        raise InputError(f"row {row} is None; give each row an id", argument)
     if len(ids) and not kind:
         given = shown(str(ids.type))[1:-1]
         numbers = ids.cast(pa.float64()) if pa.types.is_floating(ids.type) else []
         is_whole = len(numbers) and pc.all(pc.equal(numbers, pc.trunc(numbers))).as_py()
         hint = TO_INTEGERS if is_whole else "give others as text"
-        raise ValueError(f"{argument} must be integers or strings, one per row; got {given}; {hint}")
+        raise InputError(f"{mark(argument)} must be integers or strings, one per row; got {given}; {hint}")
     if kind in ("dates", "times"):
         _refuse_hidden(argument, ids)
     return ids
@@ -272,14 +273,14 @@ def _id_column(argument: str, ids: Any) -> "pa.Array | pa.ChunkedArray":
         return ids
     if isinstance(ids, np.ndarray):
         if ids.ndim != 1:
-            raise ValueError(f"{argument} must be flat, an id for each row; got {ids.ndim}-D")
+            raise InputError(f"{mark(argument)} must be flat, an id for each row; got {ids.ndim}-D")
         if ids.dtype.kind == "T":
             ids = ids.astype(object)  # some versions of pyarrow cannot read NumPy's string type
         elif ids.dtype.kind in "iu":
             ids = ids.astype(ids.dtype.newbyteorder("="), copy=False)
     elif not isinstance(ids, (list, tuple)):
         given = f"the text {shown(ids)}; give the column" if isinstance(ids, str) else type(ids).__name__
-        raise ValueError(f"{argument} must be integers or strings, one per row; got {given}")
+        raise InputError(f"{mark(argument)} must be integers or strings, one per row; got {given}")
     try:
         try:
             given = pa.array(ids)
@@ -297,9 +298,9 @@ def _id_column(argument: str, ids: Any) -> "pa.Array | pa.ChunkedArray":
         if isinstance(error, UnicodeEncodeError):
             problem = f"got {shown(error.object)}, which UTF-8 cannot encode"
             hint = "decode ids in their own encoding, without errors='surrogateescape'"
-            raise ValueError(f"{argument} must be Unicode text, as in a file; {problem}; {hint}") from None
-        raise ValueError(
-            f"{argument} must be all text or all integers of at most 64 bits; got {given}; give all as text"
+            raise InputError(f"{mark(argument)} must be Unicode text, as in a file; {problem}; {hint}") from None
+        raise InputError(
+            f"{mark(argument)} must be all text or all integers of at most 64 bits; got {given}; give all as text"
         ) from None
 
 
@@ -311,7 +312,7 @@ def _refuse_mixed(argument: str, ids: Sequence[Any]) -> None:
             first.setdefault(id_kind(type(each)), f"{shown(each)} in row {row}")
     if len(first) > 1:
         both = " and ".join(list(first.values())[:2])
-        raise ValueError(f"{argument} must be of the same kind; got {both}; give all as text")
+        raise InputError(f"{mark(argument)} must be of the same kind; got {both}; give all as text")
 
 
 def _refuse_hidden(argument: str, ids: "pa.Array | pa.ChunkedArray") -> None:
@@ -322,7 +323,7 @@ def _refuse_hidden(argument: str, ids: "pa.Array | pa.ChunkedArray") -> None:
             extreme.cast(pa.string())
     except Exception as error:  # noqa: BLE001 - the library of time zones is one of several
         problem = f"hold times that cannot be shown ({ids.type}): {in_short(error)}"
-        raise ValueError(f"{argument}: {problem}; give integers or times as text") from None
+        raise InputError(f"{problem}; give integers or times as text", argument) from None
 
 
 # Ids of predictions and references

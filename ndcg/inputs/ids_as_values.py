@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..measure.messages import brief, shown
+from ..measure.messages import InputError, brief, mark, shown
 from .columns import Column
 from .fields import IDS_OF_HITS, VALUES_OF_HITS, Names, spelled
 from .hits import unknown_object
@@ -39,7 +39,7 @@ def refuse_other_rows(argument: str, side: Any, are_ids: bool) -> None:
         return
     if len(side) == 2 and all(getattr(each, "ndim", 0) == 2 for each in side):
         hint = "give the scores as predictions and the ids as document_ids"
-        raise ValueError(f"{argument}: holds two matrices, as of scores and of ids; {hint}")
+        raise InputError(f"holds two matrices, as of scores and of ids; {hint}", argument)
     query, row = next(iter(side.items() if isinstance(side, Mapping) else enumerate(side)), (None, None))
     if isinstance(row, (list, tuple)) and row and type(row[0]) is float:  # scores
         return
@@ -52,7 +52,7 @@ def refuse_other_rows(argument: str, side: Any, are_ids: bool) -> None:
         raise ValueError(f"{place}: is the number {shown(row)}, not documents; {SINGLE}")
     if isinstance(row, Mapping):
         if problem := unknown_object(row, Names("run", {})):
-            raise ValueError(f"{place}: {problem}")
+            raise InputError(problem, place)
         has_id = any(id_kind(type(row[name])) for name in spelled(row, IDS_OF_HITS["document"]))
         if has_id and len(row) > 1 and spelled(row, chain(*VALUES_OF_HITS.values())):
             raise ValueError(f"{place}: is the hit {shown(row)}; give a list of hits for each query; {SINGLE}")
@@ -61,15 +61,16 @@ def refuse_other_rows(argument: str, side: Any, are_ids: bool) -> None:
             raise ValueError(f"{place}: {problem}; give the list, or {{document: score}}")
     if isinstance(row, (list, tuple)) and row and isinstance(row[0], Mapping):
         fields = brief(map(shown, row[0]), ", ")
-        raise ValueError(
-            f"{place}, position 0: the hit has no id under a known name, but {fields}; give fields={{'document': ...}}"
-        )
+        call = mark("fields", {"document": "..."}, said="fields={'document': ...}")
+        problem = f"the hit has no id under a known name, but {fields}; give {call}"
+        raise InputError(problem, place, position=0)
     if isinstance(row, (list, tuple)) and len(row) == 3 and all(id_kind(type(each)) for each in row[:2]):
         has_text = any(isinstance(each, str) for each in row[:2])
         if isinstance(row[2], Real) and (has_text or (are_ids and not isinstance(row[2], int))):
-            raise ValueError(
-                f"{argument}: holds rows such as {shown(row)} in place of the documents of each query; give a table "
-                'with names of columns, such as pd.DataFrame(rows, columns=["query_id", "document_id", "score"])'
+            raise InputError(
+                f"holds rows such as {shown(row)} in place of the documents of each query; give a table "
+                'with names of columns, such as pd.DataFrame(rows, columns=["query_id", "document_id", "score"])',
+                argument,
             )
 
 

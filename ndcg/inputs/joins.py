@@ -14,7 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..measure.labels import Labels
-from ..measure.messages import shown
+from ..measure.messages import InputError, mark, shown
 from ..measure.scoring import in_threads
 from .columns import Column, in_dtype, is_padding, offsets_of, read_flat_column, read_numbers
 from .exclusion import are_excluded, without
@@ -72,12 +72,13 @@ def join_rows(
     order, offsets = queries.grouped()
     rows: Columns | None = None
     if keep is not None and documents is None:
-        raise ValueError('duplicates="best" needs document_ids, the ids by which documents are the same')
+        needed = f"{mark('document_ids')}, the ids by which documents are the same"
+        raise InputError(f"{mark('duplicates', 'best')} needs {needed}")
     if documents is not None:
         rows = Columns(codes, ids, documents, score.values, hashes_of(documents))
         if keep is None and (repeated := repeated_row(rows)) is not None:
             again = f"{row_of(0, repeated[0])}: document {rows.words(repeated[0])[0]}"
-            raise ValueError(f"document_ids: {again} is in row {repeated[1]} already; {once('run')}")
+            raise InputError(f"{again} is in row {repeated[1]} already; {once('run')}", "document_ids")
         if keep and (best := best_rows(rows, score.present, keep, score_order == "ascending")) is not None:
             _refuse_two_judgments(rows, relevance, row_of)
             order, offsets = grouped(codes[best], len(ids))
@@ -128,15 +129,15 @@ def _check_lengths(score: Column, relevance: Column, queries: Ids, documents: An
     if documents is not None:
         rows["document_ids"] = len(documents)
     if len(set(rows.values())) > 1:
-        lengths = ", ".join(f"{name} {length}" for name, length in rows.items())
+        lengths = ", ".join(f"{mark(name)} {length}" for name, length in rows.items())
         hint = "first join tables with different rows by query and document, with an outer join (docs/inputs.md)"
         sizes = queries.distinct.take(pa.array(queries.codes)).to_pylist() if queries.rows < len(score.values) else []
         if all(isinstance(each, int) for each in sizes) and len(score.values) in (sum(sizes), max(sizes, default=0)):
             hint = (
                 "for sizes of groups give numpy.repeat(range(len(sizes)), sizes), for their ends numpy.diff(ends) first"
             )
-        raise ValueError(
-            "with query_ids, all columns must be flat and have the same length, one row per document; got "
+        raise InputError(
+            f"with {mark('query_ids')}, all columns must be flat and have the same length, one row per document; got "
             f"{lengths} rows; {hint}"
         )
 
@@ -160,10 +161,10 @@ def refuse_open_ties(rankings: Rankings, score_dtype: str) -> None:
         at = int(open_ties.argmax())
         places = [rankings.place(int(query[row]), int(row - begins[query[row]])) for row in (first[at], second[at])]
         same = "the same score" if score_dtype == "given" else f"the same score in {score_dtype}"
-        raise ValueError(
-            f'document_ids are missing: {places[0]} and {places[1]} have {same}, and ties="docid" (which '
-            'convention="trec_eval" means) ranks them by the ids of their documents; give these as document_ids, or '
-            'other ties, such as ties="average"'
+        raise InputError(
+            f"{mark('document_ids')} are missing: {places[0]} and {places[1]} have {same}, and "
+            f"{mark('ties', 'docid')} (which {mark('convention', 'trec_eval')} means) ranks them by the ids of their "
+            f"documents; give these as document_ids, or other ties, such as {mark('ties', 'average')}"
         )
 
 
@@ -303,9 +304,9 @@ def _of_mapping(
 
 def _nothing_shared(predicted: Any, referred: Any) -> ValueError:
     """Return the error for predictions and references without a query in common."""
-    ids = f"{shown(predicted)} in the predictions, {shown(referred)} in the references"
+    ids = f"{shown(predicted)} in the {mark('predictions')}, {shown(referred)} in the {mark('references')}"
     hint = float_hint(shown(predicted), shown(referred))
-    return ValueError(f"predictions: no query is in the references; ids are such as {ids}{hint}")
+    return InputError(f"no query is in the {mark('references')}; ids are such as {ids}{hint}", "predictions")
 
 
 def _join_columns(
@@ -381,9 +382,9 @@ def _refuse_other_kinds(run: Columns, qrels: Columns) -> None:
 
 def _another_kind(noun: str, of_run: Any, of_qrels: Any) -> ValueError:
     """Return the error for ids of queries or of documents that are text on one side and, say, integers on the other."""
-    ids = f"{shown(of_run)} in the predictions, {shown(of_qrels)} in the references"
+    ids = f"{shown(of_run)} in the {mark('predictions')}, {shown(of_qrels)} in the {mark('references')}"
     hint = "give both the same type; ids in files are text"
-    return ValueError(f"predictions: {noun} ids are of another type than in the references: {ids}; {hint}")
+    return InputError(f"{noun} ids are of another type than in the references: {ids}; {hint}", "predictions")
 
 
 # The order of rows

@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 
 from ..measure.labels import to_label
-from ..measure.messages import shown
-from .hits import by_id, in_query
+from ..measure.messages import InputError, mark, shown, within
+from .hits import by_id
 from .ids import check_ids, id_kind, types_of_no_ids
 from .ids_as_values import refuse_pairs_of_ids
 from .sources import ARROW, plain
@@ -47,7 +47,7 @@ def by_ranked_ids(
         hint = "give ids as all text or all integers, scores and relevances as numbers"
         if kinds_of_ids[1] == "text":
             hint += f"; {to_label(chain.from_iterable(row for row in references if row is not None))}"
-        raise ValueError(f"predictions hold {kinds_of_ids[0]} and references {kinds_of_ids[1]}; {hint}")
+        raise InputError(f"{mark('predictions')} hold {kinds_of_ids[0]} and references {kinds_of_ids[1]}; {hint}")
     if "other" in kinds or ("mapping" not in kinds and kinds - {None} != {"text"}):
         return None
     ranked, relevant = _ranked_rows(predictions), _ranked_rows(references)
@@ -100,7 +100,9 @@ def _plain_row(argument: str, row: Any) -> Any:
 def check_queries_equal(predicted: int, referred: int) -> None:
     """Raise an error if predictions and references have different numbers of queries."""
     if predicted != referred:
-        raise ValueError(f"predictions hold {predicted} queries and references {referred}; give both for every query")
+        raise InputError(
+            f"{mark('predictions')} hold {predicted} queries and references {referred}; give both for every query"
+        )
 
 
 def _mixed_types(sides: Mapping[str, IdMapping]) -> ValueError:
@@ -151,7 +153,7 @@ def _by_id(argument: str, query: Any, row: Any, score_order: str, keep: str | No
     """Return a query's documents with their values, from a mapping or by position."""
     kind = "run" if argument == "predictions" else "qrels"
     if row is None:
-        raise ValueError(f"{argument}: query {shown(query)} is None; give [] if there is no document")
+        raise InputError(f"query {shown(query)} is None; give [] if there is no document", argument)
     try:
         if not isinstance(row, (list, tuple, Set, Mapping)):
             raise ValueError(f"must be a list of ids, a set or a mapping; got {shown(row)}")
@@ -162,7 +164,7 @@ def _by_id(argument: str, query: Any, row: Any, score_order: str, keep: str | No
         found = by_id(row, None, kind, score_order == "ascending", WITH_IDS, keep if kind == "run" else None)
         return row if isinstance(row, Mapping) else found
     except ValueError as error:
-        raise in_query(f"{argument}: query {shown(query)}", error) from None
+        raise within(error, argument, f"query {shown(query)}") from None
 
 
 def _fill(row: Sequence[Any]) -> int:

@@ -11,6 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..measure.labels import Labels
+from ..measure.messages import InputError, mark
 from ..measure.scoring import NOT_A_RELEVANCE, InvalidRankingError
 from ..measure.ties import Mask
 from .columns import Column, Place, in_dtype, negated, numbered
@@ -91,8 +92,8 @@ class Rankings(NamedTuple):
         if score_dtype == "given":
             return self
         score = in_dtype(self.score, score_dtype)
-        hint = 'scale the scores, or compare them as they are by score_dtype="given"'
-        problem = f'is too large for score_dtype="{score_dtype}"; {hint}'
+        hint = f"scale the scores, or compare them as they are by {mark('score_dtype', 'given')}"
+        problem = f"is too large for {mark('score_dtype', score_dtype)}; {hint}"
         self._refuse_scores(np.isinf(score) & np.isfinite(self.score), problem)
         return self._replace(score=score)
 
@@ -265,6 +266,6 @@ def to_arrow(rankings: Rankings) -> tuple[pa.Array, pa.Array]:
             values = pa.array(numbers, mask=None if present is None else ~present)
             values = values if narrow else values.cast(pa.float64())
         except pa.ArrowInvalid as error:
-            raise ValueError(f"{argument}: integers beyond 2**53 cannot be stored exactly: {error}") from None
+            raise InputError(f"integers beyond 2**53 cannot be stored exactly: {error}", argument) from None
         lists.append(pa.ListArray.from_arrays(offsets, values))
     return lists[0], lists[1]

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..measure.labels import Labels
-from ..measure.messages import warn
+from ..measure.messages import InputError, mark, warn
 from ..measure.scoring import InvalidRankingError
 from .columns import numbered, read_column
 from .exclusion import by_position
@@ -170,14 +170,14 @@ def _align(
     order = {"by_docid": by_docid, "score_dtype": score_dtype, "score_order": score_order}
     rankings = _join(inputs, ignore_index=ignore_index, labels=labels, keep=keep, **order)
     if score_order == "ascending" and rankings.place is not None and (gap := rankings.gap_in_ranks()):
-        warn(f"predictions: {gap}")
+        warn(f"{mark('predictions')}: {gap}")
     try:
         rankings = rankings.with_scores_in(score_dtype).with_highest_first(score_order)
         rankings = rankings if labels is None else rankings.with_gains(labels)
     except InvalidRankingError as error:
         argument = {"relevance": "references", "score": "predictions"}[error.array]
         place, before = (numbered, first_query) if rankings.place is None else (rankings.place, 0)
-        raise ValueError(f"{argument}: {place(before + error.query, error.position)}: {error.problem}") from None
+        raise InputError(f"{place(before + error.query, error.position)}: {error.problem}", argument) from None
     if rankings.place is not None:
         rankings = rankings.matched()
     if judged_only:
@@ -197,8 +197,8 @@ def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:
         return join_by_id(predictions, references, exclude, **how)
     for argument, side in (("predictions", predictions), ("references", references)):
         if side is None:
-            hint = "; only the measure IDCG needs no predictions" if argument == "predictions" else ""
-            raise ValueError(f"{argument} are missing; give predictions and references together{hint}")
+            hint = f"; only the measure IDCG needs no {mark('predictions')}" if argument == "predictions" else ""
+            raise InputError(f"{mark(argument)} are missing; give predictions and references together{hint}")
     are_labels = how["labels"] is not None and _are_labels(predictions, references)
     if query_ids is None:
         for argument, side, other in (
@@ -218,7 +218,7 @@ def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:
     if by_id or query_ids is None:
         _refuse_ids_of_rows(query_ids, document_ids)
     if exclude is not None and document_ids is None and not by_id:
-        raise ValueError("exclude: documents have no ids; give query_ids and document_ids, mappings, or ranked ids")
+        raise InputError("documents have no ids; give query_ids and document_ids, mappings, or ranked ids", "exclude")
     if query_ids is not None:
         return join_rows(**inputs.rankings, **how, keep=keep)
     if by_id:
@@ -250,9 +250,11 @@ def _are_labels(predictions: Any, references: Any) -> bool:
 def _refuse_ids_of_rows(query_ids: Any, document_ids: Any) -> None:
     """Raise an error for ids of flat rows next to rankings that are not flat."""
     if query_ids is not None:
-        raise ValueError("query_ids are for flat predictions and references; a mapping or a file has ids of its own")
+        raise InputError(
+            f"{mark('query_ids')} are for flat predictions and references; a mapping or a file has ids of its own"
+        )
     if document_ids is not None:
-        raise ValueError("document_ids are for flat predictions and references; give query_ids too")
+        raise InputError(f"{mark('document_ids')} are for flat predictions and references; give query_ids too")
 
 
 def _are_columns(predictions: Any, references: Any) -> bool:
@@ -276,7 +278,9 @@ def _are_by_id(predictions: Any, references: Any, query_ids: Any) -> bool:
         hint = ", or query_ids, the query of each list" * by_id[1]
         if query_ids is not None:
             hint = "; give each of two tables as its argument, predictions=run, references=qrels, without data"
-        raise ValueError(f"predictions are {kinds[0]} and references {kinds[1]}; give both in the same way{hint}")
+        raise InputError(
+            f"{mark('predictions')} are {kinds[0]} and references {kinds[1]}; give both in the same way{hint}"
+        )
     return by_id[0]
 
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ..measure.messages import shown
+from ..measure.messages import InputError, shown
 from .ids import check_ids, decoded, id_kind
 from .sources import ARROW, check_order, plain_in_order
 
@@ -89,11 +89,9 @@ def in_order_of_ids(argument: str, by_id: Mapping[Any, Any], query_ids: Any, wha
         kinds = [{id_kind(type(each)) for each in side} for side in (by_id, ids)]
         if kinds[0].isdisjoint(kinds[1]):
             types = f"{shown(next(iter(by_id)))} in {argument}, {shown(ids[0])} in the references"
-            raise ValueError(
-                f"{argument}: ids of queries are of another type, such as {types}; give both the same type"
-            )
+            raise InputError(f"ids of queries are of another type, such as {types}; give both the same type", argument)
         problem = f"query {shown(lacking[0])} is missing ({len(lacking)} such queries)"
-        raise ValueError(f"{argument}: {problem}; give each query of the references {what}")
+        raise InputError(f"{problem}; give each query of the references {what}", argument)
     return [by_id[each] for each in ids]
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ..measure.messages import in_short, nearest, raise_unless_of_values, shown
+from ..measure.messages import InputError, in_short, nearest, raise_unless_of_values, shown
 from .fields import LOWEST_FIRST, plain_name
 
 ARROW = (pa.Array, pa.ChunkedArray)
@@ -107,7 +107,7 @@ def check_order(argument: str, values: Any, queries: Any, hint: str) -> None:
     labels, ids = list(map(str, values.index)), list(map(str, ids))
     if labels != ids and 2 * len(set(labels) & set(ids)) > len(labels):
         problem = "its index has other queries, or in another order, and values are matched by position, not by index"
-        raise ValueError(f"{argument}: {problem}; {hint}")
+        raise InputError(f"{problem}; {hint}", argument)
 
 
 def plain(argument: str, values: Any) -> Any:
@@ -118,13 +118,10 @@ def plain(argument: str, values: Any) -> Any:
         array = converted(values)
     except BaseException as error:  # any error of its library gives the reason
         raise_unless_of_values(error)
-        problem = in_short(error)
-        raise ValueError(
-            f"{argument}: {type(values).__name__} cannot be read: {problem}; give lists, a dense NumPy array or an "
-            "Arrow column"
-        ) from error
+        problem = f"{type(values).__name__} cannot be read: {in_short(error)}"
+        raise InputError(f"{problem}; give lists, a dense NumPy array or an Arrow column", argument) from error
     if isinstance(kind := getattr(array, "type", None), pa.BaseExtensionType):
-        raise ValueError(f"{argument}: holds values of the type {kind}; give numbers, or ids as text")
+        raise InputError(f"holds values of the type {kind}; give numbers, or ids as text", argument)
     if names := _field_names(array):
         raise table_error(argument, names)
     return array
@@ -132,10 +129,11 @@ def plain(argument: str, values: Any) -> Any:
 
 def table_error(argument: str, names: Collection[Any]) -> ValueError:
     """Return the error for a table that was passed as a column or as rankings; it names the table's columns."""
-    return ValueError(
-        f"{argument}: must be one column; got a table of columns {shown(list(names))}. If each row is a document, join "
+    return InputError(
+        f"must be one column; got a table of columns {shown(list(names))}. If each row is a document, join "
         "both sides into one table by query and document and give its columns: predictions, references, "
-        "query_ids and document_ids. If each row is a query, give its column of lists"
+        "query_ids and document_ids. If each row is a query, give its column of lists",
+        argument,
     )
 
 
@@ -144,7 +142,7 @@ def plain_in_order(argument: str, values: Any) -> Any:
     if is_database_query(values):
         kind = type(values).__name__
         problem = "so its rows may come in another order than the queries; give a column of the table with the rankings"
-        raise ValueError(f"{argument}: is a separate database query ({kind}), {problem}")
+        raise InputError(f"is a separate database query ({kind}), {problem}", argument)
     return plain(argument, values)
 
 
@@ -260,7 +258,7 @@ def named_columns(data: Any, called: str = "data", **arguments: Any) -> list[Any
         raise ValueError(f"{', '.join(missing)}: {called} has no {lacks}; it has {_listed(columns)}{hint}")
     for argument, name in names.items():
         if columns.count(name) > 1:
-            raise ValueError(f"{argument}: {called} has several columns {shown(name)}; give them names of their own")
+            raise InputError(f"{called} has several columns {shown(name)}; give them names of their own", argument)
     if not names:
         hint = "give predictions and references as their names, which must be text"
         raise ValueError(f"{called}: no argument names one of its columns, which are {_listed(columns)}; {hint}")
@@ -330,8 +328,8 @@ def record_values(argument: str, records: Sequence[Any], name: str) -> list[Any]
     for row, record in enumerate(records):
         if name not in record_names(record):
             has = shown(record_names(record) or record)
-            raise ValueError(f"{argument}: record {row} has no {name!r}, which the first one has; it has {has}")
-    raise ValueError(f"{argument}: records differ in type; give all as dicts, or all as named tuples")
+            raise InputError(f"record {row} has no {name!r}, which the first one has; it has {has}", argument)
+    raise InputError("records differ in type; give all as dicts, or all as named tuples", argument)
 
 
 def refuse_splits(argument: str, data: Any) -> None:
@@ -339,7 +337,7 @@ def refuse_splits(argument: str, data: Any) -> None:
     if type(data).__name__ in ("DatasetDict", "IterableDatasetDict"):
         splits = ", ".join(map(shown, data))
         hint = f"choose a split, such as dataset[{shown(next(iter(data), 'test'))}]"
-        raise ValueError(f"{argument}: is a {type(data).__name__} of {splits}; {hint}")
+        raise InputError(f"is a {type(data).__name__} of {splits}; {hint}", argument)
 
 
 def is_spark(data: Any) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..measure.messages import InputError
 from ..measure.ties import Mask
 from .columns import Column, is_padding, numeric_array, read_column
 from .ranked_ids import check_queries_equal
@@ -90,9 +91,10 @@ def _check_columns(argument: str, dense: Column, shape: tuple[int, int]) -> None
     check_queries_equal(sides["predictions"], sides["references"])
     if (wrong := lengths != columns).any():
         query = int(wrong.argmax())
-        raise ValueError(
-            f"{argument}: query {query}: has {lengths[query]} values beside {columns} columns of sparse {other}; give "
-            "one for each column, or a sparse matrix of the same shape"
+        raise InputError(
+            f"query {query}: has {lengths[query]} values beside {columns} columns of sparse {other}; give "
+            "one for each column, or a sparse matrix of the same shape",
+            argument,
         )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..measure.messages import brief, nearest, shown
+from ..measure.messages import InputError, brief, mark, nearest, shown
 from .fields import (
     IDS,
     INDEX,
@@ -58,7 +58,7 @@ def chosen_columns(columns: Sequence[str], names: Names, cells: Cells, there: st
         if several := alternatives(field, tuple(columns))[:2]:
             rows = OneToOne()
             if not all(rows.agree(*row) for row in cells(several)):
-                raise ValueError(ambiguous(field, *several))
+                raise InputError(ambiguous(field, *several))
     if "relevance" in chosen and "relevance" not in names.given and is_last_resort(columns, possible["relevance"]):
         others = [name for name in columns if isinstance(name, str) and name not in chosen.values()]
         row: Mapping[str, Any] = dict(zip(others, next(iter(cells(others)), ()), strict=False)) if others else {}
@@ -66,7 +66,7 @@ def chosen_columns(columns: Sequence[str], names: Names, cells: Cells, there: st
             beside = chosen["relevance"]
             calls = f"{names.call(beside)} or {names.call(unknown[0])}"
             problem = f"{shown(beside)} may be that of a model, and beside it are {brief(map(shown, unknown), ', ')}"
-            raise ValueError(f"the relevance is not certain: {problem}; give {calls}")
+            raise InputError(f"the relevance is not certain: {problem}; give {calls}")
     return [columns.index(name) for name in chosen.values()]
 
 
@@ -83,7 +83,7 @@ def _no_columns(names: Names, missing: Sequence[str], columns: Sequence[Any], th
     near = [nearest(these[0], [name for name in columns if isinstance(name, str)]) for these in possible.values()]
     hint = f"; did you mean {', '.join(map(shown, filter(None, near)))}?" if any(near) else ""
     if "relevance" in held:
-        hint += "; if each row is one relevant document, give fields={'relevance': None}"
+        hint += f"; if each row is one relevant document, give {mark('fields', {'relevance': None})}"
     has = f"has {brief(map(shown, columns), ', ')}" if columns else "has none"
     return f"no column {' and none '.join(problems)}; {there} {has}{hint}"
 

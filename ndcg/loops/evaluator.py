@@ -17,7 +17,7 @@ import numpy as np
 
 from ..inputs.ids import check_ids
 from ..inputs.reading import Inputs
-from ..measure.messages import missing_library, shown
+from ..measure.messages import missing_library, renamed, shown, worded
 from ..measure.options import Cutoffs, Options, QueryOptions
 from ..statistics.measured import Resampling
 from ..statistics.report import Report, report_on
@@ -370,7 +370,7 @@ def _reports(inputs: Inputs, options: Options, resampling: Resampling) -> Callab
     try:
         report_of({query: dict.fromkeys(each, 0.0) for query, each in inputs.references.items()})
     except ValueError as error:
-        raise ValueError(str(error).replace("references", "relevant_docs")) from None
+        raise ValueError(worded(error, renamed({"references": "relevant_docs"}))) from None
     return report_of
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ..inputs.columns import is_padding, logits_hint
 from ..inputs.reading import Inputs
 from ..inputs.sources import is_sparse, settled
-from ..measure.messages import in_short, shown
+from ..measure.messages import InputError, in_short, mark, shown
 from ..measure.options import Cutoffs, Options, QueryOptions
 from ..scores.devices import measure_on_device
 from ..scores.means import mean
@@ -140,7 +140,7 @@ class Meter:
             return self.options.signature()
         except ValueError as error:
             hint = "such a function works in one process only; give a list, or a function that accepts these"
-            raise ValueError(f"{error}: {hint}") from None
+            raise InputError(f"{error}: {hint}") from None
 
     def _whole(self, processes: Sequence[Sequence[MeterRows]]) -> MeterRows:
         """Return the rows of all processes, in an order that does not depend on how they were split."""
@@ -152,8 +152,9 @@ class Meter:
         for ids in ({each for _, _, ids in batches for each in ids.tolist()} for batches in processes):
             if both := seen & ids:
                 problem = f"two processes have rows of query {shown(min(both, key=str))}"
-                hint = 'give one process all rows of a query, or use ties="average"'
-                raise ValueError(f'ties="{self.options.ties}" needs an order of rows, and {problem}; {hint}')
+                hint = f"give one process all rows of a query, or use {mark('ties', 'average')}"
+                ties = mark("ties", self.options.ties)
+                raise InputError(f"{ties} needs an order of rows, and {problem}; {hint}")
             seen |= ids
         return rows
 

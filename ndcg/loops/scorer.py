@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..inputs.columns import offsets_of
 from ..inputs.reading import Inputs
 from ..inputs.sources import is_sparse
-from ..measure.messages import missing_library, shown
+from ..measure.messages import missing_library, renamed, shown, worded
 from ..measure.options import Cutoffs, Options, QueryOptions
 from ..scores.frames import from_frame
 from ..scores.results import score_inputs
@@ -66,7 +66,7 @@ def ndcg(y_true: Any, y_score: Any, *, groups: Any = None, sample_weight: Any = 
     try:
         (result,) = score_inputs(inputs, Options.parse(**options)).values()
     except ValueError as error:
-        raise ValueError(str(error).replace("query_ids", "groups")) from None
+        raise ValueError(worded(error, renamed({"query_ids": "groups"}))) from None
     return float(result)  # type: ignore[arg-type]
 
 

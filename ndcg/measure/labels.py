@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .messages import nearest, shown
+from .messages import mark, nearest, shown
 
 MOST_SHOWN = 6  # labels in a message
 OF_TEXT = -(2.0**52)  # the numbers of text are at most this, and whole numbers that float64 tells apart
@@ -117,8 +117,8 @@ def number_of(label: str | float) -> float:
 def to_label(values: Iterable[Any]) -> str:
     """Return what an error says about text in place of relevances: the gain to write for labels, if there are any.
 
-    >>> to_label(["relevant", "no", "relevant"])
-    "for labels, give the gain of each, gain={'relevant': ..., 'no': ...}"
+    >>> "gain={'relevant': ..., 'no': ...}" in to_label(["relevant", "no", "relevant"]), to_label(["", 1])
+    (True, 'give a number or None')
     """
     seen: dict[str, None] = {}
     for value in values:
@@ -128,6 +128,7 @@ def to_label(values: Iterable[Any]) -> str:
                 break
     if not seen:
         return "give a number or None"
-    labels = [f"{shown(each)}: ..." for each in seen]
-    more = ", ..." * (len(labels) > MOST_SHOWN)
-    return f"for labels, give the gain of each, gain={{{', '.join(labels[:MOST_SHOWN])}{more}}}"
+    labels = list(map(shown, seen))[:MOST_SHOWN]
+    gains = ", ".join(f"{each}: ..." for each in labels) + ", ..." * (len(seen) > MOST_SHOWN)
+    call = mark("gain", {each[1:-1]: "..." for each in labels}, said=f"gain={{{gains}}}")
+    return f"for labels, give the gain of each, {call}"

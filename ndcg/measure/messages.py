@@ -1,11 +1,12 @@
 """Format values, and the errors of other libraries, for error messages."""
 
 import difflib
+import json
 import re
 import reprlib
 import sys
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 _BRIEF = reprlib.Repr()
@@ -31,15 +32,105 @@ def brief(names: Iterable[str], separator: str) -> str:
     return separator.join(names[:9]) + (f"{separator}…" if len(names) > 9 else "")
 
 
-def in_words_of(names: Mapping[str, str], problem: str, setting: str = "{}={}") -> str:
-    """Return an error message with an entry point's names for arguments and options; `setting` is how it sets one.
+Words = Callable[..., str]  # how an entry point writes a mark: of its text in Python, the name, and the values
+_MARK = re.compile("\x0e(.*?)\x1f(.*?)\x0f", re.DOTALL)
 
-    >>> in_words_of({"k": "-k", "ties": "--ties"}, 'k must be positive; ties="last" needs k', "{} {}")
-    '-k must be positive; --ties last needs k'
+
+def mark(name: str, *values: Any, said: str = "", before: str = "", after: str = "") -> str:
+    """Mark an option or an argument in a message, with the values that it may have there.
+
+    Each entry point writes marks in its own way by `worded`; Python writes them as in a call, or as `said`. The text
+    before and after goes with the mark, which is left out where an entry point has no words for it.
     """
-    known = rf"(?<![-\w])({'|'.join(map(re.escape, names))})"
-    problem = re.sub(rf'{known}=("?)([\w.]+)\2', lambda found: setting.format(names[found[1]], found[3]), problem)
-    return re.sub(rf"{known}(?=: (?:query|row) |\[| must | removes )", lambda found: names[found[1]], problem)
+    if _MARK.search(name):
+        return name
+    texts = (f'"{each}"' if isinstance(each, str) else repr(each) for each in values)
+    said = said or (f"{name}={' or '.join(texts)}" if values else name)
+    return f"\x0e{visible(said)}\x1f{json.dumps([before, after, name, *values], default=shown)}\x0f"
+
+
+def of_file(path: str) -> str:
+    """Return the path of a file as a place; entry points may write it otherwise."""
+    return mark("path", path, said=path)
+
+
+def worded(message: Any, words: Words = lambda said, *_: said) -> str:
+    """Return an error, a warning or a note with its marks as an entry point writes them, as in Python by default.
+
+    >>> worded(f"{mark('k')} must be positive, or give {mark('ties', 'last')}")
+    'k must be positive, or give ties="last"'
+    """
+
+    def write(found: re.Match[str]) -> str:
+        before, after, *name_and_values = json.loads(found[2])
+        text = words(found[1], *name_and_values)
+        return f"{before}{text}{after}" if text else ""
+
+    return _MARK.sub(write, marked(message))
+
+
+def marked(message: Any) -> str:
+    """Return the text of an error, a warning or a note with its marks."""
+    return str(getattr(message, "marked", message))
+
+
+def renamed(names: Mapping[str, str]) -> Words:
+    """Return the words of Python with other names of arguments; one without a name is left out."""
+    return lambda said, name, *_: names[name] and names[name] + said[len(name) :] if name in names else said
+
+
+class Message(str):
+    """A warning or a note in the words of Python, which other entry points can word by its marks."""
+
+    marked: str
+
+    def __new__(cls, text: str) -> "Message":
+        """Keep the text with its marks, beside the words of Python."""
+        message = super().__new__(cls, worded(text))
+        message.marked = text
+        return message
+
+
+class InputError(ValueError):
+    """An error about an input: what is wrong, in which argument, and where there.
+
+    The places lead from the argument, or a file, to a query; with a position, the document there is meant.
+
+    >>> print(InputError("the hit has no id", "references", "query 'q1'", position=3))
+    references: query 'q1', position 3: the hit has no id
+    """
+
+    def __init__(self, problem: str, *places: str, position: int | None = None, hint: str = "") -> None:
+        super().__init__(worded(problem))
+        self.problem, self.places, self.position, self.hint = problem, places, position, hint
+
+    @property
+    def marked(self) -> str:
+        """The message with its options marked."""
+        places = [mark(each) for each in self.places if each]
+        if self.position is not None:
+            places[-1:] = [", ".join([*places[-1:], f"position {self.position}"])]
+        return "; ".join(filter(None, [": ".join(filter(None, [*places, self.problem])), self.hint]))
+
+    @property
+    def options(self) -> list[str]:
+        """The names of the arguments and options in the message, in their order."""
+        return [json.loads(found[2])[2] for found in _MARK.finditer(self.marked)]
+
+    @property
+    def argument(self) -> str:
+        """The argument that the message names first."""
+        return next(iter(self.options), "")
+
+    def __str__(self) -> str:
+        return worded(self)
+
+
+def within(error: ValueError, *places: str, instead_of: str = "") -> InputError:
+    """Return an error with the places around it, or with the first one instead of another."""
+    error = error if isinstance(error, InputError) else InputError(str(error))
+    error.places = (*places, *(each for each in error.places if each != instead_of))
+    return error
 
 
 def visible(text: str) -> str:
@@ -71,13 +162,13 @@ def missing_library(feature: str, library: str, packages: str) -> ImportError:
     return ImportError(f"{feature} needs {library}: pip install {packages}")
 
 
-def warn(problem: str) -> None:
+def warn(problem: str) -> None:  # may have marks
     """Warn about rankings, and point at the line that called this package, directly or through evaluate."""
     own = {__name__.partition(".")[0], "evaluate"}
     level, frame = 2, sys._getframe(1)
     while frame.f_globals.get("__name__", "").partition(".")[0] in own and frame.f_back is not None:
         level, frame = level + 1, frame.f_back
-    warnings.warn(problem, stacklevel=level)
+    warnings.warn(Message(problem), stacklevel=level)
 
 
 def in_short(error: BaseException) -> str:

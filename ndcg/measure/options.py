@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from .arguments import DISCOUNTS, GAINS, MEASURES, OF_LIBRARIES, OPTIONS, PERFECT_IF_EMPTY
 from .conventions import CONVENTIONS
 from .labels import Labels, label_of
-from .messages import nearest, shown
+from .messages import InputError, mark, nearest, shown
 from .scoring import Discount, Gain, not_discounts
 
 __version__ = "2.1.0"
@@ -26,6 +26,7 @@ Cutoffs = SupportsIndex | Sequence[SupportsIndex | None] | NDArray[np.integer[An
 Function = TypeVar("Function", bound=Callable[..., Any])
 Computed = TypeVar("Computed")
 
+CUTOFFS = mark("cutoffs", said="None for the whole list, or a list of these")
 LONGEST_IDEAL = 10**6  # the most documents in a full ideal
 
 # Checked options are remembered, for loops that score batch after batch.
@@ -228,19 +229,20 @@ def _parsed_options(given: Mapping[str, Any]) -> Options:
     }
     cutoffs, measures = checked.pop("k"), checked.pop("measures")
     if values["k"] is not None and all("@" in name for name in measures):
-        both = f"k={shown(values['k'])} and measures={shown(values['measures'])}"
-        raise ValueError(f"{both} both give cutoffs; give one of the two")
+        k, several = (mark(name, values[name], said=f"{name}={shown(values[name])}") for name in ("k", "measures"))
+        raise InputError(f"{k} and {several} both give cutoffs; give one of the two")
     if checked.pop("ignore_ties"):
         if values["ties"] not in (None, "last"):
-            both = f'ignore_ties=True means ties="last", but ties={shown(values["ties"])} was given too'
-            raise ValueError(f"{both}; give one of the two")
+            ties = mark("ties", values["ties"], said=f"ties={shown(values['ties'])}")
+            both = f"{mark('ignore_ties', True)} means {mark('ties', 'last')}, but {ties} was given too"
+            raise InputError(f"{both}; give one of the two")
         checked["ties"] = "last"
     _refuse_base(checked["log_base"], checked["discount"])
     del checked["convention"]
     options = Options(with_cutoffs=_with_cutoffs(measures, cutoffs), **checked)
     if options.ideal == "full":
-        setting = f'convention="{values["convention"]}"' if values["ideal"] is None else 'ideal="full"'
-        _refuse_endless_ideal(options.cutoffs, setting)
+        name = "convention" if values["ideal"] is None else "ideal"
+        _refuse_endless_ideal(options.cutoffs, mark(name, values[name]))
     if options.engine == "sklearn":
         _refuse_what_sklearn_lacks(values, options)
     return options
@@ -313,7 +315,7 @@ def choice(name: str, value: Any, choices: Sequence[str]) -> str:
         near = nearest(value, choices) if isinstance(value, str) else ""
         hint = f'; did you mean "{near}"?' if near else ""
         allowed = ", ".join(f'"{each}"' for each in choices)
-        raise ValueError(f"{name} must be one of {allowed}; got {shown(value)}{hint}")
+        raise InputError(f"{mark(name)} must be one of {allowed}; got {shown(value)}{hint}")
     return str(value)
 
 
@@ -331,14 +333,15 @@ def is_real(value: Any) -> bool:
 def between_0_and_1(name: str, value: Any, example: float) -> float:
     """Return a level, such as that of an interval, which lies between 0 and 1, and not too close to 1."""
     if not is_real(value) or not (float(value) > 0 and (1 + float(value)) / 2 < 1):
-        raise ValueError(f"{name} must be between 0 and 1, such as {example}; got {shown(value)}")
+        raise InputError(f"{mark(name)} must be between 0 and 1, such as {example}; got {shown(value)}")
     return float(value)
 
 
 def in_units(name: str, value: Any) -> float:
     """Return an amount in units of the measure: a finite number, not negative."""
     if not is_real(value) or not 0 <= float(value) < math.inf:
-        raise ValueError(f"{name} must be a finite number, at least 0, in units of the measure; got {shown(value)}")
+        problem = f"must be a finite number, at least 0, in units of the measure; got {shown(value)}"
+        raise InputError(f"{mark(name)} {problem}")
     return float(value)
 
 
@@ -346,18 +349,18 @@ def whole(name: str, value: Any, least: int, most: float = math.inf) -> int:
     """Return an integer from `least` to `most`."""
     if not is_real(value) or not isinstance(value, Integral) or not least <= int(value) <= most:
         upper = "" if most == math.inf else f" and at most {most:,}"
-        raise ValueError(f"{name} must be an integer, at least {least}{upper}; got {shown(value)}")
+        raise InputError(f"{mark(name)} must be an integer, at least {least}{upper}; got {shown(value)}")
     return int(value)
 
 
-def _refuse_endless_ideal(cutoffs: Sequence[int | None], option: str) -> None:
+def _refuse_endless_ideal(cutoffs: Sequence[int | None], setting: str) -> None:
     """Raise an error for cutoffs at which an ideal of k documents would be infinite or take too much memory."""
     if None in cutoffs:
-        raise ValueError(f"k must be given for {option}, since its ideal has k documents of the highest gain")
+        problem = f"must be given for {setting}, since its ideal has k documents of the highest gain"
+        raise InputError(f"{mark('k')} {problem}")
     if (longest := max(k for k in cutoffs if k is not None)) > LONGEST_IDEAL:
-        raise ValueError(
-            f"k must be at most {LONGEST_IDEAL:,} for {option}, since its ideal has k documents; got {longest}"
-        )
+        problem = f"must be at most {LONGEST_IDEAL:,} for {setting}, since its ideal has k documents; got {longest}"
+        raise InputError(f"{mark('k')} {problem}")
 
 
 def refuse_unknown(options: Iterable[str], method: Callable[..., Any], lacks: Sequence[str] = ()) -> None:
@@ -384,7 +387,8 @@ def _refuse_what_sklearn_lacks(values: Mapping[str, Any], options: Options) -> N
         usual = ("nDCG",) if name == "measures" else OPTIONS[name].default
         is_given = value is not None if usual is None else kept != usual
         if is_given and name not in ("k", "ignore_ties", "engine"):
-            raise ValueError(f'engine="sklearn": sklearn.metrics.ndcg_score has no option {name}; got {shown(value)}')
+            problem = f"sklearn.metrics.ndcg_score has no option {name}; got {shown(value)}"
+            raise InputError(f"{mark('engine', 'sklearn')}: {problem}")
 
 
 def _several(name: str, value: Any, check: Callable[[Any], Any]) -> tuple[Any, ...]:
@@ -392,13 +396,13 @@ def _several(name: str, value: Any, check: Callable[[Any], Any]) -> tuple[Any, .
     if not isinstance(value, (list, tuple, range)) and not (isinstance(value, np.ndarray) and value.ndim == 1):
         return (check(value),)
     if not len(value):
-        raise ValueError(f"{name} is empty; give at least one value")
+        raise InputError(f"{mark(name)} is empty; give at least one value")
     return tuple(dict.fromkeys(map(check, value)))
 
 
 def _cutoff(k: Any) -> int | None:
     if k is not None and (not is_real(k) or not isinstance(k, Integral) or int(k) < 1):
-        raise ValueError(f"k must be a positive integer, None for the whole list, or a list of these; got {shown(k)}")
+        raise InputError(f"{mark('k')} must be a positive integer, {CUTOFFS}; got {shown(k)}")
     return None if k is None else int(k)
 
 
@@ -415,22 +419,23 @@ def _measure(name: Any) -> str:
     measure, at, cutoff = name.partition("@") if isinstance(name, str) else (name, "", "")
     if not at:
         if isinstance(name, str) and (cut := re.fullmatch(r"ndcg_cut[._]([0-9]+)", name)):  # as in trec_eval
-            raise ValueError(f"measures: {name} is nDCG@{cut[1]} here")
+            raise InputError(f"{name} is nDCG@{cut[1]} here", "measures")
         return choice("measures", name, MEASURES)
     if not cutoff.isdecimal() or not cutoff.isascii() or len(cutoff) > 18 or int(cutoff) < 1:
-        raise ValueError(f"measures must have a positive integer after the @, as in nDCG@10; got {shown(name)}")
+        problem = f"must have a positive integer after the @, as in nDCG@10; got {shown(name)}"
+        raise InputError(f"{mark('measures')} {problem}")
     return result_name(choice("measures", measure, MEASURES), int(cutoff))
 
 
 def _flag(name: str, value: Any) -> bool:
     if not isinstance(value, (bool, np.bool_)):
-        raise ValueError(f"{name} must be True or False; got {shown(value)}")
+        raise InputError(f"{mark(name)} must be True or False; got {shown(value)}")
     return bool(value)
 
 
 def _log_base(value: Any) -> float:
     if not is_real(value) or not 0 < float(value) < math.inf or float(value) == 1:
-        raise ValueError(f"log_base must be a positive number other than 1; got {shown(value)}")
+        raise InputError(f"{mark('log_base')} must be a positive number other than 1; got {shown(value)}")
     return float(value)
 
 
@@ -438,7 +443,8 @@ def _refuse_base(base: float, discount: Any) -> None:
     """Raise an error for a logarithm base that a discount does not allow."""
     above = DISCOUNTS[discount].base_above if isinstance(discount, str) else None
     if above is not None and base <= above:
-        raise ValueError(f'log_base must be above {above:g} for discount="{discount}"; got {shown(base)}')
+        problem = f"must be above {above:g} for {mark('discount', discount)}; got {shown(base)}"
+        raise InputError(f"{mark('log_base')} {problem}")
 
 
 def _zero_division(value: Any) -> float | str:
@@ -448,13 +454,14 @@ def _zero_division(value: Any) -> float | str:
         meaning = (
             f'a finite number, nan to exclude queries with no relevant documents from the mean, or "{PERFECT_IF_EMPTY}"'
         )
-        raise ValueError(f"zero_division must be {meaning}; got {shown(value)}")
+        raise InputError(f"{mark('zero_division')} must be {meaning}; got {shown(value)}")
     return float(value)
 
 
 def _ignore_index(value: Any) -> float | None:
     if value is not None and (not is_real(value) or not math.isfinite(value)):
-        raise ValueError(f"ignore_index must be a finite number, the reference of padding, or None; got {shown(value)}")
+        allowed = "a finite number, the reference of padding, or None"
+        raise InputError(f"{mark('ignore_index')} must be {allowed}; got {shown(value)}")
     if value is None or isinstance(value, Integral):
         return None if value is None else int(value)
     return float(value)
@@ -471,10 +478,11 @@ def _gain(value: Any) -> Gain | Labels:
     table = _listed_numbers(value)
     if table is None:
         words = ", ".join(f'"{each}"' for each in GAINS)
-        meaning = f"{words}, the finite gains of labels 0, 1, 2, ... in a list or of any labels, {{label: gain}}"
+        forms = "in a list or of any labels, {label: gain}, or a function"
+        meaning = f"{words}, the finite gains of labels 0, 1, 2, ... {mark('forms of gain', said=forms)}"
         near = nearest(value, GAINS) if isinstance(value, str) else ""
         hint = f'; did you mean "{near}"?' if near else ""
-        raise ValueError(f"gain must be {meaning}, or a function; got {shown(value)}{hint}")
+        raise InputError(f"{mark('gain')} must be {meaning}; got {shown(value)}{hint}")
     return table
 
 
@@ -483,14 +491,14 @@ def _gains_by_label(given: Mapping[Any, Any]) -> Gain | Labels:
     gains: dict[str | float, float] = {}
     for label, gain in given.items():
         if not isinstance(label, (str, bool, np.bool_)) and not (is_real(label) and math.isfinite(label)):
-            raise ValueError(f"gain: a label is text, a finite number or a flag; got {shown(label)}")
+            raise InputError(f"a label is text, a finite number or a flag; got {shown(label)}", "gain")
         if not is_real(gain) or not math.isfinite(gain):
-            raise ValueError(f"gain: the gain of {shown(label)} must be a finite number; got {shown(gain)}")
+            raise InputError(f"the gain of {shown(label)} must be a finite number; got {shown(gain)}", "gain")
         if (plain := label_of(label)) in gains:
-            raise ValueError(f"gain: the label {shown(label)} is there twice; give each label once")
+            raise InputError(f"the label {shown(label)} is there twice; give each label once", "gain")
         gains[plain] = float(gain)
     if not gains:
-        raise ValueError("gain is empty; give the gain of each label")
+        raise InputError(f"{mark('gain')} is empty; give the gain of each label")
     in_order = sorted(gains.items(), key=lambda each: (isinstance(each[0], str), each[0]))
     if [label for label, _ in in_order] == [*range(len(gains))] and not any(isinstance(each, str) for each in given):
         return np.array([gain for _, gain in in_order])
@@ -508,7 +516,7 @@ def _discount(value: Any) -> Discount:
         words = ", ".join(f'"{each}"' for each in DISCOUNTS)
         meaning = f"{words}, a list of the discounts of rank 1, 2, 3, ... or a function"
         reason = "" if listed is None else f", which {problem}"
-        raise ValueError(f"discount must be {meaning}; got {shown(value)}{reason}")
+        raise InputError(f"{mark('discount')} must be {meaning}; got {shown(value)}{reason}")
     return listed
 
 
@@ -538,7 +546,7 @@ LABELS = np.array([*range(-2, 33), 100, 1000, *(0.1 * tenth for tenth in range(1
 RANKS = np.array([*range(1, 33), 100, 1000])
 
 
-def _function_name(option: str, value: Gain | Labels | Discount, samples: NDArray[Any]) -> str:
+def _function_name(name: str, value: Gain | Labels | Discount, samples: NDArray[Any]) -> str:
     """Return the name of gains or discounts in a signature: of a function, a hash of its results for some values."""
     if isinstance(value, str):
         return value
@@ -556,8 +564,7 @@ def _function_name(option: str, value: Gain | Labels | Discount, samples: NDArra
             except Exception as error:  # noqa: BLE001 - whatever it raises, this value has no result
                 answers.append(type(error).__name__)
     if not answered:
-        known = "labels 0, 1, 2" if option == "gain" else "ranks 1, 2, 3"
-        raise ValueError(
-            f"{option} {shown(value)} has no value for any of the {known}, ..., so the signature cannot identify it"
-        )
+        known = "labels 0, 1, 2" if name == "gain" else "ranks 1, 2, 3"
+        problem = f"has no value for any of the {known}, ..., so the signature cannot identify it"
+        raise InputError(f"{mark(name)} {shown(value)} {problem}")
     return f"function#{hashlib.sha256(' '.join(answers).encode()).hexdigest()[:8]}"

@@ -26,7 +26,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .messages import in_short, raise_unless_of_values
+from .messages import InputError, in_short, mark, raise_unless_of_values
 from .ties import Floats, Mask, grid_height, ideal_gains, ranked_gains
 
 Gain = str | Sequence[float] | NDArray[Any] | Callable[[Floats], Any]
@@ -41,23 +41,25 @@ PADDING = 1 << 13  # padding documents that are worth accepting for one block fe
 # Freeing an array this large (31 MiB) raises glibc's mmap threshold, so later blocks reuse memory instead of faulting
 # it in page by page.
 np.empty(31 << 17)
-IS_NEGATIVE = (
-    'the relevance {value} is negative; negative_relevance="clip" counts it as gain 0, as convention="trec_eval" does, '
-    '"keep" as it is; ignore_index removes padding'
+_KEEP = mark("negative_relevance", "keep", said='"keep"')
+NEGATIVE_HINT = (
+    f"{mark('negative_relevance', 'clip')} counts it as gain 0, as "
+    f"{mark('convention', 'trec_eval')} does, {_KEEP} as it is"
+    f"{mark('ignore_index', before='; ', after=' removes padding')}"
 )
+IS_NEGATIVE = f"the relevance {{value}} is negative; {NEGATIVE_HINT}"
 NOT_A_RELEVANCE = "{value} is not a relevance; None marks one not judged"
 
 
-class InvalidRankingError(ValueError):
+class InvalidRankingError(InputError):
     """A value that is not valid in the array "relevance" or "score", and its place.
 
     Queries and positions are numbered from 0; without a position, the whole query is meant.
     """
 
     def __init__(self, array: str, query: int, position: int | None, problem: str) -> None:
-        self.array, self.query, self.position, self.problem = array, query, position, problem
-        place = f"query {query}" if position is None else f"query {query}, position {position}"
-        super().__init__(f"{array}: {place}: {problem}")
+        super().__init__(problem, array, f"query {query}", position=position)
+        self.array, self.query = array, query
 
 
 class MeasureDefinition(NamedTuple):
@@ -131,8 +133,8 @@ def discounts(ranks: int, log_base: float = 2.0, discount: Discount = "log") -> 
             raise ValueError(f"discount: the result of the function for ranks 1 to {ranks} {problem}")
         return values
     if len(discount) < ranks:
-        raise ValueError(
-            f"discount lists {len(discount)} ranks, but {ranks} count; list more, or give k={len(discount)}"
+        raise InputError(
+            f"discount lists {len(discount)} ranks, but {ranks} count; list more, or give {mark('k', len(discount))}"
         )
     return np.asarray(discount[:ranks], np.float64)
 

@@ -25,7 +25,7 @@ from ..inputs.ids import id_kind
 from ..inputs.rankings import Rankings, to_arrow
 from ..inputs.reading import Inputs, without_padding
 from ..measure.labels import OF_TEXT
-from ..measure.messages import shown, warn
+from ..measure.messages import InputError, mark, marked, shown, warn
 from .batch_file import Contents, Store, is_finished, read_finished
 
 Result = TypeVar("Result")
@@ -250,14 +250,14 @@ class Batches:
                 raise ValueError(f"{unmatched}; the same holds for every batch: {hint}")
             queries = _together([*state.added, batch.table, *chain.from_iterable(state.rest)], ignore_index)
             if (unmatched_ids := state.unmatched_ids or batch.unmatched_ids) and not _have_document_in_common(queries):
-                warn(f"predictions: {unmatched_ids}")
+                warn(f"{mark('predictions')}: {unmatched_ids}")
             try:
                 result = score(Inputs(queries["predictions"], queries["references"]))
             except ValueError as error:
-                if not state.queries or type(error) is not ValueError:  # a subclass of the metric raised another type
+                if not state.queries or type(error) not in (ValueError, InputError):  # one of a subclass of the metric
                     raise
                 kept = f"{state.queries} queries added before, which count from 0, are kept"
-                raise ValueError(f"{error} ({kept}; to do without them, reload the metric)") from None
+                raise InputError(f"{marked(error)} ({kept}; to do without them, reload the metric)") from None
             for file in state.read:
                 if file.lock.is_locked:  # if not, an interrupted call has removed it, and a new file may have its name
                     Path(file.path).unlink(missing_ok=True)

@@ -14,7 +14,7 @@ from ..inputs.ids import encode_ids
 from ..inputs.reading import Inputs
 from ..inputs.slices import Slices, crossed, read_slices
 from ..inputs.sources import named_columns, settled, table_names
-from ..measure.messages import shown
+from ..measure.messages import InputError, mark, shown
 
 NOT_SIDES = Inputs._fields[2:]
 
@@ -84,7 +84,7 @@ def _excluded_pairs(data: Any, exclude: Any, arguments: Mapping[str, Any]) -> An
         return exclude  # no DataFrame, or one whose columns have names of their own
     if not all(isinstance(name, str) for name in names.values()):
         problem = "is a DataFrame, but query_ids and document_ids name no columns; name the columns of data and exclude"
-        raise ValueError(f"exclude: {problem}, or give {{query: ids}}")
+        raise InputError(f"{problem}, or give {{query: ids}}", "exclude")
     return Pairs(*named_columns(exclude, "exclude", **names))
 
 
@@ -97,7 +97,7 @@ def _weights_by_query(query_ids: Any, rows: Any) -> NDArray[np.float64]:
     column = read_flat_column("sample_weight", rows, place)
     if column.present is not None:
         row = int(np.flatnonzero(~column.present)[0])
-        raise ValueError(f"sample_weight: row {row} is missing; give every row the weight of its query")
+        raise InputError(f"row {row} is missing; give every row the weight of its query", "sample_weight")
     values = np.asarray(column.values, np.float64)
     return values[_first_rows("sample_weight", query_ids, values, lambda row: str(values[row]))]
 
@@ -115,15 +115,16 @@ def _first_rows(argument: str, query_ids: Any, values: NDArray[Any], text: Calla
     """Return the first row of each query, if all of its rows have the same value."""
     code, ids = encode_ids("query_ids", query_ids)
     if len(values) != len(code):
-        raise ValueError(f"{argument} has {len(values)} rows and query_ids {len(code)}; give both for every row")
+        raise InputError(f"{mark(argument)} has {len(values)} rows and query_ids {len(code)}; give both for every row")
     first = np.zeros(len(ids), np.int64)
     first[code[::-1]] = np.arange(len(code))[::-1]
     if (other := np.flatnonzero(values != values[first][code])).size:
         row = int(other[0])
         query, before = shown(ids[int(code[row])].as_py()), int(first[code[row]])
         noun = {"sample_weight": "weight", "by": "slice"}[argument]
-        raise ValueError(
-            f"{argument}: query {query} is {text(row)} in row {row} and {text(before)} in row {before}; "
-            f"give all rows of a query the same {noun}"
+        raise InputError(
+            f"query {query} is {text(row)} in row {row} and {text(before)} in row {before}; "
+            f"give all rows of a query the same {noun}",
+            argument,
         )
     return first

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ..inputs.columns import number
 from ..inputs.slices import in_order_of_ids
 from ..inputs.sources import check_order, plain_in_order
-from ..measure.messages import shown
+from ..measure.messages import InputError, mark, shown
 from ..measure.options import is_real
 
 
@@ -24,9 +24,12 @@ def mean(name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | N
     valued = ~np.isnan(values)
     values, weight = values[valued], None if weight is None else weight[valued]
     if not values.size or (weight is not None and not weight.any()):
-        problem = "no query of positive weight has a value: zero_division=nan excludes those with no relevant documents"
-        hint = 'zero_division=0, or missing="empty", gives them one'
-        raise ValueError(f'{name}: {problem}, missing="skip" those that are missing from the predictions; {hint}')
+        problem = (
+            f"no query of positive weight has a value: {mark('zero_division', math.nan)} excludes those with no "
+            f"relevant documents, {mark('missing', 'skip')} those that are missing from the {mark('predictions')}"
+        )
+        hint = f"{mark('zero_division', 0)}, or {mark('missing', 'empty')}, gives them one"
+        raise InputError(f"{problem}; {hint}", name)
     with np.errstate(over="ignore"):
         value = float(np.average(values, weights=weight))
     if not math.isfinite(value):
@@ -48,18 +51,18 @@ def weights(sample_weight: Any, queries: int, query_ids: Any = None) -> NDArray[
     given = given if isinstance(given, (list, tuple)) else np.asanyarray(given)
     shape = f"shape {np.shape(given)}" if isinstance(given, np.ndarray) and given.ndim != 1 else len(given)
     if shape != queries:
-        raise ValueError(f"sample_weight must hold one weight for each of {queries} queries; got {shape}")
+        raise InputError(f"{mark('sample_weight')} must hold one weight for each of {queries} queries; got {shape}")
     numbers = given
     if not isinstance(given, np.ndarray) or given.dtype.kind not in "biuf" or np.ma.is_masked(given):
         numbers = list(map(number, given))
         for query, value in enumerate(numbers):
             if not is_real(value) and not isinstance(value, (bool, np.bool_)):
-                raise ValueError(f"sample_weight: query {query}: must be a number; got {shown(given[query])}")
+                raise InputError(f"must be a number; got {shown(given[query])}", "sample_weight", f"query {query}")
     weight = np.asarray(numbers, np.float64)
     invalid = np.flatnonzero(~((weight >= 0) & (weight < np.inf)))
     if invalid.size:
         query = int(invalid[0])
-        raise ValueError(f"sample_weight: query {query}: must be finite and not negative; got {weight[query]}")
+        raise InputError(f"must be finite and not negative; got {weight[query]}", "sample_weight", f"query {query}")
     if not weight.any():
-        raise ValueError("sample_weight is 0 for every query; give at least one query a weight")
+        raise InputError(f"{mark('sample_weight')} is 0 for every query; give at least one query a weight")
     return np.asarray(np.ldexp(weight, -np.frexp(weight.max())[1]))

@@ -17,9 +17,9 @@ from ..inputs.hashes import Columns
 from ..inputs.rankings import Rankings
 from ..inputs.reading import Inputs, parts, read
 from ..inputs.sources import has_labels, is_sparse
-from ..measure.messages import warn
+from ..measure.messages import InputError, mark, warn
 from ..measure.options import Options
-from ..measure.scoring import IS_NEGATIVE, InvalidRankingError, check_queries, in_threads, measure_queries
+from ..measure.scoring import NEGATIVE_HINT, InvalidRankingError, check_queries, in_threads, measure_queries
 from .devices import measure_on_device
 from .progress import progress
 from .swapped import COMPARED, warn_if_swapped
@@ -94,7 +94,7 @@ def describe_queries(
 
 def warn_unmatched(unmatched: str) -> None:
     """Warn that no document was both retrieved and judged."""
-    warn(f"predictions: {unmatched}")
+    warn(f"{mark('predictions')}: {unmatched}")
 
 
 def counted_parts(
@@ -144,8 +144,9 @@ def refuse_negative(references: Any, exclude: Any, options: Options) -> None:
     for row in np.flatnonzero(negative)[:1].tolist():
         document, query = references.words(row)
         pair = f"query {query}, document {document}"
-        problem = IS_NEGATIVE.format(value=f"{references.value[row]:g}")
-        raise ValueError(f"references: {references.place(row)}: {pair}: {problem}")
+        problem = f"the relevance {references.value[row]:g} is negative"
+        of_file = mark("file", said="references", after=": ")  # for those who need not know the name of the argument
+        raise InputError(problem, f"{of_file}{references.place(row)}", pair, hint=NEGATIVE_HINT)
 
 
 def refuse_missing(rankings: Rankings, first_query: int = 0) -> None:
@@ -155,8 +156,9 @@ def refuse_missing(rankings: Rankings, first_query: int = 0) -> None:
         return
     at = int(missing.argmax())
     query = f"query {first_query + at}" if rankings.place is None else rankings.place(at, None)
-    hint = 'missing="empty" counts such queries as having retrieved nothing, missing="skip" skips them'
-    raise ValueError(f"predictions: {query} is missing ({int(missing.sum())} such queries); {hint}")
+    empty, skip = mark("missing", "empty"), mark("missing", "skip")
+    hint = f"{empty} counts such queries as having retrieved nothing, {skip} skips them"
+    raise InputError(f"{query} is missing ({int(missing.sum())} such queries); {hint}", "predictions")
 
 
 def checked_rankings(inputs: Inputs, **how: Any) -> Rankings:
@@ -192,7 +194,6 @@ class UserTerms:
             return
         argument = {"relevance": "references", "score": "predictions"}[error.array]
         if self.rankings.place is not None:
-            place = self.rankings.place(error.query, error.position)
-            raise ValueError(f"{argument}: {place}: {error.problem}") from None
+            raise InputError(error.problem, argument, self.rankings.place(error.query, error.position)) from None
         query = self.first_query + error.query
-        raise ValueError(str(InvalidRankingError(argument, query, error.position, error.problem))) from None
+        raise InputError(error.problem, argument, f"query {query}", position=error.position) from None

@@ -5,6 +5,7 @@ from typing import Any
 
 from ..files.paths import from_files
 from ..inputs.reading import Inputs, without_run
+from ..measure.messages import InputError, mark
 from ..measure.options import Options
 from .means import mean, weights
 from .queries import measure_inputs
@@ -17,7 +18,7 @@ def score_inputs(inputs: Inputs, options: Options) -> dict[str, float | list[flo
         return score_by_sklearn(inputs, options)
     if inputs.predictions is None and inputs.references is not None and options.measures == ("IDCG",):
         if options.ideal in ("retrieved", "truncated"):
-            raise ValueError(f'predictions are missing, on which ideal="{options.ideal}" depends')
+            raise InputError(f"{mark('predictions')} are missing, on which {mark('ideal', options.ideal)} depends")
         options = replace(options, missing="empty")
         inputs = without_run(from_files(inputs, **options.sides), options.score_order, options.labels)
     names: list[Any] = []

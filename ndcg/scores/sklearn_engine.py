@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ..inputs.rankings import Rankings
 from ..inputs.reading import Inputs
-from ..measure.messages import missing_library
+from ..measure.messages import InputError, mark, missing_library
 from ..measure.options import Options
 from ..measure.scoring import InvalidRankingError
 from .means import weights
@@ -32,9 +32,8 @@ def score_by_sklearn(inputs: Inputs, options: Options) -> dict[str, float | list
         with np.errstate(over="ignore", invalid="ignore"):
             value = float(ndcg_score(relevance, score, k=options.cutoffs[row], **how))
         if not math.isfinite(value):
-            raise ValueError(
-                f'engine="sklearn": {name}: sums overflow in scikit-learn; scale the relevances or weights'
-            )
+            problem = "sums overflow in scikit-learn; scale the relevances or weights"
+            raise InputError(f"{mark('engine', 'sklearn')}: {name}: {problem}")
         result[name] = value
     return result
 
@@ -49,8 +48,10 @@ def _arrays_for_sklearn(rankings: Rankings) -> tuple[NDArray[Any], NDArray[Any]]
     judged = np.ones(relevance.size, bool) if rankings.judged is None else rankings.judged.reshape(-1)
     offsets = rankings.offsets
     begins = np.arange(rankings.queries + 1) * relevance.shape[1] if offsets is None else offsets
-    missing = 'engine="sklearn" does not support None, -inf or masked values; leave the document out or use "numpy"'
-    negative = 'the relevance {value} is negative, which engine="sklearn" does not support'
+    numpy = mark("engine", "numpy", said='"numpy"')
+    lacks = f"does not support None, -inf or masked values; leave the document out or use {numpy}"
+    missing = f"{mark('engine', 'sklearn')} {lacks}"
+    negative = f"the relevance {{value}} is negative, which {mark('engine', 'sklearn')} does not support"
     for array, values, invalid, problem in (
         ("score", score, judged & ~retrieved, missing),
         ("relevance", relevance, retrieved & ~judged, missing),

@@ -22,7 +22,7 @@ from ..inputs.ids import once
 from ..inputs.reading import PART, join_lists
 from ..inputs.sources import is_spark
 from ..inputs.tables import chosen_columns
-from ..measure.messages import missing_library, shown, warn
+from ..measure.messages import InputError, mark, missing_library, shown, warn, within
 from ..measure.options import Cutoffs, Options, QueryOptions
 from ..measure.scoring import InvalidRankingError
 from .means import mean
@@ -87,10 +87,11 @@ def compute_spark(
         refuse_lowest_first(prediction, "prediction")
     frame = prepare(df, {**columns, "sample_weight": sample_weight}, parsed.ties, exclude)
     if parsed.duplicates == "best" and document is None:
-        raise ValueError('duplicates="best" needs the ids of documents: name their column as document')
+        needed = "the ids of documents: name their column as document"
+        raise InputError(f"{mark('duplicates', 'best')} needs {needed}")
     if not parsed.use_aggregator:
         if query is None:
-            raise ValueError("query must name the column of query ids if use_aggregator=False")
+            raise InputError(f"query must name the column of query ids if {mark('use_aggregator', False)}")
         return by_query(frame, parsed)
     return {name: mean(name, np.array([value])) for name, value in means(frame, parsed).items()}
 
@@ -106,7 +107,7 @@ def joined(
     sides = []
     for argument, kind, frame in (("predictions", "run", predictions), ("references", "qrels", references)):
         if not is_spark(frame):
-            raise ValueError(f"{argument}: must be a Spark DataFrame, as the other side is; got {shown(frame)}")
+            raise InputError(f"must be a Spark DataFrame, as the other side is; got {shown(frame)}", argument)
         names = names_of_side(kind, fields, score_order or "descending")
 
         def cells(of: Sequence[str], frame: Any = frame) -> Iterator[Any]:
@@ -119,7 +120,7 @@ def joined(
                 frame = _with_a_row_for_each_document(frame, kind, score_order)
                 at = chosen_columns(frame.columns, names, cells, "the table")
         except ValueError as error:
-            raise ValueError(f"{argument}: {error}") from None
+            raise within(error, argument) from None
         as_ids = zip(at, ("query_ids", "document_ids", argument), strict=True)
         sides.append(frame.select([frame[_quoted(frame.columns[each])].alias(name) for each, name in as_ids]))
     run, qrels = sides
@@ -160,7 +161,7 @@ def means(frame: Any, options: Options) -> dict[str, float]:
     results = {}
     scale = max((row.scale for row in rows), default=1.0)
     if not scale:
-        raise ValueError("sample_weight is 0 for every query; give at least one query a weight")
+        raise InputError(f"{mark('sample_weight')} is 0 for every query; give at least one query a weight")
     for at, name in enumerate(options.names):
         total, weight = (math.fsum(row[side][at] * (row.scale / scale) for row in rows) for side in ("sums", "weights"))
         results[name] = total / weight if weight else math.nan
@@ -225,16 +226,16 @@ def _excluded_rows(exclude: Any, frame: Any, given: Mapping[str, str]) -> Any:
     from pyspark.sql import functions
 
     if not hasattr(exclude, "mapInArrow"):
-        raise ValueError(f"exclude: must be a Spark DataFrame if data is one; got {type(exclude).__name__}")
+        raise InputError(f"must be a Spark DataFrame if data is one; got {type(exclude).__name__}", "exclude")
     ids = {name: given[name] for name in ("query", "document")}
     for name, column in ids.items():
         if exclude.columns.count(column) != 1:
             there = ", ".join(exclude.columns)
-            raise ValueError(f"exclude: must have one column {shown(column)}, which {name} names; there are {there}")
+            raise InputError(f"must have one column {shown(column)}, which {name} names; there are {there}", "exclude")
         types = [each.schema[column].dataType.simpleString() for each in (exclude, frame)]
         if _kind_of_ids(types[0]) != _kind_of_ids(types[1]):
             both = f"{types[0]}, and in the rankings {types[1]}"
-            raise ValueError(f"exclude: column {shown(column)} is of type {both}; give both the same type")
+            raise InputError(f"column {shown(column)} is of type {both}; give both the same type", "exclude")
     columns = [functions.col(_quoted(column)).alias(name) for name, column in ids.items()]
     pairs = exclude.select(columns).withColumn("document", functions.col("document").cast("string")).distinct()
     return pairs.withColumn("excluded", functions.lit(True))
@@ -267,8 +268,8 @@ def _are_nested(frame: Any, given: Mapping[str, Any]) -> bool:
                 f"prediction of {types['prediction']}; {problem}"
             )
     if types.get("sample_weight", "double") not in NUMBERS:
-        raise ValueError(
-            f"sample_weight: column {shown(given['sample_weight'])} must hold numbers; got {types['sample_weight']}"
+        raise InputError(
+            f"column {shown(given['sample_weight'])} must hold numbers; got {types['sample_weight']}", "sample_weight"
         )
     for name in ("query", "document"):
         if types.get(name, "string") not in ID_TYPES:
@@ -398,7 +399,7 @@ def _measure(
         values = measure_rankings(rankings.of_judged() if options.judged_only else rankings, options)
     except InvalidRankingError as error:
         argument = {"relevance": "reference", "score": "prediction"}[error.array]
-        raise ValueError(f"{argument}: {place(error.query)}: {error.problem}") from None
+        raise InputError(f"{place(error.query)}: {error.problem}", argument) from None
     return queries, [np.asarray(values[measure][row]) for _, measure, row in options.results], weights
 
 
@@ -468,14 +469,14 @@ def _weights(weight: pa.Array, begins: NDArray[np.int64], place: Callable[[int],
     if (wrong := ~((values >= 0) & (values < math.inf))).any():
         row = int(np.argmax(wrong))
         query = int(np.searchsorted(begins, row, "right")) - 1
-        raise ValueError(
-            f"sample_weight: {place(query)}: must be finite and not negative in every row; got {weight[row].as_py()}"
+        raise InputError(
+            f"{place(query)}: must be finite and not negative in every row; got {weight[row].as_py()}", "sample_weight"
         )
     if (unlike := values != np.repeat(weights, lengths)).any():
         row = int(np.argmax(unlike))
         query = int(np.searchsorted(begins, row, "right")) - 1
         problem = f"must be the same in all rows of a query; got {weights[query]} and {values[row]}"
-        raise ValueError(f"sample_weight: {place(query)}: {problem}")
+        raise InputError(f"{place(query)}: {problem}", "sample_weight")
     return weights
 
 
@@ -491,4 +492,4 @@ def _refuse_repeats(queries: pa.Array, documents: pa.Array, begins: NDArray[np.i
         if wrong.any():
             row = int(np.argmax(wrong))
             query = queries[int(np.searchsorted(begins, row, side="right")) - 1].as_py()
-            raise ValueError(f"document: query {shown(query)}: document {shown(documents[row].as_py())} {problem}")
+            raise InputError(f"document {shown(documents[row].as_py())} {problem}", "document", f"query {shown(query)}")

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..measure.messages import warn
+from ..measure.messages import mark, warn
 
 COMPARED = 1000  # documents that tell whether both sides are swapped
 LABELS_FIRST = "hold only 0 and 1, and the references fractions; the scores of a model are predictions"
@@ -16,4 +16,4 @@ def warn_if_swapped(score: NDArray[Any], relevance: NDArray[Any]) -> None:
     if not ((score == 0) | (score == 1)).all() or len(np.unique(score)) < 2:
         return
     if ((relevance >= 0) & (relevance <= 1)).all() and np.mean(relevance % 1 > 0) > 0.5:
-        warn(f"predictions: {LABELS_FIRST}")
+        warn(f"{mark('predictions')}: {LABELS_FIRST}")

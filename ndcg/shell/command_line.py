@@ -76,12 +76,11 @@ def _run(arguments: Sequence[str] | None) -> int:
         sys.meta_path.insert(0, _WithoutPandas())
     try:
         with interruptible(), warnings.catch_warnings():
-            from .commands import answer, in_words_of_the_shell
+            from ..measure.messages import worded
+            from .commands import answer, in_shell
 
             warnings.simplefilter("always", UserWarning)
-            warnings.showwarning = lambda problem, *_: _say(
-                f"ndcg {args.command}: {in_words_of_the_shell(str(problem))}"
-            )
+            warnings.showwarning = lambda problem, *_: _say(f"ndcg {args.command}: {worded(problem.args[0], in_shell)}")
             listing = answer(args)
             text = listing.text(args.output)
         with suppress(BrokenPipeError):

@@ -1,11 +1,10 @@
 """The commands: each reads files, calls the functions of the package, and returns a `Listing`."""
 
 import argparse
-import re
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -15,8 +14,8 @@ from ..files.groups import path_of
 from ..inputs.hashes import digest_of
 from ..inputs.reading import Inputs
 from ..inputs.slices import slice_name
-from ..measure.messages import in_words_of, visible
-from ..measure.options import Options, whole
+from ..measure.messages import worded
+from ..measure.options import Options, result_name, whole
 from ..scores.results import score_inputs
 from ..show.tables import Table, cell_text, count_text, level_text
 from ..statistics.comparison import PLACES
@@ -32,7 +31,14 @@ from .output import FIRST, Listing, Row, save_plot, worst_of
 from .sides import Sides, scoring
 
 OPTIONAL = {each.name for group in ARGUMENTS.values() for each in group}.difference(POSITIONAL)
-FLAGS = {name: flag_of(name) for name in OPTIONAL}
+WORDS = {name: flag_of(name) for name in OPTIONAL} | {
+    "predictions": "run",
+    "references": "qrels",
+    "file": "",  # the message names the file
+    "cutoffs": "all, or several with commas",
+    "report": "ndcg score",
+    "forms of gain": "as 0,1,3, or label=gain,...",
+}
 
 
 def answer(args: argparse.Namespace) -> Listing:
@@ -50,38 +56,47 @@ def answer(args: argparse.Namespace) -> Listing:
             signature = Options.parse(**scoring(args)).signature(excluding=args.exclude is not None)
             return Listing([], [], signature, [{"signature": signature}], {"signature": signature})
         listing = COMMANDS[args.command](args)
-        return replace(listing, sentences=[in_words_of_the_shell(each) for each in listing.sentences])
+        return replace(listing, sentences=[worded(each, in_shell) for each in listing.sentences])
     except ValueError as error:
-        raise ValueError(in_words_of_the_shell(str(error))) from None
+        raise ValueError(worded(error, in_shell)) from None
 
 
-def _gain_of_the_shell(gain: re.Match[str]) -> str:
-    """Return the gain that an error shows, as the shell reads it."""
-    pairs = re.findall(r"(?:'(.*?)'|\"(.*?)\"): \.\.\.", gain[1])
-    return f'--gain "{",".join(f"{one or other}=..." for one, other in pairs)}"'
+def in_shell(said: str, name: str, *values: Any) -> str:
+    """Return an option as it is set in the shell, or an argument by its name there.
 
-
-def in_words_of_the_shell(problem: str) -> str:
-    """Return an error with the names that options have in the shell.
-
-    >>> in_words_of_the_shell('zero_division=nan excludes it, missing="skip" too')
-    '--zero-division nan excludes it, --missing skip too'
-    >>> in_words_of_the_shell("discount lists 2 ranks, but 3 count; list more, or give k=2")
-    'discount lists 2 ranks, but 3 count; list more, or give -k 2'
-    >>> in_words_of_the_shell("give the gain of each, gain={'not relevant': ..., 'yes': ...}")
-    'give the gain of each, --gain "not relevant=...,yes=..."'
+    >>> in_shell("k=None", "k", None), in_shell("k", "k"), in_shell("judged_only=True", "judged_only", True)
+    ('-k all', '-k', '--judged-only')
+    >>> in_shell("", "fields", {"query": None, "document": "docno"})
+    '--query - --document docno'
+    >>> in_shell("", "gain", {"not relevant": "...", "yes": "..."})
+    '--gain "not relevant=...,yes=..."'
     """
-    problem = re.sub(r"\bgain=\{(.*)\}", _gain_of_the_shell, problem)
-    problem = problem.replace("in a list or of any labels, {label: gain}, or a function", "as 0,1,3, or label=gain,...")
-    problem = re.sub(r"^systems\['(.*?)'\]: ", r"\1: ", problem)
-    problem = re.sub(r"^references: (.*?: (?:line|row|query) \S+: query )", r"\1", problem)  # the file is named
-    problem = problem.replace("report gives", "ndcg score gives")
-    problem = problem.replace("with paired=True", "without --unpaired").replace("paired=False", "--unpaired")
-    problem = re.sub(r"^k must be .*; got", "-k must be a positive integer, all, or several with commas; got", problem)
-    problem = problem.replace('"keep" as it is', 'negative_relevance="keep" as it is')
-    problem = re.sub(r"choose k=(\d+)$", r"choose -m nDCG@\1 or -k \1", problem)
-    problem = re.sub(r"choose k=None$", "choose -m nDCG or -k all", problem)
-    return in_words_of(FLAGS, problem, "{} {}").replace("--judged-only True", "--judged-only")
+    if name == "fields":
+        return " or ".join(" ".join(map(_field_flag, each, each.values())) for each in values)
+    if name == "cutoff of nDCG":
+        return f"-m {result_name('nDCG', *values)} or {in_shell(said, 'k', *values)}"
+    if name == "paired":
+        return "without --unpaired" if values[0] else "--unpaired"
+    if name in ("systems", "flags"):
+        return str(values[0])
+    if name not in WORDS:
+        return said
+    if name == "gain" and values and isinstance(values[0], dict):
+        return '{} "{}"'.format(WORDS[name], ",".join(f"{label}={gain}" for label, gain in values[0].items()))
+    settings = " or ".join(map(_setting, values))
+    return f"{WORDS[name]} {settings}" if settings else WORDS[name]
+
+
+def _setting(value: Any) -> str:
+    """Return a value as it is written after its option; nothing after a flag."""
+    if isinstance(value, list):
+        return ",".join(map(_setting, value))
+    return "" if value is True else "all" if value is None else str(value)
+
+
+def _field_flag(field: str, name: str | None) -> str:
+    """Return how the name of a field is given; "..." stands for a name that the user knows."""
+    return f"--{field} {'-' if name is None else 'NAME' if name == '...' else shlex.quote(name)}"
 
 
 def _score(args: argparse.Namespace) -> Listing:
@@ -222,8 +237,7 @@ def _explain(args: argparse.Namespace) -> Listing:
         {"convention": name, "score": score, "matches": name in found.matches, "error": found.errors.get(name)}
         for name, score in found.scores.items()
     ]
-    sentences = [visible(each) for each in found.sentences(attrgetter("flags"))]
-    return Listing(found.tables(), sentences, found.signature, rows, found.to_dict())
+    return Listing(found.tables(), found.remarks(), found.signature, rows, found.to_dict())
 
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], Listing]] = {

@@ -17,7 +17,7 @@ from ..inputs.formats import of_rows
 from ..inputs.hashes import Columns
 from ..inputs.ids import float_hint
 from ..inputs.reading import Inputs
-from ..measure.messages import shown, warn
+from ..measure.messages import of_file, shown, warn, within
 from ..measure.options import OF_COMPUTE, Options
 from ..statistics.measured import Resampling
 from ..statistics.pairs import COLUMNS
@@ -64,7 +64,7 @@ class Sides:
                 try:
                     runs[name] = of_rows(run, qrels)
                 except ValueError as error:
-                    raise ValueError(str(error).replace("predictions", file, 1)) from None
+                    raise within(error, of_file(file), instead_of="predictions") from None
                 _refuse_other_queries(args.qrels, qrels, file, runs[name])
         exclude = None if args.exclude is None else _columns(args, args.exclude, "exclude")
         query = None if args.query is None else args.query.split(",")[-1]
@@ -106,9 +106,7 @@ def _columns(args: argparse.Namespace, file: str, kind: str, order: str = "desce
         sides = {**Options.parse(k=1, **given).sides, "score_order": order}
         return read_columns(path_of(file), kind, fields=fields, **sides)
     except UnknownColumnError as error:
-        unnamed = ", ".join(f"--{column}" for column in error.columns if column not in fields)
-        hint = f"; or give its name as {unnamed}" if unnamed else ""
-        raise ValueError(f"{error}{hint}") from None
+        raise error.with_hint() from None
 
 
 def _names_of_column(given: str) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 from ..files.paths import from_file, from_files
 from ..inputs.reading import Inputs, settled_systems
 from ..inputs.slices import Slices, slices_of
-from ..measure.messages import shown, warn
+from ..measure.messages import InputError, mark, shown, warn, within
 from ..measure.options import Cutoffs, Options, QueryOptions, choice
 from ..scores.frames import columns_of
 from ..scores.queries import refuse_negative
@@ -98,7 +98,7 @@ def compare(
     by_system = {name: replace(parsed, score_order=each) for name, each in orders.items()}
     columns, unmatched = _columns_of_systems(runs, inputs, by_system, same_queries)
     if unmatched:
-        warn(f"{', '.join(map(_argument, unmatched))}: {next(iter(unmatched.values()))}")
+        warn(f"{', '.join(map(_marked_argument, unmatched))}: {next(iter(unmatched.values()))}")
     said = orders.values() if len(set(orders.values())) > 1 else [orders[names[0]]]  # one, or one for each system
     parsed = replace(parsed, score_order=",".join(said))
     signature = parsed.signature(weighted=inputs.sample_weight is not None, excluding=exclude is not None)
@@ -136,13 +136,18 @@ def comparison_of(
 def _orders(score_order: Mapping[str, Any], names: Sequence[str]) -> dict[str, str]:
     """Return the order of each system's scores, from the orders that are given by system."""
     for name in score_order:
-        choice("a system in score_order", name, names)
+        choice(f"a system in {mark('score_order')}", name, names)
     return {name: Options.parse(score_order=score_order.get(name)).score_order for name in names}
 
 
 def _argument(system: str) -> str:
     """Return a system's predictions as errors name them."""
     return f"systems[{shown(system)}]"
+
+
+def _marked_argument(system: str) -> str:
+    """Return a system's predictions as each entry point names them."""
+    return mark("systems", system, said=_argument(system))
 
 
 def _columns_of_systems(
@@ -168,10 +173,10 @@ def _columns_of_systems(
         try:
             columns[name] = query_columns(system, options[name], partial(unmatched.__setitem__, name))
         except ValueError as error:
-            names = ("references", "query_ids", "document_ids", "exclude", "sample_weight")
-            if str(error).startswith(tuple(f"{shared_by_all}{end}" for shared_by_all in names for end in ": ")):
-                raise  # all systems share these
-            raise ValueError(f"{_argument(name)}: {error}") from None
+            shared_by_all = ("references", "query_ids", "document_ids", "exclude", "sample_weight", "file")
+            if isinstance(error, InputError) and error.argument in shared_by_all:
+                raise
+            raise within(error, _marked_argument(name)) from None
     if same_queries:
         _refuse_lacking_queries(columns)
     leave_out_alike(columns, shared.names)
@@ -192,7 +197,7 @@ def _refuse_lacking_queries(columns: Mapping[str, PerQuery]) -> None:
             other = next(other for other, lacks in missing.items() if not lacks[at])
             problem = f"no ranking for query {query}, which {shown(other)} has ({lacking.size} such queries)"
             hint = (
-                'missing="empty" counts it as having retrieved nothing there, missing="skip" skips the query for '
-                "all systems"
+                f"{mark('missing', 'empty')} counts it as having retrieved nothing there, {mark('missing', 'skip')} "
+                "skips the query for all systems"
             )
-            raise ValueError(f"{_argument(name)}: {problem}; {hint}")
+            raise InputError(f"{problem}; {hint}", _marked_argument(name))

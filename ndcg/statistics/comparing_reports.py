@@ -11,7 +11,7 @@ import pyarrow as pa
 from ..files.content import naming_file, parse_json, read_content
 from ..inputs.slices import Slices, slices_of
 from ..measure.arguments import OPTIONS
-from ..measure.messages import shown
+from ..measure.messages import InputError, Message, mark, shown
 from ..measure.options import Options
 from .comparing import comparison_of
 from .comparison import Comparison
@@ -75,12 +75,13 @@ def compare_reports(
         try:
             tables = same_queries(read)
         except OtherQueriesError as error:
-            hint = "paired=False compares the means of different queries, as independent samples"
-            raise ValueError(f"reports: have different queries: {error}; {hint}") from None
+            hint = f"{mark('paired', False)} compares the means of different queries, as independent samples"
+            raise InputError(f"have different queries: {error}; {hint}", "reports") from None
     else:
         tables = {name: report.queries for name, report in read.items()}
         if "weight" in next(iter(tables.values())).column_names:
-            raise ValueError("reports: have weights, which paired=False does not support; score both without weights")
+            problem = f"have weights, which {mark('paired', False)} does not support; score both without weights"
+            raise InputError(problem, "reports")
     options = Options.parse(measures=list(read[names[0]].scores))
     columns = {name: _columns(table, options, signature) for name, table in tables.items()}
     if paired:
@@ -126,7 +127,7 @@ def _same_signature(reports: Mapping[str, Report]) -> str:
             values = ([side.get(key, omitted.get(key, "not given")) for side in (one, other)] for key in differing)
             sides = (f"{names.get(key, key)} ({a} and {b})" for key, (a, b) in zip(differing, values, strict=True))
             problem = f"{shown(first)} and {shown(name)} were made with different options: {', '.join(sides)}"
-            raise ValueError(f"reports: {problem}; score both with the same options")
+            raise InputError(f"{problem}; score both with the same options", "reports")
     return signature
 
 
@@ -145,7 +146,7 @@ def same_queries(reports: Mapping[str, Report]) -> dict[str, pa.Table]:
         if "weight" in table.column_names and table["weight"] != report.queries["weight"]:
             differs = np.flatnonzero(table["weight"].to_numpy() != report.queries["weight"].to_numpy())
             problem = f"query {shown(ids[int(differs[0])])} has different weights in {shown(first)} and {shown(name)}"
-            raise ValueError(f"reports: {problem}; score both with the same weights")
+            raise InputError(f"{problem}; score both with the same weights", "reports")
     return tables
 
 
@@ -173,7 +174,8 @@ def _notes(reports: Mapping[str, Report], tables: Mapping[str, pa.Table], paired
                 have = "query has" if differing == 1 else "queries have"
                 notes.append(f"{name}: {differing:,} {have} other judgments than in {next(iter(tables))}.")
     if not paired and len({frozenset(table["query"].to_pylist()) for table in tables.values()}) == 1:
-        notes.append("All reports have the same queries: with paired=True, smaller differences can be found.")
+        with_pairs = mark("paired", True, said="with paired=True")
+        notes.append(Message(f"All reports have the same queries: {with_pairs}, smaller differences can be found."))
     if any("slice" in table.column_names for table in tables.values()) and (not paired or not _same_slices(tables)):
         reason = "the reports have different ones" if paired else "the queries are not paired"
         notes.append(f"Slices are not compared, since {reason}.")

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..inputs.slices import Value, slice_name
+from ..measure.messages import Message, mark, marked
 from ..measure.options import Options
 from ..show.tables import number_text
 from .measured import EXCLUDED, SHOWN, PerQuery, Score, Slice
@@ -35,7 +36,8 @@ def shared_notes(of_systems: Mapping[str, Sequence[str]]) -> list[str]:
     """Return the notes of several systems: once those that all have, then the others with the name of the system."""
     first, *others = of_systems.values()
     shared = [note for note in first if all(note in each for each in others)]
-    return [*shared, *(f"{name}: {note}" for name, each in of_systems.items() for note in each if note not in shared)]
+    own = [(name, note) for name, each in of_systems.items() for note in each if note not in shared]
+    return [*shared, *(Message(f"{name}: {marked(note)}") for name, note in own)]
 
 
 def cutoff_notes(columns: PerQuery, options: Options) -> list[str]:
@@ -129,7 +131,7 @@ def missing_notes(columns: PerQuery, options: Options) -> list[str]:
         return []
     count, queries = np.count_nonzero(columns["missing"]), len(columns["ideal"])
     are = f"{count:,} of {queries:,} judged queries {'is' if count == 1 else 'are'} missing from the run and"
-    return [f'{are} counted as 0; missing="skip" skips them.'] if count else []
+    return [Message(f"{are} counted as 0; {mark('missing', 'skip')} skips them.")] if count else []
 
 
 def short_run_notes(columns: PerQuery, options: Options) -> list[str]:

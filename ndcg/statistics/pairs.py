@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..measure.messages import shown
+from ..measure.messages import InputError, mark, shown
 from ..measure.options import choice, in_units
 from ..show.tables import count_text, interval_text, number_text, p_text
 from .significance import ROUNDING, at_level, holm
@@ -38,11 +38,12 @@ class Testing(NamedTuple):
         choice("alternative", alternative, ("two-sided", "greater", "less"))
         margin = in_units("margin", margin)
         if margin and alternative == "two-sided":
-            hint = '"greater" asks whether a system is worse by less than the margin'
-            raise ValueError(f'margin={shown(margin)} needs alternative="greater" or "less"; {hint}')
+            greater = mark("alternative", "greater", said='"greater"')
+            problem = f"{mark('margin', margin)} needs {mark('alternative', 'greater', 'less')}"
+            raise InputError(f"{problem}; {greater} asks whether a system is worse by less than the margin")
         over = choice("corrected_over", corrected_over, ("measure", "all"))
         if not isinstance(paired, bool):
-            raise ValueError(f"paired must be True or False; got {shown(paired)}")
+            raise InputError(f"{mark('paired')} must be True or False; got {shown(paired)}")
         return cls(alternative, margin, over, paired)
 
     def families(self, pairs: Sequence["Pair"]) -> list[list[int]]:

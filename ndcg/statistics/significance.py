@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..measure.messages import missing_library
+from ..measure.messages import InputError, mark, missing_library
 from ..measure.ties import Floats
 
 # Smaller differences, relative to the values, may be due to rounding.
@@ -385,8 +385,8 @@ def _sample(values: Floats, weight: Floats | None, least: int = 0) -> tuple[Floa
         weight = None if weight is None else weight[counted]
     weight = np.ones(values.shape[1]) if weight is None else weight / weight.max(initial=0)
     if len(weight) < least:
-        hint = "; report gives the score of one" * len(weight)
-        raise ValueError(f"a comparison needs at least two queries that have a value; got {len(weight)}{hint}")
+        hint = f"; {mark('report')} gives the score of one" * len(weight)
+        raise InputError(f"a comparison needs at least two queries that have a value; got {len(weight)}{hint}")
     scale = math.ldexp(1.0, math.frexp(np.abs(values).max(initial=0))[1] - 1)
     return values / scale, weight, scale
 

@@ -205,7 +205,7 @@ def test_no_document_in_common_is_said_on_standard_error(call: Call, folder: Pat
     other = {query: {f"doc-{document}": score for document, score in run.items()} for query, run in MAIN.items()}
     write(other=other)
     runs = "other.txt" if command in ("audit", "explain") else "main.txt other.txt"
-    name = "predictions" if command == "explain" else "other"
+    name = "run" if command == "explain" else "other"
     first = "first retrieved: query 'q0', document 'doc-d0'; first judged: query 'q0', document 'd0'"
     hint = "check that both sides have the same ids"
     said = f"ndcg {command}: {name}: no document was both retrieved and judged; {first}; {hint}\n"
@@ -358,7 +358,7 @@ REJECTED = [
     (f"{SCORE} --worst few", "argument --worst: must be a number of queries, or all; got 'few'; see ndcg score --h"),
     (f"{SCORE} -k ten", "argument -k: must be numbers of ranks, such as 10 or 5,10,all; got 'ten'; see ndcg score --h"),
     (f"{SCORE} -k 3 --discount 1,.5", "discount lists 2 ranks, but 3 count; list more, or give -k 2\n"),
-    (f"{SCORE} -m ndcg_cut.10", "measures: ndcg_cut.10 is nDCG@10 here\n"),
+    (f"{SCORE} -m ndcg_cut.10", "--measures: ndcg_cut.10 is nDCG@10 here\n"),
     (f"{SCORE} -p 17", "--places must be an integer, at least 0 and at most 16; got 17\n"),
     (f"{SCORE} --confidence nan", "--confidence must be between 0 and 1, such as 0.95; got nan\n"),
     (f"{SCORE} -o junit", "only ndcg gate writes -o junit; choose another format\n"),
@@ -371,8 +371,8 @@ REJECTED = [
     ("compare qrels.txt main.txt", "give one RUN or more to compare with the baseline; see ndcg compare --help\n"),
     (f"{COMPARE} --unpaired", "--unpaired compares saved reports of different queries; give these with --reports\n"),
     (f"{REPORTS} main.json", "main.json is given twice; pass each run once\n"),
-    (f"{REPORTS} other.json", "reports: 'main' and 'other' were made with different options: "),
-    (f"{REPORTS} fewer.json", "reports: have different queries: 1 query ('q0') only in main, no query only in fewer; "),
+    (f"{REPORTS} other.json", "--reports: 'main' and 'other' were made with different options: "),
+    (f"{REPORTS} fewer.json", "--reports: have different queries: 1 query ('q0') only in main, no query only in "),
     (f"{REPORTS} main.txt", "main.txt: "),
     (f"{REPORTS} fewer.json -k 5", "--reports: -k has no effect on reports, which are scored; leave it out\n"),
     (f"{REPORTS} fewer.json --exclude qrels.txt", "--reports: --exclude has no effect on reports"),

@@ -35,12 +35,13 @@ def test_a_column_of_an_unknown_name_is_answered_with_the_option_that_names_it(
     (folder / "run.csv").write_text(f"{header}\nq0,d0,1\n")
     said = call("score qrels.txt run.csv -k 5")[2]
     assert said.startswith(f"ndcg score: run.csv: no column holds the {option}; name it ")
-    assert said.endswith(f"; or give its name as --{option}\n")
+    own = {"query": "topic_no", "document": "passage", "score": "logit"}[option]
+    assert said.endswith(f"; or give their names, --{option} {own}\n")
 
 
 def test_a_column_of_qrels_is_named_by_the_option_of_relevance(call: Call, folder: Path) -> None:
     (folder / "qrels.csv").write_text("qid,docno,stars\nq0,d0,1\n")
-    assert call("score qrels.csv main.txt -k 5")[2].endswith("; or give its name as --relevance\n")
+    assert call("score qrels.csv main.txt -k 5")[2].endswith("; or give their names, --relevance stars\n")
     said = "ndcg score: qrels.csv: no column is called grade; the file has 'qid', 'docno', 'stars'\n"
     assert call("score qrels.csv main.txt -k 5 --relevance grade") == (2, "", said)
 
