@@ -5007,7 +5007,7 @@ def _refuse_two_orders(objects: Sequence[Any], names: Names) -> None:
         one, both = lowest[0], [[_inputs_hits_number(_field(each, (name,))) for each in objects] for name in (lowest[0], scores[0])]
         if not all(isinstance(each, Real) for side in both for each in side):
             continue
-        if _inputs_hits_order(both[0]) not in (_inputs_hits_order(both[1]), _inputs_hits_order([-each for each in both[1]])):
+        if _inputs_hits_order(both[0]) != _inputs_hits_order(both[1]):
             say = f"give {names.call(one)} or {names.call(other)}"
             raise InputError(f"{shown(one)} and {shown(other)} rank its hits in different orders, lowest first; {say}")
 
@@ -17247,8 +17247,9 @@ def in_ascending_order(predictions: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def has_text_labels(references: pa.ChunkedArray) -> bool:
     """Return whether lists of relevances hold the numbers of labels in text."""
-    lowest = pc.min(pc.list_flatten(references)).as_py()
-    return lowest is not None and lowest <= OF_TEXT
+    values = pc.list_flatten(references)
+    lowest = pc.min(values).as_py() if pa.types.is_float64(values.type) else None  # narrower ones are no labels
+    return lowest is not None and bool(lowest <= OF_TEXT)
 
 
 def _scores_batches_together(tables: Sequence[pa.Table], ignore_index: float | None) -> pa.Table:

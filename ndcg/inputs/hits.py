@@ -367,7 +367,7 @@ def _refuse_two_orders(objects: Sequence[Any], names: Names) -> None:
         one, both = lowest[0], [[_number(_field(each, (name,))) for each in objects] for name in (lowest[0], scores[0])]
         if not all(isinstance(each, Real) for side in both for each in side):
             continue
-        if _order(both[0]) not in (_order(both[1]), _order([-each for each in both[1]])):
+        if _order(both[0]) != _order(both[1]):
             say = f"give {names.call(one)} or {names.call(other)}"
             raise InputError(f"{shown(one)} and {shown(other)} rank its hits in different orders, lowest first; {say}")
 

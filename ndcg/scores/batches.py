@@ -484,8 +484,9 @@ def in_ascending_order(predictions: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def has_text_labels(references: pa.ChunkedArray) -> bool:
     """Return whether lists of relevances hold the numbers of labels in text."""
-    lowest = pc.min(pc.list_flatten(references)).as_py()
-    return lowest is not None and lowest <= OF_TEXT
+    values = pc.list_flatten(references)
+    lowest = pc.min(values).as_py() if pa.types.is_float64(values.type) else None  # narrower ones are no labels
+    return lowest is not None and bool(lowest <= OF_TEXT)
 
 
 def _together(tables: Sequence[pa.Table], ignore_index: float | None) -> pa.Table:
