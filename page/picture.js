@@ -96,12 +96,13 @@ const isValid = field => {
   if (field.matches("input")) { field.ariaInvalid = !valid; find(".fault").hidden = valid; }
   return valid;
 };
+const written = ({ value, valueAsNumber }) => valueAsNumber > 0 ? String(valueAsNumber) : value;  // not such as 1e3
 watch("value", () => {
   for (const each of fields()) if (each !== document.activeElement) { each.value = each.dataset.chosen; isValid(each); }
 });
 element.addEventListener("change", event => {
   const { option } = event.target.dataset;  // compared, since Gradio looks for the names of events in this text
-  if ((option === "k" || option === "gain") && isValid(event.target)) ask(option, { value: event.target.value });
+  if ((option === "k" || option === "gain") && isValid(event.target)) ask(option, { value: written(event.target) });
 });
 
 element.addEventListener("pointerdown", event => {

@@ -512,7 +512,7 @@ def test_a_cutoff_that_is_none_leaves_the_picture_and_is_said_at_the_field(
         expect(cutoff).to_have_attribute("aria-invalid", "true")
         come_to_rest(page)
         assert value(page) == score(ndcg)
-    cutoff.fill("2")
+    cutoff.fill("2e0")
     cutoff.press("Tab")
     wait_for(page, score(ndcg, k=2))
     expect(fault).to_be_hidden()
