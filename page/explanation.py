@@ -14,7 +14,7 @@ from .choices import largest, options_of
 from .events import follow, show_errors
 from .guide import is_begun_with
 from .metric import ndcg, tables
-from .paste import HOW, pasted_rows
+from .paste import DECIMAL_COMMA, HOW, pasted_rows
 from .ranking import ranking_of, rows_of
 from .render import text_table
 from .results import read_files
@@ -30,7 +30,7 @@ CARD_EXAMPLE = {
     "references": [[1, 0, 0, 0, 0], [0, 0, 0, 0, 0], [3, 2, 3, 0, 1, 2]],
 }
 WITHOUT_DIGITS = re.compile(r"\s*([01])\.?\s*(@.*)?")
-NO_SIGN = re.compile(r"\s*([2-9]|10|[1-9]\.\d+)\s*")  # above 1, but as small as a DCG may be
+NO_SIGN = re.compile(r"\s*([2-9]|10|[1-9]\.\d+)\s*")  # above 1, but rather a DCG than a percentage
 ALLOWED = re.compile(r"[-+\d.eE%@, ]+|nan")  # never the path of a file of the server
 LONGEST = 200_000  # characters of values of queries
 
@@ -96,8 +96,7 @@ def explain_reported(source: str, got: str, values: str, own: str, table: pd.Dat
     else:
         reported = score_of(got)
     explanations = {name: explanation_of(each, reported, options) for name, each in given.items()}
-    known = any(each.matches or each.combinations or each.slips for each in explanations.values())
-    if reported and NO_SIGN.fullmatch(reported) and not known:
+    if reported and NO_SIGN.fullmatch(reported) and all(each.percent for each in explanations.values()):
         raise ValueError(f"{reported} is above 1, the highest nDCG. If it is a percentage, write {reported}%.")
     return "".join(_explained(*each) for each in explanations.items())
 
@@ -106,8 +105,10 @@ def score_of(got: str) -> str | None:
     """Return the score, or scores, of the field; None if it is empty.
 
     Raises:
-        ValueError: a score has no digits after the point, so nearly every convention rounds to it.
+        ValueError: a comma is in place of a point, or a score has no digits after it, to which most conventions round.
     """
+    if DECIMAL_COMMA.fullmatch(got.strip()):
+        raise ValueError(f"Write {got.strip().replace(',', '.')}: a comma separates scores, as in 0.31@5,0.283@10.")
     for each in got.split(","):
         if found := WITHOUT_DIGITS.fullmatch(each):
             digits = f"write the digits that you have, such as 0.97 or {found[1]}.00"

@@ -116,6 +116,8 @@ def test_a_note_says_that_a_run_has_no_document_in_common_with_the_qrels(files: 
         (RANKING, "1", "Nearly every convention rounds to 1: write the digits that you have, such as 0.97 or 1.00."),
         (RANKING, "0.96@5, 0@10", "Nearly every convention rounds to 0"),
         (RANKING, "1.5", "1.5 is above 1, the highest nDCG. If it is a percentage, write 1.5%."),
+        (RANKING, "0,5921", "Write 0.5921: a comma separates scores, as in 0.31@5,0.283@10."),
+        (CARD, "1.5", "1.5 is above 1"),  # although conventions with other options give 0.015
         (RUNS, "", "Upload the qrels"),
         (BATCH, "", "Give predictions"),
     ],
@@ -126,6 +128,8 @@ def test_a_note_says_that_a_run_has_no_document_in_common_with_the_qrels(files: 
         "no digits",
         "no digits of one",
         "no percentage",
+        "decimal comma",
+        "no percentage that options give",
         "no files",
         "no batch",
     ],
