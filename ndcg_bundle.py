@@ -3654,15 +3654,14 @@ def read_flat_column(
         if values.dtype.kind not in TEXTS_AND_OBJECTS:
             return _from_arrays(argument, [values], ignore_index)
         values = values.tolist()  # None if masked
+    flat = f"{mark(argument)} must be flat with {mark('query_ids')}, one number per document"
     if isinstance(values, (list, tuple)):
         if values and (isinstance(values[0], (list, tuple)) or getattr(values[0], "ndim", None)):
-            raise InputError(
-                f"{mark(argument)} must be flat with query_ids, one number per document; got lists in a list"
-            )
+            raise InputError(f"{flat}; got lists in a list")
         return read_numbers(argument, [values], offsets_of([len(values)]), place, ignore_index, labels)
     form = f"shape {values.shape}" if isinstance(values, np.ndarray) else getattr(values, "type", type(values).__name__)
     hint = logits_hint(argument, values)
-    raise InputError(f"{mark(argument)} must be flat with query_ids, one number per document; got {form}{hint}")
+    raise InputError(f"{flat}; got {form}{hint}")
 
 
 def logits_hint(argument: str, values: Any) -> str:
@@ -11790,7 +11789,7 @@ def in_order_of_ids(argument: str, by_id: Mapping[Any, Any], query_ids: Any, wha
     """Return the values of a mapping by query id, in the order of the queries."""
     if query_ids is None:
         problem = "is a mapping, but the queries have no ids; give a sequence in the order of the queries"
-        raise ValueError(f"{argument} {problem}")
+        raise InputError(f"{mark(argument)} {problem}")
     check_ids(argument, by_id, nested=False)
     ids = query_ids.to_pylist() if isinstance(query_ids, ARROW) else list(query_ids)
     if lacking := [each for each in ids if each not in by_id]:
@@ -12256,7 +12255,7 @@ def _explanations_reported_values_chosen(name: str, rows: Iterable[_Row], k: Any
                 ndcgs.setdefault(measure, []).append(row)
     except ValueError as error:
         hint = "give JSON of values by query, or lines of a query and its value"
-        raise ValueError(f"{name}: {error}; {hint}") from None
+        raise InputError(f"{error}; {hint}", name) from None
     asked = result_name("nDCG", k)
     possible = [asked, "", *(ndcgs if k is None and len(ndcgs) == 1 else ())]
     measure = next((each for each in possible if each in ndcgs), None)
@@ -12268,7 +12267,7 @@ def _explanations_reported_values_chosen(name: str, rows: Iterable[_Row], k: Any
         raise InputError(f"holds {there}, not {asked}{hint}", name)
     runs = dict.fromkeys(row.run for row in ndcgs[measure])
     if len(runs) > 1:
-        raise ValueError(f"{name}: holds the values of {' and '.join(map(str, runs))}; give those of one run")
+        raise InputError(f"holds the values of {' and '.join(map(str, runs))}; give those of one run", name)
     cutoff = measure.partition("@")[2]
     return _values_by_query(name, ndcgs[measure]), int(cutoff) if cutoff else k
 
@@ -12296,9 +12295,9 @@ def _values_by_query(name: str, rows: Iterable[_Row]) -> dict[Any, Any] | list[A
             alone.append(value)
         elif repr(values.setdefault(row.query, value)) != repr(value):
             both = f"{shown(values[row.query])} and {shown(value)}"
-            raise ValueError(f"{name}: query {shown(row.query)} has two values, {both}")
+            raise InputError(f"query {shown(row.query)} has two values, {both}", name)
     if values and alone:
-        raise ValueError(f"{name}: some values have a query, others none; give each of them its query")
+        raise InputError("some values have a query, others none; give each of them its query", name)
     return values or alone
 
 
@@ -13033,7 +13032,8 @@ def _number_and_precision(got: Any) -> tuple[float, float, bool]:
     """
     number, exponent = _decimal(got), _exponent(got)
     if exponent is None or not -300 < exponent < 3 or not -100 <= number <= 100:
-        file = ", or a file that holds the value of each query" if isinstance(got, (str, os.PathLike)) else ""
+        by_query = mark("file of got", said="a file that holds the value of each query", before=", or ")
+        file = by_query if isinstance(got, (str, os.PathLike)) else ""
         raise InputError(
             f"{mark('got')} must be an nDCG, such as 0.5921, or in percent, such as 59.21{file}; got {shown(got)}"
         )

@@ -64,6 +64,7 @@ def _options() -> dict[str, tuple[Any, Any, str]]:
 
 
 OPTIONS = _options()
+NOT_HERE = {"ignore_index": "", "file of got": ""}  # words of messages on what the functions do not take
 
 
 def options_of_words(k: Any, words: Mapping[str, Any]) -> dict[str, Any]:
@@ -92,7 +93,7 @@ def endpoint(function: Handler, names: Mapping[str, str]) -> Handler:
             options = options_of_words(words.pop("k"), words | {"per_query": ""})
             found = function(*given[: len(own)], options, words["per_query"])
         except (ValueError, TypeError) as problem:
-            raise ValueError(tables.worded(problem, tables.renamed({**names, "ignore_index": ""}))) from None
+            raise ValueError(tables.worded(problem, tables.renamed({**NOT_HERE, **names}))) from None
         text = orjson.dumps(found).decode()
         return text if request.headers.get("x-gradio-user") == "mcp" else orjson.loads(text)
 

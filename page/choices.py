@@ -82,18 +82,21 @@ def largest(cutoffs: Sequence[int | None]) -> int | None:
     return None if None in cutoffs else max(k for k in cutoffs if k is not None)
 
 
-def in_words(problem: Exception) -> str:
-    """Return an error of the metric with the fields of the page in place of arguments and options."""
+def in_words(problem: Exception, names: Mapping[str, str] = {}) -> str:
+    """Return an error of the metric with the fields of the page, or these names, in place of arguments and options."""
     text, is_negative, _ = tables.marked(problem).partition(f"; {tables.NEGATIVE_HINT}")
-    return str(tables.worded(text, _on_page)) + f". {MEND_NEGATIVE}" * bool(is_negative)
+    words = tables.worded(text, lambda said, name, *values: names.get(name) or _on_page(said, name, *values))
+    return str(words) + f". {MEND_NEGATIVE}" * bool(is_negative)
 
 
 def _on_page(said: str, name: str, *values: Any) -> str:
-    """Return an option as the page calls it, and a file by its name; the page has no option for padding."""
-    if name in ("ignore_index", "file"):
+    """Return an option as the page calls it, and a file by its name; leave out what the page does not take."""
+    if name in ("ignore_index", "file", "file of got"):
         return ""
     if name == "path":
         return Path(values[0]).name
+    if name == "systems" and values:
+        return str(values[0])
     if name not in NAMES or any(isinstance(each, dict) for each in values):
         return said
     settings = " or ".join(map(str, values))

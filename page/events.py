@@ -1,6 +1,6 @@
 """How the page answers events, and the errors that it shows."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from itertools import count
 from pathlib import Path
@@ -49,8 +49,11 @@ class MendableError(ValueError):
         self.offer = offer
 
 
-def show_errors(shown: Callable[[str], Any]) -> Callable[[Handler], Handler]:
-    """Make a handler show an error: in the first field of `shown`, its other fields cleared."""
+def show_errors(shown: Callable[[str], Any], names: Mapping[str, str] = {}) -> Callable[[Handler], Handler]:
+    """Make a handler show an error: in the first field of `shown`, its other fields cleared.
+
+    The names are those of arguments in the tab.
+    """
 
     def decorate(handler: Handler) -> Handler:
         @wraps(handler)
@@ -58,7 +61,7 @@ def show_errors(shown: Callable[[str], Any]) -> Callable[[Handler], Handler]:
             try:
                 return handler(*arguments)
             except (ValueError, TypeError, OverflowError) as problem:
-                return shown(error_html(in_words(problem), getattr(problem, "offer", None)))
+                return shown(error_html(in_words(problem, names), getattr(problem, "offer", None)))
 
         return handle
 

@@ -27,7 +27,7 @@ COLUMNS = {"prediction": "predictions", "reference": "references", "query_id": "
 
 Mappings = dict[str, dict[str, float]]
 RUNS = 20
-LONG_BEGINNING = 12  # characters of names
+LONG_BEGINNING = 16  # characters of names
 UPLOAD = "Upload the qrels and at least one run."
 TOGETHER = {"bytes": 100_000_000, "rows": 2_500_000}  # at most in all runs
 FORM = re.compile(r"(?i)(\.(trec|run|txt|csv|tsv|parquet|jsonl?))?(\.(gz|zst))?$")  # how a name may end

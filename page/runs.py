@@ -26,6 +26,7 @@ AUDIT = ["run", "documents", "queries", "not judged", "not ranked", "tied", "unj
 AUDIT_CAPTION = """Audit. Not judged: queries of the run without judgments; not ranked: judged queries that are missing
 from it; tied: queries with a score that depends on the order of ties; unjudged: documents within the cutoff"""
 SERIOUS = ("both retrieved and judged", "cannot be significant", "too few queries")  # notes that are warnings
+ARGUMENTS = {"predictions": "run", "references": "qrels"}
 SAMPLES = Path(__file__).with_name("samples")
 ABOUT = f"""Upload qrels and up to {RUNS} runs, each up to 20 MB: TREC, CSV, JSON, Parquet or
 {file_link("another format", "docs/inputs.md#files")}. A link to this tab keeps the options, not the files."""
@@ -139,7 +140,7 @@ def take_offer(event: gr.EventData, qrels_file: str, run_files: list[str], conve
     return [*files, convention_of(*(how[name] for name in tables.CHOICES)), *how.values()]
 
 
-@show_errors(Shown)
+@show_errors(Shown, ARGUMENTS)
 def show_results(
     chosen: str, qrels_file: str | None, run_files: list[str] | None, groups: str | None, *bar: Any
 ) -> Shown:
@@ -156,7 +157,7 @@ def show_results(
     begin = common_beginning([*run_names(run_paths)])
     parts = [
         "" if qrels_file else note_html(SAMPLE),
-        note_html(f"The names of all runs begin with {begin}; the page leaves this out.") if begin else "",
+        note_html(f"The names of all runs begin with “{begin}”, which the page leaves out.") if begin else "",
         f"<h2 role='status'>{escape(standing.headline())}</h2>",
         *map(remark_html, remarks_on(results, standing, options)),
         f"<p class='evidence'>{escape(standing.evidence())}</p>",

@@ -191,7 +191,8 @@ def _number_and_precision(got: Any) -> tuple[float, float, bool]:
     """
     number, exponent = _decimal(got), _exponent(got)
     if exponent is None or not -300 < exponent < 3 or not -100 <= number <= 100:
-        file = ", or a file that holds the value of each query" if isinstance(got, (str, os.PathLike)) else ""
+        by_query = mark("file of got", said="a file that holds the value of each query", before=", or ")
+        file = by_query if isinstance(got, (str, os.PathLike)) else ""
         raise InputError(
             f"{mark('got')} must be an nDCG, such as 0.5921, or in percent, such as 59.21{file}; got {shown(got)}"
         )

@@ -76,7 +76,7 @@ def _chosen(name: str, rows: Iterable[_Row], k: Any) -> tuple[Any, Any]:
                 ndcgs.setdefault(measure, []).append(row)
     except ValueError as error:
         hint = "give JSON of values by query, or lines of a query and its value"
-        raise ValueError(f"{name}: {error}; {hint}") from None
+        raise InputError(f"{error}; {hint}", name) from None
     asked = result_name("nDCG", k)
     possible = [asked, "", *(ndcgs if k is None and len(ndcgs) == 1 else ())]
     measure = next((each for each in possible if each in ndcgs), None)
@@ -88,7 +88,7 @@ def _chosen(name: str, rows: Iterable[_Row], k: Any) -> tuple[Any, Any]:
         raise InputError(f"holds {there}, not {asked}{hint}", name)
     runs = dict.fromkeys(row.run for row in ndcgs[measure])
     if len(runs) > 1:
-        raise ValueError(f"{name}: holds the values of {' and '.join(map(str, runs))}; give those of one run")
+        raise InputError(f"holds the values of {' and '.join(map(str, runs))}; give those of one run", name)
     cutoff = measure.partition("@")[2]
     return _values_by_query(name, ndcgs[measure]), int(cutoff) if cutoff else k
 
@@ -116,9 +116,9 @@ def _values_by_query(name: str, rows: Iterable[_Row]) -> dict[Any, Any] | list[A
             alone.append(value)
         elif repr(values.setdefault(row.query, value)) != repr(value):
             both = f"{shown(values[row.query])} and {shown(value)}"
-            raise ValueError(f"{name}: query {shown(row.query)} has two values, {both}")
+            raise InputError(f"query {shown(row.query)} has two values, {both}", name)
     if values and alone:
-        raise ValueError(f"{name}: some values have a query, others none; give each of them its query")
+        raise InputError("some values have a query, others none; give each of them its query", name)
     return values or alone
 
 

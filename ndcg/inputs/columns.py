@@ -103,15 +103,14 @@ def read_flat_column(
         if values.dtype.kind not in TEXTS_AND_OBJECTS:
             return _from_arrays(argument, [values], ignore_index)
         values = values.tolist()  # None if masked
+    flat = f"{mark(argument)} must be flat with {mark('query_ids')}, one number per document"
     if isinstance(values, (list, tuple)):
         if values and (isinstance(values[0], (list, tuple)) or getattr(values[0], "ndim", None)):
-            raise InputError(
-                f"{mark(argument)} must be flat with query_ids, one number per document; got lists in a list"
-            )
+            raise InputError(f"{flat}; got lists in a list")
         return read_numbers(argument, [values], offsets_of([len(values)]), place, ignore_index, labels)
     form = f"shape {values.shape}" if isinstance(values, np.ndarray) else getattr(values, "type", type(values).__name__)
     hint = logits_hint(argument, values)
-    raise InputError(f"{mark(argument)} must be flat with query_ids, one number per document; got {form}{hint}")
+    raise InputError(f"{flat}; got {form}{hint}")
 
 
 def logits_hint(argument: str, values: Any) -> str:

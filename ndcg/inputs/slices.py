@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ..measure.messages import InputError, shown
+from ..measure.messages import InputError, mark, shown
 from .ids import check_ids, decoded, id_kind
 from .sources import ARROW, check_order, plain_in_order
 
@@ -82,7 +82,7 @@ def in_order_of_ids(argument: str, by_id: Mapping[Any, Any], query_ids: Any, wha
     """Return the values of a mapping by query id, in the order of the queries."""
     if query_ids is None:
         problem = "is a mapping, but the queries have no ids; give a sequence in the order of the queries"
-        raise ValueError(f"{argument} {problem}")
+        raise InputError(f"{mark(argument)} {problem}")
     check_ids(argument, by_id, nested=False)
     ids = query_ids.to_pylist() if isinstance(query_ids, ARROW) else list(query_ids)
     if lacking := [each for each in ids if each not in by_id]:

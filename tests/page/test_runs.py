@@ -64,10 +64,17 @@ def test_a_long_beginning_of_all_names_is_said_once(tmp_path: Path) -> None:
     qrels, runs = uploaded(tmp_path, qrels=QRELS, **{f"{begin}{name}": lines for name, lines in TWO.items()})
     view = shown(qrels, runs).view
     assert view.count(begin) == 1
-    assert f"The names of all runs begin with {begin}; the page leaves this out." in view
+    assert f"The names of all runs begin with “{begin}”, which the page leaves out." in view
     assert [*read_files(qrels, runs)[1]] == [*TWO]
     assert "begin with" not in shown(qrels, runs[:1]).view
     assert doctest.testmod(results).failed == 0
+
+
+def test_an_error_names_the_run_and_the_qrels(tmp_path: Path) -> None:
+    said = "run: no query is in the qrels; ids are such as &#x27;z&#x27; in the run, &#x27;q1&#x27; in the qrels"
+    qrels, runs = uploaded(tmp_path, qrels=QRELS, **TWO, other="z Q0 a 1 1 t")
+    assert f">other: {said}" in shown(qrels, runs).view
+    assert f">{said}" in shown(qrels, runs[-1:]).view
 
 
 def test_one_run_has_the_values_that_it_has_among_several(tmp_path: Path) -> None:
