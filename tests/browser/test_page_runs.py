@@ -37,6 +37,11 @@ def test_samples_are_shown_and_go_into_a_ticket_until_there_are_files(visit: Ope
     expect(page.locator("body")).to_contain_text("A link to this tab keeps the options, not the files")
     wait_for(page, "These are two sample runs. Upload or paste yours above.", VIEW)
     headline(page, "dense is better than bm25.")
+    middles = "all => all.map(each => each.getBoundingClientRect()).map(({ x, width }) => x + width / 2)"
+    ticks, lines = (
+        page.eval_on_selector_all(f"{VIEW} tr:first-child {each}", middles) for each in (".track span", ".rule")
+    )
+    assert ticks == pytest.approx(lines, abs=1)
     unfold(page, "All numbers")
     text = page.input_value("#runs-markdown textarea")
     assert text.startswith("dense is better than bm25.")
