@@ -61,7 +61,8 @@ const sumUp = () => {
   const sums = isKnown && sumsOf(list.map(li => Number(li.dataset.gain)), given);
   find(".picture").classList.toggle("unsummed", !sums);
   if (!sums) return;
-  const write = (where, number, digits = 4) => { if (where) where.textContent = number.toFixed(digits); };
+  const decimals = (number, digits) => Math.abs(number) < 1e5 ? number.toFixed(digits) : number.toExponential(3);
+  const write = (where, number, digits = 4) => { if (where) where.textContent = decimals(number, digits); };
   list.forEach((li, at) => {
     write(li.querySelector(".sum [data-term=discount]"), given.discounts[at], 2);
     write(li.querySelector(".sum [data-term=dcg]"), sums.added[at], 2);

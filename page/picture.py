@@ -196,8 +196,17 @@ def _live(ranking: Ranking, ranks: pd.DataFrame, options: dict[str, Any]) -> str
     return f" data-discounts='{discounts}' data-ideal='{ideal!r}' data-rest='{rest!r}'{count}"
 
 
+def decimals(number: float, digits: int) -> str:
+    """Return a number with digits after the point; a large one, as of exponential gain, with a power of ten.
+
+    >>> decimals(-0.0, 2), decimals(12.345, 2), decimals(2.0**40, 4)
+    ('0.00', '12.35', '1.100e+12')
+    """
+    return f"{number + 0.0:.{digits}f}" if abs(number) < 1e5 else f"{number:.3e}"
+
+
 def _part(term: str, number: float, what: str) -> str:
-    return f"<span class='part' data-term='{term}'><b>{number + 0.0:.4f}</b><small>{what}</small></span>"
+    return f"<span class='part' data-term='{term}'><b>{decimals(number, 4)}</b><small>{what}</small></span>"
 
 
 def _reasons(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -268,7 +277,7 @@ class _Cards(NamedTuple):
             f"<li data-document='{escape(document)}' data-gain='{gain!r}'{kind}>{self._card(document, f'rank {rank}')}"
             f"{bar_html(gain, added, self.widest, 'dcg', row['curve'])}<span class='sum'><span class='product'>"
             f"<span data-term='gain'>{grade}</span> × <span data-term='discount'>{discount}</span> = </span>"
-            f"<span data-term='dcg'>{added + 0.0:.2f}</span>{tied}</span></li>"
+            f"<span data-term='dcg'>{decimals(added, 2)}</span>{tied}</span></li>"
         )
 
     def unranked(self, row: Mapping[str, Any]) -> str:
@@ -280,7 +289,7 @@ class _Cards(NamedTuple):
         """Return a document of the ideal order."""
         name = escape(document)
         term = f" data-term='document {name}' title='{name}'" if document else ""
-        text = f"<span{term}>{name}</span> <span data-term='ideal'>{added + 0.0:.2f}</span>"
+        text = f"<span{term}>{name}</span> <span data-term='ideal'>{decimals(added, 2)}</span>"
         return f"<li>{bar_html(gain, added, self.widest, 'ideal')}<span class='sum'>{text}</span></li>"
 
     def _card(self, document: str, place: str) -> str:

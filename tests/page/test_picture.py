@@ -82,6 +82,17 @@ def test_bars_are_as_long_as_gain_and_discounted_gain() -> None:
     assert re.findall(r"width:([\d.]+)%", ideal) == ["100", "100", "50", "31.55"]
 
 
+def test_large_numbers_have_a_power_of_ten() -> None:
+    html = drawn(two([1e9, 12345.678], [1, 2]))
+    assert re.findall(r"<b>([^<]*)</b><small>DCG", html) == ["6.309e+08", "1.000e+09"]
+    assert re.findall(r"data-term='(?:dcg|ideal)'>([\d.e+]+)</span>", html) == [
+        "12345.68",
+        "6.309e+08",
+        "1.000e+09",
+        "7789.26",
+    ]
+
+
 def test_documents_that_are_tied_missed_or_not_judged_are_marked() -> None:
     html = drawn(Ranking(["a", "b", "<i>"], [2, None, 1], [1, 1, None]))
     assert html.count("data-tied='1–2'") == 2
