@@ -140,7 +140,7 @@ def read_run(
     """
     columns = read_columns(path, "run", limits, score_order=score_order)
     if columns.are_rows:
-        raise ValueError(f"{os.fsdecode(path)}: has scores alone; give the file and that of LETOR to compute")
+        raise InputError("has scores alone; give the file and that of LETOR to compute", of_file(os.fsdecode(path)))
     return _mapping(columns)
 
 

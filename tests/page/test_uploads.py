@@ -55,6 +55,7 @@ def test_nothing_is_opened_but_a_file(tmp_path: Path, read: Callable[[str], Any]
     ("name", "content", "message"),
     [
         ("a.trec", b"q1 Q0 d1 1 high tag\n", "line 1: the score 'high' is not a number"),
+        ("a.txt", b"0.5\n", "has scores alone"),
         ("a.csv", b"query,document,score\nq,d,1\nq,d,2\n", "line 3: document 'd' of query 'q'"),
         ("a.json", b'{"q": {"d": 1}', "line 1, column 15: not JSON"),
         ("a.json", b'{"q":' * 100_000, "nests objects too deep"),
