@@ -4085,6 +4085,7 @@ class Columns(NamedTuple):
     are_rows: bool = False  # the documents are the rows of a file of LETOR or of scores, counted from 0, as text
     present: Mask | None = None  # False for a missing value; None if none is missing
     padding: Mask | None = None  # True for a value that marks padding in a mapping; None if no value is known to
+    has_fields: bool = True  # whether it has columns or fields with names, which `fields` may give
     names: Sequence[Any] | None = None  # the ids of documents of several kinds, by their numbers; None for one kind
 
     def only(self, kept: Mask) -> "Columns":
@@ -4884,6 +4885,7 @@ class HitReader:
         self.warning = ""  # about the first hits in another order than their scores or ranks
         self.have_values: bool | None = None  # whether the hits so far have values; None if there is no hit so far
         self.documents, self.queries = OneToOne(), OneToOne()  # whose ids have two names
+        self.have_fields = False  # whether some row so far has a field with a known or a given name
 
     def unwrapped(self, row: Any) -> Any:
         """Return the list of hits of an object that has it under a name of its own, and other rows unchanged."""
@@ -4901,6 +4903,7 @@ class HitReader:
         found = query_of(row, self.names)
         if found is None and isinstance(row, Mapping) and (given := self.names.given.get("query")):
             raise ValueError(_not_called(given[0], list(row), "object has"))
+        self.have_fields |= found is not None
         if found is not None and isinstance(row, Mapping) and "query" not in self.names.given:
             several = [name for name in alternatives("query", tuple(row)) if id_kind(type(row[name]))]
             if len(several) > 1 and not self.queries.agree(*(row[name] for name in several[:2])):
@@ -4910,6 +4913,7 @@ class HitReader:
     def read(self, query: str, hits: Hits) -> dict[Any, Any]:
         """Return the values of the documents of a query by their ids."""
         names = self.names
+        self.have_fields |= len(hits.objects) > 0
         if names.has_no_value:
             hits = Hits(hits.ids)
         elif hits.ids:
@@ -6553,7 +6557,7 @@ def _of_mapping(
             raise
         names, found = documents, pa.chunked_array([pa.array(np.arange(len(documents)))])
     query = np.repeat(np.arange(len(lengths)), lengths)
-    return Columns(query, ids, found, column.values, hashes_of(found), None, None, False, *column[2:], names)
+    return Columns(query, ids, found, column.values, hashes_of(found), None, None, False, *column[2:], names=names)
 
 
 def _nothing_shared(predicted: Any, referred: Any) -> ValueError:
@@ -6821,14 +6825,17 @@ class Inputs(NamedTuple):
     @property
     def are_numbers(self) -> bool:
         """Whether both sides are arrays, or nested lists that begin with a number, without ids."""
-        has_ids = self.query_ids is not None or self.document_ids is not None or self.exclude is not None
-        return not has_ids and are_numbers(self.predictions) and are_numbers(self.references)
+        return not self._have_more and are_numbers(self.predictions) and are_numbers(self.references)
 
     @property
     def are_mappings(self) -> bool:
         """Whether both sides are ``{query: {document: number}}``, and nothing is excluded."""
-        has_more = any(each is not None for each in (self.query_ids, self.document_ids, self.exclude, self.fields))
-        return not has_more and are_mappings(self.predictions) and are_mappings(self.references)
+        return not self._have_more and are_mappings(self.predictions) and are_mappings(self.references)
+
+    @property
+    def _have_more(self) -> bool:
+        """Whether there are ids of rows, documents to exclude or names of fields."""
+        return any(each is not None for each in (self.query_ids, self.document_ids, self.exclude, self.fields))
 
     def settled(
         self, score_order: str = "descending", labels: Labels | None = None, keep: str | None = None
@@ -6860,18 +6867,37 @@ def settled_systems(
         for (name, side), order in zip(runs.items(), score_orders, strict=True)
     }
     sides |= {name: with_ids(name, shared[name], fields, labels=labels) for name in ("references", "exclude")}
+    given = {**runs, **shared}
     for name in runs:
-        if runs[name] is shared["references"]:
+        if given[name] is given["references"]:
             refuse_same_column(name, sides[name], sides["references"])
+    with_fields = {
+        name for name, side in sides.items() if side is not given[name] or getattr(side, "has_fields", False)
+    }
+    _refuse_names_of_nothing(inputs, not with_fields.isdisjoint(runs), not with_fields <= runs.keys())
     if any(isinstance(side, Columns) for side in sides.values()):  # text names columns
         shared |= {name: None for name in ("query_ids", "document_ids") if isinstance(shared[name], str)}
     together_with = {**dict.fromkeys(runs), **shared, **sides}
     together_with = dict(zip(together_with, settled(**together_with), strict=True))
     shared = {name: together_with[name] for name in shared}
     return [
-        together(inputs._replace(predictions=together_with[name], **shared), order, keep)
+        together(inputs._replace(predictions=together_with[name], fields=None, **shared), order, keep)
         for name, order in zip(runs, score_orders, strict=True)
     ]
+
+
+def _refuse_names_of_nothing(inputs: Inputs, run_has: bool, qrels_have: bool) -> None:
+    """Raise an error for a name beside sides without columns or fields, such as files of TREC and mappings."""
+    arguments = {each: name for name in ("query_ids", "document_ids") if isinstance(each := getattr(inputs, name), str)}
+    for field, (of_run, of_qrels) in check_fields(inputs.names).items():
+        has: dict[Any, bool] = {of_run: run_has and field != "relevance"}
+        has[of_qrels] = has.get(of_qrels, False) or (qrels_have and field != "score")
+        if name := next((name for name, is_there in has.items() if name is not None and not is_there), None):
+            whose = "neither side" if of_run == of_qrels else "the run" if name == of_run else "the references"
+            whose = {"score": "the run", "relevance": "the references"}.get(field, whose)
+            problem = f"{shown(name)} names a column or a field, but {mark(whose)} has none"
+            hint = "files of TREC, mappings and lists have their queries and documents by their places"
+            raise InputError(f"{problem}; {hint}", arguments.get(name, f"fields: {field}"))
 
 
 def refuse_same_iterator(sides: Mapping[str, Any]) -> None:
@@ -7214,6 +7240,7 @@ class FilePart(NamedTuple):
     lists: Sequence[tuple[str, int]] = ()
     counted: str = ""  # the ids that the file lacks, "query" or "document", which are numbers from 0 in this part
     total: int = 0  # how many of these numbers there are
+    has_fields: bool = True  # whether these rows have columns or fields with names
 
 
 # Bytes
@@ -7493,7 +7520,7 @@ def _files_letor_parsed(lines: list[bytes], have_queries: bool) -> FilePart:
     at = np.array([*numbers, *([] if problem else [len(lines)])], np.int64)
     columns = pa.array(queries, pa.string()), pa.nulls(len(queries), pa.string()), pa.array(values, pa.float64())
     table = id_table(*columns) if values else ROWS.empty_table()
-    return FilePart(table, len(lines), at, problem, counted="document", total=len(values))
+    return FilePart(table, len(lines), at, problem, counted="document", total=len(values), has_fields=False)
 
 
 def _files_letor_problem(line: bytes, cells: list[bytes], have_queries: bool) -> str:
@@ -7736,7 +7763,7 @@ def _parse_lines(chunk: bytes, layout: _Layout, labels: Labels | None) -> FilePa
     if faults.any():
         row = int(faults.argmax())
         table, problem = table[:row], _files_lines_problem((rows or text.split(b"\n"))[row:], layout, labels)
-    return FilePart(table, span, numbers, problem)
+    return FilePart(table, span, numbers, problem, has_fields=layout.delimiter != " ")
 
 
 def _plain_lines(text: bytes, layout: _Layout) -> tuple[bytes, int, NDArray[np.int64] | None, str]:
@@ -8129,7 +8156,17 @@ def _json_part(
     query = pa.DictionaryArray.from_arrays(texts.indices.take(pa.array(rows)), texts.dictionary)
     table = id_table(query, _texts(documents), _numbers(cells))
     return _checked(
-        FilePart(table, span, numbers, problem, reading.hits.warning, lists, "query" * are_counted, len(queries)),
+        FilePart(
+            table,
+            span,
+            numbers,
+            problem,
+            reading.hits.warning,
+            lists,
+            "query" * are_counted,
+            len(queries),
+            bool(reading.columns) or reading.hits.have_fields,
+        ),
         lambda row: (queries[rows[row]], documents[row], cells[row]),
         reading.names,
         cells,
@@ -8385,6 +8422,7 @@ def read_columns(
         place=lambda row: f"{of_file(path)}: {place(int(numbers[row]))}",
         positions=counts["query"] or None,
         are_rows=counts["document"] > 0,
+        has_fields=any(part.has_fields for part in parts if len(part.table)),
     )
 
 
@@ -14628,7 +14666,7 @@ def notes_of(columns: PerQuery, options: Options, scores: Mapping[str, Score], u
         *left_out_notes(columns, options),
         *missing_notes(columns, options),
         *short_run_notes(columns, options),
-        *exclusion_notes(columns),
+        *exclusion_notes(columns, options),
         *unmatched_notes(columns, unmatched),
         *cutoff_notes(columns, options),
         *few_queries_notes(columns, options),
@@ -14718,15 +14756,24 @@ def unmatched_notes(columns: PerQuery, unmatched: str | None = None) -> list[str
     return ["No document was both retrieved and judged: do predictions and references use the same document ids?"]
 
 
-def exclusion_notes(columns: PerQuery) -> list[str]:
-    """Return a sentence on the number of excluded documents, with `exclude`."""
+def exclusion_notes(columns: PerQuery, options: Options) -> list[str]:
+    """Return sentences on the number of excluded documents, and on queries that they leave without a relevant one."""
     if EXCLUDED[0] not in columns:
         return []
     retrieved, judged = (int(columns[name].sum()) for name in EXCLUDED)
     if not retrieved and not judged:
         hint = "are its ids the ids of queries and documents?"
         return [f"No document was excluded: exclude has none that is retrieved or judged; {hint}"]
-    return [f"Excluded documents: {retrieved:,} retrieved and {judged:,} judged."]
+    sentences = [f"Excluded documents: {retrieved:,} retrieved and {judged:,} judged."]
+    normalized = [name for name, measure, _ in options.results if measure == "nDCG"]
+    emptied = (columns[EXCLUDED[1]] > 0) & (columns["ideal"] <= 0)
+    if count := max((np.count_nonzero(emptied & ~np.isnan(columns[name])) for name in normalized), default=0):
+        have, are = ("has", "is") if count == 1 else ("have", "are")
+        value, skip = options.scoring["zero_division"], mark("zero_division", math.nan)
+        counted = "counted" if isinstance(value, str) else f"counted as {value:g}"
+        left = f"{count:,} of {len(emptied):,} queries {have} no relevant document left and {are} {counted}"
+        sentences.append(Message(f"{left}; {skip} leaves such queries out of the mean."))
+    return sentences
 
 
 def missing_notes(columns: PerQuery, options: Options) -> list[str]:

@@ -117,6 +117,7 @@ class FilePart(NamedTuple):
     lists: Sequence[tuple[str, int]] = ()
     counted: str = ""  # the ids that the file lacks, "query" or "document", which are numbers from 0 in this part
     total: int = 0  # how many of these numbers there are
+    has_fields: bool = True  # whether these rows have columns or fields with names
 
 
 # Bytes

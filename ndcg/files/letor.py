@@ -59,7 +59,7 @@ def _parsed(lines: list[bytes], have_queries: bool) -> FilePart:
     at = np.array([*numbers, *([] if problem else [len(lines)])], np.int64)
     columns = pa.array(queries, pa.string()), pa.nulls(len(queries), pa.string()), pa.array(values, pa.float64())
     table = id_table(*columns) if values else ROWS.empty_table()
-    return FilePart(table, len(lines), at, problem, counted="document", total=len(values))
+    return FilePart(table, len(lines), at, problem, counted="document", total=len(values), has_fields=False)
 
 
 def _problem(line: bytes, cells: list[bytes], have_queries: bool) -> str:

@@ -257,7 +257,7 @@ def _parse_lines(chunk: bytes, layout: _Layout, labels: Labels | None) -> FilePa
     if faults.any():
         row = int(faults.argmax())
         table, problem = table[:row], _problem((rows or text.split(b"\n"))[row:], layout, labels)
-    return FilePart(table, span, numbers, problem)
+    return FilePart(table, span, numbers, problem, has_fields=layout.delimiter != " ")
 
 
 def _plain_lines(text: bytes, layout: _Layout) -> tuple[bytes, int, NDArray[np.int64] | None, str]:

@@ -123,6 +123,7 @@ def read_columns(
         place=lambda row: f"{of_file(path)}: {place(int(numbers[row]))}",
         positions=counts["query"] or None,
         are_rows=counts["document"] > 0,
+        has_fields=any(part.has_fields for part in parts if len(part.table)),
     )
 
 

@@ -276,7 +276,17 @@ def _json_part(
     query = pa.DictionaryArray.from_arrays(texts.indices.take(pa.array(rows)), texts.dictionary)
     table = id_table(query, _texts(documents), _numbers(cells))
     return _checked(
-        FilePart(table, span, numbers, problem, reading.hits.warning, lists, "query" * are_counted, len(queries)),
+        FilePart(
+            table,
+            span,
+            numbers,
+            problem,
+            reading.hits.warning,
+            lists,
+            "query" * are_counted,
+            len(queries),
+            bool(reading.columns) or reading.hits.have_fields,
+        ),
         lambda row: (queries[rows[row]], documents[row], cells[row]),
         reading.names,
         cells,

@@ -35,6 +35,7 @@ class Columns(NamedTuple):
     are_rows: bool = False  # the documents are the rows of a file of LETOR or of scores, counted from 0, as text
     present: Mask | None = None  # False for a missing value; None if none is missing
     padding: Mask | None = None  # True for a value that marks padding in a mapping; None if no value is known to
+    has_fields: bool = True  # whether it has columns or fields with names, which `fields` may give
     names: Sequence[Any] | None = None  # the ids of documents of several kinds, by their numbers; None for one kind
 
     def only(self, kept: Mask) -> "Columns":

@@ -245,6 +245,7 @@ class HitReader:
         self.warning = ""  # about the first hits in another order than their scores or ranks
         self.have_values: bool | None = None  # whether the hits so far have values; None if there is no hit so far
         self.documents, self.queries = OneToOne(), OneToOne()  # whose ids have two names
+        self.have_fields = False  # whether some row so far has a field with a known or a given name
 
     def unwrapped(self, row: Any) -> Any:
         """Return the list of hits of an object that has it under a name of its own, and other rows unchanged."""
@@ -262,6 +263,7 @@ class HitReader:
         found = query_of(row, self.names)
         if found is None and isinstance(row, Mapping) and (given := self.names.given.get("query")):
             raise ValueError(_not_called(given[0], list(row), "object has"))
+        self.have_fields |= found is not None
         if found is not None and isinstance(row, Mapping) and "query" not in self.names.given:
             several = [name for name in alternatives("query", tuple(row)) if id_kind(type(row[name]))]
             if len(several) > 1 and not self.queries.agree(*(row[name] for name in several[:2])):
@@ -271,6 +273,7 @@ class HitReader:
     def read(self, query: str, hits: Hits) -> dict[Any, Any]:
         """Return the values of the documents of a query by their ids."""
         names = self.names
+        self.have_fields |= len(hits.objects) > 0
         if names.has_no_value:
             hits = Hits(hits.ids)
         elif hits.ids:

@@ -299,7 +299,7 @@ def _of_mapping(
             raise
         names, found = documents, pa.chunked_array([pa.array(np.arange(len(documents)))])
     query = np.repeat(np.arange(len(lengths)), lengths)
-    return Columns(query, ids, found, column.values, hashes_of(found), None, None, False, *column[2:], names)
+    return Columns(query, ids, found, column.values, hashes_of(found), None, None, False, *column[2:], names=names)
 
 
 def _nothing_shared(predicted: Any, referred: Any) -> ValueError:

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..measure.labels import Labels
-from ..measure.messages import InputError, mark, warn
+from ..measure.messages import InputError, mark, shown, warn
 from ..measure.scoring import InvalidRankingError
 from .columns import numbered, read_column
 from .exclusion import by_position
@@ -62,14 +62,17 @@ class Inputs(NamedTuple):
     @property
     def are_numbers(self) -> bool:
         """Whether both sides are arrays, or nested lists that begin with a number, without ids."""
-        has_ids = self.query_ids is not None or self.document_ids is not None or self.exclude is not None
-        return not has_ids and are_numbers(self.predictions) and are_numbers(self.references)
+        return not self._have_more and are_numbers(self.predictions) and are_numbers(self.references)
 
     @property
     def are_mappings(self) -> bool:
         """Whether both sides are ``{query: {document: number}}``, and nothing is excluded."""
-        has_more = any(each is not None for each in (self.query_ids, self.document_ids, self.exclude, self.fields))
-        return not has_more and are_mappings(self.predictions) and are_mappings(self.references)
+        return not self._have_more and are_mappings(self.predictions) and are_mappings(self.references)
+
+    @property
+    def _have_more(self) -> bool:
+        """Whether there are ids of rows, documents to exclude or names of fields."""
+        return any(each is not None for each in (self.query_ids, self.document_ids, self.exclude, self.fields))
 
     def settled(
         self, score_order: str = "descending", labels: Labels | None = None, keep: str | None = None
@@ -101,18 +104,37 @@ def settled_systems(
         for (name, side), order in zip(runs.items(), score_orders, strict=True)
     }
     sides |= {name: with_ids(name, shared[name], fields, labels=labels) for name in ("references", "exclude")}
+    given = {**runs, **shared}
     for name in runs:
-        if runs[name] is shared["references"]:
+        if given[name] is given["references"]:
             refuse_same_column(name, sides[name], sides["references"])
+    with_fields = {
+        name for name, side in sides.items() if side is not given[name] or getattr(side, "has_fields", False)
+    }
+    _refuse_names_of_nothing(inputs, not with_fields.isdisjoint(runs), not with_fields <= runs.keys())
     if any(isinstance(side, Columns) for side in sides.values()):  # text names columns
         shared |= {name: None for name in ("query_ids", "document_ids") if isinstance(shared[name], str)}
     together_with = {**dict.fromkeys(runs), **shared, **sides}
     together_with = dict(zip(together_with, settled(**together_with), strict=True))
     shared = {name: together_with[name] for name in shared}
     return [
-        together(inputs._replace(predictions=together_with[name], **shared), order, keep)
+        together(inputs._replace(predictions=together_with[name], fields=None, **shared), order, keep)
         for name, order in zip(runs, score_orders, strict=True)
     ]
+
+
+def _refuse_names_of_nothing(inputs: Inputs, run_has: bool, qrels_have: bool) -> None:
+    """Raise an error for a name beside sides without columns or fields, such as files of TREC and mappings."""
+    arguments = {each: name for name in ("query_ids", "document_ids") if isinstance(each := getattr(inputs, name), str)}
+    for field, (of_run, of_qrels) in check_fields(inputs.names).items():
+        has: dict[Any, bool] = {of_run: run_has and field != "relevance"}
+        has[of_qrels] = has.get(of_qrels, False) or (qrels_have and field != "score")
+        if name := next((name for name, is_there in has.items() if name is not None and not is_there), None):
+            whose = "neither side" if of_run == of_qrels else "the run" if name == of_run else "the references"
+            whose = {"score": "the run", "relevance": "the references"}.get(field, whose)
+            problem = f"{shown(name)} names a column or a field, but {mark(whose)} has none"
+            hint = "files of TREC, mappings and lists have their queries and documents by their places"
+            raise InputError(f"{problem}; {hint}", arguments.get(name, f"fields: {field}"))
 
 
 def refuse_same_iterator(sides: Mapping[str, Any]) -> None:

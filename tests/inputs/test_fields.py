@@ -284,6 +284,22 @@ def test_the_shell_names_fields_of_hits_by_its_flags(tmp_path: Path, capsys: pyt
     assert f"{VALUE:.4f}" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("source", ["TREC", "a mapping", "a mapping in JSON", "ranked ids"])
+@pytest.mark.parametrize("argument", ["query_ids", "fields"])
+def test_a_name_beside_sides_without_fields_is_an_error(tmp_path: Path, source: str, argument: str) -> None:
+    mapping = {"q": {"a": 0.9, "b": 0.8}}
+    (tmp_path / "run").write_text("q Q0 a 1 .9 x\nq Q0 b 2 .8 x\n")
+    (tmp_path / "run.json").write_text(json.dumps(mapping))
+    runs = {"TREC": tmp_path / "run", "a mapping": mapping, "a mapping in JSON": tmp_path / "run.json"}
+    run, name = runs.get(source, {"q": ["a", "b"]}), "case" if argument == "query_ids" else {"query": "case"}
+    with pytest.raises(ValueError, match=rf"^{argument}.*: 'case' names a column or a field, but neither side has"):
+        score(run, {"q": {"a": 1}}, **{argument: name})
+    frame = pd.DataFrame({"case": ["q"], "query_id": ["other"], "document_id": ["b"], "relevance": [1]})
+    assert score(run, frame, **{argument: name}) == pytest.approx(SECOND)
+    with pytest.raises(ValueError, match="'case' names a column or a field, but the run has none"):
+        score(run, frame, fields={"query": ("case", "query_id")})
+
+
 # The same list twice, gaps, integers
 
 
