@@ -24,7 +24,7 @@ def notes_of(columns: PerQuery, options: Options, scores: Mapping[str, Score], u
         *left_out_notes(columns, options),
         *missing_notes(columns, options),
         *short_run_notes(columns, options),
-        *exclusion_notes(columns),
+        *exclusion_notes(columns, options),
         *unmatched_notes(columns, unmatched),
         *cutoff_notes(columns, options),
         *few_queries_notes(columns, options),
@@ -114,15 +114,24 @@ def unmatched_notes(columns: PerQuery, unmatched: str | None = None) -> list[str
     return ["No document was both retrieved and judged: do predictions and references use the same document ids?"]
 
 
-def exclusion_notes(columns: PerQuery) -> list[str]:
-    """Return a sentence on the number of excluded documents, with `exclude`."""
+def exclusion_notes(columns: PerQuery, options: Options) -> list[str]:
+    """Return sentences on the number of excluded documents, and on queries that they leave without a relevant one."""
     if EXCLUDED[0] not in columns:
         return []
     retrieved, judged = (int(columns[name].sum()) for name in EXCLUDED)
     if not retrieved and not judged:
         hint = "are its ids the ids of queries and documents?"
         return [f"No document was excluded: exclude has none that is retrieved or judged; {hint}"]
-    return [f"Excluded documents: {retrieved:,} retrieved and {judged:,} judged."]
+    sentences = [f"Excluded documents: {retrieved:,} retrieved and {judged:,} judged."]
+    normalized = [name for name, measure, _ in options.results if measure == "nDCG"]
+    emptied = (columns[EXCLUDED[1]] > 0) & (columns["ideal"] <= 0)
+    if count := max((np.count_nonzero(emptied & ~np.isnan(columns[name])) for name in normalized), default=0):
+        have, are = ("has", "is") if count == 1 else ("have", "are")
+        value, skip = options.scoring["zero_division"], mark("zero_division", math.nan)
+        counted = "counted" if isinstance(value, str) else f"counted as {value:g}"
+        left = f"{count:,} of {len(emptied):,} queries {have} no relevant document left and {are} {counted}"
+        sentences.append(Message(f"{left}; {skip} leaves such queries out of the mean."))
+    return sentences
 
 
 def missing_notes(columns: PerQuery, options: Options) -> list[str]:

@@ -161,6 +161,20 @@ def test_excluded_documents_are_counted_and_noted(
     assert any(each.removeprefix("one: ").startswith(note) for each in notes)
 
 
+def test_queries_that_lose_their_last_relevant_document_are_noted(ndcg: Metric) -> None:
+    run = {user: {"a": 3.0, "b": 2.0} for user in "xyz"}
+    qrels = {"x": {"a": 1}, "y": {"b": 1}, "z": {"a": 0, "b": 0}}
+    left = "1 of 3 queries has no relevant document left and is counted as"
+    for options, note in (
+        ({}, f"{left} 0; zero_division=nan leaves such queries out of the mean."),
+        ({"zero_division": 0.5}, f"{left} 0.5; zero_division=nan leaves such queries out of the mean."),
+        ({"zero_division": math.nan}, None),
+        ({"measures": "DCG"}, None),
+    ):
+        notes = ndcg.report(predictions=run, references=qrels, exclude={"x": ["a"]}, **options).notes
+        assert [each for each in notes if "left and" in each] == [note] * (note is not None), options
+
+
 def test_queries_that_a_run_is_missing_are_noted(ndcg: Metric) -> None:
     qrels = {f"q{at}": {"d1": 1, "d2": 0} for at in range(40)}
     some = {"q0": {"d1": 2.0, "d2": 1.0}, "q1": {"d1": 1.0}}
