@@ -302,7 +302,8 @@ class HitReader:
                 if id_kind(type(one)) and id_kind(type(other)) and not self.documents.agree(one, other):
                     raise InputError(ambiguous("document", *several[:2]))
         known = self.names.of_hits[self.names.value]
-        for name in spelled(present, known) if not has_values else ():
+        lists = [f"{name}s" for name in known]  # of the grades of several judges
+        for name in spelled(present, [*known, *lists]) if not has_values else ():
             if (value := _field(first, (name,))) is not None:
                 raise ValueError(f"the {self.names.value} {shown(value)} of a hit is not a number; give a number")
         if not has_values:
@@ -328,12 +329,12 @@ def _refuse_unknown_values(objects: Sequence[Any], names: Names, have_ranks: boo
     known = {plain_name(name) for name in names.of_hits[names.value]}
     columns: dict[FieldPath, list[Any]] = {}
     for each in objects:
-        for path in _unknown_paths(each):
+        for path in _unknown_paths(each, WITHIN if names.kind == "run" else None):
             columns.setdefault(path, []).append(_field(each, path))
     unknown = [
         path
         for path, values in columns.items()
-        if plain_name(path[-1]) not in known
+        if (plain_name(path[-1]) not in known or path[0] not in (path[-1], *WITHIN))
         and all(map(could_be_value, values))
         and (nulls or any(value is not None for value in values))
     ]
@@ -343,10 +344,10 @@ def _refuse_unknown_values(objects: Sequence[Any], names: Names, have_ranks: boo
         raise InputError(unknown_error(names, list(map(".".join, unknown))))
 
 
-def _unknown_paths(hit: Any) -> Sequence[FieldPath]:
-    """Return the paths to the fields of a hit, and of the objects in it that may have its id, of no known meaning."""
+def _unknown_paths(hit: Any, within: Sequence[str] | None) -> Sequence[FieldPath]:
+    """Return the paths to the fields of no known meaning in a hit, and in the objects in it of some names or of any."""
     shape = tuple(
-        (name, tuple(_names_of(_field(hit, (name,)))) if name in WITHIN else ())
+        (name, tuple(_names_of(_field(hit, (name,)))) if within is None or name in within else ())
         for name in _names_of(hit)
         if isinstance(name, str)
     )

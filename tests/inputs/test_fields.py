@@ -91,6 +91,20 @@ def test_grades_under_an_unknown_name_are_an_error_that_shows_the_call(
 
 
 @pytest.mark.parametrize("source", SOURCES)
+def test_grades_in_an_object_or_of_several_judges_are_an_error(tmp_path: Path, source: str) -> None:
+    gold = SOURCES[source](tmp_path, [{"id": each, "review": {"grade": grade}} for each, grade in GRADES.items()])
+    with pytest.raises(
+        ValueError, match=r"its hits have 'review\.grade'; give fields=\{'relevance': 'review\.grade'\}"
+    ):
+        score(RUN, gold)
+    assert score(RUN, gold, fields={"relevance": "review.grade"}) == pytest.approx(VALUE)
+    for name in ("grades", "relevance"):
+        gold = SOURCES[source](tmp_path, [{"id": each, name: [grade, 0]} for each, grade in GRADES.items()])
+        with pytest.raises(ValueError, match=r"the relevance (\[1, 0\]|array\(\[1, 0\]\)) of a hit is not a number"):
+            score(RUN, gold)
+
+
+@pytest.mark.parametrize("source", SOURCES)
 def test_fields_name_the_relevance_and_the_document(tmp_path: Path, source: str) -> None:
     hits = [{"chunk_id": document.upper(), "paper": document, "stars": grade} for document, grade in GRADES.items()]
     gold = SOURCES[source](tmp_path, hits)
