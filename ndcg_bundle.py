@@ -4095,6 +4095,14 @@ class Columns(NamedTuple):
         document = self.document.filter(pa.array(kept))
         return self._replace(**rows, document=document, present=present, padding=padding, place=None)
 
+    def retrieved(self, present: Mask | None) -> "Columns":
+        """Return the rows of a run that have a score, and the queries that have such rows."""
+        if present is None:
+            return self
+        run = self.only(present)
+        used = np.unique(run.query)
+        return run._replace(query=np.searchsorted(used, run.query), query_ids=run.query_ids.take(pa.array(used)))
+
     def documents(self, rows: RowNumbers) -> list[Any]:
         """Return the ids of the documents of some rows."""
         found: list[Any] = self.document.take(pa.array(rows)).to_pylist()
@@ -5290,6 +5298,489 @@ def _pairs(row: Sequence[Any], names: Names) -> Hits | None:
     return Hits(_fields([each for each, _ in row], path, possible, "id"), [score for _, score in row])
 
 
+# ndcg/inputs/kinds.py: What a side holds, told once from its first documents, before both sides are put together.
+
+LOOKED_AT = 9  # documents of as many queries that tell scores from ids and grades
+OF_NUMBERS = ("scores", "integers", "numbers")
+NESTED = (*OF_NUMBERS, "text", "sets")  # the kinds of lists with a row for each query
+BY_ID = ("mapping", "columns")  # the kinds of sides that name their queries
+
+
+class Indices(NamedTuple):
+    """Hits of rerankers, by query, whose ids are positions in the lists of the references."""
+
+    rows: Any
+
+
+def kind_of(side: Any) -> str:
+    """Return what one side holds.
+
+    | kind | a side |
+    |---|---|
+    | `mapping`, `columns` | by the ids of its queries: a mapping, or the rows of a table or a file |
+    | `positions`, `rows` | a file without ids of queries, or the rows of LETOR and their scores |
+    | `indices` | what a reranker returns: positions of candidates |
+    | `sparse` | a sparse matrix |
+    | `text`, `sets` | a list for each query, of ids as text, or sets and mappings of ids |
+    | `scores`, `integers`, `numbers` | a list for each query, with fractions, of integers, or of other numbers |
+    | `flat` | a value for each row |
+    | `empty`, `nothing`, `other` | no document at all, None, and anything else |
+
+    >>> kind_of([["d3", "d1"]]), kind_of([[], [7, 1]]), kind_of([[1, 0.5]]), kind_of([{"d1"}]), kind_of([0.5])
+    ('text', 'integers', 'scores', 'sets', 'flat')
+    """
+    if side is None:
+        return "nothing"
+    if isinstance(side, Columns):
+        return "rows" if side.are_rows else "columns" if side.positions is None else "positions"
+    if isinstance(side, Indices):
+        return "indices"
+    if isinstance(side, Mapping):
+        return "mapping"
+    if is_sparse(side):
+        return "sparse"
+    if isinstance(side, ARROW):
+        return _kind_of_column(side.type)
+    if isinstance(side, np.ndarray) and side.dtype.kind != "O":
+        kinds = {"U": "text", "T": "text", "i": "integers", "u": "integers", "f": "scores"}
+        return kinds.get(side.dtype.kind, "numbers") if side.ndim > 1 else "flat"
+    return _kind_of_rows(side) if isinstance(side, (list, tuple, np.ndarray)) else "other"
+
+
+def rows_of(side: Any) -> Any:
+    """Return an array or a column as a list; other values unchanged."""
+    return side.tolist() if isinstance(side, np.ndarray) else side.to_pylist() if isinstance(side, ARROW) else side
+
+
+def _kind_of_column(kind: pa.DataType) -> str:
+    """Return what a column of Arrow holds."""
+    if not pa.types.is_nested(kind):
+        return "flat"
+    while pa.types.is_nested(kind) and kind.num_fields == 1:
+        kind = kind.field(0).type
+    if pa.types.is_null(kind):
+        return "empty"
+    return "scores" if pa.types.is_floating(kind) else _kind_of_documents(id_kind(kind))
+
+
+def _kind_of_rows(rows: Any) -> str:
+    """Return what a list of queries holds: of documents, the first nonempty query tells."""
+    for row in rows:
+        if isinstance(row, (Set, Mapping)):
+            return "sets"
+        if row is not None and not isinstance(row, (list, tuple, np.ndarray)):
+            return "flat"
+        if row is not None and len(row):
+            found = _kind_of_documents(id_kind(type(row[0])))
+            return "scores" if found != "text" and _have_fractions(rows) else found
+    return "empty"
+
+
+def _kind_of_documents(kind: str) -> str:
+    """Return the kind of lists whose documents are given as values of this kind of ids."""
+    return kind if kind in ("text", "integers") else "numbers"
+
+
+def _have_fractions(rows: Any) -> bool:
+    """Return whether one of the first documents is given as a float."""
+    return any(
+        isinstance(row, (list, tuple, np.ndarray)) and any(isinstance(each, (float, np.floating)) for each in row[:9])
+        for row in islice(rows, LOOKED_AT)
+    )
+
+
+# ndcg/inputs/tables.py: Recognize tables of rows: the columns of queries, documents and values, and the layouts that pandas writes.
+
+MOST_COLUMNS = 100  # of a table in JSON: more names than that are queries or documents
+Cells = Callable[
+    [Sequence[str]], Iterable[Sequence[Any]]
+]  # the cells of the first rows in some columns, by their names
+
+
+def chosen_columns(columns: Sequence[str], names: Names, cells: Cells, there: str = "the file") -> list[int]:
+    """Return the indices of the columns of queries, documents and values in a table.
+
+    `cells` returns the cells of some columns, so that a column is not chosen where another could be meant.
+    """
+    possible = names.columns
+    found = {field: spelled(columns, these) for field, these in possible.items()}
+    if "query" in names.given and names.given["query"] is None:
+        raise ValueError("fields: query is None, but each row of a table needs the id of its query; give its column")
+    if missing := [field for field, those in found.items() if not those]:
+        low = next(iter(spelled(columns, LOWEST_FIRST)), None)
+        if "score" in missing and low and "score" not in names.given:
+            refuse_lowest_first(low)
+        unnamed = [field for field in missing if field not in names.given]
+        others = [name for name in columns if isinstance(name, str) and not INDEX.match(name)]
+        others = [name for name in others if name not in {each for those in found.values() for each in those}]
+        raise UnknownColumnError(unnamed, _no_columns(names, missing, columns, there), others)
+    chosen = {field: those[0] for field, those in found.items()}
+    if len(set(chosen.values())) < len(chosen):
+        raise ValueError(f"fields name one column twice: {shown(chosen)}; give each field a column of its own")
+    plain = [plain_name(name) if isinstance(name, str) else "" for name in columns]
+    for name in chosen.values():
+        if plain.count(plain_name(name)) > 1:
+            raise ValueError(f"two columns are called {plain_name(name)}; remove one")
+    for field in IDS.keys() - names.given.keys():
+        if several := alternatives(field, tuple(columns))[:2]:
+            rows = OneToOne()
+            if not all(rows.agree(*row) for row in cells(several)):
+                raise InputError(ambiguous(field, *several))
+    if "relevance" in chosen and "relevance" not in names.given and is_last_resort(columns, possible["relevance"]):
+        others = [name for name in columns if isinstance(name, str) and name not in chosen.values()]
+        row: Mapping[str, Any] = dict(zip(others, next(iter(cells(others)), ()), strict=False)) if others else {}
+        if unknown := unknown_values([name for name in row if row[name] is not None], row.get):
+            beside = chosen["relevance"]
+            calls = f"{names.call(beside)} or {names.call(unknown[0])}"
+            problem = f"{shown(beside)} may be that of a model, and beside it are {brief(map(shown, unknown), ', ')}"
+            raise InputError(f"the relevance is not certain: {problem}; give {calls}")
+    return [columns.index(name) for name in chosen.values()]
+
+
+def _no_columns(names: Names, missing: Sequence[str], columns: Sequence[Any], there: str) -> str:
+    """Return the error for all columns that a table lacks, with names of columns that resemble theirs."""
+    possible = {field: names.columns[field] for field in missing}
+    called = [name for field in missing for name in names.given.get(field) or ()]
+    held = [field for field in missing if field not in names.given]
+    problems = [f"is called {' or '.join(called)}"] if called else []
+    if held:
+        them = "it" if len(held) == 1 else "them"
+        name_them = f"name {them} {' and '.join(possible[field][0] for field in held)}, or as docs/inputs.md says"
+        problems.append(f"holds the {' or the '.join(held)}; {name_them}")
+    near = [nearest(these[0], [name for name in columns if isinstance(name, str)]) for these in possible.values()]
+    hint = f"; did you mean {', '.join(map(shown, filter(None, near)))}?" if any(near) else ""
+    if "relevance" in held:
+        hint += f"; if each row is one relevant document, give {mark('fields', {'relevance': None})}"
+    has = f"has {brief(map(shown, columns), ', ')}" if columns else "has none"
+    return f"no column {' and none '.join(problems)}; {there} {has}{hint}"
+
+
+def values_by_order(rows: int, names: Names) -> NDArray[np.float64]:
+    """Return the values of documents that have none, in the order of their rows.
+
+    >>> values_by_order(3, Names("run", {})).tolist(), values_by_order(2, Names("qrels", {})).tolist()
+    ([-1.0, -2.0, -3.0], [1.0, 1.0])
+    """
+    ranks = np.arange(1.0, rows + 1)
+    return np.ones(rows) if names.kind != "run" else ranks if names.ascending else -ranks
+
+
+def are_columns(names: Iterable[Any], possible: Possible) -> bool:
+    """Return whether at least two of three names are names of columns."""
+    known = {plain_name(name) for name in names if isinstance(name, str)}
+    return sum(not known.isdisjoint(map(plain_name, each)) for each in possible.values()) >= 2
+
+
+def table_records(value: Any, possible: Possible) -> Sequence[Any] | None:
+    """Return the records of a table that pandas' `to_json` or `to_dict` wrote; None for any other value.
+
+    A value is records, ``{column: {row: cell}}``, ``{column: [cell]}``, ``{row: {column: cell}}``, or an object that
+    has the rows as its data. Each record must have two of the possible names.
+    """
+    if isinstance(value, Mapping):
+        if isinstance(value.get("data"), list):
+            value = _named_rows(value.get("columns"), value["data"])
+        elif len(value) <= MOST_COLUMNS and are_columns(value, possible):
+            value = _records_of_columns(value)
+        else:
+            value = list(value.values())
+    if not isinstance(value, (list, tuple)) or not value:
+        return None
+    return value if all(_is_record(row, possible) for row in value) else None
+
+
+def _is_record(row: Any, possible: Possible) -> bool:
+    """Return whether a value is a row of a table, and not scores of documents whose ids look like names of columns."""
+    if not isinstance(row, Mapping) or len(row) > MOST_COLUMNS or not are_columns(row, possible):
+        return False
+    ids = (row[name] for column in IDS for name in spelled(row, possible[column]))
+    return not any(isinstance(cell, float) and cell % 1 for cell in ids)
+
+
+def _named_rows(columns: Any, rows: list[Any]) -> list[Any]:
+    """Return lists of cells as records, if there are names of columns."""
+    if not isinstance(columns, list) or not all(isinstance(name, str) for name in columns):
+        return rows
+    return [dict(zip(columns, row, strict=False)) if isinstance(row, list) else row for row in rows]
+
+
+def _records_of_columns(columns: Mapping[Any, Any]) -> list[dict[Any, Any]]:
+    """Return the rows of columns, or nothing if the columns do not have the same rows."""
+    by_row = [dict(enumerate(cells)) if isinstance(cells, list) else cells for cells in columns.values()]
+    if not all(isinstance(cells, Mapping) and cells.keys() == by_row[0].keys() for cells in by_row):
+        return []
+    return [{name: cells[row] for name, cells in zip(columns, by_row, strict=True)} for row in by_row[0]]
+
+
+# ndcg/inputs/formats.py: Recognize the format of one side: a table of rows, records, or hits; the rows become `Columns`, hits mappings.
+
+HASHED = 1 << 17  # rows whose ids a thread hashes at a time
+PLAIN_NUMBERS = (int, float)
+KIND_OF_ARGUMENT = {"references": "qrels", "exclude": "exclude"}  # else a run
+
+
+def with_ids(
+    argument: str,
+    side: Any,
+    fields: Any = None,
+    score_order: str = "descending",
+    labels: Labels | None = None,
+    keep: str | None = None,
+) -> Any:
+    """Return a table of rows or records as `Columns`, hits as a mapping or a list of mappings, and others unchanged.
+
+    The columns and fields have the names that `fields` gives, or else known ones.
+
+    >>> with_ids("predictions", [[{"id": "d1", "score": 0.5}]])
+    [{'d1': 0.5}]
+    """
+    names = names_of_side(KIND_OF_ARGUMENT.get(argument, "run"), fields, score_order, labels, keep)
+    if names.kind == "run" and score_order == "descending":
+        refuse_lowest_first(name_of_column(side), argument)
+    refuse_splits(argument, side)
+    if isinstance(side, io.IOBase):
+        raise InputError(f"is an open file ({type(side).__name__}); give its path", argument)
+    if isinstance(side, Iterator) and not is_database_query(side):
+        side = list(side)
+    if side is None or isinstance(side, (str, Columns, Pairs)) or is_sparse(side):
+        return side
+    if isinstance(side, Mapping) or (columns := table_names(side)) is None:
+        found = _in_objects(argument, side, names)
+        if found is None:
+            return side if names.kind == "exclude" else _inputs_formats_hits(argument, side, names)
+        side, columns = found, list(found)
+    if is_spark(side):
+        raise InputError(
+            "is a Spark DataFrame; give both sides as Spark DataFrames, or its rows, frame.toArrow()", argument
+        )
+    return _of_table(argument, side, columns, names)
+
+
+def are_numbers(side: Any) -> bool:
+    """Return whether a side is an array of numbers, or nested lists that begin with one: it has no other format."""
+    if type(side) is list:
+        return bool(side and type(side[0]) is list and side[0] and type(side[0][0]) in PLAIN_NUMBERS)
+    return type(side) is np.ndarray and side.dtype.kind in "biuf"
+
+
+def are_mappings(side: Any) -> bool:
+    """Return whether a side is ``{query: {document: number}}``, as far as its first query tells."""
+    if type(side) is not dict or set(map(type, side.values())) != {dict}:
+        return False
+    first = next(iter(side.values()))
+    if not first or not set(map(type, first.values())) <= {*PLAIN_NUMBERS, NoneType}:
+        return False
+    rows = [each for each in (side, first) if len(each) <= MOST_COLUMNS]  # as of a table, whose names are columns
+    return COLUMNS_OF_ROWS.isdisjoint(plain_name(name) for each in rows for name in each if isinstance(name, str))
+
+
+# Tables of rows, and records
+
+
+def _in_objects(argument: str, side: Any, names: Names) -> Mapping[Any, Any] | None:
+    """Return the columns of a dict of columns or of records; None for anything else."""
+    possible = names.columns
+    if (
+        isinstance(side, (list, tuple))
+        and len(side) == 1
+        and isinstance(side[0], Mapping)
+        and _are_columns(side[0], possible)
+    ):
+        side = side[0]
+    if isinstance(side, Mapping) and _are_columns(side, possible):
+        return side
+    if isinstance(side, Mapping):
+        is_split = isinstance(side.get("data"), list)  # as pandas writes a table
+        if not is_split and not isinstance(next(iter(side.values()), None), Mapping):
+            return None
+        side = table_records(side, possible)
+    if not isinstance(side, (list, tuple)) or not side:
+        return None
+    fields = record_names(side[0])
+    found = sum(bool(spelled(fields, each)) for each in possible.values())
+    if found < 2 and not (found and _is_record_of_words(side[0], names)):
+        return None
+    if found < len(possible) and are_hits(side[0], names):
+        return None
+
+    def cells(of: Sequence[str]) -> Iterator[Any]:
+        return zip(*(record_values(argument, side, name) for name in of), strict=True)
+
+    try:
+        chosen = [fields[at] for at in chosen_columns(fields, names, cells, "the first record")]
+    except UnknownColumnError as error:
+        raise within(error.with_hint(), argument) from None
+    except ValueError as error:
+        raise within(error, argument) from None
+    return {name: record_values(argument, side, name) for name in chosen}
+
+
+def _is_record_of_words(row: Any, names: Names) -> bool:
+    """Return whether a mapping has text where documents have values, and no id of a hit: a record of unknown names."""
+    if not isinstance(row, Mapping) or spelled(row, names.of_hits["document"]):
+        return False
+    cells = list(row.values())
+    are_flat = not any(isinstance(each, (list, tuple, Mapping)) for each in cells)
+    return are_flat and any(isinstance(each, str) and not could_be_value(each) for each in cells)
+
+
+def _rows_of_lists(table: Any, columns: Sequence[Any]) -> list[dict[str, Any]] | None:
+    """Return the rows of a table in which each row has the lists of a query; None for other tables."""
+    if not all(isinstance(name, str) for name in columns) or not hasattr(table, "__len__"):
+        return None
+    named = dict(zip(columns, named_columns(table, **dict(zip(columns, columns, strict=True))), strict=True))
+    lists = {name: _as_list(each) for name, each in settled_columns(named).items()}
+    if not any(each and isinstance(each[0], (list, np.ndarray)) for each in lists.values()):
+        return None
+    return [dict(zip(lists, row, strict=True)) for row in zip(*lists.values(), strict=True)]
+
+
+def settled_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
+    """Return columns of any library, by their names in messages, as lists and arrays of NumPy and Arrow."""
+    return dict(zip(columns, settled(**columns), strict=True))
+
+
+def _as_list(column: Any) -> list[Any]:
+    """Return the cells of a column as a list."""
+    return list(column.to_pylist() if isinstance(column, ARROW) else getattr(column, "tolist", lambda: column)())
+
+
+def _are_columns(side: Mapping[Any, Any], possible: Possible) -> bool:
+    """Return whether a mapping holds columns: lists or arrays of the same length, of ids and numbers."""
+    if len(side) > 100 or not are_columns(side, possible):
+        return False
+    columns = [side[name] for names in possible.values() for name in spelled(side, names)]
+    return all(isinstance(each, (list, tuple, np.ndarray, *ARROW)) or hasattr(each, "__array__") for each in columns)
+
+
+def _of_table(argument: str, table: Any, columns: Sequence[Any], names: Names) -> Any:
+    """Return the rows of a table as columns."""
+
+    def cells(of: Sequence[str]) -> Iterator[Any]:
+        found = dict(zip(of, named_columns(table, argument, **dict(zip(of, of, strict=True))), strict=True))
+        return zip(*(_as_list(each[:HASHED]) for each in settled_columns(found).values()), strict=False)
+
+    try:
+        at = chosen_columns(columns, names, cells, "the table")
+    except UnknownColumnError as error:
+        if (lists := _rows_of_lists(table, columns)) is not None:
+            return _inputs_formats_hits(argument, lists, names)
+        more = "if each row is a query, give its column of lists, or an array"
+        raise within(error.with_hint(more), argument) from None
+    except ValueError as error:
+        raise within(error, argument) from None
+    named = dict(zip(names.columns, (columns[each] for each in at), strict=True))
+    called = {field: f"{argument}: the column {name!r}" for field, name in named.items()}
+    read = settled_columns(dict(zip(called.values(), named_columns(table, argument, **named), strict=True)))
+    cells_of = dict(zip(named, read.values(), strict=True))
+    if names.kind == "exclude":
+        return Pairs(*cells_of.values())
+    query = read_ids(called["query"], cells_of.pop("query"))
+    document = id_column(called["document"], cells_of.pop("document"))
+
+    def place(_: int, row: int | None) -> str:
+        return f"row {row}"
+
+    column = Column(values_by_order(len(document), names), offsets_of([len(document)]))
+    for value, values in cells_of.items():
+        column = read_flat_column(called[value], values, place, labels=names.labels)
+    lengths = query.rows, len(document), len(column.values)
+    if len(set(lengths)) > 1:
+        of_columns = shown(dict(zip(named.values(), lengths, strict=False)))
+        raise InputError(f"columns differ in length: {of_columns}", argument)
+    numbers = column.values
+    if numbers.dtype.kind != "f" and not beyond_2_53(numbers).any():
+        numbers = numbers.astype(np.float64)
+    starts = range(0, len(document), HASHED)
+    hashes = in_threads(hashes_of, [document[start : start + HASHED] for start in starts] or [document])
+    side = Columns(query.codes, query.distinct, document, numbers, np.concatenate(hashes))
+    if names.keep is not None and (kept := best_rows(side, column.present, names.keep, names.ascending)) is not None:
+        side, column = side.only(kept), column.reordered(kept, offsets_of([int(kept.sum())]))
+        numbers = side.value
+    elif names.keep is None and (repeated := repeated_row(side)):
+        (row, before), ids = repeated, "document {} of query {}".format(*side.words(repeated[0]))
+        raise InputError(f"{ids} is in row {before} already; {once(names.kind)}", argument, f"row {row}")
+    if names.kind == "qrels":  # a query without judgments counts
+        rows = np.arange(len(numbers)) if column.present is None else np.flatnonzero(column.present)
+        side = side if column.present is None else side.only(column.present)
+        return side._replace(place=lambda row: f"row {rows[row]}")
+    return side.retrieved(column.present)  # after an outer join, a document without a score was not retrieved
+
+
+# Hits
+
+
+def _inputs_formats_hits(argument: str, side: Any, names: Names) -> Any:
+    """Return hits as mappings of ids to values, by query or in the order of the queries; others unchanged."""
+    if isinstance(side, Mapping):
+        side = answers_in(side, names)
+    if not isinstance(side, (list, tuple, Mapping)):
+        return side
+    rows = list(side.values()) if isinstance(side, Mapping) else side
+    first = next((row for row in rows if not _inputs_formats_is_empty(row)), None)
+    if first is None or _inputs_formats_is_plain(first):
+        return _without_values(side, names) if names.has_no_value else side
+    try:
+        reader = HitReader(names, rows)
+        queries: Any = list(side) if isinstance(side, Mapping) else [reader.query(row) for row in rows]
+    except ValueError as error:
+        raise within(error, argument) from None
+    are_named = isinstance(side, Mapping) or all(map(id_kind, map(type, queries)))
+    found: list[Any] = []
+    are_indices = False
+    for query, row in zip(queries if are_named else count(), rows, strict=False):
+        try:
+            hits = Hits(()) if _inputs_formats_is_empty(row) else reader.hits(row)
+            if hits is None and not any(found):
+                return side
+            if hits is None:
+                raise ValueError(f"is not a list of hits, as the first query has; got {shown(row)}")
+            found.append(reader.read(shown(query), hits))
+        except ValueError as error:
+            raise within(error, argument, f"query {shown(query)}") from None
+        are_indices |= hits.are_indices
+    if reader.warning:
+        warn(f"{argument}: {reader.warning}")
+    if are_indices:  # an "id" beside them is that of the response
+        return Indices(dict(zip(side, found, strict=True)) if isinstance(side, Mapping) else found)
+    return dict_of_queries(argument, queries, found) if are_named else found
+
+
+def _without_values(side: Any, names: Names) -> Any:
+    """Return mappings of documents to values as the documents alone: in their order in a run, else each relevant."""
+
+    def alone(row: Any) -> Any:
+        return by_id(row, None, names.kind, names.ascending) if isinstance(row, Mapping) else row
+
+    return {query: alone(row) for query, row in side.items()} if isinstance(side, Mapping) else list(map(alone, side))
+
+
+def dict_of_queries(argument: str, queries: Sequence[Any], rows: Sequence[Any]) -> dict[Any, Any]:
+    """Return the rows by the ids of their queries, which must differ."""
+    found = dict(zip(queries, rows, strict=True))
+    if len(found) < len(queries):
+        first: dict[Any, int] = {}
+        at, again = next((at, query) for at, query in enumerate(queries) if first.setdefault(query, at) < at)
+        problem = f"query {shown(again)} is in row {first[again]} and in row {at}; give each query once"
+        raise InputError(problem, argument)
+    return found
+
+
+def _inputs_formats_is_plain(row: Any) -> bool:
+    """Return whether a query is a list of numbers or ids, or a mapping of documents to numbers."""
+    if isinstance(row, (list, tuple)):
+        first = row[0]
+    elif isinstance(row, Mapping):
+        return not any(isinstance(each, (list, tuple, Mapping)) for each in row.values())
+    else:
+        return isinstance(row, (Set, np.ndarray, *ARROW)) or hasattr(row, "__array__")
+    return first is None or isinstance(first, (str, int, float, np.generic))
+
+
+def _inputs_formats_is_empty(row: Any) -> bool:
+    return row is None or (isinstance(row, (list, tuple, Mapping)) and not row)
+
+
 # ndcg/inputs/ids_as_values.py: Refuse what cannot be rankings: a single query, rows of a table, and ids of documents in place of numbers.
 
 SINGLE = "for a single query, wrap it in a list"
@@ -5490,807 +5981,6 @@ def _are_whole(one: NDArray[np.float64], other: NDArray[np.float64]) -> bool:
 def _are_distinct(rows: NDArray[np.float64]) -> bool:
     """Return whether rows are whole numbers, another row each."""
     return bool((rows == np.trunc(rows)).all()) and len(np.unique(rows, axis=0)) == len(rows)
-
-
-# ndcg/inputs/ranked_ids.py: Convert ranked ids to mappings: lists of document ids, best first, and the ids of relevant documents.
-
-IdMapping = Mapping[Any, Mapping[Any, Any]]
-TABLE = "for the columns of a table also give data=, or query_ids and document_ids"
-WITH_IDS = "if one argument has text, sets or mappings, both must be ids: predictions best first, or {id: score}"
-KINDS = {"text": "text", "integers": "integers"}  # kinds of ids in lists
-
-
-def by_ranked_ids(
-    predictions: Any, references: Any, score_order: str = "descending", keep: str | None = None
-) -> tuple[IdMapping, IdMapping] | None:
-    """Return ``{query: {document: value}}`` for ranked ids and the ids of relevant documents; None for other formats.
-
-    Predictions are the ids of each query's documents, best first, or a mapping of them to their scores; references a
-    list or a set of the ids of its relevant documents, or a mapping of them to their relevances. Queries are numbered.
-    Scores fall by one from rank to rank, or rise in ascending order; a listed document has the relevance 1.
-
-    >>> by_ranked_ids([["d3", "d1"]], [["d1"]])
-    ({0: {'d3': -1, 'd1': -2}}, {0: {'d1': 1}})
-    >>> by_ranked_ids([[7, 1]], [{1: 3}])
-    ({0: {7: -1, 1: -2}}, {0: {1: 3}})
-    >>> by_ranked_ids([[7, 1]], [[0, 3]]) is None  # scores and relevances
-    True
-    """
-    kinds_of_ids = kind_of_ids(predictions), kind_of_ids(references)
-    kinds = set(kinds_of_ids)
-    if kinds == {"text", "integers"} and not any(isinstance(row, str) for row in chain(predictions, references)):
-        hint = "give ids as all text or all integers, scores and relevances as numbers"
-        if kinds_of_ids[1] == "text":
-            hint += f"; {to_label(chain.from_iterable(row for row in references if row is not None))}"
-        raise InputError(f"{mark('predictions')} hold {kinds_of_ids[0]} and references {kinds_of_ids[1]}; {hint}")
-    if "other" in kinds or ("mapping" not in kinds and kinds - {None} != {"text"}):
-        return None
-    ranked, relevant = _ranked_rows(predictions), _ranked_rows(references)
-    refuse_pairs_of_ids(ranked, relevant)
-    check_queries_equal(len(ranked), len(relevant))
-    sides = (
-        {query: _by_id("predictions", query, row, score_order, keep) for query, row in enumerate(ranked)},
-        {query: _by_id("references", query, row, score_order) for query, row in enumerate(relevant)},
-    )
-    types = set(map(type, chain.from_iterable(chain.from_iterable(side.values() for side in sides))))
-    if len(set(map(id_kind, types))) > 1:
-        raise _mixed_types(dict(zip(("predictions", "references"), sides, strict=True)))
-    return sides
-
-
-def with_ids_by_query(
-    predictions: Any, references: Any, score_order: str = "descending", keep: str | None = None
-) -> tuple[Any, Any]:
-    """Return both sides, with ``{query: {document: value}}`` for mappings of queries to ids; others unchanged.
-
-    The ids are as in `by_ranked_ids`; a list of integers in a mapping holds ids, as in a file.
-
-    >>> with_ids_by_query({"u1": ["d7", "d9"]}, {"u1": {"d7"}})
-    ({'u1': {'d7': -1, 'd9': -2}}, {'u1': {'d7': 1}})
-    """
-    sides = {"predictions": predictions, "references": references}
-    listed = {
-        argument: {query: _plain_row(argument, row) for query, row in side.items() if not isinstance(row, Mapping)}
-        for argument, side in sides.items()
-        if isinstance(side, Mapping) and not set(map(type, side.values())) <= {dict}
-    }
-    for argument, rows in listed.items():
-        check_ids(argument, sides[argument], nested=False)
-        try:
-            sides_by_query = {query: _by_id(argument, query, row, score_order, keep) for query, row in rows.items()}
-            if len({id_kind(type(document)) for documents in sides_by_query.values() for document in documents}) > 1:
-                raise _mixed_types({argument: sides_by_query})
-        except ValueError as error:
-            raise ValueError(f"{error}; {TABLE}") from None
-        sides[argument] = {query: sides_by_query.get(query, row) for query, row in sides[argument].items()}
-    return sides["predictions"], sides["references"]
-
-
-def _plain_row(argument: str, row: Any) -> Any:
-    """Return the ids of a query as a list if they are in an array or a column."""
-    row = row if isinstance(row, (list, tuple, Set, str, bytes)) else plain(argument, row)
-    return row.to_pylist() if isinstance(row, ARROW) else row.tolist() if isinstance(row, np.ndarray) else row
-
-
-def check_queries_equal(predicted: int, referred: int) -> None:
-    """Raise an error if predictions and references have different numbers of queries."""
-    if predicted != referred:
-        raise InputError(
-            f"{mark('predictions')} hold {predicted} queries and references {referred}; give both for every query"
-        )
-
-
-def _mixed_types(sides: Mapping[str, IdMapping]) -> ValueError:
-    """Return the error for ids of several kinds, in arguments by their names."""
-    examples: dict[str, str] = {}
-    for argument, side in sides.items():
-        for query, documents in side.items():
-            for document in documents:
-                examples.setdefault(id_kind(type(document)), f"{shown(document)} in {argument}, query {shown(query)}")
-    places = ", and ".join(place for _, place in sorted(examples.items(), reverse=True))
-    return ValueError(f"ids must be all text or all integers; got {places}")
-
-
-def kind_of_ids(side: Any) -> str | None:
-    """Return what the first nonempty query contains: "mapping" (or a set), "text", "integers" or "numbers".
-
-    None if all queries are empty; "other" if it is not a list.
-    """
-    if isinstance(side, (pa.Array, pa.ChunkedArray)):
-        kind = side.type
-        while pa.types.is_nested(kind) and kind.num_fields == 1:
-            kind = kind.field(0).type
-        return None if pa.types.is_null(kind) else KINDS.get(id_kind(kind), "numbers")
-    if isinstance(side, np.ndarray) and side.dtype.kind != "O":
-        return {"U": "text", "T": "text", "i": "integers", "u": "integers"}.get(side.dtype.kind, "numbers")
-    if not isinstance(side, (list, tuple, np.ndarray)):
-        return "other"
-    for row in side:
-        if isinstance(row, (list, tuple, np.ndarray)):
-            if len(row):
-                return KINDS.get(id_kind(type(row[0])), "numbers")
-        elif isinstance(row, (Set, Mapping)):
-            return "mapping"
-        elif row is not None:
-            return "text" if isinstance(row, str) else "numbers"
-    return None
-
-
-def _ranked_rows(side: Any) -> list[Any]:
-    """Return the rows of an argument as lists, sets and mappings."""
-    if isinstance(side, (pa.Array, pa.ChunkedArray)):
-        return list(side.to_pylist())
-    rows = side.tolist() if isinstance(side, np.ndarray) else side
-    return [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]
-
-
-def _by_id(argument: str, query: Any, row: Any, score_order: str, keep: str | None = None) -> Mapping[Any, Any]:
-    """Return a query's documents with their values, from a mapping or by position."""
-    kind = "run" if argument == "predictions" else "qrels"
-    if row is None:
-        raise InputError(f"query {shown(query)} is None; give [] if there is no document", argument)
-    try:
-        if not isinstance(row, (list, tuple, Set, Mapping)):
-            raise ValueError(f"must be a list of ids, a set or a mapping; got {shown(row)}")
-        if isinstance(row, Set) and kind == "run" and not types_of_no_ids(row):
-            raise ValueError("a set has no order; give a list of ids, best first")
-        if kind == "run" and isinstance(row, (list, tuple)) and row and row[-1] == -1:
-            row = row[: len(row) - _fill(row)]
-        found = by_id(row, None, kind, score_order == "ascending", WITH_IDS, keep if kind == "run" else None)
-        return row if isinstance(row, Mapping) else found
-    except ValueError as error:
-        raise within(error, argument, f"query {shown(query)}") from None
-
-
-def _fill(row: Sequence[Any]) -> int:
-    """Return how many ids at the end are -1, with which FAISS fills up what it does not find."""
-    return next((at for at, each in enumerate(reversed(row)) if each != -1), len(row))
-
-
-# ndcg/inputs/tables.py: Recognize tables of rows: the columns of queries, documents and values, and the layouts that pandas writes.
-
-MOST_COLUMNS = 100  # of a table in JSON: more names than that are queries or documents
-Cells = Callable[
-    [Sequence[str]], Iterable[Sequence[Any]]
-]  # the cells of the first rows in some columns, by their names
-
-
-def chosen_columns(columns: Sequence[str], names: Names, cells: Cells, there: str = "the file") -> list[int]:
-    """Return the indices of the columns of queries, documents and values in a table.
-
-    `cells` returns the cells of some columns, so that a column is not chosen where another could be meant.
-    """
-    possible = names.columns
-    found = {field: spelled(columns, these) for field, these in possible.items()}
-    if "query" in names.given and names.given["query"] is None:
-        raise ValueError("fields: query is None, but each row of a table needs the id of its query; give its column")
-    if missing := [field for field, those in found.items() if not those]:
-        low = next(iter(spelled(columns, LOWEST_FIRST)), None)
-        if "score" in missing and low and "score" not in names.given:
-            refuse_lowest_first(low)
-        unnamed = [field for field in missing if field not in names.given]
-        others = [name for name in columns if isinstance(name, str) and not INDEX.match(name)]
-        others = [name for name in others if name not in {each for those in found.values() for each in those}]
-        raise UnknownColumnError(unnamed, _no_columns(names, missing, columns, there), others)
-    chosen = {field: those[0] for field, those in found.items()}
-    if len(set(chosen.values())) < len(chosen):
-        raise ValueError(f"fields name one column twice: {shown(chosen)}; give each field a column of its own")
-    plain = [plain_name(name) if isinstance(name, str) else "" for name in columns]
-    for name in chosen.values():
-        if plain.count(plain_name(name)) > 1:
-            raise ValueError(f"two columns are called {plain_name(name)}; remove one")
-    for field in IDS.keys() - names.given.keys():
-        if several := alternatives(field, tuple(columns))[:2]:
-            rows = OneToOne()
-            if not all(rows.agree(*row) for row in cells(several)):
-                raise InputError(ambiguous(field, *several))
-    if "relevance" in chosen and "relevance" not in names.given and is_last_resort(columns, possible["relevance"]):
-        others = [name for name in columns if isinstance(name, str) and name not in chosen.values()]
-        row: Mapping[str, Any] = dict(zip(others, next(iter(cells(others)), ()), strict=False)) if others else {}
-        if unknown := unknown_values([name for name in row if row[name] is not None], row.get):
-            beside = chosen["relevance"]
-            calls = f"{names.call(beside)} or {names.call(unknown[0])}"
-            problem = f"{shown(beside)} may be that of a model, and beside it are {brief(map(shown, unknown), ', ')}"
-            raise InputError(f"the relevance is not certain: {problem}; give {calls}")
-    return [columns.index(name) for name in chosen.values()]
-
-
-def _no_columns(names: Names, missing: Sequence[str], columns: Sequence[Any], there: str) -> str:
-    """Return the error for all columns that a table lacks, with names of columns that resemble theirs."""
-    possible = {field: names.columns[field] for field in missing}
-    called = [name for field in missing for name in names.given.get(field) or ()]
-    held = [field for field in missing if field not in names.given]
-    problems = [f"is called {' or '.join(called)}"] if called else []
-    if held:
-        them = "it" if len(held) == 1 else "them"
-        name_them = f"name {them} {' and '.join(possible[field][0] for field in held)}, or as docs/inputs.md says"
-        problems.append(f"holds the {' or the '.join(held)}; {name_them}")
-    near = [nearest(these[0], [name for name in columns if isinstance(name, str)]) for these in possible.values()]
-    hint = f"; did you mean {', '.join(map(shown, filter(None, near)))}?" if any(near) else ""
-    if "relevance" in held:
-        hint += f"; if each row is one relevant document, give {mark('fields', {'relevance': None})}"
-    has = f"has {brief(map(shown, columns), ', ')}" if columns else "has none"
-    return f"no column {' and none '.join(problems)}; {there} {has}{hint}"
-
-
-def values_by_order(rows: int, names: Names) -> NDArray[np.float64]:
-    """Return the values of documents that have none, in the order of their rows.
-
-    >>> values_by_order(3, Names("run", {})).tolist(), values_by_order(2, Names("qrels", {})).tolist()
-    ([-1.0, -2.0, -3.0], [1.0, 1.0])
-    """
-    ranks = np.arange(1.0, rows + 1)
-    return np.ones(rows) if names.kind != "run" else ranks if names.ascending else -ranks
-
-
-def are_columns(names: Iterable[Any], possible: Possible) -> bool:
-    """Return whether at least two of three names are names of columns."""
-    known = {plain_name(name) for name in names if isinstance(name, str)}
-    return sum(not known.isdisjoint(map(plain_name, each)) for each in possible.values()) >= 2
-
-
-def table_records(value: Any, possible: Possible) -> Sequence[Any] | None:
-    """Return the records of a table that pandas' `to_json` or `to_dict` wrote; None for any other value.
-
-    A value is records, ``{column: {row: cell}}``, ``{column: [cell]}``, ``{row: {column: cell}}``, or an object that
-    has the rows as its data. Each record must have two of the possible names.
-    """
-    if isinstance(value, Mapping):
-        if isinstance(value.get("data"), list):
-            value = _named_rows(value.get("columns"), value["data"])
-        elif len(value) <= MOST_COLUMNS and are_columns(value, possible):
-            value = _records_of_columns(value)
-        else:
-            value = list(value.values())
-    if not isinstance(value, (list, tuple)) or not value:
-        return None
-    return value if all(_is_record(row, possible) for row in value) else None
-
-
-def _is_record(row: Any, possible: Possible) -> bool:
-    """Return whether a value is a row of a table, and not scores of documents whose ids look like names of columns."""
-    if not isinstance(row, Mapping) or len(row) > MOST_COLUMNS or not are_columns(row, possible):
-        return False
-    ids = (row[name] for column in IDS for name in spelled(row, possible[column]))
-    return not any(isinstance(cell, float) and cell % 1 for cell in ids)
-
-
-def _named_rows(columns: Any, rows: list[Any]) -> list[Any]:
-    """Return lists of cells as records, if there are names of columns."""
-    if not isinstance(columns, list) or not all(isinstance(name, str) for name in columns):
-        return rows
-    return [dict(zip(columns, row, strict=False)) if isinstance(row, list) else row for row in rows]
-
-
-def _records_of_columns(columns: Mapping[Any, Any]) -> list[dict[Any, Any]]:
-    """Return the rows of columns, or nothing if the columns do not have the same rows."""
-    by_row = [dict(enumerate(cells)) if isinstance(cells, list) else cells for cells in columns.values()]
-    if not all(isinstance(cells, Mapping) and cells.keys() == by_row[0].keys() for cells in by_row):
-        return []
-    return [{name: cells[row] for name, cells in zip(columns, by_row, strict=True)} for row in by_row[0]]
-
-
-# ndcg/inputs/formats.py: Recognize the format of one side: a table of rows, records, or hits; the rows become `Columns`, hits mappings.
-
-HASHED = 1 << 17  # rows whose ids a thread hashes at a time
-PLAIN_NUMBERS = (int, float)
-KIND_OF_ARGUMENT = {"references": "qrels", "exclude": "exclude"}  # else a run
-
-
-def with_ids(
-    argument: str,
-    side: Any,
-    fields: Any = None,
-    score_order: str = "descending",
-    labels: Labels | None = None,
-    keep: str | None = None,
-) -> Any:
-    """Return a table of rows or records as `Columns`, hits as a mapping or a list of mappings, and others unchanged.
-
-    The columns and fields have the names that `fields` gives, or else known ones.
-
-    >>> with_ids("predictions", [[{"id": "d1", "score": 0.5}]])
-    [{'d1': 0.5}]
-    """
-    names = names_of_side(KIND_OF_ARGUMENT.get(argument, "run"), fields, score_order, labels, keep)
-    if names.kind == "run" and score_order == "descending":
-        refuse_lowest_first(name_of_column(side), argument)
-    refuse_splits(argument, side)
-    if isinstance(side, io.IOBase):
-        raise InputError(f"is an open file ({type(side).__name__}); give its path", argument)
-    if isinstance(side, Iterator) and not is_database_query(side):
-        side = list(side)
-    if side is None or isinstance(side, (str, Columns, Pairs)) or is_sparse(side):
-        return side
-    if isinstance(side, Mapping) or (columns := table_names(side)) is None:
-        found = _in_objects(argument, side, names)
-        if found is None:
-            return side if names.kind == "exclude" else _inputs_formats_hits(argument, side, names)
-        side, columns = found, list(found)
-    if is_spark(side):
-        raise InputError(
-            "is a Spark DataFrame; give both sides as Spark DataFrames, or its rows, frame.toArrow()", argument
-        )
-    return _of_table(argument, side, columns, names)
-
-
-def are_numbers(side: Any) -> bool:
-    """Return whether a side is an array of numbers, or nested lists that begin with one: it has no other format."""
-    if type(side) is list:
-        return bool(side and type(side[0]) is list and side[0] and type(side[0][0]) in PLAIN_NUMBERS)
-    return type(side) is np.ndarray and side.dtype.kind in "biuf"
-
-
-def are_mappings(side: Any) -> bool:
-    """Return whether a side is ``{query: {document: number}}``, as far as its first query tells."""
-    if type(side) is not dict or set(map(type, side.values())) != {dict}:
-        return False
-    first = next(iter(side.values()))
-    if not first or not set(map(type, first.values())) <= {*PLAIN_NUMBERS, NoneType}:
-        return False
-    rows = [each for each in (side, first) if len(each) <= MOST_COLUMNS]  # as of a table, whose names are columns
-    return COLUMNS_OF_ROWS.isdisjoint(plain_name(name) for each in rows for name in each if isinstance(name, str))
-
-
-# Tables of rows, and records
-
-
-def _in_objects(argument: str, side: Any, names: Names) -> Mapping[Any, Any] | None:
-    """Return the columns of a dict of columns or of records; None for anything else."""
-    possible = names.columns
-    if (
-        isinstance(side, (list, tuple))
-        and len(side) == 1
-        and isinstance(side[0], Mapping)
-        and _inputs_formats_are_columns(side[0], possible)
-    ):
-        side = side[0]
-    if isinstance(side, Mapping) and _inputs_formats_are_columns(side, possible):
-        return side
-    if isinstance(side, Mapping):
-        is_split = isinstance(side.get("data"), list)  # as pandas writes a table
-        if not is_split and not isinstance(next(iter(side.values()), None), Mapping):
-            return None
-        side = table_records(side, possible)
-    if not isinstance(side, (list, tuple)) or not side:
-        return None
-    fields = record_names(side[0])
-    found = sum(bool(spelled(fields, each)) for each in possible.values())
-    if found < 2 and not (found and _is_record_of_words(side[0], names)):
-        return None
-    if found < len(possible) and are_hits(side[0], names):
-        return None
-
-    def cells(of: Sequence[str]) -> Iterator[Any]:
-        return zip(*(record_values(argument, side, name) for name in of), strict=True)
-
-    try:
-        chosen = [fields[at] for at in chosen_columns(fields, names, cells, "the first record")]
-    except UnknownColumnError as error:
-        raise within(error.with_hint(), argument) from None
-    except ValueError as error:
-        raise within(error, argument) from None
-    return {name: record_values(argument, side, name) for name in chosen}
-
-
-def _is_record_of_words(row: Any, names: Names) -> bool:
-    """Return whether a mapping has text where documents have values, and no id of a hit: a record of unknown names."""
-    if not isinstance(row, Mapping) or spelled(row, names.of_hits["document"]):
-        return False
-    cells = list(row.values())
-    are_flat = not any(isinstance(each, (list, tuple, Mapping)) for each in cells)
-    return are_flat and any(isinstance(each, str) and not could_be_value(each) for each in cells)
-
-
-def _rows_of_lists(table: Any, columns: Sequence[Any]) -> list[dict[str, Any]] | None:
-    """Return the rows of a table in which each row has the lists of a query; None for other tables."""
-    if not all(isinstance(name, str) for name in columns) or not hasattr(table, "__len__"):
-        return None
-    named = dict(zip(columns, named_columns(table, **dict(zip(columns, columns, strict=True))), strict=True))
-    lists = {name: _as_list(each) for name, each in settled_columns(named).items()}
-    if not any(each and isinstance(each[0], (list, np.ndarray)) for each in lists.values()):
-        return None
-    return [dict(zip(lists, row, strict=True)) for row in zip(*lists.values(), strict=True)]
-
-
-def settled_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
-    """Return columns of any library, by their names in messages, as lists and arrays of NumPy and Arrow."""
-    return dict(zip(columns, settled(**columns), strict=True))
-
-
-def _as_list(column: Any) -> list[Any]:
-    """Return the cells of a column as a list."""
-    return list(column.to_pylist() if isinstance(column, ARROW) else getattr(column, "tolist", lambda: column)())
-
-
-def _inputs_formats_are_columns(side: Mapping[Any, Any], possible: Possible) -> bool:
-    """Return whether a mapping holds columns: lists or arrays of the same length, of ids and numbers."""
-    if len(side) > 100 or not are_columns(side, possible):
-        return False
-    columns = [side[name] for names in possible.values() for name in spelled(side, names)]
-    return all(isinstance(each, (list, tuple, np.ndarray, *ARROW)) or hasattr(each, "__array__") for each in columns)
-
-
-def _of_table(argument: str, table: Any, columns: Sequence[Any], names: Names) -> Any:
-    """Return the rows of a table as columns."""
-
-    def cells(of: Sequence[str]) -> Iterator[Any]:
-        found = dict(zip(of, named_columns(table, argument, **dict(zip(of, of, strict=True))), strict=True))
-        return zip(*(_as_list(each[:HASHED]) for each in settled_columns(found).values()), strict=False)
-
-    try:
-        at = chosen_columns(columns, names, cells, "the table")
-    except UnknownColumnError as error:
-        if (lists := _rows_of_lists(table, columns)) is not None:
-            return _inputs_formats_hits(argument, lists, names)
-        more = "if each row is a query, give its column of lists, or an array"
-        raise within(error.with_hint(more), argument) from None
-    except ValueError as error:
-        raise within(error, argument) from None
-    named = dict(zip(names.columns, (columns[each] for each in at), strict=True))
-    called = {field: f"{argument}: the column {name!r}" for field, name in named.items()}
-    read = settled_columns(dict(zip(called.values(), named_columns(table, argument, **named), strict=True)))
-    cells_of = dict(zip(named, read.values(), strict=True))
-    if names.kind == "exclude":
-        return Pairs(*cells_of.values())
-    query = read_ids(called["query"], cells_of.pop("query"))
-    document = id_column(called["document"], cells_of.pop("document"))
-
-    def place(_: int, row: int | None) -> str:
-        return f"row {row}"
-
-    column = Column(values_by_order(len(document), names), offsets_of([len(document)]))
-    for value, values in cells_of.items():
-        column = read_flat_column(called[value], values, place, labels=names.labels)
-    lengths = query.rows, len(document), len(column.values)
-    if len(set(lengths)) > 1:
-        of_columns = shown(dict(zip(named.values(), lengths, strict=False)))
-        raise InputError(f"columns differ in length: {of_columns}", argument)
-    numbers = column.values
-    if numbers.dtype.kind != "f" and not beyond_2_53(numbers).any():
-        numbers = numbers.astype(np.float64)
-    starts = range(0, len(document), HASHED)
-    hashes = in_threads(hashes_of, [document[start : start + HASHED] for start in starts] or [document])
-    side = Columns(query.codes, query.distinct, document, numbers, np.concatenate(hashes))
-    if names.keep is not None and (kept := best_rows(side, column.present, names.keep, names.ascending)) is not None:
-        side, column = side.only(kept), column.reordered(kept, offsets_of([int(kept.sum())]))
-        numbers = side.value
-    elif names.keep is None and (repeated := repeated_row(side)):
-        (row, before), ids = repeated, "document {} of query {}".format(*side.words(repeated[0]))
-        raise InputError(f"{ids} is in row {before} already; {once(names.kind)}", argument, f"row {row}")
-    if names.kind == "qrels":  # a query without judgments counts
-        rows = np.arange(len(numbers)) if column.present is None else np.flatnonzero(column.present)
-        side = side if column.present is None else side.only(column.present)
-        return side._replace(place=lambda row: f"row {rows[row]}")
-    return of_present(side, column.present)  # after an outer join, a document without a score was not retrieved
-
-
-# Hits
-
-
-class Indices(NamedTuple):
-    """Hits of rerankers, by query, whose ids are positions in the lists of the references."""
-
-    rows: Any
-
-
-def _inputs_formats_hits(argument: str, side: Any, names: Names) -> Any:
-    """Return hits as mappings of ids to values, by query or in the order of the queries; others unchanged."""
-    if isinstance(side, Mapping):
-        side = answers_in(side, names)
-    if not isinstance(side, (list, tuple, Mapping)):
-        return side
-    rows = list(side.values()) if isinstance(side, Mapping) else side
-    first = next((row for row in rows if not _inputs_formats_is_empty(row)), None)
-    if first is None or _inputs_formats_is_plain(first):
-        return _without_values(side, names) if names.has_no_value else side
-    try:
-        reader = HitReader(names, rows)
-        queries: Any = list(side) if isinstance(side, Mapping) else [reader.query(row) for row in rows]
-    except ValueError as error:
-        raise within(error, argument) from None
-    are_named = isinstance(side, Mapping) or all(map(id_kind, map(type, queries)))
-    found: list[Any] = []
-    are_indices = False
-    for query, row in zip(queries if are_named else count(), rows, strict=False):
-        try:
-            hits = Hits(()) if _inputs_formats_is_empty(row) else reader.hits(row)
-            if hits is None and not any(found):
-                return side
-            if hits is None:
-                raise ValueError(f"is not a list of hits, as the first query has; got {shown(row)}")
-            found.append(reader.read(shown(query), hits))
-        except ValueError as error:
-            raise within(error, argument, f"query {shown(query)}") from None
-        are_indices |= hits.are_indices
-    if reader.warning:
-        warn(f"{argument}: {reader.warning}")
-    if are_indices:  # an "id" beside them is that of the response
-        return Indices(dict(zip(side, found, strict=True)) if isinstance(side, Mapping) else found)
-    return dict_of_queries(argument, queries, found) if are_named else found
-
-
-def _without_values(side: Any, names: Names) -> Any:
-    """Return mappings of documents to values as the documents alone: in their order in a run, else each relevant."""
-
-    def alone(row: Any) -> Any:
-        return by_id(row, None, names.kind, names.ascending) if isinstance(row, Mapping) else row
-
-    return {query: alone(row) for query, row in side.items()} if isinstance(side, Mapping) else list(map(alone, side))
-
-
-def dict_of_queries(argument: str, queries: Sequence[Any], rows: Sequence[Any]) -> dict[Any, Any]:
-    """Return the rows by the ids of their queries, which must differ."""
-    found = dict(zip(queries, rows, strict=True))
-    if len(found) < len(queries):
-        first: dict[Any, int] = {}
-        at, again = next((at, query) for at, query in enumerate(queries) if first.setdefault(query, at) < at)
-        problem = f"query {shown(again)} is in row {first[again]} and in row {at}; give each query once"
-        raise InputError(problem, argument)
-    return found
-
-
-def _inputs_formats_is_plain(row: Any) -> bool:
-    """Return whether a query is a list of numbers or ids, or a mapping of documents to numbers."""
-    if isinstance(row, (list, tuple)):
-        first = row[0]
-    elif isinstance(row, Mapping):
-        return not any(isinstance(each, (list, tuple, Mapping)) for each in row.values())
-    else:
-        return isinstance(row, (Set, np.ndarray, *ARROW)) or hasattr(row, "__array__")
-    return first is None or isinstance(first, (str, int, float, np.generic))
-
-
-def _inputs_formats_is_empty(row: Any) -> bool:
-    return row is None or (isinstance(row, (list, tuple, Mapping)) and not row)
-
-
-# Formats of both sides
-
-
-def together(inputs: Any, score_order: str = "descending", keep: str | None = None) -> Any:
-    """Return inputs whose format depends on both sides as mappings: matrices of ids and scores, and sets of columns."""
-    predictions, references, query_ids, document_ids = inputs[:4]
-    if are_columns_with_ids(predictions) and are_columns_with_ids(references):
-        return inputs
-    if query_ids is not None and isinstance(predictions, Columns) and predictions.are_rows:
-        predictions = predictions.value
-    predictions = of_rows(predictions, references)
-    predictions, references = (
-        _alike("predictions", predictions, references),
-        _alike("references", references, predictions),
-    )
-    if isinstance(predictions, Indices):
-        _refuse_other_candidates(predictions.rows, references)
-        predictions, references = predictions.rows, _by_index(references)
-    if document_ids is not None and _is_nested(predictions) and _is_nested(document_ids):
-        if not isinstance(references, (Mapping, Columns)) and kind_of_ids(references) in ("integers", "numbers"):
-            references = _scores_of_ids(references, document_ids, "references")  # integers in lists are values
-        ascending = score_order == "ascending"
-        predictions, document_ids = _scores_of_ids(predictions, document_ids, ascending=ascending, keep=keep), None
-    if is_sparse(predictions) and _has_ids(references):
-        _refuse_other_columns("references", references, predictions.shape[1])
-        predictions = _by_column(predictions)
-    elif is_sparse(references) and _are_columns_beside(predictions, references):
-        references = _by_column(references)
-    are_by_query = isinstance(references, (Mapping, Columns)) and _is_nested(predictions)
-    if query_ids is not None and are_by_query and _are_scores(predictions):
-        predictions = _by_index(predictions)
-        columns = max(len(row) for row in predictions if isinstance(row, dict))
-        _refuse_other_columns("references", references, columns)
-    if query_ids is not None and are_by_query and len(query_ids) == len(predictions):
-        predictions, query_ids = dict_of_queries("query_ids", _ids_in_order(query_ids), predictions), None
-    if query_ids is None and isinstance(references, (list, tuple)) and _are_scores(predictions):
-        are_sets = all(isinstance(row, (Set, Mapping)) for row in references) and any(map(len, references))
-        if are_sets and all(isinstance(each, (int, np.integer)) for row in references for each in row):
-            references = _labels(predictions, references)
-    return inputs._replace(
-        predictions=predictions, references=references, query_ids=query_ids, document_ids=document_ids
-    )
-
-
-def are_columns_with_ids(side: Any) -> bool:
-    """Return whether a side is a table or a file whose rows name their query and their document."""
-    return isinstance(side, Columns) and side.positions is None and not side.are_rows
-
-
-def _ids_in_order(query_ids: Any) -> list[Any]:
-    """Return the ids of the queries of rows as a list."""
-    if isinstance(query_ids, (Set, Mapping)):
-        raise InputError(
-            f"a {type(query_ids).__name__} has no order of its own; give a list, an id for each row", "query_ids"
-        )
-    return list(query_ids.tolist() if isinstance(query_ids, np.ndarray) else as_list(query_ids))
-
-
-def _alike(argument: str, side: Any, other: Any) -> Any:
-    """Return a file without ids of queries as a list of mappings, if the other side is a list; others unchanged."""
-    if not isinstance(side, Columns) or side.positions is None:
-        return side
-    if isinstance(other, Mapping) or (isinstance(other, Columns) and other.positions is None):
-        hint = 'name them in both, as in {"query_id": "q1", "hits": [...]} or {"q1": [...]}'
-        raise InputError(f"the file names no queries, which the other side does; {hint}", argument)
-    if isinstance(other, Columns) and argument == "references":
-        check_queries_equal(other.positions or 0, side.positions)
-    if not isinstance(other, (list, tuple, np.ndarray, *ARROW)):
-        return side
-    rows: list[dict[Any, Any]] = [{} for _ in range(side.positions)]
-    at = np.array(side.query_ids.to_pylist(), np.int64)[side.query].tolist()
-    for query, document, value in zip(at, side.document.to_pylist(), side.value.tolist(), strict=True):
-        rows[query][document] = value
-    return rows
-
-
-def of_rows(predictions: Any, references: Any) -> Any:
-    """Return the scores of the rows of a file of LETOR, if that is the references, as columns with the rows' ids.
-
-    Beside other references, predictions are returned unchanged.
-    """
-    are_scores = isinstance(predictions, Columns) and predictions.are_rows
-    if not isinstance(references, Columns) or not references.are_rows:
-        if are_scores:
-            hint = "give references as LETOR, or query_ids and references as arrays"
-            raise InputError(f"the file has scores without ids; {hint}", "predictions")
-        return predictions
-    if are_scores and predictions.place is None:
-        return predictions  # which have the ids of the rows already
-    are_flat = not _is_nested(predictions) or getattr(predictions, "shape", ())[1:] == (1,)
-    if not are_scores and (isinstance(predictions, (Mapping, Columns)) or not are_flat):
-        hint = "give a score for each row, in a flat array or in a file, one a line"
-        raise InputError(f"the references are rows of LETOR, which have no ids of documents; {hint}", "predictions")
-    scores = predictions.value if are_scores else predictions
-    column = read_flat_column("predictions", scores, lambda _, row: f"row {row}")
-    if len(column.values) != len(references.query):
-        rows = f"{len(column.values)} scores for {len(references.query)} rows of the references"
-        raise InputError(f"holds {rows}; give one for each row, in their order", "predictions")
-    return of_present(references._replace(value=column.values, place=None), column.present)
-
-
-def of_present(run: Columns, present: Any) -> Columns:
-    """Return the rows of a run that have a score, and the queries that have such rows."""
-    if present is None:
-        return run
-    run = run.only(present)
-    used = np.unique(run.query)
-    return run._replace(query=np.searchsorted(used, run.query), query_ids=run.query_ids.take(pa.array(used)))
-
-
-def _has_ids(side: Any) -> bool:
-    """Return whether the first query that is not empty has a set or a mapping, or queries are matched by their ids."""
-    if isinstance(side, (Mapping, Columns)):
-        return True
-    first = next((row for row in side if not _inputs_formats_is_empty(row)), None) if isinstance(side, (list, tuple)) else None
-    return isinstance(first, (Set, Mapping))
-
-
-def _are_columns_beside(predictions: Any, references: Any) -> bool:
-    """Return whether predictions beside sparse references are numbers of columns, or mappings of them to scores.
-
-    Raises:
-        ValueError: the references have no such column.
-    """
-    columns = references.shape[1]
-    if not _is_nested(predictions) or isinstance(predictions, ARROW):
-        return False
-    if not _has_ids(predictions) and (
-        kind_of_ids(predictions) != "integers" or any(len(row) == columns for row in predictions)
-    ):
-        return False
-    rows = predictions.tolist() if isinstance(predictions, np.ndarray) else predictions
-    _refuse_other_columns("predictions", rows, columns, first=-1)  # -1 is no document
-    return True
-
-
-def _refuse_other_columns(argument: str, side: Any, columns: int, first: int = 0) -> None:
-    """Raise an error for ids beside a matrix on the other side that are not numbers of its columns."""
-    queries = side.items() if isinstance(side, Mapping) else () if isinstance(side, Columns) else enumerate(side)
-    for query, documents in queries:
-        for each in documents if isinstance(documents, (list, tuple, Set, Mapping)) else ():
-            if not isinstance(each, (int, np.integer)) or not first <= each < columns:
-                other = {"predictions": "references", "references": "scores"}[argument]
-                problem = f"{shown(each)} is not the number of a column of the {other}, 0 to {columns - 1}"
-                raise InputError(
-                    f"query {shown(query)}: {problem}; give the ids of the columns as document_ids", argument
-                )
-
-
-def _by_column(sparse: Any) -> list[dict[int, Any]]:
-    """Return what each query stores in a sparse matrix, by the numbers of the columns."""
-    ends = sparse.indptr.tolist()
-    cells = list(zip(sparse.indices.tolist(), sparse.data.tolist(), strict=True))
-    return [dict(cells[start:end]) for start, end in pairwise(ends)]
-
-
-def _refuse_other_candidates(predictions: Any, references: Any) -> None:
-    """Raise an error for indices of a reranker that no candidate has, beside a list of labels for each query."""
-    if isinstance(predictions, Mapping):
-        labels = references if isinstance(references, Mapping) else {}
-    else:
-        labels = dict(enumerate(references)) if isinstance(references, (list, tuple, np.ndarray)) else {}
-    for query, hits in predictions.items() if isinstance(predictions, Mapping) else enumerate(predictions):
-        row = labels.get(query)
-        if not isinstance(row, (list, tuple, np.ndarray)):
-            continue
-        for index in hits:
-            if isinstance(index, int) and not 0 <= index < len(row):
-                problem = f"the index {index} is not that of a candidate, 0 to {len(row) - 1}"
-                raise InputError(
-                    f"{problem}; give the labels of all that were sent", "predictions", f"query {shown(query)}"
-                )
-
-
-def _by_index(references: Any) -> Any:
-    """Return the values of each query by their positions."""
-
-    def by_index(row: Any) -> Any:
-        row = row.tolist() if isinstance(row, np.ndarray) else row
-        return dict(enumerate(row)) if isinstance(row, (list, tuple)) else row
-
-    if isinstance(references, Mapping):
-        return {query: by_index(row) for query, row in references.items()}
-    return list(map(by_index, references)) if isinstance(references, (list, tuple, np.ndarray)) else references
-
-
-def _is_nested(values: Any) -> bool:
-    """Return whether values have a row for each query."""
-    if isinstance(values, np.ndarray):
-        return values.ndim == 2
-    if isinstance(values, ARROW):
-        return bool(pa.types.is_nested(values.type))
-    return (
-        isinstance(values, (list, tuple))
-        and not isinstance(values, Columns)
-        and len(values) > 0
-        and isinstance(values[0], (list, tuple, Mapping, np.ndarray))
-    )
-
-
-def _are_scores(predictions: Any) -> bool:
-    """Return whether predictions are rows of scores, and not of ids."""
-    if isinstance(predictions, np.ndarray):
-        return predictions.ndim == 2 and predictions.dtype.kind == "f"
-    return isinstance(predictions, (list, tuple)) and any(
-        isinstance(row, (list, tuple, np.ndarray)) and any(isinstance(each, (float, np.floating)) for each in row[:9])
-        for row in predictions[:9]
-    )
-
-
-def _scores_of_ids(
-    scores: Any, ids: Any, argument: str = "predictions", ascending: bool = False, keep: str | None = None
-) -> list[dict[Any, Any]]:
-    """Return the values of each query by the ids in the same places; the id -1 is no document."""
-    scores, ids = (each.tolist() if isinstance(each, np.ndarray) else each for each in (scores, ids))
-    scores, ids = (each.to_pylist() if isinstance(each, ARROW) else each for each in (scores, ids))
-    lengths = [list(map(len, each)) for each in (scores, ids)]
-    if lengths[0] != lengths[1]:
-        at = next(
-            (at for at, both in enumerate(zip(*lengths, strict=False)) if both[0] != both[1]), min(map(len, lengths))
-        )
-        raise InputError(
-            f"query {at}: {argument} and document_ids differ in length; give an id for each value", "document_ids"
-        )
-    rows = []
-    for query, (of_query, its_ids) in enumerate(zip(scores, ids, strict=True)):
-        kept = [(each, score) for each, score in zip(its_ids, of_query, strict=True) if each != -1]
-        try:
-            own, kind = [score for _, score in kept], "run" if argument == "predictions" else "qrels"
-            rows.append(by_id([each for each, _ in kept], own, kind, ascending, keep=keep))
-        except ValueError as error:
-            raise within(error, "document_ids", f"query {query}") from None
-    return rows
-
-
-def _labels(scores: Any, relevant: Sequence[Any]) -> list[Any]:
-    """Return a label for each column of the scores, from the sets or mappings of relevant columns of each query."""
-    check_queries_equal(len(scores), len(relevant))
-    rows = []
-    for query, (of_query, columns) in enumerate(zip(scores, relevant, strict=True)):
-        row = np.zeros(len(of_query))
-        _refuse_other_columns("references", {query: columns}, len(row))
-        for each in columns:
-            row[each] = columns[each] if isinstance(columns, Mapping) else 1
-        rows.append(row)
-    return rows
 
 
 # ndcg/inputs/joins.py: Join rankings by ids, query by query: flat rows with the id of their query, mappings, and files.
@@ -6684,6 +6374,388 @@ def tied_rows(query: NDArray[np.int64], score: NDArray[Any]) -> NDArray[np.int64
     return np.flatnonzero(member) if isinstance(order, slice) else np.sort(order[member])
 
 
+# ndcg/inputs/ranked_ids.py: Convert ranked ids to mappings: lists of document ids, best first, and the ids of relevant documents.
+
+IdMapping = Mapping[Any, Mapping[Any, Any]]
+TABLE = "for the columns of a table also give data=, or query_ids and document_ids"
+WITH_IDS = "if one argument has text, sets or mappings, both must be ids: predictions best first, or {id: score}"
+ALONE = {"text", "empty"}  # kinds that are ids on both sides, without sets or mappings
+
+
+def by_ranked_ids(
+    predictions: Any, references: Any, score_order: str = "descending", keep: str | None = None
+) -> tuple[IdMapping, IdMapping] | None:
+    """Return ``{query: {document: value}}`` for ranked ids and the ids of relevant documents; None for other formats.
+
+    Predictions are the ids of each query's documents, best first, or a mapping of them to their scores; references a
+    list or a set of the ids of its relevant documents, or a mapping of them to their relevances. Queries are numbered.
+    Scores fall by one from rank to rank, or rise in ascending order; a listed document has the relevance 1.
+
+    >>> by_ranked_ids([["d3", "d1"]], [["d1"]])
+    ({0: {'d3': -1, 'd1': -2}}, {0: {'d1': 1}})
+    >>> by_ranked_ids([[7, 1]], [{1: 3}])
+    ({0: {7: -1, 1: -2}}, {0: {1: 3}})
+    >>> by_ranked_ids([[7, 1]], [[0, 3]]) is None  # scores and relevances
+    True
+    """
+    kinds = kind_of(predictions), kind_of(references)
+    if set(kinds) == {"text", "integers"}:
+        hint = "give ids as all text or all integers, scores and relevances as numbers"
+        if kinds[1] == "text":
+            hint += f"; {to_label(chain.from_iterable(row for row in references if row is not None))}"
+        raise InputError(f"{mark('predictions')} hold {kinds[0]} and references {kinds[1]}; {hint}")
+    are_lists = set(kinds) <= {*NESTED, "flat", "empty"}
+    if not are_lists or not ("sets" in kinds or "text" in kinds) or not ("sets" in kinds or set(kinds) <= ALONE):
+        return None
+    ranked, relevant = ([_plain_row(row) for row in rows_of(side)] for side in (predictions, references))
+    refuse_pairs_of_ids(ranked, relevant)
+    check_queries_equal(len(ranked), len(relevant))
+    sides = {"predictions": dict(enumerate(ranked)), "references": dict(enumerate(relevant))}
+    found = _of_one_kind(sides, score_order, keep)
+    return found["predictions"], found["references"]
+
+
+def with_ids_by_query(
+    predictions: Any, references: Any, score_order: str = "descending", keep: str | None = None
+) -> tuple[Any, Any]:
+    """Return both sides, with ``{query: {document: value}}`` for mappings of queries to ids; others unchanged.
+
+    The ids are as in `by_ranked_ids`; a list of integers in a mapping holds ids, as in a file.
+
+    >>> with_ids_by_query({"u1": ["d7", "d9"]}, {"u1": {"d7"}})
+    ({'u1': {'d7': -1, 'd9': -2}}, {'u1': {'d7': 1}})
+    """
+    sides = {"predictions": predictions, "references": references}
+    for argument, side in sides.items():
+        if not isinstance(side, Mapping) or set(map(type, side.values())) <= {dict}:
+            continue
+        check_ids(argument, side, nested=False)
+        listed = {query: _plain_row(row, argument) for query, row in side.items() if not isinstance(row, Mapping)}
+        try:
+            sides[argument] = {**side, **_of_one_kind({argument: listed}, score_order, keep)[argument]}
+        except ValueError as error:
+            raise ValueError(f"{error}; {TABLE}") from None
+    return sides["predictions"], sides["references"]
+
+
+def _plain_row(row: Any, argument: str = "") -> Any:
+    """Return the ids of a query as a list if they are in an array or a column."""
+    row = row if isinstance(row, (list, tuple, Set, str, bytes, Mapping)) or not argument else plain(argument, row)
+    return rows_of(row)
+
+
+def check_queries_equal(predicted: int, referred: int) -> None:
+    """Raise an error if predictions and references have different numbers of queries."""
+    if predicted != referred:
+        raise InputError(
+            f"{mark('predictions')} hold {predicted} queries and references {referred}; give both for every query"
+        )
+
+
+def _of_one_kind(
+    sides: Mapping[str, Mapping[Any, Any]], score_order: str, keep: str | None
+) -> dict[str, dict[Any, Mapping[Any, Any]]]:
+    """Return the values of the documents of each query by their ids, which must all be of one kind."""
+    found = {
+        argument: {query: _by_id(argument, query, row, score_order, keep) for query, row in side.items()}
+        for argument, side in sides.items()
+    }
+    types = set(map(type, chain.from_iterable(chain.from_iterable(side.values() for side in found.values()))))
+    if len(set(map(id_kind, types))) > 1:
+        examples: dict[str, str] = {}
+        for argument, side in found.items():
+            for query, documents in side.items():
+                for document in documents:
+                    place = f"{shown(document)} in {argument}, query {shown(query)}"
+                    examples.setdefault(id_kind(type(document)), place)
+        places = ", and ".join(place for _, place in sorted(examples.items(), reverse=True))
+        raise ValueError(f"ids must be all text or all integers; got {places}")
+    return found
+
+
+def _by_id(argument: str, query: Any, row: Any, score_order: str, keep: str | None = None) -> Mapping[Any, Any]:
+    """Return a query's documents with their values, from a mapping or by position."""
+    kind = "run" if argument == "predictions" else "qrels"
+    if row is None:
+        raise InputError(f"query {shown(query)} is None; give [] if there is no document", argument)
+    try:
+        if not isinstance(row, (list, tuple, Set, Mapping)):
+            raise ValueError(f"must be a list of ids, a set or a mapping; got {shown(row)}")
+        if isinstance(row, Set) and kind == "run" and not types_of_no_ids(row):
+            raise ValueError("a set has no order; give a list of ids, best first")
+        if kind == "run" and isinstance(row, (list, tuple)) and row and row[-1] == -1:
+            row = row[: len(row) - _fill(row)]
+        found = by_id(row, None, kind, score_order == "ascending", WITH_IDS, keep if kind == "run" else None)
+        return row if isinstance(row, Mapping) else found
+    except ValueError as error:
+        raise within(error, argument, f"query {shown(query)}") from None
+
+
+def _fill(row: Sequence[Any]) -> int:
+    """Return how many ids at the end are -1, with which FAISS fills up what it does not find."""
+    return next((at for at, each in enumerate(reversed(row)) if each != -1), len(row))
+
+
+# ndcg/inputs/meetings.py: Put both sides together where only both tell what they are: matrices of ids and scores, files without ids, columns.
+
+class Meeting(NamedTuple):
+    """Two sides that are read in a way of their own if they meet."""
+
+    run: Sequence[str]  # the kinds of the predictions; empty for any
+    qrels: Sequence[str]  # the kinds of the references; empty for any
+    read: Callable[..., Any]  # returns the inputs as they are read then
+    query_ids: bool | None = None  # whether there are ids of queries; None if it does not matter
+    document_ids: bool | None = None
+
+    def meets(self, inputs: Any, run: str, qrels: str) -> bool:
+        """Return whether the inputs, of these kinds, are such a pair."""
+        given = (self.query_ids, inputs.query_ids), (self.document_ids, inputs.document_ids)
+        return (
+            (not self.run or run in self.run)
+            and (not self.qrels or qrels in self.qrels)
+            and all(asked is None or asked is (ids is not None) for asked, ids in given)
+        )
+
+
+def together(inputs: Any, score_order: str = "descending", keep: str | None = None) -> Any:
+    """Return inputs whose format depends on both sides as mappings, columns of ids or lists; others unchanged."""
+    kinds = kind_of(inputs.predictions), kind_of(inputs.references)
+    if set(kinds) <= set(BY_ID):
+        return inputs
+    for meeting in MEETINGS:
+        if meeting.meets(inputs, *kinds):
+            inputs = meeting.read(inputs, score_order == "ascending", keep)
+            kinds = kind_of(inputs.predictions), kind_of(inputs.references)
+    return inputs
+
+
+# Files without ids
+
+
+def _scores_of_rows(inputs: Any, *_: Any) -> Any:
+    """Return the scores of a file, a line each, which are those of rows that have ids in other arguments."""
+    return inputs._replace(predictions=inputs.predictions.value)
+
+
+def _rows_of_letor(inputs: Any, *_: Any) -> Any:
+    """Return the scores of the rows of a file of LETOR, as columns with the rows' ids."""
+    return inputs._replace(predictions=of_letor(inputs.predictions, inputs.references))
+
+
+def of_letor(predictions: Any, references: Any) -> Any:
+    """Return the scores of the rows of a file of LETOR, if that is the references, as columns with the rows' ids.
+
+    Beside other references, predictions that are no such scores are returned unchanged.
+    """
+    are_scores = kind_of(predictions) == "rows"
+    if kind_of(references) != "rows" and not are_scores:
+        return predictions
+    if kind_of(references) != "rows":
+        hint = "give references as LETOR, or query_ids and references as arrays"
+        raise InputError(f"the file has scores without ids; {hint}", "predictions")
+    if are_scores and predictions.place is None:
+        return predictions  # they have the ids of the rows already
+    are_flat = kind_of(predictions) not in NESTED or getattr(predictions, "shape", ())[1:] == (1,)
+    if not are_scores and (isinstance(predictions, (Mapping, Columns)) or not are_flat):
+        hint = "give a score for each row, in a flat array or in a file, one a line"
+        raise InputError(f"the references are rows of LETOR, which have no ids of documents; {hint}", "predictions")
+    scores = predictions.value if are_scores else predictions
+    column = read_flat_column("predictions", scores, lambda _, row: f"row {row}")
+    if len(column.values) != len(references.query):
+        rows = f"{len(column.values)} scores for {len(references.query)} rows of the references"
+        raise InputError(f"holds {rows}; give one for each row, in their order", "predictions")
+    return references._replace(value=column.values, place=None).retrieved(column.present)
+
+
+def _by_position(inputs: Any, *_: Any) -> Any:
+    """Return a file without ids of queries as a list of mappings, if the other side is a list."""
+    run, qrels = inputs.predictions, inputs.references
+    run = _alike("predictions", run, qrels)
+    return inputs._replace(predictions=run, references=_alike("references", qrels, run))
+
+
+def _alike(argument: str, side: Any, other: Any) -> Any:
+    """Return a file without ids of queries as a list of mappings, if the other side is a list; others unchanged."""
+    if kind_of(side) != "positions":
+        return side
+    if kind_of(other) in BY_ID:
+        hint = 'name them in both, as in {"query_id": "q1", "hits": [...]} or {"q1": [...]}'
+        raise InputError(f"the file names no queries, which the other side does; {hint}", argument)
+    if isinstance(other, Columns) and argument == "references":
+        check_queries_equal(other.positions or 0, side.positions)
+    if not isinstance(other, (list, tuple, np.ndarray, *ARROW)):
+        return side
+    rows: list[dict[Any, Any]] = [{} for _ in range(side.positions)]
+    at = np.array(side.query_ids.to_pylist(), np.int64)[side.query].tolist()
+    for query, document, value in zip(at, side.document.to_pylist(), side.value.tolist(), strict=True):
+        rows[query][document] = value
+    return rows
+
+
+# Positions of candidates, and numbers of columns
+
+
+def _by_candidate(inputs: Any, *_: Any) -> Any:
+    """Return hits whose ids are positions of candidates as mappings, and the labels of all candidates by position."""
+    predictions, references = inputs.predictions.rows, inputs.references
+    if isinstance(predictions, Mapping):
+        labels = references if isinstance(references, Mapping) else {}
+    else:
+        labels = dict(enumerate(references)) if isinstance(references, (list, tuple, np.ndarray)) else {}
+    for query, hits in predictions.items() if isinstance(predictions, Mapping) else enumerate(predictions):
+        row = labels.get(query)
+        if not isinstance(row, (list, tuple, np.ndarray)):
+            continue
+        for index in hits:
+            if isinstance(index, int) and not 0 <= index < len(row):
+                problem = f"the index {index} is not that of a candidate, 0 to {len(row) - 1}"
+                raise InputError(
+                    f"{problem}; give the labels of all that were sent", "predictions", f"query {shown(query)}"
+                )
+    return inputs._replace(predictions=predictions, references=_by_index(references))
+
+
+def _by_index(side: Any) -> Any:
+    """Return the values of each query by their positions."""
+
+    def by_index(row: Any) -> Any:
+        row = row.tolist() if isinstance(row, np.ndarray) else row
+        return dict(enumerate(row)) if isinstance(row, (list, tuple)) else row
+
+    if isinstance(side, Mapping):
+        return {query: by_index(row) for query, row in side.items()}
+    return list(map(by_index, rows_of(side))) if isinstance(side, (list, tuple, np.ndarray, *ARROW)) else side
+
+
+def _by_column_of_run(inputs: Any, *_: Any) -> Any:
+    """Return a sparse matrix of scores by the numbers of its columns, which are the ids in the references."""
+    _refuse_other_columns("references", inputs.references, inputs.predictions.shape[1])
+    return inputs._replace(predictions=_by_column(inputs.predictions))
+
+
+def _by_column_of_qrels(inputs: Any, *_: Any) -> Any:
+    """Return a sparse matrix of relevances by the numbers of its columns, if the run has these numbers."""
+    predictions, columns = inputs.predictions, inputs.references.shape[1]
+    if isinstance(predictions, ARROW):
+        return inputs
+    if kind_of(predictions) == "integers" and any(len(row) == columns for row in predictions):
+        return inputs
+    _refuse_other_columns("predictions", rows_of(predictions), columns, first=-1)  # -1 is no document
+    return inputs._replace(references=_by_column(inputs.references))
+
+
+def _by_column(sparse: Any) -> list[dict[int, Any]]:
+    """Return what each query stores in a sparse matrix, by the numbers of the columns."""
+    ends = sparse.indptr.tolist()
+    cells = list(zip(sparse.indices.tolist(), sparse.data.tolist(), strict=True))
+    return [dict(cells[start:end]) for start, end in pairwise(ends)]
+
+
+def _refuse_other_columns(argument: str, side: Any, columns: int, first: int = 0) -> None:
+    """Raise an error for ids beside a matrix on the other side that are not numbers of its columns."""
+    queries = side.items() if isinstance(side, Mapping) else () if isinstance(side, Columns) else enumerate(side)
+    for query, documents in queries:
+        for each in documents if isinstance(documents, (list, tuple, Set, Mapping)) else ():
+            if not isinstance(each, (int, np.integer)) or not first <= each < columns:
+                other = {"predictions": "references", "references": "scores"}[argument]
+                problem = f"{shown(each)} is not the number of a column of the {other}, 0 to {columns - 1}"
+                raise InputError(
+                    f"query {shown(query)}: {problem}; give the ids of the columns as document_ids", argument
+                )
+
+
+def _labels_of_columns(inputs: Any, *_: Any) -> Any:
+    """Return a label for each column of the scores, from sets or mappings of the numbers of relevant columns."""
+    scores, relevant = inputs.predictions, inputs.references
+    are_sets = all(isinstance(row, (Set, Mapping)) for row in relevant) and any(map(len, relevant))
+    if not are_sets or not all(isinstance(each, (int, np.integer)) for row in relevant for each in row):
+        return inputs
+    check_queries_equal(len(scores), len(relevant))
+    rows = []
+    for query, (of_query, columns) in enumerate(zip(scores, relevant, strict=True)):
+        row = np.zeros(len(of_query))
+        _refuse_other_columns("references", {query: columns}, len(row))
+        for each in columns:
+            row[each] = columns[each] if isinstance(columns, Mapping) else 1
+        rows.append(row)
+    return inputs._replace(references=rows)
+
+
+# Rows with ids in other arguments
+
+
+def _by_document_ids(inputs: Any, ascending: bool, keep: str | None) -> Any:
+    """Return a matrix of scores by the matrix of their documents' ids, and the relevances likewise if they are one."""
+    predictions, references, document_ids = inputs.predictions, inputs.references, inputs.document_ids
+    if kind_of(document_ids) not in NESTED:
+        return inputs
+    if kind_of(references) in (*OF_NUMBERS, "flat"):  # integers in lists are values
+        references = _values_of_ids(references, document_ids, "references")
+    predictions = _values_of_ids(predictions, document_ids, "predictions", ascending, keep)
+    return inputs._replace(predictions=predictions, references=references, document_ids=None)
+
+
+def _values_of_ids(
+    values: Any, ids: Any, argument: str, ascending: bool = False, keep: str | None = None
+) -> list[dict[Any, Any]]:
+    """Return the values of each query by the ids in the same places; the id -1 is no document."""
+    values, ids = rows_of(values), rows_of(ids)
+    lengths = [list(map(len, each)) for each in (values, ids)]
+    if lengths[0] != lengths[1]:
+        at = next(
+            (at for at, both in enumerate(zip(*lengths, strict=False)) if both[0] != both[1]), min(map(len, lengths))
+        )
+        raise InputError(
+            f"query {at}: {argument} and document_ids differ in length; give an id for each value", "document_ids"
+        )
+    rows = []
+    for query, (of_query, its_ids) in enumerate(zip(values, ids, strict=True)):
+        kept = [(each, value) for each, value in zip(its_ids, of_query, strict=True) if each != -1]
+        try:
+            own, kind = [value for _, value in kept], "run" if argument == "predictions" else "qrels"
+            rows.append(by_id([each for each, _ in kept], own, kind, ascending, keep=keep))
+        except ValueError as error:
+            raise within(error, "document_ids", f"query {query}") from None
+    return rows
+
+
+def _scores_by_column(inputs: Any, *_: Any) -> Any:
+    """Return a matrix of scores whose columns are the documents of the references, by the numbers of the columns."""
+    predictions = _by_index(inputs.predictions)
+    columns = max(len(row) for row in predictions if isinstance(row, dict))
+    _refuse_other_columns("references", inputs.references, columns)
+    return inputs._replace(predictions=predictions)
+
+
+def _by_query_ids(inputs: Any, *_: Any) -> Any:
+    """Return a list of queries by their ids, if there is one for each."""
+    predictions, query_ids = inputs.predictions, inputs.query_ids
+    if len(query_ids) != len(predictions):
+        return inputs
+    if isinstance(query_ids, (Set, Mapping)):
+        raise InputError(
+            f"a {type(query_ids).__name__} has no order of its own; give a list, an id for each row", "query_ids"
+        )
+    ids = list(query_ids.tolist() if isinstance(query_ids, np.ndarray) else as_list(query_ids))
+    return inputs._replace(predictions=dict_of_queries("query_ids", ids, rows_of(predictions)), query_ids=None)
+
+
+MEETINGS = (  # each is tried in this order, on what those before it made
+    Meeting(("rows",), (), _scores_of_rows, query_ids=True),
+    Meeting(("rows",), (), _rows_of_letor),
+    Meeting((), ("rows",), _rows_of_letor),
+    Meeting(("positions",), (), _by_position),
+    Meeting((), ("positions",), _by_position),
+    Meeting(("indices",), (), _by_candidate),
+    Meeting(NESTED, (), _by_document_ids, document_ids=True),
+    Meeting(("sparse",), (*BY_ID, "sets"), _by_column_of_run),
+    Meeting(("integers", "sets"), ("sparse",), _by_column_of_qrels),
+    Meeting(("scores",), BY_ID, _scores_by_column, query_ids=True),
+    Meeting((*NESTED, "empty"), BY_ID, _by_query_ids, query_ids=True),
+    Meeting(("scores",), ("sets",), _labels_of_columns, query_ids=False),
+)
+
+
 # ndcg/inputs/sparse.py: Read sparse matrices of SciPy, with a row per query and a column per document, on one side or on both.
 
 def join_sparse(predictions: Any, references: Any, ignore_index: float | None, score_order: str) -> Rankings:
@@ -6875,7 +6947,8 @@ def settled_systems(
     with_fields = {
         name for name, side in sides.items() if side is not given[name] or getattr(side, "has_fields", False)
     }
-    _refuse_names_of_nothing(inputs, not with_fields.isdisjoint(runs), not with_fields <= runs.keys())
+    ids = {name: getattr(inputs, name) for name in ("query_ids", "document_ids")}
+    refuse_names_of_nothing(fields, not with_fields.isdisjoint(runs), not with_fields <= runs.keys(), **ids)
     if any(isinstance(side, Columns) for side in sides.values()):  # text names columns
         shared |= {name: None for name in ("query_ids", "document_ids") if isinstance(shared[name], str)}
     together_with = {**dict.fromkeys(runs), **shared, **sides}
@@ -6887,18 +6960,22 @@ def settled_systems(
     ]
 
 
-def _refuse_names_of_nothing(inputs: Inputs, run_has: bool, qrels_have: bool) -> None:
-    """Raise an error for a name beside sides without columns or fields, such as files of TREC and mappings."""
-    arguments = {each: name for name in ("query_ids", "document_ids") if isinstance(each := getattr(inputs, name), str)}
-    for field, (of_run, of_qrels) in check_fields(inputs.names).items():
+def refuse_names_of_nothing(fields: Any, run_has: bool, qrels_have: bool, **arguments: Any) -> None:
+    """Raise an error for a name beside sides without columns or fields, such as files of TREC and mappings.
+
+    `arguments` are those that give a name in place of `fields`, such as ``query_ids="reader"``.
+    """
+    for field, (of_run, of_qrels) in check_fields(fields).items():
         has: dict[Any, bool] = {of_run: run_has and field != "relevance"}
         has[of_qrels] = has.get(of_qrels, False) or (qrels_have and field != "score")
         if name := next((name for name, is_there in has.items() if name is not None and not is_there), None):
-            whose = "neither side" if of_run == of_qrels else "the run" if name == of_run else "the references"
-            whose = {"score": "the run", "relevance": "the references"}.get(field, whose)
-            problem = f"{shown(name)} names a column or a field, but {mark(whose)} has none"
-            hint = "files of TREC, mappings and lists have their queries and documents by their places"
-            raise InputError(f"{problem}; {hint}", arguments.get(name, f"fields: {field}"))
+            of_one = field in ("score", "relevance") or of_run != of_qrels
+            side = "the run" if field == "score" or (field != "relevance" and name == of_run) else "the references"
+            lack = f"{side} has none" if of_one else "neither side has any"
+            argument = next((each for each, given in arguments.items() if isinstance(given, str) and given == name), "")
+            call = mark(argument, name) if argument else mark("fields", {field: name})
+            hint = "files of TREC, mappings and lists tell queries and documents by their places"
+            raise InputError(f"{call} names a column or a field, but {lack}; {hint}")
 
 
 def refuse_same_iterator(sides: Mapping[str, Any]) -> None:
@@ -6978,22 +7055,21 @@ def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:
     predictions, references, query_ids, document_ids, exclude, *_ = inputs
     if inputs.are_numbers:
         return join_lists(predictions, references, how["ignore_index"], how["score_order"], how["labels"])
-    if inputs.are_mappings or (are_columns_with_ids(predictions) and are_columns_with_ids(references)):
+    run, qrels = kind_of(predictions), kind_of(references)
+    if inputs.are_mappings or run == qrels == "columns":
         _refuse_ids_of_rows(query_ids, document_ids)
         return join_by_id(predictions, references, exclude, **how)
     for argument, side in (("predictions", predictions), ("references", references)):
         if side is None:
             hint = f"; only the measure IDCG needs no {mark('predictions')}" if argument == "predictions" else ""
             raise InputError(f"{mark(argument)} are missing; give predictions and references together{hint}")
-    are_labels = how["labels"] is not None and _are_labels(predictions, references)
+    # text in the references is labels beside numbers, and ids beside ids
+    are_labels = how["labels"] is not None and run in (*OF_NUMBERS, "flat") and qrels == "text"
     if query_ids is None:
-        for argument, side, other in (
-            ("predictions", predictions, references),
-            ("references", references, predictions),
-        ):
+        for argument, side, other in (("predictions", predictions, qrels), ("references", references, run)):
             if not isinstance(side, Columns) and not (argument == "references" and are_labels):
-                refuse_other_rows(argument, side, isinstance(other, (Mapping, Columns)))
-    if query_ids is None and exclude is None and _inputs_reading_are_columns(predictions, references):
+                refuse_other_rows(argument, side, other in BY_ID)
+    if query_ids is None and exclude is None and "sparse" in (run, qrels) and {run, qrels}.isdisjoint(BY_ID):
         return join_sparse(predictions, references, how["ignore_index"], how["score_order"])
     have_ids = query_ids is None and not are_labels
     if have_ids and (ranked := by_ranked_ids(predictions, references, how["score_order"], keep)) is not None:
@@ -7022,15 +7098,10 @@ def without_run(inputs: Inputs, score_order: str, labels: Labels | None) -> Inpu
         return inputs._replace(predictions={})
     if is_sparse(references):
         return inputs._replace(predictions=np.full(references.shape, unretrieved))
-    if labels is None and kind_of_ids(references) not in ("integers", "numbers"):
+    if labels is None and kind_of(references) not in (*OF_NUMBERS, "flat"):
         return inputs._replace(predictions=[[] for _ in references])
     offsets = read_column("references", references, labels=labels).offsets
     return inputs._replace(predictions=[np.full(each, unretrieved) for each in np.diff(offsets)])
-
-
-def _are_labels(predictions: Any, references: Any) -> bool:
-    """Return whether text in the references is labels, and not ids: the predictions are numbers."""
-    return kind_of_ids(predictions) in ("numbers", "integers") and kind_of_ids(references) == "text"
 
 
 def _refuse_ids_of_rows(query_ids: Any, document_ids: Any) -> None:
@@ -7041,13 +7112,6 @@ def _refuse_ids_of_rows(query_ids: Any, document_ids: Any) -> None:
         )
     if document_ids is not None:
         raise InputError(f"{mark('document_ids')} are for flat predictions and references; give query_ids too")
-
-
-def _inputs_reading_are_columns(predictions: Any, references: Any) -> bool:
-    """Return whether a side is sparse, and the other one too or no mapping or file."""
-    return any(map(is_sparse, (predictions, references))) and not any(
-        isinstance(side, (Mapping, Columns)) for side in (predictions, references)
-    )
 
 
 def _are_by_id(predictions: Any, references: Any, query_ids: Any) -> bool:
@@ -8417,7 +8481,7 @@ def read_columns(
         numbers, columns = numbers[kept], columns.only(kept)
     if columns.present is not None:
         numbers, present = numbers[columns.present], columns.present
-        columns = of_present(columns, present) if kind == "run" else columns.only(present)
+        columns = columns.retrieved(present) if kind == "run" else columns.only(present)
         columns = columns._replace(present=None)
     return columns._replace(
         place=lambda row: f"{of_file(path)}: {place(int(numbers[row]))}",

@@ -28,7 +28,6 @@ import numpy as np
 import pyarrow as pa
 
 from ..inputs.fields import names_of_side
-from ..inputs.formats import of_present
 from ..inputs.hashes import Columns, best_rows, hashes_of, repeated_row
 from ..inputs.ids import once
 from ..inputs.tables import values_by_order
@@ -117,7 +116,7 @@ def read_columns(
         numbers, columns = numbers[kept], columns.only(kept)
     if columns.present is not None:
         numbers, present = numbers[columns.present], columns.present
-        columns = of_present(columns, present) if kind == "run" else columns.only(present)
+        columns = columns.retrieved(present) if kind == "run" else columns.only(present)
         columns = columns._replace(present=None)
     return columns._replace(
         place=lambda row: f"{of_file(path)}: {place(int(numbers[row]))}",

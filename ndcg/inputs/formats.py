@@ -5,12 +5,11 @@ Other formats are left as they are: lists and columns of numbers, mappings, and 
 
 import io
 from collections.abc import Iterator, Mapping, Sequence, Set
-from itertools import count, pairwise
+from itertools import count
 from types import NoneType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from ..measure.labels import Labels
 from ..measure.messages import InputError, shown, warn, within
@@ -30,8 +29,8 @@ from .fields import (
 )
 from .hashes import Columns, best_rows, hashes_of, repeated_row
 from .hits import HitReader, Hits, answers_in, are_hits, by_id
-from .ids import as_list, id_column, id_kind, once, read_ids
-from .ranked_ids import check_queries_equal, kind_of_ids
+from .ids import id_column, id_kind, once, read_ids
+from .kinds import Indices
 from .sources import (
     ARROW,
     is_database_query,
@@ -237,16 +236,10 @@ def _of_table(argument: str, table: Any, columns: Sequence[Any], names: Names) -
         rows = np.arange(len(numbers)) if column.present is None else np.flatnonzero(column.present)
         side = side if column.present is None else side.only(column.present)
         return side._replace(place=lambda row: f"row {rows[row]}")
-    return of_present(side, column.present)  # after an outer join, a document without a score was not retrieved
+    return side.retrieved(column.present)  # after an outer join, a document without a score was not retrieved
 
 
 # Hits
-
-
-class Indices(NamedTuple):
-    """Hits of rerankers, by query, whose ids are positions in the lists of the references."""
-
-    rows: Any
 
 
 def _hits(argument: str, side: Any, names: Names) -> Any:
@@ -318,251 +311,3 @@ def _is_plain(row: Any) -> bool:
 
 def _is_empty(row: Any) -> bool:
     return row is None or (isinstance(row, (list, tuple, Mapping)) and not row)
-
-
-# Formats of both sides
-
-
-def together(inputs: Any, score_order: str = "descending", keep: str | None = None) -> Any:
-    """Return inputs whose format depends on both sides as mappings: matrices of ids and scores, and sets of columns."""
-    predictions, references, query_ids, document_ids = inputs[:4]
-    if are_columns_with_ids(predictions) and are_columns_with_ids(references):
-        return inputs
-    if query_ids is not None and isinstance(predictions, Columns) and predictions.are_rows:
-        predictions = predictions.value
-    predictions = of_rows(predictions, references)
-    predictions, references = (
-        _alike("predictions", predictions, references),
-        _alike("references", references, predictions),
-    )
-    if isinstance(predictions, Indices):
-        _refuse_other_candidates(predictions.rows, references)
-        predictions, references = predictions.rows, _by_index(references)
-    if document_ids is not None and _is_nested(predictions) and _is_nested(document_ids):
-        if not isinstance(references, (Mapping, Columns)) and kind_of_ids(references) in ("integers", "numbers"):
-            references = _scores_of_ids(references, document_ids, "references")  # integers in lists are values
-        ascending = score_order == "ascending"
-        predictions, document_ids = _scores_of_ids(predictions, document_ids, ascending=ascending, keep=keep), None
-    if is_sparse(predictions) and _has_ids(references):
-        _refuse_other_columns("references", references, predictions.shape[1])
-        predictions = _by_column(predictions)
-    elif is_sparse(references) and _are_columns_beside(predictions, references):
-        references = _by_column(references)
-    are_by_query = isinstance(references, (Mapping, Columns)) and _is_nested(predictions)
-    if query_ids is not None and are_by_query and _are_scores(predictions):
-        predictions = _by_index(predictions)
-        columns = max(len(row) for row in predictions if isinstance(row, dict))
-        _refuse_other_columns("references", references, columns)
-    if query_ids is not None and are_by_query and len(query_ids) == len(predictions):
-        predictions, query_ids = dict_of_queries("query_ids", _ids_in_order(query_ids), predictions), None
-    if query_ids is None and isinstance(references, (list, tuple)) and _are_scores(predictions):
-        are_sets = all(isinstance(row, (Set, Mapping)) for row in references) and any(map(len, references))
-        if are_sets and all(isinstance(each, (int, np.integer)) for row in references for each in row):
-            references = _labels(predictions, references)
-    return inputs._replace(
-        predictions=predictions, references=references, query_ids=query_ids, document_ids=document_ids
-    )
-
-
-def are_columns_with_ids(side: Any) -> bool:
-    """Return whether a side is a table or a file whose rows name their query and their document."""
-    return isinstance(side, Columns) and side.positions is None and not side.are_rows
-
-
-def _ids_in_order(query_ids: Any) -> list[Any]:
-    """Return the ids of the queries of rows as a list."""
-    if isinstance(query_ids, (Set, Mapping)):
-        raise InputError(
-            f"a {type(query_ids).__name__} has no order of its own; give a list, an id for each row", "query_ids"
-        )
-    return list(query_ids.tolist() if isinstance(query_ids, np.ndarray) else as_list(query_ids))
-
-
-def _alike(argument: str, side: Any, other: Any) -> Any:
-    """Return a file without ids of queries as a list of mappings, if the other side is a list; others unchanged."""
-    if not isinstance(side, Columns) or side.positions is None:
-        return side
-    if isinstance(other, Mapping) or (isinstance(other, Columns) and other.positions is None):
-        hint = 'name them in both, as in {"query_id": "q1", "hits": [...]} or {"q1": [...]}'
-        raise InputError(f"the file names no queries, which the other side does; {hint}", argument)
-    if isinstance(other, Columns) and argument == "references":
-        check_queries_equal(other.positions or 0, side.positions)
-    if not isinstance(other, (list, tuple, np.ndarray, *ARROW)):
-        return side
-    rows: list[dict[Any, Any]] = [{} for _ in range(side.positions)]
-    at = np.array(side.query_ids.to_pylist(), np.int64)[side.query].tolist()
-    for query, document, value in zip(at, side.document.to_pylist(), side.value.tolist(), strict=True):
-        rows[query][document] = value
-    return rows
-
-
-def of_rows(predictions: Any, references: Any) -> Any:
-    """Return the scores of the rows of a file of LETOR, if that is the references, as columns with the rows' ids.
-
-    Beside other references, predictions are returned unchanged.
-    """
-    are_scores = isinstance(predictions, Columns) and predictions.are_rows
-    if not isinstance(references, Columns) or not references.are_rows:
-        if are_scores:
-            hint = "give references as LETOR, or query_ids and references as arrays"
-            raise InputError(f"the file has scores without ids; {hint}", "predictions")
-        return predictions
-    if are_scores and predictions.place is None:
-        return predictions  # which have the ids of the rows already
-    are_flat = not _is_nested(predictions) or getattr(predictions, "shape", ())[1:] == (1,)
-    if not are_scores and (isinstance(predictions, (Mapping, Columns)) or not are_flat):
-        hint = "give a score for each row, in a flat array or in a file, one a line"
-        raise InputError(f"the references are rows of LETOR, which have no ids of documents; {hint}", "predictions")
-    scores = predictions.value if are_scores else predictions
-    column = read_flat_column("predictions", scores, lambda _, row: f"row {row}")
-    if len(column.values) != len(references.query):
-        rows = f"{len(column.values)} scores for {len(references.query)} rows of the references"
-        raise InputError(f"holds {rows}; give one for each row, in their order", "predictions")
-    return of_present(references._replace(value=column.values, place=None), column.present)
-
-
-def of_present(run: Columns, present: Any) -> Columns:
-    """Return the rows of a run that have a score, and the queries that have such rows."""
-    if present is None:
-        return run
-    run = run.only(present)
-    used = np.unique(run.query)
-    return run._replace(query=np.searchsorted(used, run.query), query_ids=run.query_ids.take(pa.array(used)))
-
-
-def _has_ids(side: Any) -> bool:
-    """Return whether the first query that is not empty has a set or a mapping, or queries are matched by their ids."""
-    if isinstance(side, (Mapping, Columns)):
-        return True
-    first = next((row for row in side if not _is_empty(row)), None) if isinstance(side, (list, tuple)) else None
-    return isinstance(first, (Set, Mapping))
-
-
-def _are_columns_beside(predictions: Any, references: Any) -> bool:
-    """Return whether predictions beside sparse references are numbers of columns, or mappings of them to scores.
-
-    Raises:
-        ValueError: the references have no such column.
-    """
-    columns = references.shape[1]
-    if not _is_nested(predictions) or isinstance(predictions, ARROW):
-        return False
-    if not _has_ids(predictions) and (
-        kind_of_ids(predictions) != "integers" or any(len(row) == columns for row in predictions)
-    ):
-        return False
-    rows = predictions.tolist() if isinstance(predictions, np.ndarray) else predictions
-    _refuse_other_columns("predictions", rows, columns, first=-1)  # -1 is no document
-    return True
-
-
-def _refuse_other_columns(argument: str, side: Any, columns: int, first: int = 0) -> None:
-    """Raise an error for ids beside a matrix on the other side that are not numbers of its columns."""
-    queries = side.items() if isinstance(side, Mapping) else () if isinstance(side, Columns) else enumerate(side)
-    for query, documents in queries:
-        for each in documents if isinstance(documents, (list, tuple, Set, Mapping)) else ():
-            if not isinstance(each, (int, np.integer)) or not first <= each < columns:
-                other = {"predictions": "references", "references": "scores"}[argument]
-                problem = f"{shown(each)} is not the number of a column of the {other}, 0 to {columns - 1}"
-                raise InputError(
-                    f"query {shown(query)}: {problem}; give the ids of the columns as document_ids", argument
-                )
-
-
-def _by_column(sparse: Any) -> list[dict[int, Any]]:
-    """Return what each query stores in a sparse matrix, by the numbers of the columns."""
-    ends = sparse.indptr.tolist()
-    cells = list(zip(sparse.indices.tolist(), sparse.data.tolist(), strict=True))
-    return [dict(cells[start:end]) for start, end in pairwise(ends)]
-
-
-def _refuse_other_candidates(predictions: Any, references: Any) -> None:
-    """Raise an error for indices of a reranker that no candidate has, beside a list of labels for each query."""
-    if isinstance(predictions, Mapping):
-        labels = references if isinstance(references, Mapping) else {}
-    else:
-        labels = dict(enumerate(references)) if isinstance(references, (list, tuple, np.ndarray)) else {}
-    for query, hits in predictions.items() if isinstance(predictions, Mapping) else enumerate(predictions):
-        row = labels.get(query)
-        if not isinstance(row, (list, tuple, np.ndarray)):
-            continue
-        for index in hits:
-            if isinstance(index, int) and not 0 <= index < len(row):
-                problem = f"the index {index} is not that of a candidate, 0 to {len(row) - 1}"
-                raise InputError(
-                    f"{problem}; give the labels of all that were sent", "predictions", f"query {shown(query)}"
-                )
-
-
-def _by_index(references: Any) -> Any:
-    """Return the values of each query by their positions."""
-
-    def by_index(row: Any) -> Any:
-        row = row.tolist() if isinstance(row, np.ndarray) else row
-        return dict(enumerate(row)) if isinstance(row, (list, tuple)) else row
-
-    if isinstance(references, Mapping):
-        return {query: by_index(row) for query, row in references.items()}
-    return list(map(by_index, references)) if isinstance(references, (list, tuple, np.ndarray)) else references
-
-
-def _is_nested(values: Any) -> bool:
-    """Return whether values have a row for each query."""
-    if isinstance(values, np.ndarray):
-        return values.ndim == 2
-    if isinstance(values, ARROW):
-        return bool(pa.types.is_nested(values.type))
-    return (
-        isinstance(values, (list, tuple))
-        and not isinstance(values, Columns)
-        and len(values) > 0
-        and isinstance(values[0], (list, tuple, Mapping, np.ndarray))
-    )
-
-
-def _are_scores(predictions: Any) -> bool:
-    """Return whether predictions are rows of scores, and not of ids."""
-    if isinstance(predictions, np.ndarray):
-        return predictions.ndim == 2 and predictions.dtype.kind == "f"
-    return isinstance(predictions, (list, tuple)) and any(
-        isinstance(row, (list, tuple, np.ndarray)) and any(isinstance(each, (float, np.floating)) for each in row[:9])
-        for row in predictions[:9]
-    )
-
-
-def _scores_of_ids(
-    scores: Any, ids: Any, argument: str = "predictions", ascending: bool = False, keep: str | None = None
-) -> list[dict[Any, Any]]:
-    """Return the values of each query by the ids in the same places; the id -1 is no document."""
-    scores, ids = (each.tolist() if isinstance(each, np.ndarray) else each for each in (scores, ids))
-    scores, ids = (each.to_pylist() if isinstance(each, ARROW) else each for each in (scores, ids))
-    lengths = [list(map(len, each)) for each in (scores, ids)]
-    if lengths[0] != lengths[1]:
-        at = next(
-            (at for at, both in enumerate(zip(*lengths, strict=False)) if both[0] != both[1]), min(map(len, lengths))
-        )
-        raise InputError(
-            f"query {at}: {argument} and document_ids differ in length; give an id for each value", "document_ids"
-        )
-    rows = []
-    for query, (of_query, its_ids) in enumerate(zip(scores, ids, strict=True)):
-        kept = [(each, score) for each, score in zip(its_ids, of_query, strict=True) if each != -1]
-        try:
-            own, kind = [score for _, score in kept], "run" if argument == "predictions" else "qrels"
-            rows.append(by_id([each for each, _ in kept], own, kind, ascending, keep=keep))
-        except ValueError as error:
-            raise within(error, "document_ids", f"query {query}") from None
-    return rows
-
-
-def _labels(scores: Any, relevant: Sequence[Any]) -> list[Any]:
-    """Return a label for each column of the scores, from the sets or mappings of relevant columns of each query."""
-    check_queries_equal(len(scores), len(relevant))
-    rows = []
-    for query, (of_query, columns) in enumerate(zip(scores, relevant, strict=True)):
-        row = np.zeros(len(of_query))
-        _refuse_other_columns("references", {query: columns}, len(row))
-        for each in columns:
-            row[each] = columns[each] if isinstance(columns, Mapping) else 1
-        rows.append(row)
-    return rows

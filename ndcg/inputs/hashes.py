@@ -45,6 +45,14 @@ class Columns(NamedTuple):
         document = self.document.filter(pa.array(kept))
         return self._replace(**rows, document=document, present=present, padding=padding, place=None)
 
+    def retrieved(self, present: Mask | None) -> "Columns":
+        """Return the rows of a run that have a score, and the queries that have such rows."""
+        if present is None:
+            return self
+        run = self.only(present)
+        used = np.unique(run.query)
+        return run._replace(query=np.searchsorted(used, run.query), query_ids=run.query_ids.take(pa.array(used)))
+
     def documents(self, rows: RowNumbers) -> list[Any]:
         """Return the ids of the documents of some rows."""
         found: list[Any] = self.document.take(pa.array(rows)).to_pylist()

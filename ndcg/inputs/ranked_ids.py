@@ -9,20 +9,18 @@ from collections.abc import Mapping, Sequence, Set
 from itertools import chain
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
-
 from ..measure.labels import to_label
 from ..measure.messages import InputError, mark, shown, within
 from .hits import by_id
 from .ids import check_ids, id_kind, types_of_no_ids
 from .ids_as_values import refuse_pairs_of_ids
-from .sources import ARROW, plain
+from .kinds import NESTED, kind_of, rows_of
+from .sources import plain
 
 IdMapping = Mapping[Any, Mapping[Any, Any]]
 TABLE = "for the columns of a table also give data=, or query_ids and document_ids"
 WITH_IDS = "if one argument has text, sets or mappings, both must be ids: predictions best first, or {id: score}"
-KINDS = {"text": "text", "integers": "integers"}  # kinds of ids in lists
+ALONE = {"text", "empty"}  # kinds that are ids on both sides, without sets or mappings
 
 
 def by_ranked_ids(
@@ -41,26 +39,21 @@ def by_ranked_ids(
     >>> by_ranked_ids([[7, 1]], [[0, 3]]) is None  # scores and relevances
     True
     """
-    kinds_of_ids = kind_of_ids(predictions), kind_of_ids(references)
-    kinds = set(kinds_of_ids)
-    if kinds == {"text", "integers"} and not any(isinstance(row, str) for row in chain(predictions, references)):
+    kinds = kind_of(predictions), kind_of(references)
+    if set(kinds) == {"text", "integers"}:
         hint = "give ids as all text or all integers, scores and relevances as numbers"
-        if kinds_of_ids[1] == "text":
+        if kinds[1] == "text":
             hint += f"; {to_label(chain.from_iterable(row for row in references if row is not None))}"
-        raise InputError(f"{mark('predictions')} hold {kinds_of_ids[0]} and references {kinds_of_ids[1]}; {hint}")
-    if "other" in kinds or ("mapping" not in kinds and kinds - {None} != {"text"}):
+        raise InputError(f"{mark('predictions')} hold {kinds[0]} and references {kinds[1]}; {hint}")
+    are_lists = set(kinds) <= {*NESTED, "flat", "empty"}
+    if not are_lists or not ("sets" in kinds or "text" in kinds) or not ("sets" in kinds or set(kinds) <= ALONE):
         return None
-    ranked, relevant = _ranked_rows(predictions), _ranked_rows(references)
+    ranked, relevant = ([_plain_row(row) for row in rows_of(side)] for side in (predictions, references))
     refuse_pairs_of_ids(ranked, relevant)
     check_queries_equal(len(ranked), len(relevant))
-    sides = (
-        {query: _by_id("predictions", query, row, score_order, keep) for query, row in enumerate(ranked)},
-        {query: _by_id("references", query, row, score_order) for query, row in enumerate(relevant)},
-    )
-    types = set(map(type, chain.from_iterable(chain.from_iterable(side.values() for side in sides))))
-    if len(set(map(id_kind, types))) > 1:
-        raise _mixed_types(dict(zip(("predictions", "references"), sides, strict=True)))
-    return sides
+    sides = {"predictions": dict(enumerate(ranked)), "references": dict(enumerate(relevant))}
+    found = _of_one_kind(sides, score_order, keep)
+    return found["predictions"], found["references"]
 
 
 def with_ids_by_query(
@@ -74,27 +67,22 @@ def with_ids_by_query(
     ({'u1': {'d7': -1, 'd9': -2}}, {'u1': {'d7': 1}})
     """
     sides = {"predictions": predictions, "references": references}
-    listed = {
-        argument: {query: _plain_row(argument, row) for query, row in side.items() if not isinstance(row, Mapping)}
-        for argument, side in sides.items()
-        if isinstance(side, Mapping) and not set(map(type, side.values())) <= {dict}
-    }
-    for argument, rows in listed.items():
-        check_ids(argument, sides[argument], nested=False)
+    for argument, side in sides.items():
+        if not isinstance(side, Mapping) or set(map(type, side.values())) <= {dict}:
+            continue
+        check_ids(argument, side, nested=False)
+        listed = {query: _plain_row(row, argument) for query, row in side.items() if not isinstance(row, Mapping)}
         try:
-            sides_by_query = {query: _by_id(argument, query, row, score_order, keep) for query, row in rows.items()}
-            if len({id_kind(type(document)) for documents in sides_by_query.values() for document in documents}) > 1:
-                raise _mixed_types({argument: sides_by_query})
+            sides[argument] = {**side, **_of_one_kind({argument: listed}, score_order, keep)[argument]}
         except ValueError as error:
             raise ValueError(f"{error}; {TABLE}") from None
-        sides[argument] = {query: sides_by_query.get(query, row) for query, row in sides[argument].items()}
     return sides["predictions"], sides["references"]
 
 
-def _plain_row(argument: str, row: Any) -> Any:
+def _plain_row(row: Any, argument: str = "") -> Any:
     """Return the ids of a query as a list if they are in an array or a column."""
-    row = row if isinstance(row, (list, tuple, Set, str, bytes)) else plain(argument, row)
-    return row.to_pylist() if isinstance(row, ARROW) else row.tolist() if isinstance(row, np.ndarray) else row
+    row = row if isinstance(row, (list, tuple, Set, str, bytes, Mapping)) or not argument else plain(argument, row)
+    return rows_of(row)
 
 
 def check_queries_equal(predicted: int, referred: int) -> None:
@@ -105,48 +93,25 @@ def check_queries_equal(predicted: int, referred: int) -> None:
         )
 
 
-def _mixed_types(sides: Mapping[str, IdMapping]) -> ValueError:
-    """Return the error for ids of several kinds, in arguments by their names."""
-    examples: dict[str, str] = {}
-    for argument, side in sides.items():
-        for query, documents in side.items():
-            for document in documents:
-                examples.setdefault(id_kind(type(document)), f"{shown(document)} in {argument}, query {shown(query)}")
-    places = ", and ".join(place for _, place in sorted(examples.items(), reverse=True))
-    return ValueError(f"ids must be all text or all integers; got {places}")
-
-
-def kind_of_ids(side: Any) -> str | None:
-    """Return what the first nonempty query contains: "mapping" (or a set), "text", "integers" or "numbers".
-
-    None if all queries are empty; "other" if it is not a list.
-    """
-    if isinstance(side, (pa.Array, pa.ChunkedArray)):
-        kind = side.type
-        while pa.types.is_nested(kind) and kind.num_fields == 1:
-            kind = kind.field(0).type
-        return None if pa.types.is_null(kind) else KINDS.get(id_kind(kind), "numbers")
-    if isinstance(side, np.ndarray) and side.dtype.kind != "O":
-        return {"U": "text", "T": "text", "i": "integers", "u": "integers"}.get(side.dtype.kind, "numbers")
-    if not isinstance(side, (list, tuple, np.ndarray)):
-        return "other"
-    for row in side:
-        if isinstance(row, (list, tuple, np.ndarray)):
-            if len(row):
-                return KINDS.get(id_kind(type(row[0])), "numbers")
-        elif isinstance(row, (Set, Mapping)):
-            return "mapping"
-        elif row is not None:
-            return "text" if isinstance(row, str) else "numbers"
-    return None
-
-
-def _ranked_rows(side: Any) -> list[Any]:
-    """Return the rows of an argument as lists, sets and mappings."""
-    if isinstance(side, (pa.Array, pa.ChunkedArray)):
-        return list(side.to_pylist())
-    rows = side.tolist() if isinstance(side, np.ndarray) else side
-    return [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]
+def _of_one_kind(
+    sides: Mapping[str, Mapping[Any, Any]], score_order: str, keep: str | None
+) -> dict[str, dict[Any, Mapping[Any, Any]]]:
+    """Return the values of the documents of each query by their ids, which must all be of one kind."""
+    found = {
+        argument: {query: _by_id(argument, query, row, score_order, keep) for query, row in side.items()}
+        for argument, side in sides.items()
+    }
+    types = set(map(type, chain.from_iterable(chain.from_iterable(side.values() for side in found.values()))))
+    if len(set(map(id_kind, types))) > 1:
+        examples: dict[str, str] = {}
+        for argument, side in found.items():
+            for query, documents in side.items():
+                for document in documents:
+                    place = f"{shown(document)} in {argument}, query {shown(query)}"
+                    examples.setdefault(id_kind(type(document)), place)
+        places = ", and ".join(place for _, place in sorted(examples.items(), reverse=True))
+        raise ValueError(f"ids must be all text or all integers; got {places}")
+    return found
 
 
 def _by_id(argument: str, query: Any, row: Any, score_order: str, keep: str | None = None) -> Mapping[Any, Any]:

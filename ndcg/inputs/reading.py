@@ -16,17 +16,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..measure.labels import Labels
-from ..measure.messages import InputError, mark, shown, warn
+from ..measure.messages import InputError, mark, warn
 from ..measure.scoring import InvalidRankingError
 from .columns import numbered, read_column
 from .exclusion import by_position
 from .fields import check_fields, with_names_of_columns
-from .formats import are_columns_with_ids, are_mappings, are_numbers, together, with_ids
+from .formats import are_mappings, are_numbers, with_ids
 from .hashes import Columns
 from .ids import check_ids
 from .ids_as_values import refuse_ids_as_values, refuse_other_rows, refuse_typed_triples
 from .joins import join_by_id, join_rows, refuse_open_ties
-from .ranked_ids import by_ranked_ids, check_queries_equal, kind_of_ids, with_ids_by_query
+from .kinds import BY_ID, OF_NUMBERS, kind_of
+from .meetings import together
+from .ranked_ids import by_ranked_ids, check_queries_equal, with_ids_by_query
 from .rankings import Rankings, to_arrow
 from .sources import is_sparse, settled
 from .sparse import dense_pieces, join_sparse
@@ -111,7 +113,8 @@ def settled_systems(
     with_fields = {
         name for name, side in sides.items() if side is not given[name] or getattr(side, "has_fields", False)
     }
-    _refuse_names_of_nothing(inputs, not with_fields.isdisjoint(runs), not with_fields <= runs.keys())
+    ids = {name: getattr(inputs, name) for name in ("query_ids", "document_ids")}
+    refuse_names_of_nothing(fields, not with_fields.isdisjoint(runs), not with_fields <= runs.keys(), **ids)
     if any(isinstance(side, Columns) for side in sides.values()):  # text names columns
         shared |= {name: None for name in ("query_ids", "document_ids") if isinstance(shared[name], str)}
     together_with = {**dict.fromkeys(runs), **shared, **sides}
@@ -123,18 +126,22 @@ def settled_systems(
     ]
 
 
-def _refuse_names_of_nothing(inputs: Inputs, run_has: bool, qrels_have: bool) -> None:
-    """Raise an error for a name beside sides without columns or fields, such as files of TREC and mappings."""
-    arguments = {each: name for name in ("query_ids", "document_ids") if isinstance(each := getattr(inputs, name), str)}
-    for field, (of_run, of_qrels) in check_fields(inputs.names).items():
+def refuse_names_of_nothing(fields: Any, run_has: bool, qrels_have: bool, **arguments: Any) -> None:
+    """Raise an error for a name beside sides without columns or fields, such as files of TREC and mappings.
+
+    `arguments` are those that give a name in place of `fields`, such as ``query_ids="reader"``.
+    """
+    for field, (of_run, of_qrels) in check_fields(fields).items():
         has: dict[Any, bool] = {of_run: run_has and field != "relevance"}
         has[of_qrels] = has.get(of_qrels, False) or (qrels_have and field != "score")
         if name := next((name for name, is_there in has.items() if name is not None and not is_there), None):
-            whose = "neither side" if of_run == of_qrels else "the run" if name == of_run else "the references"
-            whose = {"score": "the run", "relevance": "the references"}.get(field, whose)
-            problem = f"{shown(name)} names a column or a field, but {mark(whose)} has none"
-            hint = "files of TREC, mappings and lists have their queries and documents by their places"
-            raise InputError(f"{problem}; {hint}", arguments.get(name, f"fields: {field}"))
+            of_one = field in ("score", "relevance") or of_run != of_qrels
+            side = "the run" if field == "score" or (field != "relevance" and name == of_run) else "the references"
+            lack = f"{side} has none" if of_one else "neither side has any"
+            argument = next((each for each, given in arguments.items() if isinstance(given, str) and given == name), "")
+            call = mark(argument, name) if argument else mark("fields", {field: name})
+            hint = "files of TREC, mappings and lists tell queries and documents by their places"
+            raise InputError(f"{call} names a column or a field, but {lack}; {hint}")
 
 
 def refuse_same_iterator(sides: Mapping[str, Any]) -> None:
@@ -214,22 +221,21 @@ def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:
     predictions, references, query_ids, document_ids, exclude, *_ = inputs
     if inputs.are_numbers:
         return join_lists(predictions, references, how["ignore_index"], how["score_order"], how["labels"])
-    if inputs.are_mappings or (are_columns_with_ids(predictions) and are_columns_with_ids(references)):
+    run, qrels = kind_of(predictions), kind_of(references)
+    if inputs.are_mappings or run == qrels == "columns":
         _refuse_ids_of_rows(query_ids, document_ids)
         return join_by_id(predictions, references, exclude, **how)
     for argument, side in (("predictions", predictions), ("references", references)):
         if side is None:
             hint = f"; only the measure IDCG needs no {mark('predictions')}" if argument == "predictions" else ""
             raise InputError(f"{mark(argument)} are missing; give predictions and references together{hint}")
-    are_labels = how["labels"] is not None and _are_labels(predictions, references)
+    # text in the references is labels beside numbers, and ids beside ids
+    are_labels = how["labels"] is not None and run in (*OF_NUMBERS, "flat") and qrels == "text"
     if query_ids is None:
-        for argument, side, other in (
-            ("predictions", predictions, references),
-            ("references", references, predictions),
-        ):
+        for argument, side, other in (("predictions", predictions, qrels), ("references", references, run)):
             if not isinstance(side, Columns) and not (argument == "references" and are_labels):
-                refuse_other_rows(argument, side, isinstance(other, (Mapping, Columns)))
-    if query_ids is None and exclude is None and _are_columns(predictions, references):
+                refuse_other_rows(argument, side, other in BY_ID)
+    if query_ids is None and exclude is None and "sparse" in (run, qrels) and {run, qrels}.isdisjoint(BY_ID):
         return join_sparse(predictions, references, how["ignore_index"], how["score_order"])
     have_ids = query_ids is None and not are_labels
     if have_ids and (ranked := by_ranked_ids(predictions, references, how["score_order"], keep)) is not None:
@@ -258,15 +264,10 @@ def without_run(inputs: Inputs, score_order: str, labels: Labels | None) -> Inpu
         return inputs._replace(predictions={})
     if is_sparse(references):
         return inputs._replace(predictions=np.full(references.shape, unretrieved))
-    if labels is None and kind_of_ids(references) not in ("integers", "numbers"):
+    if labels is None and kind_of(references) not in (*OF_NUMBERS, "flat"):
         return inputs._replace(predictions=[[] for _ in references])
     offsets = read_column("references", references, labels=labels).offsets
     return inputs._replace(predictions=[np.full(each, unretrieved) for each in np.diff(offsets)])
-
-
-def _are_labels(predictions: Any, references: Any) -> bool:
-    """Return whether text in the references is labels, and not ids: the predictions are numbers."""
-    return kind_of_ids(predictions) in ("numbers", "integers") and kind_of_ids(references) == "text"
 
 
 def _refuse_ids_of_rows(query_ids: Any, document_ids: Any) -> None:
@@ -277,13 +278,6 @@ def _refuse_ids_of_rows(query_ids: Any, document_ids: Any) -> None:
         )
     if document_ids is not None:
         raise InputError(f"{mark('document_ids')} are for flat predictions and references; give query_ids too")
-
-
-def _are_columns(predictions: Any, references: Any) -> bool:
-    """Return whether a side is sparse, and the other one too or no mapping or file."""
-    return any(map(is_sparse, (predictions, references))) and not any(
-        isinstance(side, (Mapping, Columns)) for side in (predictions, references)
-    )
 
 
 def _are_by_id(predictions: Any, references: Any, query_ids: Any) -> bool:
