@@ -2798,6 +2798,20 @@ def unknown_error(names: Names, unknown: Sequence[str], there: str = "its hits h
     return f"no {names.value} under a known name, but {there} {them}; {say}"
 
 
+def for_one_side(field: str, called: str, names: Sequence[Any], kind: str) -> str:
+    """Return what an error about a name that one side lacks says if that side has a known name, and the other this one.
+
+    >>> for_one_side("query", "case", ["user_id", "hits"], "qrels").partition(", fields")[0]
+    '; if only the run has it, give a pair'
+    """
+    known = spelled(names, IDS_OF_HITS.get(field, ()))
+    if not known or kind == "exclude":
+        return ""
+    pair, other = ([called, known[0]], "run") if kind == "qrels" else ([known[0], called], "references")
+    have = "have" if other == "references" else "has"
+    return f"; if only the {other} {have} it, give a pair, {mark('fields', {field: tuple(pair)})}"
+
+
 class OneToOne:
     """Tells whether two names for the same thing, such as `user_id` and `query`, group rows in the same way."""
 
@@ -3063,7 +3077,7 @@ def named_columns(data: Any, called: str = "data", **arguments: Any) -> list[Any
         return list(arguments.values())
     names = {argument: name for argument, name in arguments.items() if isinstance(name, str)}
     frame = _rereadable(data, called, set(names.values()))
-    columns = _column_names(frame)
+    columns = list(frame) if isinstance(frame, Mapping) else _names_in(frame)
     missing = {argument: name for argument, name in names.items() if name not in columns}
     if missing:
         near = [nearest(name, [each for each in columns if isinstance(each, str)]) for name in missing.values()]
@@ -3188,13 +3202,6 @@ def _rereadable(data: Any, called: str, names: Collection[str]) -> Any:
     if not hasattr(data, "__len__"):
         raise ValueError(f"{called}: {type(data).__name__} has no rows that can be counted; {HINT}")
     return data
-
-
-def _column_names(frame: Any) -> list[Any]:
-    if isinstance(frame, Mapping):
-        return list(frame)
-    names = frame.schema.names if isinstance(frame, pa.RecordBatch) else getattr(frame, "column_names", None)
-    return list(frame.columns if names is None else names)
 
 
 def _listed(columns: list[Any]) -> str:
@@ -4761,7 +4768,7 @@ def hits_of(row: Any, names: Names) -> Hits | None:
     possible = names.of_hits["document"]
     document = _path(first, possible) or _path(first, () if "document" in names.given else ("index",))
     if document is None and (given := names.given.get("document")):
-        raise ValueError(_not_called(given[0], _inputs_hits_names_of(first), "hits have"))
+        raise InputError(_not_called("document", given[0], names, _inputs_hits_names_of(first), "hits have"))
     if document is None:
         return None
     hits = Hits(_fields(row, document, possible, "id"), are_indices=document == ("index",), objects=row)
@@ -4910,7 +4917,7 @@ class HitReader:
         """Return the id of the query of an object with its hits, which must not have another one as well."""
         found = query_of(row, self.names)
         if found is None and isinstance(row, Mapping) and (given := self.names.given.get("query")):
-            raise ValueError(_not_called(given[0], list(row), "object has"))
+            raise InputError(_not_called("query", given[0], self.names, list(row), "object has"))
         self.have_fields |= found is not None
         if found is not None and isinstance(row, Mapping) and "query" not in self.names.given:
             several = [name for name in alternatives("query", tuple(row)) if id_kind(type(row[name]))]
@@ -4934,7 +4941,8 @@ class HitReader:
         """Raise an error if hits have what could be their value under an unknown name, or two names for their ids."""
         has_values = hits.values is not None
         if not has_values and hits.objects and (given := self.names.given.get(self.names.value)):
-            raise ValueError(_not_called(given[0], _inputs_hits_names_of(hits.objects[0]), "hits have"))
+            have = _inputs_hits_names_of(hits.objects[0])
+            raise InputError(_not_called(self.names.value, given[0], self.names, have, "hits have"))
         if self.have_values is not None and has_values is not self.have_values and hits.objects:
             word = self.names.value
             other = "those before have none" if has_values else f"those before have a {word}"
@@ -4962,11 +4970,11 @@ class HitReader:
             _refuse_unknown_values(hits.objects, self.names, nulls=False)
 
 
-def _not_called(name: str, names: Sequence[Any], there: str) -> str:
+def _not_called(field: str, name: str, names: Names, own: Sequence[Any], there: str) -> str:
     """Return what an error says about a name that `fields` gives, and that no field has."""
-    near = nearest(name, [each for each in names if isinstance(each, str)])
-    hint = f"; did you mean {near!r}?" if near else ""
-    return f"no field is called {name}; its {there} {brief(map(shown, names), ', ')}{hint}"
+    near = nearest(name, [each for each in own if isinstance(each, str)])
+    hint = f"; did you mean {near!r}?" if near else for_one_side(field, name, own, names.kind)
+    return f"no field is called {name}; its {there} {brief(map(shown, own), ', ')}{hint}"
 
 
 def _refuse_unknown_values(objects: Sequence[Any], names: Names, have_ranks: bool = False, nulls: bool = True) -> None:
@@ -5449,6 +5457,9 @@ def _no_columns(names: Names, missing: Sequence[str], columns: Sequence[Any], th
         problems.append(f"holds the {' or the '.join(held)}; {name_them}")
     near = [nearest(these[0], [name for name in columns if isinstance(name, str)]) for these in possible.values()]
     hint = f"; did you mean {', '.join(map(shown, filter(None, near)))}?" if any(near) else ""
+    if called and not hint:
+        given = ((field, those[0]) for field in missing if (those := names.given.get(field)))
+        hint = next((for_one_side(field, name, columns, names.kind) for field, name in given), "")
     if "relevance" in held:
         hint += f"; if each row is one relevant document, give {mark('fields', {'relevance': None})}"
     has = f"has {brief(map(shown, columns), ', ')}" if columns else "has none"
@@ -5534,26 +5545,13 @@ def with_ids(
     >>> with_ids("predictions", [[{"id": "d1", "score": 0.5}]])
     [{'d1': 0.5}]
     """
-    names = names_of_side(KIND_OF_ARGUMENT.get(argument, "run"), fields, score_order, labels, keep)
-    if names.kind == "run" and score_order == "descending":
-        refuse_lowest_first(name_of_column(side), argument)
-    refuse_splits(argument, side)
     if isinstance(side, io.IOBase):
         raise InputError(f"is an open file ({type(side).__name__}); give its path", argument)
     if isinstance(side, Iterator) and not is_database_query(side):
         side = list(side)
-    if side is None or isinstance(side, (str, Columns, Pairs)) or is_sparse(side):
-        return side
-    if isinstance(side, Mapping) or (columns := table_names(side)) is None:
-        found = _in_objects(argument, side, names)
-        if found is None:
-            return side if names.kind == "exclude" else _inputs_formats_hits(argument, side, names)
-        side, columns = found, list(found)
-    if is_spark(side):
-        raise InputError(
-            "is a Spark DataFrame; give both sides as Spark DataFrames, or its rows, frame.toArrow()", argument
-        )
-    return _of_table(argument, side, columns, names)
+    names = names_of_side(KIND_OF_ARGUMENT.get(argument, "run"), fields, score_order, labels, keep)
+    found = (read(argument, side, names) for read in FORMATS if side is not None)
+    return next((each for each in found if each is not None), side)
 
 
 def are_numbers(side: Any) -> bool:
@@ -5575,6 +5573,29 @@ def are_mappings(side: Any) -> bool:
 
 
 # Tables of rows, and records
+
+
+def _of_library(argument: str, side: Any, names: Names) -> Any:
+    """Return what a value whose type tells its format holds, such as a DataFrame; None for lists and mappings."""
+    if type(side) in (list, tuple, dict):
+        return None
+    if names.kind == "run" and not names.ascending:
+        refuse_lowest_first(name_of_column(side), argument)
+    refuse_splits(argument, side)
+    if is_spark(side):
+        raise InputError(
+            "is a Spark DataFrame; give both sides as Spark DataFrames, or its rows, frame.toArrow()", argument
+        )
+    if isinstance(side, (str, Columns, Pairs)) or is_sparse(side):
+        return side
+    columns = None if isinstance(side, Mapping) else table_names(side)
+    return None if columns is None else _of_table(argument, side, columns, names)
+
+
+def _of_records(argument: str, side: Any, names: Names) -> Any:
+    """Return records, a dict of columns, or a layout of pandas as columns; None for other formats."""
+    found = _in_objects(argument, side, names)
+    return None if found is None else _of_table(argument, found, list(found), names)
 
 
 def _in_objects(argument: str, side: Any, names: Names) -> Mapping[Any, Any] | None:
@@ -5712,6 +5733,8 @@ def _of_table(argument: str, table: Any, columns: Sequence[Any], names: Names) -
 
 def _inputs_formats_hits(argument: str, side: Any, names: Names) -> Any:
     """Return hits as mappings of ids to values, by query or in the order of the queries; others unchanged."""
+    if names.kind == "exclude":
+        return side
     if isinstance(side, Mapping):
         side = answers_in(side, names)
     if not isinstance(side, (list, tuple, Mapping)):
@@ -5779,6 +5802,9 @@ def _inputs_formats_is_plain(row: Any) -> bool:
 
 def _inputs_formats_is_empty(row: Any) -> bool:
     return row is None or (isinstance(row, (list, tuple, Mapping)) and not row)
+
+
+FORMATS = (_of_library, _of_records, _inputs_formats_hits)  # the first that a side has; numbers, ids and mappings stay as they are
 
 
 # ndcg/inputs/ids_as_values.py: Refuse what cannot be rankings: a single query, rows of a table, and ids of documents in place of numbers.
@@ -8301,11 +8327,12 @@ def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]
         first = next(iter(batches), None)
         chosen = _chosen_fields(reader.schema, request, partial(_files_tables_first_rows, lambda of: first and first.select(of)))
         batches = batches if first is None else chain([first], batches)
-    reading = _JsonReader({}, request, tuple)
+    reading: _JsonReader | None = None
     for batch in batches:
         batch.validate(full=True)
         if chosen is None:
             rows = batch.to_pylist()
+            reading = reading or _JsonReader({}, request, partial(iter, rows))
             yield _json_part(list(enumerate(rows)), len(rows), reading, len(rows))
             continue
         cells = [batch[name] for name in chosen]

@@ -356,11 +356,12 @@ def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]
         first = next(iter(batches), None)
         chosen = _chosen_fields(reader.schema, request, partial(_first_rows, lambda of: first and first.select(of)))
         batches = batches if first is None else chain([first], batches)
-    reading = _JsonReader({}, request, tuple)
+    reading: _JsonReader | None = None
     for batch in batches:
         batch.validate(full=True)
         if chosen is None:
             rows = batch.to_pylist()
+            reading = reading or _JsonReader({}, request, partial(iter, rows))
             yield _json_part(list(enumerate(rows)), len(rows), reading, len(rows))
             continue
         cells = [batch[name] for name in chosen]

@@ -303,6 +303,20 @@ def unknown_error(names: Names, unknown: Sequence[str], there: str = "its hits h
     return f"no {names.value} under a known name, but {there} {them}; {say}"
 
 
+def for_one_side(field: str, called: str, names: Sequence[Any], kind: str) -> str:
+    """Return what an error about a name that one side lacks says if that side has a known name, and the other this one.
+
+    >>> for_one_side("query", "case", ["user_id", "hits"], "qrels").partition(", fields")[0]
+    '; if only the run has it, give a pair'
+    """
+    known = spelled(names, IDS_OF_HITS.get(field, ()))
+    if not known or kind == "exclude":
+        return ""
+    pair, other = ([called, known[0]], "run") if kind == "qrels" else ([known[0], called], "references")
+    have = "have" if other == "references" else "has"
+    return f"; if only the {other} {have} it, give a pair, {mark('fields', {field: tuple(pair)})}"
+
+
 class OneToOne:
     """Tells whether two names for the same thing, such as `user_id` and `query`, group rows in the same way."""
 

@@ -66,26 +66,13 @@ def with_ids(
     >>> with_ids("predictions", [[{"id": "d1", "score": 0.5}]])
     [{'d1': 0.5}]
     """
-    names = names_of_side(KIND_OF_ARGUMENT.get(argument, "run"), fields, score_order, labels, keep)
-    if names.kind == "run" and score_order == "descending":
-        refuse_lowest_first(name_of_column(side), argument)
-    refuse_splits(argument, side)
     if isinstance(side, io.IOBase):
         raise InputError(f"is an open file ({type(side).__name__}); give its path", argument)
     if isinstance(side, Iterator) and not is_database_query(side):
         side = list(side)
-    if side is None or isinstance(side, (str, Columns, Pairs)) or is_sparse(side):
-        return side
-    if isinstance(side, Mapping) or (columns := table_names(side)) is None:
-        found = _in_objects(argument, side, names)
-        if found is None:
-            return side if names.kind == "exclude" else _hits(argument, side, names)
-        side, columns = found, list(found)
-    if is_spark(side):
-        raise InputError(
-            "is a Spark DataFrame; give both sides as Spark DataFrames, or its rows, frame.toArrow()", argument
-        )
-    return _of_table(argument, side, columns, names)
+    names = names_of_side(KIND_OF_ARGUMENT.get(argument, "run"), fields, score_order, labels, keep)
+    found = (read(argument, side, names) for read in FORMATS if side is not None)
+    return next((each for each in found if each is not None), side)
 
 
 def are_numbers(side: Any) -> bool:
@@ -107,6 +94,29 @@ def are_mappings(side: Any) -> bool:
 
 
 # Tables of rows, and records
+
+
+def _of_library(argument: str, side: Any, names: Names) -> Any:
+    """Return what a value whose type tells its format holds, such as a DataFrame; None for lists and mappings."""
+    if type(side) in (list, tuple, dict):
+        return None
+    if names.kind == "run" and not names.ascending:
+        refuse_lowest_first(name_of_column(side), argument)
+    refuse_splits(argument, side)
+    if is_spark(side):
+        raise InputError(
+            "is a Spark DataFrame; give both sides as Spark DataFrames, or its rows, frame.toArrow()", argument
+        )
+    if isinstance(side, (str, Columns, Pairs)) or is_sparse(side):
+        return side
+    columns = None if isinstance(side, Mapping) else table_names(side)
+    return None if columns is None else _of_table(argument, side, columns, names)
+
+
+def _of_records(argument: str, side: Any, names: Names) -> Any:
+    """Return records, a dict of columns, or a layout of pandas as columns; None for other formats."""
+    found = _in_objects(argument, side, names)
+    return None if found is None else _of_table(argument, found, list(found), names)
 
 
 def _in_objects(argument: str, side: Any, names: Names) -> Mapping[Any, Any] | None:
@@ -244,6 +254,8 @@ def _of_table(argument: str, table: Any, columns: Sequence[Any], names: Names) -
 
 def _hits(argument: str, side: Any, names: Names) -> Any:
     """Return hits as mappings of ids to values, by query or in the order of the queries; others unchanged."""
+    if names.kind == "exclude":
+        return side
     if isinstance(side, Mapping):
         side = answers_in(side, names)
     if not isinstance(side, (list, tuple, Mapping)):
@@ -311,3 +323,6 @@ def _is_plain(row: Any) -> bool:
 
 def _is_empty(row: Any) -> bool:
     return row is None or (isinstance(row, (list, tuple, Mapping)) and not row)
+
+
+FORMATS = (_of_library, _of_records, _hits)  # the first that a side has; numbers, ids and mappings stay as they are

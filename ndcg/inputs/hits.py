@@ -21,6 +21,7 @@ from .fields import (
     alternatives,
     ambiguous,
     could_be_value,
+    for_one_side,
     is_last_resort,
     is_unknown,
     plain_name,
@@ -113,7 +114,7 @@ def hits_of(row: Any, names: Names) -> Hits | None:
     possible = names.of_hits["document"]
     document = _path(first, possible) or _path(first, () if "document" in names.given else ("index",))
     if document is None and (given := names.given.get("document")):
-        raise ValueError(_not_called(given[0], _names_of(first), "hits have"))
+        raise InputError(_not_called("document", given[0], names, _names_of(first), "hits have"))
     if document is None:
         return None
     hits = Hits(_fields(row, document, possible, "id"), are_indices=document == ("index",), objects=row)
@@ -262,7 +263,7 @@ class HitReader:
         """Return the id of the query of an object with its hits, which must not have another one as well."""
         found = query_of(row, self.names)
         if found is None and isinstance(row, Mapping) and (given := self.names.given.get("query")):
-            raise ValueError(_not_called(given[0], list(row), "object has"))
+            raise InputError(_not_called("query", given[0], self.names, list(row), "object has"))
         self.have_fields |= found is not None
         if found is not None and isinstance(row, Mapping) and "query" not in self.names.given:
             several = [name for name in alternatives("query", tuple(row)) if id_kind(type(row[name]))]
@@ -286,7 +287,8 @@ class HitReader:
         """Raise an error if hits have what could be their value under an unknown name, or two names for their ids."""
         has_values = hits.values is not None
         if not has_values and hits.objects and (given := self.names.given.get(self.names.value)):
-            raise ValueError(_not_called(given[0], _names_of(hits.objects[0]), "hits have"))
+            have = _names_of(hits.objects[0])
+            raise InputError(_not_called(self.names.value, given[0], self.names, have, "hits have"))
         if self.have_values is not None and has_values is not self.have_values and hits.objects:
             word = self.names.value
             other = "those before have none" if has_values else f"those before have a {word}"
@@ -314,11 +316,11 @@ class HitReader:
             _refuse_unknown_values(hits.objects, self.names, nulls=False)
 
 
-def _not_called(name: str, names: Sequence[Any], there: str) -> str:
+def _not_called(field: str, name: str, names: Names, own: Sequence[Any], there: str) -> str:
     """Return what an error says about a name that `fields` gives, and that no field has."""
-    near = nearest(name, [each for each in names if isinstance(each, str)])
-    hint = f"; did you mean {near!r}?" if near else ""
-    return f"no field is called {name}; its {there} {brief(map(shown, names), ', ')}{hint}"
+    near = nearest(name, [each for each in own if isinstance(each, str)])
+    hint = f"; did you mean {near!r}?" if near else for_one_side(field, name, own, names.kind)
+    return f"no field is called {name}; its {there} {brief(map(shown, own), ', ')}{hint}"
 
 
 def _refuse_unknown_values(objects: Sequence[Any], names: Names, have_ranks: bool = False, nulls: bool = True) -> None:

@@ -249,7 +249,7 @@ def named_columns(data: Any, called: str = "data", **arguments: Any) -> list[Any
         return list(arguments.values())
     names = {argument: name for argument, name in arguments.items() if isinstance(name, str)}
     frame = _rereadable(data, called, set(names.values()))
-    columns = _column_names(frame)
+    columns = list(frame) if isinstance(frame, Mapping) else _names_in(frame)
     missing = {argument: name for argument, name in names.items() if name not in columns}
     if missing:
         near = [nearest(name, [each for each in columns if isinstance(each, str)]) for name in missing.values()]
@@ -374,13 +374,6 @@ def _rereadable(data: Any, called: str, names: Collection[str]) -> Any:
     if not hasattr(data, "__len__"):
         raise ValueError(f"{called}: {type(data).__name__} has no rows that can be counted; {HINT}")
     return data
-
-
-def _column_names(frame: Any) -> list[Any]:
-    if isinstance(frame, Mapping):
-        return list(frame)
-    names = frame.schema.names if isinstance(frame, pa.RecordBatch) else getattr(frame, "column_names", None)
-    return list(frame.columns if names is None else names)
 
 
 def _listed(columns: list[Any]) -> str:

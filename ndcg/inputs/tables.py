@@ -17,6 +17,7 @@ from .fields import (
     UnknownColumnError,
     alternatives,
     ambiguous,
+    for_one_side,
     is_last_resort,
     plain_name,
     refuse_lowest_first,
@@ -82,6 +83,9 @@ def _no_columns(names: Names, missing: Sequence[str], columns: Sequence[Any], th
         problems.append(f"holds the {' or the '.join(held)}; {name_them}")
     near = [nearest(these[0], [name for name in columns if isinstance(name, str)]) for these in possible.values()]
     hint = f"; did you mean {', '.join(map(shown, filter(None, near)))}?" if any(near) else ""
+    if called and not hint:
+        given = ((field, those[0]) for field in missing if (those := names.given.get(field)))
+        hint = next((for_one_side(field, name, columns, names.kind) for field, name in given), "")
     if "relevance" in held:
         hint += f"; if each row is one relevant document, give {mark('fields', {'relevance': None})}"
     has = f"has {brief(map(shown, columns), ', ')}" if columns else "has none"

@@ -94,9 +94,11 @@ def _setting(value: Any) -> str:
     return "" if value is True else "all" if value is None else str(value)
 
 
-def _field_flag(field: str, name: str | None) -> str:
-    """Return how the name of a field is given; "..." stands for a name that the user knows."""
-    return f"--{field} {'-' if name is None else 'NAME' if name == '...' else shlex.quote(name)}"
+def _field_flag(field: str, name: Any) -> str:
+    """Return how the name of a field, or a pair of names, is given; "..." stands for a name that the user knows."""
+    names = name if isinstance(name, (list, tuple)) else [name]
+    given = ",".join("-" if each is None else "NAME" if each == "..." else each for each in names)
+    return f"--{field} {shlex.quote(given)}"
 
 
 def _score(args: argparse.Namespace) -> Listing:

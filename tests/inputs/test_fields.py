@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -312,6 +313,34 @@ def test_a_name_beside_sides_without_fields_is_an_error(tmp_path: Path, source: 
     assert score(run, frame, **{argument: name}) == pytest.approx(SECOND)
     with pytest.raises(ValueError, match="'case'} names a column or a field, but the run has none"):
         score(run, frame, fields={"query": ("case", "query_id")})
+
+
+ONE_SIDED = {"frame": pd.DataFrame, "records": list, "hits": lambda rows: {"q": rows}}
+
+
+@pytest.mark.parametrize("form", ONE_SIDED)
+def test_a_name_that_one_side_lacks_is_an_error_that_shows_the_pair(form: str) -> None:
+    make = ONE_SIDED[form]
+    run = make([{"query_id": "q", "paper": document, "score": 3 - at} for at, document in enumerate("abc")])
+    gold = make([{"query_id": "q", "doc_id": document, "grade": grade} for document, grade in GRADES.items()])
+    pair = {"document": ("paper", "doc_id")}
+    said = rf"^references: .*called paper; .*; if only the run has it, give a pair, fields={re.escape(str(pair))}"
+    with pytest.raises(ValueError, match=said):
+        score(run, gold, fields={"document": "paper"})
+    assert score(run, gold, fields=pair) == pytest.approx(VALUE)
+
+
+@pytest.mark.parametrize("source", ["a list", "JSON Lines", "Parquet", "a frame"])
+def test_a_list_of_ids_under_an_unknown_name_is_an_error_that_shows_the_call(tmp_path: Path, source: str) -> None:
+    rows = [{"query_id": "q", "expected_passages": ["b"]}]
+    (tmp_path / "gold.jsonl").write_text(json.dumps(rows[0]) + "\n")
+    parquet.write_table(pa.Table.from_pylist(rows), tmp_path / "gold.parquet")
+    paths = {"JSON Lines": tmp_path / "gold.jsonl", "Parquet": tmp_path / "gold.parquet"}
+    gold = paths.get(source, pd.DataFrame(rows) if source == "a frame" else rows)
+    call = {"document": "expected_passages"}
+    with pytest.raises(ValueError, match=rf"a list under 'expected_passages'.*give fields={re.escape(str(call))}$"):
+        score({"q": ["a", "b"]}, gold)
+    assert score({"q": ["a", "b"]}, gold, fields=call) == pytest.approx(SECOND)
 
 
 # The same list twice, gaps, integers
