@@ -2535,7 +2535,7 @@ IDS_OF_HITS = {
 # Fields that may name queries or documents in two ways: users have several queries, and documents several chunks.
 ALTERNATIVES = {
     "query": ("user_id", "customer_id", "session_id", "query", "topic", "user", "uid"),
-    "document": IDS["document"][:-2],
+    "document": tuple(name for name in IDS["document"] if name not in ("document", "item")),
 }
 LOWEST_FIRST = ("rank", "position", "distance", "dist", "loss")  # of which the lowest is best
 VALUES_OF_ROWS = {
