@@ -8109,11 +8109,11 @@ class _JsonReader:
             yield from chain.from_iterable(self.groups(each, answer) for each, answer in enumerate(answers))
             return
         is_query = self.kind != "exclude" and isinstance(value, (list, dict))
-        row = self.hits.unwrapped(value)
-        if is_query and (isinstance(row, list) or are_hits(row, self.names)):
+        hits = self._hits_of(value) if is_query else None
+        if is_query and (isinstance(value, list) or hits is not None):
             found = self.hits.query(value) if isinstance(value, dict) else None
             query = UNNAMED if found is None else found
-            documents = self._documents(str(at) if query is UNNAMED else query, row)
+            documents = self._documents(str(at) if query is UNNAMED else query, value, hits)
             yield query, documents.keys(), documents.values(), True
             return
         if not isinstance(value, dict):
@@ -8129,15 +8129,23 @@ class _JsonReader:
                 continue
             are_listed = self.kind != "exclude" and not (isinstance(documents, dict) and _files_tables_is_plain(documents))
             if are_listed:
-                documents = self._documents(query, documents)
+                documents = self._documents(query, documents, self._hits_of(documents))
             if not isinstance(documents, dict):
                 raise ValueError(f"query {shown_cell(query)}: must be a list of ids; got {shown_cell(documents)}")
             yield query, documents.keys(), documents.values(), are_listed
 
-    def _documents(self, query: Any, row: Any) -> dict[Any, Any]:
+    def _hits_of(self, row: Any) -> Hits | ValueError | None:
+        """Return the hits of a query, or the error in them; None for anything else."""
+        try:
+            return self.hits.hits(row)
+        except ValueError as error:
+            return error
+
+    def _documents(self, query: Any, row: Any, hits: Hits | ValueError | None) -> dict[Any, Any]:
         """Return the values of the documents of a query by their ids, from its hits or ranked ids."""
         try:
-            hits = self.hits.hits(row)
+            if isinstance(hits, ValueError):
+                raise hits
             if hits is None and not isinstance(row, list):
                 problem = f"must be an object {{document: {VALUE[self.kind]}}}, a list of ids or hits"
                 raise ValueError(f"{problem}; got {shown_cell(row)}")
