@@ -183,7 +183,9 @@ def some_text(kind: str, queries: list[bytes], longest: int, chance: random.Rand
         if spoil < len(faults):
             row[faults[spoil][0]] = faults[spoil][1]
         else:
-            row = chance.choice([row[: at + 1], [*row, *[b"more"] * chance.choice([1, 2, 40])]])
+            is_number = any(pattern.fullmatch(row[0]) for pattern in (FINITE, NAN_OR_INF))
+            least = 2 if is_number else 1  # a number alone would begin a file of scores
+            row = chance.choice([row[: max(at + 1, least)], [*row, *[b"more"] * chance.choice([1, 2, 40])]])
         rows.insert(chance.randrange(len(rows) + 1), row)
     lines = []
     clean = chance.random() < 0.5  # single spaces, line feeds, no comments
