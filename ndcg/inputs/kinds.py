@@ -79,7 +79,7 @@ def _kind_of_rows(rows: Any) -> str:
     for row in rows:
         if isinstance(row, (Set, Mapping)):
             return "sets"
-        if row is not None and not isinstance(row, (list, tuple, np.ndarray)):
+        if row is not None and (not isinstance(row, (list, tuple, np.ndarray)) or getattr(row, "ndim", 1) == 0):
             return "flat"
         if row is not None and len(row):
             found = _kind_of_documents(id_kind(type(row[0])))

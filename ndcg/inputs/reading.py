@@ -114,7 +114,8 @@ def settled_systems(
         name for name, side in sides.items() if side is not given[name] or getattr(side, "has_fields", False)
     }
     ids = {name: getattr(inputs, name) for name in ("query_ids", "document_ids")}
-    refuse_names_of_nothing(fields, not with_fields.isdisjoint(runs), not with_fields <= runs.keys(), **ids)
+    if fields and kind_of(sides["references"]) != "flat":
+        refuse_names_of_nothing(fields, not with_fields.isdisjoint(runs), not with_fields <= runs.keys(), **ids)
     if any(isinstance(side, Columns) for side in sides.values()):  # text names columns
         shared |= {name: None for name in ("query_ids", "document_ids") if isinstance(shared[name], str)}
     together_with = {**dict.fromkeys(runs), **shared, **sides}
