@@ -18,6 +18,7 @@ JS = (
 element.addEventListener("click", event => {
   const guess = event.target.closest("[data-guess]");
   if (guess) {
+    element.querySelector(".verdict").textContent = guess.dataset.guess;
     element.querySelector(".answer").hidden = false;
     for (const each of element.querySelectorAll("[data-guess]")) each.ariaPressed = each === guess;
   }
@@ -80,7 +81,7 @@ STEPS = {
         "where it now belongs higher up.",
         "If “Honey cake recipe” becomes as relevant as “From nectar to honey”, does nDCG rise or fall?",
         ("It rises", "It falls"),
-        "from 0.9608 to 0.9725: at rank 4 it gains nearly what it would gain in the best order.",
+        "from 0.9608 to 0.9725, for the DCG of this order rises by 1.29, and that of the best order by only 1.24.",
         FIRST_RANKING,
     ),
     "discount": Step(
@@ -178,11 +179,16 @@ def _step_html(name: str) -> str:
     """Return the text of a step, its guess with a folded answer, and the way to the next step."""
     step, names = STEPS[name], [*STEPS]
     choices = sorted(step.choices)  # so that the place does not give the right answer away
-    buttons = "".join(f"<button type='button' class='offer' data-guess>{escape(each)}</button> " for each in choices)
+    verdicts = {step.choices[0]: "Right.", step.choices[1]: "Not quite."}
+    buttons = "".join(
+        f"<button type='button' class='offer' data-guess='{verdicts[each]}'>{escape(each)}</button> "
+        for each in choices
+    )
     following = names[(names.index(name) + 1) % len(names)]
     return (
         f"<p class='guess'>Guess first: {escape(step.guess)} {buttons}"
-        f"<span class='answer' role='status' hidden><b>{escape(step.choices[0])}:</b> {escape(step.answer)}</span></p>"
+        f"<span class='answer' role='status' hidden><span class='verdict'></span> <b>{escape(step.choices[0])}:</b> "
+        f"{escape(step.answer)}</span></p>"
         f"<p role='status'>{escape(step.text)}</p>"
         f"<p><a href='?step={following}' data-step='{following}'>Next: {escape(STEPS[following].title)} →</a></p>"
     )
