@@ -2563,6 +2563,10 @@ JUDGED = re.compile(
 )
 
 
+LONGEST_WORD = 40  # of a judge, in characters
+VERDICTS = ("verdict", "judgment", "judgement", "relevance", "grade", "rating", "vote", "decision")
+
+
 class UnknownColumnError(InputError):
     """A table has no column with a known name for "query", "document", "score" or "relevance"."""
 
@@ -2723,7 +2727,8 @@ def with_names_of_columns(fields: Any, **given: Any) -> Any:
 
 def refuse_lowest_first(name: Any, argument: str = "") -> None:
     """Raise an error for a column of scores whose name says that the lowest is best, such as "distance"."""
-    if isinstance(name, str) and plain_name(name) in LOWEST_FIRST:
+    plain = plain_name(name) if isinstance(name, str) else ""
+    if plain in LOWEST_FIRST or "distance" in plain:
         hint = f"give {mark('score_order', 'ascending')}, or another name if the highest is best"
         raise InputError(f"the column {name!r} is best where it is lowest", argument, hint=hint)
 
@@ -2754,7 +2759,7 @@ def could_be_value(value: Any) -> bool:
     [True, True, True, True, True, False]
     """
     if isinstance(value, str):
-        if len(value) > 40:
+        if len(value) > LONGEST_WORD:
             return False
         if JUDGED.fullmatch(value):
             return True
@@ -2770,7 +2775,7 @@ UNRELATED = (  # fields that are neither ids nor values, although they may hold 
     *("version", "page", "page_number", "page_label", "total_pages", "year", "date", "time", "timestamp", "ts"),
     *("index", "idx", "chunk", "chunk_index", "iter", "iteration", "start", "end", "start_char", "end_char", "length"),
     *("tokens", "lang", "language", "title", "text", "content", "body", "name", "url", "source", "path", "author"),
-    *("annotator", "level_0"),
+    *("annotator", "level_0", "pages", "span", "spans", "offsets", "bbox", "embedding", "vector"),
 )
 ROLE_NAMES = {plain_name(name) for names in (*IDS_OF_HITS.values(), LOWEST_FIRST, UNRELATED) for name in names}
 
@@ -2795,6 +2800,7 @@ def unknown_error(names: Names, unknown: Sequence[str], there: str = "its hits h
     say = f"give {names.call(unknown[0])}, or {names.call(None)} if {none}"
     if names.kind == "run":  # the order mostly counts, and other numbers, such as prices, are no scores
         say = f"give {names.call(None)} if {none}, or {names.call(unknown[0])} if that is the score"
+        say += "" if names.ascending else f", with {mark('score_order', 'ascending')} if the lowest is best"
     return f"no {names.value} under a known name, but {there} {them}; {say}"
 
 
@@ -4688,6 +4694,7 @@ FieldPath = tuple[str, ...]  # the names that lead from a hit to one of its fiel
 
 WITHIN = ("document", "node", "metadata", "entity", "hit", "doc", "_additional")  # objects in a hit with its fields
 AS_TEXT = "give others as text"
+MOST_JUDGES = 20  # of a document
 FIRST_ROWS = 1000  # rows that tell under which name they have their lists
 CONTAINERS = (list, tuple, Mapping)
 # the lists of hits, and the lists of ids and of their values, of a query
@@ -4879,15 +4886,19 @@ def unknown_object(row: Any, names: Names) -> str:
     >>> print(InputError(unknown_object({"qkey": "Q-1", "found": [{"chunk_id": "a"}]}, Names("run", {}))))
     no query under a known name, but 'qkey', 'found'; give fields={'query': 'qkey'}
     """
-    if not isinstance(row, Mapping) or query_of(row, names) is not None:
+    fields = _fields_of(row)
+    if query_of(row, names) is not None:
         return ""
-    ids = [name for name, each in row.items() if isinstance(name, str) and id_kind(type(each))]
-    lists = [name for name, each in row.items() if isinstance(each, (list, tuple)) and each]
-    has_documents = any(_path(row[name][0], names.of_hits["document"]) is not None for name in lists)
-    if not ids or not has_documents or len(ids) + len(lists) < len(row) - 1:
+    ids = [name for name, each in fields.items() if isinstance(name, str) and id_kind(type(each))]
+    lists = [name for name, each in fields.items() if isinstance(each, (list, tuple)) and each]
+    if not ids or not lists or len(ids) + len(lists) < len(fields) - 1:
         return ""
-    have = brief(map(shown, row), ", ")
-    return f"no query under a known name, but {have}; give {mark('fields', {'query': ids[0]})}"
+    if any(_path(fields[name][0], names.of_hits["document"]) is not None for name in lists):
+        have = brief(map(shown, fields), ", ")
+        return f"no query under a known name, but {have}; give {mark('fields', {'query': ids[0]})}"
+    if len(lists) == 1 and _fields_of(fields[lists[0]][0]):
+        return _no_document(lists[0], fields[lists[0]][0], {"query": ids[0]})
+    return ""
 
 
 class HitReader:
@@ -4904,9 +4915,9 @@ class HitReader:
 
     def unwrapped(self, row: Any) -> Any:
         """Return the list of hits of an object that has it under a name of its own, and other rows unchanged."""
-        if not self.own_list or not isinstance(row, Mapping) or self.own_list not in row:
+        if not self.own_list or self.own_list not in (fields := _fields_of(row)):
             return row
-        return row[self.own_list] or []
+        return fields[self.own_list] or []
 
     def hits(self, row: Any) -> Hits | None:
         """Return the hits of a query; None for anything else."""
@@ -4916,8 +4927,8 @@ class HitReader:
     def query(self, row: Any) -> Any:
         """Return the id of the query of an object with its hits, which must not have another one as well."""
         found = query_of(row, self.names)
-        if found is None and isinstance(row, Mapping) and (given := self.names.given.get("query")):
-            raise InputError(_not_called("query", given[0], self.names, list(row), "object has"))
+        if found is None and (given := self.names.given.get("query")) and (fields := _fields_of(row)):
+            raise InputError(_not_called("query", given[0], self.names, list(fields), "object has"))
         self.have_fields |= found is not None
         if found is not None and isinstance(row, Mapping) and "query" not in self.names.given:
             several = [name for name in alternatives("query", tuple(row)) if id_kind(type(row[name]))]
@@ -4933,14 +4944,17 @@ class HitReader:
             hits = Hits(hits.ids)
         elif hits.ids:
             self._account(hits)
-        if names.kind == "run" and not self.warning and "score" not in names.given:
-            self.warning = contradiction(query, hits, names.ascending)
+        if names.kind == "run" and not self.warning:
+            self.warning = contradiction(query, hits, names.ascending, "score" in names.given)
         return by_id(hits.ids, hits.values, names.kind, names.ascending, keep=names.keep)
 
     def _account(self, hits: Hits) -> None:
         """Raise an error if hits have what could be their value under an unknown name, or two names for their ids."""
         has_values = hits.values is not None
-        if not has_values and hits.objects and (given := self.names.given.get(self.names.value)):
+        given = self.names.given.get(self.names.value)
+        if not has_values and hits.objects and given and (value := _field(hits.objects[0], (given[0],))) is not None:
+            raise ValueError(f"the {self.names.value} {shown(value)} of a hit is not a number; give a number")
+        if not has_values and hits.objects and given:
             have = _inputs_hits_names_of(hits.objects[0])
             raise InputError(_not_called(self.names.value, given[0], self.names, have, "hits have"))
         if self.have_values is not None and has_values is not self.have_values and hits.objects:
@@ -4991,13 +5005,33 @@ def _refuse_unknown_values(objects: Sequence[Any], names: Names, have_ranks: boo
         path
         for path, values in columns.items()
         if (plain_name(path[-1]) not in known or path[0] not in (path[-1], *WITHIN))
-        and all(map(could_be_value, values))
+        and all(could_be_value(each) or (names.kind == "qrels" and _is_verdict(path[-1], each)) for each in values)
         and (nulls or any(value is not None for value in values))
     ]
     if names.kind == "run":
         unknown = [] if have_ranks else [path for path in unknown if _contradicts(columns[path], names.ascending)]
     if unknown:
         raise InputError(unknown_error(names, list(map(".".join, unknown))))
+    lists = [path for path, values in columns.items() if names.kind == "qrels" and all(map(_are_grades, values))]
+    if lists:
+        have = brief((shown(".".join(path)) for path in lists), ", ")
+        hint = f"give one number for each document, such as their mean, or {names.call(None)} if each is relevant"
+        raise InputError(f"no relevance under a known name, but its hits have lists of grades, {have}; {hint}")
+
+
+def _is_verdict(name: str, value: Any) -> bool:
+    """Return whether a value is a short text under a name that ends in a word for a judgment, such as "verdict"."""
+    return isinstance(value, str) and len(value) <= LONGEST_WORD and plain_name(name).endswith(VERDICTS)
+
+
+def _are_grades(value: Any) -> bool:
+    """Return whether a value may be grades of several judges: a short list of them, or of objects with one each."""
+    if not isinstance(value, (list, tuple)) or not 0 < len(value) <= MOST_JUDGES:
+        return False
+    return all(
+        could_be_value(each) or any(could_be_value(_field(each, path)) for path in _unknown_paths(each, ()))
+        for each in value
+    )
 
 
 def _unknown_paths(hit: Any, within: Sequence[str] | None) -> Sequence[FieldPath]:
@@ -5046,14 +5080,18 @@ def _contradicts(values: Sequence[Any], ascending: bool) -> bool:
     return is_fraction and any(after < before if ascending else after > before for before, after in pairwise(numbers))
 
 
-def contradiction(query: str, hits: Hits, ascending: bool = False) -> str:
+def contradiction(query: str, hits: Hits, ascending: bool = False, are_named: bool = False) -> str:
     """Return what a warning says about hits in another order than their scores or ranks; empty if they agree.
+
+    Scores that `fields` names count in any order, but if they are in the opposite one they may be distances.
 
     >>> contradiction("q1", Hits(["d2", "d1"], ranks=[2, 1]))[:60]
     'query q1: its hits are in another order than their ranks, an'
     """
     numbers = [value for value in map(_inputs_hits_number, hits.ranks or hits.values or ()) if isinstance(value, Real)]
     lowest_first = bool(hits.ranks) or ascending
+    if are_named and (len(numbers) < 2 or numbers != sorted(numbers, reverse=lowest_first)):
+        return ""
     if not any(after < before if lowest_first else after > before for before, after in pairwise(numbers)):
         return ""
     if hits.ranks:
@@ -5190,19 +5228,36 @@ def _list_in(row: Any, names: Names) -> Any:
 
 def _own_list(row: Any, names: Names) -> str:
     """Return the name of the only list of objects with ids in an object without a known list; empty if it has none."""
-    if not isinstance(row, Mapping) or not any(isinstance(each, (list, tuple)) for each in row.values()):
+    fields = _fields_of(row)
+    lists = {name: each for name, each in fields.items() if isinstance(each, (list, tuple)) and each}
+    if not lists or _list_in(row, names) is not row or spelled(fields, names.columns["document"]):
         return ""
-    if query_of(row, names) is None or _list_in(row, names) is not row:
+    if query_of(row, names) is None:
         return ""
-    lists = {name: each for name, each in row.items() if isinstance(each, (list, tuple)) and each}
     objects = [name for name, each in lists.items() if _path(each[0], names.of_hits["document"]) is not None]
     if not objects and len(lists) == 1:
-        ((name, ids),) = lists.items()
-        if id_kind(type(ids[0])):
+        ((name, hits),) = lists.items()
+        if id_kind(type(hits[0])):
             problem = f"holds a list under {shown(name)}, which is no known name"
             call = mark("fields", {"document": name})
             raise InputError(f"{problem}; if it holds its documents, give {call}")
+        if _fields_of(hits[0]):
+            raise InputError(_no_document(name, hits[0], {}))
     return str(objects[0]) if len(objects) == 1 else ""
+
+
+def _no_document(name: str, hit: Any, query: Mapping[str, str]) -> str:
+    """Return what an error says about hits, under this name, without an id under a known name."""
+    have = brief(map(shown, _inputs_hits_names_of(hit)), ", ")
+    call = mark("fields", {**query, "document": "..."})
+    return f"no document under a known name, but the hits in {shown(name)} have {have}; give {call}"
+
+
+def _fields_of(row: Any) -> Mapping[Any, Any]:
+    """Return the fields of an object by their names; none for other values."""
+    if isinstance(row, Mapping):
+        return row
+    return {name: _field(row, (name,)) for name in _inputs_hits_names_of(row)} if _is_object(row) else {}
 
 
 def _values_beside(row: Any, ids: Sequence[Any], name_of_ids: str, names: Names) -> Any:
@@ -5656,6 +5711,13 @@ def _rows_of_lists(table: Any, columns: Sequence[Any]) -> list[dict[str, Any]] |
     return [dict(zip(lists, row, strict=True)) for row in zip(*lists.values(), strict=True)]
 
 
+def _holds_lists(column: Any) -> bool:
+    """Return whether a column has the documents of a query in each row."""
+    if isinstance(column, ARROW):
+        return bool(pa.types.is_nested(column.type))
+    return len(column) > 0 and isinstance(column[0], (list, tuple, np.ndarray))
+
+
 def settled_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
     """Return columns of any library, by their names in messages, as lists and arrays of NumPy and Arrow."""
     return dict(zip(columns, settled(**columns), strict=True))
@@ -5694,6 +5756,8 @@ def _of_table(argument: str, table: Any, columns: Sequence[Any], names: Names) -
     called = {field: f"{argument}: the column {name!r}" for field, name in named.items()}
     read = settled_columns(dict(zip(called.values(), named_columns(table, argument, **named), strict=True)))
     cells_of = dict(zip(named, read.values(), strict=True))
+    if _holds_lists(cells_of["document"]) and (lists := _rows_of_lists(table, columns)) is not None:
+        return _inputs_formats_hits(argument, lists, names)
     if names.kind == "exclude":
         return Pairs(*cells_of.values())
     query = read_ids(called["query"], cells_of.pop("query"))
@@ -5842,9 +5906,9 @@ def refuse_other_rows(argument: str, side: Any, are_ids: bool) -> None:
         raise ValueError(f"{place}: is the text {shown(row)}, not documents; {hint}")
     if isinstance(row, Real) and isinstance(side, Mapping):
         raise ValueError(f"{place}: is the number {shown(row)}, not documents; {SINGLE}")
+    if problem := unknown_object(row, Names("run", {})):
+        raise InputError(problem, place)
     if isinstance(row, Mapping):
-        if problem := unknown_object(row, Names("run", {})):
-            raise InputError(problem, place)
         has_id = any(id_kind(type(row[name])) for name in spelled(row, IDS_OF_HITS["document"]))
         if has_id and len(row) > 1 and spelled(row, chain(*VALUES_OF_HITS.values())):
             raise ValueError(f"{place}: is the hit {shown(row)}; give a list of hits for each query; {SINGLE}")
@@ -8373,6 +8437,8 @@ def _chosen_fields(schema: pa.Schema, request: ReadRequest, cells: Cells) -> lis
         if request.limits.uncompressed is None and any(pa.types.is_nested(each) for each in schema.types):
             return None
         raise
+    if request.limits.uncompressed is None and pa.types.is_nested(fields[1].type):
+        return None
     for field in fields[:2]:
         kind = _value_type(field.type)
         if id_kind(kind) not in FILE_IDS and not pa.types.is_null(kind):

@@ -401,6 +401,8 @@ def _chosen_fields(schema: pa.Schema, request: ReadRequest, cells: Cells) -> lis
         if request.limits.uncompressed is None and any(pa.types.is_nested(each) for each in schema.types):
             return None
         raise
+    if request.limits.uncompressed is None and pa.types.is_nested(fields[1].type):
+        return None
     for field in fields[:2]:
         kind = _value_type(field.type)
         if id_kind(kind) not in FILE_IDS and not pa.types.is_null(kind):

@@ -68,6 +68,10 @@ JUDGED = re.compile(
 )
 
 
+LONGEST_WORD = 40  # of a judge, in characters
+VERDICTS = ("verdict", "judgment", "judgement", "relevance", "grade", "rating", "vote", "decision")
+
+
 class UnknownColumnError(InputError):
     """A table has no column with a known name for "query", "document", "score" or "relevance"."""
 
@@ -228,7 +232,8 @@ def with_names_of_columns(fields: Any, **given: Any) -> Any:
 
 def refuse_lowest_first(name: Any, argument: str = "") -> None:
     """Raise an error for a column of scores whose name says that the lowest is best, such as "distance"."""
-    if isinstance(name, str) and plain_name(name) in LOWEST_FIRST:
+    plain = plain_name(name) if isinstance(name, str) else ""
+    if plain in LOWEST_FIRST or "distance" in plain:
         hint = f"give {mark('score_order', 'ascending')}, or another name if the highest is best"
         raise InputError(f"the column {name!r} is best where it is lowest", argument, hint=hint)
 
@@ -259,7 +264,7 @@ def could_be_value(value: Any) -> bool:
     [True, True, True, True, True, False]
     """
     if isinstance(value, str):
-        if len(value) > 40:
+        if len(value) > LONGEST_WORD:
             return False
         if JUDGED.fullmatch(value):
             return True
@@ -275,7 +280,7 @@ UNRELATED = (  # fields that are neither ids nor values, although they may hold 
     *("version", "page", "page_number", "page_label", "total_pages", "year", "date", "time", "timestamp", "ts"),
     *("index", "idx", "chunk", "chunk_index", "iter", "iteration", "start", "end", "start_char", "end_char", "length"),
     *("tokens", "lang", "language", "title", "text", "content", "body", "name", "url", "source", "path", "author"),
-    *("annotator", "level_0"),
+    *("annotator", "level_0", "pages", "span", "spans", "offsets", "bbox", "embedding", "vector"),
 )
 ROLE_NAMES = {plain_name(name) for names in (*IDS_OF_HITS.values(), LOWEST_FIRST, UNRELATED) for name in names}
 
@@ -300,6 +305,7 @@ def unknown_error(names: Names, unknown: Sequence[str], there: str = "its hits h
     say = f"give {names.call(unknown[0])}, or {names.call(None)} if {none}"
     if names.kind == "run":  # the order mostly counts, and other numbers, such as prices, are no scores
         say = f"give {names.call(None)} if {none}, or {names.call(unknown[0])} if that is the score"
+        say += "" if names.ascending else f", with {mark('score_order', 'ascending')} if the lowest is best"
     return f"no {names.value} under a known name, but {there} {them}; {say}"
 
 

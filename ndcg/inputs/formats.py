@@ -10,6 +10,7 @@ from types import NoneType
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from ..measure.labels import Labels
 from ..measure.messages import InputError, shown, warn, within
@@ -177,6 +178,13 @@ def _rows_of_lists(table: Any, columns: Sequence[Any]) -> list[dict[str, Any]] |
     return [dict(zip(lists, row, strict=True)) for row in zip(*lists.values(), strict=True)]
 
 
+def _holds_lists(column: Any) -> bool:
+    """Return whether a column has the documents of a query in each row."""
+    if isinstance(column, ARROW):
+        return bool(pa.types.is_nested(column.type))
+    return len(column) > 0 and isinstance(column[0], (list, tuple, np.ndarray))
+
+
 def settled_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
     """Return columns of any library, by their names in messages, as lists and arrays of NumPy and Arrow."""
     return dict(zip(columns, settled(**columns), strict=True))
@@ -215,6 +223,8 @@ def _of_table(argument: str, table: Any, columns: Sequence[Any], names: Names) -
     called = {field: f"{argument}: the column {name!r}" for field, name in named.items()}
     read = settled_columns(dict(zip(called.values(), named_columns(table, argument, **named), strict=True)))
     cells_of = dict(zip(named, read.values(), strict=True))
+    if _holds_lists(cells_of["document"]) and (lists := _rows_of_lists(table, columns)) is not None:
+        return _hits(argument, lists, names)
     if names.kind == "exclude":
         return Pairs(*cells_of.values())
     query = read_ids(called["query"], cells_of.pop("query"))

@@ -15,7 +15,9 @@ from typing import Any, NamedTuple
 
 from ..measure.messages import InputError, brief, mark, nearest, shown
 from .fields import (
+    LONGEST_WORD,
     LOWEST_FIRST,
+    VERDICTS,
     Names,
     OneToOne,
     alternatives,
@@ -34,6 +36,7 @@ FieldPath = tuple[str, ...]  # the names that lead from a hit to one of its fiel
 
 WITHIN = ("document", "node", "metadata", "entity", "hit", "doc", "_additional")  # objects in a hit with its fields
 AS_TEXT = "give others as text"
+MOST_JUDGES = 20  # of a document
 FIRST_ROWS = 1000  # rows that tell under which name they have their lists
 CONTAINERS = (list, tuple, Mapping)
 # the lists of hits, and the lists of ids and of their values, of a query
@@ -225,15 +228,19 @@ def unknown_object(row: Any, names: Names) -> str:
     >>> print(InputError(unknown_object({"qkey": "Q-1", "found": [{"chunk_id": "a"}]}, Names("run", {}))))
     no query under a known name, but 'qkey', 'found'; give fields={'query': 'qkey'}
     """
-    if not isinstance(row, Mapping) or query_of(row, names) is not None:
+    fields = _fields_of(row)
+    if query_of(row, names) is not None:
         return ""
-    ids = [name for name, each in row.items() if isinstance(name, str) and id_kind(type(each))]
-    lists = [name for name, each in row.items() if isinstance(each, (list, tuple)) and each]
-    has_documents = any(_path(row[name][0], names.of_hits["document"]) is not None for name in lists)
-    if not ids or not has_documents or len(ids) + len(lists) < len(row) - 1:
+    ids = [name for name, each in fields.items() if isinstance(name, str) and id_kind(type(each))]
+    lists = [name for name, each in fields.items() if isinstance(each, (list, tuple)) and each]
+    if not ids or not lists or len(ids) + len(lists) < len(fields) - 1:
         return ""
-    have = brief(map(shown, row), ", ")
-    return f"no query under a known name, but {have}; give {mark('fields', {'query': ids[0]})}"
+    if any(_path(fields[name][0], names.of_hits["document"]) is not None for name in lists):
+        have = brief(map(shown, fields), ", ")
+        return f"no query under a known name, but {have}; give {mark('fields', {'query': ids[0]})}"
+    if len(lists) == 1 and _fields_of(fields[lists[0]][0]):
+        return _no_document(lists[0], fields[lists[0]][0], {"query": ids[0]})
+    return ""
 
 
 class HitReader:
@@ -250,9 +257,9 @@ class HitReader:
 
     def unwrapped(self, row: Any) -> Any:
         """Return the list of hits of an object that has it under a name of its own, and other rows unchanged."""
-        if not self.own_list or not isinstance(row, Mapping) or self.own_list not in row:
+        if not self.own_list or self.own_list not in (fields := _fields_of(row)):
             return row
-        return row[self.own_list] or []
+        return fields[self.own_list] or []
 
     def hits(self, row: Any) -> Hits | None:
         """Return the hits of a query; None for anything else."""
@@ -262,8 +269,8 @@ class HitReader:
     def query(self, row: Any) -> Any:
         """Return the id of the query of an object with its hits, which must not have another one as well."""
         found = query_of(row, self.names)
-        if found is None and isinstance(row, Mapping) and (given := self.names.given.get("query")):
-            raise InputError(_not_called("query", given[0], self.names, list(row), "object has"))
+        if found is None and (given := self.names.given.get("query")) and (fields := _fields_of(row)):
+            raise InputError(_not_called("query", given[0], self.names, list(fields), "object has"))
         self.have_fields |= found is not None
         if found is not None and isinstance(row, Mapping) and "query" not in self.names.given:
             several = [name for name in alternatives("query", tuple(row)) if id_kind(type(row[name]))]
@@ -279,14 +286,17 @@ class HitReader:
             hits = Hits(hits.ids)
         elif hits.ids:
             self._account(hits)
-        if names.kind == "run" and not self.warning and "score" not in names.given:
-            self.warning = contradiction(query, hits, names.ascending)
+        if names.kind == "run" and not self.warning:
+            self.warning = contradiction(query, hits, names.ascending, "score" in names.given)
         return by_id(hits.ids, hits.values, names.kind, names.ascending, keep=names.keep)
 
     def _account(self, hits: Hits) -> None:
         """Raise an error if hits have what could be their value under an unknown name, or two names for their ids."""
         has_values = hits.values is not None
-        if not has_values and hits.objects and (given := self.names.given.get(self.names.value)):
+        given = self.names.given.get(self.names.value)
+        if not has_values and hits.objects and given and (value := _field(hits.objects[0], (given[0],))) is not None:
+            raise ValueError(f"the {self.names.value} {shown(value)} of a hit is not a number; give a number")
+        if not has_values and hits.objects and given:
             have = _names_of(hits.objects[0])
             raise InputError(_not_called(self.names.value, given[0], self.names, have, "hits have"))
         if self.have_values is not None and has_values is not self.have_values and hits.objects:
@@ -337,13 +347,33 @@ def _refuse_unknown_values(objects: Sequence[Any], names: Names, have_ranks: boo
         path
         for path, values in columns.items()
         if (plain_name(path[-1]) not in known or path[0] not in (path[-1], *WITHIN))
-        and all(map(could_be_value, values))
+        and all(could_be_value(each) or (names.kind == "qrels" and _is_verdict(path[-1], each)) for each in values)
         and (nulls or any(value is not None for value in values))
     ]
     if names.kind == "run":
         unknown = [] if have_ranks else [path for path in unknown if _contradicts(columns[path], names.ascending)]
     if unknown:
         raise InputError(unknown_error(names, list(map(".".join, unknown))))
+    lists = [path for path, values in columns.items() if names.kind == "qrels" and all(map(_are_grades, values))]
+    if lists:
+        have = brief((shown(".".join(path)) for path in lists), ", ")
+        hint = f"give one number for each document, such as their mean, or {names.call(None)} if each is relevant"
+        raise InputError(f"no relevance under a known name, but its hits have lists of grades, {have}; {hint}")
+
+
+def _is_verdict(name: str, value: Any) -> bool:
+    """Return whether a value is a short text under a name that ends in a word for a judgment, such as "verdict"."""
+    return isinstance(value, str) and len(value) <= LONGEST_WORD and plain_name(name).endswith(VERDICTS)
+
+
+def _are_grades(value: Any) -> bool:
+    """Return whether a value may be grades of several judges: a short list of them, or of objects with one each."""
+    if not isinstance(value, (list, tuple)) or not 0 < len(value) <= MOST_JUDGES:
+        return False
+    return all(
+        could_be_value(each) or any(could_be_value(_field(each, path)) for path in _unknown_paths(each, ()))
+        for each in value
+    )
 
 
 def _unknown_paths(hit: Any, within: Sequence[str] | None) -> Sequence[FieldPath]:
@@ -392,14 +422,18 @@ def _contradicts(values: Sequence[Any], ascending: bool) -> bool:
     return is_fraction and any(after < before if ascending else after > before for before, after in pairwise(numbers))
 
 
-def contradiction(query: str, hits: Hits, ascending: bool = False) -> str:
+def contradiction(query: str, hits: Hits, ascending: bool = False, are_named: bool = False) -> str:
     """Return what a warning says about hits in another order than their scores or ranks; empty if they agree.
+
+    Scores that `fields` names count in any order, but if they are in the opposite one they may be distances.
 
     >>> contradiction("q1", Hits(["d2", "d1"], ranks=[2, 1]))[:60]
     'query q1: its hits are in another order than their ranks, an'
     """
     numbers = [value for value in map(_number, hits.ranks or hits.values or ()) if isinstance(value, Real)]
     lowest_first = bool(hits.ranks) or ascending
+    if are_named and (len(numbers) < 2 or numbers != sorted(numbers, reverse=lowest_first)):
+        return ""
     if not any(after < before if lowest_first else after > before for before, after in pairwise(numbers)):
         return ""
     if hits.ranks:
@@ -536,19 +570,36 @@ def _list_in(row: Any, names: Names) -> Any:
 
 def _own_list(row: Any, names: Names) -> str:
     """Return the name of the only list of objects with ids in an object without a known list; empty if it has none."""
-    if not isinstance(row, Mapping) or not any(isinstance(each, (list, tuple)) for each in row.values()):
+    fields = _fields_of(row)
+    lists = {name: each for name, each in fields.items() if isinstance(each, (list, tuple)) and each}
+    if not lists or _list_in(row, names) is not row or spelled(fields, names.columns["document"]):
         return ""
-    if query_of(row, names) is None or _list_in(row, names) is not row:
+    if query_of(row, names) is None:
         return ""
-    lists = {name: each for name, each in row.items() if isinstance(each, (list, tuple)) and each}
     objects = [name for name, each in lists.items() if _path(each[0], names.of_hits["document"]) is not None]
     if not objects and len(lists) == 1:
-        ((name, ids),) = lists.items()
-        if id_kind(type(ids[0])):
+        ((name, hits),) = lists.items()
+        if id_kind(type(hits[0])):
             problem = f"holds a list under {shown(name)}, which is no known name"
             call = mark("fields", {"document": name})
             raise InputError(f"{problem}; if it holds its documents, give {call}")
+        if _fields_of(hits[0]):
+            raise InputError(_no_document(name, hits[0], {}))
     return str(objects[0]) if len(objects) == 1 else ""
+
+
+def _no_document(name: str, hit: Any, query: Mapping[str, str]) -> str:
+    """Return what an error says about hits, under this name, without an id under a known name."""
+    have = brief(map(shown, _names_of(hit)), ", ")
+    call = mark("fields", {**query, "document": "..."})
+    return f"no document under a known name, but the hits in {shown(name)} have {have}; give {call}"
+
+
+def _fields_of(row: Any) -> Mapping[Any, Any]:
+    """Return the fields of an object by their names; none for other values."""
+    if isinstance(row, Mapping):
+        return row
+    return {name: _field(row, (name,)) for name in _names_of(row)} if _is_object(row) else {}
 
 
 def _values_beside(row: Any, ids: Sequence[Any], name_of_ids: str, names: Names) -> Any:

@@ -50,9 +50,9 @@ def refuse_other_rows(argument: str, side: Any, are_ids: bool) -> None:
         raise ValueError(f"{place}: is the text {shown(row)}, not documents; {hint}")
     if isinstance(row, Real) and isinstance(side, Mapping):
         raise ValueError(f"{place}: is the number {shown(row)}, not documents; {SINGLE}")
+    if problem := unknown_object(row, Names("run", {})):
+        raise InputError(problem, place)
     if isinstance(row, Mapping):
-        if problem := unknown_object(row, Names("run", {})):
-            raise InputError(problem, place)
         has_id = any(id_kind(type(row[name])) for name in spelled(row, IDS_OF_HITS["document"]))
         if has_id and len(row) > 1 and spelled(row, chain(*VALUES_OF_HITS.values())):
             raise ValueError(f"{place}: is the hit {shown(row)}; give a list of hits for each query; {SINGLE}")

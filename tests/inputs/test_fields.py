@@ -21,6 +21,7 @@ from ndcg.shell.command_line import main
 
 RUN = {"q": ["a", "b", "c"]}  # best first
 GRADES = {"a": 1, "b": 3, "c": 2}
+SURENESS = {"b": 1, "a": 2, "c": 0}  # in another order
 VALUE = (1 + 3 / math.log2(3) + 2 / 2) / (3 + 2 / math.log2(3) + 1 / 2)
 SECOND = 1 / math.log2(3)  # nDCG of one relevant document at rank 2
 
@@ -99,6 +100,11 @@ def test_grades_in_an_object_or_of_several_judges_are_an_error(tmp_path: Path, s
     ):
         score(RUN, gold)
     assert score(RUN, gold, fields={"relevance": "review.grade"}) == pytest.approx(VALUE)
+    for name, grades in (("votes", [0, 2]), ("opinions", [{"stars": 0, "by": "ann"}]), ("verdict", "off-topic")):
+        gold = SOURCES[source](tmp_path, [{"id": each, name: grades} for each in GRADES])
+        with pytest.raises(ValueError, match=rf"no relevance under a known name, but its hits have .*'{name}'"):
+            score(RUN, gold)
+        assert score(RUN, gold, fields={"relevance": None}) == 1.0
     for name in ("grades", "relevance"):
         gold = SOURCES[source](tmp_path, [{"id": each, name: [grade, 0]} for each, grade in GRADES.items()])
         with pytest.raises(ValueError, match=r"the relevance (\[1, 0\]|array\(\[1, 0\]\)) of a hit is not a number"):
@@ -144,7 +150,8 @@ def test_a_score_under_an_unknown_name_that_contradicts_the_order_is_an_error(tm
         ValueError, match=r"no score under a known name, but its hits have 'rerank_score'; give fields="
     ):
         score(run, {"q": {"a": 1}})
-    assert score(run, {"q": {"a": 1}}, fields={"score": "rerank_score"}) == pytest.approx(SECOND)
+    with pytest.warns(UserWarning, match="the scores rank its hits in another order"):
+        assert score(run, {"q": {"a": 1}}, fields={"score": "rerank_score"}) == pytest.approx(SECOND)
     assert score(run, {"q": {"a": 1}}, fields={"score": None}) == 1.0
     assert score(SOURCES[source](tmp_path, hits[::-1]), {"q": {"a": 1}}) == pytest.approx(SECOND)  # it falls
 
@@ -275,14 +282,14 @@ ENTRY_POINTS: dict[str, Callable[..., float]] = {
 
 @pytest.mark.parametrize("entry", ENTRY_POINTS)
 def test_fields_mean_the_same_at_every_entry_point(entry: str) -> None:
-    run = {"q": [{"paper": document, "sureness": at} for at, document in enumerate("cba")]}
+    run = {"q": [{"paper": document, "sureness": at} for document, at in SURENESS.items()]}
     gold = {"q": [{"paper": document, "stars": grade} for document, grade in GRADES.items()]}
     fields = {"document": "paper", "score": "sureness", "relevance": "stars"}
     assert ENTRY_POINTS[entry](predictions=run, references=gold, fields=fields) == pytest.approx(VALUE)
 
 
 def test_compare_reads_each_system_by_fields() -> None:
-    run = {query: [{"paper": document, "sureness": at} for at, document in enumerate("cba")] for query in "qr"}
+    run = {query: [{"paper": document, "sureness": at} for document, at in SURENESS.items()] for query in "qr"}
     gold = {query: [{"paper": document, "stars": grade} for document, grade in GRADES.items()] for query in "qr"}
     fields = {"document": "paper", "score": "sureness", "relevance": "stars"}
     found = ndcg.compare(systems={"a": run, "b": {"q": ["b"], "r": ["a"]}}, references=gold, fields=fields)
@@ -290,7 +297,7 @@ def test_compare_reads_each_system_by_fields() -> None:
 
 
 def test_the_shell_names_fields_of_hits_by_its_flags(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    chunks = [{"paper": document, "sureness": at} for at, document in enumerate("cba")]
+    chunks = [{"paper": document, "sureness": at} for document, at in SURENESS.items()]
     (tmp_path / "run.jsonl").write_text(json.dumps({"case": "q", "found": chunks}) + "\n")
     rows = "".join(f"q,{document},{grade}\n" for document, grade in GRADES.items())
     (tmp_path / "gold.csv").write_text("task,item,stars\n" + rows)
@@ -341,6 +348,57 @@ def test_a_list_of_ids_under_an_unknown_name_is_an_error_that_shows_the_call(tmp
     with pytest.raises(ValueError, match=rf"a list under 'expected_passages'.*give fields={re.escape(str(call))}$"):
         score({"q": ["a", "b"]}, gold)
     assert score({"q": ["a", "b"]}, gold, fields=call) == pytest.approx(SECOND)
+
+
+LOG_OF_ITS_OWN = {"ticket": "q", "pieces": [{"paper": "a", "gap": 0.1}, {"paper": "b", "gap": 0.3}]}
+
+
+@pytest.mark.parametrize("source", ["dicts", "objects", "JSON Lines", "Parquet"])
+def test_a_log_with_names_of_its_own_is_read_in_as_many_steps_as_it_has_names(tmp_path: Path, source: str) -> None:
+    (tmp_path / "log.jsonl").write_text(json.dumps(LOG_OF_ITS_OWN) + "\n")
+    parquet.write_table(pa.Table.from_pylist([LOG_OF_ITS_OWN]), tmp_path / "log.parquet")
+    pieces = [SimpleNamespace(**piece) for piece in LOG_OF_ITS_OWN["pieces"]]
+    log = {
+        "dicts": [LOG_OF_ITS_OWN],
+        "objects": [SimpleNamespace(ticket="q", pieces=pieces)],
+        "JSON Lines": tmp_path / "log.jsonl",
+        "Parquet": tmp_path / "log.parquet",
+    }[source]
+    fields: dict[str, Any] = {}
+    for problem, more in (
+        (r"the hits in 'pieces' have 'paper', 'gap'; give fields={'query': 'ticket', 'document': '...'}", "document"),
+        ("no score under a known name, but its hits have 'gap'; .* or fields={'score': 'gap'} if that is", "score"),
+    ):
+        with pytest.raises(ValueError, match=problem):
+            score(log, {"q": {"a": 1}}, **({"fields": fields} if fields else {}))
+        fields |= {"query": "ticket", "document": "paper"} if more == "document" else {"score": "gap"}
+    assert score(log, {"q": {"a": 1}}, fields=fields, score_order="ascending") == 1.0
+    with pytest.warns(UserWarning, match='if the lowest score is best, give score_order="ascending"'):
+        assert score(log, {"q": {"a": 1}}, fields=fields) == pytest.approx(SECOND)
+
+
+@pytest.mark.parametrize("source", ["a frame", "records", "Parquet", "JSON Lines"])
+def test_fields_may_name_columns_of_lists(tmp_path: Path, source: str) -> None:
+    rows = [
+        {"shopper": "u", "skus": ["a", "b"], "logits": [0.9, 0.8]},
+        {"shopper": "v", "skus": ["c"], "logits": [0.1]},
+    ]
+    parquet.write_table(pa.Table.from_pylist(rows), tmp_path / "run.parquet")
+    (tmp_path / "run.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    paths = {"Parquet": tmp_path / "run.parquet", "JSON Lines": tmp_path / "run.jsonl"}
+    run = paths.get(source, pd.DataFrame(rows) if source == "a frame" else rows)
+    fields = {"query": "shopper", "document": "skus", "score": "logits"}
+    assert score(run, {"u": {"b": 1}, "v": {"c": 1}}, fields=fields) == pytest.approx((SECOND + 1) / 2)
+
+
+@pytest.mark.parametrize("form", ["records", "JSON", "JSON Lines"])
+@pytest.mark.parametrize("more", [["x"], [{"x": 1}]])
+def test_a_list_beside_the_document_of_a_record_is_no_list_of_documents(tmp_path: Path, form: str, more: Any) -> None:
+    rows = [{"query_id": "q", "doc_id": each, "score": at, "tags": more} for at, each in enumerate("ba")]
+    (tmp_path / "run.json").write_text(json.dumps(rows))
+    (tmp_path / "run.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    run = {"records": rows, "JSON": tmp_path / "run.json", "JSON Lines": tmp_path / "run.jsonl"}[form]
+    assert score(run, {"q": {"b": 1}}) == pytest.approx(SECOND)
 
 
 # The same list twice, gaps, integers
