@@ -572,9 +572,9 @@ def _own_list(row: Any, names: Names) -> str:
     """Return the name of the only list of objects with ids in an object without a known list; empty if it has none."""
     fields = _fields_of(row)
     lists = {name: each for name, each in fields.items() if isinstance(each, (list, tuple)) and each}
-    if not lists or _list_in(row, names) is not row or spelled(fields, names.columns["document"]):
+    if not lists or query_of(row, names) is None or spelled(fields, names.columns["document"]):
         return ""
-    if query_of(row, names) is None:
+    if _list_in(row, names) is not row:
         return ""
     objects = [name for name, each in lists.items() if _path(each[0], names.of_hits["document"]) is not None]
     if not objects and len(lists) == 1:
