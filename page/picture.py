@@ -34,7 +34,7 @@ ABOUT_QUERY = (
 RELEVANCE = "<b>Relevance</b>, in dots: how well a document answers the query; no dot is not at all."
 SCORE = (
     "<b>Score</b>: the number that the search engine gave a document; the highest comes first. Documents with the same "
-    "score are <b>tied</b>: nothing says which of them comes first."
+    "score are <b>tied</b>: nothing says which of them comes first; the step Ties shows how they count."
 )
 JUDGED = "<b>Judged</b>: somebody said how relevant a document is; hatched documents were not judged."
 GAIN_AND_DISCOUNT = (
@@ -44,9 +44,9 @@ GAIN_AND_DISCOUNT = (
 )
 HOW_TO_CHANGE = "Drag a card to move it, or a value with a dotted underline to change it."
 IDEAL = (
-    "The same bars if the most relevant documents come first: no order has a higher <b>DCG</b>, the sum of the solid "
-    "bars. <b>nDCG</b>, normalized discounted cumulative gain, is the DCG of your order divided by the DCG of the "
-    "ideal order."
+    "The same bars if the most relevant documents come first: no order has a higher <b>DCG</b>, discounted cumulative "
+    "gain, the sum of the solid bars. <b>nDCG</b> is the DCG of your order divided by the DCG of the ideal order, so "
+    "that 1 is the most for any query, with few relevant documents or many."
 )
 RETRIEVED = "the system returns the <b>retrieved</b> documents, and may miss relevant ones"
 
