@@ -615,6 +615,41 @@ def default_of(name: str) -> Any:
     return getattr(CONVENTIONS["sklearn"], name, option.default if option.usual is None else option.usual)
 
 
+def numbers_in(text: str) -> list[float] | str:
+    """Return the numbers of text such as "1,0.5", or a name as it is."""
+    try:
+        return list(map(float, text.split(",")))
+    except ValueError:
+        return text
+
+
+def number_in(text: str) -> float | str:
+    """Return the number that text is, or a name as it is."""
+    numbers = numbers_in(text)
+    return numbers[0] if isinstance(numbers, list) and len(numbers) == 1 else text
+
+
+def gain_in(text: str) -> dict[str, float | str] | list[float] | str:
+    """Return the gain of each label, the gains of labels 0, 1, 2, ..., or a name, as the shell and the page write them.
+
+    >>> gain_in("relevant=3,not relevant=0"), gain_in("0,1,3"), gain_in("linear")
+    ({'relevant': 3.0, 'not relevant': 0.0}, [0.0, 1.0, 3.0], 'linear')
+    """
+    pairs = [each.rpartition("=") for each in text.split(",")]
+    if not any(equals for _, equals, _ in pairs):
+        return numbers_in(text)
+    return {label: number_in(gain) for label, _, gain in pairs}
+
+
+def text_of_gain(gains: Mapping[Any, Any]) -> str:
+    """Return the gain of each label as `gain_in` reads it.
+
+    >>> text_of_gain({"relevant": 3, "not relevant": "..."})
+    'relevant=3,not relevant=...'
+    """
+    return ",".join(f"{label}={gain}" for label, gain in gains.items())
+
+
 def text_of(name: str) -> str:
     """Return the description of an argument or an option."""
     if name in ARGUMENTS:
@@ -8594,31 +8629,46 @@ def read_columns(
 
 
 def read_run(
-    path: str | os.PathLike[str], limits: Limits = NO_LIMITS, score_order: str = "descending"
+    path: str | os.PathLike[str],
+    limits: Limits = NO_LIMITS,
+    score_order: str = "descending",
+    *,
+    duplicates: str = "raise",
+    ties: str | None = None,
 ) -> dict[str, dict[str, float]]:
     """Return the scores of a run file, in TREC or another format: ``{query: {document: score}}``.
 
     With ``score_order="ascending"``, a column of ranks or distances is read as scores, and ids without scores have
-    their ranks; then score them with ``score_order="ascending"`` too.
+    their ranks; then score them with ``score_order="ascending"`` too. With ``duplicates="best"``, a document that a
+    query lists several times has its best score, in the first such row, or in the last with ``ties="last"``.
 
     Raises:
         ValueError: as in ``read_columns``.
         FileNotFoundError: there is no such file; this error is also a ValueError.
     """
-    columns = read_columns(path, "run", limits, score_order=score_order)
+    options = Options.parse(score_order=score_order, duplicates=duplicates, ties=ties)
+    columns = read_columns(path, "run", limits, **options.sides)
     if columns.are_rows:
         raise InputError("has scores alone; give the file and that of LETOR to compute", of_file(os.fsdecode(path)))
     return _mapping(columns)
 
 
-def read_qrels(path: str | os.PathLike[str], limits: Limits = NO_LIMITS) -> dict[str, dict[str, int]]:
+def read_qrels(
+    path: str | os.PathLike[str], limits: Limits = NO_LIMITS, *, gain: Any = None
+) -> dict[str, dict[str, Any]]:
     """Return the relevance in a qrels file: ``{query: {document: relevance}}``, as integers if all are integers.
+
+    With ``gain={"relevant": 3, "no": 0}``, relevances may be these labels; score them with the same ``gain``.
 
     Raises:
         ValueError: as in ``read_columns``.
         FileNotFoundError: there is no such file; this error is also a ValueError.
     """
-    columns = read_columns(path, "qrels", limits)
+    labels = Options.parse(gain=gain).labels
+    columns = read_columns(path, "qrels", limits, labels=labels)
+    if labels is not None:
+        words = {number: label for label, number in labels.as_numbers.gains}
+        return {q: {d: words.get(value, value) for d, value in of.items()} for q, of in _mapping(columns).items()}
     if (columns.value == np.trunc(columns.value)).all() and np.abs(columns.value).max() < 2**63:
         columns = columns._replace(value=columns.value.astype(np.int64))
     return _mapping(columns)
@@ -12388,7 +12438,7 @@ def _python_text(value: Any) -> str:
 
 def _shell_text(value: Any) -> str:
     if isinstance(value, Mapping):
-        return shlex.quote(",".join(f"{label}={gain}" for label, gain in value.items()))
+        return shlex.quote(text_of_gain(value))
     if isinstance(value, (list, tuple)):
         return ",".join(map(_shell_text, value))
     return "all" if value is None else str(value)

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..measure.arguments import text_of_gain
 from ..measure.conventions import CONVENTIONS
 from ..measure.messages import mark, worded
 
@@ -93,7 +94,7 @@ def _python_text(value: Any) -> str:
 
 def _shell_text(value: Any) -> str:
     if isinstance(value, Mapping):
-        return shlex.quote(",".join(f"{label}={gain}" for label, gain in value.items()))
+        return shlex.quote(text_of_gain(value))
     if isinstance(value, (list, tuple)):
         return ",".join(map(_shell_text, value))
     return "all" if value is None else str(value)

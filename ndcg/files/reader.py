@@ -33,6 +33,7 @@ from ..inputs.ids import once
 from ..inputs.tables import values_by_order
 from ..measure.labels import Labels
 from ..measure.messages import InputError, of_file, warn
+from ..measure.options import Options
 from .content import (
     BYTE_ORDER_MARK,
     NO_LIMITS,
@@ -127,31 +128,46 @@ def read_columns(
 
 
 def read_run(
-    path: str | os.PathLike[str], limits: Limits = NO_LIMITS, score_order: str = "descending"
+    path: str | os.PathLike[str],
+    limits: Limits = NO_LIMITS,
+    score_order: str = "descending",
+    *,
+    duplicates: str = "raise",
+    ties: str | None = None,
 ) -> dict[str, dict[str, float]]:
     """Return the scores of a run file, in TREC or another format: ``{query: {document: score}}``.
 
     With ``score_order="ascending"``, a column of ranks or distances is read as scores, and ids without scores have
-    their ranks; then score them with ``score_order="ascending"`` too.
+    their ranks; then score them with ``score_order="ascending"`` too. With ``duplicates="best"``, a document that a
+    query lists several times has its best score, in the first such row, or in the last with ``ties="last"``.
 
     Raises:
         ValueError: as in ``read_columns``.
         FileNotFoundError: there is no such file; this error is also a ValueError.
     """
-    columns = read_columns(path, "run", limits, score_order=score_order)
+    options = Options.parse(score_order=score_order, duplicates=duplicates, ties=ties)
+    columns = read_columns(path, "run", limits, **options.sides)
     if columns.are_rows:
         raise InputError("has scores alone; give the file and that of LETOR to compute", of_file(os.fsdecode(path)))
     return _mapping(columns)
 
 
-def read_qrels(path: str | os.PathLike[str], limits: Limits = NO_LIMITS) -> dict[str, dict[str, int]]:
+def read_qrels(
+    path: str | os.PathLike[str], limits: Limits = NO_LIMITS, *, gain: Any = None
+) -> dict[str, dict[str, Any]]:
     """Return the relevance in a qrels file: ``{query: {document: relevance}}``, as integers if all are integers.
+
+    With ``gain={"relevant": 3, "no": 0}``, relevances may be these labels; score them with the same ``gain``.
 
     Raises:
         ValueError: as in ``read_columns``.
         FileNotFoundError: there is no such file; this error is also a ValueError.
     """
-    columns = read_columns(path, "qrels", limits)
+    labels = Options.parse(gain=gain).labels
+    columns = read_columns(path, "qrels", limits, labels=labels)
+    if labels is not None:
+        words = {number: label for label, number in labels.as_numbers.gains}
+        return {q: {d: words.get(value, value) for d, value in of.items()} for q, of in _mapping(columns).items()}
     if (columns.value == np.trunc(columns.value)).all() and np.abs(columns.value).max() < 2**63:
         columns = columns._replace(value=columns.value.astype(np.int64))
     return _mapping(columns)

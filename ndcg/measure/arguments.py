@@ -242,6 +242,41 @@ def default_of(name: str) -> Any:
     return getattr(CONVENTIONS["sklearn"], name, option.default if option.usual is None else option.usual)
 
 
+def numbers_in(text: str) -> list[float] | str:
+    """Return the numbers of text such as "1,0.5", or a name as it is."""
+    try:
+        return list(map(float, text.split(",")))
+    except ValueError:
+        return text
+
+
+def number_in(text: str) -> float | str:
+    """Return the number that text is, or a name as it is."""
+    numbers = numbers_in(text)
+    return numbers[0] if isinstance(numbers, list) and len(numbers) == 1 else text
+
+
+def gain_in(text: str) -> dict[str, float | str] | list[float] | str:
+    """Return the gain of each label, the gains of labels 0, 1, 2, ..., or a name, as the shell and the page write them.
+
+    >>> gain_in("relevant=3,not relevant=0"), gain_in("0,1,3"), gain_in("linear")
+    ({'relevant': 3.0, 'not relevant': 0.0}, [0.0, 1.0, 3.0], 'linear')
+    """
+    pairs = [each.rpartition("=") for each in text.split(",")]
+    if not any(equals for _, equals, _ in pairs):
+        return numbers_in(text)
+    return {label: number_in(gain) for label, _, gain in pairs}
+
+
+def text_of_gain(gains: Mapping[Any, Any]) -> str:
+    """Return the gain of each label as `gain_in` reads it.
+
+    >>> text_of_gain({"relevant": 3, "not relevant": "..."})
+    'relevant=3,not relevant=...'
+    """
+    return ",".join(f"{label}={gain}" for label, gain in gains.items())
+
+
 def text_of(name: str) -> str:
     """Return the description of an argument or an option."""
     if name in ARGUMENTS:

@@ -14,6 +14,7 @@ from ..files.groups import path_of
 from ..inputs.hashes import digest_of
 from ..inputs.reading import Inputs
 from ..inputs.slices import slice_name
+from ..measure.arguments import text_of_gain
 from ..measure.messages import worded
 from ..measure.options import Options, result_name, whole
 from ..scores.results import score_inputs
@@ -82,7 +83,7 @@ def in_shell(said: str, name: str, *values: Any) -> str:
     if name not in WORDS:
         return said
     if name == "gain" and values and isinstance(values[0], dict):
-        return '{} "{}"'.format(WORDS[name], ",".join(f"{label}={gain}" for label, gain in values[0].items()))
+        return f'{WORDS[name]} "{text_of_gain(values[0])}"'
     settings = " or ".join(map(_setting, values))
     return f"{WORDS[name]} {settings}" if settings else WORDS[name]
 

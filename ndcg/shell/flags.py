@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, NoReturn
 
-from ..measure.arguments import OF_LIBRARIES, OPTIONS
+from ..measure.arguments import OF_LIBRARIES, OPTIONS, gain_in, number_in, numbers_in
 from ..measure.conventions import CONVENTIONS
 
 DESCRIPTION = """\
@@ -302,34 +302,10 @@ def _count_or_all(text: str) -> int | str:
         raise argparse.ArgumentTypeError(f"must be a number of queries, or all; got {text!r}") from None
 
 
-def _numbers(text: str) -> list[float] | str:
-    try:
-        return list(map(float, text.split(",")))
-    except ValueError:
-        return text  # a name
-
-
-def _gain(text: str) -> dict[str, Any] | list[float] | str:
-    """Return the gain of each label, the gains of labels 0, 1, 2, ..., or a name.
-
-    >>> _gain("relevant=3,not relevant=0"), _gain("0,1,3"), _gain("linear")
-    ({'relevant': 3.0, 'not relevant': 0.0}, [0.0, 1.0, 3.0], 'linear')
-    """
-    pairs = [each.rpartition("=") for each in text.split(",")]
-    if not any(equals for _, equals, _ in pairs):
-        return _numbers(text)
-    return {label: _number(gain) for label, _, gain in pairs}
-
-
 def _orders(text: str) -> str | dict[str, str]:
     """Return the order of scores, or that of each run, by its name."""
     by_run = [each.rpartition("=") for each in text.split(",")]
     return {run: order for run, _, order in by_run} if all(run for run, *_ in by_run) else text
-
-
-def _number(text: str) -> float | str:
-    numbers = _numbers(text)
-    return numbers[0] if isinstance(numbers, list) and len(numbers) == 1 else text
 
 
 # How arguments are written and read in the shell, and the placeholders in the help.
@@ -348,9 +324,9 @@ READ: dict[str, tuple[Callable[[str], Any], str]] = {
     "between": (_list, "ONE,OTHER"),
     "measures": (_list, "NAMES"),
     "k": (_cutoffs, "K"),
-    "gain": (_gain, "GAIN"),
-    "discount": (_numbers, "DISCOUNT"),
-    "zero_division": (_number, "X"),
+    "gain": (gain_in, "GAIN"),
+    "discount": (numbers_in, "DISCOUNT"),
+    "zero_division": (number_in, "X"),
     "score_order": (_orders, "SCORE_ORDER"),
     "output": (str, "FORMAT"),
     "pairs": (str, "WHICH"),

@@ -140,6 +140,17 @@ def test_a_repeated_document_is_an_error_that_names_the_option(name: str, tmp_pa
         package.compute(predictions={**FORMATS, **RANKED}[name](rows, tmp_path), references=references)
 
 
+@pytest.mark.parametrize("name", ["TREC", "CSV", "JSON", "JSON Lines", "JSON Lines of hits", "Parquet"])
+@pytest.mark.parametrize("ascending", [False, True])
+def test_a_file_is_read_with_each_document_once(name: str, ascending: bool, tmp_path: Path) -> None:
+    rows, _ = rankings(np.random.default_rng(0), ascending)
+    order = "ascending" if ascending else "descending"
+    for ties in ("first", "last"):
+        once = {query: dict(of) for query, of in by_query(by_hand(rows, ties == "last")).items()}
+        read = package.read_run(FORMATS[name](rows, tmp_path), score_order=order, duplicates="best", ties=ties)
+        assert [(query, [*of.items()]) for query, of in read.items()] == [(q, [*of.items()]) for q, of in once.items()]
+
+
 def test_flat_rows_of_a_document_count_once_if_they_have_one_relevance() -> None:
     flat = {"query_ids": ["q"] * 4, "document_ids": ["a", "b", "a", "c"], "references": [1, 0, 1, 2]}
     once = package.compute(predictions=[3, 2, 1], references=[1, 0, 2], query_ids=["q"] * 3)

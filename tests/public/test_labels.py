@@ -163,6 +163,15 @@ def test_labels_give_what_their_gains_give(name: str, tmp_path: Path) -> None:
         check_source(name, np.random.default_rng(seed), tmp_path)
 
 
+@pytest.mark.parametrize("name", ["JSON", "JSON Lines of hits", "CSV", "TSV", "Parquet"])
+def test_a_file_of_labels_is_read_as_the_labels(name: str, tmp_path: Path) -> None:
+    run, qrels = rankings(np.random.default_rng(0), WORDS)
+    read = package.read_qrels(EVERY_SOURCE[name][0](run, qrels, tmp_path)["references"], gain=GAIN)
+    assert read == qrels
+    scored = values_of({"predictions": run, "references": read}, gain=GAIN)
+    assert scored == values_of({"predictions": run, "references": qrels}, gain=GAIN)
+
+
 @pytest.mark.parametrize("name", EVERY_SOURCE)
 def test_a_label_without_a_gain_is_an_error_with_the_labels_known(name: str, tmp_path: Path) -> None:
     run, qrels = {"q": {"a": 1.0, "b": 0.5}}, {"q": {"b": "partially", "a": "Partialy"}}
