@@ -10,7 +10,7 @@ from page.address import keep_address
 from page.api import ERROR_HANDLERS, api_tab
 from page.batch import batch_tab
 from page.card import card_tab
-from page.choices import CHOICES, CONVENTIONS, LABELS, WORDS, bar_of, convention_of, settings_of
+from page.choices import CHOICES, CONVENTIONS, FIELDS, WORDS, bar_of, convention_of, settings_of
 from page.events import QUIET, follow
 from page.explanation import explanation_tab
 from page.ranking import ranking_tab
@@ -54,12 +54,16 @@ def options_bar() -> tuple[gr.Dropdown, list[Any]]:
         with gr.Row():
             convention = gr.Dropdown([*CONVENTIONS, "custom"], value="sklearn", label="Convention", min_width=150)
             cutoffs = gr.Textbox(values[0], label="Cutoffs k, such as 1, 5, 10", max_length=200, min_width=150)
+            gain = gr.Dropdown(
+                words["gain"], value=values[2], label=FIELDS["gain"], allow_custom_value=True, min_width=220
+            )
         with gr.Row():
             log_base = gr.Number(values[1], label="Base of the logarithm", min_width=160)
-            settings = [
-                gr.Dropdown(words[name], value=value, label=LABELS[name], min_width=160)
-                for name, value in zip(CHOICES, values[2:], strict=True)
+            others = [
+                gr.Dropdown(words[name], value=value, label=FIELDS[name], min_width=160)
+                for name, value in [*zip(CHOICES, values[2:], strict=True)][1:]
             ]
+    settings = [gain, *others]
     bar = [cutoffs, log_base, *settings]
     made = settings[: len(settings_of("sklearn"))]  # by a convention
     convention.input(choose_convention, convention, made, **QUIET)

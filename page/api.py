@@ -30,7 +30,7 @@ HERE = f"() => {json.dumps(ABOUT_API)}.replaceAll('{LOCAL}', location.origin + l
 FILE = "its text, or data:…;base64,… of it; clients in Python may upload it by handle_file"
 ABOUT = {
     "predictions": "the score of each document, a list per query; null: not retrieved",
-    "references": "the relevance of the same documents, in the same order; null: not judged",
+    "references": "the relevance of the same documents, in the same order, or their labels; null: not judged",
     "run": f"the file of the run, in any format that the page reads: {FILE}",
     "qrels": f"the file of the qrels, in any format that the page reads: {FILE}",
     "runs": f"2 to {RUNS} runs, by their names or as a list; each is a file: {FILE}",
@@ -38,11 +38,14 @@ ABOUT = {
     "value of each query: a list, by the ids of queries, or text such as the output of trec_eval -q or ndcg score -q",
 }
 Numbers = list[list[float | None]]
+Relevances = list[list[float | str | None]]
 Runs = dict[str, str] | list[str]
 Reported = float | str | list[Any] | dict[str, Any]
 ORDER = ("gain", "ties", "zero_division", "negative_relevance", "judged_only", "log_base", "discount", "ideal")
 OTHERS = {  # types and defaults of the options that are more or less than their words
+    "gain": (Literal["", *CHOICES["gain"]] | str | dict[str, float], ""),
     "zero_division": (Literal["", *CHOICES["zero_division"]] | float, ""),
+    "duplicates": (Literal[*CHOICES["duplicates"]], "raise"),
     "judged_only": (bool, False),
     "log_base": (float, 2.0),
 }
@@ -54,11 +57,12 @@ def _options() -> dict[str, tuple[Any, Any, str]]:
         "k": (str, "10", 'how many ranks count: "10", several as "1,5,10", "" for all'),
         "convention": (Literal[*CONVENTIONS], "sklearn", "the library that defines nDCG"),
     }
-    for name in (*ORDER, "missing", "score_dtype", "score_order"):
+    for name in (*ORDER, "missing", "score_dtype", "score_order", "duplicates"):
         option = tables.OPTIONS[name]
         kind, default = OTHERS.get(name, (Literal["", *option.words], ""))
         words = "; ".join(f"{word}: {about}" for word, about in option.words.items())
         about = ": ".join(filter(None, [option.meaning, words])).replace("`", "")
+        about += '; or of labels, such as "relevant=3,no=0"' * (name == "gain")
         options[name] = kind, default, f'{about}; "": as the convention' if default == "" else about
     return options | {"per_query": (bool, False, "whether the answer also has every query")}
 
@@ -70,6 +74,8 @@ NOT_HERE = {"ignore_index": "", "file of got": ""}  # words of messages on what 
 def options_of_words(k: Any, words: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of `compute` for the arguments of a program; an empty one is the convention's."""
     options = {"k": cutoffs_of(str(k or ""))} | {name: each for name, each in words.items() if each != ""}
+    if isinstance(gain := options.get("gain"), str):
+        options |= option_of("gain", gain)
     with suppress(ValueError, TypeError):  # other words are for the metric to accept or to refuse
         options |= option_of("zero_division", options.get("zero_division", "other"))
     ndcg.signature(**options)
@@ -112,7 +118,7 @@ def _parameter(name: str, kind: Any, default: Any = inspect.Parameter.empty) -> 
     return inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation=kind)
 
 
-def score(predictions: Numbers, references: Numbers, options: dict[str, Any], per_query: bool) -> dict[str, Any]:
+def score(predictions: Numbers, references: Relevances, options: dict[str, Any], per_query: bool) -> dict[str, Any]:
     """Score ranked documents by nDCG: how good rankings are, from 0 to 1.
 
     The answer has the scores by name, such as "nDCG@10", and their "signature".
@@ -132,7 +138,7 @@ def score(predictions: Numbers, references: Numbers, options: dict[str, Any], pe
 
 def score_run(run: str, qrels: str, options: dict[str, Any], per_query: bool) -> dict[str, Any]:
     """Score a TREC run (or CSV, Parquet, JSON) by qrels: nDCG with its confidence interval."""
-    judged = read_given("qrels", qrels, "qrels")
+    judged = read_given("qrels", qrels, "qrels", options)
     return _answer(report_on(read_given("run", run, "run", options), judged, options), per_query)
 
 
@@ -143,7 +149,7 @@ def compare(runs: Runs, qrels: str, options: dict[str, Any], per_query: bool) ->
     skips it.
     """
     named = name_runs(runs)
-    judged = read_given("qrels", qrels, "qrels")
+    judged = read_given("qrels", qrels, "qrels", options)
     read = {name: read_given(f"runs: {name}", each, "run", options) for name, each in named.items()}
     return _answer(compare_runs(read, judged, options), per_query)
 
@@ -151,9 +157,10 @@ def compare(runs: Runs, qrels: str, options: dict[str, Any], per_query: bool) ->
 def explain(run: str, qrels: str, got: Reported, options: dict[str, Any], per_query: bool) -> dict[str, Any]:
     """Find the library with the definition of nDCG that gives a score; else the combination of options, or a slip.
 
-    It accepts the options k, log_base, judged_only and score_order; all others are searched.
+    It accepts the options k, log_base, duplicates, judged_only and score_order, and the gain of labels; all others are
+    searched.
     """
-    judged = read_given("qrels", qrels, "qrels")
+    judged = read_given("qrels", qrels, "qrels", options)
     given = {"predictions": read_given("run", run, "run", options), "references": judged}
     return _answer(explanation_of(given, got, options), per_query)
 
@@ -170,11 +177,10 @@ def name_runs(runs: Any) -> dict[str, Any]:
     return dict(zip(run_names(paths), runs, strict=True))
 
 
-def read_given(name: str, given: Any, kind: str, options: Mapping[str, Any] | None = None) -> Mappings:
+def read_given(name: str, given: Any, kind: str, options: Mapping[str, Any]) -> Mappings:
     """Read a run or qrels from text, or from an upload that Gradio has checked; never from a path of the server."""
-    order = (options or {}).get("score_order", "descending")
     if is_file_obj_with_meta(given):
-        return read_upload(given["path"], kind, order)
+        return read_upload(given["path"], kind, options)
     if not isinstance(given, str):
         raise ValueError(f"{name} must be the text of a file, or a file that is uploaded; got {type(given).__name__}")
     with TemporaryDirectory() as folder:
@@ -182,7 +188,7 @@ def read_given(name: str, given: Any, kind: str, options: Mapping[str, Any] | No
         try:
             coded = given.startswith("data:") and ";base64," in given[:200]
             path.write_bytes(base64.b64decode(given.partition(",")[2]) if coded else given.encode())
-            return read_upload(str(path), kind, order)
+            return read_upload(str(path), kind, options)
         except ValueError as problem:
             raise tables.within(problem, name, instead_of=tables.of_file("text")) from None
 

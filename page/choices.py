@@ -25,6 +25,7 @@ CHOICES = {
     "zero_division": ["0", "1", "nan", "perfect_if_empty"],
     "negative_relevance": [*tables.OPTIONS["negative_relevance"].words],
     "missing": ["empty", "skip"],  # an error in place of a result would say less
+    "duplicates": [*tables.OPTIONS["duplicates"].words],
     "judged_only": ["false", "true"],
     "score_order": [*tables.OPTIONS["score_order"].words],
 }
@@ -37,9 +38,11 @@ LABELS = {
     "zero_division": "No relevant documents",
     "negative_relevance": "Negative relevance",
     "missing": "Query not in the run",
+    "duplicates": "Listed several times",
     "judged_only": "Not judged",
     "score_order": "Ranked first",
 }
+FIELDS = {**LABELS, "gain": f"{LABELS['gain']}, or by label: relevant=3, no=0"}
 WORDS = {  # of a choice on the page, if they are not its name
     ("score_dtype", "given"): "as given",
     ("score_dtype", "float32"): "as 32-bit floats",
@@ -48,6 +51,8 @@ WORDS = {  # of a choice on the page, if they are not its name
     ("negative_relevance", "raise"): "reject",
     ("missing", "skip"): "skipped",
     ("missing", "empty"): "nothing retrieved",
+    ("duplicates", "raise"): "reject",
+    ("duplicates", "best"): "at the best rank",
     ("judged_only", "false"): "gain 0",
     ("judged_only", "true"): "removed",
     ("score_order", "descending"): "the highest score",
@@ -97,8 +102,12 @@ def _on_page(said: str, name: str, *values: Any) -> str:
         return Path(values[0]).name
     if name == "systems" and values:
         return str(values[0])
-    if name not in NAMES or any(isinstance(each, dict) for each in values):
+    if name == "forms of gain":
+        return "as 0, 1, 3, or label=gain, ..."
+    if name not in NAMES or any(isinstance(each, dict) for each in values if name != "gain"):
         return said
+    if values and isinstance(values[0], dict):
+        return f"in {NAMES[name]}: {tables.text_of_gain(values[0])}"
     settings = " or ".join(map(str, values))
     return NAMES[name] + f" set to {settings}" * (len(values) > 0)
 
@@ -107,6 +116,9 @@ def option_of(name: str, choice: str) -> dict[str, Any]:
     """Return the option of `compute` for a choice of the bar."""
     if name == "judged_only":
         return {name: choice == "true"}
+    if name == "gain":
+        gains = tables.gain_in(choice)
+        return {name: {f"{label}": gain for label, gain in enumerate(gains)} if isinstance(gains, list) else gains}
     return {name: float(choice) if name == "zero_division" and choice != "perfect_if_empty" else choice}
 
 
@@ -128,6 +140,22 @@ def options_of(
     return options
 
 
+def gain_word(options: Mapping[str, Any]) -> str:
+    """Return the name of a gain."""
+    return options["gain"] if isinstance(options["gain"], str) else "by label"
+
+
+def labels_of(options: Mapping[str, Any]) -> Any:
+    """Return the labels that relevances are, with their gains; None if relevances are numbers."""
+    return tables.Options.parse(gain=options.get("gain")).labels
+
+
+def gains_by_label(options: Mapping[str, Any]) -> dict[Any, Any]:
+    """Return the gain of each label; nothing if relevances are numbers."""
+    labels = labels_of(options)
+    return dict(labels.gains) if labels else {}
+
+
 def settings_of(convention: str) -> list[Any]:
     """Return the settings of the bar for a convention, in the order of CHOICES."""
     chosen = CONVENTIONS[convention]
@@ -137,7 +165,7 @@ def settings_of(convention: str) -> list[Any]:
 
 def bar_of(convention: str) -> list[Any]:
     """Return the bar of a convention, everything else as on a first visit."""
-    return ["10", 2, *settings_of(convention), "false", "descending"]
+    return ["10", 2, *settings_of(convention), "raise", "false", "descending"]
 
 
 def makes(convention: str, *settings: str) -> bool:
@@ -166,14 +194,15 @@ def non_defaults(options: Mapping[str, Any]) -> dict[str, Any]:
         kept |= {name: options[name] for name, value in default.items() if options[name] != value}
     elif convention != "sklearn":
         kept["convention"] = convention
-    others = {"log_base": 2, "judged_only": False, "score_order": "descending"}
+    others = {"log_base": 2, "duplicates": "raise", "judged_only": False, "score_order": "descending"}
     return kept | {name: options[name] for name, value in others.items() if options[name] != value}
 
 
 def symbols(options: Mapping[str, Any]) -> str:
     """Return the formula of DCG as HTML, its symbols named by the terms that the picture marks."""
     k = options["k"][0]
-    gain = {"linear": "r", "exponential": "(2<sup>r</sup> − 1)", "binary": "[r &gt; 0]"}[options["gain"]]
+    gains = {"linear": "r", "exponential": "(2<sup>r</sup> − 1)", "binary": "[r &gt; 0]"}
+    gain = gains.get(gain_word(options), "gain(r)")
     formula = html.escape(tables.DISCOUNTS[options["discount"]].formula)
     discount = formula.replace(" / ", " ⁄ ").replace("log_b", f"log<sub>{options['log_base']:g}</sub>")
     ranks = "at each rank i" if k is None else f"at each rank i up to {scrubbed('k', k)}"
@@ -225,6 +254,7 @@ def parse_link(parameters: Mapping[str, str], rows: Rows) -> tuple[Rows, str, li
     named = read("convention", "sklearn", {name: name for name in CONVENTIONS}.__getitem__)
     readers: dict[str, Callable[[str], Any]] = {"k": lambda text: text[:200], "log_base": _base_of}
     readers |= {name: {each: each for each in words}.__getitem__ for name, words in CHOICES.items()}
+    readers["gain"] = _gain_of
     bar = [read(name, value, readers[name]) for name, value in zip(LINKED, bar_of(named), strict=True)]
     return rows, named if makes(named, *bar[2:]) else convention_of(*bar[2:]), bar, unread
 
@@ -234,6 +264,12 @@ def _base_of(text: str) -> float:
     if not math.isfinite(base := float(text)):
         raise ValueError("a base is finite")
     return base
+
+
+def _gain_of(text: str) -> str:
+    """Return the gain in an address."""
+    tables.Options.parse(**option_of("gain", text))
+    return text
 
 
 def _cells_of(text: str, size: int | None) -> list[str]:
@@ -269,9 +305,14 @@ def query_of(rows: Rows | None, convention: str, *bar: Any) -> tuple[str, bool]:
     return urllib.parse.urlencode({**(ranking if whole else {}), **parameters}, safe=","), whole
 
 
-def cell_of(value: float | None) -> str:
-    """Return a number as a cell of a table; None as an empty one."""
-    return "" if value is None else repr(value).removesuffix(".0")
+def cell_of(value: float | str | None) -> str:
+    """Return a number or a label as a cell of a table; None as an empty one."""
+    return value if isinstance(value, str) else "" if value is None else repr(value).removesuffix(".0")
+
+
+def shown_relevance(relevance: float | str) -> str:
+    """Return a relevance, a number or a label, as people read it."""
+    return relevance if isinstance(relevance, str) else f"{relevance:g}"
 
 
 def text_of(cell: Any) -> str:

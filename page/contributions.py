@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from .choices import shown_relevance
 from .metric import ndcg
 
 STEPS = ["rank", "document", "relevance", "gain", "discount", "contribution", "ideal", "loss"]
@@ -16,7 +17,7 @@ class Ranking(NamedTuple):
     """The documents of one query, in the order of the input."""
 
     documents: list[str]
-    relevance: list[float | None]  # None if not judged
+    relevance: list[float | str | None]  # a number or a label; None if not judged
     score: list[float | None]  # None if not retrieved
 
     @property
@@ -33,6 +34,23 @@ class Ranking(NamedTuple):
     def given(self, options: dict[str, Any]) -> dict[str, Any]:
         """Return the inputs in the form that the options need."""
         return self.ids() if options.get("ties") == "docid" else self.inputs
+
+    def each_once(self, options: dict[str, Any]) -> "Ranking":
+        """Return the ranking with each document once, at its best rank."""
+        sign = -1.0 if options["score_order"] == "ascending" else 1.0
+        worth = [-math.inf if each is None else sign * each for each in self.score]
+        best: dict[str, int] = {}
+        for at, document in enumerate(self.documents):
+            before = best.setdefault(document, at)
+            if self.relevance[at] != self.relevance[before]:
+                raise ValueError(f"Document {document!r} has two relevances; give it one.")
+            if worth[at] > worth[before] or (worth[at] == worth[before] and options["ties"] == "last"):
+                best[document] = at
+
+        def kept(column: list[Any]) -> list[Any]:
+            return [column[at] for at in sorted(best.values())]
+
+        return Ranking(kept(self.documents), kept(self.relevance), kept(self.score))
 
     def reordered(self, ranked: Sequence[str], missed: Sequence[str], score_order: str = "descending") -> "Ranking":
         """Return the documents in another order.
@@ -78,15 +96,17 @@ def steps(ranking: Ranking, options: dict[str, Any], k: int | None) -> pd.DataFr
     others = [each for each in ranking.documents if each not in {row["document"] for row in found}]
     cutoff = math.inf if k is None else k
     retrieved = dict(zip(ranking.documents, ranking.score, strict=True))
+    relevance = dict(zip(ranking.documents, ranking.relevance, strict=True))
     rows: list[list[Any]] = []
-    nothing = {"relevance": None, "rank": None, "gain": 0.0, "discount": 0.0}
+    nothing = {"rank": None, "gain": 0.0, "discount": 0.0}
     for row, best in zip(
         [*found, *({**nothing, "document": each} for each in others)], ranking.ideal(options), strict=True
     ):
         rank = "not retrieved" if retrieved[row["document"]] is None else "removed"
         if row["rank"] is not None:
             rank = f"{row['rank']}" if row["rank"] == row["last_rank"] else f"{row['rank']}–{row['last_rank']}"
-        judged = "not judged" if row["relevance"] is None else f"{row['relevance']:g}"
+        grade = relevance[row["document"]]
+        judged = "not judged" if grade is None else shown_relevance(grade)
         added, best = row["gain"] * row["discount"], best if len(rows) < cutoff else 0.0
         rows.append([rank, row["document"], judged, row["gain"], row["discount"], added, best, best - added])
     return pd.DataFrame(rows, columns=STEPS)

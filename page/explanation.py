@@ -10,7 +10,7 @@ import pandas as pd
 
 from .batch import batch_of
 from .card import file_address
-from .choices import largest, options_of
+from .choices import gains_by_label, largest, options_of
 from .events import follow, show_errors
 from .guide import is_begun_with
 from .metric import ndcg, tables
@@ -85,9 +85,9 @@ def explain_reported(source: str, got: str, values: str, own: str, table: pd.Dat
     if source == "ranking":
         rows = pasted_rows(own) if own.strip() else rows_of(table)
         is_example = is_begun_with(rows, "")
-        given = {"The page's example" if is_example else "": ranking_of(rows).ids()}
+        given = {"The page's example" if is_example else "": ranking_of(rows, options).ids()}
     elif source == "runs":
-        qrels, runs = read_files(files[0], files[1], options["score_order"])
+        qrels, runs = read_files(files[0], files[1], options)
         given = {name: {"predictions": run, "references": qrels} for name, run in runs.items()}
     else:
         given = {"": batch_of(*batch) if source == "batch" else CARD_EXAMPLE}
@@ -123,8 +123,9 @@ def explanation_of(given: Mapping[str, Any], got: Any, options: Mapping[str, Any
             f"{tables.mark('got')} must be an nDCG, such as 0.5921, or several, such as 0.31@5,0.283@10; got "
             f"{got[:40]!r}"
         )
-    usual = {"log_base": None, "judged_only": False, "score_order": "descending"}
+    usual = {"log_base": None, "duplicates": "raise", "judged_only": False, "score_order": "descending"}
     known = {name: options[name] for name, value in usual.items() if options.get(name, value) != value}
+    known |= {"gain": options["gain"]} if gains_by_label(options) else {}
     if not (isinstance(got, str) and "@" in got) and not (
         isinstance(got, Mapping) and any(str(name).startswith("nDCG") for name in got)
     ):

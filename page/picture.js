@@ -218,7 +218,9 @@ element.addEventListener("click", event => {
     const dots = [...button.querySelectorAll("i")];
     // a dot sets its own value, or, where that is set, one less; by keys, after the highest comes 0, as after none
     const dot = event.detail && 1 + dots.findLastIndex((each, at) => !at || event.clientX >= each.getBoundingClientRect().left - 2);
-    const next = now === "" || now >= Number(find(".picture").dataset.highest) ? 0 : Number(now) + 1;
+    const labels = JSON.parse(find(".picture").dataset.labels);
+    const following = labels[(labels.indexOf(now) + 1) % labels.length];
+    const next = following ?? (now === "" || now >= Number(find(".picture").dataset.highest) ? 0 : Number(now) + 1);
     grade(li, dot ? dot - (Number(now) === dot && now !== "") : next);
   }
   if (!event.target.closest(".advice")) return;

@@ -13,7 +13,16 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from .choices import CHOICES, LONGEST_CUTOFF, cell_of, scrubbed, symbols
+from .choices import (
+    CHOICES,
+    LONGEST_CUTOFF,
+    cell_of,
+    gain_word,
+    gains_by_label,
+    scrubbed,
+    shown_relevance,
+    symbols,
+)
 from .contributions import Ranking, best_order, place_discounts, scores_of
 from .events import ASK
 from .guide import query_of_documents
@@ -32,6 +41,7 @@ ABOUT_QUERY = (
     "query: the dots.</span>"
 )
 RELEVANCE = "<b>Relevance</b>, in dots: how well a document answers the query; no dot is not at all."
+LABEL = "<b>Relevance</b>: how well a document answers the query, as a label; press it for the next one."
 SCORE = (
     "<b>Score</b>: the number that the search engine gave a document; the highest comes first. Documents with the same "
     "score are <b>tied</b>: nothing says which of them comes first; the step Ties shows how they count."
@@ -89,8 +99,9 @@ def picture(
     ideal = sum(row["ideal"] for row in rows)
     advised = advice(ranking, [row["document"] for row in ranked], options) if ideal > 0 else None
     tied = any("–" in row["rank"] for row in ranked)
-    highest = max([LEAST_DOTS, *(each for each in ranking.relevance if each is not None)])
-    cards = _Cards.of(ranking, rows, advised, highest)
+    labels = [cell_of(label) for label, _ in sorted(gains_by_label(options).items(), key=lambda each: each[1])]
+    highest = max([LEAST_DOTS, *(each for each in ranking.relevance if isinstance(each, (int, float)))])
+    cards = _Cards.of(ranking, rows, advised, highest, labels)
     tray = "".join(cards.unranked(row) for row in rows if row["rank"] == "not retrieved")
     removed = "".join(cards.unranked(row) for row in rows if row["rank"] == "removed")
     best = best_order(ranking, ranks, options)[:DRAWN]
@@ -100,7 +111,8 @@ def picture(
     others = [f"<span>{escape(each)} <b>{number:.4f}</b></span>" for each, number in result.items() if each != name]
     return "".join(
         [
-            f"<div class='picture' data-edits='{edits}' data-highest='{highest!r}'{_live(ranking, ranks, options)}>",
+            f"<div class='picture' data-edits='{edits}' data-highest='{highest!r}' data-labels='{cards.labels}'"
+            f"{_live(ranking, ranks, options)}>",
             f"<p><span class='query'>Search: <b>{escape(query)}</b></span>{ABOUT_QUERY}</p>" if query else "",
             f"<p class='score' role='status'><span class='name'>{escape(name)} <b class='change'></b></span>",
             f"<output class='value'>{value:.4f}</output><span class='sign'>=</span>",
@@ -115,7 +127,7 @@ def picture(
             "<h3 data-term='dcg'>gain × discount</h3></div>",
             f"<ol class='order'>{''.join(map(cards.row, curved(ranked[:DRAWN])))}</ol>",
             f"<p>{more:,} more documents are in the table below.</p>" if more > 0 else "",
-            f"<div class='words'><p>{RELEVANCE}</p><p class='of-score'>{SCORE}</p>",
+            f"<div class='words'><p>{LABEL if labels else RELEVANCE}</p><p class='of-score'>{SCORE}</p>",
             f"<p>{JUDGED}</p>" if None in ranking.relevance else "",
             f"<p>{GAIN_AND_DISCOUNT}</p><p>{HOW_TO_CHANGE}</p></div>",
             f"<div class='tray'><h3>Not retrieved<small>: {RETRIEVED}</small></h3><ul>{tray}</ul>",
@@ -130,13 +142,15 @@ def picture(
 
 def _choices(options: Mapping[str, Any]) -> str:
     """Return the fields next to the formula: the gain, and the cutoff."""
-    words = [f"<option{' selected' if each == options['gain'] else ''}>{each}</option>" for each in CHOICES["gain"]]
+    gain = gain_word(options)
+    names = dict.fromkeys([*CHOICES["gain"], gain])
+    words = [f"<option{' selected' if each == gain else ''}>{each}</option>" for each in names]
     k = "" if options["k"][0] is None else options["k"][0]
     is_needed = options["ideal"] == "full"  # which has as many documents as there are ranks
     all_ranks, otherwise = ("required", "") if is_needed else ("placeholder='all'", ", or leave k empty for all ranks")
     limits = f"type='number' min='1' max='{LONGEST_CUTOFF}' {all_ranks} aria-describedby='k-fault'"
     return (
-        f"<span class='choices'><label>gain <select data-option='gain' data-chosen='{options['gain']}'>{''.join(words)}"
+        f"<span class='choices'><label>gain <select data-option='gain' data-chosen='{gain}'>{''.join(words)}"
         f"</select></label> <label>k <input data-option='k' data-chosen='{k}' value='{k}' {limits}></label></span> "
         "<small id='k-fault' class='fault' role='alert' hidden>"
         f"k: write a whole number, at most {LONGEST_CUTOFF:,}{otherwise}</small>"
@@ -165,17 +179,20 @@ def bar_html(gain: float, added: float, widest: float, term: str, curve: Sequenc
     )
 
 
-def dots_for(relevance: Iterable[float | None]) -> int:
-    """Return how many dots show each relevance; 0 if a number does."""
+def dots_for(relevance: Iterable[float | str | None]) -> int:
+    """Return how many dots show each relevance; 0 if a number or a label does."""
     judged = [each for each in relevance if each is not None]
-    return int(max([1, *judged])) if all(each in range(MOST_DOTS + 1) for each in judged) else 0
+    numbers = [each for each in judged if isinstance(each, (int, float)) and each in range(MOST_DOTS + 1)]
+    return int(max([1, *numbers])) if len(numbers) == len(judged) else 0
 
 
-def grade_html(relevance: float | None, dots: int) -> str:
-    """Return a relevance as dots, or as a number without them."""
+def grade_html(relevance: float | str | None, dots: int) -> str:
+    """Return a relevance as dots, or without them as a number or a label."""
     if relevance is None:
         return "not judged"
-    return "".join(f"<i{' class=on' if at < relevance else ''}></i>" for at in range(dots)) or f"{relevance:g}"
+    if isinstance(relevance, str) or not dots:
+        return escape(shown_relevance(relevance))
+    return "".join(f"<i{' class=on' if at < relevance else ''}></i>" for at in range(dots))
 
 
 def _live(ranking: Ranking, ranks: pd.DataFrame, options: dict[str, Any]) -> str:
@@ -246,16 +263,22 @@ def _percent(value: float) -> str:
 class _Cards(NamedTuple):
     """Documents as they are drawn."""
 
-    relevance: dict[str, float | None]
+    relevance: dict[str, float | str | None]
     highest: float  # relevance of a card
     score: dict[str, float | None]
     widest: float  # the gain that fills the width of a bar
-    dots: int  # that show a relevance; 0 for its number
+    dots: int  # that show a relevance; 0 for its number or label
+    labels: str  # that a relevance may be, the lowest gain first, as JSON; an empty list if it is a number
     advised: tuple[str, ...]
 
     @classmethod
     def of(
-        cls, ranking: Ranking, rows: Sequence[Mapping[str, Any]], advised: Advice | None, highest: float
+        cls,
+        ranking: Ranking,
+        rows: Sequence[Mapping[str, Any]],
+        advised: Advice | None,
+        highest: float,
+        labels: list[str],
     ) -> "_Cards":
         """Return the documents of a ranking."""
         return cls(
@@ -263,14 +286,16 @@ class _Cards(NamedTuple):
             highest,
             dict(zip(ranking.documents, ranking.score, strict=True)),
             max([abs(row[name]) for row in rows for name in ("gain", "ideal")]) or 1,
-            dots_for([LEAST_DOTS, *ranking.relevance]),
+            0 if labels else dots_for([LEAST_DOTS, *ranking.relevance]),
+            escape(json.dumps(labels)),
             advised.documents if advised else (),
         )
 
     def row(self, row: Mapping[str, Any]) -> str:
         """Return a ranked document: its card, its gain × discount as a bar and in numbers, the ranks it shares."""
         document, rank, gain, added = row["document"], row["rank"], row["gain"], row["contribution"]
-        discount, grade = f"{row['discount']:.2f}", scrubbed("relevance", f"{gain:g}")
+        discount = f"{row['discount']:.2f}"
+        grade = f"{gain:g}" if self.labels != "[]" else scrubbed("relevance", f"{gain:g}")
         tied = f"<small>tied {rank}</small>" if "–" in rank else ""
         kind = f" class='tied' data-tied='{rank}'" if tied else ""
         return (
@@ -294,17 +319,17 @@ class _Cards(NamedTuple):
 
     def _card(self, document: str, place: str) -> str:
         relevance, score = self.relevance[document], self.score[document]
-        name, judged = (
-            escape(document),
-            "not judged" if relevance is None else f"relevance {relevance:g} of {self.highest:g}",
-        )
+        name, judged = escape(document), "not judged"
+        if relevance is not None:
+            of_highest = f" of {self.highest:g}" if self.labels == "[]" else ""
+            judged = f"relevance {escape(shown_relevance(relevance))}{of_highest}"
         kind = f"card{' unjudged' if relevance is None else ''}{' advised' if document in self.advised else ''}"
         scored = "" if score is None else f"<span class='at'><span class='sr-said'>score </span>{score:g}</span>"
         return (
             f"<div class='{kind}' data-term='document {name}'>"
             f"<button type='button' class='grip' aria-label='Move {name}, {place}: arrow keys'>⋮⋮</button>"
             f"<span class='document' title='{name}'>{name}</span>"
-            f"<button type='button' class='grade' data-relevance='{cell_of(relevance)}'"
+            f"<button type='button' class='grade' data-relevance='{escape(cell_of(relevance))}'"
             f" aria-label='{name}: {judged}; press for more'>"
             f"{grade_html(relevance, self.dots)}</button>{scored}</div>"
         )

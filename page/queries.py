@@ -13,6 +13,7 @@ from typing import Any
 
 import pandas as pd
 
+from .choices import shown_relevance
 from .contributions import Ranking, steps
 from .events import ASK
 from .picture import HIGHLIGHT, bar_html, dots_for, grade_html
@@ -132,7 +133,7 @@ def side_by_side(
 
 def _row(
     row: Mapping[str, Any],
-    relevance: float | None,
+    relevance: float | str | None,
     dots: int,
     widest: float,
     others: Mapping[str, Mapping[str, str]],
@@ -141,7 +142,9 @@ def _row(
     document, added = escape(row["document"]), row["contribution"]
     elsewhere = "".join(_elsewhere(row, placed.get(row["document"])) for placed in others.values())
     tied = f" class='tied' data-tied='{row['rank']}'" if "–" in row["rank"] else ""
-    kind, judged = (" unjudged", "not judged") if relevance is None else ("", f"relevance {relevance:g}")
+    kind, judged = " unjudged", "not judged"
+    if relevance is not None:
+        kind, judged = "", f"relevance {escape(shown_relevance(relevance))}"
     return (
         f"<li{tied}><span class='card{kind}' data-term='document {document}'><span class='document' title='{document}'>"
         f"{document}</span><span class='grade' role='img' aria-label='{judged}'>{grade_html(relevance, dots)}</span>"

@@ -11,12 +11,13 @@ from .choices import (
     CHOICES,
     DOCUMENTS,
     LABELS,
-    LINKED,
     MEND_NEGATIVE,
     WORDS,
     Rows,
     cell_of,
     convention_of,
+    gain_word,
+    labels_of,
     largest,
     option_of,
     options_of,
@@ -27,7 +28,7 @@ from .choices import (
 from .contributions import Ranking, steps
 from .events import EACH, QUIET, follow, raise_errors, show_errors
 from .guide import FIRST_RANKING, QUERY, guide
-from .metric import ndcg
+from .metric import ndcg, tables
 from .paste import pasted_rows, with_point
 from .picture import JS, SHOWS, TEMPLATE, picture
 from .render import csv_link, error_html, list_html, table_html
@@ -198,10 +199,10 @@ def choose_row(event: gr.SelectData) -> int:
 @raise_errors
 def take_edit(event: gr.EventData, table: pd.DataFrame, *bar: Any) -> list[Any]:
     """Return the table as the cards were edited, the number of the edit, and the tab's picture of that ranking."""
-    ranking = ranking_of(rows_of(table))
+    options = options_of(*bar)
+    ranking = ranking_of(rows_of(table), options)
     relevance = [event.grades.get(name, old) for name, old in zip(ranking.documents, ranking.relevance, strict=True)]
-    order = dict(zip(LINKED, bar, strict=True))["score_order"]
-    rows = reordered(ranking._replace(relevance=relevance), event.ranked, event.missed, order)
+    rows = reordered(ranking._replace(relevance=relevance), event.ranked, event.missed, options["score_order"])
     return [rows, event.edits, *score_ranking(table_of(rows), event.edits, *bar)]
 
 
@@ -213,23 +214,38 @@ def reordered(
     return [[each, cell_of(relevance), cell_of(score)] for each, relevance, score in zip(*columns, strict=True)]
 
 
-def ranking_of(rows: Rows) -> Ranking:
-    """Return the ranking of an edited table; empty rows are skipped."""
+def ranking_of(rows: Rows, options: dict[str, Any]) -> Ranking:
+    """Return the ranking of an edited table under some options; empty rows are skipped."""
     filled = [[text_of(cell) for cell in row] for row in rows]
     filled = [row for row in filled if any(row)]
     if not filled:
         raise ValueError("There is no document yet: fill in a row, or choose an example.")
     if len(filled) > DOCUMENTS:
         raise ValueError(f"{len(filled):,} documents; this tab accepts {DOCUMENTS}, the metric itself any number.")
-    columns = [
-        [_number(row[at], name, place) for place, row in enumerate(filled, 1)]
-        for at, name in ((1, "relevance"), (2, "score"))
-    ]
+    labels = labels_of(options)
+    relevance = [_relevance(row[1], place, labels) for place, row in enumerate(filled, 1)]
+    score = [_number(row[2], "score", place) for place, row in enumerate(filled, 1)]
     documents = [row[0] or f"document {place}" for place, row in enumerate(filled, 1)]
-    if len(set(documents)) < len(documents):
-        twice = next(each for each in documents if documents.count(each) > 1)
-        raise ValueError(f"Document {twice!r} appears twice; give each document a name of its own.")
-    return Ranking(documents, *columns)
+    ranking = Ranking(documents, relevance, score)
+    if len(set(documents)) == len(documents):
+        return ranking
+    if options["duplicates"] == "best":
+        return ranking.each_once(options)
+    twice = next(each for each in documents if documents.count(each) > 1)
+    raise ValueError(
+        f"Document {twice!r} appears twice; give each document a name of its own, or set {LABELS['duplicates']} in the "
+        f"options to {WORDS['duplicates', 'best']}."
+    )
+
+
+def _relevance(cell: str, row: int, labels: Any) -> float | str | None:
+    """Return the relevance in a cell: a number, or one of the labels."""
+    if labels is None or not cell:
+        return _number(cell, "relevance", row)
+    label: float | str = tables.label_of(cell)
+    if label not in dict(labels.gains):
+        raise ValueError(f"Row {row}: {cell[:40]!r} {labels.unknown(label)}.")
+    return label
 
 
 def _number(cell: str, name: str, row: int) -> float | None:
@@ -238,7 +254,8 @@ def _number(cell: str, name: str, row: int) -> float | None:
     try:
         value = float(with_point(cell) if cell.isascii() and "_" not in cell else "")
     except ValueError:
-        meaning = "was not judged" if name == "relevance" else "was not retrieved"
+        meaning = "was not judged; for labels, give their gains in the options"
+        meaning = meaning if name == "relevance" else "was not retrieved"
         raise ValueError(f"Row {row}: {name} {cell[:40]!r} is not a number; leave it empty if it {meaning}.") from None
     if not math.isfinite(value):
         raise ValueError(f"Row {row}: {name} {cell[:40]!r} must be finite.")
@@ -251,7 +268,7 @@ def _number(cell: str, name: str, row: int) -> float | None:
 def score_ranking(table: pd.DataFrame, edits: int, *bar: Any) -> Shown:
     """Return everything the tab shows of a ranking, which is drawn at the largest of the cutoffs."""
     options = options_of(*bar)
-    ranking = ranking_of(rows_of(table))
+    ranking = ranking_of(rows_of(table), options)
     refuse_negative(ranking, options)
     result = scores_by_name(ranking, options)
     if any(math.isnan(value) for value in result.values()):
@@ -282,7 +299,8 @@ def scores_by_name(ranking: Ranking, options: dict[str, Any]) -> dict[str, float
 def refuse_negative(ranking: Ranking, options: Mapping[str, Any]) -> None:
     """Raise an error that names the row of a relevance that the options reject."""
     for row, (document, relevance) in enumerate(zip(ranking.documents, ranking.relevance, strict=True), 1):
-        if relevance is not None and relevance < 0 and options["negative_relevance"] == "raise":
+        is_refused = options["negative_relevance"] == "raise" and labels_of(options) is None
+        if is_refused and isinstance(relevance, (int, float)) and relevance < 0:
             problem = f"Row {row} ({document}): relevance −{-relevance:g} is negative"
             raise ValueError(f"{problem}. {MEND_NEGATIVE}")
 
@@ -292,7 +310,7 @@ def what_changes(ranking: Ranking, options: dict[str, Any], value: float) -> str
     lines = []
     for name, choices in CHOICES.items():
         words = {each: WORDS.get((name, each), each) for each in choices}
-        chosen = next(each for each in choices if same_values(option_of(name, each), options))
+        chosen = next((each for each in choices if same_values(option_of(name, each), options)), "")
         others = []
         for each in choices:
             try:
@@ -301,7 +319,8 @@ def what_changes(ranking: Ranking, options: dict[str, Any], value: float) -> str
                 number = math.nan
             if not abs(number - value) < SHOWS:
                 others.append(f"{words[each]} would make it {'no score' if math.isnan(number) else f'{number:.4f}'}")
-        lines.append(f"{LABELS[name]} is {words[chosen]}: {', '.join(others) or 'no other choice changes this score'}.")
+        chosen = words.get(chosen, gain_word(options))
+        lines.append(f"{LABELS[name]} is {chosen}: {', '.join(others) or 'no other choice changes this score'}.")
     return list_html("What each option changes here, in this one ranking", lines)
 
 

@@ -17,7 +17,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.csv
 
-from .choices import CONVENTIONS, DOCUMENTS, cell_of, in_words, options_of
+from .choices import CONVENTIONS, DOCUMENTS, cell_of, gains_by_label, in_words, options_of
 from .events import MendableError
 from .metric import ndcg, tables
 
@@ -25,18 +25,27 @@ LIMITS = ndcg.Limits(bytes=20_000_000, uncompressed=100_000_000, rows=500_000, q
 BATCH = ("predictions", "references", "weights", "query_ids")
 COLUMNS = {"prediction": "predictions", "reference": "references", "query_id": "query_ids"}
 
-Mappings = dict[str, dict[str, float]]
+Mappings = dict[str, dict[str, Any]]  # of scores; or of relevances, numbers or labels
 RUNS = 20
+OFFERS = (  # of options that errors in files name
+    ("score_order", "ascending", "Rank the lowest first"),
+    ("duplicates", "best", "Count each document once"),
+)
 LONG_BEGINNING = 16  # characters of names
 UPLOAD = "Upload the qrels and at least one run."
 TOGETHER = {"bytes": 100_000_000, "rows": 2_500_000}  # at most in all runs
 FORM = re.compile(r"(?i)(\.(trec|run|txt|csv|tsv|parquet|jsonl?))?(\.(gz|zst))?$")  # how a name may end
 
 
-def read_upload(path: str, kind: str, score_order: str = "descending") -> Mappings:
-    """Read a run or qrels from an uploaded file; an error names the file as the user does."""
+def read_upload(path: str, kind: str, options: Mapping[str, Any]) -> Mappings:
+    """Read a run or qrels from an uploaded file, as options say; an error names the file as the user does."""
+    how = tables.Options.parse(**options)
+    found: Mappings
     with _named(path):
-        found: Mappings = ndcg.read_qrels(path, LIMITS) if kind == "qrels" else ndcg.read_run(path, LIMITS, score_order)
+        if kind == "qrels":
+            found = ndcg.read_qrels(path, LIMITS, gain=options.get("gain"))
+        else:
+            found = ndcg.read_run(path, LIMITS, how.score_order, duplicates=how.duplicates, ties=how.ties)
     return found
 
 
@@ -114,13 +123,24 @@ def _columns(text: str) -> dict[str, Any]:
     types = {name: pa.string() if name == "query_id" else pa.float64() for name in COLUMNS if name in names}
     if not types or not rows:
         return {}
-    table = pa.csv.read_csv(
-        pa.BufferReader(rows.encode()),
-        read_options=pa.csv.ReadOptions(column_names=names),
-        parse_options=pa.csv.ParseOptions(delimiter=_delimiter(text)),
-        convert_options=pa.csv.ConvertOptions(column_types=types, include_columns=list(types)),
-    )
-    return {COLUMNS[name]: table[name].to_pylist() for name in types}
+
+    def read(**others: pa.DataType) -> dict[str, list[Any]]:
+        table = pa.csv.read_csv(
+            pa.BufferReader(rows.encode()),
+            read_options=pa.csv.ReadOptions(column_names=names),
+            parse_options=pa.csv.ParseOptions(delimiter=_delimiter(text)),
+            convert_options=pa.csv.ConvertOptions(column_types=types | others, include_columns=list(types)),
+        )
+        return {COLUMNS[name]: table[name].to_pylist() for name in types}
+
+    try:
+        return read()
+    except pa.ArrowInvalid:
+        if "reference" not in types:
+            raise
+    found = read(reference=pa.string())
+    labels = [tables.label_of(each) if each.strip() else None for each in found["references"]]
+    return found | {"references": labels}
 
 
 class Results(NamedTuple):
@@ -141,14 +161,14 @@ def results_of(qrels_file: str, run_files: tuple[str, ...], groups_file: str | N
     """Return the results of files under the options of a bar."""
     options = options_of(*bar)
     try:
-        qrels, runs = read_files(qrels_file, run_files, options["score_order"])
+        qrels, runs = read_files(qrels_file, run_files, options)
     except tables.InputError as error:
-        if "score_order" in error.options:
-            offer = ("score_order", "ascending", "Rank the lowest first")
-            error.hint = ""
-            raise MendableError(f"{in_words(error)}.", offer) from None
+        for offer in OFFERS:
+            if offer[0] in error.options:
+                error.hint = ""
+                raise MendableError(f"{in_words(error)}.", offer) from None
         swapped = "swapped" in error.options
-        at = next((at for at, path in enumerate(run_files[:RUNS]) if swapped and _is_qrels(path)), None)
+        at = next((at for at, path in enumerate(run_files[:RUNS]) if swapped and _is_qrels(path, options)), None)
         if at is None:
             raise
         problem = "The qrels and a run are in each other's place."
@@ -178,9 +198,9 @@ def results_of(qrels_file: str, run_files: tuple[str, ...], groups_file: str | N
     )
 
 
-def _is_qrels(path: str) -> bool:
+def _is_qrels(path: str, options: Mapping[str, Any]) -> bool:
     try:
-        return bool(read_upload(path, "qrels"))
+        return bool(read_upload(path, "qrels", options))
     except ValueError:
         return False
 
@@ -203,7 +223,7 @@ def scores_by_trec_eval(
     runs: Mapping[str, Mappings], qrels: Mappings, options: dict[str, Any], scores: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, dict[str, float]]:
     """Return the scores by trec_eval's convention of the runs in which the order of tied documents matters."""
-    if options["ties"] == "docid":
+    if options["ties"] == "docid" or gains_by_label(options):  # trec_eval reads numbers
         return {}
     how = {"references": qrels, **options, **CONVENTIONS["trec_eval"].options}
     tied = [name for name, of_run in scores.items() if any(score.tied for score in of_run.values())]
@@ -213,7 +233,7 @@ def scores_by_trec_eval(
 def read_files(
     qrels_file: str | None,
     run_files: Sequence[str] | None,
-    score_order: str = "descending",
+    options: Mapping[str, Any],
     only: Collection[str] | None = None,
 ) -> tuple[Mappings, dict[str, Mappings]]:
     """Read the qrels, and the runs, all or only some, by their names after a long beginning that all have."""
@@ -221,7 +241,7 @@ def read_files(
         raise ValueError(UPLOAD)
     if len(run_files) > RUNS:
         raise ValueError(f"{len(run_files)} runs; at most {RUNS} are compared.")
-    qrels = read_upload(qrels_file, "qrels")
+    qrels = read_upload(qrels_file, "qrels", options)
     names = run_names(run_files)
     begin = common_beginning([*names])
     files = {name.removeprefix(begin): path for name, path in names.items()}
@@ -230,7 +250,7 @@ def read_files(
     _check_together("bytes", sum(sizes))
     runs: dict[str, Mappings] = {}
     for name, path in files.items():
-        runs[name] = read_upload(path, "run", score_order)
+        runs[name] = read_upload(path, "run", options)
         _check_together("rows", sum(len(documents) for run in runs.values() for documents in run.values()))
     return qrels, runs
 
@@ -278,12 +298,14 @@ def compare_runs(runs: Mapping[str, Mappings], qrels: Mappings | str, options: M
 
 
 def rows_of_query(
-    run: Mappings, qrels: Mappings, query: str, name: str, score_order: str
+    run: Mappings, qrels: Mappings, query: str, name: str, options: Mapping[str, Any]
 ) -> tuple[list[list[str]], str]:
     """Return a query as rows of the table, as a run ranks it, and a description of the rows."""
     ranks, judged = run.get(query, {}), qrels.get(query, {})
-    ranked = sorted(ranks, key=ranks.__getitem__, reverse=score_order == "descending")
-    missing = sorted((each for each in judged if each not in ranks), key=judged.__getitem__, reverse=True)
+    ranked = sorted(ranks, key=ranks.__getitem__, reverse=options["score_order"] == "descending")
+    gains = gains_by_label(options)
+    worth: dict[str, Any] = {each: gains.get(judged[each], judged[each]) for each in judged if each not in ranks}
+    missing = sorted(worth, key=worth.__getitem__, reverse=True)
     # if some do not fit, the least relevant documents that were not retrieved matter least
     listed = [*ranked[: max(DOCUMENTS // 2, DOCUMENTS - len(missing))], *missing][:DOCUMENTS]
     there = len(ranked) + len(missing)

@@ -216,12 +216,12 @@ def rankings_html(
     query: str, names: Sequence[str], qrels_file: str, run_files: Sequence[str], options: dict[str, Any], measure: str
 ) -> str:
     """Return the rankings of a query by some runs side by side, at the cutoff of a measure."""
-    qrels, runs = read_files(qrels_file, run_files, options["score_order"], names)
+    qrels, runs = read_files(qrels_file, run_files, options, names)
     cutoff = measure.partition("@")[2]
     options = {**options, "k": [int(cutoff) if cutoff else None]}
     rankings, sums = {}, {}
     for name in names:
-        rankings[name] = ranking_of(rows_of_query(runs[name], qrels, query, name, options["score_order"])[0])
+        rankings[name] = ranking_of(rows_of_query(runs[name], qrels, query, name, options)[0], options)
         ranked = {query: runs[name][query]} if query in runs[name] else {}
         how = {**options, "measures": ["nDCG", "DCG", "IDCG"], "use_aggregator": False}
         values = ndcg.compute(predictions=ranked, references={query: qrels[query]}, **how)
@@ -235,9 +235,9 @@ def open_run(
 ) -> tuple[gr.Dataframe, str, gr.Tabs]:
     """Return a query in the first tab, as a run ranks it."""
     (name,) = event.runs
-    order = dict(zip(LINKED, bar, strict=True))["score_order"]
-    qrels, runs = read_files(*files_or_samples(qrels_file, run_files), order, [name])
-    rows, what = rows_of_query(runs[name], qrels, event.query, name, order)
+    options = options_of(*bar)
+    qrels, runs = read_files(*files_or_samples(qrels_file, run_files), options, [name])
+    rows, what = rows_of_query(runs[name], qrels, event.query, name, options)
     return table_with(rows, what), note_html(what), gr.Tabs(selected="ranking")
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import evaluate
 import pytest
 
-from page.choices import CHOICES, LABELS, WORDS
+from page.choices import CHOICES, FIELDS, WORDS
 
 from .conftest import PLAIN, Opener, come_to_rest
 from .visits import (
@@ -80,9 +80,9 @@ def test_every_option_is_answered_before_any_tab_is_opened(visit: Opener) -> Non
     for name, choices in CHOICES.items():
         for each in (choices[-1], choices[0]):
             word = WORDS.get((name, each), each)
-            choose(page, LABELS[name], word)
+            choose(page, FIELDS[name], word)
             come_to_rest(page)
-            expect(page.get_by_label(LABELS[name], exact=True).first).to_have_value(word)
+            expect(page.get_by_label(FIELDS[name], exact=True).first).to_have_value(word)
     choose(page, "Convention", "custom")
 
 
@@ -94,9 +94,9 @@ def test_a_convention_sets_the_options_and_a_changed_option_makes_it_custom(
     choose(page, "Convention", "lightgbm")
     wait_for(page, score(ndcg, convention="lightgbm"))
     wait_for(page, "Gain is exponential: ", "#what-changes")
-    expect(page.get_by_label("Gain", exact=True).first).to_have_value("exponential")
+    expect(page.get_by_label(FIELDS["gain"], exact=True).first).to_have_value("exponential")
     wait_for(page, "− 1", "#picture .formula")  # of the gain 2^r - 1
-    choose(page, "Gain", "binary")
+    choose(page, FIELDS["gain"], "binary")
     wait_for(page, score(ndcg, convention="lightgbm", gain="binary"))
     expect(page.get_by_label("Convention", exact=True).first).to_have_value("custom")
     unfold(page, "Use it in code")
@@ -131,6 +131,20 @@ def test_a_convention_changes_many_fields_and_asks_for_each_answer_once(visit: O
     wait_for(page, score(ndcg, convention="xgboost"))
 
 
+def test_gains_may_be_of_labels_and_a_label_is_pressed_for_the_next_one(visit: Opener, ndcg: evaluate.Metric) -> None:
+    page = visit("?rel=no,partly,yes")
+    field(page, FIELDS["gain"]).fill("yes=3, partly=1, no=0")
+    field(page, FIELDS["gain"]).press("Enter")
+    inputs: dict[str, Any] = {"predictions": [[3, 2, 1]], "gain": {"yes": 3, "partly": 1, "no": 0}}
+    wait_for(page, score(ndcg, **inputs, references=[["no", "partly", "yes"]]))
+    card(page, "d2").locator(".grade").click()
+    wait_for(page, score(ndcg, **inputs, references=[["no", "yes", "yes"]]))
+    card(page, "d3").locator(".grade").press("Enter")
+    wait_for(page, score(ndcg, **inputs, references=[["no", "yes", "no"]]))
+    wait_for_address(page, "?rel=no,yes,no&k=10&gain=yes=3,+partly=1,+no=0")
+    expect(page.locator(".formula select")).to_have_value("by label")
+
+
 def test_gain_and_cutoff_are_chosen_next_to_the_formula(visit: Opener, ndcg: evaluate.Metric) -> None:
     page = visit()
     gain, k = page.locator(".formula select"), page.locator(".formula input")
@@ -140,7 +154,7 @@ def test_gain_and_cutoff_are_chosen_next_to_the_formula(visit: Opener, ndcg: eva
     k.press("Tab")
     wait_for(page, score(ndcg, k=3, gain="exponential"))
     wait_for_address(page, "k=3&gain=exponential")
-    choose(page, "Gain", "linear")
+    choose(page, FIELDS["gain"], "linear")
     wait_for(page, score(ndcg, k=3))
     expect(gain).to_have_value("linear")
     k.fill("")

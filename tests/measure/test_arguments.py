@@ -165,7 +165,7 @@ def test_the_page_offers_the_words_of_an_option() -> None:
         lacks = {"missing": {"raise"}}.get(name, set())
         assert set(choices.CHOICES[name]) == set(OPTIONS[name].words) - lacks
     assert set(api.OPTIONS) - {"per_query"} == {"k", "convention", "log_base", *choices.CHOICES}
-    assert set(choices.CHOICES) - {"judged_only", "score_order"} == set(CHOICES)
+    assert set(choices.CHOICES) - {"duplicates", "judged_only", "score_order"} == set(CHOICES)
 
 
 @pytest.mark.parametrize("name", ["gain", "discount", "ideal", "score_dtype", "ties"])

@@ -15,6 +15,7 @@ from page.api import FUNCTIONS, OPTIONS, name_runs, parameter_fields, read_given
 from page.choices import CHOICES, LINKED
 from page.metric import ndcg, tables
 
+OF_THE_BAR = ("duplicates", "judged_only", "score_order")  # that no convention sets
 UPLOAD = {"path": "folder/bm25.run.gz", "meta": {"_type": "gradio.FileData"}}
 FILES = {"run": "q1 Q0 a 1 2 t\nq1 Q0 b 2 1 t\nq2 Q0 a 1 1 t", "qrels": "q1 0 b 1\nq2 0 a 1"}
 
@@ -42,13 +43,13 @@ def test_every_parameter_is_described_to_clients_and_to_agents(name: str) -> Non
 def test_choices_are_enumerated_where_they_are_few() -> None:
     schemas = {each.label: each.api_info() for each in parameter_fields(FUNCTIONS["score"])}
     free = {name for name in OPTIONS if "enum" not in schemas[name]}
-    assert free == {"k", "zero_division", "judged_only", "log_base", "per_query"}
-    assert schemas["gain"]["enum"] == ["", "linear", "exponential", "binary"]
+    assert free == {"k", "gain", "zero_division", "judged_only", "log_base", "per_query"}
+    assert schemas["gain"]["anyOf"][0]["enum"] == ["", "linear", "exponential", "binary"]
 
 
 def test_options_have_the_names_of_compute() -> None:
-    assert OPTIONS.keys() == {"k", "convention", "log_base", "judged_only", "score_order", "per_query", *tables.CHOICES}
-    assert [*CHOICES] == [*tables.CHOICES, "judged_only", "score_order"]  # of the bar
+    assert OPTIONS.keys() == {"k", "convention", "log_base", "per_query", *tables.CHOICES, *OF_THE_BAR}
+    assert [*CHOICES] == [*tables.CHOICES, *OF_THE_BAR]
     assert {*LINKED} == OPTIONS.keys() - {"convention", "per_query"}  # of the address
 
 
@@ -67,6 +68,19 @@ def test_an_agent_gets_json_and_a_client_its_values() -> None:
 @pytest.mark.parametrize("got", ["0.8155", {"q1": 0.6309, "q2": 1}, "q1 0.6309\nq2 1.0000", "0.5@1,0.8155@2"])
 def test_a_reported_score_is_explained(got: Any) -> None:
     assert "sklearn" in call("explain", **FILES, got=got)["matches"]
+
+
+@pytest.mark.parametrize("gain", ["yes=2, no=0", {"yes": 2, "no": 0}])
+def test_gains_by_label_and_repeated_documents_are_options_of_each_function(gain: Any) -> None:
+    lines = ("{0} Q0 a 1 3 t\n{0} Q0 a 2 2 t\n{0} Q0 b 3 1 t\n", "{0} 0 a no\n{0} 0 b yes\n")
+    run, qrels = ("".join(map(each.format, "pq")) for each in lines)
+    options = {"gain": gain, "duplicates": "best"}
+    value = ndcg.compute(predictions=[[2, 1]], references=[[0, 1]])["nDCG"]
+    assert call("score", predictions=[[2, 1]], references=[["no", "yes"]], gain=gain)["nDCG@10"] == value
+    assert call("score_run", run=run, qrels=qrels, **options)["scores"]["nDCG@10"]["value"] == value
+    compared = call("compare", runs=[run, "q Q0 b 1 1 t"], qrels=qrels, **options)
+    assert compared["scores"]["run 1"]["nDCG@10"]["value"] == value
+    assert "sklearn" in call("explain", run=run, qrels=qrels, got="0.6309", **options)["matches"]
 
 
 RUN = "q Q0 doc1 1 1 t\np Q0 doc1 1 1 t"
@@ -95,7 +109,7 @@ def test_runs_have_the_names_that_were_given_or_those_of_their_files() -> None:
     "text", ["q1 Q0 a 1 2.5 t", "query,document,score\nq1,a,2.5", "data:;base64,cTEgUTAgYSAxIDIuNSB0"]
 )
 def test_a_file_is_read_from_its_text_or_its_bytes(text: str) -> None:
-    assert read_given("run", text, "run") == {"q1": {"a": 2.5}}
+    assert read_given("run", text, "run", {}) == {"q1": {"a": 2.5}}
 
 
 USUAL: dict[str, dict[str, Any]] = {
@@ -111,6 +125,14 @@ NEGATIVE = 'negative_relevance="clip" counts it as gain 0, as convention="trec_e
     ("name", "given", "message"),
     [
         ("score", {"gain": "none"}, "^gain must be .*; got 'none'"),
+        ("score", {"predictions": [[0.5]], "references": [["yes"]]}, "^references: .*for labels, .*, gain={'yes': "),
+        (
+            "score",
+            {"references": [["yes"]], "gain": "no=0"},
+            "^references: .*'yes' is a label without a gain; gain has",
+        ),
+        ("score_run", {"qrels": "q 0 d yes", "gain": {"no": 0}}, "^qrels: line 1: .*'yes' is a label without a gain"),
+        ("score_run", {"run": "q Q0 d 1 1 t\nq Q0 d 2 1 t"}, '^run: line 2: .*, or duplicates="best" to count it once'),
         ("score", {"zero_division": "x"}, "^zero_division must be a finite number, nan to exclude "),
         ("score", {"judged_only": "kept"}, "^judged_only must be True or False; got 'kept'$"),
         ("score", {"k": "0"}, "^k: '0' is not a cutoff"),

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from page.choices import CHOICES, CONVENTIONS, bar_of, convention_of, parse_link, query_of, symbols
+from page.choices import CHOICES, CONVENTIONS, bar_of, convention_of, options_of, parse_link, query_of, symbols
 
 ROWS = [("a", "0", "2"), ("b", "1", "1")]
 BAR = bar_of("sklearn")
@@ -26,6 +26,7 @@ def read(query: str) -> tuple[Any, str, list[Any], list[str]]:
         ({"k": "9" * 999}, ROWS, ["9" * 200, *BAR[1:]], []),
         ({"convention": "none", "gain": "<b>", "log_base": "e"}, ROWS, BAR, ["convention", "log_base", "gain"]),
         ({"log_base": "inf"}, ROWS, BAR, ["log_base"]),
+        ({"gain": "a=1, b=x"}, ROWS, BAR, ["gain"]),
     ],
 )
 def test_what_an_address_lacks_or_cannot_have_is_as_usual(
@@ -47,8 +48,16 @@ def test_an_address_restores_the_bar_and_the_rows(at: int) -> None:
 @pytest.mark.parametrize("name", CONVENTIONS)
 def test_an_address_names_the_convention_that_was_chosen(name: str) -> None:
     assert read(query_of(ROWS, name, *bar_of(name))[0])[1:3] == (name, bar_of(name))
-    query, _ = query_of(ROWS, name, *bar_of(name)[:-2], "true", "ascending")
+    query, _ = query_of(ROWS, name, *bar_of(name)[:-3], "best", "true", "ascending")
     assert (f"convention={name}" in query) == (name != "sklearn")
+
+
+def test_an_address_has_gains_by_label() -> None:
+    bar = [*BAR[:2], "relevant=3, not relevant=0", *BAR[3:]]
+    query, _ = query_of(ROWS, "custom", *bar)
+    assert read(query)[1:] == ("custom", bar, [])
+    assert options_of(*bar)["gain"] == {"relevant": 3, " not relevant": 0}
+    assert options_of(*bar[:2], "0,1,3", *bar[3:])["gain"] == {"0": 0, "1": 1, "2": 3}
 
 
 def test_an_address_is_short() -> None:

@@ -10,13 +10,15 @@ import evaluate
 import pytest
 
 from page.address import shown_at
-from page.choices import bar_of, query_of
+from page.choices import bar_of, options_of, query_of
 from page.guide import QUERY, RELEVANCE, STEPS, guide_html, is_begun_with, query_of_documents, rows_at, take_step
 from page.ranking import ranking_of
 
+OPTIONS = options_of(*bar_of("sklearn"))
+
 
 def scored(ndcg: evaluate.Metric, rows: list[list[str]], **options: object) -> float:
-    value: float = ndcg.compute(**ranking_of(rows).inputs, k=10, **options)["nDCG@10"]
+    value: float = ndcg.compute(**ranking_of(rows, OPTIONS).inputs, k=10, **options)["nDCG@10"]
     return value
 
 

@@ -68,7 +68,7 @@ def test_following_the_advice_adds_what_it_says_until_there_is_none(ties: str) -
         turned = {one: other, other: one}
         order = [turned.get(each, each) for each in ([] if one in ranked else [one]) + ranked]
         missed = [each for each in ranking.documents if each not in order]
-        followed = ranking_of(reordered(ranking, order, missed))
+        followed = ranking_of(reordered(ranking, order, missed), OPTIONS)
         before, after = scores_of([ranking, followed], options)
         assert after - before == pytest.approx(found.adds)
         ranking = followed

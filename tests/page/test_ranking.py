@@ -1,5 +1,7 @@
 """The tab of one ranking: its table is read with care, and its picture, numbers and code are the metric's."""
 
+import html
+import json
 import re
 from types import SimpleNamespace
 from typing import Any
@@ -7,11 +9,13 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from page.choices import CHOICES, LABELS, bar_of
+from page.choices import CHOICES, LABELS, bar_of, options_of
+from page.contributions import Ranking
 from page.metric import ndcg
 from page.ranking import EXAMPLES, Shown, ranking_of, rows_of, score_ranking, table_of, take_edit, take_paste
 
 BAR = bar_of("sklearn")
+OPTIONS = options_of(*BAR)
 RANKING = [["a", "0", "2"], ["b", "1", "1"]]  # nDCG: 1 / log2(3) = 0.6309
 
 
@@ -54,12 +58,69 @@ def test_a_cell_is_a_number_where_a_file_would_hold_one(cell: str) -> None:
 
 @pytest.mark.parametrize(("cell", "number"), [("0,95", "0.95"), (",5", "0.5"), ("-1,25", "-1.25"), ("2,0", "2")])
 def test_a_decimal_comma_is_a_point(cell: str, number: str) -> None:
-    assert ranking_of([["a", "1", cell]]) == ranking_of([["a", "1", number]])
+    assert ranking_of([["a", "1", cell]], OPTIONS) == ranking_of([["a", "1", number]], OPTIONS)
 
 
 def test_a_negative_relevance_is_rejected_by_its_row_and_the_fields_of_the_page() -> None:
     error = shown([*RANKING, ["d6", "-2", "0"]]).picture
     assert "Row 3 (d6): relevance −2 is negative. Set Negative relevance in the options to clip" in error
+
+
+LABELED = [["a", "no", "2"], ["b", "yes", "1"], ["c", "", "0.5"]]
+BY_LABEL = [*BAR[:2], "yes=2, partly=1, no=0", *BAR[3:]]
+
+
+def test_relevances_may_be_labels() -> None:
+    found = shown(LABELED, *BY_LABEL)
+    assert "<output class='value'>0.6309<" in found.picture
+    assert re.findall("data-relevance='(.*?)' aria-label='(.*?); press.*?>(.*?)<", found.picture) == [
+        ("no", "a: relevance no", "no"),
+        ("yes", "b: relevance yes", "yes"),
+        ("", "c: not judged", "not judged"),
+    ]
+    assert json.loads(html.unescape(re.findall("data-labels='(.*?)'", found.picture)[0])) == ["no", "partly", "yes"]
+    assert "<option selected>by label</option>" in found.picture
+    assert "gain(r)" in found.picture
+    assert "<li>Gain is by label: linear would make it no score" in found.changes
+    assert re.findall("<td>(no|yes)</td>", found.ranks) == ["no", "yes"]
+    event: Any = SimpleNamespace(ranked=["b", "a", "c"], missed=[], grades={"a": "partly"}, edits=1)
+    rows, _, after, *_ = take_edit(event, table_of(LABELED), *BY_LABEL)
+    assert rows == [["b", "yes", "2"], ["a", "partly", "1"], ["c", "", "0.5"]]
+    assert "<output class='value'>1.0000<" in after
+
+
+def test_levels_are_labels_too() -> None:
+    levels = shown([["a", "1", "2"], ["b", "2", "1"]], *BAR[:2], "0=0, 1=0, 2=1", *BAR[3:])
+    assert "<output class='value'>0.6309<" in levels.picture
+    assert "data-labels='[&quot;0&quot;, &quot;1&quot;, &quot;2&quot;]'" in levels.picture
+
+
+@pytest.mark.parametrize(
+    ("bar", "said"),
+    [
+        (BAR, "Row 1: relevance 'no' is not a number; leave it empty if it was not judged; for labels, give their"),
+        ([*BAR[:2], "yes=2, bad=0", *BAR[3:]], "Row 1: 'no' is a label without a gain; gain has 'bad', 'yes'."),
+    ],
+)
+def test_a_label_without_a_gain_is_an_error_with_its_row(bar: Any, said: str) -> None:
+    assert said in html.unescape(shown(LABELED, *bar).picture)
+
+
+@pytest.mark.parametrize(
+    ("options", "once"),
+    [
+        ({"ties": "first"}, Ranking(["a", "b", "c"], [0, 1, 2], [2, 1, None])),
+        ({"ties": "last"}, Ranking(["b", "a", "c"], [1, 0, 2], [1, 2, None])),
+        ({"score_order": "ascending"}, Ranking(["a", "b", "c"], [0, 1, 2], [0, 1, None])),
+    ],
+)
+def test_a_document_that_is_listed_several_times_counts_once(options: dict[str, Any], once: Ranking) -> None:
+    rows = [["a", "0", "0"], ["a", "0", "2"], ["b", "1", "1"], ["a", "0", "2"], ["c", "2", ""]]
+    best = OPTIONS | {"duplicates": "best"} | options
+    assert ranking_of(rows, best) == once
+    assert "Document 'a' appears twice" in html.unescape(shown(rows).picture)
+    with pytest.raises(ValueError, match=r"^Document 'a' has two relevances; give it one\.$"):
+        ranking_of([*rows, ["a", "1", "0"]], best)
 
 
 def test_the_picture_and_the_numbers_are_of_the_largest_cutoff() -> None:
@@ -100,7 +161,7 @@ def test_the_effect_of_each_option_is_shown() -> None:
 )
 def test_an_example_shows_what_its_name_promises(name: str, said: str) -> None:
     found = shown(EXAMPLES[name])
-    number = ndcg.compute(**ranking_of(EXAMPLES[name]).inputs, k=10)["nDCG@10"]
+    number = ndcg.compute(**ranking_of(EXAMPLES[name], OPTIONS).inputs, k=10)["nDCG@10"]
     assert f"<output class='value'>{number:.4f}<" in found.picture
     assert said in found.picture
 

@@ -22,11 +22,13 @@ from page.metric import ndcg
 from page.paste import ids_as_run
 from page.queries import EXTREMES, query_bars, side_by_side
 from page.results import RUNS, Results, read_files, results_of, rows_of_query, run_names
-from page.runs import Shown, show_results, take_choice, take_offer
+from page.runs import Shown, open_run, show_results, take_choice, take_offer
 from page.standings import signed
 
 BAR = bar_of("sklearn")
+OPTIONS = options_of(*BAR)
 QRELS = "q1 0 a 1\nq1 0 b 2\nq2 0 a 2\nq3 0 a 1\n"
+QRELS_READ = {"q1": {"a": 1, "b": 2}, "q2": {"a": 2}, "q3": {"a": 1}}
 TWO = {"x": "q1: a b\nq2: a", "y": "q1: b\nq3: z\nq4: a"}
 
 
@@ -65,7 +67,7 @@ def test_a_long_beginning_of_all_names_is_said_once(tmp_path: Path) -> None:
     view = shown(qrels, runs).view
     assert view.count(begin) == 1
     assert f"The names of all runs begin with “{begin}”, which the page leaves out." in view
-    assert [*read_files(qrels, runs)[1]] == [*TWO]
+    assert [*read_files(qrels, runs, {})[1]] == [*TWO]
     assert "begin with" not in shown(qrels, runs[:1]).view
     assert doctest.testmod(results).failed == 0
 
@@ -125,6 +127,33 @@ def test_distances_are_ranked_lowest_first_by_one_press(tmp_path: Path) -> None:
     assert found(qrels, runs, bar).values["nDCG@10", "l2"].tolist() == [1, 1, 0]
 
 
+def test_qrels_may_hold_labels(tmp_path: Path) -> None:
+    words = {"1": "partly", "2": "very relevant"}
+    qrels, runs = uploaded(tmp_path, qrels=QRELS, **TWO)
+    expected = shown(qrels, runs)
+    judged = [line.split() for line in QRELS.splitlines()]
+    rows = [f"{query},{document},{words[grade]}\n" for query, _, document, grade in judged]
+    Path(qrels).write_text("query,document,label\n" + "".join(rows))
+    bar = [*BAR[:2], "partly=1, very relevant=2", *BAR[3:]]
+    by_label = shown(qrels, runs, bar=bar)
+    assert by_label.view == expected.view
+    assert "aria-label='relevance very relevant'>very relevant</span>" in by_label.beside
+    assert "gain:partly=1,very relevant=2|" in by_label.signature
+    event: Any = SimpleNamespace(query="q1", runs=["y"])
+    assert open_run(event, qrels, runs, *bar)[0].value["data"] == [["b", "very relevant", "1"], ["a", "partly", ""]]
+    said = "qrels: line 2: the relevance 'partly' is not a number; for labels, give the gain of each, in Gain: "
+    assert said in html.unescape(shown(qrels, runs).view)
+
+
+def test_a_document_listed_twice_counts_once_by_one_press(tmp_path: Path) -> None:
+    qrels, runs = uploaded(tmp_path, qrels=QRELS, chunks="q1 Q0 a 1 3 t\nq1 Q0 a 2 2 t\nq1 Q0 b 3 1 t\nq2 Q0 a 1 1 t")
+    with pytest.raises(MendableError, match=r"^chunks: line 2: .*, or Listed several times set to best") as problem:
+        found(qrels, runs)
+    *_, bar = after_offer(problem.value.offer)
+    once = ndcg.compute(predictions={"q1": ["a", "b"], "q2": ["a"]}, references=QRELS_READ, k=10, use_aggregator=False)
+    assert found(qrels, runs, bar).values["nDCG@10", "chunks"].tolist() == once["nDCG@10"]
+
+
 def test_an_offer_of_an_option_keeps_the_others() -> None:
     *files, _, bar = after_offer(("missing", "skip"))
     assert files == ["qrels", ("run",)]
@@ -149,14 +178,14 @@ def test_a_run_uploaded_as_qrels_is_noticed_and_swapped_by_one_press(tmp_path: P
 
 def test_runs_are_limited_in_number_and_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     qrels, (run, _) = uploaded(tmp_path, qrels=QRELS, **TWO)
-    assert len(read_files(qrels, [run] * RUNS)[1]) == RUNS == 20
+    assert len(read_files(qrels, [run] * RUNS, {})[1]) == RUNS == 20
     with pytest.raises(ValueError, match=r"^21 runs; at most 20 are compared\."):
-        read_files(qrels, [run] * 21)
+        read_files(qrels, [run] * 21, {})
     for unit, most in (("bytes", Path(run).stat().st_size * 3), ("rows", 9)):  # of three runs
         monkeypatch.setattr(results, "TOGETHER", {"bytes": 10**9, "rows": 10**9, unit: most})
-        read_files(qrels, [run] * 3)
+        read_files(qrels, [run] * 3, {})
         with pytest.raises(ValueError, match=f"^The runs hold more than {most} {unit} together"):
-            read_files(qrels, [run] * 4)
+            read_files(qrels, [run] * 4, {})
 
 
 def test_the_tab_shows_samples_until_it_has_files() -> None:
@@ -342,10 +371,10 @@ def test_the_numbers_of_a_query_are_of_all_its_documents(tmp_path: Path) -> None
 
 def test_a_query_opens_with_what_was_retrieved_and_what_was_missed() -> None:
     qrels = {"q": {"a": 2.0, "missed": 1.0, **{f"m{at}": 0.0 for at in range(DOCUMENTS)}}}
-    rows, what = rows_of_query({"q": {"x": 1.5, "a": 2.0}}, qrels, "q", "one", "descending")
+    rows, what = rows_of_query({"q": {"x": 1.5, "a": 2.0}}, qrels, "q", "one", OPTIONS)
     assert rows[:3] == [["a", "2", "2"], ["x", "", "1.5"], ["missed", "1", ""]]
     assert len(rows) == DOCUMENTS
     assert what == f"Query q by one, {DOCUMENTS} of {DOCUMENTS + 3} documents"
-    rows, what = rows_of_query({"p": {"x": 1.0}}, qrels, "q", "two", "descending")
+    rows, what = rows_of_query({"p": {"x": 1.0}}, qrels, "q", "two", OPTIONS)
     assert rows[0] == ["a", "2", ""]
     assert what.startswith("Query q by two")

@@ -27,7 +27,7 @@ def test_the_page_reads_what_the_metric_reads(tmp_path: Path, kind: str, forms: 
         for ending, pack in PACKED.items():
             path = tmp_path / f"{name}{ending}"
             path.write_bytes(pack(write(RUN)))
-            assert read_upload(str(path), kind) == read(path) == RUN, path.name
+            assert read_upload(str(path), kind, {}) == read(path) == RUN, path.name
 
 
 @pytest.mark.parametrize("limit", [{"bytes": 10}, {"uncompressed": 10}, {"rows": 2}, {"queries": 1}])
@@ -38,10 +38,10 @@ def test_the_limits_of_the_page_hold_in_every_form(
     for name, write in {**RUNS, **FORMS}.items():
         (tmp_path / name).write_bytes(write(RUN))
         with pytest.raises(ValueError, match=f"^{name}: holds more than"):
-            read_upload(str(tmp_path / name), "run")
+            read_upload(str(tmp_path / name), "run", {})
 
 
-@pytest.mark.parametrize("read", [lambda path: read_upload(path, "run"), read_batch])
+@pytest.mark.parametrize("read", [lambda path: read_upload(path, "run", {}), read_batch])
 def test_nothing_is_opened_but_a_file(tmp_path: Path, read: Callable[[str], Any]) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "link").symlink_to("/etc/passwd")
@@ -71,7 +71,7 @@ def test_an_error_is_one_sentence_with_the_name_of_the_file(
 ) -> None:
     (tmp_path / name).write_bytes(content)
     with pytest.raises(ValueError, match=message) as caught:
-        read_upload(str(tmp_path / name), "run")
+        read_upload(str(tmp_path / name), "run", {})
     assert str(caught.value).startswith(name.replace("\n", "\ufffd").replace("\x1b", "\ufffd") + ": ")
     assert str(tmp_path) not in str(caught.value)
     assert str(caught.value).isprintable()
