@@ -16786,7 +16786,13 @@ class _Columns(NamedTuple):
             raise ValueError(f"{needs}; pass, for example, references=data['label']")
         codes, distinct = encode_ids("query_ids", plain_in_order("query_ids", query_ids))
         column = plain_in_order("references", references)
-        labels, _, present, _ = read_flat_column("references", column, lambda _, row: f"row {row}")
+        try:
+            labels, _, present, _ = read_flat_column("references", column, lambda _, row: f"row {row}")
+        except InputError as error:
+            if "gain" not in error.options:
+                raise
+            problem = "hold text, which no model receives; give the numbers of the labels, and gain by these numbers"
+            raise InputError(f"{mark('references')} {problem}") from None
         if len(codes) != len(labels):
             lengths = f"query_ids {len(codes)}, references {len(labels)}"
             raise ValueError(f"query_ids and references must have the same length, one row per document; got {lengths}")

@@ -12,7 +12,7 @@ from ..inputs.columns import read_flat_column
 from ..inputs.ids import encode_ids
 from ..inputs.reading import Inputs
 from ..inputs.sources import plain, plain_in_order
-from ..measure.messages import shown
+from ..measure.messages import InputError, mark, shown
 from ..measure.options import AGGREGATION_OPTIONS, Cutoffs, Options, ScoringOptions
 from ..measure.ties import Mask
 from ..scores.means import mean
@@ -132,7 +132,13 @@ class _Columns(NamedTuple):
             raise ValueError(f"{needs}; pass, for example, references=data['label']")
         codes, distinct = encode_ids("query_ids", plain_in_order("query_ids", query_ids))
         column = plain_in_order("references", references)
-        labels, _, present, _ = read_flat_column("references", column, lambda _, row: f"row {row}")
+        try:
+            labels, _, present, _ = read_flat_column("references", column, lambda _, row: f"row {row}")
+        except InputError as error:
+            if "gain" not in error.options:
+                raise
+            problem = "hold text, which no model receives; give the numbers of the labels, and gain by these numbers"
+            raise InputError(f"{mark('references')} {problem}") from None
         if len(codes) != len(labels):
             lengths = f"query_ids {len(codes)}, references {len(labels)}"
             raise ValueError(f"query_ids and references must have the same length, one row per document; got {lengths}")

@@ -1,6 +1,7 @@
 """Judgments in words: `gain={label: gain}` in every source gives what the gains themselves give, to the last bit."""
 
 import json
+import re
 from collections.abc import Callable
 from itertools import chain
 from pathlib import Path
@@ -16,6 +17,7 @@ import pytest
 
 import ndcg as package
 from ndcg.measure.options import Options
+from ndcg.shell.command_line import main
 
 GAIN = {"relevant": 3, "not relevant": 0, "partially": 1.5, 0.5: 0.25, True: 7}
 LABELS: list[Any] = list(GAIN)
@@ -187,6 +189,113 @@ def test_text_without_gains_shows_the_gain_to_write(name: str, tmp_path: Path) -
     inputs = EVERY_SOURCE[name][0](run, qrels, tmp_path) | {"exclude": None}
     with pytest.raises(ValueError, match=r"^references: .* is not a number; for labels, .*gain=\{.*'no': \.\.\."):
         package.compute(**inputs)
+
+
+MISSPELT: Side = {"q1": {"a": "no", "b": "Relevnt"}, "q2": {"a": "no"}}
+BY_ID = {"predictions": {"q1": {"a": 1.0, "b": 0.5}, "q2": {"a": 1.0}}, "references": MISSPELT}
+BY_POSITION = {"predictions": [[1.0, 0.5], [1.0]], "references": [["no", "Relevnt"], ["no"]]}
+CODES = {0: 0, 2: 3}  # of labels in loops whose labels are numbers
+
+
+def batches(gain: Any, **batch: Any) -> None:
+    metric = package.NDCG()
+    metric.add_batch(**batch, gain=gain)
+    metric.compute(gain=gain)
+
+
+def updated(metric: Any) -> None:
+    metric.update(BY_POSITION["predictions"], BY_POSITION["references"])
+    metric.compute()
+
+
+def in_trainer(**options: Any) -> None:
+    transformers = pytest.importorskip("transformers")
+    scores, labels = np.array([[1.0, 0.5], [0.2, 0.1]]), np.array([[0, 1], [2, 0]])
+    if options:
+        scores, labels = scores.ravel(), labels.ravel()
+    package.trainer_metrics(gain=CODES, **options)(transformers.EvalPrediction(scores, labels))
+
+
+def with_columns() -> None:
+    in_trainer(query_ids=["q1", "q1", "q2", "q2"], references=["no", "Relevnt", "yes", "no"])
+
+
+def scored_by(gain: Any) -> None:
+    from sklearn.linear_model import LinearRegression
+
+    features = np.array([[1.0, 0.5], [0.2, 0.3]])
+    model = LinearRegression().fit(features, features)
+    package.scorer(gain=gain)(model, features, np.array([["no", "Relevnt"], ["no", "no"]], object))
+
+
+def boosted(gain: Any) -> None:
+    package.lightgbm_metric(gain=gain)(np.array([0.0, 1.0]), np.array([0.1, 0.2]), None, np.array([2]))
+
+
+def evaluated(gain: Any) -> None:
+    pytest.importorskip("sentence_transformers")
+    package.sentence_transformers_evaluator({"q1": "x", "q2": "y"}, {"a": "x", "b": "y"}, MISSPELT, gain=gain)
+
+
+def in_torchmetrics(gain: Any) -> None:
+    pytest.importorskip("torchmetrics")
+    updated(package.torchmetrics_metric(gain=gain))
+
+
+PLACE, KNOWN = "query 'q1', document 'b': 'Relevnt'", "did you mean 'relevant'? gain has 'no', 'relevant'"
+AT, WORD, CODE = "query 0, position 1: 'Relevnt'", KNOWN, "gain has 0, 2"
+ENTRY_POINTS: dict[str, tuple[Callable[[Any], Any], str, str]] = {
+    "compute": (lambda gain: package.compute(**BY_ID, gain=gain), f"references: {PLACE}", WORD),
+    "evaluate's metric": (lambda gain: package.NDCG().compute(**BY_POSITION, gain=gain), f"references: {AT}", WORD),
+    "a batch": (lambda gain: batches(gain, **BY_POSITION), f"references: {AT}", WORD),
+    "a batch by ids": (lambda gain: batches(gain, **BY_ID), f"references: {PLACE}", WORD),
+    "the ideal": (
+        lambda gain: package.compute(references=MISSPELT, measures="IDCG", gain=gain),
+        f"references: {PLACE}",
+        WORD,
+    ),
+    "report": (lambda gain: package.report(**BY_ID, gain=gain), f"references: {PLACE}", WORD),
+    "compare": (
+        lambda gain: package.compare(systems=dict.fromkeys("xy", BY_ID["predictions"]), references=MISSPELT, gain=gain),
+        f"references: {PLACE}",
+        WORD,
+    ),
+    "documents": (lambda gain: package.documents(**BY_ID, gain=gain), f"references: {PLACE}", WORD),
+    "explain": (lambda gain: package.explain(**BY_ID, gain=gain, got=0.5), f"references: {PLACE}", WORD),
+    "meter": (lambda gain: updated(package.meter(gain=gain)), f"references: {AT}", WORD),
+    "torchmetrics": (in_torchmetrics, f"references: {AT}", WORD),
+    "trainer": (lambda _: in_trainer(), "references: query 0, position 1: 1", CODE),
+    "LightGBM": (lambda _: boosted(CODES), "references: query 0, position 1: 1", CODE),
+    "scorer": (scored_by, f"references: {AT}", WORD),
+    "evaluator": (evaluated, f"relevant_docs: {PLACE}", WORD),
+}
+
+
+@pytest.mark.parametrize("name", ENTRY_POINTS)
+def test_every_entry_point_names_an_unknown_label_its_place_and_those_that_are_known(name: str) -> None:
+    call, place, known = ENTRY_POINTS[name]
+    with pytest.raises(ValueError, match=f"^{re.escape(f'{place} is a label without a gain; {known}')}$"):
+        call({"relevant": 3, "no": 0})
+
+
+@pytest.mark.parametrize("command", ["score", "compare", "gate", "audit", "explain"])
+def test_every_command_names_an_unknown_label(command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    qrels, run = tmp_path / "qrels.csv", tmp_path / "run.json"
+    qrels.write_text("query_id,document_id,label\n" + as_lines(MISSPELT, "{},{},{}\n"))
+    run.write_text(json.dumps(BY_ID["predictions"]))
+    runs = [str(run)] * (2 if command in ("compare", "gate") else 1) + ["--got=0.5"] * (command == "explain")
+    unknown = f"line 3: the relevance 'Relevnt' is a label without a gain; {KNOWN}"
+    to_write = (
+        "line 2: the relevance 'no' is not a number; for labels, give the gain of each, --gain \"no=...,Relevnt=...\""
+    )
+    for options, said in ((["--gain=relevant=3,no=0"], unknown), ([], to_write)):
+        assert main([command, str(qrels), *runs, *options]) == 2
+        assert capsys.readouterr().err == f"ndcg {command}: {qrels}: {said}\n"
+
+
+def test_the_column_of_a_trainer_has_labels_as_the_model_receives_them() -> None:
+    with pytest.raises(ValueError, match=r"^references hold text, which no model receives; give the numbers"):
+        with_columns()
 
 
 def test_numbers_that_are_no_labels_are_errors_too() -> None:
