@@ -3664,11 +3664,17 @@ def offsets_of(lengths: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
 # Formats
 
 
-def read_column(argument: str, values: Any, ignore_index: float | None = None, labels: Labels | None = None) -> Column:
+def read_column(
+    argument: str,
+    values: Any,
+    ignore_index: float | None = None,
+    labels: Labels | None = None,
+    place: Place | None = None,
+) -> Column:
     """Read values in which each row is a query; text in them is one of the labels."""
     values = _combined(values)
     if isinstance(values, pa.Array):
-        return _from_arrow(argument, values, ignore_index, labels)
+        return _from_arrow(argument, values, ignore_index, labels, place)
     if isinstance(values, np.ndarray):
         if values.dtype.kind not in TEXTS_AND_OBJECTS:
             return _from_array(argument, values, ignore_index)
@@ -7261,12 +7267,17 @@ def _are_by_id(predictions: Any, references: Any, query_ids: Any) -> bool:
 
 
 def join_lists(
-    predictions: Any, references: Any, ignore_index: float | None, score_order: str, labels: Labels | None = None
+    predictions: Any,
+    references: Any,
+    ignore_index: float | None,
+    score_order: str,
+    labels: Labels | None = None,
+    place: Place | None = None,
 ) -> Rankings:
     """Return rankings in which each query is a list, with the same documents on both sides, and scores as given."""
     refuse_typed_triples(predictions, references)
     score = read_column("predictions", predictions).without_unretrieved(score_order)
-    relevance = read_column("references", references, ignore_index, labels)
+    relevance = read_column("references", references, ignore_index, labels, place)
     check_queries_equal(len(score.offsets) - 1, len(relevance.offsets) - 1)
     if (score.offsets != relevance.offsets).any():
         scored, judged = np.diff(score.offsets), np.diff(relevance.offsets)
@@ -17901,7 +17912,8 @@ def _scores_spark_measure(
     _refuse_unlike(sides, place)
     weights = np.ones(len(begins)) if weight is None else _weights(weight, begins, place)
     try:
-        rankings = join_lists(sides[0], sides[1], options.ignore_index, options.score_order, options.labels)
+        how = options.ignore_index, options.score_order, options.labels
+        rankings = join_lists(sides[0], sides[1], *how, lambda query, _: place(query))
         if "excluded" in columns:
             rankings = rankings.only(~pc.fill_null(columns["excluded"], False).to_numpy(zero_copy_only=False))
         rankings = rankings.with_scores_in(options.score_dtype).with_highest_first(options.score_order)
@@ -17912,6 +17924,8 @@ def _scores_spark_measure(
     except InvalidRankingError as error:
         argument = {"relevance": "reference", "score": "prediction"}[error.array]
         raise InputError(f"{place(error.query)}: {error.problem}", argument) from None
+    except InputError as error:  # text in place of a relevance
+        raise within(error, "reference", instead_of="references") from None
     return queries, [np.asarray(values[measure][row]) for _, measure, row in options.results], weights
 
 

@@ -65,11 +65,17 @@ def offsets_of(lengths: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
 # Formats
 
 
-def read_column(argument: str, values: Any, ignore_index: float | None = None, labels: Labels | None = None) -> Column:
+def read_column(
+    argument: str,
+    values: Any,
+    ignore_index: float | None = None,
+    labels: Labels | None = None,
+    place: Place | None = None,
+) -> Column:
     """Read values in which each row is a query; text in them is one of the labels."""
     values = _combined(values)
     if isinstance(values, pa.Array):
-        return _from_arrow(argument, values, ignore_index, labels)
+        return _from_arrow(argument, values, ignore_index, labels, place)
     if isinstance(values, np.ndarray):
         if values.dtype.kind not in TEXTS_AND_OBJECTS:
             return _from_array(argument, values, ignore_index)

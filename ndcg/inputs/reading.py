@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from ..measure.labels import Labels
 from ..measure.messages import InputError, mark, warn
 from ..measure.scoring import InvalidRankingError
-from .columns import numbered, read_column
+from .columns import Place, numbered, read_column
 from .exclusion import by_position
 from .fields import check_fields, with_names_of_columns
 from .formats import are_mappings, are_numbers, with_ids
@@ -302,12 +302,17 @@ def _are_by_id(predictions: Any, references: Any, query_ids: Any) -> bool:
 
 
 def join_lists(
-    predictions: Any, references: Any, ignore_index: float | None, score_order: str, labels: Labels | None = None
+    predictions: Any,
+    references: Any,
+    ignore_index: float | None,
+    score_order: str,
+    labels: Labels | None = None,
+    place: Place | None = None,
 ) -> Rankings:
     """Return rankings in which each query is a list, with the same documents on both sides, and scores as given."""
     refuse_typed_triples(predictions, references)
     score = read_column("predictions", predictions).without_unretrieved(score_order)
-    relevance = read_column("references", references, ignore_index, labels)
+    relevance = read_column("references", references, ignore_index, labels, place)
     check_queries_equal(len(score.offsets) - 1, len(relevance.offsets) - 1)
     if (score.offsets != relevance.offsets).any():
         scored, judged = np.diff(score.offsets), np.diff(relevance.offsets)

@@ -389,7 +389,8 @@ def _measure(
     _refuse_unlike(sides, place)
     weights = np.ones(len(begins)) if weight is None else _weights(weight, begins, place)
     try:
-        rankings = join_lists(sides[0], sides[1], options.ignore_index, options.score_order, options.labels)
+        how = options.ignore_index, options.score_order, options.labels
+        rankings = join_lists(sides[0], sides[1], *how, lambda query, _: place(query))
         if "excluded" in columns:
             rankings = rankings.only(~pc.fill_null(columns["excluded"], False).to_numpy(zero_copy_only=False))
         rankings = rankings.with_scores_in(options.score_dtype).with_highest_first(options.score_order)
@@ -400,6 +401,8 @@ def _measure(
     except InvalidRankingError as error:
         argument = {"relevance": "reference", "score": "prediction"}[error.array]
         raise InputError(f"{place(error.query)}: {error.problem}", argument) from None
+    except InputError as error:  # text in place of a relevance
+        raise within(error, "reference", instead_of="references") from None
     return queries, [np.asarray(values[measure][row]) for _, measure, row in options.results], weights
 
 

@@ -345,6 +345,72 @@ def test_errors_name_the_column_and_the_query_in_few_words(
     assert len(str(caught.value)) < 300
 
 
+GAIN = {"relevant": 3, "partially": 1, "not relevant": 0}
+JUDGED = [
+    ("q", "a", 0.9, "not relevant"),
+    ("q", "b", 0.8, "partially"),
+    ("q", "c", 0.7, "relevant"),
+    ("p", "a", 0.5, "relevant"),
+]
+JUDGED_SCHEMA = "query string, document string, score double, relevance string"
+
+
+def test_labels_have_their_gains_in_rows_tables_and_arrays(ndcg: evaluate.Metric) -> None:
+    frame = frame_of([*JUDGED, ("p", "b", None, "partially"), ("p", "c", 0.4, None)], JUDGED_SCHEMA)
+    numbers = frame.replace({label: f"{gain}" for label, gain in GAIN.items()}, subset="relevance")
+    numbers = numbers.withColumn("relevance", numbers["relevance"].cast("double"))
+    how = {**COLUMNS, "k": [1, 3], "measures": ["nDCG", "DCG"]}
+    expected = ndcg.compute_spark(numbers, **how)
+    assert ndcg.compute_spark(frame, **how, gain=GAIN) == expected
+    tables = {"predictions": frame.select("query", "document", "score"), "references": frame.drop("score")}
+    both = {**tables, "references": numbers.drop("score")}
+    assert ndcg.compute(**tables, gain=GAIN) == ndcg.compute(**both)
+    arrays = frame_of(
+        [([0.9, 0.8, 0.7], ["not relevant", "partially", "relevant"])], "p array<double>, r array<string>"
+    )
+    in_memory = {"predictions": [[0.9, 0.8, 0.7]], "references": [[0, 1, 3]]}
+    assert ndcg.compute_spark(arrays, **ARRAYS, gain=GAIN) == ndcg.compute(**in_memory)
+
+
+@pytest.mark.parametrize(
+    ("gain", "problem"),
+    [
+        (
+            {"relevant": 3, "not relevant": 0},
+            "reference: query 'q': 'partially' is a label without a gain; gain has",
+        ),
+        (None, "reference: query 'q': 'not relevant' is not a number; for labels, give the gain of each, gain="),
+    ],
+)
+def test_a_label_without_a_gain_is_named(ndcg: evaluate.Metric, gain: Any, problem: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(problem)}"):
+        ndcg.compute_spark(frame_of(JUDGED[:3], JUDGED_SCHEMA), **COLUMNS, document="document", gain=gain)
+
+
+@pytest.mark.parametrize("order", ["descending", "ascending"])
+@pytest.mark.parametrize("options", [{}, {"judged_only": True}, {"ties": "docid"}], ids=str)
+def test_a_document_counts_once_at_its_best_rank(ndcg: evaluate.Metric, order: Any, options: dict[str, Any]) -> None:
+    rng = np.random.default_rng(7)
+    rows = [(f"q{at % 9}", f"d{rng.integers(6)}", int(rng.integers(5))) for at in range(90)]
+    relevance = {(query, f"d{at}"): at % 3 for query in {row[0] for row in rows} for at in range(8) if at != 4}
+    sign = -1 if order == "ascending" else 1
+    once: dict[tuple[str, str], int] = {}
+    for query, document, score in rows:
+        once[query, document] = max(score, once.get((query, document), score), key=lambda each: sign * each)
+    how = {"score_order": order, "k": 4, **options}
+    tables = [
+        frame_of(each, "query string, document string, score double")
+        for each in ([(q, d, float(s)) for q, d, s in rows], [(q, d, float(s)) for (q, d), s in once.items()])
+    ]
+    qrels = frame_of([(q, d, r) for (q, d), r in relevance.items()], "query string, document string, relevance int")
+    several, expected = (ndcg.compute(predictions=each, references=qrels, **how, duplicates="best") for each in tables)
+    assert several == pytest.approx(expected, **EXACT)
+    joined = [each.join(qrels, ["query", "document"], "left") for each in tables]
+    columns = {**COLUMNS, "document": "document"}
+    several, expected = (ndcg.compute_spark(each, **columns, **how, duplicates="best") for each in joined)
+    assert several == pytest.approx(expected, **EXACT)
+
+
 def test_of_many_arrays_those_of_two_lengths_are_named(ndcg: evaluate.Metric) -> None:
     rows = [(7, [1.0], [1]), (8, [2.0, 1.0], [1]), (9, [1.0], [0])]
     frame = frame_of(rows, "id int, p array<double>, r array<int>").coalesce(1)
