@@ -2576,7 +2576,7 @@ LOWEST_FIRST = ("rank", "position", "distance", "dist", "loss")  # of which the 
 VALUES_OF_ROWS = {
     "run": ("score", "prediction", "est", "sim", "similarity", "relevance_score"),
     "qrels": (
-        "relevance", "rel", "reference", "label", "grade", "judgment", "judgement", "relevance_label",
+        "relevance", "rel", "reference", "label", "grade", "judgment", "judgement", "verdict", "relevance_label",
         "relevance_grade", "rating", "r_ui", "relevant", "is_relevant", "weight", "score",
     ),
     "exclude": (),

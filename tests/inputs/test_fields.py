@@ -74,7 +74,7 @@ def test_a_known_name_is_read_in_any_spelling(tmp_path: Path, source: str, name:
     [
         ("stars", (1, 3, 2)),
         ("gain", (0.5, 1.5, 1.0)),
-        ("verdict", (False, True, False)),
+        ("opinion", (False, True, False)),
         ("clicked", (None, None, 1)),
         ("my_grade", ("1", "3", "2")),
         ("judged", ("irrelevant", "relevant", "partially relevant")),
