@@ -104,7 +104,7 @@ def _on_page(said: str, name: str, *values: Any) -> str:
         return str(values[0])
     if name == "forms of gain":
         return "as 0, 1, 3, or label=gain, ..."
-    if name not in NAMES or any(isinstance(each, dict) for each in values if name != "gain"):
+    if name not in NAMES:
         return said
     if values and isinstance(values[0], dict):
         return f"in {NAMES[name]}: {tables.text_of_gain(values[0])}"

@@ -100,7 +100,7 @@ def test_grades_in_an_object_or_of_several_judges_are_an_error(tmp_path: Path, s
     ):
         score(RUN, gold)
     assert score(RUN, gold, fields={"relevance": "review.grade"}) == pytest.approx(VALUE)
-    for name, grades in (("votes", [0, 2]), ("opinions", [{"stars": 0, "by": "ann"}]), ("verdict", "off-topic")):
+    for name, grades in (("votes", [0, 2]), ("opinions", [{"stars": 0, "by": "ann"}]), ("decision", "off-topic")):
         gold = SOURCES[source](tmp_path, [{"id": each, name: grades} for each in GRADES])
         with pytest.raises(ValueError, match=rf"no relevance under a known name, but its hits have .*'{name}'"):
             score(RUN, gold)
