@@ -27,7 +27,7 @@ import time
 import warnings
 from bisect import bisect_right
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Generator, Hashable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Generator, Hashable, Iterable, Iterator, Mapping, Sequence, Set, ValuesView
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, field, fields, is_dataclass, replace
@@ -2602,6 +2602,9 @@ LONGEST_WORD = 40  # of a judge, in characters
 VERDICTS = ("verdict", "judgment", "judgement", "relevance", "grade", "rating", "vote", "decision")
 
 
+JUDGING = re.compile("vote|judg|grade|rating|stars|assess|opinion|score|relevan|verdict|review|feedback|label|decision")
+
+
 class UnknownColumnError(InputError):
     """A table has no column with a known name for "query", "document", "score" or "relevance"."""
 
@@ -2810,7 +2813,7 @@ UNRELATED = (  # fields that are neither ids nor values, although they may hold 
     *("version", "page", "page_number", "page_label", "total_pages", "year", "date", "time", "timestamp", "ts"),
     *("index", "idx", "chunk", "chunk_index", "iter", "iteration", "start", "end", "start_char", "end_char", "length"),
     *("tokens", "lang", "language", "title", "text", "content", "body", "name", "url", "source", "path", "author"),
-    *("annotator", "level_0", "pages", "span", "spans", "offsets", "bbox", "embedding", "vector"),
+    *("annotator", "level_0", "price", "start_index"),
 )
 ROLE_NAMES = {plain_name(name) for names in (*IDS_OF_HITS.values(), LOWEST_FIRST, UNRELATED) for name in names}
 
@@ -2851,6 +2854,15 @@ def for_one_side(field: str, called: str, names: Sequence[Any], kind: str) -> st
     pair, other = ([called, known[0]], "run") if kind == "qrels" else ([known[0], called], "references")
     have = "have" if other == "references" else "has"
     return f"; if only the {other} {have} it, give a pair, {mark('fields', {field: tuple(pair)})}"
+
+
+def are_of_judges(names: Iterable[Any]) -> bool:
+    """Return whether one of the names has a word for judgments, such as those that lead to a grade in an object.
+
+    >>> are_of_judges(["review", "value"]), are_of_judges(["meta", "split_id"])
+    (True, False)
+    """
+    return any(JUDGING.search(plain_name(name)) for name in names if isinstance(name, str))
 
 
 class OneToOne:
@@ -4735,7 +4747,7 @@ FieldPath = tuple[str, ...]  # the names that lead from a hit to one of its fiel
 
 WITHIN = ("document", "node", "metadata", "entity", "hit", "doc", "_additional")  # objects in a hit with its fields
 AS_TEXT = "give others as text"
-MOST_JUDGES = 20  # of a document
+DEEPEST = 3  # objects within objects of a hit
 FIRST_ROWS = 1000  # rows that tell under which name they have their lists
 CONTAINERS = (list, tuple, Mapping)
 # the lists of hits, and the lists of ids and of their values, of a query
@@ -4822,7 +4834,9 @@ def hits_of(row: Any, names: Names) -> Hits | None:
     hits = Hits(_fields(row, document, possible, "id"), are_indices=document == ("index",), objects=row)
     possible = names.of_hits.get(names.value, ())
     if (value := _first_path(row, possible, nulls=names.kind == "qrels")) is not None:
-        return hits._replace(values=_fields(row, value, possible, names.value, nulls=True))
+        values = _fields(row, value, possible, names.value, nulls=True)
+        if any(each is not None for each in values) or not is_last_resort(_inputs_hits_names_of(first), possible):
+            return hits._replace(values=values)
     ranks = _path(first, ("rank",)) if names.kind == "run" else None
     return hits if ranks is None else hits._replace(ranks=[_field(each, ranks) for each in row])
 
@@ -5013,8 +5027,7 @@ class HitReader:
                 if id_kind(type(one)) and id_kind(type(other)) and not self.documents.agree(one, other):
                     raise InputError(ambiguous("document", *several[:2]))
         known = self.names.of_hits[self.names.value]
-        lists = [f"{name}s" for name in known]  # of the grades of several judges
-        for name in spelled(present, [*known, *lists]) if not has_values else ():
+        for name in spelled(present, known) if not has_values else ():
             if (value := _field(first, (name,))) is not None:
                 raise ValueError(f"the {self.names.value} {shown(value)} of a hit is not a number; give a number")
         if not has_values:
@@ -5040,7 +5053,7 @@ def _refuse_unknown_values(objects: Sequence[Any], names: Names, have_ranks: boo
     known = {plain_name(name) for name in names.of_hits[names.value]}
     columns: dict[FieldPath, list[Any]] = {}
     for each in objects:
-        for path in _unknown_paths(each, WITHIN if names.kind == "run" else None):
+        for path in _unknown_paths(each, DEEPEST if names.kind == "qrels" else 0):
             columns.setdefault(path, []).append(_field(each, path))
     unknown = [
         path
@@ -5053,7 +5066,7 @@ def _refuse_unknown_values(objects: Sequence[Any], names: Names, have_ranks: boo
         unknown = [] if have_ranks else [path for path in unknown if _contradicts(columns[path], names.ascending)]
     if unknown:
         raise InputError(unknown_error(names, list(map(".".join, unknown))))
-    lists = [path for path, values in columns.items() if names.kind == "qrels" and all(map(_are_grades, values))]
+    lists = [path for path, values in columns.items() if names.kind == "qrels" and _are_grades(path, values)]
     if lists:
         have = brief((shown(".".join(path)) for path in lists), ", ")
         hint = f"give one number for each document, such as their mean, or {names.call(None)} if each is relevant"
@@ -5065,24 +5078,34 @@ def _is_verdict(name: str, value: Any) -> bool:
     return isinstance(value, str) and len(value) <= LONGEST_WORD and plain_name(name).endswith(VERDICTS)
 
 
-def _are_grades(value: Any) -> bool:
-    """Return whether a value may be grades of several judges: a short list of them, or of objects with one each."""
-    if not isinstance(value, (list, tuple)) or not 0 < len(value) <= MOST_JUDGES:
+def _are_grades(path: FieldPath, values: Sequence[Any]) -> bool:
+    """Return whether the lists of all hits under a path are grades of several judges, or objects with one each."""
+    lists = [each.tolist() if hasattr(each, "tolist") else each for each in values if each is not None]
+    if not any(lists) or not all(isinstance(each, (list, tuple)) for each in lists):
         return False
-    return all(
-        could_be_value(each) or any(could_be_value(_field(each, path)) for path in _unknown_paths(each, ()))
-        for each in value
-    )
+
+    def is_grade(each: Any) -> bool:
+        inner: list[FieldPath] = [()] if could_be_value(each) else _unknown_paths(each, DEEPEST)
+        return any(could_be_value(_field(each, more)) and are_of_judges((*path, *more)) for more in inner)
+
+    return all(is_grade(each) for of_hit in lists for each in of_hit)
 
 
-def _unknown_paths(hit: Any, within: Sequence[str] | None) -> Sequence[FieldPath]:
-    """Return the paths to the fields of no known meaning in a hit, and in the objects in it of some names or of any."""
+def _unknown_paths(hit: Any, depth: int = 0) -> list[FieldPath]:
+    """Return the paths to the fields of no known meaning in a hit, and in the objects in it that may have its id.
+
+    To a depth, also in other objects, if the path has a word for judgments.
+    """
     shape = tuple(
-        (name, tuple(_inputs_hits_names_of(_field(hit, (name,)))) if within is None or name in within else ())
+        (name, tuple(_inputs_hits_names_of(_field(hit, (name,)))) if name in WITHIN else ())
         for name in _inputs_hits_names_of(hit)
         if isinstance(name, str)
     )
-    return _unknown_paths_of(shape)
+    paths = list(_unknown_paths_of(shape))
+    for name, _ in shape if depth else ():
+        inner = _unknown_paths(_field(hit, (name,)), depth - 1) if name not in WITHIN else ()
+        paths += [path for each in inner if are_of_judges(path := (name, *each))]
+    return paths
 
 
 @lru_cache(1 << 10)
@@ -5276,14 +5299,16 @@ def _own_list(row: Any, names: Names) -> str:
     if _list_in(row, names) is not row:
         return ""
     objects = [name for name, each in lists.items() if _path(each[0], names.of_hits["document"]) is not None]
-    if not objects and len(lists) == 1:
+    if not objects and all(id_kind(type(each[0])) for each in lists.values()):
+        have = " and ".join(map(shown, lists))
+        problem = f"holds a list under {have}, which is no known name"
+        if len(lists) > 1:
+            problem = f"holds lists under {have}, which are no known names"
+        call = mark("fields", {"document": next(iter(lists))})
+        raise InputError(f"{problem}; if {'one' if len(lists) > 1 else 'it'} holds its documents, give {call}")
+    if not objects and len(lists) == 1 and _fields_of(next(iter(lists.values()))[0]):
         ((name, hits),) = lists.items()
-        if id_kind(type(hits[0])):
-            problem = f"holds a list under {shown(name)}, which is no known name"
-            call = mark("fields", {"document": name})
-            raise InputError(f"{problem}; if it holds its documents, give {call}")
-        if _fields_of(hits[0]):
-            raise InputError(_no_document(name, hits[0], {}))
+        raise InputError(_no_document(name, hits[0], {}))
     return str(objects[0]) if len(objects) == 1 else ""
 
 
@@ -5643,8 +5668,6 @@ def with_ids(
     """
     if isinstance(side, io.IOBase):
         raise InputError(f"is an open file ({type(side).__name__}); give its path", argument)
-    if isinstance(side, Iterator) and not is_database_query(side):
-        side = list(side)
     names = names_of_side(KIND_OF_ARGUMENT.get(argument, "run"), fields, score_order, labels, keep)
     found = (read(argument, side, names) for read in FORMATS if side is not None)
     return next((each for each in found if each is not None), side)
@@ -6679,7 +6702,8 @@ def of_letor(predictions: Any, references: Any) -> Any:
     Beside other references, predictions that are no such scores are returned unchanged.
     """
     are_scores = kind_of(predictions) == "rows"
-    if kind_of(references) != "rows" and not are_scores:
+    is_no_run = isinstance(predictions, (Mapping, NoneType)) and not predictions
+    if is_no_run or (kind_of(references) != "rows" and not are_scores):
         return predictions
     if kind_of(references) != "rows":
         hint = "give references as LETOR, or query_ids and references as arrays"
@@ -6732,7 +6756,8 @@ def _by_candidate(inputs: Any, *_: Any) -> Any:
     if isinstance(predictions, Mapping):
         labels = references if isinstance(references, Mapping) else {}
     else:
-        labels = dict(enumerate(references)) if isinstance(references, (list, tuple, np.ndarray)) else {}
+        is_list = isinstance(references, (list, tuple, np.ndarray)) and not isinstance(references, Columns)
+        labels = dict(enumerate(references)) if is_list else {}
     for query, hits in predictions.items() if isinstance(predictions, Mapping) else enumerate(predictions):
         row = labels.get(query)
         if not isinstance(row, (list, tuple, np.ndarray)):
@@ -6755,7 +6780,8 @@ def _by_index(side: Any) -> Any:
 
     if isinstance(side, Mapping):
         return {query: by_index(row) for query, row in side.items()}
-    return list(map(by_index, rows_of(side))) if isinstance(side, (list, tuple, np.ndarray, *ARROW)) else side
+    is_list = isinstance(side, (list, tuple, np.ndarray, *ARROW)) and not isinstance(side, Columns)
+    return list(map(by_index, rows_of(side))) if is_list else side
 
 
 def _by_column_of_run(inputs: Any, *_: Any) -> Any:
@@ -6769,7 +6795,9 @@ def _by_column_of_qrels(inputs: Any, *_: Any) -> Any:
     predictions, columns = inputs.predictions, inputs.references.shape[1]
     if isinstance(predictions, ARROW):
         return inputs
-    if kind_of(predictions) == "integers" and any(len(row) == columns for row in predictions):
+    if any(isinstance(row, Set) for row in predictions):
+        raise InputError("a set has no order; give a list of ids, best first", "predictions")
+    if kind_of(predictions) == "integers" and any(row is not None and len(row) == columns for row in predictions):
         return inputs
     _refuse_other_columns("predictions", rows_of(predictions), columns, first=-1)  # -1 is no document
     return inputs._replace(references=_by_column(inputs.references))
@@ -6818,9 +6846,9 @@ def _labels_of_columns(inputs: Any, *_: Any) -> Any:
 def _by_document_ids(inputs: Any, ascending: bool, keep: str | None) -> Any:
     """Return a matrix of scores by the matrix of their documents' ids, and the relevances likewise if they are one."""
     predictions, references, document_ids = inputs.predictions, inputs.references, inputs.document_ids
-    if kind_of(document_ids) not in NESTED:
+    if kind_of(document_ids) not in (*OF_NUMBERS, "text", "empty"):
         return inputs
-    if kind_of(references) in (*OF_NUMBERS, "flat"):  # integers in lists are values
+    if kind_of(references) in OF_NUMBERS:  # integers in lists are values
         references = _values_of_ids(references, document_ids, "references")
     predictions = _values_of_ids(predictions, document_ids, "predictions", ascending, keep)
     return inputs._replace(predictions=predictions, references=references, document_ids=None)
@@ -6831,6 +6859,9 @@ def _values_of_ids(
 ) -> list[dict[Any, Any]]:
     """Return the values of each query by the ids in the same places; the id -1 is no document."""
     values, ids = rows_of(values), rows_of(ids)
+    for name, lists in ((argument, values), ("document_ids", ids)):
+        if (query := next((at for at, each in enumerate(lists) if each is None), None)) is not None:
+            raise InputError(f"query {query} is None; give [] if there is no document", name)
     lengths = [list(map(len, each)) for each in (values, ids)]
     if lengths[0] != lengths[1]:
         at = next(
@@ -6878,7 +6909,7 @@ MEETINGS = (  # each is tried in this order, on what those before it made
     Meeting(("positions",), (), _by_position),
     Meeting((), ("positions",), _by_position),
     Meeting(("indices",), (), _by_candidate),
-    Meeting(NESTED, (), _by_document_ids, document_ids=True),
+    Meeting((*OF_NUMBERS, "empty"), (), _by_document_ids, document_ids=True),
     Meeting(("sparse",), (*BY_ID, "sets"), _by_column_of_run),
     Meeting(("integers", "sets"), ("sparse",), _by_column_of_qrels),
     Meeting(("scores",), BY_ID, _scores_by_column, query_ids=True),
@@ -7066,21 +7097,28 @@ def settled_systems(
     fields, score_orders = inputs.names, list(score_orders)
     shared = {name: side for name, side in inputs.rankings.items() if name != "predictions"}
     refuse_same_iterator({**runs, **shared})
+    given = {name: listed(side) for name, side in {**runs, **shared}.items()}
     sides = {
-        name: with_ids(name, side, fields, order, keep=keep)
-        for (name, side), order in zip(runs.items(), score_orders, strict=True)
+        name: with_ids(name, given[name], fields, order, keep=keep)
+        for name, order in zip(runs, score_orders, strict=True)
     }
-    sides |= {name: with_ids(name, shared[name], fields, labels=labels) for name in ("references", "exclude")}
-    given = {**runs, **shared}
+    sides |= {name: with_ids(name, given[name], fields, labels=labels) for name in ("references", "exclude")}
+    shared = {name: given[name] for name in shared}
     for name in runs:
         if given[name] is given["references"]:
             refuse_same_column(name, sides[name], sides["references"])
-    with_fields = {
-        name for name, side in sides.items() if side is not given[name] or getattr(side, "has_fields", False)
-    }
-    ids = {name: getattr(inputs, name) for name in ("query_ids", "document_ids")}
-    if fields and kind_of(sides["references"]) != "flat":
-        refuse_names_of_nothing(fields, not with_fields.isdisjoint(runs), not with_fields <= runs.keys(), **ids)
+    if fields:
+        named = {name for name, side in sides.items() if side is not given[name] or may_have_fields(side)}
+        are_flat = kind_of(sides["references"]) in ("flat", "other")  # whose ids are in other arguments
+        ids = {} if are_flat else {name: shared[name] for name in ("query_ids", "document_ids")}
+        has_exclude = "exclude" in named and sides["exclude"] is not None
+        refuse_names_of_nothing(
+            inputs.fields if are_flat else fields,
+            not named.isdisjoint(runs),
+            "references" in named,
+            has_exclude,
+            **ids,
+        )
     if any(isinstance(side, Columns) for side in sides.values()):  # text names columns
         shared |= {name: None for name in ("query_ids", "document_ids") if isinstance(shared[name], str)}
     together_with = {**dict.fromkeys(runs), **shared, **sides}
@@ -7092,7 +7130,31 @@ def settled_systems(
     ]
 
 
-def refuse_names_of_nothing(fields: Any, run_has: bool, qrels_have: bool, **arguments: Any) -> None:
+def may_have_fields(side: Any) -> bool:
+    """Return whether a side may have columns or fields with names: a file tells, and so do its first documents.
+
+    >>> [may_have_fields(side) for side in ({"q": {"d1": 1}}, [["d1"]], {"q": []}, {"q": {"found": [{"id": "d1"}]}})]
+    [False, False, True, True]
+    """
+    if isinstance(side, Columns):
+        return side.has_fields
+    rows = side.values() if isinstance(side, Mapping) else side if isinstance(side, (list, tuple)) else ()
+    first = next((row for row in rows if not isinstance(row, (list, tuple, Set, Mapping)) or row), None)
+    documents = first.values() if isinstance(first, Mapping) else first
+    if isinstance(documents, (list, tuple, Set, ValuesView)):
+        return any(isinstance(each, (list, tuple, Mapping)) for each in documents)
+    return side is None or (isinstance(side, (list, tuple, Mapping)) and first is None)  # which has no document
+
+
+def listed(side: Any) -> Any:
+    """Return a generator as a list; other values unchanged."""
+    is_read_once = isinstance(side, Iterator) and not isinstance(side, io.IOBase) and not is_database_query(side)
+    return list(side) if is_read_once else side
+
+
+def refuse_names_of_nothing(
+    fields: Any, run_has: bool, qrels_have: bool, exclude_has: bool = False, **arguments: Any
+) -> None:
     """Raise an error for a name beside sides without columns or fields, such as files of TREC and mappings.
 
     `arguments` are those that give a name in place of `fields`, such as ``query_ids="reader"``.
@@ -7100,10 +7162,11 @@ def refuse_names_of_nothing(fields: Any, run_has: bool, qrels_have: bool, **argu
     for field, (of_run, of_qrels) in check_fields(fields).items():
         has: dict[Any, bool] = {of_run: run_has and field != "relevance"}
         has[of_qrels] = has.get(of_qrels, False) or (qrels_have and field != "score")
+        has[of_qrels] |= exclude_has and field in ("query", "document")
         if name := next((name for name, is_there in has.items() if name is not None and not is_there), None):
             of_one = field in ("score", "relevance") or of_run != of_qrels
             side = "the run" if field == "score" or (field != "relevance" and name == of_run) else "the references"
-            lack = f"{side} has none" if of_one else "neither side has any"
+            lack = f"{side} {'has' if side == 'the run' else 'have'} none" if of_one else "neither side has any"
             argument = next((each for each, given in arguments.items() if isinstance(given, str) and given == name), "")
             call = mark(argument, name) if argument else mark("fields", {field: name})
             hint = "files of TREC, mappings and lists tell queries and documents by their places"
@@ -7201,7 +7264,8 @@ def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:
         for argument, side, other in (("predictions", predictions, qrels), ("references", references, run)):
             if not isinstance(side, Columns) and not (argument == "references" and are_labels):
                 refuse_other_rows(argument, side, other in BY_ID)
-    if query_ids is None and exclude is None and "sparse" in (run, qrels) and {run, qrels}.isdisjoint(BY_ID):
+    are_columns = "sparse" in (run, qrels) and {run, qrels}.isdisjoint((*BY_ID, "positions"))
+    if query_ids is None and exclude is None and are_columns:
         return join_sparse(predictions, references, how["ignore_index"], how["score_order"])
     have_ids = query_ids is None and not are_labels
     if have_ids and (ranked := by_ranked_ids(predictions, references, how["score_order"], keep)) is not None:

@@ -72,6 +72,9 @@ LONGEST_WORD = 40  # of a judge, in characters
 VERDICTS = ("verdict", "judgment", "judgement", "relevance", "grade", "rating", "vote", "decision")
 
 
+JUDGING = re.compile("vote|judg|grade|rating|stars|assess|opinion|score|relevan|verdict|review|feedback|label|decision")
+
+
 class UnknownColumnError(InputError):
     """A table has no column with a known name for "query", "document", "score" or "relevance"."""
 
@@ -280,7 +283,7 @@ UNRELATED = (  # fields that are neither ids nor values, although they may hold 
     *("version", "page", "page_number", "page_label", "total_pages", "year", "date", "time", "timestamp", "ts"),
     *("index", "idx", "chunk", "chunk_index", "iter", "iteration", "start", "end", "start_char", "end_char", "length"),
     *("tokens", "lang", "language", "title", "text", "content", "body", "name", "url", "source", "path", "author"),
-    *("annotator", "level_0", "pages", "span", "spans", "offsets", "bbox", "embedding", "vector"),
+    *("annotator", "level_0", "price", "start_index"),
 )
 ROLE_NAMES = {plain_name(name) for names in (*IDS_OF_HITS.values(), LOWEST_FIRST, UNRELATED) for name in names}
 
@@ -321,6 +324,15 @@ def for_one_side(field: str, called: str, names: Sequence[Any], kind: str) -> st
     pair, other = ([called, known[0]], "run") if kind == "qrels" else ([known[0], called], "references")
     have = "have" if other == "references" else "has"
     return f"; if only the {other} {have} it, give a pair, {mark('fields', {field: tuple(pair)})}"
+
+
+def are_of_judges(names: Iterable[Any]) -> bool:
+    """Return whether one of the names has a word for judgments, such as those that lead to a grade in an object.
+
+    >>> are_of_judges(["review", "value"]), are_of_judges(["meta", "split_id"])
+    (True, False)
+    """
+    return any(JUDGING.search(plain_name(name)) for name in names if isinstance(name, str))
 
 
 class OneToOne:

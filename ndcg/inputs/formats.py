@@ -34,7 +34,6 @@ from .ids import id_column, id_kind, once, read_ids
 from .kinds import Indices
 from .sources import (
     ARROW,
-    is_database_query,
     is_spark,
     is_sparse,
     name_of_column,
@@ -69,8 +68,6 @@ def with_ids(
     """
     if isinstance(side, io.IOBase):
         raise InputError(f"is an open file ({type(side).__name__}); give its path", argument)
-    if isinstance(side, Iterator) and not is_database_query(side):
-        side = list(side)
     names = names_of_side(KIND_OF_ARGUMENT.get(argument, "run"), fields, score_order, labels, keep)
     found = (read(argument, side, names) for read in FORMATS if side is not None)
     return next((each for each in found if each is not None), side)

@@ -22,6 +22,7 @@ from .fields import (
     OneToOne,
     alternatives,
     ambiguous,
+    are_of_judges,
     could_be_value,
     for_one_side,
     is_last_resort,
@@ -36,7 +37,7 @@ FieldPath = tuple[str, ...]  # the names that lead from a hit to one of its fiel
 
 WITHIN = ("document", "node", "metadata", "entity", "hit", "doc", "_additional")  # objects in a hit with its fields
 AS_TEXT = "give others as text"
-MOST_JUDGES = 20  # of a document
+DEEPEST = 3  # objects within objects of a hit
 FIRST_ROWS = 1000  # rows that tell under which name they have their lists
 CONTAINERS = (list, tuple, Mapping)
 # the lists of hits, and the lists of ids and of their values, of a query
@@ -123,7 +124,9 @@ def hits_of(row: Any, names: Names) -> Hits | None:
     hits = Hits(_fields(row, document, possible, "id"), are_indices=document == ("index",), objects=row)
     possible = names.of_hits.get(names.value, ())
     if (value := _first_path(row, possible, nulls=names.kind == "qrels")) is not None:
-        return hits._replace(values=_fields(row, value, possible, names.value, nulls=True))
+        values = _fields(row, value, possible, names.value, nulls=True)
+        if any(each is not None for each in values) or not is_last_resort(_names_of(first), possible):
+            return hits._replace(values=values)
     ranks = _path(first, ("rank",)) if names.kind == "run" else None
     return hits if ranks is None else hits._replace(ranks=[_field(each, ranks) for each in row])
 
@@ -314,8 +317,7 @@ class HitReader:
                 if id_kind(type(one)) and id_kind(type(other)) and not self.documents.agree(one, other):
                     raise InputError(ambiguous("document", *several[:2]))
         known = self.names.of_hits[self.names.value]
-        lists = [f"{name}s" for name in known]  # of the grades of several judges
-        for name in spelled(present, [*known, *lists]) if not has_values else ():
+        for name in spelled(present, known) if not has_values else ():
             if (value := _field(first, (name,))) is not None:
                 raise ValueError(f"the {self.names.value} {shown(value)} of a hit is not a number; give a number")
         if not has_values:
@@ -341,7 +343,7 @@ def _refuse_unknown_values(objects: Sequence[Any], names: Names, have_ranks: boo
     known = {plain_name(name) for name in names.of_hits[names.value]}
     columns: dict[FieldPath, list[Any]] = {}
     for each in objects:
-        for path in _unknown_paths(each, WITHIN if names.kind == "run" else None):
+        for path in _unknown_paths(each, DEEPEST if names.kind == "qrels" else 0):
             columns.setdefault(path, []).append(_field(each, path))
     unknown = [
         path
@@ -354,7 +356,7 @@ def _refuse_unknown_values(objects: Sequence[Any], names: Names, have_ranks: boo
         unknown = [] if have_ranks else [path for path in unknown if _contradicts(columns[path], names.ascending)]
     if unknown:
         raise InputError(unknown_error(names, list(map(".".join, unknown))))
-    lists = [path for path, values in columns.items() if names.kind == "qrels" and all(map(_are_grades, values))]
+    lists = [path for path, values in columns.items() if names.kind == "qrels" and _are_grades(path, values)]
     if lists:
         have = brief((shown(".".join(path)) for path in lists), ", ")
         hint = f"give one number for each document, such as their mean, or {names.call(None)} if each is relevant"
@@ -366,24 +368,34 @@ def _is_verdict(name: str, value: Any) -> bool:
     return isinstance(value, str) and len(value) <= LONGEST_WORD and plain_name(name).endswith(VERDICTS)
 
 
-def _are_grades(value: Any) -> bool:
-    """Return whether a value may be grades of several judges: a short list of them, or of objects with one each."""
-    if not isinstance(value, (list, tuple)) or not 0 < len(value) <= MOST_JUDGES:
+def _are_grades(path: FieldPath, values: Sequence[Any]) -> bool:
+    """Return whether the lists of all hits under a path are grades of several judges, or objects with one each."""
+    lists = [each.tolist() if hasattr(each, "tolist") else each for each in values if each is not None]
+    if not any(lists) or not all(isinstance(each, (list, tuple)) for each in lists):
         return False
-    return all(
-        could_be_value(each) or any(could_be_value(_field(each, path)) for path in _unknown_paths(each, ()))
-        for each in value
-    )
+
+    def is_grade(each: Any) -> bool:
+        inner: list[FieldPath] = [()] if could_be_value(each) else _unknown_paths(each, DEEPEST)
+        return any(could_be_value(_field(each, more)) and are_of_judges((*path, *more)) for more in inner)
+
+    return all(is_grade(each) for of_hit in lists for each in of_hit)
 
 
-def _unknown_paths(hit: Any, within: Sequence[str] | None) -> Sequence[FieldPath]:
-    """Return the paths to the fields of no known meaning in a hit, and in the objects in it of some names or of any."""
+def _unknown_paths(hit: Any, depth: int = 0) -> list[FieldPath]:
+    """Return the paths to the fields of no known meaning in a hit, and in the objects in it that may have its id.
+
+    To a depth, also in other objects, if the path has a word for judgments.
+    """
     shape = tuple(
-        (name, tuple(_names_of(_field(hit, (name,)))) if within is None or name in within else ())
+        (name, tuple(_names_of(_field(hit, (name,)))) if name in WITHIN else ())
         for name in _names_of(hit)
         if isinstance(name, str)
     )
-    return _unknown_paths_of(shape)
+    paths = list(_unknown_paths_of(shape))
+    for name, _ in shape if depth else ():
+        inner = _unknown_paths(_field(hit, (name,)), depth - 1) if name not in WITHIN else ()
+        paths += [path for each in inner if are_of_judges(path := (name, *each))]
+    return paths
 
 
 @lru_cache(1 << 10)
@@ -577,14 +589,16 @@ def _own_list(row: Any, names: Names) -> str:
     if _list_in(row, names) is not row:
         return ""
     objects = [name for name, each in lists.items() if _path(each[0], names.of_hits["document"]) is not None]
-    if not objects and len(lists) == 1:
+    if not objects and all(id_kind(type(each[0])) for each in lists.values()):
+        have = " and ".join(map(shown, lists))
+        problem = f"holds a list under {have}, which is no known name"
+        if len(lists) > 1:
+            problem = f"holds lists under {have}, which are no known names"
+        call = mark("fields", {"document": next(iter(lists))})
+        raise InputError(f"{problem}; if {'one' if len(lists) > 1 else 'it'} holds its documents, give {call}")
+    if not objects and len(lists) == 1 and _fields_of(next(iter(lists.values()))[0]):
         ((name, hits),) = lists.items()
-        if id_kind(type(hits[0])):
-            problem = f"holds a list under {shown(name)}, which is no known name"
-            call = mark("fields", {"document": name})
-            raise InputError(f"{problem}; if it holds its documents, give {call}")
-        if _fields_of(hits[0]):
-            raise InputError(_no_document(name, hits[0], {}))
+        raise InputError(_no_document(name, hits[0], {}))
     return str(objects[0]) if len(objects) == 1 else ""
 
 

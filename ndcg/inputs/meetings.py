@@ -5,6 +5,7 @@ An ordered table has the kinds that may meet; what else meets is joined as it is
 
 from collections.abc import Callable, Mapping, Sequence, Set
 from itertools import pairwise
+from types import NoneType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -70,7 +71,8 @@ def of_letor(predictions: Any, references: Any) -> Any:
     Beside other references, predictions that are no such scores are returned unchanged.
     """
     are_scores = kind_of(predictions) == "rows"
-    if kind_of(references) != "rows" and not are_scores:
+    is_no_run = isinstance(predictions, (Mapping, NoneType)) and not predictions
+    if is_no_run or (kind_of(references) != "rows" and not are_scores):
         return predictions
     if kind_of(references) != "rows":
         hint = "give references as LETOR, or query_ids and references as arrays"
@@ -123,7 +125,8 @@ def _by_candidate(inputs: Any, *_: Any) -> Any:
     if isinstance(predictions, Mapping):
         labels = references if isinstance(references, Mapping) else {}
     else:
-        labels = dict(enumerate(references)) if isinstance(references, (list, tuple, np.ndarray)) else {}
+        is_list = isinstance(references, (list, tuple, np.ndarray)) and not isinstance(references, Columns)
+        labels = dict(enumerate(references)) if is_list else {}
     for query, hits in predictions.items() if isinstance(predictions, Mapping) else enumerate(predictions):
         row = labels.get(query)
         if not isinstance(row, (list, tuple, np.ndarray)):
@@ -146,7 +149,8 @@ def _by_index(side: Any) -> Any:
 
     if isinstance(side, Mapping):
         return {query: by_index(row) for query, row in side.items()}
-    return list(map(by_index, rows_of(side))) if isinstance(side, (list, tuple, np.ndarray, *ARROW)) else side
+    is_list = isinstance(side, (list, tuple, np.ndarray, *ARROW)) and not isinstance(side, Columns)
+    return list(map(by_index, rows_of(side))) if is_list else side
 
 
 def _by_column_of_run(inputs: Any, *_: Any) -> Any:
@@ -160,7 +164,9 @@ def _by_column_of_qrels(inputs: Any, *_: Any) -> Any:
     predictions, columns = inputs.predictions, inputs.references.shape[1]
     if isinstance(predictions, ARROW):
         return inputs
-    if kind_of(predictions) == "integers" and any(len(row) == columns for row in predictions):
+    if any(isinstance(row, Set) for row in predictions):
+        raise InputError("a set has no order; give a list of ids, best first", "predictions")
+    if kind_of(predictions) == "integers" and any(row is not None and len(row) == columns for row in predictions):
         return inputs
     _refuse_other_columns("predictions", rows_of(predictions), columns, first=-1)  # -1 is no document
     return inputs._replace(references=_by_column(inputs.references))
@@ -209,9 +215,9 @@ def _labels_of_columns(inputs: Any, *_: Any) -> Any:
 def _by_document_ids(inputs: Any, ascending: bool, keep: str | None) -> Any:
     """Return a matrix of scores by the matrix of their documents' ids, and the relevances likewise if they are one."""
     predictions, references, document_ids = inputs.predictions, inputs.references, inputs.document_ids
-    if kind_of(document_ids) not in NESTED:
+    if kind_of(document_ids) not in (*OF_NUMBERS, "text", "empty"):
         return inputs
-    if kind_of(references) in (*OF_NUMBERS, "flat"):  # integers in lists are values
+    if kind_of(references) in OF_NUMBERS:  # integers in lists are values
         references = _values_of_ids(references, document_ids, "references")
     predictions = _values_of_ids(predictions, document_ids, "predictions", ascending, keep)
     return inputs._replace(predictions=predictions, references=references, document_ids=None)
@@ -222,6 +228,9 @@ def _values_of_ids(
 ) -> list[dict[Any, Any]]:
     """Return the values of each query by the ids in the same places; the id -1 is no document."""
     values, ids = rows_of(values), rows_of(ids)
+    for name, lists in ((argument, values), ("document_ids", ids)):
+        if (query := next((at for at, each in enumerate(lists) if each is None), None)) is not None:
+            raise InputError(f"query {query} is None; give [] if there is no document", name)
     lengths = [list(map(len, each)) for each in (values, ids)]
     if lengths[0] != lengths[1]:
         at = next(
@@ -269,7 +278,7 @@ MEETINGS = (  # each is tried in this order, on what those before it made
     Meeting(("positions",), (), _by_position),
     Meeting((), ("positions",), _by_position),
     Meeting(("indices",), (), _by_candidate),
-    Meeting(NESTED, (), _by_document_ids, document_ids=True),
+    Meeting((*OF_NUMBERS, "empty"), (), _by_document_ids, document_ids=True),
     Meeting(("sparse",), (*BY_ID, "sets"), _by_column_of_run),
     Meeting(("integers", "sets"), ("sparse",), _by_column_of_qrels),
     Meeting(("scores",), BY_ID, _scores_by_column, query_ids=True),

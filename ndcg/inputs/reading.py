@@ -6,7 +6,8 @@ format to :class:`Rankings`: the values of all queries, one query after the othe
 masks that mark the judged and the retrieved documents.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+import io
+from collections.abc import Iterable, Iterator, Mapping, Set, ValuesView
 from contextlib import suppress
 from itertools import combinations, pairwise
 from typing import Any, NamedTuple
@@ -30,7 +31,7 @@ from .kinds import BY_ID, OF_NUMBERS, kind_of
 from .meetings import together
 from .ranked_ids import by_ranked_ids, check_queries_equal, with_ids_by_query
 from .rankings import Rankings, to_arrow
-from .sources import is_sparse, settled
+from .sources import is_database_query, is_sparse, settled
 from .sparse import dense_pieces, join_sparse
 
 # Nested lists and chunked columns are read in parts of about this many documents.
@@ -101,21 +102,28 @@ def settled_systems(
     fields, score_orders = inputs.names, list(score_orders)
     shared = {name: side for name, side in inputs.rankings.items() if name != "predictions"}
     refuse_same_iterator({**runs, **shared})
+    given = {name: listed(side) for name, side in {**runs, **shared}.items()}
     sides = {
-        name: with_ids(name, side, fields, order, keep=keep)
-        for (name, side), order in zip(runs.items(), score_orders, strict=True)
+        name: with_ids(name, given[name], fields, order, keep=keep)
+        for name, order in zip(runs, score_orders, strict=True)
     }
-    sides |= {name: with_ids(name, shared[name], fields, labels=labels) for name in ("references", "exclude")}
-    given = {**runs, **shared}
+    sides |= {name: with_ids(name, given[name], fields, labels=labels) for name in ("references", "exclude")}
+    shared = {name: given[name] for name in shared}
     for name in runs:
         if given[name] is given["references"]:
             refuse_same_column(name, sides[name], sides["references"])
-    with_fields = {
-        name for name, side in sides.items() if side is not given[name] or getattr(side, "has_fields", False)
-    }
-    ids = {name: getattr(inputs, name) for name in ("query_ids", "document_ids")}
-    if fields and kind_of(sides["references"]) != "flat":
-        refuse_names_of_nothing(fields, not with_fields.isdisjoint(runs), not with_fields <= runs.keys(), **ids)
+    if fields:
+        named = {name for name, side in sides.items() if side is not given[name] or may_have_fields(side)}
+        are_flat = kind_of(sides["references"]) in ("flat", "other")  # whose ids are in other arguments
+        ids = {} if are_flat else {name: shared[name] for name in ("query_ids", "document_ids")}
+        has_exclude = "exclude" in named and sides["exclude"] is not None
+        refuse_names_of_nothing(
+            inputs.fields if are_flat else fields,
+            not named.isdisjoint(runs),
+            "references" in named,
+            has_exclude,
+            **ids,
+        )
     if any(isinstance(side, Columns) for side in sides.values()):  # text names columns
         shared |= {name: None for name in ("query_ids", "document_ids") if isinstance(shared[name], str)}
     together_with = {**dict.fromkeys(runs), **shared, **sides}
@@ -127,7 +135,31 @@ def settled_systems(
     ]
 
 
-def refuse_names_of_nothing(fields: Any, run_has: bool, qrels_have: bool, **arguments: Any) -> None:
+def may_have_fields(side: Any) -> bool:
+    """Return whether a side may have columns or fields with names: a file tells, and so do its first documents.
+
+    >>> [may_have_fields(side) for side in ({"q": {"d1": 1}}, [["d1"]], {"q": []}, {"q": {"found": [{"id": "d1"}]}})]
+    [False, False, True, True]
+    """
+    if isinstance(side, Columns):
+        return side.has_fields
+    rows = side.values() if isinstance(side, Mapping) else side if isinstance(side, (list, tuple)) else ()
+    first = next((row for row in rows if not isinstance(row, (list, tuple, Set, Mapping)) or row), None)
+    documents = first.values() if isinstance(first, Mapping) else first
+    if isinstance(documents, (list, tuple, Set, ValuesView)):
+        return any(isinstance(each, (list, tuple, Mapping)) for each in documents)
+    return side is None or (isinstance(side, (list, tuple, Mapping)) and first is None)  # which has no document
+
+
+def listed(side: Any) -> Any:
+    """Return a generator as a list; other values unchanged."""
+    is_read_once = isinstance(side, Iterator) and not isinstance(side, io.IOBase) and not is_database_query(side)
+    return list(side) if is_read_once else side
+
+
+def refuse_names_of_nothing(
+    fields: Any, run_has: bool, qrels_have: bool, exclude_has: bool = False, **arguments: Any
+) -> None:
     """Raise an error for a name beside sides without columns or fields, such as files of TREC and mappings.
 
     `arguments` are those that give a name in place of `fields`, such as ``query_ids="reader"``.
@@ -135,10 +167,11 @@ def refuse_names_of_nothing(fields: Any, run_has: bool, qrels_have: bool, **argu
     for field, (of_run, of_qrels) in check_fields(fields).items():
         has: dict[Any, bool] = {of_run: run_has and field != "relevance"}
         has[of_qrels] = has.get(of_qrels, False) or (qrels_have and field != "score")
+        has[of_qrels] |= exclude_has and field in ("query", "document")
         if name := next((name for name, is_there in has.items() if name is not None and not is_there), None):
             of_one = field in ("score", "relevance") or of_run != of_qrels
             side = "the run" if field == "score" or (field != "relevance" and name == of_run) else "the references"
-            lack = f"{side} has none" if of_one else "neither side has any"
+            lack = f"{side} {'has' if side == 'the run' else 'have'} none" if of_one else "neither side has any"
             argument = next((each for each, given in arguments.items() if isinstance(given, str) and given == name), "")
             call = mark(argument, name) if argument else mark("fields", {field: name})
             hint = "files of TREC, mappings and lists tell queries and documents by their places"
@@ -236,7 +269,8 @@ def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:
         for argument, side, other in (("predictions", predictions, qrels), ("references", references, run)):
             if not isinstance(side, Columns) and not (argument == "references" and are_labels):
                 refuse_other_rows(argument, side, other in BY_ID)
-    if query_ids is None and exclude is None and "sparse" in (run, qrels) and {run, qrels}.isdisjoint(BY_ID):
+    are_columns = "sparse" in (run, qrels) and {run, qrels}.isdisjoint((*BY_ID, "positions"))
+    if query_ids is None and exclude is None and are_columns:
         return join_sparse(predictions, references, how["ignore_index"], how["score_order"])
     have_ids = query_ids is None and not are_labels
     if have_ids and (ranked := by_ranked_ids(predictions, references, how["score_order"], keep)) is not None:

@@ -100,15 +100,36 @@ def test_grades_in_an_object_or_of_several_judges_are_an_error(tmp_path: Path, s
     ):
         score(RUN, gold)
     assert score(RUN, gold, fields={"relevance": "review.grade"}) == pytest.approx(VALUE)
-    for name, grades in (("votes", [0, 2]), ("opinions", [{"stars": 0, "by": "ann"}]), ("decision", "off-topic")):
+    deeper = {"eval": {"llm": {"grade": 0}}}
+    lists = {"votes": [0, 2], "opinions": [{"stars": 0, "by": "ann"}], "grades": [1, 0]}
+    for name, grades in {**lists, "decision": "off-topic", "eval": deeper["eval"]}.items():
         gold = SOURCES[source](tmp_path, [{"id": each, name: grades} for each in GRADES])
-        with pytest.raises(ValueError, match=rf"no relevance under a known name, but its hits have .*'{name}'"):
+        with pytest.raises(ValueError, match=rf"no relevance under a known name, but its hits have .*'{name}"):
             score(RUN, gold)
         assert score(RUN, gold, fields={"relevance": None}) == 1.0
-    for name in ("grades", "relevance"):
-        gold = SOURCES[source](tmp_path, [{"id": each, name: [grade, 0]} for each, grade in GRADES.items()])
-        with pytest.raises(ValueError, match=r"the relevance (\[1, 0\]|array\(\[1, 0\]\)) of a hit is not a number"):
-            score(RUN, gold)
+    gold = SOURCES[source](tmp_path, [{"id": each, "relevance": [grade, 0]} for each, grade in GRADES.items()])
+    with pytest.raises(ValueError, match=r"the relevance (\[1, 0\]|array\(\[1, 0\]\)) of a hit is not a number"):
+        score(RUN, gold)
+
+
+UNJUDGING: dict[str, Any] = {
+    "token_ids": [1, 2],
+    "years": [1999],
+    "embedding": [0.1, 0.2],
+    "labels": ["news"],
+    "references": ["p1"],
+    "answers": [{"text": "x", "answer_start": 3}],
+    "entities": [{"name": "x", "count": 2}],
+    "meta": {"split_id": 0, "split_idx_start": 120},
+    "score": None,  # as Haystack writes documents
+}
+
+
+@pytest.mark.parametrize("name", UNJUDGING)
+@pytest.mark.parametrize("source", SOURCES)
+def test_what_describes_a_document_is_no_relevance(tmp_path: Path, source: str, name: str) -> None:
+    gold = SOURCES[source](tmp_path, [{"id": "b", "text": "x", name: UNJUDGING[name]}])
+    assert score({"q": ["a", "b"]}, gold) == pytest.approx(SECOND)
 
 
 @pytest.mark.parametrize("source", SOURCES)
@@ -320,6 +341,17 @@ def test_a_name_beside_sides_without_fields_is_an_error(tmp_path: Path, source: 
     assert score(run, frame, **{argument: name}) == pytest.approx(SECOND)
     with pytest.raises(ValueError, match="'case'} names a column or a field, but the run has none"):
         score(run, frame, fields={"query": ("case", "query_id")})
+
+
+@pytest.mark.parametrize("run", [{"q": []}, [[]], None])
+def test_names_are_no_error_beside_a_side_without_documents(run: Any) -> None:
+    hits = [{"id": "a", "stars": 2}]
+    gold: Any = [hits] if isinstance(run, list) else {"q": hits}
+    measure = "IDCG" if run is None else "nDCG"
+    found = METRIC.compute(
+        predictions=run, references=gold, measures=measure, fields={"score": "s", "relevance": "stars"}
+    )
+    assert found == {measure: 2.0 if run is None else 0.0}
 
 
 ONE_SIDED = {"frame": pd.DataFrame, "records": list, "hits": lambda rows: {"q": rows}}

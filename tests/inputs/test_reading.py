@@ -15,7 +15,9 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_matrix
 
+import ndcg
 from ndcg.inputs import ids, reading
 from ndcg.inputs.rankings import Rankings, to_arrow
 from ndcg.inputs.reading import Inputs, parts, read
@@ -389,3 +391,22 @@ def test_flat_grouped_rows_are_used_where_they_lie_however_threads_share_them(
     assert np.shares_memory(found.score, scores)
     assert found.offsets is not None
     assert found.offsets.tolist() == [0, 11, 23]
+
+
+@pytest.mark.parametrize(
+    ("inputs", "problem"),
+    [
+        ({"predictions": [{30, 1}], "document_ids": [["a", "b"]], "references": [{"b"}]}, "a set has no order"),
+        ({"predictions": [{0, 2}], "references": csr_matrix([[1, 0, 2]])}, "a set has no order"),
+        ({"predictions": [[0.9, 0.1]], "document_ids": [{"b", "a"}], "references": [{"a"}]}, "an id must be text"),
+        ({"predictions": [None, [1]], "references": csr_matrix([[1, 0], [0, 1]])}, "query 0 is None"),
+        (
+            {"predictions": [[0.5], None], "document_ids": [["a"], ["b"]], "references": [{"a"}, {"b"}]},
+            "query 1 is None",
+        ),
+        ({"predictions": [[], []], "document_ids": [[4], [1]], "references": [{4}, {1}]}, "differ in length"),
+    ],
+)
+def test_sets_and_missing_rows_beside_matrices_are_errors(inputs: dict[str, Any], problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        ndcg.compute(**inputs)
