@@ -15190,7 +15190,8 @@ def notes_on_slices(
 
 # ndcg/statistics/saved.py: Convert results to JSON and back; what follows from the values of the queries is computed again.
 
-OF_TIES = ("worst", "best")  # orders that differ from the one that is scored only where documents are tied
+# Figures of a score that depend on documents, so that the values of queries do not determine them.
+OF_DOCUMENTS = ("worst", "best", "tied", "ranked", "unjudged", "random_order")
 
 
 class OldResultError(ValueError):
@@ -15209,43 +15210,11 @@ def as_saved(kind: str) -> Iterator[None]:
         raise ValueError(f"values must be the result of {kind}.to_dict(), whole and unchanged ({problem})") from error
 
 
-def columns_by_system(table: pa.Table) -> dict[str, dict[str, Any]]:
-    """Return the columns of each system, from a table with all of them.
-
-    A column that is the same as that of the first system is left out. Values in the worst and the best order are given
-    only for queries whose ties matter, by their position.
-    """
-    found: dict[str, dict[str, Any]] = {}
-    for system in table["system"].unique().to_pylist():
-        columns = table.filter(pc.equal(table["system"], system)).drop_columns("system").to_pydict()
-        for name in columns:
-            order, _, result = name.partition(" ")
-            if order in OF_TIES:
-                pairs = enumerate(zip(columns[result], columns[name], strict=True))
-                columns[name] = {str(at): other for at, (value, other) in pairs if other != value}
-        first = next(iter(found.values()), {})
-        found[system] = {name: each for name, each in columns.items() if name not in first or first[name] != each}
-    return found
-
-
-def tables_by_system(columns: Mapping[str, Any]) -> dict[str, pa.Table]:
-    """Return the table of each system, from the columns that `columns_by_system` returns, or those of version 2.0."""
-    if isinstance(columns.get("system"), list):
-        table = table_from_lists(columns)
-        by_system = {each: pc.equal(table["system"], each) for each in table["system"].unique().to_pylist()}
-        return {system: table.filter(rows).drop_columns("system") for system, rows in by_system.items()}
-    first: Mapping[str, Any] = next(iter(columns.values()), {})
-    return {system: table_from_lists({**first, **own}) for system, own in columns.items()}
-
-
 def table_from_lists(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
     """Return a table of queries from plain lists, with values as float64, and text and counts unchanged."""
     arrays = {}
     for name, values in columns.items():
-        place, (order, _, result) = f"queries: {name}", name.partition(" ")
-        if order in OF_TIES and isinstance(values, Mapping):
-            changed = {int(at): value for at, value in values.items()}
-            values = [changed.get(at, value) for at, value in enumerate(columns[result])]
+        place = f"queries: {name}"
         if not isinstance(values, (list, tuple)):
             raise ValueError(f"{place}: must be a list; got {shown(values)}")
         if name in COUNTS:
@@ -15314,6 +15283,22 @@ def choices_in(signature: str) -> dict[str, str]:
     """Return the options in a signature by the names that it uses."""
     measures, *options = signature.split("|")
     return {"measures": measures, **dict(each.split(":", 1) for each in options)}
+
+
+def with_figures_of_documents(
+    scores: Mapping[str, Mapping[str, Score]], saved: Mapping[str, Any]
+) -> dict[str, dict[str, Score]]:
+    """Return the scores of systems with the saved figures that the values of the queries do not determine."""
+
+    def figures(system: str, name: str) -> dict[str, float]:
+        place, found = f"scores: {system}: {name}", saved[system][name]
+        reading = {each: saved_count if each in ("tied", "ranked") else saved_number for each in OF_DOCUMENTS}
+        return {each: read(found[each], f"{place}: {each}") for each, read in reading.items()}
+
+    return {
+        system: {name: score._replace(**figures(system, name)) for name, score in of_system.items()}
+        for system, of_system in scores.items()
+    }
 
 
 def saved_columns(table: pa.Table, names: Sequence[str], signature: str) -> PerQuery:
@@ -18574,7 +18559,8 @@ class Comparison(Readable):
         scores: the scores by system, then by name.
         pairs: the pairs of systems with their differences, by measure.
         baseline: the system that all others are compared with, or None for every pair.
-        queries: the tables of the queries of each system, as in a `Report`, after a column with the ``system``.
+        queries: a table with a row per system and query: ``system``, ``query``, its ``slice`` and ``weight`` if there
+            are any, and the query's value of each measure.
         resampling: the confidence of the intervals, and the options of the test.
         testing: the hypotheses of the tests.
         notes: sentences with further facts for the reader.
@@ -18770,7 +18756,7 @@ class Comparison(Readable):
             "scores": without_nan(self.scores),
             "pairs": without_nan(self.pairs),
             "baseline": self.baseline,
-            "queries": columns_by_system(self.queries),
+            "queries": self.queries.to_pydict(),
             "resampling": self.resampling._asdict(),
             "notes": list(self.notes),
             "testing": self.testing._asdict(),
@@ -18782,29 +18768,39 @@ class Comparison(Readable):
     def from_dict(cls, values: Mapping[str, Any]) -> "Comparison":
         """Return the comparison that `to_dict` was called on, from the values of the queries.
 
-        Means, pairs and slices are computed again. The signature and the notes are read.
+        Means, pairs and slices are computed again. The signature, the notes, and the figures of a score that depend on
+        documents are read.
 
         Raises:
             ValueError: an entry is missing, or has another type or range; names the entry.
         """
         signature, options = saved_signature(values["signature"])
         resampling, testing = saved_resampling(values["resampling"]), Testing.parse(*Testing(**values["testing"]))
-        tables = tables_by_system(values["queries"])
-        system_names(tables, values["baseline"])
-        first = next(iter(tables.values()))
+        queries = table_from_lists(values["queries"])
+        tables = {
+            name: queries.filter(pc.equal(queries["system"], name)) for name in queries["system"].unique().to_pylist()
+        }
+        first = tables[system_names(tables, values["baseline"])[0]]
         shared = [name for name in SHARED if name in first.column_names]
         if testing.paired and any(each.select(shared) != first.select(shared) for each in tables.values()):
             raise ValueError("queries: must be the same for each system")
         columns = {system: saved_columns(table, options.names, signature) for system, table in tables.items()}
         slices = slices_of(first["slice"], None, len(first)) if "slice" in shared else None
         results = results_of(columns, slices, Contest(options, values["baseline"], resampling, testing))
+        of_slices = {each["slice"]: each["scores"] for each in values["slices"]}
         return cls(
             signature=signature,
             baseline=values["baseline"],
-            queries=stacked(tables),
+            queries=queries,
             notes=saved_notes(values["notes"]),
             testing=testing,
-            **results,
+            pairs=results["pairs"],
+            resampling=results["resampling"],
+            scores=with_figures_of_documents(results["scores"], values["scores"]),
+            slices={
+                value: each._replace(scores=with_figures_of_documents(each.scores, of_slices[value]))
+                for value, each in results["slices"].items()
+            },
         )
 
     def plot(
@@ -19010,10 +19006,12 @@ def comparison_of(
         of_slices = notes_on_slices(results["pairs"], contest.testing, results["slices"], slices.values)
         of_tests = [*of_tests, *small_slices(results["slices"]), *of_slices]
         columns = {name: with_slices(each, slices) for name, each in columns.items()}
+    tables = {name: query_table(each) for name, each in columns.items()}
+    kept = [name for name in (*SHARED, *contest.options.names) if name in next(iter(tables.values())).column_names]
     return Comparison(
         signature=signature,
         baseline=contest.baseline,
-        queries=stacked({name: query_table(each) for name, each in columns.items()}),
+        queries=stacked({name: each.select(kept) for name, each in tables.items()}),
         notes=(*of_tests, *notes),
         testing=contest.testing,
         **results,

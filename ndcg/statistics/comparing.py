@@ -14,7 +14,7 @@ from ..measure.messages import InputError, mark, shown, warn, within
 from ..measure.options import Cutoffs, Options, QueryOptions, choice
 from ..scores.frames import columns_of
 from ..scores.queries import refuse_negative
-from .comparison import Comparison
+from .comparison import SHARED, Comparison
 from .contest import Contest, results_of
 from .measured import PerQuery, Resampling, leave_out_alike, query_columns, query_table, stacked, with_slices
 from .notes import notes_of, notes_on_slices, notes_on_tests, shared_notes, small_slices
@@ -123,10 +123,12 @@ def comparison_of(
         of_slices = notes_on_slices(results["pairs"], contest.testing, results["slices"], slices.values)
         of_tests = [*of_tests, *small_slices(results["slices"]), *of_slices]
         columns = {name: with_slices(each, slices) for name, each in columns.items()}
+    tables = {name: query_table(each) for name, each in columns.items()}
+    kept = [name for name in (*SHARED, *contest.options.names) if name in next(iter(tables.values())).column_names]
     return Comparison(
         signature=signature,
         baseline=contest.baseline,
-        queries=stacked({name: query_table(each) for name, each in columns.items()}),
+        queries=stacked({name: each.select(kept) for name, each in tables.items()}),
         notes=(*of_tests, *notes),
         testing=contest.testing,
         **results,

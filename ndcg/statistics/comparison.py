@@ -21,18 +21,18 @@ from ..show.drawing import figure_of
 from ..show.json_types import without_nan
 from ..show.tables import Readable, Table, count_text, counted_text, latex_text, letter_text, number_text, tabular
 from .contest import ComparedSlice, Contest, results_of
-from .measured import SHOWN, Resampling, Score, mean_cells, stacked
+from .measured import SHOWN, Resampling, Score, mean_cells
 from .notes import first_slices
 from .pairs import SIGNIFICANT, Pair, Testing, system_names
 from .plots import pairs_with, plot_means, plot_queries, plot_slices
 from .saved import (
     as_saved,
-    columns_by_system,
     saved_columns,
     saved_notes,
     saved_resampling,
     saved_signature,
-    tables_by_system,
+    table_from_lists,
+    with_figures_of_documents,
 )
 from .significance import differences
 
@@ -58,7 +58,8 @@ class Comparison(Readable):
         scores: the scores by system, then by name.
         pairs: the pairs of systems with their differences, by measure.
         baseline: the system that all others are compared with, or None for every pair.
-        queries: the tables of the queries of each system, as in a `Report`, after a column with the ``system``.
+        queries: a table with a row per system and query: ``system``, ``query``, its ``slice`` and ``weight`` if there
+            are any, and the query's value of each measure.
         resampling: the confidence of the intervals, and the options of the test.
         testing: the hypotheses of the tests.
         notes: sentences with further facts for the reader.
@@ -254,7 +255,7 @@ class Comparison(Readable):
             "scores": without_nan(self.scores),
             "pairs": without_nan(self.pairs),
             "baseline": self.baseline,
-            "queries": columns_by_system(self.queries),
+            "queries": self.queries.to_pydict(),
             "resampling": self.resampling._asdict(),
             "notes": list(self.notes),
             "testing": self.testing._asdict(),
@@ -266,29 +267,39 @@ class Comparison(Readable):
     def from_dict(cls, values: Mapping[str, Any]) -> "Comparison":
         """Return the comparison that `to_dict` was called on, from the values of the queries.
 
-        Means, pairs and slices are computed again. The signature and the notes are read.
+        Means, pairs and slices are computed again. The signature, the notes, and the figures of a score that depend on
+        documents are read.
 
         Raises:
             ValueError: an entry is missing, or has another type or range; names the entry.
         """
         signature, options = saved_signature(values["signature"])
         resampling, testing = saved_resampling(values["resampling"]), Testing.parse(*Testing(**values["testing"]))
-        tables = tables_by_system(values["queries"])
-        system_names(tables, values["baseline"])
-        first = next(iter(tables.values()))
+        queries = table_from_lists(values["queries"])
+        tables = {
+            name: queries.filter(pc.equal(queries["system"], name)) for name in queries["system"].unique().to_pylist()
+        }
+        first = tables[system_names(tables, values["baseline"])[0]]
         shared = [name for name in SHARED if name in first.column_names]
         if testing.paired and any(each.select(shared) != first.select(shared) for each in tables.values()):
             raise ValueError("queries: must be the same for each system")
         columns = {system: saved_columns(table, options.names, signature) for system, table in tables.items()}
         slices = slices_of(first["slice"], None, len(first)) if "slice" in shared else None
         results = results_of(columns, slices, Contest(options, values["baseline"], resampling, testing))
+        of_slices = {each["slice"]: each["scores"] for each in values["slices"]}
         return cls(
             signature=signature,
             baseline=values["baseline"],
-            queries=stacked(tables),
+            queries=queries,
             notes=saved_notes(values["notes"]),
             testing=testing,
-            **results,
+            pairs=results["pairs"],
+            resampling=results["resampling"],
+            scores=with_figures_of_documents(results["scores"], values["scores"]),
+            slices={
+                value: each._replace(scores=with_figures_of_documents(each.scores, of_slices[value]))
+                for value, each in results["slices"].items()
+            },
         )
 
     def plot(

@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from ..measure.arguments import GAINS
 from ..measure.messages import shown
 from ..measure.options import Options, is_real, measure_of
-from .measured import COUNTS, ORDERED, PerQuery, Resampling
+from .measured import COUNTS, ORDERED, PerQuery, Resampling, Score
 from .significance import ROUNDING
 
-OF_TIES = ("worst", "best")  # orders that differ from the one that is scored only where documents are tied
+# Figures of a score that depend on documents, so that the values of queries do not determine them.
+OF_DOCUMENTS = ("worst", "best", "tied", "ranked", "unjudged", "random_order")
 
 
 class OldResultError(ValueError):
@@ -36,43 +36,11 @@ def as_saved(kind: str) -> Iterator[None]:
         raise ValueError(f"values must be the result of {kind}.to_dict(), whole and unchanged ({problem})") from error
 
 
-def columns_by_system(table: pa.Table) -> dict[str, dict[str, Any]]:
-    """Return the columns of each system, from a table with all of them.
-
-    A column that is the same as that of the first system is left out. Values in the worst and the best order are given
-    only for queries whose ties matter, by their position.
-    """
-    found: dict[str, dict[str, Any]] = {}
-    for system in table["system"].unique().to_pylist():
-        columns = table.filter(pc.equal(table["system"], system)).drop_columns("system").to_pydict()
-        for name in columns:
-            order, _, result = name.partition(" ")
-            if order in OF_TIES:
-                pairs = enumerate(zip(columns[result], columns[name], strict=True))
-                columns[name] = {str(at): other for at, (value, other) in pairs if other != value}
-        first = next(iter(found.values()), {})
-        found[system] = {name: each for name, each in columns.items() if name not in first or first[name] != each}
-    return found
-
-
-def tables_by_system(columns: Mapping[str, Any]) -> dict[str, pa.Table]:
-    """Return the table of each system, from the columns that `columns_by_system` returns, or those of version 2.0."""
-    if isinstance(columns.get("system"), list):
-        table = table_from_lists(columns)
-        by_system = {each: pc.equal(table["system"], each) for each in table["system"].unique().to_pylist()}
-        return {system: table.filter(rows).drop_columns("system") for system, rows in by_system.items()}
-    first: Mapping[str, Any] = next(iter(columns.values()), {})
-    return {system: table_from_lists({**first, **own}) for system, own in columns.items()}
-
-
 def table_from_lists(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
     """Return a table of queries from plain lists, with values as float64, and text and counts unchanged."""
     arrays = {}
     for name, values in columns.items():
-        place, (order, _, result) = f"queries: {name}", name.partition(" ")
-        if order in OF_TIES and isinstance(values, Mapping):
-            changed = {int(at): value for at, value in values.items()}
-            values = [changed.get(at, value) for at, value in enumerate(columns[result])]
+        place = f"queries: {name}"
         if not isinstance(values, (list, tuple)):
             raise ValueError(f"{place}: must be a list; got {shown(values)}")
         if name in COUNTS:
@@ -141,6 +109,22 @@ def choices_in(signature: str) -> dict[str, str]:
     """Return the options in a signature by the names that it uses."""
     measures, *options = signature.split("|")
     return {"measures": measures, **dict(each.split(":", 1) for each in options)}
+
+
+def with_figures_of_documents(
+    scores: Mapping[str, Mapping[str, Score]], saved: Mapping[str, Any]
+) -> dict[str, dict[str, Score]]:
+    """Return the scores of systems with the saved figures that the values of the queries do not determine."""
+
+    def figures(system: str, name: str) -> dict[str, float]:
+        place, found = f"scores: {system}: {name}", saved[system][name]
+        reading = {each: saved_count if each in ("tied", "ranked") else saved_number for each in OF_DOCUMENTS}
+        return {each: read(found[each], f"{place}: {each}") for each, read in reading.items()}
+
+    return {
+        system: {name: score._replace(**figures(system, name)) for name, score in of_system.items()}
+        for system, of_system in scores.items()
+    }
 
 
 def saved_columns(table: pa.Table, names: Sequence[str], signature: str) -> PerQuery:

@@ -1,6 +1,5 @@
 """Results saved as JSON are read back whole: figures are computed again from the values of the queries."""
 
-import itertools
 import json
 import math
 import re
@@ -67,10 +66,11 @@ ENTRIES: dict[str, tuple[Any, ...]] = {
     "report: the confidence": ("resampling", "confidence"),
     "report: the notes": ("notes",),
     "report: the signature": ("signature",),
-    "comparison: a value": ("queries", "dense", "DCG@10", 7),
-    "comparison: a value in the worst order": ("queries", "dense", "worst DCG@10", "7"),
-    "comparison: the queries of a system": ("queries", "dense", "query"),
-    "comparison: a system": ("queries", "dense"),
+    "comparison: a value": ("queries", "DCG@10", 7),
+    "comparison: the ids": ("queries", "query"),
+    "comparison: a system": ("queries", "system", 7),
+    "comparison: a mean in the worst order": ("scores", "dense", "DCG@10", "worst"),
+    "comparison: a number of documents": ("scores", "dense", "DCG@10", "ranked"),
     "comparison: the hypothesis": ("testing", "alternative"),
 }
 
@@ -108,9 +108,11 @@ def test_values_that_no_report_has_are_rejected_by_name(ndcg: Metric, change: di
     with pytest.raises(ValueError, match=rf"queries: {re.escape(problem)}\)$"):
         ndcg.Report.from_dict({**values, "queries": {**values["queries"], **change}})
     comparison = ndcg.compare_reports({"one": report, "other": report}).to_dict()
-    queries = {"one": comparison["queries"]["one"], "other": {**comparison["queries"]["one"], **change}}
-    with pytest.raises(ValueError, match=r"queries: "):
-        ndcg.Comparison.from_dict({**comparison, "queries": queries})
+    for name, changed in change.items():
+        if name in comparison["queries"]:
+            queries = {**comparison["queries"], name: [*comparison["queries"][name][:3], *changed]}
+            with pytest.raises(ValueError, match=r"queries: "):
+                ndcg.Comparison.from_dict({**comparison, "queries": queries})
 
 
 @pytest.mark.parametrize(
@@ -135,25 +137,19 @@ def test_results_of_1_are_not_read_and_their_version_is_named(shown: tuple[Any, 
             type(original).from_dict({**values, "signature": signature})
 
 
-def test_a_comparison_of_2_0_is_read_without_the_figures_that_it_has_no_values_for(shown: tuple[Any, Any]) -> None:
-    comparison = shown[1]
-    kept = [name for name in comparison.queries.column_names if name in ("system", "query", *comparison.measures)]
-    values = comparison.to_dict() | {"queries": comparison.queries.select(kept).to_pydict()}
-    found = type(comparison).from_dict(values)
-    assert (found.pairs, found.queries) == (comparison.pairs, comparison.queries.select(kept))
-    for system, name in itertools.product(comparison.scores, comparison.measures):
-        old, score = comparison.scores[system][name], found.scores[system][name]
-        assert (score.value, score.low, score.high, score.queries) == (old.value, old.low, old.high, old.queries)
-        assert math.isnan(score.worst)
-
-
-def test_a_comparison_saves_what_systems_share_once_and_the_orders_of_ties_where_they_matter(ndcg: Metric) -> None:
+def test_the_queries_of_a_comparison_have_a_row_for_each_system_and_query(ndcg: Metric) -> None:
     systems = {"a": [[3, 2, 1], [2, 2, 1]], "b": [[1, 2, 3], [1, 2, 3]]}
-    found = ndcg.compare(systems=systems, references=[[2, 1, 0], [1, 0, 0]])
-    saved = found.to_dict()["queries"]
-    assert saved["a"]["worst nDCG"] == {"1": found.queries["worst nDCG"][1].as_py()}
-    assert saved["b"].keys() == {"nDCG", "worst nDCG", "best nDCG"}
-    assert saved["b"]["worst nDCG"] == {}
+    found = ndcg.compare(systems=systems, references=[[2, 1, 0], [1, 0, 0]], k=3, by=["x", None])
+    values = [
+        ndcg.report(predictions=each, references=[[2, 1, 0], [1, 0, 0]], k=3).queries for each in systems.values()
+    ]
+    assert found.to_dict()["queries"] == found.queries.to_pydict()
+    assert found.queries.to_pydict() == {
+        "system": ["a", "a", "b", "b"],
+        "query": [0, 1] * 2,
+        "slice": ["x", None] * 2,
+        "nDCG@3": [value for each in values for value in each["nDCG@3"].to_pylist()],
+    }
 
 
 def test_values_that_json_cannot_hold_are_null(shown: tuple[Any, Any]) -> None:
