@@ -906,14 +906,10 @@ class Labels(NamedTuple):
         return np.where(labels[at] == relevance, gains[at], np.nan)
 
     def unknown(self, label: Any) -> str:
-        """Return what an error says about a label without a gain.
-
-        >>> Labels((("no", 0.0), ("relevant", 1.0))).unknown("Relevnt")
-        "is a label without a gain; did you mean 'relevant'? gain has 'no', 'relevant'"
-        """
+        """Return what an error says about a label without a gain: the nearest label, and all that have one."""
         names = [each for each, _ in self.gains if isinstance(each, str)]
         near = nearest(label, names) if isinstance(label, str) else ""
-        return f"is a label without a gain; {f'did you mean {near!r}? ' if near else ''}gain has {self}"
+        return f"is a label without a gain; {f'did you mean {near!r}? ' if near else ''}{mark('gain')} has {self}"
 
     @property
     def as_numbers(self) -> "Labels":
@@ -1216,7 +1212,6 @@ NEGATIVE_HINT = (
     f"{mark('convention', 'trec_eval')} does, {_KEEP} as it is"
     f"{mark('ignore_index', before='; ', after=' removes padding')}"
 )
-IS_NEGATIVE = f"the relevance {{value}} is negative; {NEGATIVE_HINT}"
 NOT_A_RELEVANCE = "{value} is not a relevance; None marks one not judged"
 
 
@@ -1226,8 +1221,8 @@ class InvalidRankingError(InputError):
     Queries and positions are numbered from 0; without a position, the whole query is meant.
     """
 
-    def __init__(self, array: str, query: int, position: int | None, problem: str) -> None:
-        super().__init__(problem, array, f"query {query}", position=position)
+    def __init__(self, array: str, query: int, position: int | None, problem: str, hint: str = "") -> None:
+        super().__init__(problem, array, f"query {query}", position=position, hint=hint)
         self.array, self.query = array, query
 
 
@@ -1280,11 +1275,11 @@ class _Block(NamedTuple):
         """Return the index, among all queries, of a row of this block."""
         return self.queries.start + row if isinstance(self.queries, slice) else int(self.queries[row])
 
-    def invalid(self, array: str, at: Mask, problem: str) -> InvalidRankingError:
+    def invalid(self, array: str, at: Mask, problem: str, hint: str = "") -> InvalidRankingError:
         """Return the error for the first document that the mask ``at`` marks."""
         row, position = (int(index[0]) for index in np.nonzero(at))
         value = getattr(self, array)[row, position].item()
-        return InvalidRankingError(array, self.query(row), position, problem.format(value=value))
+        return InvalidRankingError(array, self.query(row), position, problem.format(value=value), hint)
 
 
 def discounts(ranks: int, log_base: float = 2.0, discount: Discount = "log") -> Floats:
@@ -1299,11 +1294,12 @@ def discounts(ranks: int, log_base: float = 2.0, discount: Discount = "log") -> 
     if callable(discount):
         values = _measure_scoring_answer("discount", "ranks", discount, rank)
         if (problem := not_discounts(values)) is not None:
-            raise ValueError(f"discount: the result of the function for ranks 1 to {ranks} {problem}")
+            raise InputError(f"the result of the function for ranks 1 to {ranks} {problem}", "discount")
         return values
     if len(discount) < ranks:
         raise InputError(
-            f"discount lists {len(discount)} ranks, but {ranks} count; list more, or give {mark('k', len(discount))}"
+            f"{mark('discount')} lists {len(discount)} ranks, but {ranks} count; "
+            f"list more, or give {mark('k', len(discount))}"
         )
     return np.asarray(discount[:ranks], np.float64)
 
@@ -1584,7 +1580,7 @@ def _refuse(block: _Block, score: Floats, gains: Floats, gain: Gain) -> None:
         elif isinstance(gain, str) or callable(gain):
             problem = "the gain of relevance {value} is not a finite number"
         else:
-            problem = f"the label {{value}} has no gain: gain lists the labels 0 to {len(gain) - 1}"
+            problem = f"the label {{value}} has no gain: {mark('gain')} lists the labels 0 to {len(gain) - 1}"
         raise block.invalid("relevance", invalid, problem)
 
 
@@ -1610,7 +1606,7 @@ def _measure_scoring_gains(block: _Block, gain: Gain, negative_relevance: str) -
     negative = relevance < 0 if lowest < 0 and negative_relevance != "keep" else None
     if negative is not None:
         if negative_relevance == "raise":
-            raise block.invalid("relevance", negative, IS_NEGATIVE)
+            raise block.invalid("relevance", negative, "the relevance {value} is negative", NEGATIVE_HINT)
         relevance, lowest = np.maximum(relevance, 0), 0.0
     if isinstance(gain, str):
         gains = GAIN_FUNCTIONS[gain](relevance)
@@ -4715,7 +4711,7 @@ def _check_queries(excluded: list[Any], own: list[Any], is_file: bool) -> None:
     It is a NothingExcludedError if the ids have the same type, so that other rankings may have these queries.
     """
     if excluded and own and set(excluded).isdisjoint(own):
-        ids = f"{shown(excluded[0])} in exclude, {shown(own[0])} in the {mark('references')}"
+        ids = f"{shown(excluded[0])} in {mark('exclude')}, {shown(own[0])} in the {mark('references')}"
         different = id_kind(type(excluded[0])) != id_kind(type(own[0]))
         hint = "; give both the same type" * different
         hint += ": ids of files are text, so read the file and give its DataFrame" * (is_file and different)
@@ -4737,7 +4733,7 @@ def _check_documents(excluded: Any, own: Columns) -> None:
         first = own.document[0].as_py()
         others = [excluded[0].as_py()] if family(excluded.type) != family(own.document.type) else []
     if others:
-        ids = f"{min(map(shown, others))} in exclude, {shown(first)} in the rankings"
+        ids = f"{min(map(shown, others))} in {mark('exclude')}, {shown(first)} in the rankings"
         raise InputError(f"ids of documents are of another type, such as {ids}; give both the same type", "exclude")
 
 
@@ -6487,7 +6483,7 @@ def _another_kind(noun: str, of_run: Any, of_qrels: Any) -> ValueError:
     """Return the error for ids of queries or of documents that are text on one side and, say, integers on the other."""
     ids = f"{shown(of_run)} in the {mark('predictions')}, {shown(of_qrels)} in the {mark('references')}"
     hint = "give both the same type; ids in files are text"
-    return InputError(f"{noun} ids are of another type than in the references: {ids}; {hint}", "predictions")
+    return InputError(f"{noun} ids are of another type than in the {mark('references')}: {ids}; {hint}", "predictions")
 
 
 # The order of rows
@@ -9686,10 +9682,10 @@ class UserTerms:
         if not isinstance(error, InvalidRankingError):
             return
         argument = {"relevance": "references", "score": "predictions"}[error.array]
+        place, position = f"query {self.first_query + error.query}", error.position
         if self.rankings.place is not None:
-            raise InputError(error.problem, argument, self.rankings.place(error.query, error.position)) from None
-        query = self.first_query + error.query
-        raise InputError(error.problem, argument, f"query {query}", position=error.position) from None
+            place, position = self.rankings.place(error.query, position), None
+        raise InputError(error.problem, argument, place, position=position, hint=error.hint) from None
 
 
 # ndcg/explanations/slip_terms.py: Slips: ways in which nDCG goes wrong, and their effect on a query.
@@ -12125,10 +12121,10 @@ def in_order_of_ids(argument: str, by_id: Mapping[Any, Any], query_ids: Any, wha
     if lacking := [each for each in ids if each not in by_id]:
         kinds = [{id_kind(type(each)) for each in side} for side in (by_id, ids)]
         if kinds[0].isdisjoint(kinds[1]):
-            types = f"{shown(next(iter(by_id)))} in {argument}, {shown(ids[0])} in the references"
+            types = f"{shown(next(iter(by_id)))} in {argument}, {shown(ids[0])} in the {mark('references')}"
             raise InputError(f"ids of queries are of another type, such as {types}; give both the same type", argument)
         problem = f"query {shown(lacking[0])} is missing ({len(lacking)} such queries)"
-        raise InputError(f"{problem}; give each query of the references {what}", argument)
+        raise InputError(f"{problem}; give each query of the {mark('references')} {what}", argument)
     return [by_id[each] for each in ids]
 
 
@@ -13609,7 +13605,8 @@ class Explanation(Readable):
             yield f"No convention gives {self.reported}; the nearest is {name}, {number_text(number)}."
             none = f"None of {self.tried:,} combinations of options gives it"
             yield f"{none}. Were other queries or documents scored, weighted or excluded?"
-            yield "If its discount may not be logarithmic, pass discount=: slips are then tried with that one."
+            discount = mark("discount", said="discount=")
+            yield f"If its discount may not be logarithmic, give {discount}: slips are then tried with that one."
         for option, error in self.without_score.items():
             is_shown_below = error in self.errors.values()
             reason = "" if is_shown_below else f": {marked(error)}"
@@ -13769,9 +13766,8 @@ def explain(
     except ValueError as error:  # raised by a mixture of their options, such as ties by id among scores in 32 bits
         if between is None:
             return explanation
-        raise ValueError(
-            f"between: some options of {pair[0]} with others of {pair[1]} have no score: {error}"
-        ) from None
+        both = f"some options of {pair[0]} with others of {pair[1]} have no score"
+        raise within(error, "between", both) from None
     return replace(explanation, signature=signature, between=pair, choices=choices)
 
 
@@ -15045,7 +15041,8 @@ def unmatched_notes(columns: PerQuery, unmatched: str | None = None) -> list[str
     sides = [columns[name].any() for name in ("retrieved", "judged", "retrieved and judged") if name in columns]
     if sides != [True, True, False]:
         return []
-    return ["No document was both retrieved and judged: do predictions and references use the same document ids?"]
+    sides = f"{mark('predictions')} and {mark('references')}"
+    return [Message(f"No document was both retrieved and judged: do {sides} use the same document ids?")]
 
 
 def exclusion_notes(columns: PerQuery, options: Options) -> list[str]:
@@ -15055,7 +15052,7 @@ def exclusion_notes(columns: PerQuery, options: Options) -> list[str]:
     retrieved, judged = (int(columns[name].sum()) for name in EXCLUDED)
     if not retrieved and not judged:
         hint = "are its ids the ids of queries and documents?"
-        return [f"No document was excluded: exclude has none that is retrieved or judged; {hint}"]
+        return [Message(f"No document was excluded: {mark('exclude')} has none that is retrieved or judged; {hint}")]
     sentences = [f"Excluded documents: {retrieved:,} retrieved and {judged:,} judged."]
     normalized = [name for name, measure, _ in options.results if measure == "nDCG"]
     emptied = (columns[EXCLUDED[1]] > 0) & (columns["ideal"] <= 0)
@@ -17972,7 +17969,7 @@ def _scores_spark_measure(
         values = measure_rankings(rankings.of_judged() if options.judged_only else rankings, options)
     except InvalidRankingError as error:
         argument = {"relevance": "reference", "score": "prediction"}[error.array]
-        raise InputError(f"{place(error.query)}: {error.problem}", argument) from None
+        raise InputError(error.problem, argument, place(error.query), hint=error.hint) from None
     except InputError as error:  # text in place of a relevance
         raise within(error, "reference", instead_of="references") from None
     return queries, [np.asarray(values[measure][row]) for _, measure, row in options.results], weights

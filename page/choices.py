@@ -89,9 +89,11 @@ def largest(cutoffs: Sequence[int | None]) -> int | None:
 
 def in_words(problem: Exception, names: Mapping[str, str] = {}) -> str:
     """Return an error of the metric with the fields of the page, or these names, in place of arguments and options."""
-    text, is_negative, _ = tables.marked(problem).partition(f"; {tables.NEGATIVE_HINT}")
-    words = tables.worded(text, lambda said, name, *values: names.get(name) or _on_page(said, name, *values))
-    return str(words) + f". {MEND_NEGATIVE}" * bool(is_negative)
+    is_negative = getattr(problem, "hint", "") == tables.NEGATIVE_HINT
+    if is_negative:
+        problem.hint = ""
+    words = tables.worded(problem, lambda said, name, *values: names.get(name) or _on_page(said, name, *values))
+    return str(words) + f". {MEND_NEGATIVE}" * is_negative
 
 
 def _on_page(said: str, name: str, *values: Any) -> str:

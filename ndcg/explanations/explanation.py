@@ -159,7 +159,8 @@ class Explanation(Readable):
             yield f"No convention gives {self.reported}; the nearest is {name}, {number_text(number)}."
             none = f"None of {self.tried:,} combinations of options gives it"
             yield f"{none}. Were other queries or documents scored, weighted or excluded?"
-            yield "If its discount may not be logarithmic, pass discount=: slips are then tried with that one."
+            discount = mark("discount", said="discount=")
+            yield f"If its discount may not be logarithmic, give {discount}: slips are then tried with that one."
         for option, error in self.without_score.items():
             is_shown_below = error in self.errors.values()
             reason = "" if is_shown_below else f": {marked(error)}"
@@ -319,9 +320,8 @@ def explain(
     except ValueError as error:  # raised by a mixture of their options, such as ties by id among scores in 32 bits
         if between is None:
             return explanation
-        raise ValueError(
-            f"between: some options of {pair[0]} with others of {pair[1]} have no score: {error}"
-        ) from None
+        both = f"some options of {pair[0]} with others of {pair[1]} have no score"
+        raise within(error, "between", both) from None
     return replace(explanation, signature=signature, between=pair, choices=choices)
 
 

@@ -136,7 +136,7 @@ def _check_queries(excluded: list[Any], own: list[Any], is_file: bool) -> None:
     It is a NothingExcludedError if the ids have the same type, so that other rankings may have these queries.
     """
     if excluded and own and set(excluded).isdisjoint(own):
-        ids = f"{shown(excluded[0])} in exclude, {shown(own[0])} in the {mark('references')}"
+        ids = f"{shown(excluded[0])} in {mark('exclude')}, {shown(own[0])} in the {mark('references')}"
         different = id_kind(type(excluded[0])) != id_kind(type(own[0]))
         hint = "; give both the same type" * different
         hint += ": ids of files are text, so read the file and give its DataFrame" * (is_file and different)
@@ -158,5 +158,5 @@ def _check_documents(excluded: Any, own: Columns) -> None:
         first = own.document[0].as_py()
         others = [excluded[0].as_py()] if family(excluded.type) != family(own.document.type) else []
     if others:
-        ids = f"{min(map(shown, others))} in exclude, {shown(first)} in the rankings"
+        ids = f"{min(map(shown, others))} in {mark('exclude')}, {shown(first)} in the rankings"
         raise InputError(f"ids of documents are of another type, such as {ids}; give both the same type", "exclude")

@@ -384,7 +384,7 @@ def _another_kind(noun: str, of_run: Any, of_qrels: Any) -> ValueError:
     """Return the error for ids of queries or of documents that are text on one side and, say, integers on the other."""
     ids = f"{shown(of_run)} in the {mark('predictions')}, {shown(of_qrels)} in the {mark('references')}"
     hint = "give both the same type; ids in files are text"
-    return InputError(f"{noun} ids are of another type than in the references: {ids}; {hint}", "predictions")
+    return InputError(f"{noun} ids are of another type than in the {mark('references')}: {ids}; {hint}", "predictions")
 
 
 # The order of rows

@@ -88,10 +88,10 @@ def in_order_of_ids(argument: str, by_id: Mapping[Any, Any], query_ids: Any, wha
     if lacking := [each for each in ids if each not in by_id]:
         kinds = [{id_kind(type(each)) for each in side} for side in (by_id, ids)]
         if kinds[0].isdisjoint(kinds[1]):
-            types = f"{shown(next(iter(by_id)))} in {argument}, {shown(ids[0])} in the references"
+            types = f"{shown(next(iter(by_id)))} in {argument}, {shown(ids[0])} in the {mark('references')}"
             raise InputError(f"ids of queries are of another type, such as {types}; give both the same type", argument)
         problem = f"query {shown(lacking[0])} is missing ({len(lacking)} such queries)"
-        raise InputError(f"{problem}; give each query of the references {what}", argument)
+        raise InputError(f"{problem}; give each query of the {mark('references')} {what}", argument)
     return [by_id[each] for each in ids]
 
 

@@ -54,14 +54,10 @@ class Labels(NamedTuple):
         return np.where(labels[at] == relevance, gains[at], np.nan)
 
     def unknown(self, label: Any) -> str:
-        """Return what an error says about a label without a gain.
-
-        >>> Labels((("no", 0.0), ("relevant", 1.0))).unknown("Relevnt")
-        "is a label without a gain; did you mean 'relevant'? gain has 'no', 'relevant'"
-        """
+        """Return what an error says about a label without a gain: the nearest label, and all that have one."""
         names = [each for each, _ in self.gains if isinstance(each, str)]
         near = nearest(label, names) if isinstance(label, str) else ""
-        return f"is a label without a gain; {f'did you mean {near!r}? ' if near else ''}gain has {self}"
+        return f"is a label without a gain; {f'did you mean {near!r}? ' if near else ''}{mark('gain')} has {self}"
 
     @property
     def as_numbers(self) -> "Labels":

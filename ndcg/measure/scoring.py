@@ -47,7 +47,6 @@ NEGATIVE_HINT = (
     f"{mark('convention', 'trec_eval')} does, {_KEEP} as it is"
     f"{mark('ignore_index', before='; ', after=' removes padding')}"
 )
-IS_NEGATIVE = f"the relevance {{value}} is negative; {NEGATIVE_HINT}"
 NOT_A_RELEVANCE = "{value} is not a relevance; None marks one not judged"
 
 
@@ -57,8 +56,8 @@ class InvalidRankingError(InputError):
     Queries and positions are numbered from 0; without a position, the whole query is meant.
     """
 
-    def __init__(self, array: str, query: int, position: int | None, problem: str) -> None:
-        super().__init__(problem, array, f"query {query}", position=position)
+    def __init__(self, array: str, query: int, position: int | None, problem: str, hint: str = "") -> None:
+        super().__init__(problem, array, f"query {query}", position=position, hint=hint)
         self.array, self.query = array, query
 
 
@@ -111,11 +110,11 @@ class _Block(NamedTuple):
         """Return the index, among all queries, of a row of this block."""
         return self.queries.start + row if isinstance(self.queries, slice) else int(self.queries[row])
 
-    def invalid(self, array: str, at: Mask, problem: str) -> InvalidRankingError:
+    def invalid(self, array: str, at: Mask, problem: str, hint: str = "") -> InvalidRankingError:
         """Return the error for the first document that the mask ``at`` marks."""
         row, position = (int(index[0]) for index in np.nonzero(at))
         value = getattr(self, array)[row, position].item()
-        return InvalidRankingError(array, self.query(row), position, problem.format(value=value))
+        return InvalidRankingError(array, self.query(row), position, problem.format(value=value), hint)
 
 
 def discounts(ranks: int, log_base: float = 2.0, discount: Discount = "log") -> Floats:
@@ -130,11 +129,12 @@ def discounts(ranks: int, log_base: float = 2.0, discount: Discount = "log") -> 
     if callable(discount):
         values = _answer("discount", "ranks", discount, rank)
         if (problem := not_discounts(values)) is not None:
-            raise ValueError(f"discount: the result of the function for ranks 1 to {ranks} {problem}")
+            raise InputError(f"the result of the function for ranks 1 to {ranks} {problem}", "discount")
         return values
     if len(discount) < ranks:
         raise InputError(
-            f"discount lists {len(discount)} ranks, but {ranks} count; list more, or give {mark('k', len(discount))}"
+            f"{mark('discount')} lists {len(discount)} ranks, but {ranks} count; "
+            f"list more, or give {mark('k', len(discount))}"
         )
     return np.asarray(discount[:ranks], np.float64)
 
@@ -415,7 +415,7 @@ def _refuse(block: _Block, score: Floats, gains: Floats, gain: Gain) -> None:
         elif isinstance(gain, str) or callable(gain):
             problem = "the gain of relevance {value} is not a finite number"
         else:
-            problem = f"the label {{value}} has no gain: gain lists the labels 0 to {len(gain) - 1}"
+            problem = f"the label {{value}} has no gain: {mark('gain')} lists the labels 0 to {len(gain) - 1}"
         raise block.invalid("relevance", invalid, problem)
 
 
@@ -441,7 +441,7 @@ def _gains(block: _Block, gain: Gain, negative_relevance: str) -> tuple[Floats, 
     negative = relevance < 0 if lowest < 0 and negative_relevance != "keep" else None
     if negative is not None:
         if negative_relevance == "raise":
-            raise block.invalid("relevance", negative, IS_NEGATIVE)
+            raise block.invalid("relevance", negative, "the relevance {value} is negative", NEGATIVE_HINT)
         relevance, lowest = np.maximum(relevance, 0), 0.0
     if isinstance(gain, str):
         gains = GAIN_FUNCTIONS[gain](relevance)

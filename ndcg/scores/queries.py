@@ -193,7 +193,7 @@ class UserTerms:
         if not isinstance(error, InvalidRankingError):
             return
         argument = {"relevance": "references", "score": "predictions"}[error.array]
+        place, position = f"query {self.first_query + error.query}", error.position
         if self.rankings.place is not None:
-            raise InputError(error.problem, argument, self.rankings.place(error.query, error.position)) from None
-        query = self.first_query + error.query
-        raise InputError(error.problem, argument, f"query {query}", position=error.position) from None
+            place, position = self.rankings.place(error.query, position), None
+        raise InputError(error.problem, argument, place, position=position, hint=error.hint) from None

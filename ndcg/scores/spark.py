@@ -400,7 +400,7 @@ def _measure(
         values = measure_rankings(rankings.of_judged() if options.judged_only else rankings, options)
     except InvalidRankingError as error:
         argument = {"relevance": "reference", "score": "prediction"}[error.array]
-        raise InputError(f"{place(error.query)}: {error.problem}", argument) from None
+        raise InputError(error.problem, argument, place(error.query), hint=error.hint) from None
     except InputError as error:  # text in place of a relevance
         raise within(error, "reference", instead_of="references") from None
     return queries, [np.asarray(values[measure][row]) for _, measure, row in options.results], weights

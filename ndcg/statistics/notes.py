@@ -111,7 +111,8 @@ def unmatched_notes(columns: PerQuery, unmatched: str | None = None) -> list[str
     sides = [columns[name].any() for name in ("retrieved", "judged", "retrieved and judged") if name in columns]
     if sides != [True, True, False]:
         return []
-    return ["No document was both retrieved and judged: do predictions and references use the same document ids?"]
+    sides = f"{mark('predictions')} and {mark('references')}"
+    return [Message(f"No document was both retrieved and judged: do {sides} use the same document ids?")]
 
 
 def exclusion_notes(columns: PerQuery, options: Options) -> list[str]:
@@ -121,7 +122,7 @@ def exclusion_notes(columns: PerQuery, options: Options) -> list[str]:
     retrieved, judged = (int(columns[name].sum()) for name in EXCLUDED)
     if not retrieved and not judged:
         hint = "are its ids the ids of queries and documents?"
-        return [f"No document was excluded: exclude has none that is retrieved or judged; {hint}"]
+        return [Message(f"No document was excluded: {mark('exclude')} has none that is retrieved or judged; {hint}")]
     sentences = [f"Excluded documents: {retrieved:,} retrieved and {judged:,} judged."]
     normalized = [name for name, measure, _ in options.results if measure == "nDCG"]
     emptied = (columns[EXCLUDED[1]] > 0) & (columns["ideal"] <= 0)

@@ -357,7 +357,7 @@ REJECTED = [
     (f"{SCORE} --gain exp", f"{GAIN} as 0,1,3, or label=gain,...; got 'exp'; did you mean \"exponential\"?\n"),
     (f"{SCORE} --worst few", "argument --worst: must be a number of queries, or all; got 'few'; see ndcg score --h"),
     (f"{SCORE} -k ten", "argument -k: must be numbers of ranks, such as 10 or 5,10,all; got 'ten'; see ndcg score --h"),
-    (f"{SCORE} -k 3 --discount 1,.5", "discount lists 2 ranks, but 3 count; list more, or give -k 2\n"),
+    (f"{SCORE} -k 3 --discount 1,.5", "--discount lists 2 ranks, but 3 count; list more, or give -k 2\n"),
     (f"{SCORE} -m ndcg_cut.10", "--measures: ndcg_cut.10 is nDCG@10 here\n"),
     (f"{SCORE} -p 17", "--places must be an integer, at least 0 and at most 16; got 17\n"),
     (f"{SCORE} --confidence nan", "--confidence must be between 0 and 1, such as 0.95; got nan\n"),
