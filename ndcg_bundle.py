@@ -7694,6 +7694,30 @@ def parse_json(text: bytes) -> Any:
         raise _long_integer(text) from None
 
 
+def parse_json_or_lines(content: bytes) -> Any:
+    """Return the value of JSON, or a list with those of JSON Lines; an error names the line.
+
+    >>> parse_json_or_lines(b'{"q1": 0.5}')
+    {'q1': 0.5}
+    """
+    lines = [(number, line) for number, line in enumerate(content.splitlines(), start=1) if line.strip()]
+    are_values = len(lines) > 1 and _is_json(lines[0][1])
+    values = []
+    for number, text in lines if are_values else [(0, content)]:
+        try:
+            values.append(parse_json(text))
+        except json.JSONDecodeError as error:
+            raise ValueError(f"line {number or error.lineno}: not JSON: {error.msg}") from None
+    return values if are_values else values[0]
+
+
+def _is_json(text: bytes) -> bool:
+    with suppress(ValueError):
+        parse_json(text)
+        return True
+    return False
+
+
 class _RepeatedNameError(ValueError):
     """A name appears twice in one JSON object."""
 
@@ -8970,12 +8994,7 @@ def _files_groups_parsed(content: bytes, queries: Sequence[str]) -> pa.Table | d
         raise ValueError("is not text in UTF-8; save the file in UTF-8") from None
     if not text.startswith(("{", "[")):
         return _table_of_text(text, queries)
-    try:
-        value = parse_json(text.encode())
-    except json.JSONDecodeError as error:
-        if error.msg != "Extra data":
-            raise ValueError(f"line {error.lineno}: not JSON: {error.msg}") from None
-        value = [parse_json(line.encode()) for line in text.splitlines() if line.strip()]
+    value = parse_json_or_lines(content)
     if isinstance(value, dict):
         return value
     return pa.Table.from_pylist(value if all(isinstance(each, dict) for each in value) else [])
@@ -12631,23 +12650,11 @@ def _rows_of_text(content: bytes) -> Iterator[_Row]:
     """Yield the values in text."""
     check_encoding(content[:4])
     text = content.decode("utf-8-sig")
-    lines = [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
-    if text.lstrip()[:1] not in ("{", "["):
-        yield from _rows_of_lines(lines)
-    elif len(lines) > 1 and _is_json(lines[0][1]):
-        for number, line in lines:
-            if not _is_json(line):
-                raise ValueError(f"line {number}: {shown(line.strip())} is not JSON")
-            yield from _rows_of_json([parse_json(line.encode())])
+    if text.lstrip()[:1] in ("{", "["):
+        yield from _rows_of_json(parse_json_or_lines(content))
     else:
-        yield from _rows_of_json(parse_json(content))
-
-
-def _is_json(line: str) -> bool:
-    with suppress(ValueError):
-        parse_json(line.encode())
-        return True
-    return False
+        lines = enumerate(text.splitlines(), start=1)
+        yield from _rows_of_lines((number, line) for number, line in lines if line.strip())
 
 
 def _rows_of_lines(lines: Iterable[tuple[int, str]]) -> Iterator[_Row]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from ..files.content import check_encoding, delimiter_of, parse_json, read_content
+from ..files.content import check_encoding, delimiter_of, parse_json_or_lines, read_content
 from ..inputs.fields import IDS, plain_name, spelled
 from ..measure.messages import InputError, mark, shown
 from ..measure.options import result_name
@@ -126,23 +126,11 @@ def _rows_of_text(content: bytes) -> Iterator[_Row]:
     """Yield the values in text."""
     check_encoding(content[:4])
     text = content.decode("utf-8-sig")
-    lines = [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
-    if text.lstrip()[:1] not in ("{", "["):
-        yield from _rows_of_lines(lines)
-    elif len(lines) > 1 and _is_json(lines[0][1]):
-        for number, line in lines:
-            if not _is_json(line):
-                raise ValueError(f"line {number}: {shown(line.strip())} is not JSON")
-            yield from _rows_of_json([parse_json(line.encode())])
+    if text.lstrip()[:1] in ("{", "["):
+        yield from _rows_of_json(parse_json_or_lines(content))
     else:
-        yield from _rows_of_json(parse_json(content))
-
-
-def _is_json(line: str) -> bool:
-    with suppress(ValueError):
-        parse_json(line.encode())
-        return True
-    return False
+        lines = enumerate(text.splitlines(), start=1)
+        yield from _rows_of_lines((number, line) for number, line in lines if line.strip())
 
 
 def _rows_of_lines(lines: Iterable[tuple[int, str]]) -> Iterator[_Row]:

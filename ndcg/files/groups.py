@@ -1,7 +1,6 @@
 """Read the slice of each query, such as its language, from a file of queries or from a column of the qrels."""
 
 import csv
-import json
 import os
 from collections.abc import Sequence
 from typing import Any
@@ -10,7 +9,7 @@ import pyarrow as pa
 
 from ..inputs.fields import IDS, spelled
 from ..measure.messages import brief, shown
-from .content import NO_LIMITS, Limits, check_encoding, delimiter_of, naming_file, parse_json, read_content
+from .content import NO_LIMITS, Limits, check_encoding, delimiter_of, naming_file, parse_json_or_lines, read_content
 from .reader import TABLES
 
 STANDARD_INPUT = "/dev/stdin"
@@ -109,12 +108,7 @@ def _parsed(content: bytes, queries: Sequence[str]) -> pa.Table | dict[str, Any]
         raise ValueError("is not text in UTF-8; save the file in UTF-8") from None
     if not text.startswith(("{", "[")):
         return _table_of_text(text, queries)
-    try:
-        value = parse_json(text.encode())
-    except json.JSONDecodeError as error:
-        if error.msg != "Extra data":
-            raise ValueError(f"line {error.lineno}: not JSON: {error.msg}") from None
-        value = [parse_json(line.encode()) for line in text.splitlines() if line.strip()]
+    value = parse_json_or_lines(content)
     if isinstance(value, dict):
         return value
     return pa.Table.from_pylist(value if all(isinstance(each, dict) for each in value) else [])

@@ -161,7 +161,7 @@ def test_mappings_of_programs_are_read_like_their_files(ndcg: evaluate.Metric) -
         ("a 0.5\nb high", 10, "line 2: 'b high' is not a query and its value; give JSON"),
         ("query,nDCG@10\na,0.5,1", 10, "line 2: 'a,0.5,1' is not a query and its value; give JSON"),
         ("query,P,R\na,0.5,1", 10, "the columns are 'query', 'P', 'R'; one must be an nDCG, such as nDCG@10"),
-        ('{"query": "a", "nDCG": 1}\n{"query"', None, "line 2: '{\"query\"' is not JSON; give JSON of values"),
+        ('{"query": "a", "nDCG": 1}\n{"query"', None, "line 2: not JSON: Expecting ':' delimiter; give JSON of "),
         ("run,query,nDCG@10\nbm25,a,0.5\ndense,a,0.6", 10, "holds the values of bm25 and dense; give those of one run"),
     ],
 )
@@ -215,7 +215,7 @@ def test_a_file_of_values_may_say_that_a_query_has_none(ndcg: evaluate.Metric, t
 
 @pytest.mark.parametrize(
     ("content", "problem"),
-    [(b'{"a": 0.63', "Expecting .* line 1 column 11"), (b"a 0.63\n\xff 1\n", "'utf-8' codec .* in position 7")],
+    [(b'{"a": 0.63', "line 1: not JSON: Expecting .*"), (b"a 0.63\n\xff 1\n", "'utf-8' codec .* in position 7")],
 )
 def test_a_file_of_values_that_cannot_be_read_is_named(
     ndcg: evaluate.Metric, tmp_path: Path, content: bytes, problem: str
