@@ -413,7 +413,7 @@ def _one_by_one(
 def _not_a_number(argument: str, values: Iterable[Any], value: Any, labels: Labels | None) -> str:
     """Return the reason why a value is refused; of text in place of a relevance, what to write for labels."""
     if not argument.startswith("references") or not isinstance(value, str):
-        return "is not a number; give a number or None"
+        return f"is not a number; give a number{mark('None', before=' or ')}"
     return f"is not a number; {to_label(values)}" if labels is None else labels.unknown(value)
 
 

@@ -113,8 +113,8 @@ def number_of(label: str | float) -> float:
 def to_label(values: Iterable[Any]) -> str:
     """Return what an error says about text in place of relevances: the gain to write for labels, if there are any.
 
-    >>> "gain={'relevant': ..., 'no': ...}" in to_label(["relevant", "no", "relevant"]), to_label(["", 1])
-    (True, 'give a number or None')
+    >>> "gain={'relevant': ..., 'no': ...}" in to_label(["relevant", "no", "relevant"])
+    True
     """
     seen: dict[str, None] = {}
     for value in values:
@@ -123,7 +123,7 @@ def to_label(values: Iterable[Any]) -> str:
             if len(seen) > MOST_SHOWN:
                 break
     if not seen:
-        return "give a number or None"
+        return f"give a number{mark('None', before=' or ')}"
     labels = list(map(shown, seen))[:MOST_SHOWN]
     gains = ", ".join(f"{each}: ..." for each in labels) + ", ..." * (len(seen) > MOST_SHOWN)
     call = mark("gain", {each[1:-1]: "..." for each in labels}, said=f"gain={{{gains}}}")

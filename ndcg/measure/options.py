@@ -460,7 +460,7 @@ def _zero_division(value: Any) -> float | str:
 
 def _ignore_index(value: Any) -> float | None:
     if value is not None and (not is_real(value) or not math.isfinite(value)):
-        allowed = "a finite number, the reference of padding, or None"
+        allowed = f"a finite number, the reference of padding{mark('None', before=', or ')}"
         raise InputError(f"{mark('ignore_index')} must be {allowed}; got {shown(value)}")
     if value is None or isinstance(value, Integral):
         return None if value is None else int(value)

@@ -36,6 +36,7 @@ WORDS = {name: flag_of(name) for name in OPTIONAL} | {
     "predictions": "run",
     "references": "qrels",
     "file": "",  # the message names the file
+    "None": "",  # an option that is not given, or an empty cell
     "cutoffs": "all, or several with commas",
     "report": "ndcg score",
     "forms of gain": "as 0,1,3, or label=gain,...",

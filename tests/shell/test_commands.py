@@ -359,6 +359,7 @@ REJECTED = [
     (f"{SCORE} -k ten", "argument -k: must be numbers of ranks, such as 10 or 5,10,all; got 'ten'; see ndcg score --h"),
     (f"{SCORE} -k 3 --discount 1,.5", "--discount lists 2 ranks, but 3 count; list more, or give -k 2\n"),
     (f"{SCORE} -m ndcg_cut.10", "--measures: ndcg_cut.10 is nDCG@10 here\n"),
+    (f"{SCORE} --ignore-index nan", "--ignore-index must be a finite number, the reference of padding; got nan\n"),
     (f"{SCORE} -p 17", "--places must be an integer, at least 0 and at most 16; got 17\n"),
     (f"{SCORE} --confidence nan", "--confidence must be between 0 and 1, such as 0.95; got nan\n"),
     (f"{SCORE} -o junit", "only ndcg gate writes -o junit; choose another format\n"),
