@@ -266,7 +266,7 @@ def test_a_saved_result_is_not_a_run(call: Call) -> None:
     ("options", "error"),
     [
         *((f"--alpha={each}", "--alpha must be from 0 to 1, such as 0.05; got ") for each in ("-0.1", "1.1", "nan")),
-        ("--max-drop 8", "--max-drop 8: nDCG is at most 1, so the gate could never fail; give a smaller value"),
+        ("--max-drop 1", "--max-drop 1: nDCG is at most 1, so the gate could never fail; give a smaller value"),
         ("--confidence 0.5", "--confidence must be above 0.5, since the interval of a gate is one-sided; got 0.5"),
     ],
 )
