@@ -15048,8 +15048,8 @@ def unmatched_notes(columns: PerQuery, unmatched: str | None = None) -> list[str
     sides = [columns[name].any() for name in ("retrieved", "judged", "retrieved and judged") if name in columns]
     if sides != [True, True, False]:
         return []
-    sides = f"{mark('predictions')} and {mark('references')}"
-    return [Message(f"No document was both retrieved and judged: do {sides} use the same document ids?")]
+    both = f"{mark('predictions')} and {mark('references')}"
+    return [Message(f"No document was both retrieved and judged: do {both} use the same document ids?")]
 
 
 def exclusion_notes(columns: PerQuery, options: Options) -> list[str]:
@@ -15294,7 +15294,7 @@ def with_figures_of_documents(
 ) -> dict[str, dict[str, Score]]:
     """Return the scores of systems with the saved figures that the values of the queries do not determine."""
 
-    def figures(system: str, name: str) -> dict[str, float]:
+    def figures(system: str, name: str) -> dict[str, Any]:
         place, found = f"scores: {system}: {name}", saved[system][name]
         reading = {each: saved_count if each in ("tied", "ranked") else saved_number for each in OF_DOCUMENTS}
         return {each: read(found[each], f"{place}: {each}") for each, read in reading.items()}

@@ -89,9 +89,9 @@ def largest(cutoffs: Sequence[int | None]) -> int | None:
 
 def in_words(problem: Exception, names: Mapping[str, str] = {}) -> str:
     """Return an error of the metric with the fields of the page, or these names, in place of arguments and options."""
-    is_negative = getattr(problem, "hint", "") == tables.NEGATIVE_HINT
-    if is_negative:
-        problem.hint = ""
+    is_negative = False
+    if isinstance(problem, tables.InputError) and problem.hint == tables.NEGATIVE_HINT:
+        problem.hint, is_negative = "", True
     words = tables.worded(problem, lambda said, name, *values: names.get(name) or _on_page(said, name, *values))
     return str(words) + f". {MEND_NEGATIVE}" * is_negative
 

@@ -111,8 +111,8 @@ def unmatched_notes(columns: PerQuery, unmatched: str | None = None) -> list[str
     sides = [columns[name].any() for name in ("retrieved", "judged", "retrieved and judged") if name in columns]
     if sides != [True, True, False]:
         return []
-    sides = f"{mark('predictions')} and {mark('references')}"
-    return [Message(f"No document was both retrieved and judged: do {sides} use the same document ids?")]
+    both = f"{mark('predictions')} and {mark('references')}"
+    return [Message(f"No document was both retrieved and judged: do {both} use the same document ids?")]
 
 
 def exclusion_notes(columns: PerQuery, options: Options) -> list[str]:

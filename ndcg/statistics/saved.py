@@ -116,7 +116,7 @@ def with_figures_of_documents(
 ) -> dict[str, dict[str, Score]]:
     """Return the scores of systems with the saved figures that the values of the queries do not determine."""
 
-    def figures(system: str, name: str) -> dict[str, float]:
+    def figures(system: str, name: str) -> dict[str, Any]:
         place, found = f"scores: {system}: {name}", saved[system][name]
         reading = {each: saved_count if each in ("tied", "ranked") else saved_number for each in OF_DOCUMENTS}
         return {each: read(found[each], f"{place}: {each}") for each, read in reading.items()}
