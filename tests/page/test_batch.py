@@ -56,7 +56,7 @@ SKIPPED = "nDCG@10: no query of positive weight has a value: No relevant documen
 FULL = "The full ideal has as many documents as there are ranks: give Cut"
 FLAT = "for a row per document give Query ids"
 LABELS = "references: query 0, position 0: 'yes' is not a number; for labels, give the gain of each, in Gain: yes=..."
-UNKNOWN = "references: query 0, position 0: 'yes' is a label without a gain; gain has 'no'"
+UNKNOWN = "references: query 0, position 0: 'yes' is a label without a gain; Gain has 'no'"
 NOT_A_GAIN = 'Gain must be "linear", "exponential", "binary", the finite gains of labels 0, 1, 2, ... as 0, 1, 3, or '
 TREC = "predictions: these are lines of a TREC file. Paste them in the tab Search runs."
 

@@ -61,7 +61,7 @@ def test_what_a_text_says_of_its_ranking_is_true(ndcg: evaluate.Metric) -> None:
     # one more relevant document raises the DCG of this order by more than that of the best
     gain = STEPS["gain"].rows
     graded = [*gain[:3], [gain[3][0], "3", gain[3][2]], *gain[4:]]
-    sums = [ndcg.compute(**ranking_of(rows).inputs, measures=["DCG", "IDCG"]) for rows in (gain, graded)]
+    sums = [ndcg.compute(**ranking_of(rows, {}).inputs, measures=["DCG", "IDCG"]) for rows in (gain, graded)]
     rises = [f"{sums[1][name] - sums[0][name]:.2f}" for name in ("DCG", "IDCG")]
     assert re.findall(r"\d\.\d{2}\b", STEPS["gain"].answer) == rises == ["1.29", "1.24"]
     # half of all gains are in the last place

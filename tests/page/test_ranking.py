@@ -99,7 +99,7 @@ def test_levels_are_labels_too() -> None:
     ("bar", "said"),
     [
         (BAR, "Row 1: relevance 'no' is not a number; leave it empty if it was not judged; for labels, give their"),
-        ([*BAR[:2], "yes=2, bad=0", *BAR[3:]], "Row 1: 'no' is a label without a gain; gain has 'bad', 'yes'."),
+        ([*BAR[:2], "yes=2, bad=0", *BAR[3:]], "Row 1: 'no' is a label without a gain; Gain has 'bad', 'yes'."),
     ],
 )
 def test_a_label_without_a_gain_is_an_error_with_its_row(bar: Any, said: str) -> None:
