@@ -9,11 +9,13 @@ import sys
 from typing import Any
 
 import pytest
+from conftest import ROOT
 from evaluate import Metric
 from shells import MAIN, QRELS, Call
 from shells import call as call
 from shells import folder as folder
 
+from ndcg.explanations import forms
 from ndcg.measure import arguments, conventions, options
 from ndcg.shell import flags
 from ndcg.statistics import comparing
@@ -50,6 +52,13 @@ def test_the_words_of_an_option_are_those_of_python(argument: flags.Argument) ->
         options.Options.parse(**{argument.name: "nosuch"})
     words = str(error.value).partition("; got")[0]
     assert list(argument.words) == re.findall(r'"(\w+)"', words)
+
+
+def test_the_forms_of_a_checked_function_are_those_of_python_in_the_shell_and_in_its_page() -> None:
+    (argument,) = (each for each in flags.ARGUMENTS[""] if each.name == "form")
+    assert sorted(argument.words) == sorted(forms.FORMS)
+    rows = re.findall(r"^\| (`\"\w+\"`.*?) \| .* \|$", (ROOT / "docs" / "slips.md").read_text(), re.MULTILINE)
+    assert sorted(re.findall(r"\w+", "".join(rows))) == sorted(forms.FORMS)
 
 
 def test_defaults_are_those_of_python() -> None:
