@@ -13189,8 +13189,11 @@ def _cutoffs(searched: Searched, ideal: str, longest: int) -> list[int | None]:
 
 # ndcg/explanations/reported.py: Read reported scores: one score, scores at several cutoffs, or a value per query, with the precision of a match.
 
-# The least tolerance, however many digits a score has, because some libraries compute in 32 bits.
-PRECISION = 1e-6
+HALF_UNIT = 0.5000005  # of the last digit: half of it may be rounded up or down
+# The least tolerances, however many digits a score has
+OF_32_BITS = 1e-6  # of a score that 32 bits hold, because some libraries compute in these
+MEAN_OF_32_BITS = 2e-7  # of any other, which may be the mean of values of 32 bits
+REORDERED = 1e-9  # of the convention that comes closest: it may sum in another order
 
 
 class Reported(NamedTuple):
@@ -13198,8 +13201,8 @@ class Reported(NamedTuple):
 
     percent: bool  # whether the score was given in percent
     scale: int  # 100 if the score was read in percent although it has no percent sign; else 1
-    # each score with its precision, by its cutoff; by None if the cutoff is to be found
-    scores: tuple[tuple[tuple[int | None, ...], float, float], ...]
+    # each score with its precision and its least tolerance, by its cutoff; by None if the cutoff is to be found
+    scores: tuple[tuple[tuple[int | None, ...], float, float, float], ...]
     values: Any  # the value of each query, in order or by id; None if scores were reported
     k: int | None
 
@@ -13222,9 +13225,9 @@ class Reported(NamedTuple):
             return cls._of_names(got, k)
         if isinstance(got, (Mapping, list, tuple)) or getattr(got, "ndim", 0) == 1:
             return cls(False, 1, (), got, k)
-        score, precision, percent = _number_and_precision(got)
+        percent, *score = _number_and_precision(got)
         scale = 100 if percent and not _has_sign(got) else 1
-        return cls(percent, scale, (((), score, precision),), None, k)
+        return cls(percent, scale, (((), *score),), None, k)
 
     @classmethod
     def _of_names(cls, got: Mapping[str, Any], k: Any) -> "Reported":
@@ -13232,9 +13235,9 @@ class Reported(NamedTuple):
             raise ValueError(f"k={shown(k)} and got={shown(dict(got))} both give cutoffs; give one of the two")
         scores, percents = [], []
         for name, value in got.items():
-            score, precision, percent = _number_and_precision(value)
+            percent, *score = _number_and_precision(value)
             _, at, cutoff = name.partition("@")
-            scores.append(((int(cutoff) if at else None,), score, precision))
+            scores.append(((int(cutoff) if at else None,), *score))
             percents.append(percent)
         scale = 100 if all(percents) and not any(map(_has_sign, got.values())) else 1
         return cls(any(percents), scale, tuple(scores), None, scores[0][0][0])
@@ -13244,8 +13247,8 @@ class Reported(NamedTuple):
         """The scores as text."""
         if self.values is not None:
             return "these values of queries"
-        names = [f"{result_name('nDCG', *cutoff)} " if cutoff else "" for cutoff, _, _ in self.scores]
-        return " and ".join(f"{name}{score:g}" for name, (_, score, _) in zip(names, self.scores, strict=True))
+        names = [f"{result_name('nDCG', *cutoff)} " if cutoff else "" for cutoff, *_ in self.scores]
+        return " and ".join(f"{name}{score:g}" for name, (_, score, *_) in zip(names, self.scores, strict=True))
 
     @property
     def subject(self) -> str:
@@ -13262,18 +13265,23 @@ class Reported(NamedTuple):
     def as_given(self) -> "Reported":
         """Return the scores before they were read as percentages, since a DCG may be above 1."""
         scale = self.scale
-        scores = ((cutoff, round(scale * score, 12), scale * precision) for cutoff, score, precision in self.scores)
+        scores = (
+            (cutoff, round(scale * score, 12), scale * precision, least)
+            for cutoff, score, precision, least in self.scores
+        )
         return self._replace(percent=self.percent and scale == 1, scale=1, scores=tuple(scores))
 
-    def evidence(self, rankings: Rankings, least: float = PRECISION) -> list[Evidence]:
-        """Return the evidence that a combination of options must match, with the least tolerance.
+    def evidence(self, rankings: Rankings, *, exact: bool = False) -> list[Evidence]:
+        """Return the evidence that a combination of options must match, exactly or as other libraries compute.
 
         Raises:
             ValueError: the values belong to other queries than those of the rankings.
         """
         if self.values is None:
-            scores = self.scores
-            return [Evidence(np.array([score]), max(least, precision), cutoff) for cutoff, score, precision in scores]
+            return [
+                Evidence(np.array([score]), max(REORDERED if exact else least, precision), cutoff)
+                for cutoff, score, precision, least in self.scores
+            ]
         values = self.values
         if isinstance(values, Mapping):
             values = _in_order_of_queries(values, rankings)
@@ -13281,8 +13289,9 @@ class Reported(NamedTuple):
             raise InputError(
                 f"{len(values)} values for {rankings.queries} queries; give the value of each query", "got"
             )
-        scores, precisions, are_rounded = zip(*map(_value_of_query, values), strict=True)
+        scores, precisions, tolerances, are_rounded = zip(*map(_value_of_query, values), strict=True)
         precision = min(precisions) if any(are_rounded) else 0.0  # values such as 0.5 show fewer digits than others
+        least = REORDERED if exact else min(tolerances)
         return [Evidence(np.array(scores), max(least, precision), of_queries=True)]
 
 
@@ -13319,22 +13328,33 @@ def _is_file(got: Any) -> bool:
     return os.path.exists(got) and not os.path.isdir(got)
 
 
-def _value_of_query(value: Any) -> tuple[float, float, bool]:
-    """Return the value of a query, half a unit of its last digit, and whether it was surely rounded to that.
+def _value_of_query(value: Any) -> tuple[float, float, float, bool]:
+    """Return the value of a query, its precision, its least tolerance, and whether it was surely rounded.
 
     Numbers such as 1.0 and 0.5 may have few digits anyway. The value may be above 1, but is not a percentage.
 
     >>> _value_of_query(0.5), _value_of_query("0.5000")
-    ((0.5, 0.05000005, False), (0.5, 5.000005e-05, True))
+    ((0.5, 0.05000005, 1e-06, False), (0.5, 5.000005e-05, 1e-06, True))
     """
     if value is None or (is_real(value) and math.isnan(value)):  # a query without a value
-        return math.nan, math.inf, False
+        return math.nan, math.inf, OF_32_BITS, False
     number, exponent = _decimal(value), _exponent(value)
     if exponent is None or not math.isfinite(float(number)):
         raise InputError(f"{mark('got')} must hold a number for each query; got {shown(value)}")
     fewest = _exponent(float(number))
     may_be_exact = number == Decimal(float(number)) and fewest is not None and exponent >= fewest
-    return float(number), 0.5 * 10.0**exponent * (1 + PRECISION), not may_be_exact
+    return float(number), HALF_UNIT * 10.0**exponent, _least_tolerance(float(number)), not may_be_exact
+
+
+def _least_tolerance(number: float) -> float:
+    """Return how much a score may differ from the same in 64 bits, however many digits it has.
+
+    >>> [_least_tolerance(each) for each in (2 / 3, float(np.float32(2 / 3)), 0.6666667)]
+    [2e-07, 1e-06, 1e-06]
+    """
+    with np.errstate(over="ignore"):
+        single = np.float32(number)
+    return OF_32_BITS if number in (float(single), float(str(single))) else MEAN_OF_32_BITS
 
 
 def _has_sign(got: Any) -> bool:
@@ -13357,8 +13377,8 @@ def _exponent(value: Any) -> int | None:
     return exponent if isinstance(exponent, int) else None
 
 
-def _number_and_precision(got: Any) -> tuple[float, float, bool]:
-    """Return a score from 0 to 1, the tolerance that its digits imply, and whether it is a percentage.
+def _number_and_precision(got: Any) -> tuple[bool, float, float, float]:
+    """Return whether a score is a percentage, and from 0 to 1 with its precision and its least tolerance.
 
     Raises:
         ValueError: it is not a score.
@@ -13375,8 +13395,9 @@ def _number_and_precision(got: Any) -> tuple[float, float, bool]:
         raise InputError(
             f"{mark('got')} must have digits after the point, such as 1.000; many scores round to {shown(got)}"
         )
-    unit = 10.0**exponent / (100 if percent else 1)
-    return float(number / 100 if percent else number), 0.5 * unit * (1 + PRECISION), percent
+    scale = 100 if percent else 1
+    score = float(number / scale)
+    return percent, score, HALF_UNIT * 10.0**exponent / scale, max(map(_least_tolerance, (float(number), score)))
 
 
 # ndcg/explanations/slip_search.py: Search for known slips that give reported scores, each on the nDCG of a few libraries.
@@ -13877,7 +13898,7 @@ def _with_matches(
     if given.pop("ignore_ties", False):
         given["ties"] = "last"
     searched = Searched(scorer.read, given, scorer.cutoff, scorer.weight, evidence)
-    exact = searched._replace(evidence=reported.evidence(rankings, 0.0))
+    exact = searched._replace(evidence=reported.evidence(rankings, exact=True))
     matches = tuple(conventions_with(exact) or conventions_with(searched))
     score = reported.score
     if math.isnan(score):  # if values of queries were reported, the table compares their mean

@@ -424,7 +424,7 @@ def _with_matches(
     if given.pop("ignore_ties", False):
         given["ties"] = "last"
     searched = Searched(scorer.read, given, scorer.cutoff, scorer.weight, evidence)
-    exact = searched._replace(evidence=reported.evidence(rankings, 0.0))
+    exact = searched._replace(evidence=reported.evidence(rankings, exact=True))
     matches = tuple(conventions_with(exact) or conventions_with(searched))
     score = reported.score
     if math.isnan(score):  # if values of queries were reported, the table compares their mean

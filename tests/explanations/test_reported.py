@@ -4,6 +4,7 @@ import gzip
 import math
 import os
 import re
+from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -61,7 +62,43 @@ def test_a_match_to_all_digits_precedes_those_within_32_bits(ndcg: evaluate.Metr
     exact = ndcg.compute(**inputs)["nDCG"]
     both = {"sklearn", "lightgbm"}
     assert both & {*ndcg.explain(**inputs, got=exact).matches} == {"sklearn"}
-    assert both & {*ndcg.explain(**inputs, got=exact + 5e-7).matches} == both
+    assert both & {*ndcg.explain(**inputs, got=exact + 1e-10).matches} == {"sklearn"}  # summed in another order
+    assert both & {*ndcg.explain(**inputs, got=np.float32(exact)).matches} == both
+    assert both & {*ndcg.explain(**inputs, got=exact + 1.5e-7).matches} == both
+
+
+EXACT = 0.5920910237072634  # scikit-learn's nDCG of these rankings
+
+
+@pytest.mark.parametrize(
+    ("got", "matches"),
+    [
+        (EXACT, True),
+        (EXACT + 5e-7, False),  # nothing rounds so many digits so far
+        (f"{100 * EXACT + 5e-5}%", False),
+        ({"nDCG": EXACT + 5e-7}, False),
+        (np.float32(EXACT) + np.float32(5e-7), True),  # computed in 32 bits
+        (float(np.float32(EXACT) + np.float32(5e-7)), True),
+        (str(np.float32(EXACT) + np.float32(5e-7)), True),
+        (100 * float(np.float32(EXACT) + np.float32(5e-7)), True),
+        (EXACT + 1e-7, True),  # a mean of such values
+        (f"{EXACT + 5e-7:.7f}", True),  # 32 bits hold so many digits
+        (f"{EXACT + 5e-7:.10f}", False),
+    ],
+    ids=str,
+)
+def test_a_score_of_many_digits_may_differ_from_one_in_64_bits_if_32_bits_hold_it(
+    ndcg: evaluate.Metric, got: Any, matches: bool
+) -> None:
+    assert ("sklearn" in ndcg.explain(**CARD, got=got).matches) == matches
+
+
+@pytest.mark.parametrize(("off", "of"), [(1e-7, float), (5e-7, np.float32)])
+def test_so_may_the_values_of_queries(ndcg: evaluate.Metric, off: float, of: Callable[[float], Any]) -> None:
+    values = ndcg.compute(**CARD, use_aggregator=False)["nDCG"]
+    for scale, matches in ((1, True), (5, False)):
+        got = [of(value + scale * off * (value > 0)) for value in values]
+        assert ("sklearn" in ndcg.explain(**CARD, got=got).matches) == matches
 
 
 def test_a_score_read_as_a_percentage_says_so(ndcg: evaluate.Metric) -> None:
@@ -79,6 +116,7 @@ def test_a_score_read_as_a_percentage_says_so(ndcg: evaluate.Metric) -> None:
         ([1.0, 0.25, None], 1e-6),  # these have as few digits if all are kept
         (["1.0000", "0.5000"], 0.5e-4),  # text says how many were kept
         (["1.0", "0.0"], 1e-6),
+        ([2 / 3, 0.5], 2e-7),  # two thirds has more digits than 32 bits hold
         ([Decimal("0.630"), 1.0], 0.5e-3),
         ([0.4375, 0.4], 0.5e-4),  # although 0.4375 may be exact
         ([None, math.nan], 1e-6),
