@@ -2278,6 +2278,21 @@ def _function_name(name: str, value: Gain | Labels | Discount, samples: NDArray[
     return f"function#{hashlib.sha256(' '.join(answers).encode()).hexdigest()[:8]}"
 
 
+# ndcg/show/json_types.py: Convert results to the types that JSON has.
+
+def without_nan(value: Any, instead: Callable[[float], Any] = lambda number: None) -> Any:
+    """Return a value in JSON types: named tuples as dicts, `instead` of numbers that are not finite, others as text."""
+    if hasattr(value, "_asdict"):
+        value = value._asdict()
+    if isinstance(value, Mapping):
+        return {name: without_nan(each, instead) for name, each in value.items()}
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return [without_nan(each, instead) for each in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return instead(value)
+    return value if value is None or is_real(value) or isinstance(value, (str, bool)) else str(value)
+
+
 # ndcg/show/tables.py: Format tables, remarks and a signature for people, as text, Markdown, HTML, LaTeX or in a terminal, and as TSV.
 
 LARGE = 1e15  # larger numbers are shown by their first digits: float64 does not hold all digits before the point
@@ -2528,19 +2543,6 @@ def markdown_text(text: str) -> str:
     """
     escaped = "".join("\\" + each if each in "\\`*_{}[]<>#|~$&" else each for each in text)
     return " ".join(escaped.split())
-
-
-# ndcg/scores/progress.py: Show the progress of work that takes long.
-
-def progress(total: int, doing: str, unit: str, initial: int = 0) -> Any:
-    """Return a progress bar for work that takes over two seconds, on a terminal, unless datasets has disabled them."""
-    try:
-        from tqdm.auto import tqdm
-    except ImportError:
-        return nullcontext(SimpleNamespace(update=lambda done: None))
-    datasets = sys.modules.get("datasets")
-    disable = True if datasets and datasets.are_progress_bars_disabled() else None  # None shows it on a terminal only
-    return tqdm(total=total, desc=doing, unit=unit, initial=initial, delay=2, leave=False, disable=disable)
 
 
 # ndcg/inputs/fields.py: The names of fields: those that are known, and those that `fields=` gives.
@@ -3256,6 +3258,70 @@ def _rereadable(data: Any, called: str, names: Collection[str]) -> Any:
 def _listed(columns: list[Any]) -> str:
     """Return the first names of columns, as many as fit into a message."""
     return ", ".join(map(shown, columns[:20])) + (f" and {len(columns) - 20} more" if len(columns) > 20 else "")
+
+
+# ndcg/measure/interrupts.py: Handle Ctrl-C and other signals while running code that may catch or replace the errors they raise.
+
+INTERRUPTS = {"SIGINT", "SIGTERM", "SIGALRM"} & {*dir(signal)}  # Windows has no alarm
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Raise, at the end of the block, the error that a signal handler raised in it, such as KeyboardInterrupt.
+
+    It takes precedence over every other outcome, because the interrupted code may catch the error or raise another.
+    NumPy, for example, raises an ImportError with advice on how to install it.
+    """
+    raised: list[BaseException] = []
+    before: dict[int, tuple[Any, Any]] = {}
+
+    def watched(handler: Callable[..., Any]) -> Callable[..., Any]:
+        def watch(number: int, frame: Any) -> Any:
+            try:
+                return handler(number, frame)
+            except BaseException as error:
+                raised.append(error)
+                raise
+
+        return watch
+
+    try:
+        with suppress(ValueError):  # signals only reach the main thread
+            for number in map(signal.Signals.__getitem__, INTERRUPTS):
+                if callable(handler := signal.getsignal(number)):
+                    before[number] = watched(handler), handler
+                    signal.signal(number, before[number][0])
+        yield
+    finally:
+        for caught, (ours, handler) in before.items():
+            if signal.getsignal(caught) is ours:
+                signal.signal(caught, handler)
+        if raised:
+            raise raised[0]
+
+
+# ndcg/scores/progress.py: Show the progress of work that takes long.
+
+_Item = TypeVar("_Item")
+
+
+def progress(total: int, doing: str, unit: str, initial: int = 0) -> Any:
+    """Return a progress bar for work that takes over two seconds, on a terminal, unless datasets has disabled them."""
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        return nullcontext(SimpleNamespace(update=lambda done: None))
+    datasets = sys.modules.get("datasets")
+    disable = True if datasets and datasets.are_progress_bars_disabled() else None  # None shows it on a terminal only
+    return tqdm(total=total, desc=doing, unit=unit, initial=initial, delay=2, leave=False, disable=disable)
+
+
+def tracked(items: Sequence[_Item], doing: str, unit: str) -> Iterator[_Item]:
+    """Yield items, and show how many are done."""
+    with progress(len(items), doing, unit) as bar:
+        for item in items:
+            yield item
+            bar.update(1)
 
 
 # ndcg/inputs/ids.py: Ids: which values are ids, and the ids of rows as indices into the distinct ids.
@@ -8941,7 +9007,7 @@ def read_groups(
         limits.check("rows", len(found))
         if isinstance(found, pa.Table):
             limits.check("columns", found.num_columns)
-            return _one_each(*_files_groups_chosen(found, names, column, file, by))
+            return _one_each(*_chosen(found, names, column, file, by))
         if file is None:
             raise ValueError(f"has no columns, and there is no file {shown(by)}")
         if column is not None:
@@ -8949,7 +9015,7 @@ def read_groups(
         return found
 
 
-def _files_groups_chosen(
+def _chosen(
     table: pa.Table, names: Sequence[str], column: str | None, file: str | None, by: str
 ) -> tuple[pa.ChunkedArray, pa.ChunkedArray]:
     """Return the columns of queries and of slices; a column is chosen by its name if there are several."""
@@ -9713,19 +9779,12 @@ Documents = Mapping[Any, float]
 
 
 class Query(NamedTuple):
-    """The input of a function that computes nDCG: one query.
+    """The input of a function that computes nDCG: one query."""
 
-    Attributes:
-        run: the score of each retrieved document.
-        qrels: the relevance of each judged document.
-        k: the cutoff; None for the whole list.
-        missing: whether the query is missing from the run, rather than having no documents there.
-    """
-
-    run: Documents
-    qrels: Documents
-    k: int | None
-    missing: bool = False
+    run: Documents  # the score of each retrieved document
+    qrels: Documents  # the relevance of each judged document
+    k: int | None  # the cutoff; None for the whole list
+    missing: bool = False  # whether the query is missing from the run, rather than having no documents there
 
 
 Change = Callable[[Query], Query]
@@ -9733,17 +9792,11 @@ REMEMBERED_QUERIES = 100  # scores of more would fill the memory, one array for 
 
 
 class Term(NamedTuple):
-    """How a slip computes the DCG, or the value that it is divided by.
+    """How a slip computes the DCG, or the value that it is divided by."""
 
-    Attributes:
-        changes: the changes of the query, one after the other.
-        options: options of `compute`, in place of the convention's.
-        measure: the measure that it uses in place of DCG or IDCG.
-    """
-
-    changes: tuple[Change, ...] = ()
-    options: Mapping[str, Any] = {}
-    measure: str = ""
+    changes: tuple[Change, ...] = ()  # of the query, one after the other
+    options: Mapping[str, Any] = {}  # of `compute`, in place of the convention's
+    measure: str = ""  # in place of DCG or IDCG
 
     def over(self, other: "Term") -> "Term":
         """Return the two slips combined, the other one first."""
@@ -9755,24 +9808,15 @@ UNCHANGED = Term()
 
 
 class Slip(NamedTuple):
-    """A way in which nDCG goes wrong.
+    """A way in which nDCG goes wrong."""
 
-    Attributes:
-        name: a few words for it.
-        meaning: one sentence on the computation.
-        reports: the number of public reports, and the thread of one of them, `owner/repository#number` on GitHub.
-        both: the computation of both DCG and IDCG.
-        dcg: the computation of the DCG alone.
-        ideal: the computation of the IDCG alone.
-        rule: a function from DCG and nDCG of queries to their values; None for DCG / IDCG.
-    """
-
-    name: str
-    meaning: str
-    reports: tuple[int, str] = (0, "")
-    both: Term = UNCHANGED
-    dcg: Term = UNCHANGED
-    ideal: Term = UNCHANGED
+    name: str  # a few words for it
+    meaning: str  # one sentence on the computation
+    reports: tuple[int, str] = (0, "")  # how many are public, and one thread, `owner/repository#number` on GitHub
+    both: Term = UNCHANGED  # how it computes both DCG and IDCG
+    dcg: Term = UNCHANGED  # the DCG alone
+    ideal: Term = UNCHANGED  # the IDCG alone
+    # returns values from DCG and nDCG of queries; None for DCG / IDCG
     rule: Callable[[Sequence[Query], Floats, Floats], Floats] | None = None
 
     @property
@@ -9989,9 +10033,9 @@ def _without_negative(query: Query) -> Query:
     )
 
 
-def _with_run(of: Callable[[Query], Documents], **options: Any) -> Term:
-    """Return other scores of the documents, or other documents."""
-    return Term((lambda query: query._replace(run=of(query)),), options)
+def _with(options: Mapping[str, Any] = {}, **changed: Callable[[Query], Any]) -> Term:  # never changed
+    """Return a query with another run, other judgments or another cutoff."""
+    return Term((lambda query: query._replace(**{name: of(query) for name, of in changed.items()}),), options)
 
 
 def _with_scores(change: Callable[[Floats], Any]) -> Term:
@@ -10002,26 +10046,12 @@ def _with_scores(change: Callable[[Floats], Any]) -> Term:
             scores = change(np.array(list(query.run.values()), np.float64)).tolist()
         return dict(zip(query.run, scores, strict=True))
 
-    return _with_run(changed)
+    return _with(run=changed)
 
 
-def _with_qrels(of: Callable[[Query], Documents]) -> Term:
-    """Return other judgments."""
-    return Term((lambda query: query._replace(qrels=of(query)),))
-
-
-def _with_cutoff(of: Callable[[int], int | None]) -> Term:
-    """Return another cutoff, of queries that have one."""
-    return Term((lambda query: query._replace(k=None if query.k is None else of(query.k)),))
-
-
-def _with_discount(of_rank: Callable[[NDArray[np.float64]], Any]) -> Term:
-    """Return other weights of the ranks."""
-    return Term(options={"discount": lambda ranks: of_rank(np.asarray(ranks, np.float64))})
-
-
-def _with_gain(of_relevance: Callable[[NDArray[np.float64]], Any]) -> Term:
-    return Term(options={"gain": lambda relevance: of_relevance(np.asarray(relevance, np.float64))})
+def _with_weights(option: str, of: Callable[[NDArray[np.float64]], Any]) -> Term:
+    """Return another gain of relevances, or another discount of ranks."""
+    return Term(options={option: lambda values: of(np.asarray(values, np.float64))})
 
 
 def _zero_if(is_short: Callable[[Query, int], bool]) -> Callable[[Sequence[Query], Floats, Floats], Floats]:
@@ -10046,7 +10076,7 @@ def _in_bits(bits: int, kind: type[np.floating[Any]]) -> Slip:
     )
 
 
-UNCUT = _with_cutoff(lambda k: None)
+UNCUT = _with(k=lambda query: None)
 
 # The table
 
@@ -10060,13 +10090,13 @@ IN_ORDER_OF_INPUT = Slip(
     "documents in the order of the input",
     "The scores are ignored: documents are ranked in the order in which they are listed.",
     reports=(3, "Arize-ai/phoenix#1869"),
-    both=_with_run(lambda query: in_order(query.run)),
+    both=_with(run=lambda query: in_order(query.run)),
 )
 SWAPPED = Slip(
     "scores and relevance swapped",
     "The arguments are in the wrong order: scores are taken for relevance and relevance for scores.",
     reports=(2, "scikit-learn/scikit-learn#27726"),
-    both=Term((lambda query: query._replace(run=query.qrels, qrels=query.run),), {"negative_relevance": "keep"}),
+    both=_with({"negative_relevance": "keep"}, run=lambda query: query.qrels, qrels=lambda query: query.run),
 )
 SLIPS = (
     Slip(
@@ -10074,7 +10104,7 @@ SLIPS = (
         "The ideal is the best order of the k documents that were ranked first, not of all that were judged, so a run "
         "that finds one of many relevant documents can score 1.",
         reports=(16, "OpenBMB/ToolBench#184"),
-        ideal=_with_qrels(lambda query: {each: query.qrels.get(each, 0) for each in ranked(query)[: query.k]}),
+        ideal=_with(qrels=lambda query: {each: query.qrels.get(each, 0) for each in ranked(query)[: query.k]}),
     ),
     Slip(
         "ideal from all that was retrieved",
@@ -10159,7 +10189,7 @@ SLIPS = (
     Slip(
         "ties by ascending document id",
         "Documents with equal scores are ordered by their ids, the lowest first, so the names of documents decide.",
-        both=_with_run(lambda query: {each: query.run[each] for each in sorted(query.run)}, ties="first"),
+        both=_with(run=lambda query: {each: query.run[each] for each in sorted(query.run)}, options={"ties": "first"}),
     ),
     Slip(
         "ties in the model's favor",
@@ -10208,12 +10238,12 @@ SLIPS = (
     Slip(
         "ascending order",
         "The lowest score ranks first, as distances do.",
-        both=_with_run(lambda query: {each: -score for each, score in query.run.items()}),
+        both=_with(run=lambda query: {each: -score for each, score in query.run.items()}),
     ),
     Slip(
         "ranks used as scores",
         "The rank of each document is taken for its score, so the last one ranks first.",
-        both=_with_run(lambda query: {each: float(rank) for rank, each in enumerate(ranked(query), start=1)}),
+        both=_with(run=lambda query: {each: float(rank) for rank, each in enumerate(ranked(query), start=1)}),
     ),
     _in_bits(16, np.float16),
     _in_bits(32, np.float32),
@@ -10223,12 +10253,12 @@ SLIPS = (
         "unretrieved documents with the score 0",
         "Judged documents that were not retrieved take part with the score 0, above documents with negative scores.",
         reports=(2, "mlflow/mlflow#24553"),
-        both=_with_run(lambda query: {**dict.fromkeys([*query.run, *query.qrels], 0.0), **query.run}),
+        both=_with(run=lambda query: {**dict.fromkeys([*query.run, *query.qrels], 0.0), **query.run}),
     ),
     Slip(
         "documents with the score 0 not retrieved",
         "A score of 0 is read as no score, so such documents have no rank.",
-        both=_with_run(lambda query: {each: score for each, score in query.run.items() if score != 0}),
+        both=_with(run=lambda query: {each: score for each, score in query.run.items() if score != 0}),
     ),
     Slip(
         "unretrieved documents ranked last",
@@ -10245,32 +10275,32 @@ SLIPS = (
         "ideal in the order of the qrels",
         "The ideal is not sorted: it is the DCG of the judgments as they are listed.",
         reports=(1, "xuehaiping/CSCE670_NCF#20"),
-        ideal=_with_run(lambda query: in_order(query.qrels))._replace(measure="DCG"),
+        ideal=_with(run=lambda query: in_order(query.qrels))._replace(measure="DCG"),
     ),
     Slip(
         "judgments counted twice in the ideal",
         "Every judgment takes two ranks of the ideal, as if the qrels were read twice.",
         reports=(1, "joaopalotti/trectools#52"),
-        ideal=_with_qrels(
-            lambda query: {**query.qrels, **{_another(each): value for each, value in query.qrels.items()}}
+        ideal=_with(
+            qrels=lambda query: {**query.qrels, **{_another(each): value for each, value in query.qrels.items()}}
         ),
     ),
     Slip(
         "DCG one rank too deep",
         "The DCG begins with the discount of rank 2, the ideal with the discount of rank 1.",
         reports=(1, "yihong-chen/neural-collaborative-filtering#2"),
-        dcg=_with_discount(lambda rank: 1 / np.log2(rank + 2)),
+        dcg=_with_weights("discount", lambda rank: 1 / np.log2(rank + 2)),
     ),
     Slip(
         "discount begins at rank 2",
         "The discount is 1 / log2(i + 2) with ranks from 1, in the DCG and in the ideal.",
-        both=_with_discount(lambda rank: 1 / np.log2(rank + 2)),
+        both=_with_weights("discount", lambda rank: 1 / np.log2(rank + 2)),
     ),
     Slip(
         "no discount",
         "Every rank counts the same.",
         reports=(1, "RUCAIBox/RecBole#120"),
-        both=_with_discount(np.ones_like),
+        both=_with_weights("discount", np.ones_like),
     ),
     Slip(
         "discount 1 / rank",
@@ -10280,20 +10310,20 @@ SLIPS = (
     Slip(
         "discount without a logarithm's base",
         "The discount is 1 / (1 + ln i) instead of 1 / log2(i + 1).",
-        both=_with_discount(lambda rank: 1 / (1 + np.log(rank))),
+        both=_with_weights("discount", lambda rank: 1 / (1 + np.log(rank))),
     ),
     Slip(
         "gain 2^r",
         "The gain is 2^r without the - 1, so that irrelevant documents also count.",
-        both=_with_gain(np.exp2),
+        both=_with_weights("gain", np.exp2),
     ),
     Slip(
         "gain 2^r, also of unjudged documents",
         "The gain is 2^r without the - 1, and documents without a judgment have the relevance 0, so they count 1.",
-        both=_with_gain(np.exp2),
-        dcg=_with_qrels(lambda query: {**dict.fromkeys(query.run, 0), **query.qrels}),
+        both=_with_weights("gain", np.exp2),
+        dcg=_with(qrels=lambda query: {**dict.fromkeys(query.run, 0), **query.qrels}),
     ),
-    Slip("gain r^2", "The gain is the square of the relevance.", both=_with_gain(np.square)),
+    Slip("gain r^2", "The gain is the square of the relevance.", both=_with_weights("gain", np.square)),
     Slip(
         "DCG not cut at k",
         "The DCG counts the whole list and the ideal the first k ranks, so that scores exceed 1.",
@@ -10301,13 +10331,19 @@ SLIPS = (
         dcg=UNCUT,
     ),
     Slip("nothing cut at k", "The cutoff has no effect.", reports=(1, "Lightning-AI/torchmetrics#1952"), both=UNCUT),
-    Slip("cutoff one rank too deep", "The first k + 1 ranks count.", both=_with_cutoff(lambda k: k + 1)),
-    Slip("cutoff one rank too short", "The first k - 1 ranks count.", both=_with_cutoff(lambda k: max(k - 1, 1))),
+    Slip(
+        "cutoff one rank too deep", "The first k + 1 ranks count.", both=_with(k=lambda query: query.k and query.k + 1)
+    ),
+    Slip(
+        "cutoff one rank too short",
+        "The first k - 1 ranks count.",
+        both=_with(k=lambda query: query.k and max(query.k - 1, 1)),
+    ),
     Slip(
         "run cut at k before everything else",
         "Only the first k documents are kept; the ideal, and everything else that depends on the retrieved documents, "
         "is computed from them.",
-        both=_with_run(lambda query: {each: query.run[each] for each in ranked(query)[: query.k]}),
+        both=_with(run=lambda query: {each: query.run[each] for each in ranked(query)[: query.k]}),
     ),
     Slip(
         "only the first relevant document",
@@ -10419,10 +10455,10 @@ class Empty(NamedTuple):
 
     def fill(self, expected: Floats, queries: Sequence[Query]) -> Floats:
         """Return values in which this one replaces nan."""
-        if isinstance(self.value, str):
-            perfect = [not query.run and not any(each > 0 for each in query.qrels.values()) for query in queries]
-            return np.where(np.isnan(expected), self.factor * np.array(perfect), expected)
-        return np.where(np.isnan(expected), self.factor * self.value, expected)
+        value: Any = self.value
+        if isinstance(value, str):
+            value = [not query.run and not any(each > 0 for each in query.qrels.values()) for query in queries]
+        return np.where(np.isnan(expected), self.factor * np.asarray(value), expected)
 
 
 class Fit(NamedTuple):
@@ -10453,17 +10489,13 @@ def _explanations_definitions_order(of: Callable[[Query], Iterable[Any]]) -> Sli
     return Slip("", "", both=Term((lambda query: _explanations_definitions_in_order(query, of(query)),)))
 
 
-def _relevance(query: Query) -> Callable[[Any], float]:
-    return lambda document: query.qrels.get(document, 0)
-
-
 ORDERS: dict[str, Slip | None] = {
     "first": _explanations_definitions_order(lambda query: query.run),
     "last": _explanations_definitions_order(lambda query: reversed(list(query.run))),
     "docid": _explanations_definitions_order(lambda query: sorted(query.run, reverse=True)),
     "ascending": _explanations_definitions_order(lambda query: sorted(query.run)),
-    "best": _explanations_definitions_order(lambda query: sorted(query.run, key=_relevance(query), reverse=True)),
-    "worst": _explanations_definitions_order(lambda query: sorted(query.run, key=_relevance(query))),
+    "best": _explanations_definitions_order(lambda query: sorted(query.run, key=lambda each: -query.qrels.get(each, 0))),
+    "worst": _explanations_definitions_order(lambda query: sorted(query.run, key=lambda each: query.qrels.get(each, 0))),
     "average": None,
 }
 
@@ -10551,24 +10583,17 @@ def rare_definitions() -> list[Definition]:
 
 
 def explain_answers(answers: Answers, first: Answers) -> tuple[list[Match], int]:
-    """Return the definitions with the fewest slips that explain answers.
+    """Return the definitions with the fewest slips that explain answers, and how many rankings with ties no order does.
 
-    Args:
-        answers: all of them.
-        first: some of those without ties, which rule out most definitions.
-
-    Returns:
-        The definitions, and the number of rankings with ties if no order explains all of these.
+    The first answers, to rankings without ties, rule out most definitions.
     """
-    stages = [
-        (definitions, scaled) for definitions in (usual_definitions, rare_definitions) for scaled in (False, True)
-    ]
-    with progress(len(stages), "Comparing", " sets of definitions") as bar:
-        for definitions, scaled in stages:
-            if fits := list(_fits(_screened(definitions, first, scaled=scaled), answers)):
-                unordered = min(fit.unordered for fit in fits)
-                return _named([fit for fit in fits if fit.unordered == unordered]), unordered
-            bar.update(1)
+    stages = [*product((usual_definitions, rare_definitions), (False, True))]
+    for definitions, scaled in tracked(stages, "Comparing", " sets of definitions"):
+        factors, known, agree = compared(definitions, first, scaled=scaled)
+        rows = np.flatnonzero((agree == known).all(axis=1) & np.isfinite(factors)).tolist()
+        if fits := list(_fits([(definitions()[row], float(factors[row])) for row in rows], answers)):
+            unordered = min(fit.unordered for fit in fits)
+            return _named([fit for fit in fits if fit.unordered == unordered]), unordered
     return [], 0
 
 
@@ -10597,18 +10622,18 @@ def factors_of(values: Floats, expected: Floats, tolerance: float) -> Floats:
     return np.where(usable, factors, np.nan)
 
 
-def _screened(
+def compared(
     definitions: Callable[[], Sequence[Definition]], first: Answers, *, scaled: bool
-) -> Iterator[tuple[Definition, float]]:
-    """Yield the definitions with which the first answers agree, each with the factor of its values."""
-    expected = np.where(first.plain, expected_values(definitions, first.queries), np.nan)
-    factors = np.ones(len(expected))
-    if scaled:
-        factors = factors_of(first.values[0], expected, first.tolerance)
-    differences = np.abs(first.values[:, None] - factors[:, None] * expected)
-    agree = ((differences <= first.tolerance) | np.isnan(expected)).all(axis=(0, 2)) & np.isfinite(factors)
-    for row in np.flatnonzero(agree).tolist():
-        yield definitions()[row], float(factors[row])
+) -> tuple[Floats, Mask, Mask]:
+    """Compare answers with definitions, one in each row, whose values may differ by a factor if they are scaled.
+
+    Returns:
+        The factors, which of the values are known and have an answer without ties, and which of these agree.
+    """
+    expected, values = expected_values(definitions, first.queries), first.values[0]
+    factors = factors_of(values, expected, first.tolerance) if scaled else np.ones(len(expected))
+    known = np.isfinite(expected) & first.plain
+    return factors, known, known & (np.abs(values - factors[:, None] * expected) <= first.tolerance)
 
 
 def _fits(screened: Iterable[tuple[Definition, float]], answers: Answers) -> Iterator[Fit]:
@@ -10738,12 +10763,6 @@ class Form(NamedTuple):
     is_batch: bool = False  # whether several rankings are passed: two copies of one
     module: str = ""  # the module that makes the arguments
     must_be_hinted: bool = False  # whether it is only tried if each parameter hints at its argument
-
-    def text(self, order: Iterable[int], cutoff: int | str | None) -> str:
-        """Return the arguments in some order in words."""
-        words = [self.arguments[at].text for at in order]
-        words.insert(cutoff if isinstance(cutoff, int) else len(words), "k")
-        return ", ".join(words if cutoff is not None else words[:-1])
 
 
 _OF_IDS = Shows(scores=False, grades=False)
@@ -10889,7 +10908,10 @@ class Call(NamedTuple):
     @property
     def text(self) -> str:
         """The arguments in words."""
-        return FORMS[self.form].text(self.order, self.cutoff)
+        words = [FORMS[self.form].arguments[at].text for at in self.order]
+        if self.cutoff is not None:
+            words.insert(self.cutoff if isinstance(self.cutoff, int) else len(words), "k")
+        return ", ".join(words)
 
     def of(self, function: NDCGFunction, arguments: Arguments, k: int | None) -> Any:
         """Return the function's result."""
@@ -10965,63 +10987,189 @@ def arguments_text(query: Query, form: str) -> str:
     >>> arguments_text(Query({"d1": 2.0}, {"d1": 1}, 3), "lists")
     'scores = [2.0], relevance = [1], k = 3'
     """
-    names, values = [each.name for each in FORMS[form].arguments], map(_explanations_forms_plain, FORMS[form].of(query))
+    names, values = [each.name for each in FORMS[form].arguments], map(argument_text, FORMS[form].of(query))
     return ", ".join(f"{name} = {value}" for name, value in zip((*names, "k"), (*values, query.k), strict=True))
 
 
-def _explanations_forms_plain(argument: Any) -> str:
-    """Return an argument as text to paste; sets in order."""
+def argument_text(argument: Any) -> str:
+    """Return an argument as text to paste, which shows each change that a function makes; sets in order."""
     if isinstance(argument, set):
-        return f"{{{', '.join(map(repr, sorted(argument)))}}}" if argument else "set()"
+        return f"{{{', '.join(sorted(map(repr, argument)))}}}" if argument else "set()"
     return str(argument.tolist() if hasattr(argument, "tolist") else argument)
 
 
-# ndcg/measure/interrupts.py: Handle Ctrl-C and other signals while running code that may catch or replace the errors they raise.
+# ndcg/explanations/random_rankings.py: Small random rankings to ask a function of nDCG about, of kinds that show how definitions differ.
 
-INTERRUPTS = {"SIGINT", "SIGTERM", "SIGALRM"} & {*dir(signal)}  # Windows has no alarm
+PLAIN_KINDS = (  # without ties
+    "whole",  # all documents are judged and retrieved
+    "deep",  # at least as many retrieved as the cutoff, and relevant ones that were not retrieved
+    "short",  # fewer documents than the cutoff
+    "unjudged",  # deep, and some documents were not judged
+    "mixed",  # any documents may lack a judgment or a score
+    "nothing relevant",
+    "deep",
+    "whole",
+    "mixed",
+    "long",  # more than 16 documents
+    "few retrieved",  # fewer than the cutoff, and relevant ones that were not retrieved
+    "unjudged",
+    "nothing retrieved",
+    "many relevant",  # more than the cutoff
+)
+ASKED_KINDS = (*PLAIN_KINDS, "tied", "long tied", "close", "tied", "long tied", "close")
+OF_LISTS = {  # in which all documents are judged and retrieved
+    **dict.fromkeys(("deep", "unjudged", "mixed"), "whole"),
+    **dict.fromkeys(("few retrieved", "nothing retrieved"), "short"),
+}
+WITHOUT_SCORES = {"tied": "deep", "long tied": "long", "close": "unjudged"}
+LONG = (17, 65)  # sorts of many libraries are stable for fewer documents
+CLOSE = (3, 4, 5, 6, 7, 12)  # the decimals in which scores differ
+_explanations_random_rankings_Columns = tuple[Floats, NDArray[np.int64], Mask, Mask]  # the score and the relevance, retrieved or not, judged or not
+TIED_DOCUMENTS = 12  # the most with the same score; one or two of them are relevant, so that all orders can be tried
 
 
-@contextmanager
-def interruptible() -> Iterator[None]:
-    """Raise, at the end of the block, the error that a signal handler raised in it, such as KeyboardInterrupt.
+def kinds_of(shows: Shows) -> tuple[str, ...]:
+    """Return the kinds of the rankings that arguments can show, as one after the other is asked."""
+    kinds: tuple[str, ...] = ASKED_KINDS
+    if not shows.scores:
+        kinds = tuple(WITHOUT_SCORES.get(kind, kind) for kind in kinds)
+    return tuple(OF_LISTS.get(kind, kind) for kind in kinds) if not shows.documents else kinds
 
-    It takes precedence over every other outcome, because the interrupted code may catch the error or raise another.
-    NumPy, for example, raises an ImportError with advice on how to install it.
+
+def random_rankings(numbers: Iterable[int], k: int | None, shows: Shows, seed: int, attempt: int = 0) -> list[Query]:
+    """Return small random rankings that arguments can show, one for each number, which determines its kind.
+
+    >>> random_rankings([3], 2, Shows(), 0) == random_rankings([2, 3], 2, Shows(), 0)[1:]
+    True
     """
-    raised: list[BaseException] = []
-    before: dict[int, tuple[Any, Any]] = {}
-
-    def watched(handler: Callable[..., Any]) -> Callable[..., Any]:
-        def watch(number: int, frame: Any) -> Any:
-            try:
-                return handler(number, frame)
-            except BaseException as error:
-                raised.append(error)
-                raise
-
-        return watch
-
-    try:
-        with suppress(ValueError):  # signals only reach the main thread
-            for number in map(signal.Signals.__getitem__, INTERRUPTS):
-                if callable(handler := signal.getsignal(number)):
-                    before[number] = watched(handler), handler
-                    signal.signal(number, before[number][0])
-        yield
-    finally:
-        for caught, (ours, handler) in before.items():
-            if signal.getsignal(caught) is ours:
-                signal.signal(caught, handler)
-        if raised:
-            raise raised[0]
+    kinds = kinds_of(shows)
+    return [
+        _random_ranking(np.random.default_rng((seed, number, attempt)), k, shows, kinds[number % len(kinds)], number)
+        for number in numbers
+    ]
 
 
-# ndcg/explanations/questions.py: Asking a function of nDCG for a score, and watching its side effects.
+def is_plain(number: int) -> bool:
+    """Return whether the ranking of a number has neither ties nor close scores, in any form."""
+    return number % len(ASKED_KINDS) < len(PLAIN_KINDS)
+
+
+@lru_cache(maxsize=16)
+def plain_rankings(numbers: tuple[int, ...], k: int | None, shows: Shows, seed: int) -> Queries:
+    """Return random rankings, which keep their scores by each definition for the next function."""
+    return Queries(random_rankings(numbers, k, shows, seed))
+
+
+def _random_ranking(rng: "np.random.Generator", k: int | None, shows: Shows, kind: str, number: int) -> Query:
+    """Return a ranking with documents of random ids."""
+    turn = number // len(ASKED_KINDS)
+    if kind in ("tied", "long tied", "close"):
+        columns = _with_ties(rng, k or 8, shows, kind, 2 * turn + number % 2)
+    else:
+        columns = _without_ties(rng, k or 8, shows, kind, turn)
+    order = rng.permutation(size := len(columns[0]))
+    scores, relevance = (column[order] for column in columns[:2])
+    retrieved, judged = (column[order] for column in columns[2:])
+    documents = [f"d{each}" for each in rng.permutation(3 * size)[:size] + 1]
+    if not shows.several:
+        one = int(relevance.argmax() if relevance.any() else rng.integers(size))
+        relevance, judged = np.eye(1, size, one, dtype=np.int64)[0], judged | (np.arange(size) == one)
+    if not shows.grades and not shows.documents:
+        relevance = np.minimum(relevance, 1)
+    elif not shows.grades:  # only relevant documents are known
+        relevance, judged = np.minimum(relevance, 1), judged & (relevance > 0)
+    run = {documents[at]: float(scores[at]) for at in np.flatnonzero(retrieved)}
+    listed = np.arange(size) if not shows.documents else rng.permutation(size)
+    qrels = {documents[at]: int(relevance[at]) for at in listed if judged[at]}
+    query = Query(run, qrels, k)
+    return query._replace(run=in_order(ranked(query))) if not shows.scores else query
+
+
+def _without_ties(rng: "np.random.Generator", cut: int, shows: Shows, kind: str, turn: int) -> _explanations_random_rankings_Columns:
+    """Return a ranking in which all scores differ, and clearly so."""
+    low, high = {
+        "short": (2, max(cut, 3)),
+        "long": LONG,
+        "many relevant": (cut + 1, 2 * cut + 3),
+        **dict.fromkeys(("deep", "unjudged"), (cut + 2, cut + 8)),
+    }.get(kind, LONG if kind == "nothing relevant" and turn % 3 == 2 else (2, cut + 6))
+    size = int(rng.integers(low, high))
+    relevance = rng.integers(0, rng.integers(2, 7), size) * (rng.random(size) < rng.uniform(0.3, 1))
+    if kind == "nothing relevant" or (kind == "nothing retrieved" and turn % 2):
+        relevance[:] = 0
+    if kind == "many relevant":
+        relevance = np.maximum(relevance, 1)
+    retrieved, judged = np.ones((2, size), bool)
+    if shows.documents:
+        if kind in ("deep", "unjudged"):
+            retrieved[: rng.integers(1, size - cut + 1)] = False
+            relevance[~retrieved] = np.maximum(relevance[~retrieved], 1)
+        if kind == "few retrieved":
+            retrieved[rng.integers(1, size // 2 + 1) :] = False
+            relevance = np.maximum(relevance, rng.random(size) < 0.7)
+        if kind == "mixed" or (kind == "long" and turn % 2):
+            retrieved = rng.random(size) < rng.choice([0.3, 0.7, 0.9])
+        if kind in ("unjudged", "mixed", "few retrieved") or (kind == "long" and turn % 2):
+            judged = ~retrieved | (rng.random(size) < rng.uniform(0.3, 0.9))
+        if kind == "mixed" and turn % 3:  # one document on one side
+            (judged if turn % 3 == 1 else retrieved)[:] = False
+            one = rng.integers(size)
+            judged[one] = retrieved[one] = True
+            relevance[one] = max(relevance[one], 1)
+        retrieved &= kind != "nothing retrieved"
+        judged[rng.integers(size)] |= not judged.any()
+    scores = (2 * rng.permutation(2 * size + 8)[:size] - 2 * size - 7) / 16
+    if retrieved.all() and turn % 2 == 0:
+        scores -= scores[rng.integers(size)]  # so that one is 0
+    return scores, relevance, retrieved, judged
+
+
+def _with_ties(rng: "np.random.Generator", cut: int, shows: Shows, kind: str, number: int) -> _explanations_random_rankings_Columns:
+    """Return a ranking with tied documents, at most two of which are relevant, or with close scores."""
+    size = int(rng.integers(*{"long tied": LONG, "close": (4, TIED_DOCUMENTS + 1)}.get(kind, (2, cut + 6))))
+    relevance = rng.integers(0, rng.integers(2, 7), size) * (rng.random(size) < rng.uniform(0.3, 1))
+    tied = np.zeros(size, bool)
+    scores = np.array(sorted(rng.permutation(2 * size)[:size], reverse=True)) / 8 + 0.5
+    if kind == "close":
+        scores[:] = 0.05 + np.arange(size)[::-1] * 10.0 ** -CLOSE[number % len(CLOSE)]
+        groups = [(0, size, 2)]
+    else:
+        lengths = rng.integers(2, min(size, TIED_DOCUMENTS) + 1, 2)
+        first = int(rng.integers(0, max(1, min(cut, size - lengths[0] + 1))))
+        second = first + int(lengths[0])
+        groups = [(first, lengths[0], 1 + number % 2)]
+        if number % 2 == 0 and second < size - 1:
+            groups.append((second, min(lengths[1], size - second), 1))
+    for start, length, relevant in groups:
+        group = slice(start, start + length)
+        tied[group], relevance[group] = True, 0
+        if kind != "close":
+            scores[group] = scores[start]
+        relevance[start + rng.permutation(length)[:relevant]] = rng.permutation(5)[:relevant] + 1
+    retrieved, judged = np.ones((2, size), bool)
+    if shows.documents:
+        judged = ~tied | (relevance > 0) | (rng.random() < 0.7)
+        extra = int(rng.integers(0, 4))  # that were not retrieved
+        relevance, scores = np.append(relevance, rng.integers(1, 4, extra)), np.append(scores, np.zeros(extra))
+        retrieved, judged = np.append(retrieved, np.zeros(extra, bool)), np.append(judged, np.ones(extra, bool))
+        judged |= not (relevance * judged).any()
+    return scores, relevance, retrieved, judged
+
+
+# ndcg/explanations/asking.py: Asking a function of nDCG: for a score, with its side effects; about random rankings; in which form to ask it.
 
 PREFIXES = [letter * times for times in (1, 2, 3) for letter in "efgh"]  # of ids
 OF_A_SET = "gives another answer for other ids, since it depends on the order of a set"
 FLOAT32 = 2e-6  # the tolerance of a value: some functions compute in 32 bits
 NO_VALUE = ("returns nan", "returns None")  # as for a query that is left out of the mean
+MOST_DECIMALS = 6  # to which a function may round; with more, FLOAT32 is the tolerance
+FIRST_ASKED = (16, 64)  # rankings that tell the form and rule out most definitions; more if few are answered
+LEAST_ANSWERS = 6  # of these, and for each kind of rankings
+MOST_CALLS = 3
+IF_LITTLE_SHOWS = 5  # times as many rankings, if a function rounds to few decimals or answers few
+
+
+# One ranking
 
 
 class Answer(NamedTuple):
@@ -11061,8 +11209,8 @@ class Asker:
         if self.form.has_ids and _same(first, second):
             second, unlike = self._ask(self.form.of(_renamed(query)), query.k, {}), OF_A_SET
         if not _same(first, second):
-            answers = f"{_shown_value(first)} and {_shown_value(second)}"
-            habits[unlike] = f"{answers} for {arguments_text(query, self.call.form)}"
+            values = ("no score" if math.isnan(each.value) else f"{each.value:.6g}" for each in (first, second))
+            habits[unlike] = f"{' and '.join(values)} for {arguments_text(query, self.call.form)}"
         if first.value > 1 + FLOAT32:
             habits["returns a value above 1"] = ""
         if first.value < -FLOAT32:
@@ -11094,10 +11242,6 @@ class Asker:
         once, twice = (self._ask((ids, self.form.of(query)[1]), 3, {}) for ids in lists)
         return twice.value > once.value + FLOAT32
 
-    def in_form(self, form: str) -> "Asker":
-        """Return an asker of the same function in another form."""
-        return Asker(self.function, self.call._replace(form=form))
-
     def depends_on_sets(self, queries: Sequence[Query]) -> bool:
         """Return whether answers depend on the order of a set, which follows from the ids in it."""
         if not self.form.has_ids:
@@ -11112,7 +11256,7 @@ class Asker:
         return np.array_equal(one, other, equal_nan=True) and len(np.unique(one)) > 1
 
     def _ask(self, arguments: tuple[Any, ...], k: int | None, habits: dict[str, str]) -> Answer:
-        before, printed = [_as_text(each) for each in arguments], _Printed()
+        before, printed = [argument_text(each) for each in arguments], _Printed()
         with (
             interruptible(),
             redirect_stdout(_text_stream(printed)),
@@ -11129,7 +11273,7 @@ class Asker:
             habits["prints"] = ""
         for each in warned:
             habits[f"warns ({each.category.__name__}: {' '.join(str(each.message).split())[:80]})"] = ""
-        if [_as_text(each) for each in arguments] != before:
+        if [argument_text(each) for each in arguments] != before:
             habits["changes its arguments"] = ""
         return answer
 
@@ -11150,10 +11294,6 @@ def _same(one: Answer, other: Answer) -> bool:
     return one.value == other.value or (math.isnan(one.value) and math.isnan(other.value))
 
 
-def _shown_value(answer: Answer) -> str:
-    return "no score" if math.isnan(answer.value) else f"{answer.value:.6g}"
-
-
 def _renamed(query: Query) -> Query:
     """Return a ranking with other ids in the same order, of which sets have another order."""
     sides = [set(query.run), {each for each, relevance in query.qrels.items() if relevance > 0}]
@@ -11169,16 +11309,6 @@ def _with_prefix(query: Query, prefix: str) -> Query:
     """Return a ranking whose ids begin with a prefix."""
     run, qrels = ({prefix + each: value for each, value in side.items()} for side in query[:2])
     return query._replace(run=run, qrels=qrels)
-
-
-def _as_text(argument: Any) -> str:
-    """Return an argument as text that shows each change, whatever a function writes into it.
-
-    Its values cannot be compared with `==`: for an array in a list, that is an array of bools.
-    """
-    if hasattr(argument, "tolist"):  # an array or a tensor
-        return f"{argument.dtype}{argument.shape}{argument.tolist()}"
-    return repr(sorted(argument, key=repr) if isinstance(argument, set) else argument)
 
 
 def _read_answer(returned: Any, *, is_batch: bool) -> Answer:
@@ -11215,174 +11345,7 @@ def _only_value(returned: Any, *, is_batch: bool = False) -> Any:
     return returned
 
 
-# ndcg/explanations/random_rankings.py: Small random rankings to ask a function of nDCG about, of kinds that show how definitions differ.
-
-PLAIN_KINDS = (  # without ties
-    "whole",  # all documents are judged and retrieved
-    "deep",  # at least as many retrieved as the cutoff, and relevant ones that were not retrieved
-    "short",  # fewer documents than the cutoff
-    "unjudged",  # deep, and some documents were not judged
-    "mixed",  # any documents may lack a judgment or a score
-    "nothing relevant",
-    "deep",
-    "whole",
-    "mixed",
-    "long",  # more than 16 documents
-    "few retrieved",  # fewer than the cutoff, and relevant ones that were not retrieved
-    "unjudged",
-    "nothing retrieved",
-    "many relevant",  # more than the cutoff
-)
-ASKED_KINDS = (*PLAIN_KINDS, "tied", "long tied", "close", "tied", "long tied", "close")
-OF_LISTS = {  # in which all documents are judged and retrieved
-    **dict.fromkeys(("deep", "unjudged", "mixed"), "whole"),
-    **dict.fromkeys(("few retrieved", "nothing retrieved"), "short"),
-}
-WITHOUT_SCORES = {"tied": "deep", "long tied": "long", "close": "unjudged"}
-LONG = (17, 65)  # sorts of many libraries are stable for fewer documents
-CLOSE = (3, 4, 5, 6, 7, 12)  # the decimals in which scores differ
-TIED_DOCUMENTS = 12  # the most with the same score; one or two of them are relevant, so that all orders can be tried
-
-
-def kinds_of(shows: Shows) -> tuple[str, ...]:
-    """Return the kinds of the rankings that arguments can show, as one after the other is asked."""
-    kinds: tuple[str, ...] = ASKED_KINDS
-    if not shows.scores:
-        kinds = tuple(WITHOUT_SCORES.get(kind, kind) for kind in kinds)
-    return tuple(OF_LISTS.get(kind, kind) for kind in kinds) if not shows.documents else kinds
-
-
-def random_rankings(numbers: Iterable[int], k: int | None, shows: Shows, seed: int, attempt: int = 0) -> list[Query]:
-    """Return small random rankings that arguments can show, one for each number, which determines its kind.
-
-    >>> random_rankings([3], 2, Shows(), 0) == random_rankings([2, 3], 2, Shows(), 0)[1:]
-    True
-    """
-    kinds = kinds_of(shows)
-    return [
-        _random_ranking(np.random.default_rng((seed, number, attempt)), k, shows, kinds[number % len(kinds)], number)
-        for number in numbers
-    ]
-
-
-def is_plain(number: int) -> bool:
-    """Return whether the ranking of a number has neither ties nor close scores, in any form."""
-    return number % len(ASKED_KINDS) < len(PLAIN_KINDS)
-
-
-@lru_cache(maxsize=16)
-def plain_rankings(numbers: tuple[int, ...], k: int | None, shows: Shows, seed: int) -> Queries:
-    """Return random rankings, which keep their scores by each definition for the next function."""
-    return Queries(random_rankings(numbers, k, shows, seed))
-
-
-def _random_ranking(rng: "np.random.Generator", k: int | None, shows: Shows, kind: str, number: int) -> Query:
-    cut, turn = k or 8, number // len(ASKED_KINDS)
-    if kind in ("tied", "long tied", "close"):
-        return _with_ties(rng, cut, shows, kind, 2 * turn + number % 2)._replace(k=k)
-    low, high = {
-        "short": (2, max(cut, 3)),
-        "long": LONG,
-        "many relevant": (cut + 1, 2 * cut + 3),
-        **dict.fromkeys(("deep", "unjudged"), (cut + 2, cut + 8)),
-    }.get(kind, LONG if kind == "nothing relevant" and turn % 3 == 2 else (2, cut + 6))
-    size = int(rng.integers(low, high))
-    relevance = rng.integers(0, rng.integers(2, 7), size) * (rng.random(size) < rng.uniform(0.3, 1))
-    if kind == "nothing relevant" or (kind == "nothing retrieved" and turn % 2):
-        relevance[:] = 0
-    if kind == "many relevant":
-        relevance = np.maximum(relevance, 1)
-    retrieved, judged = np.ones((2, size), bool)
-    if shows.documents:
-        if kind in ("deep", "unjudged"):
-            retrieved[: rng.integers(1, size - cut + 1)] = False
-            relevance[~retrieved] = np.maximum(relevance[~retrieved], 1)
-        if kind == "few retrieved":
-            retrieved[rng.integers(1, size // 2 + 1) :] = False
-            relevance = np.maximum(relevance, rng.random(size) < 0.7)
-        if kind == "mixed" or (kind == "long" and turn % 2):
-            retrieved = rng.random(size) < rng.choice([0.3, 0.7, 0.9])
-        if kind in ("unjudged", "mixed", "few retrieved") or (kind == "long" and turn % 2):
-            judged = ~retrieved | (rng.random(size) < rng.uniform(0.3, 0.9))
-        if kind == "mixed" and turn % 3:  # one document on one side
-            (judged if turn % 3 == 1 else retrieved)[:] = False
-            one = rng.integers(size)
-            judged[one] = retrieved[one] = True
-            relevance[one] = max(relevance[one], 1)
-        retrieved &= kind != "nothing retrieved"
-        judged[rng.integers(size)] |= not judged.any()
-    scores = (2 * rng.permutation(2 * size + 8)[:size] - 2 * size - 7) / 16
-    if retrieved.all() and turn % 2 == 0:
-        scores -= scores[rng.integers(size)]  # so that one is 0
-    order = rng.permutation(size)
-    return _query(rng, shows, scores[order], relevance[order], retrieved[order], judged[order])._replace(k=k)
-
-
-def _with_ties(rng: "np.random.Generator", cut: int, shows: Shows, kind: str, number: int) -> Query:
-    """Return a ranking with tied documents, at most two of which are relevant, or with close scores."""
-    size = int(rng.integers(*{"long tied": LONG, "close": (4, TIED_DOCUMENTS + 1)}.get(kind, (2, cut + 6))))
-    relevance = rng.integers(0, rng.integers(2, 7), size) * (rng.random(size) < rng.uniform(0.3, 1))
-    tied = np.zeros(size, bool)
-    scores = np.array(sorted(rng.permutation(2 * size)[:size], reverse=True)) / 8 + 0.5
-    if kind == "close":
-        scores[:] = 0.05 + np.arange(size)[::-1] * 10.0 ** -CLOSE[number % len(CLOSE)]
-        groups = [(0, size, 2)]
-    else:
-        lengths = rng.integers(2, min(size, TIED_DOCUMENTS) + 1, 2)
-        first = int(rng.integers(0, max(1, min(cut, size - lengths[0] + 1))))
-        second = first + int(lengths[0])
-        groups = [(first, lengths[0], 1 + number % 2)]
-        if number % 2 == 0 and second < size - 1:
-            groups.append((second, min(lengths[1], size - second), 1))
-    for start, length, relevant in groups:
-        group = slice(start, start + length)
-        tied[group], relevance[group] = True, 0
-        if kind != "close":
-            scores[group] = scores[start]
-        relevance[start + rng.permutation(length)[:relevant]] = rng.permutation(5)[:relevant] + 1
-    retrieved, judged = np.ones((2, size), bool)
-    if shows.documents:
-        judged = ~tied | (relevance > 0) | (rng.random() < 0.7)
-        extra = int(rng.integers(0, 4))  # that were not retrieved
-        relevance, scores = np.append(relevance, rng.integers(1, 4, extra)), np.append(scores, np.zeros(extra))
-        retrieved, judged = np.append(retrieved, np.zeros(extra, bool)), np.append(judged, np.ones(extra, bool))
-        judged |= not (relevance * judged).any()
-    order = rng.permutation(len(scores))
-    return _query(rng, shows, scores[order], relevance[order], retrieved[order], judged[order])
-
-
-def _query(
-    rng: "np.random.Generator",
-    shows: Shows,
-    scores: Floats,
-    relevance: NDArray[np.int64],
-    retrieved: NDArray[np.bool_],
-    judged: NDArray[np.bool_],
-) -> Query:
-    """Return a ranking with documents of random ids."""
-    size = len(scores)
-    documents = [f"d{number}" for number in rng.permutation(3 * size)[:size] + 1]
-    if not shows.several:
-        one = int(relevance.argmax() if relevance.any() else rng.integers(size))
-        relevance, judged = np.eye(1, size, one, dtype=np.int64)[0], judged | (np.arange(size) == one)
-    if not shows.grades and not shows.documents:
-        relevance = np.minimum(relevance, 1)
-    elif not shows.grades:  # only relevant documents are known
-        relevance, judged = np.minimum(relevance, 1), judged & (relevance > 0)
-    run = {documents[at]: float(scores[at]) for at in np.flatnonzero(retrieved)}
-    order = range(size) if not shows.documents else rng.permutation(size)
-    qrels = {documents[at]: int(relevance[at]) for at in order if judged[at]}
-    query = Query(run, qrels, None)
-    return query._replace(run=in_order(ranked(query))) if not shows.scores else query
-
-
-# ndcg/explanations/asking.py: Asking a function about random rankings, in the form in which definitions explain most of its answers.
-
-MOST_DECIMALS = 6  # to which a function may round; with more, FLOAT32 is the tolerance
-FIRST_ASKED = (16, 64)  # rankings that tell the form and rule out most definitions; more if few are answered
-LEAST_ANSWERS = 6  # of these, and for each kind of rankings
-MOST_CALLS = 3
-IF_LITTLE_SHOWS = 5  # times as many rankings, if a function rounds to few decimals or answers few
+# Many rankings
 
 
 class Asked(NamedTuple):
@@ -11397,25 +11360,30 @@ class Asked(NamedTuple):
 def ask(function: NDCGFunction, call: Call, cases: int, seed: int) -> Asked:
     """Ask about rankings, again about kinds with few answers, and about many more if these answers show little."""
     asker, kinds = Asker(function, call), kinds_of(call.shows)
+    rows: list[tuple[int, Query, Answer]] = []
+    refused: list[int] = []
 
-    def ask_about(numbers: Sequence[int], attempt: int = 0) -> Iterator[tuple[int, Query, Answer]]:
-        with progress(len(numbers), "Asking", " rankings") as bar:
-            for number, query in zip(numbers, random_rankings(numbers, call.k, call.shows, seed, attempt), strict=True):
-                yield number, query, asker.answer(query)
-                bar.update(1)
+    def ask_about(numbers: Sequence[int], attempt: int = 0) -> None:
+        queries = random_rankings(numbers, call.k, call.shows, seed, attempt)
+        for number, query in tracked([*zip(numbers, queries, strict=True)], "Asking", " rankings"):
+            answer = asker.answer(query)
+            # A convention may have no value for a query; a function may also leave out one without documents.
+            if not answer.problem or (answer.problem in NO_VALUE and query.run):
+                rows.append((number, query, answer))
+            else:
+                refused.append(number)
 
-    rows = list(ask_about(range(cases)))
+    ask_about(range(cases))
+    has_refused = 2 * len(refused) > cases
     values = np.array([answer.value for _, _, answer in rows])
-    refused = [number for number, query, answer in rows if not _is_comparable(query, answer)]
-    of_kind = Counter(kinds[number % len(kinds)] for number, query, answer in rows if _is_comparable(query, answer))
+    of_kind = Counter(kinds[number % len(kinds)] for number, _, _ in rows)
     few = [number for number in refused if of_kind[kinds[number % len(kinds)]] < LEAST_ANSWERS]
     if np.isfinite(values).any():
         for attempt in (1, 2, 3):
-            rows += ask_about(few, attempt)
-        if tolerance_of(values) > VISIBLE or 2 * len(refused) > cases:
-            rows += ask_about(range(cases, cases * IF_LITTLE_SHOWS))
-    asked = Asked(asker, len(rows), 2 * len(refused) > cases)
-    rows = [(number, query, answer) for number, query, answer in rows if _is_comparable(query, answer)]
+            ask_about(few, attempt)
+        if tolerance_of(values) > VISIBLE or has_refused:
+            ask_about(range(cases, cases * IF_LITTLE_SHOWS))
+    asked = Asked(asker, len(rows) + len(refused), has_refused)
     if not any(math.isfinite(answer.value) for _, _, answer in rows):
         return asked
     values = np.array([[answer.value, answer.again] for _, _, answer in rows]).T
@@ -11423,14 +11391,6 @@ def ask(function: NDCGFunction, call: Call, cases: int, seed: int) -> Asked:
     close = np.array([kinds[number % len(kinds)] == "close" for number, _, _ in rows])
     queries = Queries(query for _, query, _ in rows)
     return asked._replace(answers=Answers(queries, values, plain, close, tolerance_of(values)))
-
-
-def _is_comparable(query: Query, answer: Answer) -> bool:
-    """Return whether an answer is a score, or no score for a query with retrieved documents.
-
-    Conventions may leave such a query out; a function may also leave out one without retrieved documents.
-    """
-    return not answer.problem or (answer.problem in NO_VALUE and bool(query.run))
 
 
 def decimals_of(values: Floats) -> int | None:
@@ -11503,7 +11463,15 @@ def likely_calls(function: NDCGFunction, k: int | None, forms: Sequence[str], se
     ]
     complete.sort(key=lambda each: each.explained, reverse=True)
     yield from (each for each in complete[:MOST_CALLS] if each.explained[:2] == complete[0].explained[:2])
-    others = _likeliest([each for each in found if each not in complete])
+
+    def likelihood(each: Candidate) -> tuple[Any, ...]:
+        answers = 4 * each.answered >= most
+        own = each.answered >= most > 0 and each.depends_on_sets and each.call.form != "sets"  # it makes these sets
+        return own, answers and not each.depends_on_sets, each.explained, each.is_varied
+
+    # two calls in one form, with the fewest facts if in doubt
+    others = sorted((each for each in found if each not in complete), key=likelihood, reverse=True)
+    others = [each for each in others if each.call.form == others[0].call.form and each.answered][:2] or others[:1]
     yield from others
     for call, first, *_ in others:
         values = first.values[0]
@@ -11515,42 +11483,24 @@ def _asked_first(function: NDCGFunction, call: Call, count: int, seed: int) -> C
     """Ask about the first rankings without ties: a few of them if none of these has an answer."""
     numbers, asker = tuple(islice(filter(is_plain, range(10**5)), count)), Asker(function, call)
     queries = plain_rankings(numbers, call.k, call.shows, seed)
-    values = np.full(count, np.nan)
-    for at, query in enumerate(queries.changed(())):
-        values[at] = asker.value(query)
+    values = np.array([asker.value(query) for query in queries.changed(())])
     answered = np.isfinite(values)
-    explained = _explained(values, expected_values(usual_definitions, queries)) if answered.any() else Explained()
     first = Answers(queries, values[None], answered, np.zeros(count, bool), tolerance_of(values))
+    explained = _explained(first) if answered.any() else Explained()
     of_sets = bool(answered.any()) and asker.depends_on_sets(queries.changed(()))
     is_varied = len(np.unique(values[answered])) > 1
     return Candidate(call, first, explained, float(answered.mean()), is_varied, of_sets)
 
 
-def _likeliest(found: Sequence[Candidate]) -> list[Candidate]:
-    """Return two calls of a function that no definition explains, in one form: with the fewest facts if in doubt."""
-    most = max((each.answered for each in found), default=0)
-
-    def likelihood(each: Candidate) -> tuple[Any, ...]:
-        answers = 4 * each.answered >= most
-        own = each.answered >= most > 0 and each.depends_on_sets and each.call.form != "sets"  # it makes these sets
-        return own, answers and not each.depends_on_sets, each.explained, each.is_varied
-
-    ordered = sorted(found, key=likelihood, reverse=True)
-    answered = [each for each in ordered if each.call.form == ordered[0].call.form and each.answered]
-    return answered[:2] or ordered[:1]
-
-
-def _explained(values: Floats, expected: Floats) -> Explained:
-    """Return how well the definition that explains values best does so."""
-    answered = np.isfinite(values)
+def _explained(first: Answers) -> Explained:
+    """Return how well the definition that explains answers best does so."""
+    values, answered = first.values[0], first.plain
     varied, flags = len(np.unique(values[answered])) > 1, {0.0, 1.0}.issuperset(values[answered])
-    known = np.isfinite(expected) & answered
-    telling = known & (expected != 0) & (expected != 1)
     slips = np.array([len(definition.slips) for definition in usual_definitions()])
-    best = []
-    for tolerance, scaled in product({FLOAT32, tolerance_of(values)}, (False, True)):
-        factors = factors_of(values, expected, tolerance) if scaled else np.ones(len(expected))
-        agree = known & (np.abs(values - factors[:, None] * expected) <= tolerance)
+    expected, best = expected_values(usual_definitions, first.queries), []
+    telling = (expected != 0) & (expected != 1)
+    for tolerance, scaled in product({FLOAT32, first.tolerance}, (False, True)):
+        _, known, agree = compared(usual_definitions, first._replace(tolerance=tolerance), scaled=scaled)
         some = 0 if flags and tolerance > FLOAT32 else (agree & telling).sum(axis=1) - scaled
         complete = varied & (flags | (some > 0)) & (agree == known).all(axis=1) & (known.sum(axis=1) >= LEAST_ANSWERS)
         exact = complete & (tolerance == FLOAT32)
@@ -11684,7 +11634,7 @@ class Check(Readable):
             was reported most often first.
         agreeing: the number of answers that agree with each convention.
         wanted: the convention that the function should compute; empty for any.
-        example: the smallest ranking on which the function and the nearest convention differ.
+        example: the smallest ranking on which the function and the nearest convention differ, if one is near.
         notes: side effects of the function, and the common trait of the rankings that differ.
         unordered: the number of answers for rankings with ties, if no order of tied documents explains them all, but
             each is the score of some order; else 0.
@@ -11743,18 +11693,15 @@ class Check(Readable):
         return not self.matches and max(self.agreeing.values(), default=0) < DOUBTFUL * self.answered
 
     def _tables(self) -> list[Table]:
+        tables = []
+        if self.example is not None:
+            tables = [[["rank", "document", "score", "relevance", "gain", "discount", "product"]]]
+            for rank, (document, score, relevance, *numbers) in enumerate(self.example.rows, start=1):
+                place = ["–", document, "–"] if score is None else [str(rank), document, f"{score:g}"]
+                tables[0].append([*place, "–" if relevance is None else f"{relevance:g}", *map(number_text, numbers)])
         best = sorted(self.agreeing.items(), key=lambda item: -item[1])[:NEAREST_SHOWN]
         counts = [["convention", "rankings that agree"], *([name, f"{count:,}"] for name, count in best)]
-        return [*self._example_tables(), *([counts] if best else [])]
-
-    def _example_tables(self) -> list[Table]:
-        if self.example is None or self.is_doubtful:
-            return []
-        rows = [["rank", "document", "score", "relevance", "gain", "discount", "product"]]
-        for rank, (document, score, relevance, *numbers) in enumerate(self.example.rows, start=1):
-            place = ["–", document, "–"] if score is None else [str(rank), document, f"{score:g}"]
-            rows.append([*place, "–" if relevance is None else f"{relevance:g}", *map(number_text, numbers)])
-        return [rows]
+        return [*tables, *([counts] if best else [])]
 
     def _remarks(self) -> list[str]:
         return [*self._verdict(), *self._difference(), *self.notes]
@@ -11816,7 +11763,7 @@ class Check(Readable):
 
     def _difference(self) -> Iterator[str]:
         """Yield the sums of the smallest ranking on which the function differs."""
-        if (example := self.example) is None or self.is_doubtful:
+        if (example := self.example) is None:
             return
         name, documents = result_name("nDCG", example.query.k), len(example.rows)
         sums = f"{number_text(math.fsum(row[-1] for row in example.rows))} / {number_text(example.ideal)}"
@@ -11828,10 +11775,10 @@ class Check(Readable):
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it in types that JSON has."""
-        example = self.example and self.example._asdict()
-        if example:
-            example["query"] = {name: getattr(example["query"], name) for name in ("run", "qrels", "k")}
-        return {**vars(self), "matches": [each._asdict() for each in self.matches], "example": example}
+        values: dict[str, Any] = without_nan(vars(self))
+        if self.example is not None:
+            del values["example"]["query"]["missing"]
+        return values
 
 
 def check(
@@ -11915,10 +11862,10 @@ def _slips(result: Check) -> float:
 
 def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
     """Compare answers with every definition."""
-    call, notes = asked.asker.call, tuple(_explanations_check_notes(asked))
-    result = Check("", call.form, call.k, asked.cases, 0, (), {}, wanted, notes=notes, is_binary=call.is_binary)
+    call, notes = asked.asker.call, [*_explanations_check_notes(asked)]
+    result = Check("", call.form, call.k, asked.cases, 0, (), {}, wanted, is_binary=call.is_binary)
     if asked.answers is None:
-        return result
+        return replace(result, notes=tuple(notes))
     rounded, of_0_and_1 = asked.answers.tolerance, {0.0, 1.0}.issuperset(asked.answers.values.flat)
     for tolerance in {FLOAT32: None, rounded: None} if of_0_and_1 else (rounded,):  # some definitions give only these
         answers = asked.answers._replace(tolerance=tolerance)
@@ -11938,29 +11885,25 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
         agreeing={name: int(np.count_nonzero(each)) for name, each in agree.items()},
     )
     differing = ~agree[result.nearest]
-    notes, example = result.notes, None
     if answers.tolerance > VISIBLE:
         decimals = decimals_of(answers.values)
         rounds = f"It rounds to {decimals} decimal{'s' * (decimals != 1)}"
-        notes = (f"{rounds}, which hides differences below {answers.tolerance:g}; ask for more cases.", *notes)
-    if differing.any() and not (unordered and result.status == 0):
+        notes.insert(0, f"{rounds}, which hides differences below {answers.tolerance:g}; ask for more cases.")
+    if differing.any() and not result.is_doubtful and not (unordered and result.status == 0):
         visible = differing & _differ_visibly(answers.values[0], expected[result.nearest], answers.tolerance)
         own = compress(queries.changed(()), visible if visible.any() else differing)
-        example = _smallest_example(asked.asker, own, result.nearest, answers.tolerance)
-        if not matches and not result.is_doubtful:
+        result = replace(result, example=_smallest_example(asked.asker, own, result.nearest, answers.tolerance))
+        if not matches:
             properties = properties_of(queries.rankings(range(result.answered), (), Options.parse()), result.k)
-            notes = (*in_common(properties, differing, "rankings", result.nearest), *notes)
+            notes[:0] = in_common(properties, differing, "rankings", result.nearest)
     if asked.asker.counts_duplicates():
-        notes = (*notes, f"{DUPLICATES_COUNTED.meaning}{DUPLICATES_COUNTED.reported}")
-    as_sets = asked.asker.in_form("sets")
-    if (
-        result.form == "ids"
-        and OF_A_SET not in asked.asker.habits
-        and as_sets.depends_on_sets(first.queries.changed(()))
-    ):
-        notes = (*notes, "If the relevant ids are a set, its answers depend on the order of that set.")
-    result = replace(result, example=example, notes=notes)
-    return replace(result, signature=_signature(result, answers)) if result.conventions else result
+        notes.append(f"{DUPLICATES_COUNTED.meaning}{DUPLICATES_COUNTED.reported}")
+    if result.form == "ids" and OF_A_SET not in asked.asker.habits:
+        as_sets = Asker(asked.asker.function, asked.asker.call._replace(form="sets"))
+        if as_sets.depends_on_sets(first.queries.changed(())):
+            notes.append("If the relevant ids are a set, its answers depend on the order of that set.")
+    signature = _signature(result, answers) if result.conventions else ""
+    return replace(result, notes=tuple(notes), signature=signature)
 
 
 def _explanations_check_notes(asked: Asked) -> Iterator[str]:
@@ -12428,21 +12371,6 @@ def legend_above(axes: Any) -> None:
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False)
 
 
-# ndcg/show/json_types.py: Convert results to the types that JSON has.
-
-def without_nan(value: Any, instead: Callable[[float], Any] = lambda number: None) -> Any:
-    """Return a value in JSON types: named tuples as dicts, `instead` of numbers that are not finite, others as text."""
-    if hasattr(value, "_asdict"):
-        value = value._asdict()
-    if isinstance(value, Mapping):
-        return {name: without_nan(each, instead) for name, each in value.items()}
-    if isinstance(value, (list, tuple, np.ndarray)):
-        return [without_nan(each, instead) for each in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return instead(value)
-    return value if value is None or is_real(value) or isinstance(value, (str, bool)) else str(value)
-
-
 # ndcg/explanations/combination.py: Describe options that give reported scores as a few changes of a convention, for Python and the shell.
 
 class Combination(NamedTuple):
@@ -12499,29 +12427,6 @@ class Combination(NamedTuple):
         return worded(self)
 
 
-def by_convention(
-    options: Mapping[str, Any], matter: Set[str], score: float, given: Mapping[str, Any], asked: Sequence[int | None]
-) -> Combination:
-    """Return a combination as changes to the convention that differs from it in the fewest relevant options.
-
-    Args:
-        options: the options, and the cutoff, or all cutoffs that the reported scores have.
-        matter: the options that may change the score.
-        score: the mean under these options.
-        given: the options that the caller set.
-        asked: the cutoffs of the reported scores, or of the caller.
-    """
-    cutoff = {} if options["k"] in (asked, *asked) else {"k": options["k"]}
-    chosen = {name: value for name, value in options.items() if name in matter and name not in given}
-
-    def changed(convention: str) -> dict[str, Any]:
-        usual = {**CONVENTIONS[convention].options, "judged_only": False}
-        return {name: value for name, value in chosen.items() if repr(value) != repr(usual[name])}
-
-    convention = min(CONVENTIONS, key=lambda name: len(changed(name)))
-    return Combination(convention, changed(convention) | cutoff, score, {**given, "k": options["k"]})
-
-
 def _python_text(value: Any) -> str:
     return 'float("nan")' if isinstance(value, float) and np.isnan(value) else repr(value)
 
@@ -12534,11 +12439,682 @@ def _shell_text(value: Any) -> str:
     return "all" if value is None else str(value)
 
 
-# ndcg/explanations/reported_values.py: Read the value of each query in the formats that programs write: files, text and mappings.
+# ndcg/explanations/search.py: Search for combinations of options that give reported scores, and for slips, for papers with their own code.
 
+USUAL_CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 1000, None)
+SHORT_RANKING = 10  # every cutoff is tried if no ranking has more documents than this
+OF_DCG = ("gain", "discount", "negative_relevance", "ties")  # as well as the options that change how rankings are read
+AVERAGING = ("zero_division", "missing")
+MOST_DOCUMENTS = 100_000  # the most documents for which slips are tried, since these are plain Python
+SLIPS_TRIED_ON = ("sklearn", "trec_eval", "ranx", "lightgbm", "spark")
+WIDER = 100  # matches by chance are counted in a window this many times as wide as the range of a match
+# The options that are searched, with their values. If values cannot differ on some rankings, only the first is tried.
+VALUES: dict[str, Sequence[Any]] = {
+    "gain": tuple(OPTIONS["gain"].words),
+    "discount": tuple(OPTIONS["discount"].words),
+    "ideal": tuple(OPTIONS["ideal"].words),
+    "score_dtype": tuple(OPTIONS["score_dtype"].words),
+    "ties": tuple(OPTIONS["ties"].words),
+    "zero_division": (0.0, 1.0, math.nan, PERFECT_IF_EMPTY),
+    "negative_relevance": ("clip", "keep"),
+    "judged_only": (False, True),
+    "missing": ("empty", "skip"),
+}
+
+
+class Evidence(NamedTuple):
+    """A reported score, or the reported values of all queries."""
+
+    scores: Floats  # the mean, as an array of one, or the value of each query; nan for a query without one
+    precision: float  # the tolerance of a match
+    cutoff: tuple[int | None, ...] = ()  # a tuple with the cutoff of the score; empty if it is unknown
+    of_queries: bool = False  # whether these are the values of the queries
+
+
+class Searched(NamedTuple):
+    """The rankings, the known options and the evidence of a search."""
+
+    read: Callable[[Options], Rankings]  # returns the rankings under some options
+    given: Mapping[str, Any]  # the options that are known
+    k: int | None  # the cutoff of the caller
+    weight: Floats | None  # the weight of each query
+    evidence: Sequence[Evidence]  # the reported scores; a combination must match all of them
+
+    @property
+    def of_queries(self) -> Evidence | None:
+        """The reported values of queries; None if scores were reported."""
+        return next((each for each in self.evidence if each.of_queries), None)
+
+    @property
+    def named_cutoffs(self) -> list[int | None]:
+        """The cutoffs of the reported scores; none if they are unknown."""
+        return list(dict.fromkeys(cutoff for each in self.evidence for cutoff in each.cutoff))
+
+    def values_of(self, name: str) -> Sequence[Any]:
+        """Return the values of an option to try."""
+        return (self.given[name],) if name in self.given else VALUES[name]
+
+    def reported_of(self, means: Floats, cutoffs: Sequence[int | None]) -> Floats:
+        """Select the means to compare with the evidence from those at all cutoffs: a row for each combination."""
+        if self.named_cutoffs:
+            return means[[cutoffs.index(each.cutoff[0]) for each in self.evidence]][np.newaxis]
+        return means[:, np.newaxis]
+
+    def are_near(self, scores: Floats) -> Mask:
+        """Return which rows of these means match all evidence."""
+        near = [abs(scores[:, at] - each.scores[0]) <= each.precision for at, each in enumerate(self.evidence)]
+        return np.asarray(np.all(near, axis=0))
+
+    def has_evidence(self, values: Floats) -> bool:
+        """Return whether values of queries match all evidence, at its cutoffs or that of the caller."""
+        if self.of_queries is not None:
+            return bool(_near(values[0], self.of_queries).all())
+        means = _means_of(values, self.weight)
+        return bool(self.are_near(self.reported_of(means, self.named_cutoffs or [self.k])).all())
+
+
+def search(searched: Searched) -> "Matches":
+    """Try combinations of the options that are unknown, but only one of those that cannot differ on these rankings."""
+    readings, without_score = _readings(searched)
+    longest = max((int(np.diff(each.rankings.offsets).max()) for each in readings), default=0)
+    cutoffs = {ideal: _cutoffs(searched, ideal, longest) for ideal in searched.values_of("ideal")}
+    matches = Matches(searched, without_score)
+    total = len(cutoffs) * sum(math.prod(map(len, each.grid.values())) for each in readings)
+    with progress(total, "Searching", " options") as bar:
+        for reading in readings:
+            for scored in _scored_choices(searched, reading, cutoffs):
+                matches.add(scored)
+                bar.update(1)
+    matches.combinations.sort(key=lambda each: (len(each.changed), list(CONVENTIONS).index(each.convention)))
+    return matches
+
+
+class _Reading(NamedTuple):
+    """The rankings as some options read them."""
+
+    chosen: dict[str, Any]  # the options that read them
+    matter: frozenset[str]  # the options that may change the nDCG of a query
+    grid: dict[str, Sequence[Any]]  # the values to try of the other options that the DCG depends on
+    rankings: Rankings
+
+
+class _Scored(NamedTuple):
+    """The values of queries under some options."""
+
+    chosen: dict[str, Any]  # the options, except those in `AVERAGING`
+    matter: frozenset[str]  # the options that may change the values
+    cutoffs: Sequence[int | None]  # the cutoff of each row
+    values: Floats  # the nDCG of each query at each cutoff; nan without an ideal DCG
+    skipped: Mask  # the queries that `missing="skip"` skips
+    perfect: Mask  # the queries that `zero_division="perfect_if_empty"` counts as 1
+
+
+def _readings(searched: Searched) -> tuple[list[_Reading], dict[str, str]]:
+    """Return the distinct readings of the rankings, and the error of each option under which they cannot be read."""
+    readings: list[_Reading] = []
+    without_score: dict[str, str] = {}
+
+    def read(name: str, chosen: Mapping[str, Any]) -> Rankings | None:
+        try:
+            return searched.read(Options.parse(k=1, **{**searched.given, **chosen}))
+        except ValueError as error:
+            without_score[f"{name}={chosen[name]}"] = Message(marked(error))
+            return None
+
+    for judged_only in searched.values_of("judged_only"):
+        if readings and not properties_of(readings[0].rankings, None)["unjudged documents"].any():
+            break
+        read_as = []
+        for score_dtype in (dtypes := searched.values_of("score_dtype")):
+            chosen = {"judged_only": judged_only, "score_dtype": score_dtype}
+            if (rankings := read("score_dtype", chosen)) is not None:
+                read_as.append((chosen, rankings, len(rankings.queries_of_ties())))
+        same = len(read_as) == len(dtypes) and len({ties for *_, ties in read_as}) == 1  # 32 bits can only add ties
+        for chosen, rankings, ties in read_as[: 1 if same else None]:
+            has_negative = properties_of(rankings, None)["a negative relevance"].any()
+            idle = {"score_dtype": same, "ties": not ties, "negative_relevance": not has_negative}
+            matter = {name for name in VALUES if name not in AVERAGING and not idle.get(name)}
+            grid = {name: searched.values_of(name)[: None if name in matter else 1] for name in OF_DCG}
+            if ties and read("ties", {**chosen, "ties": "docid"}) is None:
+                grid["ties"] = [each for each in grid["ties"] if each != "docid"]
+            readings.append(_Reading(chosen, frozenset(matter), grid, rankings))
+    return readings, without_score
+
+
+def _scored_choices(
+    searched: Searched, reading: _Reading, cutoffs: Mapping[str, Sequence[int | None]]
+) -> Iterator[_Scored]:
+    """Yield the values of queries under each choice of the options that they depend on, at the cutoffs of each ideal.
+
+    The DCG does not depend on the ideal, and the ideal DCG does not depend on ties, so each is summed only once.
+    """
+    every = list(dict.fromkeys(chain.from_iterable(cutoffs.values())))
+    *outer, orders = (reading.grid[name] for name in OF_DCG)
+    for choice in product(*outer):
+        chosen = {**reading.chosen, **dict(zip(OF_DCG, choice, strict=False))}
+        try:
+            options = Options.parse(k=1, **{**searched.given, **chosen})
+        except ValueError:  # this discount does not allow this base of the logarithm
+            continue
+        ideals = {ideal: _sums_at(searched, {**chosen, "ideal": ideal}, "IDCG", of) for ideal, of in cutoffs.items()}
+        if not any(ideals.values()):
+            continue
+        skipped, perfect = _skipped_and_perfect(searched, chosen)
+        turned = sign(discounts(1, options.log_base, options.discount))
+        for ties in orders:
+            dcg = _sums_at(searched, {**chosen, "ties": ties}, "DCG", every)
+            for ideal, idcg in ideals.items():
+                known = [cutoff for cutoff in cutoffs[ideal] if cutoff in dcg and cutoff in idcg]
+                if known and (known == cutoffs[ideal] or not searched.named_cutoffs):
+                    above, below = (np.stack([each[cutoff] for cutoff in known]) for each in (dcg, idcg))
+                    with np.errstate(divide="ignore", invalid="ignore"):
+                        values = ratio(above, below, negative=True, sign=turned, zero_division=np.nan)
+                    all_chosen = {**chosen, "ideal": ideal, "ties": ties}
+                    yield _Scored(all_chosen, reading.matter, known, values, skipped, perfect)
+
+
+def _sums_at(
+    searched: Searched, chosen: Mapping[str, Any], measure: str, cutoffs: Sequence[int | None]
+) -> dict[int | None, Floats]:
+    """Return the DCG or the ideal DCG of each query at each cutoff at which these options have one."""
+    if not cutoffs:
+        return {}
+    options = Options.parse(measures=[result_name(measure, each) for each in cutoffs], **{**searched.given, **chosen})
+    rankings = searched.read(options)
+    try:
+        sums = measure_queries(**rankings.arrays(), **options.scoring)[measure]
+    except ValueError as error:  # the results of the conventions show the error
+        if len(cutoffs) == 1 or getattr(error, "position", None) is not None:  # the same error at every cutoff
+            return {}
+        alone = (_sums_at(searched, chosen, measure, [each]) for each in cutoffs)
+        return {cutoff: sums for each in alone for cutoff, sums in each.items()}
+    return dict(zip(cutoffs, sums, strict=True))
+
+
+def _skipped_and_perfect(searched: Searched, chosen: Mapping[str, Any]) -> tuple[Mask, Mask]:
+    """Return which queries are missing, and which empty ones count as perfect, according to `compute`."""
+    how = {"ideal": "truncated", "zero_division": PERFECT_IF_EMPTY}
+    options = Options.parse(k=1, **{**searched.given, **chosen, **how})
+    rankings = searched.read(options)
+    values = measure_queries(**rankings.arrays(), **options.scoring)["nDCG"][0]
+    return rankings.lacking(), (values == 1) & (rankings.counts()["retrieved"] == 0)
+
+
+_Averaging = tuple[float | str, str, set[str]]  # `zero_division`, `missing`, and those of them that may change a value
+
+
+def _averagings(searched: Searched, scored: _Scored) -> Iterator[_Averaging]:
+    """Yield the ways to count empty and missing queries, but only one of those that cannot differ."""
+    empty = np.isnan(scored.values)
+    some_skipped, all_empty = bool(scored.skipped.any()), bool(empty[:, scored.skipped].all())
+    for at, missing in enumerate(searched.values_of("missing")[: None if some_skipped else 1]):
+        filled = bool((empty & ~scored.skipped if missing == "skip" else empty).any())
+        for zero in searched.values_of("zero_division")[: None if filled else 1]:
+            skips = some_skipped and not (all_empty and _is_nan(zero))
+            if skips or at == 0:
+                matter = {"zero_division": filled, "missing": skips}
+                yield zero, missing, {name for name, matters in matter.items() if matters}
+
+
+class Matches:
+    """The combinations that match, and the scores of all that were tried, without the values of queries."""
+
+    def __init__(self, searched: Searched, without_score: Mapping[str, str]) -> None:
+        self.searched = searched
+        self.without_score = without_score  # options by which the rankings cannot be read, with the error of each
+        self.combinations: list[Combination] = []
+        self.tried = 0  # how many combinations
+        self.nearest: Combination | None = None  # the combination that gives most of the reported values of queries
+        self.agreeing: Mask | None = None  # the queries that have the same value under it
+        self._values: set[int] = set()  # hashes of the values of matching combinations
+        self._scores: list[Floats] = []  # scores of all combinations, a column for each evidence
+
+    @property
+    def distinct(self) -> int:
+        """The number of matching combinations that differ in the value of some query."""
+        return len(self._values)
+
+    @property
+    def by_chance(self) -> float:
+        """The number that would match by chance, from the scores near the reported one; nan if unknown."""
+        return _by_chance(np.concatenate(self._scores), self.searched.evidence) if self._scores else math.nan
+
+    def add(self, scored: _Scored) -> None:
+        """Compare values of queries with the reported scores, for each way to count empty and missing queries."""
+        searched = self.searched
+        for averaging in _averagings(searched, scored):
+            values = _averaged(scored, averaging)
+            if searched.of_queries is None:
+                scores = searched.reported_of(_means_of(values, searched.weight), scored.cutoffs)
+                matching = searched.are_near(scores)
+                self._scores.append(scores[~np.isnan(scores).any(axis=1)])
+                self.tried += len(self._scores[-1])
+            else:
+                agreeing = _near(values, searched.of_queries)
+                self.tried += len(agreeing)
+                matching, row = np.all(agreeing, axis=1), int(np.sum(agreeing, axis=1).argmax())
+                if self.agreeing is None or np.count_nonzero(agreeing[row]) > np.count_nonzero(self.agreeing):
+                    self.agreeing, self.nearest = agreeing[row], self._combination(scored, averaging, row, values)
+            for row in np.flatnonzero(matching).tolist():
+                self.combinations.append(self._combination(scored, averaging, row, values))
+                of_row = values if searched.named_cutoffs else values[row]
+                self._values.add(hash((of_row.round(9) + 0.0).tobytes()))
+
+    def _combination(self, scored: _Scored, averaging: _Averaging, row: int, values: Floats) -> Combination:
+        """Return a combination as changes of the convention that differs from it in the fewest options that matter."""
+        (zero, missing, matter), named, given = averaging, self.searched.named_cutoffs, self.searched.given
+        k: Any = scored.cutoffs[row] if len(named) <= 1 else named
+        options = {**scored.chosen, "zero_division": zero, "missing": missing}
+        chosen = {name: options[name] for name in options if name in scored.matter | matter and name not in given}
+
+        def changed(convention: str) -> dict[str, Any]:
+            usual = {**CONVENTIONS[convention].options, "judged_only": False}
+            return {name: value for name, value in chosen.items() if repr(value) != repr(usual[name])}
+
+        convention = min(CONVENTIONS, key=lambda name: len(changed(name)))
+        asked = named or [self.searched.k]
+        cutoff = {} if k in (asked, *asked) else {"k": k}
+        score = float(_means_of(values[0 if named else row][np.newaxis], self.searched.weight)[0])
+        return Combination(convention, changed(convention) | cutoff, score, {**given, "k": k})
+
+
+def _averaged(scored: _Scored, averaging: _Averaging) -> Floats:
+    """Return the values that count in the mean: nan for a query that does not count."""
+    zero, missing, _ = averaging
+    empty = scored.perfect.astype(np.float64) if isinstance(zero, str) else zero
+    averaged = np.where(np.isnan(scored.values), empty, scored.values)
+    if missing == "skip":
+        averaged[:, scored.skipped] = np.nan
+    return averaged
+
+
+def conventions_with(searched: Searched) -> list[str]:
+    """Return the conventions that match all evidence."""
+    cutoffs = searched.named_cutoffs or [searched.k]
+    names = []
+    for name in CONVENTIONS:
+        try:
+            options = Options.parse(
+                measures=[result_name("nDCG", cutoff) for cutoff in cutoffs], **{**searched.given, "convention": name}
+            )
+            rankings = searched.read(options)
+            with UserTerms(rankings):
+                values = measure_rankings(rankings, options)["nDCG"]
+        except ValueError:  # the explanation says why it has no score
+            continue
+        rows = [row for _, _, row in options.results]
+        if searched.has_evidence(values[rows]):
+            names.append(name)
+    return names
+
+
+def _is_nan(value: float | str) -> bool:
+    return isinstance(value, float) and math.isnan(value)
+
+
+def _near(values: Floats, evidence: Evidence) -> Mask:
+    differences = np.abs(values - evidence.scores)
+    return np.asarray((differences <= evidence.precision) | (np.isnan(values) & np.isnan(evidence.scores)))
+
+
+def _means_of(values: Floats, weight: Floats | None) -> Floats:
+    """Return the mean at each cutoff over the queries that have a value."""
+    shares = np.ones(values.shape[1]) if weight is None else weight
+    has_value = ~np.isnan(values)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray((np.where(has_value, values, 0) @ shares) / (has_value @ shares))
+
+
+def _by_chance(scores: Floats, evidence: Sequence[Evidence]) -> float:
+    """Estimate how many combinations would match by chance: as many as match other scores near the reported ones.
+
+    Scores are counted in a window around the reported ones, without those that match. It is `WIDER` times as wide as
+    the range of a match, but at most a standard deviation, since the middle has more scores than the ends; and it is
+    as wide as the part of it between the lowest and the highest score. If it is hardly wider than the range of a match,
+    as with one digit, all matches may be by chance.
+
+    Args:
+        scores: the scores of all combinations, a column for each evidence.
+        evidence: the reported scores.
+    """
+    if not len(scores):
+        return math.nan
+    near, wide = np.ones((2, len(scores)), bool)
+    near_width = wide_width = 1.0
+    for column, each in zip(scores.T, evidence, strict=True):
+        reach = max(each.precision, min(WIDER * each.precision, column.std() / 2))
+        away = np.abs(column - each.scores[0])
+        low, high = column.min() - each.scores[0], column.max() - each.scores[0]
+        near, wide = near & (away <= each.precision), wide & (away <= reach)
+        near_width *= max(0, min(high, each.precision) - max(low, -each.precision))
+        wide_width *= max(0, min(high, reach) - max(low, -reach))
+    if wide_width < 2 * near_width or not near_width:
+        return float(np.count_nonzero(near))
+    return float(np.count_nonzero(wide & ~near) * near_width / (wide_width - near_width))
+
+
+def _cutoffs(searched: Searched, ideal: str, longest: int) -> list[int | None]:
+    """Return the cutoffs to try with an ideal: the known ones, else one of each group that counts the same ranks.
+
+    The caller's comes first, then those next to it, the usual ones, and all cutoffs of short rankings.
+    """
+
+    def has_ideal(cutoff: int | None) -> bool:
+        try:
+            Options.parse(k=cutoff, **{**searched.given, "ideal": ideal})
+        except ValueError:  # a full ideal needs a cutoff that is not too large
+            return False
+        return True
+
+    if named := searched.named_cutoffs:
+        return named if all(map(has_ideal, named)) else []
+    k = searched.k
+    near = [None] if k is None else [each for each in (k, k + 1, k - 1) if each > 0]
+    of_short = range(1, SHORT_RANKING + 1) if longest <= SHORT_RANKING else ()
+    cutoffs = list(filter(has_ideal, dict.fromkeys([*near, *USUAL_CUTOFFS, *of_short])))
+    whole = [each for each in cutoffs if each is None or each >= longest] if ideal != "full" else []
+    return [each for each in cutoffs if each not in whole[1:]]
+
+
+# Slips
+
+
+class FoundSlip(NamedTuple):
+    """A slip that gives the reported scores."""
+
+    slip: Slip
+    convention: str  # the convention that it is made on
+    changed: dict[str, Any]  # `discount` and `zero_division`, if they differ from the convention's
+    as_given: bool  # whether the slip gives the scores only if they are not read as percentages
+    score: Callable[[Options], float]  # returns the score with the slip under some options, at the first cutoff
+
+    def __str__(self) -> str:
+        return str(Combination(self.convention, self.changed, math.nan))
+
+
+class SlipSearch:
+    """The rankings as queries that slips can change, and the reported scores."""
+
+    def __init__(self, searched: Searched, inputs: Inputs, as_given: Sequence[Evidence]) -> None:
+        # as_given: the scores before they were read as percentages
+        self.searched, self.as_given = searched, searched._replace(evidence=as_given)
+        # rankings are in descending order in any case, but ids have the scores of the input
+        self.given = {name: value for name, value in searched.given.items() if name != "score_order"}
+        options = Options.parse(k=searched.k, **searched.given)
+        if options.labels is not None:  # the relevances in rankings are the gains of labels
+            self.given |= {name: options.scoring[name] for name in OF_GAINS}
+        descending = options.score_order == "descending"
+        rankings = searched.read(options)
+        by_ids = (
+            descending and options.labels is None and have_ids(inputs) and searched.given.get("ignore_index") is None
+        )
+        is_small = len(rankings.relevance) <= MOST_DOCUMENTS
+        cutoffs = (searched.named_cutoffs or [searched.k]) if is_small else []
+        self.queries = [
+            Queries(queries_by_ids(inputs, rankings.names(), k) if by_ids else queries_of(rankings, k)) for k in cutoffs
+        ]
+
+    def found(self) -> list[FoundSlip]:
+        """Return the slips that give the reported scores, except those that equal an option of `compute`.
+
+        If none does so with the discounts of conventions, the others that have a name are tried on values of queries
+        or several scores; a single score would match many of these by chance.
+        """
+        slips = [*self._found({})]
+        is_enough = len(self.queries) > 1 or self.searched.of_queries is not None
+        if not slips and is_enough and "discount" not in self.given:
+            slips = [each for discount in DISCOUNTS for each in self._found({"discount": discount})]
+        return slips
+
+    def _found(self, changed_discount: Mapping[str, str]) -> Iterator[FoundSlip]:
+        slips = [slip for slip in SLIPS if not slip.is_option and self.queries]
+        for slip in tracked(slips, "Trying", " slips"):
+            for convention, changed, values in self._values(slip, changed_discount):
+                gives = self.searched.has_evidence(values)
+                if gives or self.as_given.has_evidence(values):
+                    yield FoundSlip(slip, convention, changed, not gives, partial(self.score, slip))
+                    break
+
+    def score(self, slip: Slip, options: Options) -> float:
+        """Return the score with a slip, under some options, at the first cutoff."""
+        chosen = {name: getattr(options, name) for name in CHOICES}
+        chosen |= {name: options.scoring[name] for name in OF_GAINS}
+        return mean("nDCG", slip.scores(self.queries[0], {**self.given, **chosen}), self.searched.weight)
+
+    def _values(self, slip: Slip, discount: Mapping[str, str]) -> Iterator[tuple[str, dict[str, Any], Floats]]:
+        """Yield the values of queries at each cutoff, under each convention and number for empty queries."""
+        for convention in SLIPS_TRIED_ON:
+
+            def scores(zero_division: float, convention: str = convention) -> Floats:
+                options = {"convention": convention, "zero_division": zero_division, **self.given, **discount}
+                return np.array([slip.scores(each, options) for each in self.queries])
+
+            try:
+                values = scores(math.nan)
+            except ValueError:  # these rankings have no score under the convention
+                continue
+            empty = np.isnan(values)
+            if "zero_division" in self.given or not empty.any():
+                yield convention, {**discount}, values
+                continue
+            usual, missing = (self.given.get(name, getattr(CONVENTIONS[convention], name)) for name in AVERAGING)
+            if missing == "skip":
+                empty &= ~np.isnan(scores(0.0))
+            for zero in dict.fromkeys((usual, 0.0, 1.0, math.nan)):
+                changed = {} if zero == usual else {"zero_division": zero}
+                yield convention, {**discount, **changed}, np.where(empty, zero, values)
+
+
+# ndcg/explanations/reported.py: Read reported scores: one score, scores at several cutoffs, or a value per query, with the precision of a match.
+
+HALF_UNIT = 0.5000005  # of the last digit: half of it may be rounded up or down
+# The least tolerances, however many digits a score has
+OF_32_BITS = 1e-6  # of a score that 32 bits hold, because some libraries compute in these
+MEAN_OF_32_BITS = 2e-7  # of any other, which may be the mean of values of 32 bits
+REORDERED = 1e-9  # of the convention that comes closest: it may sum in another order
+NAMED = re.compile(r"nDCG(@[1-9]\d*)?")
 WITHOUT_VALUE = ("nan", "none", "null", "-", "")  # texts that mean that a query has no value
 NDCG = re.compile(r"ndcg(?:(?:_cut[_.]|@)([1-9]\d*))?", re.IGNORECASE)  # including trec_eval's name
 OTHERS = ("run", "slice", "measure")  # columns that contain neither queries nor values
+_Cutoff = tuple[int | None, ...]  # of a score; empty if it is to be found
+
+
+class _Number(NamedTuple):
+    """A score from 0 to 1, or the value of a query."""
+
+    value: float
+    precision: float  # half a unit of its last digit
+    least: float  # the tolerance of a match, however many digits it has
+
+
+class Reported(NamedTuple):
+    """Scores that somebody reported."""
+
+    given: Mapping[_Cutoff, Any]  # the scores as they were given
+    scores: Sequence[_Number]
+    percent: bool  # whether a score was given in percent
+    values: Any  # the value of each query, in order or by id; None if scores were reported
+    k: int | None
+
+    @classmethod
+    def read(cls, got: Any, k: Any) -> "Reported":
+        """Read the reported scores: a score, scores by name, or the value of each query, also as a file or its lines.
+
+        Raises:
+            ValueError: it is not one of these.
+        """
+        if isinstance(got, str) and "\n" in got:
+            got, k = _explanations_reported_values_of(got.encode(), k)
+        elif _is_file(got):
+            path = os.fsdecode(got)
+            got, k = _explanations_reported_values_of(_content_of(path), k, f"got: {path}")
+        elif isinstance(got, str) and "@" in got:
+            got = dict(_named_score(each) for each in got.split(","))
+        elif isinstance(got, Mapping) and any(isinstance(each, Mapping) for each in got.values()):
+            got, k = _explanations_reported_values_of(got, k)
+        of_names = isinstance(got, Mapping) and bool(got) and all(NAMED.fullmatch(str(name)) for name in got)
+        if not of_names and (isinstance(got, (Mapping, list, tuple)) or getattr(got, "ndim", 0) == 1):
+            return cls({}, (), False, got, k)
+        if of_names and k is not None:
+            raise ValueError(f"k={shown(k)} and got={shown(dict(got))} both give cutoffs; give one of the two")
+        given: dict[_Cutoff, Any] = {(): got}
+        if of_names:
+            given = {(int(name[5:]) if name[5:] else None,): each for name, each in got.items()}
+        first, *_ = next(iter(given)) or (k,)
+        return cls._of(given, first)
+
+    @classmethod
+    def _of(cls, given: Mapping[_Cutoff, Any], k: int | None, highest: float = 1) -> "Reported":
+        """Return scores, which are percentages if they have a percent sign or are above the highest."""
+        scores, are_percents = zip(*(_score(each, highest) for each in given.values()), strict=True)
+        return cls(given, scores, any(are_percents), None, k)
+
+    @property
+    def words(self) -> str:
+        """The scores as text."""
+        if self.values is not None:
+            return "these values of queries"
+        names = [f"{result_name('nDCG', *cutoff)} " if cutoff else "" for cutoff in self.given]
+        return " and ".join(f"{name}{score.value:g}" for name, score in zip(names, self.scores, strict=True))
+
+    @property
+    def subject(self) -> str:
+        """The scores at the beginning of a sentence, with its verb."""
+        return f"{self.words[0].replace('t', 'T')}{self.words[1:]} {'is' if len(self.scores) == 1 else 'are'}"
+
+    @property
+    def score(self) -> float:
+        """The score, or the first of several; nan for the values of queries."""
+        return self.scores[0].value if self.scores else math.nan
+
+    def as_given(self) -> "Reported":
+        """Return the scores before they were read as percentages, since a DCG may be above 1."""
+        return self if self.values is not None else self._of(self.given, self.k, math.inf)
+
+    def evidence(self, rankings: Rankings, *, exact: bool = False) -> list[Evidence]:
+        """Return the evidence that a combination of options must match, exactly or as other libraries compute.
+
+        Raises:
+            ValueError: the values belong to other queries than those of the rankings.
+        """
+        if self.values is None:
+            return [
+                Evidence(np.array([score.value]), max(REORDERED if exact else score.least, score.precision), cutoff)
+                for cutoff, score in zip(self.given, self.scores, strict=True)
+            ]
+        values = self.values
+        if isinstance(values, Mapping):
+            values = _in_order_of_queries(values, rankings)
+        if len(values) != rankings.queries:
+            raise InputError(
+                f"{len(values)} values for {rankings.queries} queries; give the value of each query", "got"
+            )
+        scores, are_rounded = zip(*map(_value_of_query, values), strict=True)
+        numbers, precisions, tolerances = map(np.array, zip(*scores, strict=True))
+        precision = precisions.min() if any(are_rounded) else 0.0  # values such as 0.5 show fewer digits than others
+        return [Evidence(numbers, max(REORDERED if exact else tolerances.min(), precision), of_queries=True)]
+
+
+def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[Any]:
+    """Return the values in the order of the queries; None for queries that programs omit because they have no value."""
+    names = rankings.names()
+    if names and not isinstance(names[0], str) and all(isinstance(each, str) for each in values):  # values from a file
+        values = {int(name) if name.isdecimal() else name: value for name, value in values.items()}
+    may_lack = rankings.lacking() | (rankings.counts()["relevant"] == 0)
+    missing = [name for name, may in zip(names, may_lack, strict=True) if name not in values and not may]
+    if missing:
+        some = f"query {shown(missing[0])} is missing ({len(missing)} such queries)"
+        raise InputError(f"{some}; give the value of each query, None for a query without one", "got")
+    if unknown := values.keys() - set(names):
+        raise InputError(f"query {shown(min(unknown, key=str))} is not in the references", "got")
+    return [values.get(name) for name in names]
+
+
+def _named_score(text: str) -> tuple[str, str]:
+    """Return the name and the score of text such as 0.31@5."""
+    score, _, cutoff = text.strip().partition("@")
+    if NAMED.fullmatch(name := f"nDCG@{cutoff}") is None:
+        raise InputError(f"{mark('got')} must be scores with their cutoffs, such as 0.31@5,0.283@10; got {shown(text)}")
+    return name, score
+
+
+def _is_file(got: Any) -> bool:
+    """Return whether this is a file or a pipe, and not a number."""
+    if not isinstance(got, (str, os.PathLike)) or (isinstance(got, str) and _decimal(got).is_finite()):
+        return False
+    return os.path.exists(got) and not os.path.isdir(got)
+
+
+def _value_of_query(value: Any) -> tuple[_Number, bool]:
+    """Return the value of a query, and whether it was surely rounded.
+
+    Numbers such as 1.0 and 0.5 may have few digits anyway. The value may be above 1, but is not a percentage.
+
+    >>> [_value_of_query(each)[1] for each in (0.5, "0.5000")]
+    [False, True]
+    """
+    if value is None or (is_real(value) and math.isnan(value)):  # a query without a value
+        return _Number(math.nan, math.inf, OF_32_BITS), False
+    number, exponent = _decimal(value), _exponent(value)
+    if exponent is None or not math.isfinite(float(number)):
+        raise InputError(f"{mark('got')} must hold a number for each query; got {shown(value)}")
+    fewest = _exponent(float(number))
+    may_be_exact = number == Decimal(float(number)) and fewest is not None and exponent >= fewest
+    value = float(number)
+    return _Number(value, HALF_UNIT * 10.0**exponent, _least_tolerance(value)), not may_be_exact
+
+
+def _least_tolerance(number: float) -> float:
+    """Return how much a score may differ from the same in 64 bits, however many digits it has.
+
+    >>> [_least_tolerance(each) for each in (2 / 3, float(np.float32(2 / 3)), 0.6666667)]
+    [2e-07, 1e-06, 1e-06]
+    """
+    with np.errstate(over="ignore"):
+        single = np.float32(number)
+    return OF_32_BITS if number in (float(single), float(str(single))) else MEAN_OF_32_BITS
+
+
+def _decimal(value: Any) -> Decimal:
+    """Return a number with all of its original digits; nan if it is not a number."""
+    plain = value.item() if getattr(value, "ndim", None) == 0 else value  # the number in an array or a tensor
+    text = str(plain) if isinstance(plain, (str, Decimal)) else repr(float(plain)) if is_real(plain) else ""
+    try:
+        return Decimal(text.strip().removesuffix("%"))
+    except InvalidOperation:
+        return Decimal("nan")
+
+
+def _exponent(value: Any) -> int | None:
+    """Return the power of ten of the last digit of a number; None if it is not a finite number."""
+    exponent = _decimal(value).as_tuple().exponent
+    return exponent if isinstance(exponent, int) else None
+
+
+def _score(got: Any, highest: float) -> tuple[_Number, bool]:
+    """Return a score, and whether it is a percentage: it has a percent sign, or is above the highest.
+
+    Raises:
+        ValueError: it is not a score.
+    """
+    number, exponent = _decimal(got), _exponent(got)
+    if exponent is None or not -300 < exponent < 3 or not -100 <= number <= 100:
+        by_query = mark("file of got", said="a file that holds the value of each query", before=", or ")
+        file = by_query if isinstance(got, (str, os.PathLike)) else ""
+        raise InputError(
+            f"{mark('got')} must be an nDCG, such as 0.5921, or in percent, such as 59.21{file}; got {shown(got)}"
+        )
+    percent = abs(number) > highest or str(got).strip().endswith("%")
+    if exponent >= 0 and abs(number) <= 1 and not percent:
+        raise InputError(
+            f"{mark('got')} must have digits after the point, such as 1.000; many scores round to {shown(got)}"
+        )
+    scale = 100 if percent else 1
+    score, least = float(number / scale), max(_least_tolerance(float(each)) for each in (number, number / scale))
+    return _Number(score, HALF_UNIT * 10.0**exponent / scale, least), percent
+
+
+# The values of queries
 
 
 class _Row(NamedTuple):
@@ -12550,41 +13126,27 @@ class _Row(NamedTuple):
     run: Any = None  # the name of the run; None if it has none
 
 
-def values_in_file(path: str, k: Any) -> tuple[Any, Any]:
-    """Return the values of queries in a file, by query or in order, and their cutoff.
-
-    The file may be compressed, or a pipe. It contains lines of `query value`, of `measure query value` as printed by
-    trec_eval -q, or of values alone; or CSV, TSV, JSON or JSON Lines, as written by ndcg score -q. A query without a
-    value has nan, None, null, a dash or nothing.
-
-    Args:
-        path: the file.
-        k: the cutoff of the nDCG; None for the whole list, or for the cutoff of the only nDCG.
-
-    Raises:
-        ValueError: names the file, and the line.
-    """
+def _content_of(path: str) -> bytes:
+    """Return the content of a file or a pipe, which may be compressed; an error names it."""
     try:
-        content = read_content(path)
+        return read_content(path)
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}", "got") from None
     except ValueError as error:
         raise InputError(f"{error}", "got") from None
-    return _explanations_reported_values_chosen(f"got: {path}", _rows_of_text(content), k)
 
 
-def values_in_text(text: str, k: Any) -> tuple[Any, Any]:
-    """Return the values of queries in text, as `values_in_file` does."""
-    return _explanations_reported_values_chosen("got", _rows_of_text(text.encode()), k)
+def _explanations_reported_values_of(content: bytes | Mapping[Any, Any], k: Any, name: str = "got") -> tuple[Any, Any]:
+    """Return the values of queries in text or a mapping, by query or in order, and their cutoff.
 
+    Text has lines of `query value`, of `measure query value` as printed by trec_eval -q, or of values alone; or it is
+    CSV, TSV, JSON or JSON Lines, as written by ndcg score -q. A query without a value has nan, None, null, a dash or
+    nothing. A mapping is a saved report or `{query: {measure: value}}`.
 
-def values_in_mapping(values: Mapping[Any, Any], k: Any) -> tuple[Any, Any]:
-    """Return the values in a saved report or in `{query: {measure: value}}`, as `values_in_file` does."""
-    return _explanations_reported_values_chosen("got", _rows_of_json(values), k)
-
-
-def _explanations_reported_values_chosen(name: str, rows: Iterable[_Row], k: Any) -> tuple[Any, Any]:
-    """Return the values of the nDCG at a cutoff, by query or in order, and the cutoff.
+    Args:
+        content: the text or the mapping.
+        k: the cutoff of the nDCG; None for the whole list, or for the cutoff of the only nDCG.
+        name: what errors call it.
 
     Raises:
         ValueError: there is no such nDCG or several, there are several runs, or two values of a query.
@@ -12592,7 +13154,7 @@ def _explanations_reported_values_chosen(name: str, rows: Iterable[_Row], k: Any
     ndcgs: dict[str, list[_Row]] = {}  # by the name that the measure has here; "" without a measure
     others: dict[str, None] = {}
     try:
-        for row in rows:
+        for row in _rows_of_text(content) if isinstance(content, bytes) else _rows_of_json(content):
             measure = _ndcg_of(row.measure)
             if measure is None:
                 others[str(row.measure)] = None
@@ -12729,783 +13291,6 @@ def _rows_of_record(record: Mapping[str, Any], run: Any = None) -> Iterator[_Row
         yield _Row(query_id, record[name], measure, record.get("run", run))
 
 
-# ndcg/explanations/search.py: Search for combinations of options that give reported scores, for papers with their own code.
-
-USUAL_CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 1000, None)
-SHORT_RANKING = 10  # every cutoff is tried if no ranking has more documents than this
-OF_DCG = ("gain", "discount", "negative_relevance", "ties")  # as well as the options that change how rankings are read
-AVERAGING = ("zero_division", "missing")
-WIDER = 100  # matches by chance are counted in a window this many times as wide as the range of a match
-# The options that are searched, with their values. If values cannot differ on some rankings, only the first is tried.
-VALUES: dict[str, Sequence[Any]] = {
-    "gain": tuple(OPTIONS["gain"].words),
-    "discount": tuple(OPTIONS["discount"].words),
-    "ideal": tuple(OPTIONS["ideal"].words),
-    "score_dtype": tuple(OPTIONS["score_dtype"].words),
-    "ties": tuple(OPTIONS["ties"].words),
-    "zero_division": (0.0, 1.0, math.nan, PERFECT_IF_EMPTY),
-    "negative_relevance": ("clip", "keep"),
-    "judged_only": (False, True),
-    "missing": ("empty", "skip"),
-}
-
-
-class Evidence(NamedTuple):
-    """A reported score, or the reported values of all queries."""
-
-    scores: Floats  # the mean, as an array of one, or the value of each query; nan for a query without one
-    precision: float  # the tolerance of a match
-    cutoff: tuple[int | None, ...] = ()  # a tuple with the cutoff of the score; empty if it is unknown
-    of_queries: bool = False  # whether these are the values of the queries
-
-
-class SearchResult(NamedTuple):
-    """The result of a search.
-
-    Attributes:
-        combinations: the combinations that match, with the fewest changes of a convention first.
-        tried: the number of combinations that were tried.
-        by_chance: the number that would match by chance, from the scores near the reported one; nan if unknown.
-        distinct: the number of matching combinations that differ in the value of some query.
-        nearest: the combination that gives most of the reported values of queries, if none gives all of them.
-        agreeing: the queries that have the same value under the nearest combination.
-        without_score: the options by which the rankings cannot be read, such as `score_dtype=float32`, with the error.
-    """
-
-    combinations: tuple[Combination, ...]
-    tried: int
-    by_chance: float
-    distinct: int = 0
-    nearest: Combination | None = None
-    agreeing: Mask | None = None
-    without_score: Mapping[str, str] = {}  # never modified
-
-
-class Searched(NamedTuple):
-    """The rankings, the known options and the evidence of a search."""
-
-    read: Callable[[Options], Rankings]  # returns the rankings under some options
-    given: Mapping[str, Any]  # the options that are known
-    k: int | None  # the cutoff of the caller
-    weight: Floats | None  # the weight of each query
-    evidence: Sequence[Evidence]  # the reported scores; a combination must match all of them
-
-    @property
-    def of_queries(self) -> Evidence | None:
-        """The reported values of queries; None if scores were reported."""
-        return next((each for each in self.evidence if each.of_queries), None)
-
-    @property
-    def named_cutoffs(self) -> list[int | None]:
-        """The cutoffs of the reported scores; none if they are unknown."""
-        return list(dict.fromkeys(cutoff for each in self.evidence for cutoff in each.cutoff))
-
-    def values_of(self, name: str) -> Sequence[Any]:
-        """Return the values of an option to try."""
-        return (self.given[name],) if name in self.given else VALUES[name]
-
-    def reported_of(self, means: Floats, cutoffs: Sequence[int | None]) -> Floats:
-        """Select the means to compare with the evidence from those at all cutoffs: a row for each combination."""
-        if self.named_cutoffs:
-            return means[[cutoffs.index(each.cutoff[0]) for each in self.evidence]][np.newaxis]
-        return means[:, np.newaxis]
-
-    def are_near(self, scores: Floats) -> Mask:
-        """Return which rows of these means match all evidence."""
-        near = [abs(scores[:, at] - each.scores[0]) <= each.precision for at, each in enumerate(self.evidence)]
-        return np.asarray(np.all(near, axis=0))
-
-    def has_evidence(self, values: Floats) -> bool:
-        """Return whether values of queries match all evidence, at its cutoffs or that of the caller."""
-        if self.of_queries is not None:
-            return bool(_near(values[0], self.of_queries).all())
-        means = _means_of(values, self.weight)
-        return bool(self.are_near(self.reported_of(means, self.named_cutoffs or [self.k])).all())
-
-
-def search(searched: Searched) -> SearchResult:
-    """Try combinations of the options that are unknown, but only one of those that cannot differ on these rankings."""
-    readings, without_score = _readings(searched)
-    longest = max((int(np.diff(each.rankings.offsets).max()) for each in readings), default=0)
-    cutoffs = {ideal: _cutoffs(searched, ideal, longest) for ideal in searched.values_of("ideal")}
-    matches = _Matches(searched)
-    total = len(cutoffs) * sum(math.prod(map(len, each.grid.values())) for each in readings)
-    with progress(total, "Searching", " options") as bar:
-        for reading in readings:
-            for scored in _scored_choices(searched, reading, cutoffs):
-                matches.add(scored)
-                bar.update(1)
-    return matches.result(without_score)
-
-
-class _Reading(NamedTuple):
-    """The rankings as some options read them."""
-
-    chosen: dict[str, Any]  # the options that read them
-    matter: frozenset[str]  # the options that may change the nDCG of a query
-    grid: dict[str, Sequence[Any]]  # the values to try of the other options that the DCG depends on
-    rankings: Rankings
-
-
-class _Scored(NamedTuple):
-    """The values of queries under some options."""
-
-    chosen: dict[str, Any]  # the options, except those in `AVERAGING`
-    matter: frozenset[str]  # the options that may change the values
-    cutoffs: Sequence[int | None]  # the cutoff of each row
-    values: Floats  # the nDCG of each query at each cutoff; nan without an ideal DCG
-    skipped: Mask  # the queries that `missing="skip"` skips
-    perfect: Mask  # the queries that `zero_division="perfect_if_empty"` counts as 1
-
-
-def _readings(searched: Searched) -> tuple[list[_Reading], dict[str, str]]:
-    """Return the distinct readings of the rankings, and the error of each option under which they cannot be read."""
-    readings: list[_Reading] = []
-    without_score: dict[str, str] = {}
-
-    def read(name: str, chosen: Mapping[str, Any]) -> Rankings | None:
-        try:
-            return searched.read(Options.parse(k=1, **{**searched.given, **chosen}))
-        except ValueError as error:
-            without_score[f"{name}={chosen[name]}"] = Message(marked(error))
-            return None
-
-    for judged_only in searched.values_of("judged_only"):
-        if readings and not _has_unjudged(readings[0].rankings):
-            break
-        read_as = []
-        for score_dtype in (dtypes := searched.values_of("score_dtype")):
-            chosen = {"judged_only": judged_only, "score_dtype": score_dtype}
-            if (rankings := read("score_dtype", chosen)) is not None:
-                read_as.append((chosen, rankings, len(rankings.queries_of_ties())))
-        same = len(read_as) == len(dtypes) and len({ties for *_, ties in read_as}) == 1  # 32 bits can only add ties
-        for chosen, rankings, ties in read_as[: 1 if same else None]:
-            idle = {"score_dtype": same, "ties": not ties, "negative_relevance": not _has_negative(rankings)}
-            matter = {name for name in VALUES if name not in AVERAGING and not idle.get(name)}
-            grid = {name: searched.values_of(name)[: None if name in matter else 1] for name in OF_DCG}
-            if ties and read("ties", {**chosen, "ties": "docid"}) is None:
-                grid["ties"] = [each for each in grid["ties"] if each != "docid"]
-            readings.append(_Reading(chosen, frozenset(matter), grid, rankings))
-    return readings, without_score
-
-
-def _has_unjudged(rankings: Rankings) -> bool:
-    counts = rankings.counts()
-    return bool((counts["retrieved"] > counts["retrieved and judged"]).any())
-
-
-def _has_negative(rankings: Rankings) -> bool:
-    negative = rankings.relevance < 0
-    return bool((negative if rankings.judged is None else negative & rankings.judged).any())
-
-
-def _scored_choices(
-    searched: Searched, reading: _Reading, cutoffs: Mapping[str, Sequence[int | None]]
-) -> Iterator[_Scored]:
-    """Yield the values of queries under each choice of the options that they depend on, at the cutoffs of each ideal.
-
-    The DCG does not depend on the ideal, and the ideal DCG does not depend on ties, so each is summed only once.
-    """
-    every = list(dict.fromkeys(chain.from_iterable(cutoffs.values())))
-    *outer, orders = (reading.grid[name] for name in OF_DCG)
-    for choice in product(*outer):
-        chosen = {**reading.chosen, **dict(zip(OF_DCG, choice, strict=False))}
-        try:
-            options = Options.parse(k=1, **{**searched.given, **chosen})
-        except ValueError:  # this discount does not allow this base of the logarithm
-            continue
-        ideals = {ideal: _sums_at(searched, {**chosen, "ideal": ideal}, "IDCG", of) for ideal, of in cutoffs.items()}
-        if not any(ideals.values()):
-            continue
-        skipped, perfect = _skipped_and_perfect(searched, chosen)
-        turned = sign(discounts(1, options.log_base, options.discount))
-        for ties in orders:
-            dcg = _sums_at(searched, {**chosen, "ties": ties}, "DCG", every)
-            for ideal, idcg in ideals.items():
-                known = [cutoff for cutoff in cutoffs[ideal] if cutoff in dcg and cutoff in idcg]
-                if known and (known == cutoffs[ideal] or not searched.named_cutoffs):
-                    above, below = (np.stack([each[cutoff] for cutoff in known]) for each in (dcg, idcg))
-                    with np.errstate(divide="ignore", invalid="ignore"):
-                        values = ratio(above, below, negative=True, sign=turned, zero_division=np.nan)
-                    all_chosen = {**chosen, "ideal": ideal, "ties": ties}
-                    yield _Scored(all_chosen, reading.matter, known, values, skipped, perfect)
-
-
-def _sums_at(
-    searched: Searched, chosen: Mapping[str, Any], measure: str, cutoffs: Sequence[int | None]
-) -> dict[int | None, Floats]:
-    """Return the DCG or the ideal DCG of each query at each cutoff at which these options have one."""
-    if not cutoffs:
-        return {}
-    options = Options.parse(measures=[result_name(measure, each) for each in cutoffs], **{**searched.given, **chosen})
-    rankings = searched.read(options)
-    try:
-        sums = measure_queries(**rankings.arrays(), **options.scoring)[measure]
-    except ValueError as error:  # the results of the conventions show the error
-        if len(cutoffs) == 1 or getattr(error, "position", None) is not None:  # the same error at every cutoff
-            return {}
-        alone = (_sums_at(searched, chosen, measure, [each]) for each in cutoffs)
-        return {cutoff: sums for each in alone for cutoff, sums in each.items()}
-    return dict(zip(cutoffs, sums, strict=True))
-
-
-def _skipped_and_perfect(searched: Searched, chosen: Mapping[str, Any]) -> tuple[Mask, Mask]:
-    """Return which queries are missing, and which empty ones count as perfect, according to `compute`."""
-    how = {"ideal": "truncated", "zero_division": PERFECT_IF_EMPTY}
-    options = Options.parse(k=1, **{**searched.given, **chosen, **how})
-    rankings = searched.read(options)
-    values = measure_queries(**rankings.arrays(), **options.scoring)["nDCG"][0]
-    return rankings.lacking(), (values == 1) & (rankings.counts()["retrieved"] == 0)
-
-
-class _Averaging(NamedTuple):
-    """How empty and missing queries count in the mean."""
-
-    zero_division: float | str  # the value of a query without an ideal DCG
-    missing: str  # how a missing query counts
-    matter: set[str]  # the options in `AVERAGING` that may change the value of a query
-
-
-def _averagings(searched: Searched, scored: _Scored, empty: Mask) -> Iterator[_Averaging]:
-    """Yield the possible settings for empty and missing queries, but only one of those that cannot differ.
-
-    Args:
-        searched: the options that are known.
-        scored: the values of the queries.
-        empty: where these have no ideal DCG.
-    """
-    some_skipped, all_empty = bool(scored.skipped.any()), bool(empty[:, scored.skipped].all())
-    for at, missing in enumerate(searched.values_of("missing")[: None if some_skipped else 1]):
-        filled = bool((empty & ~scored.skipped if missing == "skip" else empty).any())
-        for zero in searched.values_of("zero_division")[: None if filled else 1]:
-            skips = some_skipped and not (all_empty and _is_nan(zero))
-            if skips or at == 0:
-                matter = {"zero_division": filled, "missing": skips}
-                yield _Averaging(zero, missing, {name for name, matters in matter.items() if matters})
-
-
-class _Matches:
-    """The combinations that match, and the scores of all that were tried, without the values of queries."""
-
-    def __init__(self, searched: Searched) -> None:
-        self.searched = searched
-        self.matching: list[Combination] = []
-        self.values: set[int] = set()  # hashes of the values of matching combinations
-        self.scores: list[Floats] = []  # scores of all combinations, a column for each evidence
-        self.tried = 0
-        self.nearest: Combination | None = None
-        self.agreeing: Mask | None = None
-
-    def add(self, scored: _Scored) -> None:
-        """Compare values of queries with the reported scores, for each setting of empty and missing queries."""
-        empty = np.isnan(scored.values)
-        averagings = _averagings(self.searched, scored, empty)
-        if self.searched.of_queries is not None:
-            self._add_values(scored, list(averagings), self.searched.of_queries)
-            return
-        means = _averages(scored, empty, self.searched.weight)
-        for each in averagings:
-            scores = self.searched.reported_of(means(each.zero_division, each.missing), scored.cutoffs)
-            has_score = ~np.isnan(scores).any(axis=1)
-            self.scores.append(scores[has_score])
-            self.tried += int(np.count_nonzero(has_score))
-            for row in np.flatnonzero(self.searched.are_near(scores)).tolist():
-                self._keep(scored, each, row)
-
-    def _add_values(self, scored: _Scored, averagings: Sequence[_Averaging], evidence: Evidence) -> None:
-        for each, agreeing in _agreeing(scored, averagings, evidence):
-            self.tried += len(agreeing)
-            counts = agreeing.sum(axis=1)
-            for row in np.flatnonzero(counts == agreeing.shape[1]).tolist():
-                self._keep(scored, each, row)
-            row = int(counts.argmax())
-            if self.agreeing is None or counts[row] > np.count_nonzero(self.agreeing):
-                self.agreeing, self.nearest = agreeing[row], self._combination(scored, each, row)[0]
-
-    def _keep(self, scored: _Scored, averaging: _Averaging, row: int) -> None:
-        """Keep a combination that matches."""
-        combination, values = self._combination(scored, averaging, row)
-        self.matching.append(combination)
-        self.values.add(hash((values.round(9) + 0.0).tobytes()))
-
-    def _combination(self, scored: _Scored, averaging: _Averaging, row: int) -> tuple[Combination, Floats]:
-        """Return a combination, and its values of queries."""
-        named, (zero, missing, matter) = self.searched.named_cutoffs, averaging
-        values = averaged(scored, slice(None) if named else [row], zero, missing)
-        options = {**scored.chosen, "zero_division": zero, "missing": missing}
-        options["k"] = scored.cutoffs[row] if len(named) <= 1 else named
-        score = float(_means_of(values, self.searched.weight)[0])
-        asked = named or [self.searched.k]
-        return by_convention(options, scored.matter | matter, score, self.searched.given, asked), values
-
-    def result(self, without_score: dict[str, str]) -> SearchResult:
-        """Return the combinations, those that change the fewest options of a convention first."""
-        self.matching.sort(key=lambda each: (len(each.changed), list(CONVENTIONS).index(each.convention)))
-        by_chance = math.nan
-        if self.scores:
-            by_chance = _by_chance(np.concatenate(self.scores), self.searched.evidence)
-        nearest = None if self.matching else self.nearest
-        found = tuple(self.matching), self.tried, by_chance, len(self.values)
-        return SearchResult(*found, nearest, self.agreeing, without_score)
-
-
-def averaged(scored: _Scored, rows: Any, zero_division: float | str, missing: str) -> Floats:
-    """Return the values at some cutoffs that count in the mean: nan for a query that does not count."""
-    values = scored.values[rows]
-    empty = scored.perfect.astype(np.float64) if isinstance(zero_division, str) else zero_division
-    averaged = np.where(np.isnan(values), empty, values)
-    if missing == "skip":
-        averaged[:, scored.skipped] = np.nan
-    return averaged
-
-
-def _averages(scored: _Scored, empty: Mask, weight: Floats | None) -> Callable[[float | str, str], Floats]:
-    """Return a function from how empty and missing queries count to the means at all cutoffs."""
-    shares = np.ones(scored.values.shape[1]) if weight is None else weight
-    parts = np.stack([shares * ~scored.skipped, shares * scored.skipped], axis=1)
-    sums, full = np.where(empty, 0, scored.values) @ parts, (~empty).astype(np.float64) @ parts
-    empties = empty.astype(np.float64) @ parts
-    ones = empty.astype(np.float64) @ (parts * scored.perfect[:, np.newaxis])
-
-    def means(zero_division: float | str, missing: str) -> Floats:
-        above, below = sums, full  # for the queries that are not skipped, and for those that are
-        if isinstance(zero_division, str):
-            above, below = above + ones, below + empties
-        elif not _is_nan(zero_division):
-            above, below = above + zero_division * empties, below + empties
-        counted = slice(1 if missing == "skip" else 2)
-        with np.errstate(divide="ignore", invalid="ignore"):  # nan if no query of positive weight has a value
-            return np.asarray(above[:, counted].sum(axis=1) / below[:, counted].sum(axis=1))
-
-    return means
-
-
-def _agreeing(
-    scored: _Scored, averagings: Sequence[_Averaging], evidence: Evidence
-) -> Iterator[tuple[_Averaging, Mask]]:
-    """Yield each setting with the queries that agree with the reported values, at each cutoff."""
-    near = np.abs(scored.values - evidence.scores) <= evidence.precision
-    depending = np.flatnonzero(np.isnan(scored.values).any(axis=0) | scored.skipped)  # on how queries are averaged
-    part = scored._replace(
-        values=scored.values[:, depending], skipped=scored.skipped[depending], perfect=scored.perfect[depending]
-    )
-    reported = evidence._replace(scores=evidence.scores[depending])
-    for each in averagings:
-        agreeing = near.copy()
-        agreeing[:, depending] = _near(averaged(part, slice(None), each.zero_division, each.missing), reported)
-        yield each, agreeing
-
-
-def conventions_with(searched: Searched) -> list[str]:
-    """Return the conventions that match all evidence."""
-    cutoffs = searched.named_cutoffs or [searched.k]
-    names = []
-    for name in CONVENTIONS:
-        try:
-            options = Options.parse(
-                measures=[result_name("nDCG", cutoff) for cutoff in cutoffs], **{**searched.given, "convention": name}
-            )
-            rankings = searched.read(options)
-            with UserTerms(rankings):
-                values = measure_rankings(rankings, options)["nDCG"]
-        except ValueError:  # the explanation says why it has no score
-            continue
-        rows = [row for _, _, row in options.results]
-        if searched.has_evidence(values[rows]):
-            names.append(name)
-    return names
-
-
-def _is_nan(value: float | str) -> bool:
-    return isinstance(value, float) and math.isnan(value)
-
-
-def _near(values: Floats, evidence: Evidence) -> Mask:
-    return np.isclose(values, evidence.scores, rtol=0, atol=evidence.precision, equal_nan=True)
-
-
-def _means_of(values: Floats, weight: Floats | None) -> Floats:
-    """Return the mean at each cutoff over the queries that have a value."""
-    shares = np.ones(values.shape[1]) if weight is None else weight
-    has_value = ~np.isnan(values)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray((np.where(has_value, values, 0) @ shares) / (has_value @ shares))
-
-
-def _by_chance(scores: Floats, evidence: Sequence[Evidence]) -> float:
-    """Estimate how many combinations would match by chance: as many as match other scores near the reported ones.
-
-    Scores are counted in a window around the reported ones, without those that match. It is `WIDER` times as wide as
-    the range of a match, but at most a standard deviation, since the middle has more scores than the ends; and it is
-    as wide as the part of it between the lowest and the highest score. If it is hardly wider than the range of a match,
-    as with one digit, all matches may be by chance.
-
-    Args:
-        scores: the scores of all combinations, a column for each evidence.
-        evidence: the reported scores.
-    """
-    if not len(scores):
-        return math.nan
-    near, wide = np.ones((2, len(scores)), bool)
-    near_width = wide_width = 1.0
-    for column, each in zip(scores.T, evidence, strict=True):
-        reach = max(each.precision, min(WIDER * each.precision, column.std() / 2))
-        away = np.abs(column - each.scores[0])
-        near, wide = near & (away <= each.precision), wide & (away <= reach)
-        near_width *= _width_between(column, each.scores[0], each.precision)
-        wide_width *= _width_between(column, each.scores[0], reach)
-    if wide_width < 2 * near_width or not near_width:
-        return float(np.count_nonzero(near))
-    return float(np.count_nonzero(wide & ~near) * near_width / (wide_width - near_width))
-
-
-def _width_between(scores: Floats, score: float, reach: float) -> float:
-    """Return how much of the range around a score lies between the lowest and the highest of scores."""
-    return float(max(0, min(scores.max(), score + reach) - max(scores.min(), score - reach)))
-
-
-def _cutoffs(searched: Searched, ideal: str, longest: int) -> list[int | None]:
-    """Return the cutoffs to try with an ideal: the known ones, else one of each group that counts the same ranks.
-
-    The caller's comes first, then those next to it, the usual ones, and all cutoffs of short rankings.
-    """
-
-    def has_ideal(cutoff: int | None) -> bool:
-        try:
-            Options.parse(k=cutoff, **{**searched.given, "ideal": ideal})
-        except ValueError:  # a full ideal needs a cutoff that is not too large
-            return False
-        return True
-
-    if named := searched.named_cutoffs:
-        return named if all(map(has_ideal, named)) else []
-    k = searched.k
-    near = [None] if k is None else [each for each in (k, k + 1, k - 1) if each > 0]
-    of_short = range(1, SHORT_RANKING + 1) if longest <= SHORT_RANKING else ()
-    cutoffs = list(filter(has_ideal, dict.fromkeys([*near, *USUAL_CUTOFFS, *of_short])))
-    whole = [each for each in cutoffs if each is None or each >= longest] if ideal != "full" else []
-    return [each for each in cutoffs if each not in whole[1:]]
-
-
-# ndcg/explanations/reported.py: Read reported scores: one score, scores at several cutoffs, or a value per query, with the precision of a match.
-
-HALF_UNIT = 0.5000005  # of the last digit: half of it may be rounded up or down
-# The least tolerances, however many digits a score has
-OF_32_BITS = 1e-6  # of a score that 32 bits hold, because some libraries compute in these
-MEAN_OF_32_BITS = 2e-7  # of any other, which may be the mean of values of 32 bits
-REORDERED = 1e-9  # of the convention that comes closest: it may sum in another order
-
-
-class Reported(NamedTuple):
-    """Scores that somebody reported."""
-
-    percent: bool  # whether the score was given in percent
-    scale: int  # 100 if the score was read in percent although it has no percent sign; else 1
-    # each score with its precision and its least tolerance, by its cutoff; by None if the cutoff is to be found
-    scores: tuple[tuple[tuple[int | None, ...], float, float, float], ...]
-    values: Any  # the value of each query, in order or by id; None if scores were reported
-    k: int | None
-
-    @classmethod
-    def read(cls, got: Any, k: Any) -> "Reported":
-        """Read the reported scores: a score, scores by name, or the value of each query, also as a file or its lines.
-
-        Raises:
-            ValueError: it is not one of these.
-        """
-        if isinstance(got, str) and "\n" in got:
-            got, k = values_in_text(got, k)
-        elif _is_file(got):
-            got, k = values_in_file(os.fsdecode(got), k)
-        elif isinstance(got, str) and "@" in got:
-            got = dict(_named_score(each) for each in got.split(","))
-        elif isinstance(got, Mapping) and any(isinstance(each, Mapping) for each in got.values()):
-            got, k = values_in_mapping(got, k)
-        if isinstance(got, Mapping) and got and all(isinstance(name, str) and NAMED.fullmatch(name) for name in got):
-            return cls._of_names(got, k)
-        if isinstance(got, (Mapping, list, tuple)) or getattr(got, "ndim", 0) == 1:
-            return cls(False, 1, (), got, k)
-        percent, *score = _number_and_precision(got)
-        scale = 100 if percent and not _has_sign(got) else 1
-        return cls(percent, scale, (((), *score),), None, k)
-
-    @classmethod
-    def _of_names(cls, got: Mapping[str, Any], k: Any) -> "Reported":
-        if k is not None:
-            raise ValueError(f"k={shown(k)} and got={shown(dict(got))} both give cutoffs; give one of the two")
-        scores, percents = [], []
-        for name, value in got.items():
-            percent, *score = _number_and_precision(value)
-            _, at, cutoff = name.partition("@")
-            scores.append(((int(cutoff) if at else None,), *score))
-            percents.append(percent)
-        scale = 100 if all(percents) and not any(map(_has_sign, got.values())) else 1
-        return cls(any(percents), scale, tuple(scores), None, scores[0][0][0])
-
-    @property
-    def words(self) -> str:
-        """The scores as text."""
-        if self.values is not None:
-            return "these values of queries"
-        names = [f"{result_name('nDCG', *cutoff)} " if cutoff else "" for cutoff, *_ in self.scores]
-        return " and ".join(f"{name}{score:g}" for name, (_, score, *_) in zip(names, self.scores, strict=True))
-
-    @property
-    def subject(self) -> str:
-        """The scores at the beginning of a sentence, with its verb."""
-        if self.values is not None:
-            return f"T{self.words[1:]} are"
-        return f"{self.words} {'is' if len(self.scores) == 1 else 'are'}"
-
-    @property
-    def score(self) -> float:
-        """The score, or the first of several; nan for the values of queries."""
-        return self.scores[0][1] if self.scores else math.nan
-
-    def as_given(self) -> "Reported":
-        """Return the scores before they were read as percentages, since a DCG may be above 1."""
-        scale = self.scale
-        scores = (
-            (cutoff, round(scale * score, 12), scale * precision, least)
-            for cutoff, score, precision, least in self.scores
-        )
-        return self._replace(percent=self.percent and scale == 1, scale=1, scores=tuple(scores))
-
-    def evidence(self, rankings: Rankings, *, exact: bool = False) -> list[Evidence]:
-        """Return the evidence that a combination of options must match, exactly or as other libraries compute.
-
-        Raises:
-            ValueError: the values belong to other queries than those of the rankings.
-        """
-        if self.values is None:
-            return [
-                Evidence(np.array([score]), max(REORDERED if exact else least, precision), cutoff)
-                for cutoff, score, precision, least in self.scores
-            ]
-        values = self.values
-        if isinstance(values, Mapping):
-            values = _in_order_of_queries(values, rankings)
-        if len(values) != rankings.queries:
-            raise InputError(
-                f"{len(values)} values for {rankings.queries} queries; give the value of each query", "got"
-            )
-        scores, precisions, tolerances, are_rounded = zip(*map(_value_of_query, values), strict=True)
-        precision = min(precisions) if any(are_rounded) else 0.0  # values such as 0.5 show fewer digits than others
-        least = REORDERED if exact else min(tolerances)
-        return [Evidence(np.array(scores), max(least, precision), of_queries=True)]
-
-
-def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[Any]:
-    """Return the values in the order of the queries; None for queries that programs omit because they have no value."""
-    names = rankings.names()
-    if names and not isinstance(names[0], str) and all(isinstance(each, str) for each in values):  # values from a file
-        values = {int(name) if name.isdecimal() else name: value for name, value in values.items()}
-    may_lack = rankings.lacking() | (rankings.counts()["relevant"] == 0)
-    missing = [name for name, may in zip(names, may_lack, strict=True) if name not in values and not may]
-    if missing:
-        some = f"query {shown(missing[0])} is missing ({len(missing)} such queries)"
-        raise InputError(f"{some}; give the value of each query, None for a query without one", "got")
-    if unknown := values.keys() - set(names):
-        raise InputError(f"query {shown(min(unknown, key=str))} is not in the references", "got")
-    return [values.get(name) for name in names]
-
-
-NAMED = re.compile(r"nDCG(@[1-9]\d*)?")
-
-
-def _named_score(text: str) -> tuple[str, str]:
-    """Return the name and the score of text such as 0.31@5."""
-    score, _, cutoff = text.strip().partition("@")
-    if NAMED.fullmatch(name := f"nDCG@{cutoff}") is None:
-        raise InputError(f"{mark('got')} must be scores with their cutoffs, such as 0.31@5,0.283@10; got {shown(text)}")
-    return name, score
-
-
-def _is_file(got: Any) -> bool:
-    """Return whether this is a file or a pipe, and not a number."""
-    if not isinstance(got, (str, os.PathLike)) or (isinstance(got, str) and _decimal(got).is_finite()):
-        return False
-    return os.path.exists(got) and not os.path.isdir(got)
-
-
-def _value_of_query(value: Any) -> tuple[float, float, float, bool]:
-    """Return the value of a query, its precision, its least tolerance, and whether it was surely rounded.
-
-    Numbers such as 1.0 and 0.5 may have few digits anyway. The value may be above 1, but is not a percentage.
-
-    >>> _value_of_query(0.5), _value_of_query("0.5000")
-    ((0.5, 0.05000005, 1e-06, False), (0.5, 5.000005e-05, 1e-06, True))
-    """
-    if value is None or (is_real(value) and math.isnan(value)):  # a query without a value
-        return math.nan, math.inf, OF_32_BITS, False
-    number, exponent = _decimal(value), _exponent(value)
-    if exponent is None or not math.isfinite(float(number)):
-        raise InputError(f"{mark('got')} must hold a number for each query; got {shown(value)}")
-    fewest = _exponent(float(number))
-    may_be_exact = number == Decimal(float(number)) and fewest is not None and exponent >= fewest
-    return float(number), HALF_UNIT * 10.0**exponent, _least_tolerance(float(number)), not may_be_exact
-
-
-def _least_tolerance(number: float) -> float:
-    """Return how much a score may differ from the same in 64 bits, however many digits it has.
-
-    >>> [_least_tolerance(each) for each in (2 / 3, float(np.float32(2 / 3)), 0.6666667)]
-    [2e-07, 1e-06, 1e-06]
-    """
-    with np.errstate(over="ignore"):
-        single = np.float32(number)
-    return OF_32_BITS if number in (float(single), float(str(single))) else MEAN_OF_32_BITS
-
-
-def _has_sign(got: Any) -> bool:
-    return str(got).strip().endswith("%")
-
-
-def _decimal(value: Any) -> Decimal:
-    """Return a number with all of its original digits; nan if it is not a number."""
-    plain = value.item() if getattr(value, "ndim", None) == 0 else value  # the number in an array or a tensor
-    text = str(plain) if isinstance(plain, (str, Decimal)) else repr(float(plain)) if is_real(plain) else ""
-    try:
-        return Decimal(text.strip().removesuffix("%"))
-    except InvalidOperation:
-        return Decimal("nan")
-
-
-def _exponent(value: Any) -> int | None:
-    """Return the power of ten of the last digit of a number; None if it is not a finite number."""
-    exponent = _decimal(value).as_tuple().exponent
-    return exponent if isinstance(exponent, int) else None
-
-
-def _number_and_precision(got: Any) -> tuple[bool, float, float, float]:
-    """Return whether a score is a percentage, and from 0 to 1 with its precision and its least tolerance.
-
-    Raises:
-        ValueError: it is not a score.
-    """
-    number, exponent = _decimal(got), _exponent(got)
-    if exponent is None or not -300 < exponent < 3 or not -100 <= number <= 100:
-        by_query = mark("file of got", said="a file that holds the value of each query", before=", or ")
-        file = by_query if isinstance(got, (str, os.PathLike)) else ""
-        raise InputError(
-            f"{mark('got')} must be an nDCG, such as 0.5921, or in percent, such as 59.21{file}; got {shown(got)}"
-        )
-    percent = abs(number) > 1 or _has_sign(got)
-    if exponent >= 0 and not percent:
-        raise InputError(
-            f"{mark('got')} must have digits after the point, such as 1.000; many scores round to {shown(got)}"
-        )
-    scale = 100 if percent else 1
-    score = float(number / scale)
-    return percent, score, HALF_UNIT * 10.0**exponent / scale, max(map(_least_tolerance, (float(number), score)))
-
-
-# ndcg/explanations/slip_search.py: Search for known slips that give reported scores, each on the nDCG of a few libraries.
-
-MOST_DOCUMENTS = 100_000  # the most documents for which slips are tried, since these are plain Python
-SLIPS_TRIED_ON = ("sklearn", "trec_eval", "ranx", "lightgbm", "spark")
-
-
-class FoundSlip(NamedTuple):
-    """A slip that gives the reported scores."""
-
-    slip: Slip
-    convention: str  # the convention that it is made on
-    changed: dict[str, Any]  # `discount` and `zero_division`, if they differ from the convention's
-    as_given: bool  # whether the slip gives the scores only if they are not read as percentages
-    score: Callable[[Options], float]  # returns the score with the slip under some options, at the first cutoff
-
-    def __str__(self) -> str:
-        return str(Combination(self.convention, self.changed, math.nan))
-
-
-class SlipSearch:
-    """The rankings as queries that slips can change, and the reported scores.
-
-    Args:
-        searched: the rankings, the known options and the reported scores.
-        inputs: the rankings as the caller passed them.
-        as_given: the scores before they were read as percentages.
-    """
-
-    def __init__(self, searched: Searched, inputs: Inputs, as_given: Sequence[Evidence]) -> None:
-        self.searched, self.as_given = searched, searched._replace(evidence=as_given)
-        # rankings are in descending order in any case, but ids have the scores of the input
-        self.given = {name: value for name, value in searched.given.items() if name != "score_order"}
-        options = Options.parse(k=searched.k, **searched.given)
-        if options.labels is not None:  # the relevances in rankings are the gains of labels
-            self.given |= {name: options.scoring[name] for name in OF_GAINS}
-        descending = options.score_order == "descending"
-        rankings = searched.read(options)
-        by_ids = (
-            descending and options.labels is None and have_ids(inputs) and searched.given.get("ignore_index") is None
-        )
-        self.is_small = len(rankings.relevance) <= MOST_DOCUMENTS
-        cutoffs = (searched.named_cutoffs or [searched.k]) if self.is_small else []
-        self.queries = [
-            Queries(queries_by_ids(inputs, rankings.names(), k) if by_ids else queries_of(rankings, k)) for k in cutoffs
-        ]
-
-    def found(self) -> list[FoundSlip]:
-        """Return the slips that give the reported scores, except those that equal an option of `compute`.
-
-        If none does so with the discounts of conventions, the others that have a name are tried on values of queries
-        or several scores; a single score would match many of these by chance.
-        """
-        slips = [*self._found({})]
-        if not slips and self.tries_discounts:
-            slips = [each for discount in DISCOUNTS for each in self._found({"discount": discount})]
-        return slips
-
-    @property
-    def tries_discounts(self) -> bool:
-        """Whether the evidence is enough to try each discount."""
-        is_enough = len(self.queries) > 1 or self.searched.of_queries is not None
-        return is_enough and "discount" not in self.given
-
-    def _found(self, changed_discount: Mapping[str, str]) -> Iterator[FoundSlip]:
-        slips = [slip for slip in SLIPS if not slip.is_option and self.is_small]
-        with progress(len(slips), "Trying", " slips") as bar:
-            for slip in slips:
-                for convention, changed, values in self._values(slip, changed_discount):
-                    gives = self.searched.has_evidence(values)
-                    if gives or self.as_given.has_evidence(values):
-                        yield FoundSlip(slip, convention, changed, not gives, partial(self.score, slip))
-                        break
-                bar.update(1)
-
-    def score(self, slip: Slip, options: Options) -> float:
-        """Return the score with a slip, under some options, at the first cutoff."""
-        chosen = {name: getattr(options, name) for name in CHOICES}
-        chosen |= {name: options.scoring[name] for name in OF_GAINS}
-        return mean("nDCG", slip.scores(self.queries[0], {**self.given, **chosen}), self.searched.weight)
-
-    def _values(
-        self, slip: Slip, discount: Mapping[str, str]
-    ) -> Iterator[tuple[str, dict[str, Any], NDArray[np.float64]]]:
-        """Yield the values of queries at each cutoff, under each convention and number for empty queries."""
-        for convention in SLIPS_TRIED_ON:
-
-            def scores(zero_division: float, convention: str = convention) -> NDArray[np.float64]:
-                options = {"convention": convention, "zero_division": zero_division, **self.given, **discount}
-                return np.array([slip.scores(each, options) for each in self.queries])
-
-            try:
-                values = scores(math.nan)
-            except ValueError:  # these rankings have no score under the convention
-                continue
-            empty = np.isnan(values)
-            if "zero_division" in self.given or not empty.any():
-                yield convention, {**discount}, values
-                continue
-            usual, missing = (self.given.get(name, getattr(CONVENTIONS[convention], name)) for name in AVERAGING)
-            if missing == "skip":
-                empty &= ~np.isnan(scores(0.0))
-            for zero in dict.fromkeys((usual, 0.0, 1.0, math.nan)):
-                changed = {} if zero == usual else {"zero_division": zero}
-                yield convention, {**discount, **changed}, np.where(empty, zero, values)
-
-
 # ndcg/explanations/explanation.py: Find the convention that gives a score: score the rankings under all of them, and explain their differences.
 
 NOT_IN_EXPLAIN = ("measures", "convention", *AGGREGATION_OPTIONS)
@@ -13597,8 +13382,8 @@ class Explanation(Readable):
         tables = [scores]
         if self.between is not None:
             rows = [
-                [name, _choice_text(name, before), _choice_text(name, after), number_text(effect, sign="+")]
-                for name, before, after, effect in self.choices
+                [name, *map(empty_text if name == "zero_division" else str, both), number_text(effect, sign="+")]
+                for name, *both, effect in self.choices
             ]
             total = ["total", "", "", number_text(sum(choice.effect for choice in self.choices), sign="+")]
             tables.append([["choice", *self.between, "effect"], *rows, total])
@@ -13659,17 +13444,12 @@ class Explanation(Readable):
         elif self.by_chance > LIKELY:
             yield "Scores at more cutoffs, or the value of each query, would show whether it is the right one."
 
-    def _sorted(self) -> list[tuple[str, float]]:
-        """Return the conventions that have a score, with their scores, the lowest first."""
-        known = [(name, score) for name, score in self.scores.items() if score is not None]
-        return sorted(known, key=lambda item: item[1])
-
     def _nearest_first(self) -> list[tuple[str, float]]:
-        """Return the conventions that match first, then by their distance from the reported score, if there is one."""
-        got = self.got
+        """Return the conventions that match first, the others by distance from the reported score, or by their own."""
+        known, got = [(name, score) for name, score in self.scores.items() if score is not None], self.got
         if got is None:
-            return self._sorted()
-        return sorted(self._sorted(), key=lambda each: (each[0] not in self.matches, abs(each[1] - got)))
+            return sorted(known, key=lambda each: each[1])
+        return sorted(known, key=lambda each: (each[0] not in self.matches, abs(each[1] - got)))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation in JSON types; a choice that JSON has no type for, such as nan, becomes a string."""
@@ -13679,7 +13459,7 @@ class Explanation(Readable):
 
     def plot(self) -> Any:
         """Return a Matplotlib figure: a dot for the score under each convention, filled if it equals yours."""
-        known = self._sorted()
+        known = sorted(self._nearest_first(), key=lambda each: each[1])
         figure, (axes,) = figure_of(1, height=1.2 + 0.24 * len(known))
         for at, (name, number) in enumerate(known):
             inside = "C0" if name in self.matches else axes.get_facecolor()
@@ -13762,13 +13542,11 @@ def explain(
         warn_unmatched(unmatched)
     scores: dict[str, float | None] = {}
     errors: dict[str, str] = {}
-    with progress(len(CONVENTIONS), "Scoring", " conventions") as bar:
-        for name in CONVENTIONS:
-            try:
-                scores[name] = scorer.score(scorer.options_of(name))
-            except ValueError as error:
-                scores[name], errors[name] = None, Message(marked(error))
-            bar.update(1)
+    for name in tracked(list(CONVENTIONS), "Scoring", " conventions"):
+        try:
+            scores[name] = scorer.score(scorer.options_of(name))
+        except ValueError as error:
+            scores[name], errors[name] = None, Message(marked(error))
     if all(score is None for score in scores.values()):
         raise ValueError(next(iter(errors.values())))
     for name in pair or ():
@@ -13781,16 +13559,19 @@ def explain(
     slip = None
     if reported is not None:
         explanation, slip = _with_matches(explanation, scorer, reported)
+    start = scorer.options_of(first if pair is None else pair[0])
     if pair is None and explanation.matches:  # the match that differs in the fewest choices
-        start = scorer.options_of(first)
         pair = (first, min(explanation.matches, key=lambda name: len(_differing(start, scorer.options_of(name)))))
-    if pair is None and slip is not None:
-        return _with_slip(explanation, scorer, first, slip)
+    if pair is not None:
+        end, slip = scorer.options_of(pair[1]), None
+        signature = explanation.signature if explanation.matches else end.signature(**scorer.given)
+    elif slip is not None:
+        pair, signature = (first, _with_a_slip(str(slip))), explanation.signature
+        end = scorer.options_of(slip.convention, **slip.changed)
     if pair is None or pair[0] == pair[1]:
         return explanation
-    signature = explanation.signature if explanation.matches else scorer.signature(pair[1])
     try:
-        choices = scorer.choices(scorer.options_of(pair[0]), scorer.options_of(pair[1]))
+        choices = scorer.choices(start, end, slip)
     except ValueError as error:  # raised by a mixture of their options, such as ties by id among scores in 32 bits
         if between is None:
             return explanation
@@ -13804,6 +13585,7 @@ class _Scorer:
 
     def __init__(self, inputs: Inputs, k: Any, options: Mapping[str, Any]) -> None:
         self.inputs, self.k, self.options = inputs, k, options
+        (self.cutoff,) = Options.parse(k=k).cutoffs
         self.given = {"weighted": inputs.sample_weight is not None, "excluding": inputs.exclude is not None}
         self.rankings: dict[tuple[Any, ...], Rankings] = {}
         self.scores: dict[tuple[str, ...], float] = {}
@@ -13811,11 +13593,6 @@ class _Scorer:
         if not rankings.queries:
             raise ValueError(NOTHING_TO_SCORE)
         self.weight: NDArray[np.float64] | None = weights(inputs.sample_weight, rankings.queries, rankings.query_ids)
-
-    @property
-    def cutoff(self) -> int | None:
-        """The cutoff."""
-        return Options.parse(k=self.k).cutoffs[0]
 
     def signature(self, convention: str) -> str:
         """Return the signature of a convention."""
@@ -13876,15 +13653,6 @@ def _shapley_value(name: str, names: Sequence[str], score: Callable[[Sequence[st
     )
 
 
-def _with_slip(explanation: Explanation, scorer: _Scorer, first: str, slip: FoundSlip) -> Explanation:
-    """Return an explanation with the difference between a convention and a slip, if all mixtures have a score."""
-    try:
-        choices = scorer.choices(scorer.options_of(first), scorer.options_of(slip.convention, **slip.changed), slip)
-    except ValueError:  # raised by a mixture of their options
-        return explanation
-    return replace(explanation, between=(first, _with_a_slip(str(slip))), choices=choices)
-
-
 def _with_matches(
     explanation: Explanation, scorer: _Scorer, reported: Reported
 ) -> tuple[Explanation, FoundSlip | None]:
@@ -13903,57 +13671,45 @@ def _with_matches(
     score = reported.score
     if math.isnan(score):  # if values of queries were reported, the table compares their mean
         score = mean("nDCG", evidence[0].scores, scorer.weight)
-    explanation = replace(explanation, got=score, percent=reported.percent, reported=reported.words)
-    explanation = replace(explanation, subject=reported.subject, matches=matches)
+    explanation = replace(explanation, got=score, percent=reported.percent, matches=matches)
+    explanation = replace(explanation, reported=reported.words, subject=reported.subject)
     if matches:
         return replace(explanation, signature=scorer.signature(matches[0])), None
-    result = search(searched)
-    as_given = reported.as_given()
+    found, as_given = search(searched), reported.as_given()
     slips = SlipSearch(searched, scorer.inputs, as_given.evidence(rankings)).found()
-    slip = slips[0] if slips else None
-    if not result.combinations and slips and all(each.as_given for each in slips):
+    if not found.combinations and slips and all(each.as_given for each in slips):
         explanation = replace(explanation, got=as_given.score, percent=False, reported=as_given.words)
     explanation = replace(
         explanation,
         signature="",
-        combinations=result.combinations,
-        distinct=result.distinct,
-        tried=result.tried,
-        without_score=result.without_score,
-        by_chance=result.by_chance,
+        combinations=tuple(found.combinations),
+        distinct=found.distinct,
+        tried=found.tried,
+        without_score=found.without_score,
+        by_chance=found.by_chance,
         slips=tuple((each.slip.name, str(each)) for each in slips),
     )
-    if result.combinations:
-        signature = Options.parse(**result.combinations[0].options).signature(**scorer.given)
-        return replace(explanation, signature=signature), slip
-    if slip is not None or result.nearest is None or result.agreeing is None:
-        return explanation, slip
-    ids, differing = rankings.names(), ~result.agreeing
-    properties = properties_of(rankings, result.nearest.options["k"])
-    explanation = replace(
-        explanation,
-        nearest=result.nearest,
-        disagreeing=tuple(ids[at] for at in np.flatnonzero(differing)),
-        in_common=tuple(in_common(properties, differing, "queries", str(result.nearest))),
-    )
-    return explanation, None
+    if found.combinations:
+        signature = Options.parse(**found.combinations[0].options).signature(**scorer.given)
+        explanation = replace(explanation, signature=signature)
+    elif not slips and found.nearest is not None and found.agreeing is not None:
+        ids, differing = rankings.names(), ~found.agreeing
+        properties = properties_of(rankings, found.nearest.options["k"])
+        explanation = replace(
+            explanation,
+            nearest=found.nearest,
+            disagreeing=tuple(ids[at] for at in np.flatnonzero(differing)),
+            in_common=tuple(in_common(properties, differing, "queries", str(found.nearest))),
+        )
+    return explanation, slips[0] if slips else None
 
 
 def _two_conventions(between: Any) -> tuple[str, str]:
-    """Return the names of two conventions.
-
-    Raises:
-        ValueError: they are not two, or unknown.
-    """
+    """Return the names of two conventions; it is an error if they are not two, or unknown."""
     if not isinstance(between, (list, tuple)) or len(between) != 2:
         raise InputError(f"{mark('between')} must be the names of two conventions; got {shown(between)}")
     one, other = (choice("between", name, tuple(CONVENTIONS)) for name in between)
     return one, other
-
-
-def _choice_text(name: str, value: Any) -> str:
-    """Return the value of an option as tables show it."""
-    return empty_text(value) if name == "zero_division" else str(value)
 
 
 def _enumerated(names: Sequence[str]) -> str:
@@ -16776,7 +16532,7 @@ class TrainerMetrics:
             raise ValueError(f"main_input must be the name of the model's main input; got {shown(main_input)}")
         self.columns = None
         if query_ids is not None and not callable(query_ids):
-            self.columns = _Columns.read(query_ids, references)
+            self.columns = _loops_trainer_Columns.read(query_ids, references)
         elif references is not None:
             raise ValueError("references are the labels in the order of query_ids; give query_ids as a column, too")
         self.options, self.query_ids, self.main_input = options, query_ids, main_input
@@ -16853,7 +16609,7 @@ class TrainerMetrics:
         return _array(inputs)
 
 
-class _Columns(NamedTuple):
+class _loops_trainer_Columns(NamedTuple):
     """The queries and labels of an evaluation set, a row per document, in its order."""
 
     ids: pa.Array  # the query of each row

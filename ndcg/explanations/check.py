@@ -18,12 +18,12 @@ from ..measure.conventions import CONVENTIONS
 from ..measure.messages import shown
 from ..measure.options import Options, choice, result_name, whole
 from ..measure.ties import Floats, Mask
+from ..show.json_types import without_nan
 from ..show.tables import Readable, Table, number_text
-from .asking import Asked, ask, decimals_of, likely_calls
+from .asking import FLOAT32, OF_A_SET, Asked, Asker, ask, decimals_of, likely_calls
 from .definitions import FACTORS, VISIBLE, Answers, Match, explain_answers
 from .forms import FORMS, NDCGFunction, Shows, arguments_text, possible_calls
 from .properties import in_common, properties_of
-from .questions import FLOAT32, OF_A_SET, Asker
 from .slip_terms import Query, query_scores, ranked
 from .slips import DUPLICATES_COUNTED, slip_named
 
@@ -72,7 +72,7 @@ class Check(Readable):
             was reported most often first.
         agreeing: the number of answers that agree with each convention.
         wanted: the convention that the function should compute; empty for any.
-        example: the smallest ranking on which the function and the nearest convention differ.
+        example: the smallest ranking on which the function and the nearest convention differ, if one is near.
         notes: side effects of the function, and the common trait of the rankings that differ.
         unordered: the number of answers for rankings with ties, if no order of tied documents explains them all, but
             each is the score of some order; else 0.
@@ -131,18 +131,15 @@ class Check(Readable):
         return not self.matches and max(self.agreeing.values(), default=0) < DOUBTFUL * self.answered
 
     def _tables(self) -> list[Table]:
+        tables = []
+        if self.example is not None:
+            tables = [[["rank", "document", "score", "relevance", "gain", "discount", "product"]]]
+            for rank, (document, score, relevance, *numbers) in enumerate(self.example.rows, start=1):
+                place = ["–", document, "–"] if score is None else [str(rank), document, f"{score:g}"]
+                tables[0].append([*place, "–" if relevance is None else f"{relevance:g}", *map(number_text, numbers)])
         best = sorted(self.agreeing.items(), key=lambda item: -item[1])[:NEAREST_SHOWN]
         counts = [["convention", "rankings that agree"], *([name, f"{count:,}"] for name, count in best)]
-        return [*self._example_tables(), *([counts] if best else [])]
-
-    def _example_tables(self) -> list[Table]:
-        if self.example is None or self.is_doubtful:
-            return []
-        rows = [["rank", "document", "score", "relevance", "gain", "discount", "product"]]
-        for rank, (document, score, relevance, *numbers) in enumerate(self.example.rows, start=1):
-            place = ["–", document, "–"] if score is None else [str(rank), document, f"{score:g}"]
-            rows.append([*place, "–" if relevance is None else f"{relevance:g}", *map(number_text, numbers)])
-        return [rows]
+        return [*tables, *([counts] if best else [])]
 
     def _remarks(self) -> list[str]:
         return [*self._verdict(), *self._difference(), *self.notes]
@@ -204,7 +201,7 @@ class Check(Readable):
 
     def _difference(self) -> Iterator[str]:
         """Yield the sums of the smallest ranking on which the function differs."""
-        if (example := self.example) is None or self.is_doubtful:
+        if (example := self.example) is None:
             return
         name, documents = result_name("nDCG", example.query.k), len(example.rows)
         sums = f"{number_text(math.fsum(row[-1] for row in example.rows))} / {number_text(example.ideal)}"
@@ -216,10 +213,10 @@ class Check(Readable):
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it in types that JSON has."""
-        example = self.example and self.example._asdict()
-        if example:
-            example["query"] = {name: getattr(example["query"], name) for name in ("run", "qrels", "k")}
-        return {**vars(self), "matches": [each._asdict() for each in self.matches], "example": example}
+        values: dict[str, Any] = without_nan(vars(self))
+        if self.example is not None:
+            del values["example"]["query"]["missing"]
+        return values
 
 
 def check(
@@ -303,10 +300,10 @@ def _slips(result: Check) -> float:
 
 def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
     """Compare answers with every definition."""
-    call, notes = asked.asker.call, tuple(_notes(asked))
-    result = Check("", call.form, call.k, asked.cases, 0, (), {}, wanted, notes=notes, is_binary=call.is_binary)
+    call, notes = asked.asker.call, [*_notes(asked)]
+    result = Check("", call.form, call.k, asked.cases, 0, (), {}, wanted, is_binary=call.is_binary)
     if asked.answers is None:
-        return result
+        return replace(result, notes=tuple(notes))
     rounded, of_0_and_1 = asked.answers.tolerance, {0.0, 1.0}.issuperset(asked.answers.values.flat)
     for tolerance in {FLOAT32: None, rounded: None} if of_0_and_1 else (rounded,):  # some definitions give only these
         answers = asked.answers._replace(tolerance=tolerance)
@@ -326,29 +323,25 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
         agreeing={name: int(np.count_nonzero(each)) for name, each in agree.items()},
     )
     differing = ~agree[result.nearest]
-    notes, example = result.notes, None
     if answers.tolerance > VISIBLE:
         decimals = decimals_of(answers.values)
         rounds = f"It rounds to {decimals} decimal{'s' * (decimals != 1)}"
-        notes = (f"{rounds}, which hides differences below {answers.tolerance:g}; ask for more cases.", *notes)
-    if differing.any() and not (unordered and result.status == 0):
+        notes.insert(0, f"{rounds}, which hides differences below {answers.tolerance:g}; ask for more cases.")
+    if differing.any() and not result.is_doubtful and not (unordered and result.status == 0):
         visible = differing & _differ_visibly(answers.values[0], expected[result.nearest], answers.tolerance)
         own = compress(queries.changed(()), visible if visible.any() else differing)
-        example = _smallest_example(asked.asker, own, result.nearest, answers.tolerance)
-        if not matches and not result.is_doubtful:
+        result = replace(result, example=_smallest_example(asked.asker, own, result.nearest, answers.tolerance))
+        if not matches:
             properties = properties_of(queries.rankings(range(result.answered), (), Options.parse()), result.k)
-            notes = (*in_common(properties, differing, "rankings", result.nearest), *notes)
+            notes[:0] = in_common(properties, differing, "rankings", result.nearest)
     if asked.asker.counts_duplicates():
-        notes = (*notes, f"{DUPLICATES_COUNTED.meaning}{DUPLICATES_COUNTED.reported}")
-    as_sets = asked.asker.in_form("sets")
-    if (
-        result.form == "ids"
-        and OF_A_SET not in asked.asker.habits
-        and as_sets.depends_on_sets(first.queries.changed(()))
-    ):
-        notes = (*notes, "If the relevant ids are a set, its answers depend on the order of that set.")
-    result = replace(result, example=example, notes=notes)
-    return replace(result, signature=_signature(result, answers)) if result.conventions else result
+        notes.append(f"{DUPLICATES_COUNTED.meaning}{DUPLICATES_COUNTED.reported}")
+    if result.form == "ids" and OF_A_SET not in asked.asker.habits:
+        as_sets = Asker(asked.asker.function, asked.asker.call._replace(form="sets"))
+        if as_sets.depends_on_sets(first.queries.changed(())):
+            notes.append("If the relevant ids are a set, its answers depend on the order of that set.")
+    signature = _signature(result, answers) if result.conventions else ""
+    return replace(result, notes=tuple(notes), signature=signature)
 
 
 def _notes(asked: Asked) -> Iterator[str]:

@@ -1,13 +1,12 @@
 """Describe options that give reported scores as a few changes of a convention, for Python and the shell."""
 
 import shlex
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..measure.arguments import text_of_gain
-from ..measure.conventions import CONVENTIONS
 from ..measure.messages import mark, worded
 
 
@@ -63,29 +62,6 @@ class Combination(NamedTuple):
 
     def __str__(self) -> str:
         return worded(self)
-
-
-def by_convention(
-    options: Mapping[str, Any], matter: Set[str], score: float, given: Mapping[str, Any], asked: Sequence[int | None]
-) -> Combination:
-    """Return a combination as changes to the convention that differs from it in the fewest relevant options.
-
-    Args:
-        options: the options, and the cutoff, or all cutoffs that the reported scores have.
-        matter: the options that may change the score.
-        score: the mean under these options.
-        given: the options that the caller set.
-        asked: the cutoffs of the reported scores, or of the caller.
-    """
-    cutoff = {} if options["k"] in (asked, *asked) else {"k": options["k"]}
-    chosen = {name: value for name, value in options.items() if name in matter and name not in given}
-
-    def changed(convention: str) -> dict[str, Any]:
-        usual = {**CONVENTIONS[convention].options, "judged_only": False}
-        return {name: value for name, value in chosen.items() if repr(value) != repr(usual[name])}
-
-    convention = min(CONVENTIONS, key=lambda name: len(changed(name)))
-    return Combination(convention, changed(convention) | cutoff, score, {**given, "k": options["k"]})
 
 
 def _python_text(value: Any) -> str:

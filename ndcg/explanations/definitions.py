@@ -15,7 +15,7 @@ import numpy as np
 from ..measure.arguments import DISCOUNTS, GAINS, IDEALS, PERFECT_IF_EMPTY
 from ..measure.conventions import CONVENTIONS
 from ..measure.ties import Floats, Mask
-from ..scores.progress import progress
+from ..scores.progress import tracked
 from .slip_terms import Queries, Query, Slip, Term
 from .slips import SLIPS, SWAPPED, slip_named
 
@@ -90,10 +90,10 @@ class Empty(NamedTuple):
 
     def fill(self, expected: Floats, queries: Sequence[Query]) -> Floats:
         """Return values in which this one replaces nan."""
-        if isinstance(self.value, str):
-            perfect = [not query.run and not any(each > 0 for each in query.qrels.values()) for query in queries]
-            return np.where(np.isnan(expected), self.factor * np.array(perfect), expected)
-        return np.where(np.isnan(expected), self.factor * self.value, expected)
+        value: Any = self.value
+        if isinstance(value, str):
+            value = [not query.run and not any(each > 0 for each in query.qrels.values()) for query in queries]
+        return np.where(np.isnan(expected), self.factor * np.asarray(value), expected)
 
 
 class Fit(NamedTuple):
@@ -124,17 +124,13 @@ def _order(of: Callable[[Query], Iterable[Any]]) -> Slip:
     return Slip("", "", both=Term((lambda query: _in_order(query, of(query)),)))
 
 
-def _relevance(query: Query) -> Callable[[Any], float]:
-    return lambda document: query.qrels.get(document, 0)
-
-
 ORDERS: dict[str, Slip | None] = {
     "first": _order(lambda query: query.run),
     "last": _order(lambda query: reversed(list(query.run))),
     "docid": _order(lambda query: sorted(query.run, reverse=True)),
     "ascending": _order(lambda query: sorted(query.run)),
-    "best": _order(lambda query: sorted(query.run, key=_relevance(query), reverse=True)),
-    "worst": _order(lambda query: sorted(query.run, key=_relevance(query))),
+    "best": _order(lambda query: sorted(query.run, key=lambda each: -query.qrels.get(each, 0))),
+    "worst": _order(lambda query: sorted(query.run, key=lambda each: query.qrels.get(each, 0))),
     "average": None,
 }
 
@@ -222,24 +218,17 @@ def rare_definitions() -> list[Definition]:
 
 
 def explain_answers(answers: Answers, first: Answers) -> tuple[list[Match], int]:
-    """Return the definitions with the fewest slips that explain answers.
+    """Return the definitions with the fewest slips that explain answers, and how many rankings with ties no order does.
 
-    Args:
-        answers: all of them.
-        first: some of those without ties, which rule out most definitions.
-
-    Returns:
-        The definitions, and the number of rankings with ties if no order explains all of these.
+    The first answers, to rankings without ties, rule out most definitions.
     """
-    stages = [
-        (definitions, scaled) for definitions in (usual_definitions, rare_definitions) for scaled in (False, True)
-    ]
-    with progress(len(stages), "Comparing", " sets of definitions") as bar:
-        for definitions, scaled in stages:
-            if fits := list(_fits(_screened(definitions, first, scaled=scaled), answers)):
-                unordered = min(fit.unordered for fit in fits)
-                return _named([fit for fit in fits if fit.unordered == unordered]), unordered
-            bar.update(1)
+    stages = [*product((usual_definitions, rare_definitions), (False, True))]
+    for definitions, scaled in tracked(stages, "Comparing", " sets of definitions"):
+        factors, known, agree = compared(definitions, first, scaled=scaled)
+        rows = np.flatnonzero((agree == known).all(axis=1) & np.isfinite(factors)).tolist()
+        if fits := list(_fits([(definitions()[row], float(factors[row])) for row in rows], answers)):
+            unordered = min(fit.unordered for fit in fits)
+            return _named([fit for fit in fits if fit.unordered == unordered]), unordered
     return [], 0
 
 
@@ -268,18 +257,18 @@ def factors_of(values: Floats, expected: Floats, tolerance: float) -> Floats:
     return np.where(usable, factors, np.nan)
 
 
-def _screened(
+def compared(
     definitions: Callable[[], Sequence[Definition]], first: Answers, *, scaled: bool
-) -> Iterator[tuple[Definition, float]]:
-    """Yield the definitions with which the first answers agree, each with the factor of its values."""
-    expected = np.where(first.plain, expected_values(definitions, first.queries), np.nan)
-    factors = np.ones(len(expected))
-    if scaled:
-        factors = factors_of(first.values[0], expected, first.tolerance)
-    differences = np.abs(first.values[:, None] - factors[:, None] * expected)
-    agree = ((differences <= first.tolerance) | np.isnan(expected)).all(axis=(0, 2)) & np.isfinite(factors)
-    for row in np.flatnonzero(agree).tolist():
-        yield definitions()[row], float(factors[row])
+) -> tuple[Floats, Mask, Mask]:
+    """Compare answers with definitions, one in each row, whose values may differ by a factor if they are scaled.
+
+    Returns:
+        The factors, which of the values are known and have an answer without ties, and which of these agree.
+    """
+    expected, values = expected_values(definitions, first.queries), first.values[0]
+    factors = factors_of(values, expected, first.tolerance) if scaled else np.ones(len(expected))
+    known = np.isfinite(expected) & first.plain
+    return factors, known, known & (np.abs(values - factors[:, None] * expected) <= first.tolerance)
 
 
 def _fits(screened: Iterable[tuple[Definition, float]], answers: Answers) -> Iterator[Fit]:

@@ -23,7 +23,7 @@ from ..measure.messages import InputError, Message, mark, marked, shown, within
 from ..measure.options import AGGREGATION_OPTIONS, ExplainOptions, Options, choice, result_name
 from ..scores.frames import from_frame
 from ..scores.means import mean, weights
-from ..scores.progress import progress
+from ..scores.progress import tracked
 from ..scores.queries import NOTHING_TO_SCORE, UserTerms, measure_rankings, refuse_missing, warn_unmatched
 from ..show.drawing import figure_of
 from ..show.json_types import without_nan
@@ -31,8 +31,7 @@ from ..show.tables import Readable, number_text
 from .combination import Combination
 from .properties import in_common, properties_of
 from .reported import Reported
-from .search import Searched, conventions_with, search
-from .slip_search import FoundSlip, SlipSearch
+from .search import FoundSlip, Searched, SlipSearch, conventions_with, search
 
 NOT_IN_EXPLAIN = ("measures", "convention", *AGGREGATION_OPTIONS)
 SHOWN_COMBINATIONS = 5
@@ -123,8 +122,8 @@ class Explanation(Readable):
         tables = [scores]
         if self.between is not None:
             rows = [
-                [name, _choice_text(name, before), _choice_text(name, after), number_text(effect, sign="+")]
-                for name, before, after, effect in self.choices
+                [name, *map(empty_text if name == "zero_division" else str, both), number_text(effect, sign="+")]
+                for name, *both, effect in self.choices
             ]
             total = ["total", "", "", number_text(sum(choice.effect for choice in self.choices), sign="+")]
             tables.append([["choice", *self.between, "effect"], *rows, total])
@@ -185,17 +184,12 @@ class Explanation(Readable):
         elif self.by_chance > LIKELY:
             yield "Scores at more cutoffs, or the value of each query, would show whether it is the right one."
 
-    def _sorted(self) -> list[tuple[str, float]]:
-        """Return the conventions that have a score, with their scores, the lowest first."""
-        known = [(name, score) for name, score in self.scores.items() if score is not None]
-        return sorted(known, key=lambda item: item[1])
-
     def _nearest_first(self) -> list[tuple[str, float]]:
-        """Return the conventions that match first, then by their distance from the reported score, if there is one."""
-        got = self.got
+        """Return the conventions that match first, the others by distance from the reported score, or by their own."""
+        known, got = [(name, score) for name, score in self.scores.items() if score is not None], self.got
         if got is None:
-            return self._sorted()
-        return sorted(self._sorted(), key=lambda each: (each[0] not in self.matches, abs(each[1] - got)))
+            return sorted(known, key=lambda each: each[1])
+        return sorted(known, key=lambda each: (each[0] not in self.matches, abs(each[1] - got)))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation in JSON types; a choice that JSON has no type for, such as nan, becomes a string."""
@@ -205,7 +199,7 @@ class Explanation(Readable):
 
     def plot(self) -> Any:
         """Return a Matplotlib figure: a dot for the score under each convention, filled if it equals yours."""
-        known = self._sorted()
+        known = sorted(self._nearest_first(), key=lambda each: each[1])
         figure, (axes,) = figure_of(1, height=1.2 + 0.24 * len(known))
         for at, (name, number) in enumerate(known):
             inside = "C0" if name in self.matches else axes.get_facecolor()
@@ -288,13 +282,11 @@ def explain(
         warn_unmatched(unmatched)
     scores: dict[str, float | None] = {}
     errors: dict[str, str] = {}
-    with progress(len(CONVENTIONS), "Scoring", " conventions") as bar:
-        for name in CONVENTIONS:
-            try:
-                scores[name] = scorer.score(scorer.options_of(name))
-            except ValueError as error:
-                scores[name], errors[name] = None, Message(marked(error))
-            bar.update(1)
+    for name in tracked(list(CONVENTIONS), "Scoring", " conventions"):
+        try:
+            scores[name] = scorer.score(scorer.options_of(name))
+        except ValueError as error:
+            scores[name], errors[name] = None, Message(marked(error))
     if all(score is None for score in scores.values()):
         raise ValueError(next(iter(errors.values())))
     for name in pair or ():
@@ -307,16 +299,19 @@ def explain(
     slip = None
     if reported is not None:
         explanation, slip = _with_matches(explanation, scorer, reported)
+    start = scorer.options_of(first if pair is None else pair[0])
     if pair is None and explanation.matches:  # the match that differs in the fewest choices
-        start = scorer.options_of(first)
         pair = (first, min(explanation.matches, key=lambda name: len(_differing(start, scorer.options_of(name)))))
-    if pair is None and slip is not None:
-        return _with_slip(explanation, scorer, first, slip)
+    if pair is not None:
+        end, slip = scorer.options_of(pair[1]), None
+        signature = explanation.signature if explanation.matches else end.signature(**scorer.given)
+    elif slip is not None:
+        pair, signature = (first, _with_a_slip(str(slip))), explanation.signature
+        end = scorer.options_of(slip.convention, **slip.changed)
     if pair is None or pair[0] == pair[1]:
         return explanation
-    signature = explanation.signature if explanation.matches else scorer.signature(pair[1])
     try:
-        choices = scorer.choices(scorer.options_of(pair[0]), scorer.options_of(pair[1]))
+        choices = scorer.choices(start, end, slip)
     except ValueError as error:  # raised by a mixture of their options, such as ties by id among scores in 32 bits
         if between is None:
             return explanation
@@ -330,6 +325,7 @@ class _Scorer:
 
     def __init__(self, inputs: Inputs, k: Any, options: Mapping[str, Any]) -> None:
         self.inputs, self.k, self.options = inputs, k, options
+        (self.cutoff,) = Options.parse(k=k).cutoffs
         self.given = {"weighted": inputs.sample_weight is not None, "excluding": inputs.exclude is not None}
         self.rankings: dict[tuple[Any, ...], Rankings] = {}
         self.scores: dict[tuple[str, ...], float] = {}
@@ -337,11 +333,6 @@ class _Scorer:
         if not rankings.queries:
             raise ValueError(NOTHING_TO_SCORE)
         self.weight: NDArray[np.float64] | None = weights(inputs.sample_weight, rankings.queries, rankings.query_ids)
-
-    @property
-    def cutoff(self) -> int | None:
-        """The cutoff."""
-        return Options.parse(k=self.k).cutoffs[0]
 
     def signature(self, convention: str) -> str:
         """Return the signature of a convention."""
@@ -402,15 +393,6 @@ def _shapley_value(name: str, names: Sequence[str], score: Callable[[Sequence[st
     )
 
 
-def _with_slip(explanation: Explanation, scorer: _Scorer, first: str, slip: FoundSlip) -> Explanation:
-    """Return an explanation with the difference between a convention and a slip, if all mixtures have a score."""
-    try:
-        choices = scorer.choices(scorer.options_of(first), scorer.options_of(slip.convention, **slip.changed), slip)
-    except ValueError:  # raised by a mixture of their options
-        return explanation
-    return replace(explanation, between=(first, _with_a_slip(str(slip))), choices=choices)
-
-
 def _with_matches(
     explanation: Explanation, scorer: _Scorer, reported: Reported
 ) -> tuple[Explanation, FoundSlip | None]:
@@ -429,57 +411,45 @@ def _with_matches(
     score = reported.score
     if math.isnan(score):  # if values of queries were reported, the table compares their mean
         score = mean("nDCG", evidence[0].scores, scorer.weight)
-    explanation = replace(explanation, got=score, percent=reported.percent, reported=reported.words)
-    explanation = replace(explanation, subject=reported.subject, matches=matches)
+    explanation = replace(explanation, got=score, percent=reported.percent, matches=matches)
+    explanation = replace(explanation, reported=reported.words, subject=reported.subject)
     if matches:
         return replace(explanation, signature=scorer.signature(matches[0])), None
-    result = search(searched)
-    as_given = reported.as_given()
+    found, as_given = search(searched), reported.as_given()
     slips = SlipSearch(searched, scorer.inputs, as_given.evidence(rankings)).found()
-    slip = slips[0] if slips else None
-    if not result.combinations and slips and all(each.as_given for each in slips):
+    if not found.combinations and slips and all(each.as_given for each in slips):
         explanation = replace(explanation, got=as_given.score, percent=False, reported=as_given.words)
     explanation = replace(
         explanation,
         signature="",
-        combinations=result.combinations,
-        distinct=result.distinct,
-        tried=result.tried,
-        without_score=result.without_score,
-        by_chance=result.by_chance,
+        combinations=tuple(found.combinations),
+        distinct=found.distinct,
+        tried=found.tried,
+        without_score=found.without_score,
+        by_chance=found.by_chance,
         slips=tuple((each.slip.name, str(each)) for each in slips),
     )
-    if result.combinations:
-        signature = Options.parse(**result.combinations[0].options).signature(**scorer.given)
-        return replace(explanation, signature=signature), slip
-    if slip is not None or result.nearest is None or result.agreeing is None:
-        return explanation, slip
-    ids, differing = rankings.names(), ~result.agreeing
-    properties = properties_of(rankings, result.nearest.options["k"])
-    explanation = replace(
-        explanation,
-        nearest=result.nearest,
-        disagreeing=tuple(ids[at] for at in np.flatnonzero(differing)),
-        in_common=tuple(in_common(properties, differing, "queries", str(result.nearest))),
-    )
-    return explanation, None
+    if found.combinations:
+        signature = Options.parse(**found.combinations[0].options).signature(**scorer.given)
+        explanation = replace(explanation, signature=signature)
+    elif not slips and found.nearest is not None and found.agreeing is not None:
+        ids, differing = rankings.names(), ~found.agreeing
+        properties = properties_of(rankings, found.nearest.options["k"])
+        explanation = replace(
+            explanation,
+            nearest=found.nearest,
+            disagreeing=tuple(ids[at] for at in np.flatnonzero(differing)),
+            in_common=tuple(in_common(properties, differing, "queries", str(found.nearest))),
+        )
+    return explanation, slips[0] if slips else None
 
 
 def _two_conventions(between: Any) -> tuple[str, str]:
-    """Return the names of two conventions.
-
-    Raises:
-        ValueError: they are not two, or unknown.
-    """
+    """Return the names of two conventions; it is an error if they are not two, or unknown."""
     if not isinstance(between, (list, tuple)) or len(between) != 2:
         raise InputError(f"{mark('between')} must be the names of two conventions; got {shown(between)}")
     one, other = (choice("between", name, tuple(CONVENTIONS)) for name in between)
     return one, other
-
-
-def _choice_text(name: str, value: Any) -> str:
-    """Return the value of an option as tables show it."""
-    return empty_text(value) if name == "zero_division" else str(value)
 
 
 def _enumerated(names: Sequence[str]) -> str:

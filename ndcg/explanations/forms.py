@@ -2,7 +2,7 @@
 
 import inspect
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from itertools import cycle, permutations, product
 from typing import Any, NamedTuple
@@ -49,12 +49,6 @@ class Form(NamedTuple):
     is_batch: bool = False  # whether several rankings are passed: two copies of one
     module: str = ""  # the module that makes the arguments
     must_be_hinted: bool = False  # whether it is only tried if each parameter hints at its argument
-
-    def text(self, order: Iterable[int], cutoff: int | str | None) -> str:
-        """Return the arguments in some order in words."""
-        words = [self.arguments[at].text for at in order]
-        words.insert(cutoff if isinstance(cutoff, int) else len(words), "k")
-        return ", ".join(words if cutoff is not None else words[:-1])
 
 
 _OF_IDS = Shows(scores=False, grades=False)
@@ -200,7 +194,10 @@ class Call(NamedTuple):
     @property
     def text(self) -> str:
         """The arguments in words."""
-        return FORMS[self.form].text(self.order, self.cutoff)
+        words = [FORMS[self.form].arguments[at].text for at in self.order]
+        if self.cutoff is not None:
+            words.insert(self.cutoff if isinstance(self.cutoff, int) else len(words), "k")
+        return ", ".join(words)
 
     def of(self, function: NDCGFunction, arguments: Arguments, k: int | None) -> Any:
         """Return the function's result."""
@@ -276,12 +273,12 @@ def arguments_text(query: Query, form: str) -> str:
     >>> arguments_text(Query({"d1": 2.0}, {"d1": 1}, 3), "lists")
     'scores = [2.0], relevance = [1], k = 3'
     """
-    names, values = [each.name for each in FORMS[form].arguments], map(_plain, FORMS[form].of(query))
+    names, values = [each.name for each in FORMS[form].arguments], map(argument_text, FORMS[form].of(query))
     return ", ".join(f"{name} = {value}" for name, value in zip((*names, "k"), (*values, query.k), strict=True))
 
 
-def _plain(argument: Any) -> str:
-    """Return an argument as text to paste; sets in order."""
+def argument_text(argument: Any) -> str:
+    """Return an argument as text to paste, which shows each change that a function makes; sets in order."""
     if isinstance(argument, set):
-        return f"{{{', '.join(map(repr, sorted(argument)))}}}" if argument else "set()"
+        return f"{{{', '.join(sorted(map(repr, argument)))}}}" if argument else "set()"
     return str(argument.tolist() if hasattr(argument, "tolist") else argument)

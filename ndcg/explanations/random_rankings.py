@@ -6,7 +6,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from ..measure.ties import Floats
+from ..measure.ties import Floats, Mask
 from .forms import Shows
 from .slip_terms import Queries, Query, in_order, ranked
 
@@ -34,6 +34,7 @@ OF_LISTS = {  # in which all documents are judged and retrieved
 WITHOUT_SCORES = {"tied": "deep", "long tied": "long", "close": "unjudged"}
 LONG = (17, 65)  # sorts of many libraries are stable for fewer documents
 CLOSE = (3, 4, 5, 6, 7, 12)  # the decimals in which scores differ
+_Columns = tuple[Floats, NDArray[np.int64], Mask, Mask]  # the score and the relevance, retrieved or not, judged or not
 TIED_DOCUMENTS = 12  # the most with the same score; one or two of them are relevant, so that all orders can be tried
 
 
@@ -70,9 +71,32 @@ def plain_rankings(numbers: tuple[int, ...], k: int | None, shows: Shows, seed: 
 
 
 def _random_ranking(rng: "np.random.Generator", k: int | None, shows: Shows, kind: str, number: int) -> Query:
-    cut, turn = k or 8, number // len(ASKED_KINDS)
+    """Return a ranking with documents of random ids."""
+    turn = number // len(ASKED_KINDS)
     if kind in ("tied", "long tied", "close"):
-        return _with_ties(rng, cut, shows, kind, 2 * turn + number % 2)._replace(k=k)
+        columns = _with_ties(rng, k or 8, shows, kind, 2 * turn + number % 2)
+    else:
+        columns = _without_ties(rng, k or 8, shows, kind, turn)
+    order = rng.permutation(size := len(columns[0]))
+    scores, relevance = (column[order] for column in columns[:2])
+    retrieved, judged = (column[order] for column in columns[2:])
+    documents = [f"d{each}" for each in rng.permutation(3 * size)[:size] + 1]
+    if not shows.several:
+        one = int(relevance.argmax() if relevance.any() else rng.integers(size))
+        relevance, judged = np.eye(1, size, one, dtype=np.int64)[0], judged | (np.arange(size) == one)
+    if not shows.grades and not shows.documents:
+        relevance = np.minimum(relevance, 1)
+    elif not shows.grades:  # only relevant documents are known
+        relevance, judged = np.minimum(relevance, 1), judged & (relevance > 0)
+    run = {documents[at]: float(scores[at]) for at in np.flatnonzero(retrieved)}
+    listed = np.arange(size) if not shows.documents else rng.permutation(size)
+    qrels = {documents[at]: int(relevance[at]) for at in listed if judged[at]}
+    query = Query(run, qrels, k)
+    return query._replace(run=in_order(ranked(query))) if not shows.scores else query
+
+
+def _without_ties(rng: "np.random.Generator", cut: int, shows: Shows, kind: str, turn: int) -> _Columns:
+    """Return a ranking in which all scores differ, and clearly so."""
     low, high = {
         "short": (2, max(cut, 3)),
         "long": LONG,
@@ -107,11 +131,10 @@ def _random_ranking(rng: "np.random.Generator", k: int | None, shows: Shows, kin
     scores = (2 * rng.permutation(2 * size + 8)[:size] - 2 * size - 7) / 16
     if retrieved.all() and turn % 2 == 0:
         scores -= scores[rng.integers(size)]  # so that one is 0
-    order = rng.permutation(size)
-    return _query(rng, shows, scores[order], relevance[order], retrieved[order], judged[order])._replace(k=k)
+    return scores, relevance, retrieved, judged
 
 
-def _with_ties(rng: "np.random.Generator", cut: int, shows: Shows, kind: str, number: int) -> Query:
+def _with_ties(rng: "np.random.Generator", cut: int, shows: Shows, kind: str, number: int) -> _Columns:
     """Return a ranking with tied documents, at most two of which are relevant, or with close scores."""
     size = int(rng.integers(*{"long tied": LONG, "close": (4, TIED_DOCUMENTS + 1)}.get(kind, (2, cut + 6))))
     relevance = rng.integers(0, rng.integers(2, 7), size) * (rng.random(size) < rng.uniform(0.3, 1))
@@ -140,30 +163,4 @@ def _with_ties(rng: "np.random.Generator", cut: int, shows: Shows, kind: str, nu
         relevance, scores = np.append(relevance, rng.integers(1, 4, extra)), np.append(scores, np.zeros(extra))
         retrieved, judged = np.append(retrieved, np.zeros(extra, bool)), np.append(judged, np.ones(extra, bool))
         judged |= not (relevance * judged).any()
-    order = rng.permutation(len(scores))
-    return _query(rng, shows, scores[order], relevance[order], retrieved[order], judged[order])
-
-
-def _query(
-    rng: "np.random.Generator",
-    shows: Shows,
-    scores: Floats,
-    relevance: NDArray[np.int64],
-    retrieved: NDArray[np.bool_],
-    judged: NDArray[np.bool_],
-) -> Query:
-    """Return a ranking with documents of random ids."""
-    size = len(scores)
-    documents = [f"d{number}" for number in rng.permutation(3 * size)[:size] + 1]
-    if not shows.several:
-        one = int(relevance.argmax() if relevance.any() else rng.integers(size))
-        relevance, judged = np.eye(1, size, one, dtype=np.int64)[0], judged | (np.arange(size) == one)
-    if not shows.grades and not shows.documents:
-        relevance = np.minimum(relevance, 1)
-    elif not shows.grades:  # only relevant documents are known
-        relevance, judged = np.minimum(relevance, 1), judged & (relevance > 0)
-    run = {documents[at]: float(scores[at]) for at in np.flatnonzero(retrieved)}
-    order = range(size) if not shows.documents else rng.permutation(size)
-    qrels = {documents[at]: int(relevance[at]) for at in order if judged[at]}
-    query = Query(run, qrels, None)
-    return query._replace(run=in_order(ranked(query))) if not shows.scores else query
+    return scores, relevance, retrieved, judged

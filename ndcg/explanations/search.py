@@ -1,32 +1,40 @@
-"""Search for combinations of options that give reported scores, for papers with their own code.
+"""Search for combinations of options that give reported scores, and for slips, for papers with their own code.
 
 Rankings are read once for each set of options that changes how they are read. DCG and ideal DCG are summed once for
 each choice that they depend on, at all cutoffs together. Options that change only the mean are applied to the values of
-the queries.
+the queries. Each slip is tried on the nDCG of a few libraries.
 """
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain, product
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..inputs.rankings import Rankings
-from ..measure.arguments import OPTIONS, PERFECT_IF_EMPTY
-from ..measure.conventions import CONVENTIONS
+from ..inputs.reading import Inputs
+from ..measure.arguments import DISCOUNTS, OPTIONS, PERFECT_IF_EMPTY
+from ..measure.conventions import CHOICES, CONVENTIONS
 from ..measure.messages import Message, marked
 from ..measure.options import Options, result_name
 from ..measure.scoring import discounts, measure_queries, ratio, sign
 from ..measure.ties import Floats, Mask
-from ..scores.progress import progress
-from ..scores.queries import UserTerms, measure_rankings
-from .combination import Combination, by_convention
+from ..scores.means import mean
+from ..scores.progress import progress, tracked
+from ..scores.queries import OF_GAINS, UserTerms, measure_rankings
+from .combination import Combination
+from .properties import properties_of
+from .slip_terms import Queries, Slip, have_ids, queries_by_ids, queries_of
+from .slips import SLIPS
 
 USUAL_CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 1000, None)
 SHORT_RANKING = 10  # every cutoff is tried if no ranking has more documents than this
 OF_DCG = ("gain", "discount", "negative_relevance", "ties")  # as well as the options that change how rankings are read
 AVERAGING = ("zero_division", "missing")
+MOST_DOCUMENTS = 100_000  # the most documents for which slips are tried, since these are plain Python
+SLIPS_TRIED_ON = ("sklearn", "trec_eval", "ranx", "lightgbm", "spark")
 WIDER = 100  # matches by chance are counted in a window this many times as wide as the range of a match
 # The options that are searched, with their values. If values cannot differ on some rankings, only the first is tried.
 VALUES: dict[str, Sequence[Any]] = {
@@ -49,28 +57,6 @@ class Evidence(NamedTuple):
     precision: float  # the tolerance of a match
     cutoff: tuple[int | None, ...] = ()  # a tuple with the cutoff of the score; empty if it is unknown
     of_queries: bool = False  # whether these are the values of the queries
-
-
-class SearchResult(NamedTuple):
-    """The result of a search.
-
-    Attributes:
-        combinations: the combinations that match, with the fewest changes of a convention first.
-        tried: the number of combinations that were tried.
-        by_chance: the number that would match by chance, from the scores near the reported one; nan if unknown.
-        distinct: the number of matching combinations that differ in the value of some query.
-        nearest: the combination that gives most of the reported values of queries, if none gives all of them.
-        agreeing: the queries that have the same value under the nearest combination.
-        without_score: the options by which the rankings cannot be read, such as `score_dtype=float32`, with the error.
-    """
-
-    combinations: tuple[Combination, ...]
-    tried: int
-    by_chance: float
-    distinct: int = 0
-    nearest: Combination | None = None
-    agreeing: Mask | None = None
-    without_score: Mapping[str, str] = {}  # never modified
 
 
 class Searched(NamedTuple):
@@ -115,19 +101,20 @@ class Searched(NamedTuple):
         return bool(self.are_near(self.reported_of(means, self.named_cutoffs or [self.k])).all())
 
 
-def search(searched: Searched) -> SearchResult:
+def search(searched: Searched) -> "Matches":
     """Try combinations of the options that are unknown, but only one of those that cannot differ on these rankings."""
     readings, without_score = _readings(searched)
     longest = max((int(np.diff(each.rankings.offsets).max()) for each in readings), default=0)
     cutoffs = {ideal: _cutoffs(searched, ideal, longest) for ideal in searched.values_of("ideal")}
-    matches = _Matches(searched)
+    matches = Matches(searched, without_score)
     total = len(cutoffs) * sum(math.prod(map(len, each.grid.values())) for each in readings)
     with progress(total, "Searching", " options") as bar:
         for reading in readings:
             for scored in _scored_choices(searched, reading, cutoffs):
                 matches.add(scored)
                 bar.update(1)
-    return matches.result(without_score)
+    matches.combinations.sort(key=lambda each: (len(each.changed), list(CONVENTIONS).index(each.convention)))
+    return matches
 
 
 class _Reading(NamedTuple):
@@ -163,7 +150,7 @@ def _readings(searched: Searched) -> tuple[list[_Reading], dict[str, str]]:
             return None
 
     for judged_only in searched.values_of("judged_only"):
-        if readings and not _has_unjudged(readings[0].rankings):
+        if readings and not properties_of(readings[0].rankings, None)["unjudged documents"].any():
             break
         read_as = []
         for score_dtype in (dtypes := searched.values_of("score_dtype")):
@@ -172,23 +159,14 @@ def _readings(searched: Searched) -> tuple[list[_Reading], dict[str, str]]:
                 read_as.append((chosen, rankings, len(rankings.queries_of_ties())))
         same = len(read_as) == len(dtypes) and len({ties for *_, ties in read_as}) == 1  # 32 bits can only add ties
         for chosen, rankings, ties in read_as[: 1 if same else None]:
-            idle = {"score_dtype": same, "ties": not ties, "negative_relevance": not _has_negative(rankings)}
+            has_negative = properties_of(rankings, None)["a negative relevance"].any()
+            idle = {"score_dtype": same, "ties": not ties, "negative_relevance": not has_negative}
             matter = {name for name in VALUES if name not in AVERAGING and not idle.get(name)}
             grid = {name: searched.values_of(name)[: None if name in matter else 1] for name in OF_DCG}
             if ties and read("ties", {**chosen, "ties": "docid"}) is None:
                 grid["ties"] = [each for each in grid["ties"] if each != "docid"]
             readings.append(_Reading(chosen, frozenset(matter), grid, rankings))
     return readings, without_score
-
-
-def _has_unjudged(rankings: Rankings) -> bool:
-    counts = rankings.counts()
-    return bool((counts["retrieved"] > counts["retrieved and judged"]).any())
-
-
-def _has_negative(rankings: Rankings) -> bool:
-    negative = rankings.relevance < 0
-    return bool((negative if rankings.judged is None else negative & rankings.judged).any())
 
 
 def _scored_choices(
@@ -250,22 +228,12 @@ def _skipped_and_perfect(searched: Searched, chosen: Mapping[str, Any]) -> tuple
     return rankings.lacking(), (values == 1) & (rankings.counts()["retrieved"] == 0)
 
 
-class _Averaging(NamedTuple):
-    """How empty and missing queries count in the mean."""
-
-    zero_division: float | str  # the value of a query without an ideal DCG
-    missing: str  # how a missing query counts
-    matter: set[str]  # the options in `AVERAGING` that may change the value of a query
+_Averaging = tuple[float | str, str, set[str]]  # `zero_division`, `missing`, and those of them that may change a value
 
 
-def _averagings(searched: Searched, scored: _Scored, empty: Mask) -> Iterator[_Averaging]:
-    """Yield the possible settings for empty and missing queries, but only one of those that cannot differ.
-
-    Args:
-        searched: the options that are known.
-        scored: the values of the queries.
-        empty: where these have no ideal DCG.
-    """
+def _averagings(searched: Searched, scored: _Scored) -> Iterator[_Averaging]:
+    """Yield the ways to count empty and missing queries, but only one of those that cannot differ."""
+    empty = np.isnan(scored.values)
     some_skipped, all_empty = bool(scored.skipped.any()), bool(empty[:, scored.skipped].all())
     for at, missing in enumerate(searched.values_of("missing")[: None if some_skipped else 1]):
         filled = bool((empty & ~scored.skipped if missing == "skip" else empty).any())
@@ -273,119 +241,79 @@ def _averagings(searched: Searched, scored: _Scored, empty: Mask) -> Iterator[_A
             skips = some_skipped and not (all_empty and _is_nan(zero))
             if skips or at == 0:
                 matter = {"zero_division": filled, "missing": skips}
-                yield _Averaging(zero, missing, {name for name, matters in matter.items() if matters})
+                yield zero, missing, {name for name, matters in matter.items() if matters}
 
 
-class _Matches:
+class Matches:
     """The combinations that match, and the scores of all that were tried, without the values of queries."""
 
-    def __init__(self, searched: Searched) -> None:
+    def __init__(self, searched: Searched, without_score: Mapping[str, str]) -> None:
         self.searched = searched
-        self.matching: list[Combination] = []
-        self.values: set[int] = set()  # hashes of the values of matching combinations
-        self.scores: list[Floats] = []  # scores of all combinations, a column for each evidence
-        self.tried = 0
-        self.nearest: Combination | None = None
-        self.agreeing: Mask | None = None
+        self.without_score = without_score  # options by which the rankings cannot be read, with the error of each
+        self.combinations: list[Combination] = []
+        self.tried = 0  # how many combinations
+        self.nearest: Combination | None = None  # the combination that gives most of the reported values of queries
+        self.agreeing: Mask | None = None  # the queries that have the same value under it
+        self._values: set[int] = set()  # hashes of the values of matching combinations
+        self._scores: list[Floats] = []  # scores of all combinations, a column for each evidence
+
+    @property
+    def distinct(self) -> int:
+        """The number of matching combinations that differ in the value of some query."""
+        return len(self._values)
+
+    @property
+    def by_chance(self) -> float:
+        """The number that would match by chance, from the scores near the reported one; nan if unknown."""
+        return _by_chance(np.concatenate(self._scores), self.searched.evidence) if self._scores else math.nan
 
     def add(self, scored: _Scored) -> None:
-        """Compare values of queries with the reported scores, for each setting of empty and missing queries."""
-        empty = np.isnan(scored.values)
-        averagings = _averagings(self.searched, scored, empty)
-        if self.searched.of_queries is not None:
-            self._add_values(scored, list(averagings), self.searched.of_queries)
-            return
-        means = _averages(scored, empty, self.searched.weight)
-        for each in averagings:
-            scores = self.searched.reported_of(means(each.zero_division, each.missing), scored.cutoffs)
-            has_score = ~np.isnan(scores).any(axis=1)
-            self.scores.append(scores[has_score])
-            self.tried += int(np.count_nonzero(has_score))
-            for row in np.flatnonzero(self.searched.are_near(scores)).tolist():
-                self._keep(scored, each, row)
+        """Compare values of queries with the reported scores, for each way to count empty and missing queries."""
+        searched = self.searched
+        for averaging in _averagings(searched, scored):
+            values = _averaged(scored, averaging)
+            if searched.of_queries is None:
+                scores = searched.reported_of(_means_of(values, searched.weight), scored.cutoffs)
+                matching = searched.are_near(scores)
+                self._scores.append(scores[~np.isnan(scores).any(axis=1)])
+                self.tried += len(self._scores[-1])
+            else:
+                agreeing = _near(values, searched.of_queries)
+                self.tried += len(agreeing)
+                matching, row = np.all(agreeing, axis=1), int(np.sum(agreeing, axis=1).argmax())
+                if self.agreeing is None or np.count_nonzero(agreeing[row]) > np.count_nonzero(self.agreeing):
+                    self.agreeing, self.nearest = agreeing[row], self._combination(scored, averaging, row, values)
+            for row in np.flatnonzero(matching).tolist():
+                self.combinations.append(self._combination(scored, averaging, row, values))
+                of_row = values if searched.named_cutoffs else values[row]
+                self._values.add(hash((of_row.round(9) + 0.0).tobytes()))
 
-    def _add_values(self, scored: _Scored, averagings: Sequence[_Averaging], evidence: Evidence) -> None:
-        for each, agreeing in _agreeing(scored, averagings, evidence):
-            self.tried += len(agreeing)
-            counts = agreeing.sum(axis=1)
-            for row in np.flatnonzero(counts == agreeing.shape[1]).tolist():
-                self._keep(scored, each, row)
-            row = int(counts.argmax())
-            if self.agreeing is None or counts[row] > np.count_nonzero(self.agreeing):
-                self.agreeing, self.nearest = agreeing[row], self._combination(scored, each, row)[0]
-
-    def _keep(self, scored: _Scored, averaging: _Averaging, row: int) -> None:
-        """Keep a combination that matches."""
-        combination, values = self._combination(scored, averaging, row)
-        self.matching.append(combination)
-        self.values.add(hash((values.round(9) + 0.0).tobytes()))
-
-    def _combination(self, scored: _Scored, averaging: _Averaging, row: int) -> tuple[Combination, Floats]:
-        """Return a combination, and its values of queries."""
-        named, (zero, missing, matter) = self.searched.named_cutoffs, averaging
-        values = averaged(scored, slice(None) if named else [row], zero, missing)
+    def _combination(self, scored: _Scored, averaging: _Averaging, row: int, values: Floats) -> Combination:
+        """Return a combination as changes of the convention that differs from it in the fewest options that matter."""
+        (zero, missing, matter), named, given = averaging, self.searched.named_cutoffs, self.searched.given
+        k: Any = scored.cutoffs[row] if len(named) <= 1 else named
         options = {**scored.chosen, "zero_division": zero, "missing": missing}
-        options["k"] = scored.cutoffs[row] if len(named) <= 1 else named
-        score = float(_means_of(values, self.searched.weight)[0])
+        chosen = {name: options[name] for name in options if name in scored.matter | matter and name not in given}
+
+        def changed(convention: str) -> dict[str, Any]:
+            usual = {**CONVENTIONS[convention].options, "judged_only": False}
+            return {name: value for name, value in chosen.items() if repr(value) != repr(usual[name])}
+
+        convention = min(CONVENTIONS, key=lambda name: len(changed(name)))
         asked = named or [self.searched.k]
-        return by_convention(options, scored.matter | matter, score, self.searched.given, asked), values
-
-    def result(self, without_score: dict[str, str]) -> SearchResult:
-        """Return the combinations, those that change the fewest options of a convention first."""
-        self.matching.sort(key=lambda each: (len(each.changed), list(CONVENTIONS).index(each.convention)))
-        by_chance = math.nan
-        if self.scores:
-            by_chance = _by_chance(np.concatenate(self.scores), self.searched.evidence)
-        nearest = None if self.matching else self.nearest
-        found = tuple(self.matching), self.tried, by_chance, len(self.values)
-        return SearchResult(*found, nearest, self.agreeing, without_score)
+        cutoff = {} if k in (asked, *asked) else {"k": k}
+        score = float(_means_of(values[0 if named else row][np.newaxis], self.searched.weight)[0])
+        return Combination(convention, changed(convention) | cutoff, score, {**given, "k": k})
 
 
-def averaged(scored: _Scored, rows: Any, zero_division: float | str, missing: str) -> Floats:
-    """Return the values at some cutoffs that count in the mean: nan for a query that does not count."""
-    values = scored.values[rows]
-    empty = scored.perfect.astype(np.float64) if isinstance(zero_division, str) else zero_division
-    averaged = np.where(np.isnan(values), empty, values)
+def _averaged(scored: _Scored, averaging: _Averaging) -> Floats:
+    """Return the values that count in the mean: nan for a query that does not count."""
+    zero, missing, _ = averaging
+    empty = scored.perfect.astype(np.float64) if isinstance(zero, str) else zero
+    averaged = np.where(np.isnan(scored.values), empty, scored.values)
     if missing == "skip":
         averaged[:, scored.skipped] = np.nan
     return averaged
-
-
-def _averages(scored: _Scored, empty: Mask, weight: Floats | None) -> Callable[[float | str, str], Floats]:
-    """Return a function from how empty and missing queries count to the means at all cutoffs."""
-    shares = np.ones(scored.values.shape[1]) if weight is None else weight
-    parts = np.stack([shares * ~scored.skipped, shares * scored.skipped], axis=1)
-    sums, full = np.where(empty, 0, scored.values) @ parts, (~empty).astype(np.float64) @ parts
-    empties = empty.astype(np.float64) @ parts
-    ones = empty.astype(np.float64) @ (parts * scored.perfect[:, np.newaxis])
-
-    def means(zero_division: float | str, missing: str) -> Floats:
-        above, below = sums, full  # for the queries that are not skipped, and for those that are
-        if isinstance(zero_division, str):
-            above, below = above + ones, below + empties
-        elif not _is_nan(zero_division):
-            above, below = above + zero_division * empties, below + empties
-        counted = slice(1 if missing == "skip" else 2)
-        with np.errstate(divide="ignore", invalid="ignore"):  # nan if no query of positive weight has a value
-            return np.asarray(above[:, counted].sum(axis=1) / below[:, counted].sum(axis=1))
-
-    return means
-
-
-def _agreeing(
-    scored: _Scored, averagings: Sequence[_Averaging], evidence: Evidence
-) -> Iterator[tuple[_Averaging, Mask]]:
-    """Yield each setting with the queries that agree with the reported values, at each cutoff."""
-    near = np.abs(scored.values - evidence.scores) <= evidence.precision
-    depending = np.flatnonzero(np.isnan(scored.values).any(axis=0) | scored.skipped)  # on how queries are averaged
-    part = scored._replace(
-        values=scored.values[:, depending], skipped=scored.skipped[depending], perfect=scored.perfect[depending]
-    )
-    reported = evidence._replace(scores=evidence.scores[depending])
-    for each in averagings:
-        agreeing = near.copy()
-        agreeing[:, depending] = _near(averaged(part, slice(None), each.zero_division, each.missing), reported)
-        yield each, agreeing
 
 
 def conventions_with(searched: Searched) -> list[str]:
@@ -413,7 +341,8 @@ def _is_nan(value: float | str) -> bool:
 
 
 def _near(values: Floats, evidence: Evidence) -> Mask:
-    return np.isclose(values, evidence.scores, rtol=0, atol=evidence.precision, equal_nan=True)
+    differences = np.abs(values - evidence.scores)
+    return np.asarray((differences <= evidence.precision) | (np.isnan(values) & np.isnan(evidence.scores)))
 
 
 def _means_of(values: Floats, weight: Floats | None) -> Floats:
@@ -443,17 +372,13 @@ def _by_chance(scores: Floats, evidence: Sequence[Evidence]) -> float:
     for column, each in zip(scores.T, evidence, strict=True):
         reach = max(each.precision, min(WIDER * each.precision, column.std() / 2))
         away = np.abs(column - each.scores[0])
+        low, high = column.min() - each.scores[0], column.max() - each.scores[0]
         near, wide = near & (away <= each.precision), wide & (away <= reach)
-        near_width *= _width_between(column, each.scores[0], each.precision)
-        wide_width *= _width_between(column, each.scores[0], reach)
+        near_width *= max(0, min(high, each.precision) - max(low, -each.precision))
+        wide_width *= max(0, min(high, reach) - max(low, -reach))
     if wide_width < 2 * near_width or not near_width:
         return float(np.count_nonzero(near))
     return float(np.count_nonzero(wide & ~near) * near_width / (wide_width - near_width))
-
-
-def _width_between(scores: Floats, score: float, reach: float) -> float:
-    """Return how much of the range around a score lies between the lowest and the highest of scores."""
-    return float(max(0, min(scores.max(), score + reach) - max(scores.min(), score - reach)))
 
 
 def _cutoffs(searched: Searched, ideal: str, longest: int) -> list[int | None]:
@@ -477,3 +402,92 @@ def _cutoffs(searched: Searched, ideal: str, longest: int) -> list[int | None]:
     cutoffs = list(filter(has_ideal, dict.fromkeys([*near, *USUAL_CUTOFFS, *of_short])))
     whole = [each for each in cutoffs if each is None or each >= longest] if ideal != "full" else []
     return [each for each in cutoffs if each not in whole[1:]]
+
+
+# Slips
+
+
+class FoundSlip(NamedTuple):
+    """A slip that gives the reported scores."""
+
+    slip: Slip
+    convention: str  # the convention that it is made on
+    changed: dict[str, Any]  # `discount` and `zero_division`, if they differ from the convention's
+    as_given: bool  # whether the slip gives the scores only if they are not read as percentages
+    score: Callable[[Options], float]  # returns the score with the slip under some options, at the first cutoff
+
+    def __str__(self) -> str:
+        return str(Combination(self.convention, self.changed, math.nan))
+
+
+class SlipSearch:
+    """The rankings as queries that slips can change, and the reported scores."""
+
+    def __init__(self, searched: Searched, inputs: Inputs, as_given: Sequence[Evidence]) -> None:
+        # as_given: the scores before they were read as percentages
+        self.searched, self.as_given = searched, searched._replace(evidence=as_given)
+        # rankings are in descending order in any case, but ids have the scores of the input
+        self.given = {name: value for name, value in searched.given.items() if name != "score_order"}
+        options = Options.parse(k=searched.k, **searched.given)
+        if options.labels is not None:  # the relevances in rankings are the gains of labels
+            self.given |= {name: options.scoring[name] for name in OF_GAINS}
+        descending = options.score_order == "descending"
+        rankings = searched.read(options)
+        by_ids = (
+            descending and options.labels is None and have_ids(inputs) and searched.given.get("ignore_index") is None
+        )
+        is_small = len(rankings.relevance) <= MOST_DOCUMENTS
+        cutoffs = (searched.named_cutoffs or [searched.k]) if is_small else []
+        self.queries = [
+            Queries(queries_by_ids(inputs, rankings.names(), k) if by_ids else queries_of(rankings, k)) for k in cutoffs
+        ]
+
+    def found(self) -> list[FoundSlip]:
+        """Return the slips that give the reported scores, except those that equal an option of `compute`.
+
+        If none does so with the discounts of conventions, the others that have a name are tried on values of queries
+        or several scores; a single score would match many of these by chance.
+        """
+        slips = [*self._found({})]
+        is_enough = len(self.queries) > 1 or self.searched.of_queries is not None
+        if not slips and is_enough and "discount" not in self.given:
+            slips = [each for discount in DISCOUNTS for each in self._found({"discount": discount})]
+        return slips
+
+    def _found(self, changed_discount: Mapping[str, str]) -> Iterator[FoundSlip]:
+        slips = [slip for slip in SLIPS if not slip.is_option and self.queries]
+        for slip in tracked(slips, "Trying", " slips"):
+            for convention, changed, values in self._values(slip, changed_discount):
+                gives = self.searched.has_evidence(values)
+                if gives or self.as_given.has_evidence(values):
+                    yield FoundSlip(slip, convention, changed, not gives, partial(self.score, slip))
+                    break
+
+    def score(self, slip: Slip, options: Options) -> float:
+        """Return the score with a slip, under some options, at the first cutoff."""
+        chosen = {name: getattr(options, name) for name in CHOICES}
+        chosen |= {name: options.scoring[name] for name in OF_GAINS}
+        return mean("nDCG", slip.scores(self.queries[0], {**self.given, **chosen}), self.searched.weight)
+
+    def _values(self, slip: Slip, discount: Mapping[str, str]) -> Iterator[tuple[str, dict[str, Any], Floats]]:
+        """Yield the values of queries at each cutoff, under each convention and number for empty queries."""
+        for convention in SLIPS_TRIED_ON:
+
+            def scores(zero_division: float, convention: str = convention) -> Floats:
+                options = {"convention": convention, "zero_division": zero_division, **self.given, **discount}
+                return np.array([slip.scores(each, options) for each in self.queries])
+
+            try:
+                values = scores(math.nan)
+            except ValueError:  # these rankings have no score under the convention
+                continue
+            empty = np.isnan(values)
+            if "zero_division" in self.given or not empty.any():
+                yield convention, {**discount}, values
+                continue
+            usual, missing = (self.given.get(name, getattr(CONVENTIONS[convention], name)) for name in AVERAGING)
+            if missing == "skip":
+                empty &= ~np.isnan(scores(0.0))
+            for zero in dict.fromkeys((usual, 0.0, 1.0, math.nan)):
+                changed = {} if zero == usual else {"zero_division": zero}
+                yield convention, {**discount, **changed}, np.where(empty, zero, values)

@@ -21,19 +21,12 @@ Documents = Mapping[Any, float]
 
 
 class Query(NamedTuple):
-    """The input of a function that computes nDCG: one query.
+    """The input of a function that computes nDCG: one query."""
 
-    Attributes:
-        run: the score of each retrieved document.
-        qrels: the relevance of each judged document.
-        k: the cutoff; None for the whole list.
-        missing: whether the query is missing from the run, rather than having no documents there.
-    """
-
-    run: Documents
-    qrels: Documents
-    k: int | None
-    missing: bool = False
+    run: Documents  # the score of each retrieved document
+    qrels: Documents  # the relevance of each judged document
+    k: int | None  # the cutoff; None for the whole list
+    missing: bool = False  # whether the query is missing from the run, rather than having no documents there
 
 
 Change = Callable[[Query], Query]
@@ -41,17 +34,11 @@ REMEMBERED_QUERIES = 100  # scores of more would fill the memory, one array for 
 
 
 class Term(NamedTuple):
-    """How a slip computes the DCG, or the value that it is divided by.
+    """How a slip computes the DCG, or the value that it is divided by."""
 
-    Attributes:
-        changes: the changes of the query, one after the other.
-        options: options of `compute`, in place of the convention's.
-        measure: the measure that it uses in place of DCG or IDCG.
-    """
-
-    changes: tuple[Change, ...] = ()
-    options: Mapping[str, Any] = {}
-    measure: str = ""
+    changes: tuple[Change, ...] = ()  # of the query, one after the other
+    options: Mapping[str, Any] = {}  # of `compute`, in place of the convention's
+    measure: str = ""  # in place of DCG or IDCG
 
     def over(self, other: "Term") -> "Term":
         """Return the two slips combined, the other one first."""
@@ -63,24 +50,15 @@ UNCHANGED = Term()
 
 
 class Slip(NamedTuple):
-    """A way in which nDCG goes wrong.
+    """A way in which nDCG goes wrong."""
 
-    Attributes:
-        name: a few words for it.
-        meaning: one sentence on the computation.
-        reports: the number of public reports, and the thread of one of them, `owner/repository#number` on GitHub.
-        both: the computation of both DCG and IDCG.
-        dcg: the computation of the DCG alone.
-        ideal: the computation of the IDCG alone.
-        rule: a function from DCG and nDCG of queries to their values; None for DCG / IDCG.
-    """
-
-    name: str
-    meaning: str
-    reports: tuple[int, str] = (0, "")
-    both: Term = UNCHANGED
-    dcg: Term = UNCHANGED
-    ideal: Term = UNCHANGED
+    name: str  # a few words for it
+    meaning: str  # one sentence on the computation
+    reports: tuple[int, str] = (0, "")  # how many are public, and one thread, `owner/repository#number` on GitHub
+    both: Term = UNCHANGED  # how it computes both DCG and IDCG
+    dcg: Term = UNCHANGED  # the DCG alone
+    ideal: Term = UNCHANGED  # the IDCG alone
+    # returns values from DCG and nDCG of queries; None for DCG / IDCG
     rule: Callable[[Sequence[Query], Floats, Floats], Floats] | None = None
 
     @property

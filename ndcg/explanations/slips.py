@@ -1,6 +1,6 @@
 """Every way in which nDCG is known to go wrong, as one table; docs/slips.md lists all public reports of each."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -48,9 +48,9 @@ def _without_negative(query: Query) -> Query:
     )
 
 
-def _with_run(of: Callable[[Query], Documents], **options: Any) -> Term:
-    """Return other scores of the documents, or other documents."""
-    return Term((lambda query: query._replace(run=of(query)),), options)
+def _with(options: Mapping[str, Any] = {}, **changed: Callable[[Query], Any]) -> Term:  # never changed
+    """Return a query with another run, other judgments or another cutoff."""
+    return Term((lambda query: query._replace(**{name: of(query) for name, of in changed.items()}),), options)
 
 
 def _with_scores(change: Callable[[Floats], Any]) -> Term:
@@ -61,26 +61,12 @@ def _with_scores(change: Callable[[Floats], Any]) -> Term:
             scores = change(np.array(list(query.run.values()), np.float64)).tolist()
         return dict(zip(query.run, scores, strict=True))
 
-    return _with_run(changed)
+    return _with(run=changed)
 
 
-def _with_qrels(of: Callable[[Query], Documents]) -> Term:
-    """Return other judgments."""
-    return Term((lambda query: query._replace(qrels=of(query)),))
-
-
-def _with_cutoff(of: Callable[[int], int | None]) -> Term:
-    """Return another cutoff, of queries that have one."""
-    return Term((lambda query: query._replace(k=None if query.k is None else of(query.k)),))
-
-
-def _with_discount(of_rank: Callable[[NDArray[np.float64]], Any]) -> Term:
-    """Return other weights of the ranks."""
-    return Term(options={"discount": lambda ranks: of_rank(np.asarray(ranks, np.float64))})
-
-
-def _with_gain(of_relevance: Callable[[NDArray[np.float64]], Any]) -> Term:
-    return Term(options={"gain": lambda relevance: of_relevance(np.asarray(relevance, np.float64))})
+def _with_weights(option: str, of: Callable[[NDArray[np.float64]], Any]) -> Term:
+    """Return another gain of relevances, or another discount of ranks."""
+    return Term(options={option: lambda values: of(np.asarray(values, np.float64))})
 
 
 def _zero_if(is_short: Callable[[Query, int], bool]) -> Callable[[Sequence[Query], Floats, Floats], Floats]:
@@ -105,7 +91,7 @@ def _in_bits(bits: int, kind: type[np.floating[Any]]) -> Slip:
     )
 
 
-UNCUT = _with_cutoff(lambda k: None)
+UNCUT = _with(k=lambda query: None)
 
 # The table
 
@@ -119,13 +105,13 @@ IN_ORDER_OF_INPUT = Slip(
     "documents in the order of the input",
     "The scores are ignored: documents are ranked in the order in which they are listed.",
     reports=(3, "Arize-ai/phoenix#1869"),
-    both=_with_run(lambda query: in_order(query.run)),
+    both=_with(run=lambda query: in_order(query.run)),
 )
 SWAPPED = Slip(
     "scores and relevance swapped",
     "The arguments are in the wrong order: scores are taken for relevance and relevance for scores.",
     reports=(2, "scikit-learn/scikit-learn#27726"),
-    both=Term((lambda query: query._replace(run=query.qrels, qrels=query.run),), {"negative_relevance": "keep"}),
+    both=_with({"negative_relevance": "keep"}, run=lambda query: query.qrels, qrels=lambda query: query.run),
 )
 SLIPS = (
     Slip(
@@ -133,7 +119,7 @@ SLIPS = (
         "The ideal is the best order of the k documents that were ranked first, not of all that were judged, so a run "
         "that finds one of many relevant documents can score 1.",
         reports=(16, "OpenBMB/ToolBench#184"),
-        ideal=_with_qrels(lambda query: {each: query.qrels.get(each, 0) for each in ranked(query)[: query.k]}),
+        ideal=_with(qrels=lambda query: {each: query.qrels.get(each, 0) for each in ranked(query)[: query.k]}),
     ),
     Slip(
         "ideal from all that was retrieved",
@@ -218,7 +204,7 @@ SLIPS = (
     Slip(
         "ties by ascending document id",
         "Documents with equal scores are ordered by their ids, the lowest first, so the names of documents decide.",
-        both=_with_run(lambda query: {each: query.run[each] for each in sorted(query.run)}, ties="first"),
+        both=_with(run=lambda query: {each: query.run[each] for each in sorted(query.run)}, options={"ties": "first"}),
     ),
     Slip(
         "ties in the model's favor",
@@ -267,12 +253,12 @@ SLIPS = (
     Slip(
         "ascending order",
         "The lowest score ranks first, as distances do.",
-        both=_with_run(lambda query: {each: -score for each, score in query.run.items()}),
+        both=_with(run=lambda query: {each: -score for each, score in query.run.items()}),
     ),
     Slip(
         "ranks used as scores",
         "The rank of each document is taken for its score, so the last one ranks first.",
-        both=_with_run(lambda query: {each: float(rank) for rank, each in enumerate(ranked(query), start=1)}),
+        both=_with(run=lambda query: {each: float(rank) for rank, each in enumerate(ranked(query), start=1)}),
     ),
     _in_bits(16, np.float16),
     _in_bits(32, np.float32),
@@ -282,12 +268,12 @@ SLIPS = (
         "unretrieved documents with the score 0",
         "Judged documents that were not retrieved take part with the score 0, above documents with negative scores.",
         reports=(2, "mlflow/mlflow#24553"),
-        both=_with_run(lambda query: {**dict.fromkeys([*query.run, *query.qrels], 0.0), **query.run}),
+        both=_with(run=lambda query: {**dict.fromkeys([*query.run, *query.qrels], 0.0), **query.run}),
     ),
     Slip(
         "documents with the score 0 not retrieved",
         "A score of 0 is read as no score, so such documents have no rank.",
-        both=_with_run(lambda query: {each: score for each, score in query.run.items() if score != 0}),
+        both=_with(run=lambda query: {each: score for each, score in query.run.items() if score != 0}),
     ),
     Slip(
         "unretrieved documents ranked last",
@@ -304,32 +290,32 @@ SLIPS = (
         "ideal in the order of the qrels",
         "The ideal is not sorted: it is the DCG of the judgments as they are listed.",
         reports=(1, "xuehaiping/CSCE670_NCF#20"),
-        ideal=_with_run(lambda query: in_order(query.qrels))._replace(measure="DCG"),
+        ideal=_with(run=lambda query: in_order(query.qrels))._replace(measure="DCG"),
     ),
     Slip(
         "judgments counted twice in the ideal",
         "Every judgment takes two ranks of the ideal, as if the qrels were read twice.",
         reports=(1, "joaopalotti/trectools#52"),
-        ideal=_with_qrels(
-            lambda query: {**query.qrels, **{_another(each): value for each, value in query.qrels.items()}}
+        ideal=_with(
+            qrels=lambda query: {**query.qrels, **{_another(each): value for each, value in query.qrels.items()}}
         ),
     ),
     Slip(
         "DCG one rank too deep",
         "The DCG begins with the discount of rank 2, the ideal with the discount of rank 1.",
         reports=(1, "yihong-chen/neural-collaborative-filtering#2"),
-        dcg=_with_discount(lambda rank: 1 / np.log2(rank + 2)),
+        dcg=_with_weights("discount", lambda rank: 1 / np.log2(rank + 2)),
     ),
     Slip(
         "discount begins at rank 2",
         "The discount is 1 / log2(i + 2) with ranks from 1, in the DCG and in the ideal.",
-        both=_with_discount(lambda rank: 1 / np.log2(rank + 2)),
+        both=_with_weights("discount", lambda rank: 1 / np.log2(rank + 2)),
     ),
     Slip(
         "no discount",
         "Every rank counts the same.",
         reports=(1, "RUCAIBox/RecBole#120"),
-        both=_with_discount(np.ones_like),
+        both=_with_weights("discount", np.ones_like),
     ),
     Slip(
         "discount 1 / rank",
@@ -339,20 +325,20 @@ SLIPS = (
     Slip(
         "discount without a logarithm's base",
         "The discount is 1 / (1 + ln i) instead of 1 / log2(i + 1).",
-        both=_with_discount(lambda rank: 1 / (1 + np.log(rank))),
+        both=_with_weights("discount", lambda rank: 1 / (1 + np.log(rank))),
     ),
     Slip(
         "gain 2^r",
         "The gain is 2^r without the - 1, so that irrelevant documents also count.",
-        both=_with_gain(np.exp2),
+        both=_with_weights("gain", np.exp2),
     ),
     Slip(
         "gain 2^r, also of unjudged documents",
         "The gain is 2^r without the - 1, and documents without a judgment have the relevance 0, so they count 1.",
-        both=_with_gain(np.exp2),
-        dcg=_with_qrels(lambda query: {**dict.fromkeys(query.run, 0), **query.qrels}),
+        both=_with_weights("gain", np.exp2),
+        dcg=_with(qrels=lambda query: {**dict.fromkeys(query.run, 0), **query.qrels}),
     ),
-    Slip("gain r^2", "The gain is the square of the relevance.", both=_with_gain(np.square)),
+    Slip("gain r^2", "The gain is the square of the relevance.", both=_with_weights("gain", np.square)),
     Slip(
         "DCG not cut at k",
         "The DCG counts the whole list and the ideal the first k ranks, so that scores exceed 1.",
@@ -360,13 +346,19 @@ SLIPS = (
         dcg=UNCUT,
     ),
     Slip("nothing cut at k", "The cutoff has no effect.", reports=(1, "Lightning-AI/torchmetrics#1952"), both=UNCUT),
-    Slip("cutoff one rank too deep", "The first k + 1 ranks count.", both=_with_cutoff(lambda k: k + 1)),
-    Slip("cutoff one rank too short", "The first k - 1 ranks count.", both=_with_cutoff(lambda k: max(k - 1, 1))),
+    Slip(
+        "cutoff one rank too deep", "The first k + 1 ranks count.", both=_with(k=lambda query: query.k and query.k + 1)
+    ),
+    Slip(
+        "cutoff one rank too short",
+        "The first k - 1 ranks count.",
+        both=_with(k=lambda query: query.k and max(query.k - 1, 1)),
+    ),
     Slip(
         "run cut at k before everything else",
         "Only the first k documents are kept; the ideal, and everything else that depends on the retrieved documents, "
         "is computed from them.",
-        both=_with_run(lambda query: {each: query.run[each] for each in ranked(query)[: query.k]}),
+        both=_with(run=lambda query: {each: query.run[each] for each in ranked(query)[: query.k]}),
     ),
     Slip(
         "only the first relevant document",

@@ -1,9 +1,12 @@
 """Show the progress of work that takes long."""
 
 import sys
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, TypeVar
+
+_Item = TypeVar("_Item")
 
 
 def progress(total: int, doing: str, unit: str, initial: int = 0) -> Any:
@@ -15,3 +18,11 @@ def progress(total: int, doing: str, unit: str, initial: int = 0) -> Any:
     datasets = sys.modules.get("datasets")
     disable = True if datasets and datasets.are_progress_bars_disabled() else None  # None shows it on a terminal only
     return tqdm(total=total, desc=doing, unit=unit, initial=initial, delay=2, leave=False, disable=disable)
+
+
+def tracked(items: Sequence[_Item], doing: str, unit: str) -> Iterator[_Item]:
+    """Yield items, and show how many are done."""
+    with progress(len(items), doing, unit) as bar:
+        for item in items:
+            yield item
+            bar.update(1)

@@ -21,9 +21,9 @@ import pytest
 from checked_functions import IDIOMS, KINDS, MUTANTS, SETS, SLIPS, UNSTABLE, Documents, Function, best, ratio, usual
 from conftest import ROOT
 
+from ndcg.explanations.asking import Asker
 from ndcg.explanations.check import Check, check
 from ndcg.explanations.forms import FORMS, Call, accepted_arguments, possible_calls
-from ndcg.explanations.questions import Asker
 from ndcg.explanations.random_rankings import random_rankings
 from ndcg.explanations.slip_terms import Queries, Query, in_order, query_scores
 from ndcg.explanations.slips import slip_named
