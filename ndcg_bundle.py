@@ -10388,13 +10388,9 @@ VISIBLE = 1e-4  # the least difference that a reader sees
 FIRST_ORDERED = 4
 MOST_ARRANGEMENTS = 150  # of the tied documents of a ranking
 BASES = {2.0: "2", math.e: "e", 10.0: "10"}
-FACTORS = {
-    100.0: "The scores are percentages.",
-    **{
-        math.log(one)
-        / math.log(other): f"The logarithm has base {BASES[one]} in the DCG and {BASES[other]} in the ideal."
-        for one, other in permutations(BASES, 2)
-    },
+FACTORS = {100.0: "The scores are percentages."} | {
+    math.log(a) / math.log(b): f"The logarithm has base {BASES[a]} in the DCG and {BASES[b]} in the ideal."
+    for a, b in permutations(BASES, 2)
 }
 
 
@@ -10727,7 +10723,7 @@ def _explanations_definitions_names_of(fit: Fit) -> Iterator[Match]:
 
 NDCGFunction = Callable[..., Any]
 Arguments = tuple[Any, ...]
-CUTOFF_NAMES = ("k", "top_k", "topk", "top_n", "topn", "at", "at_k", "cutoff", "n")
+CUTOFF_NAMES = ("k", "top_k", "topk", "top_n", "topn", "at", "at_k", "cutoff", "n", "depth", "limit")
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _REPEATED = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
@@ -10898,6 +10894,7 @@ class Call(NamedTuple):
     order: tuple[int, ...] = (0, 1)  # of the arguments
     k: int | None = None  # the cutoff that its answers are compared with
     is_binary: bool = False  # whether no relevance is above 1
+    keywords: tuple[str, ...] = ()  # the names of the last arguments, if they must be named
 
     @property
     def shows(self) -> Shows:
@@ -10915,12 +10912,13 @@ class Call(NamedTuple):
 
     def of(self, function: NDCGFunction, arguments: Arguments, k: int | None) -> Any:
         """Return the function's result."""
-        ordered = [arguments[at] for at in self.order]
-        if isinstance(self.cutoff, str):
-            return function(*ordered, **{self.cutoff: k})
-        if self.cutoff is not None:
+        ordered, named = [arguments[at] for at in self.order], {}
+        if isinstance(self.cutoff, int):
             ordered.insert(self.cutoff, k)
-        return function(*ordered)
+        elif self.cutoff is not None:
+            named[self.cutoff] = k
+        first = len(ordered) - len(self.keywords)
+        return function(*ordered[:first], **dict(zip(self.keywords, ordered[first:], strict=True)), **named)
 
 
 def possible_calls(function: NDCGFunction, k: int | None, forms: Sequence[str]) -> list[Call]:
@@ -10932,6 +10930,7 @@ def possible_calls(function: NDCGFunction, k: int | None, forms: Sequence[str]) 
     ['relevance by rank, k']
     """
     hints: dict[Call, int] = {}
+    keywords = tuple(each.name for each in _parameters(function) or () if _must_be_named(each))
     is_named = len(forms) == 1
     for (names, cutoff), form in product(accepted_arguments(function, k), forms):
         arguments = FORMS[form].arguments
@@ -10941,7 +10940,7 @@ def possible_calls(function: NDCGFunction, k: int | None, forms: Sequence[str]) 
             hinted = [arguments[at].is_hinted_at(name) for at, name in zip(order, names, strict=False)]
             if is_named or all(hinted) or not FORMS[form].must_be_hinted:
                 for compared_at in dict.fromkeys((k if cutoff is not None else None, k)):
-                    hints[Call(form, cutoff, order, compared_at)] = sum(hinted)
+                    hints[Call(form, cutoff, order, compared_at, keywords=keywords)] = sum(hinted)
     return sorted(hints, key=lambda call: -hints[call])
 
 
@@ -10951,15 +10950,14 @@ def accepted_arguments(function: NDCGFunction, k: int | None) -> Iterator[tuple[
     >>> [*accepted_arguments(lambda scores, relevance, base=2, k=10: 0, 5)]
     [(['scores', 'relevance'], 'k')]
     """
-    try:
-        parameters = list(inspect.signature(function).parameters.values())
-    except (ValueError, TypeError):  # of a built-in function nothing is known
+    if (parameters := _parameters(function)) is None:
         yield ["", ""], None if k is None else 2
         return
     kinds = {each.kind for each in parameters}
     positional = [each for each in parameters if each.kind in _POSITIONAL]
     of_cutoff = [each for each in parameters if each.name.lower() in CUTOFF_NAMES and each.kind not in _REPEATED]
-    others = [each for each in positional if each not in of_cutoff[:1]]
+    others = [each for each in parameters if _must_be_named(each) or (each in positional and each not in of_cutoff[:1])]
+    others.sort(key=lambda each: each.default is not each.empty)  # those that must be given come first
     names, needed = [each.name for each in others], sum(each.default is each.empty for each in others)
     if inspect.Parameter.VAR_POSITIONAL in kinds:
         names, needed = [*names, "", ""], max(2, needed)
@@ -10969,7 +10967,7 @@ def accepted_arguments(function: NDCGFunction, k: int | None) -> Iterator[tuple[
     if of_cutoff:
         is_early = of_cutoff[0] in positional[: needed + 1]
         yield names[:needed], positional.index(of_cutoff[0]) if is_early else of_cutoff[0].name
-    elif needed > 2:
+    elif needed > 2 or (needed == 2 and len(names[1]) == 1):  # such as p, which may be the cutoff or predictions
         yield names[: needed - 1], needed - 1
         yield names[:needed], None
     elif len(others) > 2 and (others[2].default is None or type(others[2].default) is int):
@@ -10979,6 +10977,19 @@ def accepted_arguments(function: NDCGFunction, k: int | None) -> Iterator[tuple[
         yield names[:needed], 2
     else:
         yield names[:needed], "k" if inspect.Parameter.VAR_KEYWORD in kinds else None
+
+
+def _parameters(function: NDCGFunction) -> list[inspect.Parameter] | None:
+    """Return the parameters of a function; None if they are unknown, as of a built-in function."""
+    try:
+        return list(inspect.signature(function).parameters.values())
+    except (ValueError, TypeError):
+        return None
+
+
+def _must_be_named(each: inspect.Parameter) -> bool:
+    is_cutoff = each.name.lower() in CUTOFF_NAMES
+    return each.kind is each.KEYWORD_ONLY and each.default is each.empty and not is_cutoff
 
 
 def arguments_text(query: Query, form: str) -> str:
@@ -11229,9 +11240,9 @@ class Asker:
         smallest = known if known.size <= size else Habit(0, size, example)
         self.habits[habit] = smallest._replace(times=known.times + 1)
 
-    def value(self, query: Query) -> float:
-        """Return the score that it gives a ranking, without counting habits; nan if there is none."""
-        return self._ask(self.form.of(query), query.k, {}).value
+    def once(self, query: Query) -> Answer:
+        """Return the answer for a ranking, without counting habits."""
+        return self._ask(self.form.of(query), query.k, {})
 
     def counts_duplicates(self) -> bool:
         """Return whether a function that takes ranked ids counts a document twice that is listed twice."""
@@ -11252,7 +11263,7 @@ class Asker:
             return OF_A_SET in self.habits
         k = queries[0].k or 1
         half_cut = Query({"d0": 1.0}, {f"d{at}": 1 for at in range(2 * k)}, k)  # if a function cuts the set at k
-        one, other = ([self.value(_with_prefix(half_cut, prefix)) for prefix in PREFIXES] for _ in range(2))
+        one, other = ([self.once(_with_prefix(half_cut, prefix)).value for prefix in PREFIXES] for _ in range(2))
         return np.array_equal(one, other, equal_nan=True) and len(np.unique(one)) > 1
 
     def _ask(self, arguments: tuple[Any, ...], k: int | None, habits: dict[str, str]) -> Answer:
@@ -11435,16 +11446,17 @@ class Candidate(NamedTuple):
     explained: Explained
     answered: float  # the share of them that have an answer
     is_varied: bool  # whether the answers differ
+    returned: int  # how many of the first rankings raised no error
     depends_on_sets: bool
 
 
-def likely_calls(function: NDCGFunction, k: int | None, forms: Sequence[str], seed: int) -> Iterator[Candidate]:
-    """Yield calls of which some definition explains all answers, then those of which one explains most.
+def likely_calls(function: NDCGFunction, calls: Sequence[Call], seed: int) -> Iterator[Candidate]:
+    """Yield those calls of which some definition explains all answers, then those of which one explains most.
 
     If grades of relevance give values above 1 or none, the last ones have no relevance above 1.
     """
     found = []
-    for call in possible_calls(function, k, forms):
+    for call in calls:
         candidate = _asked_first(function, call, FIRST_ASKED[0], seed)
         few = 0 < candidate.answered * FIRST_ASKED[0] < LEAST_ANSWERS
         found.append(_asked_first(function, call, FIRST_ASKED[1], seed) if few else candidate)
@@ -11467,7 +11479,7 @@ def likely_calls(function: NDCGFunction, k: int | None, forms: Sequence[str], se
     def likelihood(each: Candidate) -> tuple[Any, ...]:
         answers = 4 * each.answered >= most
         own = each.answered >= most > 0 and each.depends_on_sets and each.call.form != "sets"  # it makes these sets
-        return own, answers and not each.depends_on_sets, each.explained, each.is_varied
+        return own, answers and not each.depends_on_sets, each.explained, each.is_varied, each.returned
 
     # two calls in one form, with the fewest facts if in doubt
     others = sorted((each for each in found if each not in complete), key=likelihood, reverse=True)
@@ -11483,13 +11495,15 @@ def _asked_first(function: NDCGFunction, call: Call, count: int, seed: int) -> C
     """Ask about the first rankings without ties: a few of them if none of these has an answer."""
     numbers, asker = tuple(islice(filter(is_plain, range(10**5)), count)), Asker(function, call)
     queries = plain_rankings(numbers, call.k, call.shows, seed)
-    values = np.array([asker.value(query) for query in queries.changed(())])
+    answers = [asker.once(query) for query in queries.changed(())]
+    values = np.array([answer.value for answer in answers])
     answered = np.isfinite(values)
     first = Answers(queries, values[None], answered, np.zeros(count, bool), tolerance_of(values))
     explained = _explained(first) if answered.any() else Explained()
     of_sets = bool(answered.any()) and asker.depends_on_sets(queries.changed(()))
     is_varied = len(np.unique(values[answered])) > 1
-    return Candidate(call, first, explained, float(answered.mean()), is_varied, of_sets)
+    returned = sum(not answer.problem.startswith("raises") for answer in answers)
+    return Candidate(call, first, explained, float(answered.mean()), is_varied, returned, of_sets)
 
 
 def _explained(first: Answers) -> Explained:
@@ -11554,11 +11568,7 @@ def properties_of(rankings: Rankings, k: int | None) -> dict[str, Mask]:
 def in_common(properties: Mapping[str, Mask], differing: Mask, noun: str, nearest: str) -> Iterator[str]:
     """Yield sentences on the properties of queries that differ from the nearest definition, the most telling first.
 
-    Args:
-        properties: for each property, a mask of the queries that have it.
-        differing: a mask of the queries that differ.
-        noun: what to call them, such as "queries".
-        nearest: the nearest definition.
+    Properties and those that differ are masks of the queries, which `noun` names.
     """
     own, other = int(np.count_nonzero(differing)), int(np.count_nonzero(~differing))
     telling = []
@@ -11839,8 +11849,14 @@ def check(
         if value is not None:
             choice(name, value, words)
     forms = tuple(FORMS) if form is None else (form,)
+    calls = possible_calls(function, k, forms)
+    if not calls:
+        raise ValueError(
+            "function must take a ranking and a cutoff; wrap it in a function of (run, qrels, k), which are "
+            "{document: score}, {document: relevance} and the cutoff"
+        )
     found: list[Check] = []
-    for call, first, *_ in likely_calls(function, k, forms, seed):
+    for call, first, *_ in likely_calls(function, calls, seed):
         if call.is_binary and any(each.matches for each in found):
             break
         found.append(_compared(ask(function, call, cases, seed), first, convention or ""))
@@ -11851,8 +11867,7 @@ def check(
         best = replace(best, notes=("It takes no cutoff, so whole rankings were compared.", *best.notes))
     if best.answered and not best.is_doubtful:
         return best
-    calls = [each._replace(order=tuple(sorted(each.order))) for each in possible_calls(function, k, forms)]
-    return replace(best, called=tuple(dict.fromkeys(each.text for each in calls)))
+    return replace(best, called=tuple({each._replace(order=tuple(sorted(each.order))).text: None for each in calls}))
 
 
 def _slips(result: Check) -> float:
@@ -11954,12 +11969,14 @@ def _smallest_example(asker: Asker, queries: Iterable[Query], convention: str, t
     options = {"convention": convention}
 
     def differs(query: Query) -> bool:
-        return bool(_differ_visibly(np.array([asker.value(query)]), query_scores([query], options), tolerance).all())
+        return bool(
+            _differ_visibly(np.array([asker.once(query).value]), query_scores([query], options), tolerance).all()
+        )
 
     query = min(queries, key=lambda each: len({*each.run, *each.qrels}))
     while (simpler := next(filter(differs, _simpler(query, asker.call.shows)), None)) is not None:
         query = simpler
-    return _example(query, asker.value(query), options)
+    return _example(query, asker.once(query).value, options)
 
 
 def _simpler(query: Query, shows: Shows) -> Iterator[Query]:
@@ -12571,8 +12588,8 @@ def _readings(searched: Searched) -> tuple[list[_Reading], dict[str, str]]:
                 read_as.append((chosen, rankings, len(rankings.queries_of_ties())))
         same = len(read_as) == len(dtypes) and len({ties for *_, ties in read_as}) == 1  # 32 bits can only add ties
         for chosen, rankings, ties in read_as[: 1 if same else None]:
-            has_negative = properties_of(rankings, None)["a negative relevance"].any()
-            idle = {"score_dtype": same, "ties": not ties, "negative_relevance": not has_negative}
+            negative = properties_of(rankings, None)["a negative relevance"]
+            idle = {"score_dtype": same, "ties": not ties, "negative_relevance": not negative.any()}
             matter = {name for name in VALUES if name not in AVERAGING and not idle.get(name)}
             grid = {name: searched.values_of(name)[: None if name in matter else 1] for name in OF_DCG}
             if ties and read("ties", {**chosen, "ties": "docid"}) is None:
@@ -12650,7 +12667,7 @@ def _averagings(searched: Searched, scored: _Scored) -> Iterator[_Averaging]:
     for at, missing in enumerate(searched.values_of("missing")[: None if some_skipped else 1]):
         filled = bool((empty & ~scored.skipped if missing == "skip" else empty).any())
         for zero in searched.values_of("zero_division")[: None if filled else 1]:
-            skips = some_skipped and not (all_empty and _is_nan(zero))
+            skips = some_skipped and not (all_empty and isinstance(zero, float) and math.isnan(zero))
             if skips or at == 0:
                 matter = {"zero_division": filled, "missing": skips}
                 yield zero, missing, {name for name, matters in matter.items() if matters}
@@ -12666,13 +12683,8 @@ class Matches:
         self.tried = 0  # how many combinations
         self.nearest: Combination | None = None  # the combination that gives most of the reported values of queries
         self.agreeing: Mask | None = None  # the queries that have the same value under it
-        self._values: set[int] = set()  # hashes of the values of matching combinations
+        self.distinct: set[int] = set()  # hashes of the values of queries of those that match
         self._scores: list[Floats] = []  # scores of all combinations, a column for each evidence
-
-    @property
-    def distinct(self) -> int:
-        """The number of matching combinations that differ in the value of some query."""
-        return len(self._values)
 
     @property
     def by_chance(self) -> float:
@@ -12698,7 +12710,7 @@ class Matches:
             for row in np.flatnonzero(matching).tolist():
                 self.combinations.append(self._combination(scored, averaging, row, values))
                 of_row = values if searched.named_cutoffs else values[row]
-                self._values.add(hash((of_row.round(9) + 0.0).tobytes()))
+                self.distinct.add(hash((of_row.round(9) + 0.0).tobytes()))
 
     def _combination(self, scored: _Scored, averaging: _Averaging, row: int, values: Floats) -> Combination:
         """Return a combination as changes of the convention that differs from it in the fewest options that matter."""
@@ -12748,10 +12760,6 @@ def conventions_with(searched: Searched) -> list[str]:
     return names
 
 
-def _is_nan(value: float | str) -> bool:
-    return isinstance(value, float) and math.isnan(value)
-
-
 def _near(values: Floats, evidence: Evidence) -> Mask:
     differences = np.abs(values - evidence.scores)
     return np.asarray((differences <= evidence.precision) | (np.isnan(values) & np.isnan(evidence.scores)))
@@ -12771,11 +12779,7 @@ def _by_chance(scores: Floats, evidence: Sequence[Evidence]) -> float:
     Scores are counted in a window around the reported ones, without those that match. It is `WIDER` times as wide as
     the range of a match, but at most a standard deviation, since the middle has more scores than the ends; and it is
     as wide as the part of it between the lowest and the highest score. If it is hardly wider than the range of a match,
-    as with one digit, all matches may be by chance.
-
-    Args:
-        scores: the scores of all combinations, a column for each evidence.
-        evidence: the reported scores.
+    as with one digit, all matches may be by chance. Scores have a row for each combination, a column for each evidence.
     """
     if not len(scores):
         return math.nan
@@ -13407,7 +13411,10 @@ class Explanation(Readable):
             yield f"{self.subject} the {self.measure} of {_enumerated(self.matches)}."
             return
         few = [each for each in self.combinations if len(each.changed) <= 1]
-        ways = [_way_text(each) for each in self.combinations]
+        ways = []
+        for each in self.combinations:
+            flags = mark("flags", each.flags, said=f"{each.call}; in the shell {each.flags}")
+            ways.append((marked(each), f" ({flags})"))
         ways[len(few) : len(few)] = [(_with_a_slip(name), f": {slip}") for slip, name in self.slips]
         for at, (way, details) in enumerate(ways[:SHOWN_COMBINATIONS]):
             yield f"{way} gives {'it' if at else self.reported}{details}."
@@ -13473,12 +13480,6 @@ class Explanation(Readable):
         return figure
 
 
-def _way_text(combination: Combination) -> tuple[str, str]:
-    """Return a combination in words, and how to set its options."""
-    both = mark("flags", combination.flags, said=f"{combination.call}; in the shell {combination.flags}")
-    return marked(combination), f" ({both})"
-
-
 def _with_a_slip(convention: str) -> str:
     return f"{convention}{',' * (',' in convention)} with a slip"
 
@@ -13529,7 +13530,11 @@ def explain(
     """
     reported = None if got is None else Reported.read(got, k)
     k = k if reported is None else reported.k
-    pair = None if between is None else _two_conventions(between)
+    pair: tuple[str, str] | None = None
+    if between is not None:
+        if not isinstance(between, (list, tuple)) or len(between) != 2:
+            raise InputError(f"{mark('between')} must be the names of two conventions; got {shown(between)}")
+        pair = choice("between", between[0], tuple(CONVENTIONS)), choice("between", between[1], tuple(CONVENTIONS))
     parsed = Options.of_method(explain, k, options, lacks=NOT_IN_EXPLAIN)
     if len(parsed.cutoffs) > 1:
         raise InputError(f"{mark('k')} must be one cutoff, since a score has one; got {shown(k)}")
@@ -13683,7 +13688,7 @@ def _with_matches(
         explanation,
         signature="",
         combinations=tuple(found.combinations),
-        distinct=found.distinct,
+        distinct=len(found.distinct),
         tried=found.tried,
         without_score=found.without_score,
         by_chance=found.by_chance,
@@ -13702,14 +13707,6 @@ def _with_matches(
             in_common=tuple(in_common(properties, differing, "queries", str(found.nearest))),
         )
     return explanation, slips[0] if slips else None
-
-
-def _two_conventions(between: Any) -> tuple[str, str]:
-    """Return the names of two conventions; it is an error if they are not two, or unknown."""
-    if not isinstance(between, (list, tuple)) or len(between) != 2:
-        raise InputError(f"{mark('between')} must be the names of two conventions; got {shown(between)}")
-    one, other = (choice("between", name, tuple(CONVENTIONS)) for name in between)
-    return one, other
 
 
 def _enumerated(names: Sequence[str]) -> str:

@@ -17,7 +17,7 @@ from ..measure.messages import in_short, shown
 from ..measure.ties import Floats
 from ..scores.progress import tracked
 from .definitions import VISIBLE, Answers, compared, expected_values, usual_definitions
-from .forms import FORMS, Call, NDCGFunction, argument_text, arguments_text, possible_calls
+from .forms import FORMS, Call, NDCGFunction, argument_text, arguments_text
 from .random_rankings import is_plain, kinds_of, plain_rankings, random_rankings
 from .slip_terms import Queries, Query
 
@@ -92,9 +92,9 @@ class Asker:
         smallest = known if known.size <= size else Habit(0, size, example)
         self.habits[habit] = smallest._replace(times=known.times + 1)
 
-    def value(self, query: Query) -> float:
-        """Return the score that it gives a ranking, without counting habits; nan if there is none."""
-        return self._ask(self.form.of(query), query.k, {}).value
+    def once(self, query: Query) -> Answer:
+        """Return the answer for a ranking, without counting habits."""
+        return self._ask(self.form.of(query), query.k, {})
 
     def counts_duplicates(self) -> bool:
         """Return whether a function that takes ranked ids counts a document twice that is listed twice."""
@@ -115,7 +115,7 @@ class Asker:
             return OF_A_SET in self.habits
         k = queries[0].k or 1
         half_cut = Query({"d0": 1.0}, {f"d{at}": 1 for at in range(2 * k)}, k)  # if a function cuts the set at k
-        one, other = ([self.value(_with_prefix(half_cut, prefix)) for prefix in PREFIXES] for _ in range(2))
+        one, other = ([self.once(_with_prefix(half_cut, prefix)).value for prefix in PREFIXES] for _ in range(2))
         return np.array_equal(one, other, equal_nan=True) and len(np.unique(one)) > 1
 
     def _ask(self, arguments: tuple[Any, ...], k: int | None, habits: dict[str, str]) -> Answer:
@@ -298,16 +298,17 @@ class Candidate(NamedTuple):
     explained: Explained
     answered: float  # the share of them that have an answer
     is_varied: bool  # whether the answers differ
+    returned: int  # how many of the first rankings raised no error
     depends_on_sets: bool
 
 
-def likely_calls(function: NDCGFunction, k: int | None, forms: Sequence[str], seed: int) -> Iterator[Candidate]:
-    """Yield calls of which some definition explains all answers, then those of which one explains most.
+def likely_calls(function: NDCGFunction, calls: Sequence[Call], seed: int) -> Iterator[Candidate]:
+    """Yield those calls of which some definition explains all answers, then those of which one explains most.
 
     If grades of relevance give values above 1 or none, the last ones have no relevance above 1.
     """
     found = []
-    for call in possible_calls(function, k, forms):
+    for call in calls:
         candidate = _asked_first(function, call, FIRST_ASKED[0], seed)
         few = 0 < candidate.answered * FIRST_ASKED[0] < LEAST_ANSWERS
         found.append(_asked_first(function, call, FIRST_ASKED[1], seed) if few else candidate)
@@ -330,7 +331,7 @@ def likely_calls(function: NDCGFunction, k: int | None, forms: Sequence[str], se
     def likelihood(each: Candidate) -> tuple[Any, ...]:
         answers = 4 * each.answered >= most
         own = each.answered >= most > 0 and each.depends_on_sets and each.call.form != "sets"  # it makes these sets
-        return own, answers and not each.depends_on_sets, each.explained, each.is_varied
+        return own, answers and not each.depends_on_sets, each.explained, each.is_varied, each.returned
 
     # two calls in one form, with the fewest facts if in doubt
     others = sorted((each for each in found if each not in complete), key=likelihood, reverse=True)
@@ -346,13 +347,15 @@ def _asked_first(function: NDCGFunction, call: Call, count: int, seed: int) -> C
     """Ask about the first rankings without ties: a few of them if none of these has an answer."""
     numbers, asker = tuple(islice(filter(is_plain, range(10**5)), count)), Asker(function, call)
     queries = plain_rankings(numbers, call.k, call.shows, seed)
-    values = np.array([asker.value(query) for query in queries.changed(())])
+    answers = [asker.once(query) for query in queries.changed(())]
+    values = np.array([answer.value for answer in answers])
     answered = np.isfinite(values)
     first = Answers(queries, values[None], answered, np.zeros(count, bool), tolerance_of(values))
     explained = _explained(first) if answered.any() else Explained()
     of_sets = bool(answered.any()) and asker.depends_on_sets(queries.changed(()))
     is_varied = len(np.unique(values[answered])) > 1
-    return Candidate(call, first, explained, float(answered.mean()), is_varied, of_sets)
+    returned = sum(not answer.problem.startswith("raises") for answer in answers)
+    return Candidate(call, first, explained, float(answered.mean()), is_varied, returned, of_sets)
 
 
 def _explained(first: Answers) -> Explained:

@@ -277,8 +277,14 @@ def check(
         if value is not None:
             choice(name, value, words)
     forms = tuple(FORMS) if form is None else (form,)
+    calls = possible_calls(function, k, forms)
+    if not calls:
+        raise ValueError(
+            "function must take a ranking and a cutoff; wrap it in a function of (run, qrels, k), which are "
+            "{document: score}, {document: relevance} and the cutoff"
+        )
     found: list[Check] = []
-    for call, first, *_ in likely_calls(function, k, forms, seed):
+    for call, first, *_ in likely_calls(function, calls, seed):
         if call.is_binary and any(each.matches for each in found):
             break
         found.append(_compared(ask(function, call, cases, seed), first, convention or ""))
@@ -289,8 +295,7 @@ def check(
         best = replace(best, notes=("It takes no cutoff, so whole rankings were compared.", *best.notes))
     if best.answered and not best.is_doubtful:
         return best
-    calls = [each._replace(order=tuple(sorted(each.order))) for each in possible_calls(function, k, forms)]
-    return replace(best, called=tuple(dict.fromkeys(each.text for each in calls)))
+    return replace(best, called=tuple({each._replace(order=tuple(sorted(each.order))).text: None for each in calls}))
 
 
 def _slips(result: Check) -> float:
@@ -392,12 +397,14 @@ def _smallest_example(asker: Asker, queries: Iterable[Query], convention: str, t
     options = {"convention": convention}
 
     def differs(query: Query) -> bool:
-        return bool(_differ_visibly(np.array([asker.value(query)]), query_scores([query], options), tolerance).all())
+        return bool(
+            _differ_visibly(np.array([asker.once(query).value]), query_scores([query], options), tolerance).all()
+        )
 
     query = min(queries, key=lambda each: len({*each.run, *each.qrels}))
     while (simpler := next(filter(differs, _simpler(query, asker.call.shows)), None)) is not None:
         query = simpler
-    return _example(query, asker.value(query), options)
+    return _example(query, asker.once(query).value, options)
 
 
 def _simpler(query: Query, shows: Shows) -> Iterator[Query]:

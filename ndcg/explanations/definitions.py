@@ -23,13 +23,9 @@ VISIBLE = 1e-4  # the least difference that a reader sees
 FIRST_ORDERED = 4
 MOST_ARRANGEMENTS = 150  # of the tied documents of a ranking
 BASES = {2.0: "2", math.e: "e", 10.0: "10"}
-FACTORS = {
-    100.0: "The scores are percentages.",
-    **{
-        math.log(one)
-        / math.log(other): f"The logarithm has base {BASES[one]} in the DCG and {BASES[other]} in the ideal."
-        for one, other in permutations(BASES, 2)
-    },
+FACTORS = {100.0: "The scores are percentages."} | {
+    math.log(a) / math.log(b): f"The logarithm has base {BASES[a]} in the DCG and {BASES[b]} in the ideal."
+    for a, b in permutations(BASES, 2)
 }
 
 

@@ -147,7 +147,10 @@ class Explanation(Readable):
             yield f"{self.subject} the {self.measure} of {_enumerated(self.matches)}."
             return
         few = [each for each in self.combinations if len(each.changed) <= 1]
-        ways = [_way_text(each) for each in self.combinations]
+        ways = []
+        for each in self.combinations:
+            flags = mark("flags", each.flags, said=f"{each.call}; in the shell {each.flags}")
+            ways.append((marked(each), f" ({flags})"))
         ways[len(few) : len(few)] = [(_with_a_slip(name), f": {slip}") for slip, name in self.slips]
         for at, (way, details) in enumerate(ways[:SHOWN_COMBINATIONS]):
             yield f"{way} gives {'it' if at else self.reported}{details}."
@@ -213,12 +216,6 @@ class Explanation(Readable):
         return figure
 
 
-def _way_text(combination: Combination) -> tuple[str, str]:
-    """Return a combination in words, and how to set its options."""
-    both = mark("flags", combination.flags, said=f"{combination.call}; in the shell {combination.flags}")
-    return marked(combination), f" ({both})"
-
-
 def _with_a_slip(convention: str) -> str:
     return f"{convention}{',' * (',' in convention)} with a slip"
 
@@ -269,7 +266,11 @@ def explain(
     """
     reported = None if got is None else Reported.read(got, k)
     k = k if reported is None else reported.k
-    pair = None if between is None else _two_conventions(between)
+    pair: tuple[str, str] | None = None
+    if between is not None:
+        if not isinstance(between, (list, tuple)) or len(between) != 2:
+            raise InputError(f"{mark('between')} must be the names of two conventions; got {shown(between)}")
+        pair = choice("between", between[0], tuple(CONVENTIONS)), choice("between", between[1], tuple(CONVENTIONS))
     parsed = Options.of_method(explain, k, options, lacks=NOT_IN_EXPLAIN)
     if len(parsed.cutoffs) > 1:
         raise InputError(f"{mark('k')} must be one cutoff, since a score has one; got {shown(k)}")
@@ -423,7 +424,7 @@ def _with_matches(
         explanation,
         signature="",
         combinations=tuple(found.combinations),
-        distinct=found.distinct,
+        distinct=len(found.distinct),
         tried=found.tried,
         without_score=found.without_score,
         by_chance=found.by_chance,
@@ -442,14 +443,6 @@ def _with_matches(
             in_common=tuple(in_common(properties, differing, "queries", str(found.nearest))),
         )
     return explanation, slips[0] if slips else None
-
-
-def _two_conventions(between: Any) -> tuple[str, str]:
-    """Return the names of two conventions; it is an error if they are not two, or unknown."""
-    if not isinstance(between, (list, tuple)) or len(between) != 2:
-        raise InputError(f"{mark('between')} must be the names of two conventions; got {shown(between)}")
-    one, other = (choice("between", name, tuple(CONVENTIONS)) for name in between)
-    return one, other
 
 
 def _enumerated(names: Sequence[str]) -> str:

@@ -13,7 +13,7 @@ from .slip_terms import Query, ranked
 
 NDCGFunction = Callable[..., Any]
 Arguments = tuple[Any, ...]
-CUTOFF_NAMES = ("k", "top_k", "topk", "top_n", "topn", "at", "at_k", "cutoff", "n")
+CUTOFF_NAMES = ("k", "top_k", "topk", "top_n", "topn", "at", "at_k", "cutoff", "n", "depth", "limit")
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _REPEATED = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
@@ -184,6 +184,7 @@ class Call(NamedTuple):
     order: tuple[int, ...] = (0, 1)  # of the arguments
     k: int | None = None  # the cutoff that its answers are compared with
     is_binary: bool = False  # whether no relevance is above 1
+    keywords: tuple[str, ...] = ()  # the names of the last arguments, if they must be named
 
     @property
     def shows(self) -> Shows:
@@ -201,12 +202,13 @@ class Call(NamedTuple):
 
     def of(self, function: NDCGFunction, arguments: Arguments, k: int | None) -> Any:
         """Return the function's result."""
-        ordered = [arguments[at] for at in self.order]
-        if isinstance(self.cutoff, str):
-            return function(*ordered, **{self.cutoff: k})
-        if self.cutoff is not None:
+        ordered, named = [arguments[at] for at in self.order], {}
+        if isinstance(self.cutoff, int):
             ordered.insert(self.cutoff, k)
-        return function(*ordered)
+        elif self.cutoff is not None:
+            named[self.cutoff] = k
+        first = len(ordered) - len(self.keywords)
+        return function(*ordered[:first], **dict(zip(self.keywords, ordered[first:], strict=True)), **named)
 
 
 def possible_calls(function: NDCGFunction, k: int | None, forms: Sequence[str]) -> list[Call]:
@@ -218,6 +220,7 @@ def possible_calls(function: NDCGFunction, k: int | None, forms: Sequence[str]) 
     ['relevance by rank, k']
     """
     hints: dict[Call, int] = {}
+    keywords = tuple(each.name for each in _parameters(function) or () if _must_be_named(each))
     is_named = len(forms) == 1
     for (names, cutoff), form in product(accepted_arguments(function, k), forms):
         arguments = FORMS[form].arguments
@@ -227,7 +230,7 @@ def possible_calls(function: NDCGFunction, k: int | None, forms: Sequence[str]) 
             hinted = [arguments[at].is_hinted_at(name) for at, name in zip(order, names, strict=False)]
             if is_named or all(hinted) or not FORMS[form].must_be_hinted:
                 for compared_at in dict.fromkeys((k if cutoff is not None else None, k)):
-                    hints[Call(form, cutoff, order, compared_at)] = sum(hinted)
+                    hints[Call(form, cutoff, order, compared_at, keywords=keywords)] = sum(hinted)
     return sorted(hints, key=lambda call: -hints[call])
 
 
@@ -237,15 +240,14 @@ def accepted_arguments(function: NDCGFunction, k: int | None) -> Iterator[tuple[
     >>> [*accepted_arguments(lambda scores, relevance, base=2, k=10: 0, 5)]
     [(['scores', 'relevance'], 'k')]
     """
-    try:
-        parameters = list(inspect.signature(function).parameters.values())
-    except (ValueError, TypeError):  # of a built-in function nothing is known
+    if (parameters := _parameters(function)) is None:
         yield ["", ""], None if k is None else 2
         return
     kinds = {each.kind for each in parameters}
     positional = [each for each in parameters if each.kind in _POSITIONAL]
     of_cutoff = [each for each in parameters if each.name.lower() in CUTOFF_NAMES and each.kind not in _REPEATED]
-    others = [each for each in positional if each not in of_cutoff[:1]]
+    others = [each for each in parameters if _must_be_named(each) or (each in positional and each not in of_cutoff[:1])]
+    others.sort(key=lambda each: each.default is not each.empty)  # those that must be given come first
     names, needed = [each.name for each in others], sum(each.default is each.empty for each in others)
     if inspect.Parameter.VAR_POSITIONAL in kinds:
         names, needed = [*names, "", ""], max(2, needed)
@@ -255,7 +257,7 @@ def accepted_arguments(function: NDCGFunction, k: int | None) -> Iterator[tuple[
     if of_cutoff:
         is_early = of_cutoff[0] in positional[: needed + 1]
         yield names[:needed], positional.index(of_cutoff[0]) if is_early else of_cutoff[0].name
-    elif needed > 2:
+    elif needed > 2 or (needed == 2 and len(names[1]) == 1):  # such as p, which may be the cutoff or predictions
         yield names[: needed - 1], needed - 1
         yield names[:needed], None
     elif len(others) > 2 and (others[2].default is None or type(others[2].default) is int):
@@ -265,6 +267,19 @@ def accepted_arguments(function: NDCGFunction, k: int | None) -> Iterator[tuple[
         yield names[:needed], 2
     else:
         yield names[:needed], "k" if inspect.Parameter.VAR_KEYWORD in kinds else None
+
+
+def _parameters(function: NDCGFunction) -> list[inspect.Parameter] | None:
+    """Return the parameters of a function; None if they are unknown, as of a built-in function."""
+    try:
+        return list(inspect.signature(function).parameters.values())
+    except (ValueError, TypeError):
+        return None
+
+
+def _must_be_named(each: inspect.Parameter) -> bool:
+    is_cutoff = each.name.lower() in CUTOFF_NAMES
+    return each.kind is each.KEYWORD_ONLY and each.default is each.empty and not is_cutoff
 
 
 def arguments_text(query: Query, form: str) -> str:

@@ -49,11 +49,7 @@ def properties_of(rankings: Rankings, k: int | None) -> dict[str, Mask]:
 def in_common(properties: Mapping[str, Mask], differing: Mask, noun: str, nearest: str) -> Iterator[str]:
     """Yield sentences on the properties of queries that differ from the nearest definition, the most telling first.
 
-    Args:
-        properties: for each property, a mask of the queries that have it.
-        differing: a mask of the queries that differ.
-        noun: what to call them, such as "queries".
-        nearest: the nearest definition.
+    Properties and those that differ are masks of the queries, which `noun` names.
     """
     own, other = int(np.count_nonzero(differing)), int(np.count_nonzero(~differing))
     telling = []

@@ -159,8 +159,8 @@ def _readings(searched: Searched) -> tuple[list[_Reading], dict[str, str]]:
                 read_as.append((chosen, rankings, len(rankings.queries_of_ties())))
         same = len(read_as) == len(dtypes) and len({ties for *_, ties in read_as}) == 1  # 32 bits can only add ties
         for chosen, rankings, ties in read_as[: 1 if same else None]:
-            has_negative = properties_of(rankings, None)["a negative relevance"].any()
-            idle = {"score_dtype": same, "ties": not ties, "negative_relevance": not has_negative}
+            negative = properties_of(rankings, None)["a negative relevance"]
+            idle = {"score_dtype": same, "ties": not ties, "negative_relevance": not negative.any()}
             matter = {name for name in VALUES if name not in AVERAGING and not idle.get(name)}
             grid = {name: searched.values_of(name)[: None if name in matter else 1] for name in OF_DCG}
             if ties and read("ties", {**chosen, "ties": "docid"}) is None:
@@ -238,7 +238,7 @@ def _averagings(searched: Searched, scored: _Scored) -> Iterator[_Averaging]:
     for at, missing in enumerate(searched.values_of("missing")[: None if some_skipped else 1]):
         filled = bool((empty & ~scored.skipped if missing == "skip" else empty).any())
         for zero in searched.values_of("zero_division")[: None if filled else 1]:
-            skips = some_skipped and not (all_empty and _is_nan(zero))
+            skips = some_skipped and not (all_empty and isinstance(zero, float) and math.isnan(zero))
             if skips or at == 0:
                 matter = {"zero_division": filled, "missing": skips}
                 yield zero, missing, {name for name, matters in matter.items() if matters}
@@ -254,13 +254,8 @@ class Matches:
         self.tried = 0  # how many combinations
         self.nearest: Combination | None = None  # the combination that gives most of the reported values of queries
         self.agreeing: Mask | None = None  # the queries that have the same value under it
-        self._values: set[int] = set()  # hashes of the values of matching combinations
+        self.distinct: set[int] = set()  # hashes of the values of queries of those that match
         self._scores: list[Floats] = []  # scores of all combinations, a column for each evidence
-
-    @property
-    def distinct(self) -> int:
-        """The number of matching combinations that differ in the value of some query."""
-        return len(self._values)
 
     @property
     def by_chance(self) -> float:
@@ -286,7 +281,7 @@ class Matches:
             for row in np.flatnonzero(matching).tolist():
                 self.combinations.append(self._combination(scored, averaging, row, values))
                 of_row = values if searched.named_cutoffs else values[row]
-                self._values.add(hash((of_row.round(9) + 0.0).tobytes()))
+                self.distinct.add(hash((of_row.round(9) + 0.0).tobytes()))
 
     def _combination(self, scored: _Scored, averaging: _Averaging, row: int, values: Floats) -> Combination:
         """Return a combination as changes of the convention that differs from it in the fewest options that matter."""
@@ -336,10 +331,6 @@ def conventions_with(searched: Searched) -> list[str]:
     return names
 
 
-def _is_nan(value: float | str) -> bool:
-    return isinstance(value, float) and math.isnan(value)
-
-
 def _near(values: Floats, evidence: Evidence) -> Mask:
     differences = np.abs(values - evidence.scores)
     return np.asarray((differences <= evidence.precision) | (np.isnan(values) & np.isnan(evidence.scores)))
@@ -359,11 +350,7 @@ def _by_chance(scores: Floats, evidence: Sequence[Evidence]) -> float:
     Scores are counted in a window around the reported ones, without those that match. It is `WIDER` times as wide as
     the range of a match, but at most a standard deviation, since the middle has more scores than the ends; and it is
     as wide as the part of it between the lowest and the highest score. If it is hardly wider than the range of a match,
-    as with one digit, all matches may be by chance.
-
-    Args:
-        scores: the scores of all combinations, a column for each evidence.
-        evidence: the reported scores.
+    as with one digit, all matches may be by chance. Scores have a row for each combination, a column for each evidence.
     """
     if not len(scores):
         return math.nan

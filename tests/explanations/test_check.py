@@ -341,6 +341,40 @@ def keyword_only(run: Documents, qrels: Documents, *, top_k: int) -> float:
     return usual(run, qrels, top_k)
 
 
+def all_by_keyword(*, y_true: Any, y_score: Any, k: int) -> float:
+    return in_lists(y_score, y_true, k)
+
+
+def scores_by_keyword(y_true: Any, weight: Any = None, *, y_score: Any, k: int = 10) -> float:
+    return in_lists(y_score, y_true, k)
+
+
+@pytest.mark.parametrize("function", [all_by_keyword, scores_by_keyword])
+def test_arguments_that_must_be_named_are_named(function: Function) -> None:
+    assert verdict(check(function, cases=60)) == "0 lists: ranx"
+
+
+def test_a_last_argument_of_one_letter_may_be_the_cutoff() -> None:
+    assert verdict(check(lambda rel, p: of_gains(rel[:p]), cases=60)).startswith(
+        "1 relevance: sklearn, ideal from the top"
+    )
+    assert verdict(check(lambda y, p: in_lists(p, y, 10), cases=60)) == "0 lists: ranx"
+
+
+def test_of_calls_without_a_score_one_that_raises_nothing_is_told() -> None:
+    (note, *others) = check(lambda y_true, y_score, k: {"nDCG": in_lists(y_score, y_true, k)}, cases=40).notes[1:]
+    assert note.startswith("It returns a value of type dict, which is not a number: 40 of 40 rankings")
+    assert not any("raises" in each for each in others)
+
+
+@pytest.mark.parametrize("function", [lambda: 0.5, lambda run, qrels, ids, items, k: 0.5], ids=["none", "five"])
+def test_a_function_of_no_known_number_of_arguments_is_to_be_wrapped(function: Function) -> None:
+    with pytest.raises(
+        ValueError, match=r"^function must take a ranking .*; wrap it in a function of \(run, qrels, k\)"
+    ):
+        check(function)
+
+
 @pytest.mark.parametrize(
     ("function", "k"),
     [(keyword_only, 5), (functools.partial(usual, k=7), 5), (lambda run, qrels: usual(run, qrels, 1000), None)],
