@@ -252,12 +252,12 @@ def accepted_arguments(function: NDCGFunction, k: int | None) -> Iterator[tuple[
     if inspect.Parameter.VAR_POSITIONAL in kinds:
         names, needed = [*names, "", ""], max(2, needed)
     needed = needed or min(2, len(names))
-    if needed == 1 and len(others) > 1 and positional[1] in others:  # such as y_score=None
+    if needed == 1 and any(each in others for each in positional[1:2]):  # such as y_score=None
         needed = 2
     if of_cutoff:
         is_early = of_cutoff[0] in positional[: needed + 1]
         yield names[:needed], positional.index(of_cutoff[0]) if is_early else of_cutoff[0].name
-    elif needed > 2 or (needed == 2 and len(names[1]) == 1):  # such as p, which may be the cutoff or predictions
+    elif needed > 2 or (needed == len(others) == 2 and len(names[1]) == 1):  # such as p: the cutoff, or predictions
         yield names[: needed - 1], needed - 1
         yield names[:needed], None
     elif len(others) > 2 and (others[2].default is None or type(others[2].default) is int):
