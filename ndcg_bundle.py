@@ -11479,7 +11479,7 @@ def likely_calls(function: NDCGFunction, calls: Sequence[Call], seed: int) -> It
     def likelihood(each: Candidate) -> tuple[Any, ...]:
         answers = 4 * each.answered >= most
         own = each.answered >= most > 0 and each.depends_on_sets and each.call.form != "sets"  # it makes these sets
-        return own, answers and not each.depends_on_sets, each.explained, each.is_varied, each.returned
+        return own, answers and not each.depends_on_sets, each.explained, each.is_varied, most == 0 and each.returned
 
     # two calls in one form, with the fewest facts if in doubt
     others = sorted((each for each in found if each not in complete), key=likelihood, reverse=True)
