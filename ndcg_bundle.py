@@ -2876,14 +2876,16 @@ class OneToOne:
 
 
 @lru_cache(1 << 10)
-def alternatives(field: str, names: tuple[Any, ...]) -> list[Any]:
+def alternatives(field: str, names: tuple[Any, ...], of_hits: bool = False) -> list[Any]:
     """Return the names of the ids of queries, or of documents, among which none is the obvious one.
 
     >>> alternatives("query", ("user_id", "query", "score")), alternatives("query", ("query_id", "user_id"))
     (['user_id', 'query'], [])
+    >>> alternatives("document", ("id", "doc_id"), of_hits=True)  # a chunk and its document
+    ['id', 'doc_id']
     """
-    found = spelled(names, IDS[field])
-    several = spelled(found, ALTERNATIVES[field])
+    found = spelled(names, IDS_OF_HITS[field] if of_hits else IDS[field])
+    several = spelled(found, ("id", *ALTERNATIVES[field]) if of_hits else ALTERNATIVES[field])
     return several if len(several) > 1 and several[0] == found[0] else []
 
 
@@ -5015,7 +5017,10 @@ def unknown_object(row: Any, names: Names) -> str:
         return f"no query under a known name, but {have}; give {mark('fields', {'query': ids[0]})}"
     if len(lists) == 1 and _fields_of(fields[lists[0]][0]):
         return _no_document(lists[0], fields[lists[0]][0], {"query": ids[0]})
-    return ""
+    if not all(id_kind(type(fields[name][0])) or could_be_value(fields[name][0]) for name in lists):
+        return ""
+    have = brief(map(shown, fields), ", ")
+    return f"no query under a known name, but {have}; give {mark('fields', {'query': ids[0], 'document': '...'})}"
 
 
 class HitReader:
@@ -5083,7 +5088,10 @@ class HitReader:
         if not isinstance(first, Mapping) and not _is_object(first):
             return
         present = _inputs_hits_names_of(first)
-        if "document" not in self.names.given and len(several := alternatives("document", tuple(present))) > 1:
+        if (
+            "document" not in self.names.given
+            and len(several := alternatives("document", tuple(present), of_hits=True)) > 1
+        ):
             for each in hits.objects:
                 one, other = (_field(each, (name,)) for name in several[:2])
                 if id_kind(type(one)) and id_kind(type(other)) and not self.documents.agree(one, other):

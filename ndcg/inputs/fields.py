@@ -348,14 +348,16 @@ class OneToOne:
 
 
 @lru_cache(1 << 10)
-def alternatives(field: str, names: tuple[Any, ...]) -> list[Any]:
+def alternatives(field: str, names: tuple[Any, ...], of_hits: bool = False) -> list[Any]:
     """Return the names of the ids of queries, or of documents, among which none is the obvious one.
 
     >>> alternatives("query", ("user_id", "query", "score")), alternatives("query", ("query_id", "user_id"))
     (['user_id', 'query'], [])
+    >>> alternatives("document", ("id", "doc_id"), of_hits=True)  # a chunk and its document
+    ['id', 'doc_id']
     """
-    found = spelled(names, IDS[field])
-    several = spelled(found, ALTERNATIVES[field])
+    found = spelled(names, IDS_OF_HITS[field] if of_hits else IDS[field])
+    several = spelled(found, ("id", *ALTERNATIVES[field]) if of_hits else ALTERNATIVES[field])
     return several if len(several) > 1 and several[0] == found[0] else []
 
 

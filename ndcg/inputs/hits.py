@@ -243,7 +243,10 @@ def unknown_object(row: Any, names: Names) -> str:
         return f"no query under a known name, but {have}; give {mark('fields', {'query': ids[0]})}"
     if len(lists) == 1 and _fields_of(fields[lists[0]][0]):
         return _no_document(lists[0], fields[lists[0]][0], {"query": ids[0]})
-    return ""
+    if not all(id_kind(type(fields[name][0])) or could_be_value(fields[name][0]) for name in lists):
+        return ""
+    have = brief(map(shown, fields), ", ")
+    return f"no query under a known name, but {have}; give {mark('fields', {'query': ids[0], 'document': '...'})}"
 
 
 class HitReader:
@@ -311,7 +314,10 @@ class HitReader:
         if not isinstance(first, Mapping) and not _is_object(first):
             return
         present = _names_of(first)
-        if "document" not in self.names.given and len(several := alternatives("document", tuple(present))) > 1:
+        if (
+            "document" not in self.names.given
+            and len(several := alternatives("document", tuple(present), of_hits=True)) > 1
+        ):
             for each in hits.objects:
                 one, other = (_field(each, (name,)) for name in several[:2])
                 if id_kind(type(one)) and id_kind(type(other)) and not self.documents.agree(one, other):

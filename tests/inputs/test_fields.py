@@ -184,6 +184,9 @@ def test_two_names_for_the_document_that_disagree_are_an_error(tmp_path: Path, s
     with pytest.raises(ValueError, match=r"'doc_id' and 'chunk_id' name its documents in different ways; say which"):
         score(run, {"q": {"b": 1}})
     assert score(run, {"q": {"b": 1}}, fields={"document": "chunk_id"}) == pytest.approx(SECOND)
+    chunks = SOURCES[source](tmp_path, [{"doc_id": "d", "id": "a"}, {"doc_id": "d", "id": "b"}])
+    with pytest.raises(ValueError, match="'id' and 'doc_id' name its documents in different ways"):
+        score(chunks, {"q": {"b": 1}})
     alike = SOURCES[source](tmp_path, [{"doc_id": "a", "chunk_id": "1"}, {"doc_id": "b", "chunk_id": "2"}])
     assert score(alike, {"q": {"b": 1}}) == pytest.approx(SECOND)
 
@@ -419,6 +422,8 @@ def test_fields_may_name_columns_of_lists(tmp_path: Path, source: str) -> None:
     (tmp_path / "run.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     paths = {"Parquet": tmp_path / "run.parquet", "JSON Lines": tmp_path / "run.jsonl"}
     run = paths.get(source, pd.DataFrame(rows) if source == "a frame" else rows)
+    with pytest.raises(ValueError, match=r"'shopper'.*fields={'query': '(shopper|\.\.\.)', 'document': '\.\.\.'"):
+        score(run, {"u": {"b": 1}, "v": {"c": 1}})
     fields = {"query": "shopper", "document": "skus", "score": "logits"}
     assert score(run, {"u": {"b": 1}, "v": {"c": 1}}, fields=fields) == pytest.approx((SECOND + 1) / 2)
 
