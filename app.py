@@ -17,10 +17,7 @@ from page.ranking import ranking_tab
 from page.render import CSS, HEAD
 from page.runs import runs_tab
 
-ABOUT = (
-    "# nDCG\nNormalized discounted cumulative gain says how good a ranking is: 1 if the most relevant documents come "
-    "first, else lower."
-)
+ABOUT = "# nDCG\nNormalized discounted cumulative gain: how good a ranking is, up to 1."
 FONT = ["ui-sans-serif", "system-ui", "sans-serif"]  # no font of another host
 MONO = ["ui-monospace", "Consolas", "monospace"]
 # what Gradio leaves out: keys that scroll, whether a fold is open, and which file a field is for

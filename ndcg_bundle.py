@@ -2843,8 +2843,8 @@ def unknown_error(names: Names, unknown: Sequence[str], there: str = "its hits h
 def for_one_side(field: str, called: str, names: Sequence[Any], kind: str) -> str:
     """Return what an error about a name that one side lacks says if that side has a known name, and the other this one.
 
-    >>> for_one_side("query", "case", ["user_id", "hits"], "qrels").partition(", fields")[0]
-    '; if only the run has it, give a pair'
+    >>> print(InputError(for_one_side("query", "case", ["user_id", "hits"], "qrels")))
+    ; if only the run has it, give a pair, fields={'query': ('case', 'user_id')}
     """
     known = spelled(names, IDS_OF_HITS.get(field, ()))
     if not known or kind == "exclude":

@@ -284,7 +284,8 @@ def test_every_command_names_an_unknown_label(command: str, tmp_path: Path, caps
     qrels.write_text("query_id,document_id,label\n" + as_lines(MISSPELT, "{},{},{}\n"))
     run.write_text(json.dumps(BY_ID["predictions"]))
     runs = [str(run)] * (2 if command in ("compare", "gate") else 1) + ["--got=0.5"] * (command == "explain")
-    unknown = f"line 3: the relevance 'Relevnt' is a label without a gain; {KNOWN}"
+    known = KNOWN.replace("gain has", "--gain has")
+    unknown = f"line 3: the relevance 'Relevnt' is a label without a gain; {known}"
     to_write = (
         "line 2: the relevance 'no' is not a number; for labels, give the gain of each, --gain \"no=...,Relevnt=...\""
     )
