@@ -177,7 +177,7 @@ def test_the_table_is_edited_but_keeps_its_columns(visit: Opener, ndcg: evaluate
     edit(page, 3, 1, "3")
     wait_for(page, score(ndcg, references=[[3, 2, 3, 3, 1, 2]]))
     edit(page, 3, 1, "many")
-    wait_for(page, "Row 4: relevance 'many' is not a number; leave it empty if it was not judged.")
+    wait_for(page, "Row 4: relevance 'many' is not a number; leave it empty if it was not judged")
     expect(page.locator("#picture .value")).to_have_count(0)
     expect(page.locator("#steps td")).to_have_count(0)
     expect(page.locator("#signature textarea, #signature input")).to_have_value("")
