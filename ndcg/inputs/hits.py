@@ -243,7 +243,8 @@ def unknown_object(row: Any, names: Names) -> str:
         return f"no query under a known name, but {have}; give {mark('fields', {'query': ids[0]})}"
     if len(lists) == 1 and _fields_of(fields[lists[0]][0]):
         return _no_document(lists[0], fields[lists[0]][0], {"query": ids[0]})
-    if not all(id_kind(type(fields[name][0])) or could_be_value(fields[name][0]) for name in lists):
+    are_flat = all(id_kind(type(fields[name][0])) or could_be_value(fields[name][0]) for name in lists)
+    if names.kind == "exclude" or not are_flat:
         return ""
     have = brief(map(shown, fields), ", ")
     return f"no query under a known name, but {have}; give {mark('fields', {'query': ids[0], 'document': '...'})}"
