@@ -7224,16 +7224,17 @@ def listed(side: Any) -> Any:
 
 
 def refuse_names_of_nothing(
-    fields: Any, run_has: bool, qrels_have: bool, exclude_has: bool = False, **arguments: Any
+    fields: Any, run_has: bool, qrels_have: bool, have_ids: bool = False, **arguments: Any
 ) -> None:
     """Raise an error for a name beside sides without columns or fields, such as files of TREC and mappings.
 
-    `arguments` are those that give a name in place of `fields`, such as ``query_ids="reader"``.
+    With `have_ids`, another table has queries and documents, such as that of excluded documents. `arguments` are those
+    that give a name in place of `fields`, such as ``query_ids="reader"``.
     """
     for field, (of_run, of_qrels) in check_fields(fields).items():
         has: dict[Any, bool] = {of_run: run_has and field != "relevance"}
         has[of_qrels] = has.get(of_qrels, False) or (qrels_have and field != "score")
-        has[of_qrels] |= exclude_has and field in ("query", "document")
+        has[of_qrels] |= have_ids and field in ("query", "document")
         if name := next((name for name, is_there in has.items() if name is not None and not is_there), None):
             of_one = field in ("score", "relevance") or of_run != of_qrels
             side = "the run" if field == "score" or (field != "relevance" and name == of_run) else "the references"
@@ -11106,7 +11107,7 @@ def _random_ranking(rng: "np.random.Generator", k: int | None, shows: Shows, kin
 
 
 def _without_ties(rng: "np.random.Generator", cut: int, shows: Shows, kind: str, turn: int) -> _explanations_random_rankings_Columns:
-    """Return a ranking in which all scores differ, and clearly so."""
+    """Return a ranking in which no two scores are near each other."""
     low, high = {
         "short": (2, max(cut, 3)),
         "long": LONG,
@@ -13059,7 +13060,7 @@ def _is_file(got: Any) -> bool:
 
 
 def _value_of_query(value: Any) -> tuple[_Number, bool]:
-    """Return the value of a query, and whether it was surely rounded.
+    """Return the value of a query, and whether its digits show that it was rounded.
 
     Numbers such as 1.0 and 0.5 may have few digits anyway. The value may be above 1, but is not a percentage.
 

@@ -158,16 +158,17 @@ def listed(side: Any) -> Any:
 
 
 def refuse_names_of_nothing(
-    fields: Any, run_has: bool, qrels_have: bool, exclude_has: bool = False, **arguments: Any
+    fields: Any, run_has: bool, qrels_have: bool, have_ids: bool = False, **arguments: Any
 ) -> None:
     """Raise an error for a name beside sides without columns or fields, such as files of TREC and mappings.
 
-    `arguments` are those that give a name in place of `fields`, such as ``query_ids="reader"``.
+    With `have_ids`, another table has queries and documents, such as that of excluded documents. `arguments` are those
+    that give a name in place of `fields`, such as ``query_ids="reader"``.
     """
     for field, (of_run, of_qrels) in check_fields(fields).items():
         has: dict[Any, bool] = {of_run: run_has and field != "relevance"}
         has[of_qrels] = has.get(of_qrels, False) or (qrels_have and field != "score")
-        has[of_qrels] |= exclude_has and field in ("query", "document")
+        has[of_qrels] |= have_ids and field in ("query", "document")
         if name := next((name for name, is_there in has.items() if name is not None and not is_there), None):
             of_one = field in ("score", "relevance") or of_run != of_qrels
             side = "the run" if field == "score" or (field != "relevance" and name == of_run) else "the references"

@@ -67,8 +67,9 @@ class Sides:
                     raise within(error, of_file(file), instead_of="predictions") from None
                 _refuse_other_queries(args.qrels, qrels, file, runs[name])
         exclude = None if args.exclude is None else _columns(args, args.exclude, "exclude")
-        qrels_have = by is not None or qrels.has_fields or (exclude is not None and exclude.has_fields)
-        refuse_names_of_nothing(_fields(args), any(run.has_fields for run in runs.values()), qrels_have)
+        have_ids = by is not None or (exclude is not None and exclude.has_fields)
+        runs_have = any(run.has_fields for run in runs.values())
+        refuse_names_of_nothing(_fields(args), runs_have, qrels.has_fields, have_ids)
         query = None if args.query is None else args.query.split(",")[-1]
         groups = None if by is None else read_groups(by, args.qrels, query)
         return cls(args, qrels, names, runs, saved, exclude, groups)

@@ -346,6 +346,17 @@ def test_a_name_beside_sides_without_fields_is_an_error(tmp_path: Path, source: 
         score(run, frame, fields={"query": ("case", "query_id")})
 
 
+def test_a_table_of_excluded_documents_has_no_relevance(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, text in (("qrels", "q 0 a 1\n"), ("run", "q Q0 a 1 .9 x\n"), ("seen.csv", "query_id,doc_id\nq,z\n")):
+        (tmp_path / name).write_text(text)
+    qrels, run, seen = (str(tmp_path / name) for name in ("qrels", "run", "seen.csv"))
+    problem = "names a column or a field, but the references have none"
+    with pytest.raises(ValueError, match=problem):
+        score(run, qrels, exclude=seen, fields={"relevance": "stars"})
+    assert main(["score", qrels, run, "--exclude", seen, "--relevance", "stars"]) == 2
+    assert f"--relevance stars {problem}" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("run", [{"q": []}, [[]], None])
 def test_names_are_no_error_beside_a_side_without_documents(run: Any) -> None:
     hits = [{"id": "a", "stars": 2}]
