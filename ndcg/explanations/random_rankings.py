@@ -96,7 +96,7 @@ def _random_ranking(rng: "np.random.Generator", k: int | None, shows: Shows, kin
 
 
 def _without_ties(rng: "np.random.Generator", cut: int, shows: Shows, kind: str, turn: int) -> _Columns:
-    """Return a ranking in which all scores differ, and clearly so."""
+    """Return a ranking in which no two scores are near each other."""
     low, high = {
         "short": (2, max(cut, 3)),
         "long": LONG,

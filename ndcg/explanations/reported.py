@@ -160,7 +160,7 @@ def _is_file(got: Any) -> bool:
 
 
 def _value_of_query(value: Any) -> tuple[_Number, bool]:
-    """Return the value of a query, and whether it was surely rounded.
+    """Return the value of a query, and whether its digits show that it was rounded.
 
     Numbers such as 1.0 and 0.5 may have few digits anyway. The value may be above 1, but is not a percentage.
 

@@ -1,6 +1,6 @@
 """Put both sides together where only both tell what they are: matrices of ids and scores, files without ids, columns.
 
-An ordered table has the kinds that may meet; what else meets is joined as it is, or refused, in `reading`.
+A table lists the kinds that are read in a special way when they meet; `reading` joins or refuses all others.
 """
 
 from collections.abc import Callable, Mapping, Sequence, Set
