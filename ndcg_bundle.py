@@ -1917,7 +1917,7 @@ class Options:
         if discount not in DISCOUNTS or DISCOUNTS[discount].base_above is None:
             del parts["log_base"]
         choices = {
-            option.said_as: each if isinstance(each, str) else _measure_options_number(each)
+            option.said_as: each if isinstance(each, str) else _number(each)
             for name, option in OPTIONS.items()
             if option.said_as and (each := parts.get(name)) is not None and each not in option.unsaid
         }
@@ -2235,7 +2235,7 @@ def _listed_numbers(value: Any) -> NDArray[np.float64] | None:
     return table if table.size and np.isfinite(table).all() else None
 
 
-def _measure_options_number(value: float) -> str:
+def _number(value: float) -> str:
     return repr(float(value)).removesuffix(".0")
 
 
@@ -2261,7 +2261,7 @@ def _function_name(name: str, value: Gain | Labels | Discount, samples: NDArray[
     if isinstance(value, Labels):
         return value.signature
     if not callable(value):
-        return ",".join(map(_measure_options_number, value))
+        return ",".join(map(_number, value))
     answers: list[str] = []
     answered = False
     with np.errstate(all="ignore"):
@@ -2595,12 +2595,12 @@ JUDGED = re.compile(
     r"\s*(?:yes|no|true|false|good|bad|fair|excellent|perfect|poor|correct|incorrect|pass|fail)\s*"
 )
 
-
 LONGEST_WORD = 40  # of a judge, in characters
+# how the name of a judge's word ends, and what any name in the way to a grade holds
 VERDICTS = ("verdict", "judgment", "judgement", "relevance", "grade", "rating", "vote", "decision")
-
-
-JUDGING = re.compile("vote|judg|grade|rating|stars|assess|opinion|score|relevan|verdict|review|feedback|label|decision")
+JUDGING = re.compile(
+    "|".join((*VERDICTS, "judg", "stars", "assess", "opinion", "score", "relevan", "review", "feedback", "label"))
+)
 
 
 class UnknownColumnError(InputError):
@@ -4805,14 +4805,109 @@ def _check_documents(excluded: Any, own: Columns) -> None:
         raise InputError(f"ids of documents are of another type, such as {ids}; give both the same type", "exclude")
 
 
+# ndcg/inputs/objects.py: Read the fields of objects: of dicts, as in JSON, and of objects of client libraries, which have attributes.
+
+FieldPath = tuple[str, ...]  # the names that lead from an object to one of its fields
+WITHIN = ("document", "node", "metadata", "entity", "hit", "doc", "_additional")  # objects in a hit with its fields
+
+
+def is_object(value: Any) -> bool:
+    """Return whether a value is an object of a client's library, which has fields as attributes."""
+    if id_kind(type(value)) or isinstance(value, (Real, Mapping)) or value is None:
+        return False
+    if isinstance(value, (list, tuple)):
+        return hasattr(value, "fields_at")
+    return hasattr(value, "__dict__") and not any(hasattr(value, each) for each in ("__array__", "__arrow_c_stream__"))
+
+
+def field_names(hit: Any) -> list[Any]:
+    """Return the names of the fields of a hit."""
+    return list(hit) if isinstance(hit, Mapping) else list(getattr(hit, "fields_at", getattr(hit, "__dict__", ())))
+
+
+def fields_of(row: Any) -> Mapping[Any, Any]:
+    """Return the fields of an object by their names; none for other values."""
+    if isinstance(row, Mapping):
+        return row
+    return {name: field_at(row, (name,)) for name in field_names(row)} if is_object(row) else {}
+
+
+def field_at(value: Any, path: FieldPath) -> Any:
+    """Return a field of a hit; None if it has none."""
+    for name in path:
+        value = value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
+    return None if callable(value) else value
+
+
+def has_field(value: Any, path: FieldPath) -> bool:
+    """Return whether a hit has a field, even if it is None."""
+    for name in path[:-1]:
+        value = field_at(value, (name,))
+    return path[-1] in value if isinstance(value, Mapping) else hasattr(value, path[-1])
+
+
+def path_to(hit: Any, names: Sequence[str], within: Sequence[str] = WITHIN, nulls: bool = False) -> FieldPath | None:
+    """Return the path to the first field that a hit has under one of the names, in the hit or in an object within.
+
+    With `nulls`, the field may be None. A name may be a path itself, such as "metadata.source".
+    """
+    if not isinstance(hit, Mapping) and not is_object(hit):
+        return None
+    for outer in ((), *((each,) for each in within)):
+        inner = field_at(hit, outer) if outer else hit
+        if inner is None or not (isinstance(inner, Mapping) or is_object(inner)):
+            continue
+        own = {plain_name(name): name for name in field_names(inner) if isinstance(name, str)}
+        for name in names:
+            path = (*outer, own.get(plain_name(name), name))
+            value = field_at(hit, path)
+            if value is None:
+                if nulls and has_field(hit, path):
+                    return path
+            elif not isinstance(value, (list, tuple, Mapping)) and not is_object(value):
+                return path
+    dotted = (tuple(name.split(".")) for name in names if "." in name)
+    return next((path for path in dotted if field_at(hit, path) is not None), None)
+
+
+def first_path(hits: Sequence[Any], names: Sequence[str], nulls: bool) -> FieldPath | None:
+    """Return the path to a field under one of the names, in the first hit that has it, or else has it as None."""
+    paths: dict[Any, FieldPath | None] = {}  # by the names of a hit, since nearly all hits have the same
+    first = None
+    for hit in hits:
+        inner = tuple(tuple(field_names(field_at(hit, (name,)))) for name in WITHIN)
+        shape = (*field_names(hit), inner)
+        if shape not in paths:
+            paths[shape] = path_to(hit, names, nulls=True)
+        path = paths[shape]
+        if path is not None and field_at(hit, path) is None:
+            first, path = first or path, path_to(hit, names)
+        if path is not None:
+            return path
+    return first if nulls else None
+
+
+def fields_at(hits: Sequence[Any], path: FieldPath, names: Sequence[str], word: str, nulls: bool = False) -> list[Any]:
+    """Return a field of each hit, under the same path or another one; with `nulls`, it may be None."""
+    if len(path) == 1 and set(map(type, hits)) == {dict}:  # by far the most frequent, and faster
+        found = [hit.get(path[0]) for hit in hits]
+    else:
+        found = [field_at(hit, path) for hit in hits]
+    if None not in found:
+        return found
+    for position, value in enumerate(found):
+        if value is None and not (nulls and has_field(hits[position], path)):
+            other = path_to(hits[position], names, nulls=nulls)
+            if other is None:
+                others = "the first has" if has_field(hits[0], path) else "others have"
+                raise InputError(f"the hit has no {word} ({others} {'.'.join(path)})", position=position)
+            found[position] = field_at(hits[position], other)
+    return found
+
+
 # ndcg/inputs/hits.py: Hits: what a retriever returned for a query, a list of objects with an id and perhaps a score, best first.
 
-FieldPath = tuple[str, ...]  # the names that lead from a hit to one of its fields
-
-WITHIN = ("document", "node", "metadata", "entity", "hit", "doc", "_additional")  # objects in a hit with its fields
 AS_TEXT = "give others as text"
-DEEPEST = 3  # objects within objects of a hit
-FIRST_ROWS = 1000  # rows that tell under which name they have their lists
 CONTAINERS = (list, tuple, Mapping)
 # the lists of hits, and the lists of ids and of their values, of a query
 LISTS = (
@@ -4852,12 +4947,13 @@ class Hits(NamedTuple):
     are_indices: bool = False  # whether the ids are positions in the list of documents that was ranked
     ranks: Sequence[Any] = ()  # their ranks, if they have no scores
     objects: Sequence[Any] = ()  # the objects that they were read from
+    problem: ValueError | None = None  # the error in one of them
 
 
 def hits_of(row: Any, names: Names) -> Hits | None:
-    """Return the hits of a query, from a list of hits or a response with one; None for anything else.
+    """Return the hits of a query, or the error in one of them, from a list of hits or a response with one.
 
-    With ascending scores, a distance or a rank is the score if there is one.
+    Anything else is None. With ascending scores, a distance or a rank is the score if there is one.
 
     >>> found = hits_of({"hits": {"hits": [{"_id": "d2", "_score": 0.9}]}}, Names("run", {}))
     >>> found.ids, found.values
@@ -4867,8 +4963,20 @@ def hits_of(row: Any, names: Names) -> Hits | None:
     >>> hits_of([0.9, 0.8], Names("run", {})) is None
     True
     """
-    if isinstance(row, Mapping) or _is_object(row):
-        row, given = _list_in(row, names), row
+    try:
+        return _recognized(row, names)
+    except ValueError as error:
+        return Hits((), problem=error)
+
+
+def _recognized(row: Any, names: Names) -> Hits | None:
+    """Return the hits of a query; None for anything else.
+
+    Raises:
+        ValueError: a hit is faulty.
+    """
+    if isinstance(row, Mapping) or is_object(row):
+        row, given = list_in(row, names), row
         if isinstance(row, Hits):
             return row
         if row == [] and row is not given:
@@ -4887,30 +4995,22 @@ def hits_of(row: Any, names: Names) -> Hits | None:
     if (pairs := _pairs(row, names)) is not None:
         return pairs
     first = row[0]
-    if not isinstance(first, Mapping) and not _is_object(first):
+    if not isinstance(first, Mapping) and not is_object(first):
         return None
     possible = names.of_hits["document"]
-    document = _path(first, possible) or _path(first, () if "document" in names.given else ("index",))
+    document = path_to(first, possible) or path_to(first, () if "document" in names.given else ("index",))
     if document is None and (given := names.given.get("document")):
-        raise InputError(_not_called("document", given[0], names, _inputs_hits_names_of(first), "hits have"))
+        raise InputError(not_called("document", given[0], names, field_names(first), "hits have"))
     if document is None:
         return None
-    hits = Hits(_fields(row, document, possible, "id"), are_indices=document == ("index",), objects=row)
+    hits = Hits(fields_at(row, document, possible, "id"), are_indices=document == ("index",), objects=row)
     possible = names.of_hits.get(names.value, ())
-    if (value := _first_path(row, possible, nulls=names.kind == "qrels")) is not None:
-        values = _fields(row, value, possible, names.value, nulls=True)
-        if any(each is not None for each in values) or not is_last_resort(_inputs_hits_names_of(first), possible):
+    if (value := first_path(row, possible, nulls=names.kind == "qrels")) is not None:
+        values = fields_at(row, value, possible, names.value, nulls=True)
+        if any(each is not None for each in values) or not is_last_resort(field_names(first), possible):
             return hits._replace(values=values)
-    ranks = _path(first, ("rank",)) if names.kind == "run" else None
-    return hits if ranks is None else hits._replace(ranks=[_field(each, ranks) for each in row])
-
-
-def are_hits(row: Any, names: Names) -> bool:
-    """Return whether a query has hits, even if one of them is faulty."""
-    try:
-        return hits_of(row, names) is not None
-    except ValueError:
-        return True
+    ranks = path_to(first, ("rank",)) if names.kind == "run" else None
+    return hits if ranks is None else hits._replace(ranks=[field_at(each, ranks) for each in row])
 
 
 def answers_in(response: Mapping[Any, Any], names: Names) -> Any:
@@ -4925,7 +5025,7 @@ def answers_in(response: Mapping[Any, Any], names: Names) -> Any:
         rows = response[name]
         if not isinstance(rows, (list, tuple)) or not rows:
             continue
-        if all(isinstance(row, Mapping) and _list_in(row, names) is not row for row in rows):
+        if all(isinstance(row, Mapping) and list_in(row, names) is not row for row in rows):
             return list(rows)
     ids = response.get("ids")
     if names.kind != "run" or not isinstance(ids, (list, tuple)) or not ids:
@@ -4942,8 +5042,8 @@ def query_of(row: Any, names: Names) -> Any:
     >>> query_of({"query_id": "q1", "hits": []}, Names("run", {})), query_of({"hits": []}, Names("run", {}))
     ('q1', None)
     """
-    path = _path(row, names.of_hits["query"], within=("query",))
-    return None if path is None else _field(row, path)
+    path = path_to(row, names.of_hits["query"], within=("query",))
+    return None if path is None else field_at(row, path)
 
 
 def by_id(
@@ -4964,7 +5064,7 @@ def by_id(
     step = 1 if ascending else -1
     ranks = range(step, step * (len(ids) + 1), step) if kind == "run" else repeat(1, len(ids))
     wrong = types_of_no_ids(ids)
-    numbers = ranks if values is None else list(map(_inputs_hits_number, values))
+    numbers = ranks if values is None else list(map(as_number, values))
     found = {} if wrong else dict(zip(ids, numbers, strict=True))
     if len(found) == len(ids):
         return found
@@ -4999,247 +5099,23 @@ def _best_by_id(pairs: Iterable[tuple[Any, Any]], ascending: bool, keep: str) ->
     return found
 
 
-def unknown_object(row: Any, names: Names) -> str:
-    """Return what an error says about an object with a list of documents, but no known names; empty for others.
-
-    >>> print(InputError(unknown_object({"qkey": "Q-1", "found": [{"chunk_id": "a"}]}, Names("run", {}))))
-    no query under a known name, but 'qkey', 'found'; give fields={'query': 'qkey'}
-    """
-    fields = _fields_of(row)
-    if query_of(row, names) is not None:
-        return ""
-    ids = [name for name, each in fields.items() if isinstance(name, str) and id_kind(type(each))]
-    lists = [name for name, each in fields.items() if isinstance(each, (list, tuple)) and each]
-    if not ids or not lists or len(ids) + len(lists) < len(fields) - 1:
-        return ""
-    if any(_path(fields[name][0], names.of_hits["document"]) is not None for name in lists):
-        have = brief(map(shown, fields), ", ")
-        return f"no query under a known name, but {have}; give {mark('fields', {'query': ids[0]})}"
-    if len(lists) == 1 and _fields_of(fields[lists[0]][0]):
-        return _no_document(lists[0], fields[lists[0]][0], {"query": ids[0]})
-    are_flat = all(id_kind(type(fields[name][0])) or could_be_value(fields[name][0]) for name in lists)
-    if names.kind == "exclude" or not are_flat:
-        return ""
-    have = brief(map(shown, fields), ", ")
-    return f"no query under a known name, but {have}; give {mark('fields', {'query': ids[0], 'document': '...'})}"
-
-
-class HitReader:
-    """Reads the documents of one query after another, and sees to it that all have the same fields."""
-
-    def __init__(self, names: Names, rows: Iterable[Any] = ()) -> None:
-        self.names = names
-        # the name of the lists of objects with ids, if it is no known one
-        self.own_list = next((name for row in islice(rows, FIRST_ROWS) if (name := _own_list(row, names))), "")
-        self.warning = ""  # about the first hits in another order than their scores or ranks
-        self.have_values: bool | None = None  # whether the hits so far have values; None if there is no hit so far
-        self.documents, self.queries = OneToOne(), OneToOne()  # whose ids have two names
-        self.have_fields = False  # whether some row so far has a field with a known or a given name
-
-    def unwrapped(self, row: Any) -> Any:
-        """Return the list of hits of an object that has it under a name of its own, and other rows unchanged."""
-        if not self.own_list or self.own_list not in (fields := _fields_of(row)):
-            return row
-        return fields[self.own_list] or []
-
-    def hits(self, row: Any) -> Hits | None:
-        """Return the hits of a query; None for anything else."""
-        row = self.unwrapped(row)
-        return Hits(()) if row == [] else hits_of(row, self.names)
-
-    def query(self, row: Any) -> Any:
-        """Return the id of the query of an object with its hits, which must not have another one as well."""
-        found = query_of(row, self.names)
-        if found is None and (given := self.names.given.get("query")) and (fields := _fields_of(row)):
-            raise InputError(_not_called("query", given[0], self.names, list(fields), "object has"))
-        self.have_fields |= found is not None
-        if found is not None and isinstance(row, Mapping) and "query" not in self.names.given:
-            several = [name for name in alternatives("query", tuple(row)) if id_kind(type(row[name]))]
-            if len(several) > 1 and not self.queries.agree(*(row[name] for name in several[:2])):
-                raise InputError(ambiguous("query", *several[:2]))
-        return found
-
-    def read(self, query: str, hits: Hits) -> dict[Any, Any]:
-        """Return the values of the documents of a query by their ids."""
-        names = self.names
-        self.have_fields |= len(hits.objects) > 0
-        if names.has_no_value:
-            hits = Hits(hits.ids)
-        elif hits.ids:
-            self._account(hits)
-        if names.kind == "run" and not self.warning:
-            self.warning = contradiction(query, hits, names.ascending, "score" in names.given)
-        return by_id(hits.ids, hits.values, names.kind, names.ascending, keep=names.keep)
-
-    def _account(self, hits: Hits) -> None:
-        """Raise an error if hits have what could be their value under an unknown name, or two names for their ids."""
-        has_values = hits.values is not None
-        given = self.names.given.get(self.names.value)
-        if not has_values and hits.objects and given and (value := _field(hits.objects[0], (given[0],))) is not None:
-            raise ValueError(f"the {self.names.value} {shown(value)} of a hit is not a number; give a number")
-        if not has_values and hits.objects and given:
-            have = _inputs_hits_names_of(hits.objects[0])
-            raise InputError(_not_called(self.names.value, given[0], self.names, have, "hits have"))
-        if self.have_values is not None and has_values is not self.have_values and hits.objects:
-            word = self.names.value
-            other = "those before have none" if has_values else f"those before have a {word}"
-            raise ValueError(f"its hits have {'a' if has_values else 'no'} {word}, but {other}; give it to all or none")
-        self.have_values = has_values
-        first = hits.objects[0] if hits.objects else None
-        if not isinstance(first, Mapping) and not _is_object(first):
-            return
-        present = _inputs_hits_names_of(first)
-        if (
-            "document" not in self.names.given
-            and len(several := alternatives("document", tuple(present), of_hits=True)) > 1
-        ):
-            for each in hits.objects:
-                one, other = (_field(each, (name,)) for name in several[:2])
-                if id_kind(type(one)) and id_kind(type(other)) and not self.documents.agree(one, other):
-                    raise InputError(ambiguous("document", *several[:2]))
-        known = self.names.of_hits[self.names.value]
-        for name in spelled(present, known) if not has_values else ():
-            if (value := _field(first, (name,))) is not None:
-                raise ValueError(f"the {self.names.value} {shown(value)} of a hit is not a number; give a number")
-        if not has_values:
-            _refuse_unknown_values(hits.objects, self.names, bool(hits.ranks))
-        elif self.names.ascending and "score" not in self.names.given:
-            _refuse_two_orders(hits.objects, self.names)
-        elif self.names.kind == "qrels" and is_last_resort(present, known):
-            _refuse_unknown_values(hits.objects, self.names, nulls=False)
-
-
-def _not_called(field: str, name: str, names: Names, own: Sequence[Any], there: str) -> str:
+def not_called(field: str, name: str, names: Names, own: Sequence[Any], there: str) -> str:
     """Return what an error says about a name that `fields` gives, and that no field has."""
     near = nearest(name, [each for each in own if isinstance(each, str)])
     hint = f"; did you mean {near!r}?" if near else for_one_side(field, name, own, names.kind)
     return f"no field is called {name}; its {there} {brief(map(shown, own), ', ')}{hint}"
 
 
-def _refuse_unknown_values(objects: Sequence[Any], names: Names, have_ranks: bool = False, nulls: bool = True) -> None:
-    """Raise an error if a hit without a known relevance or score has something that could be one.
-
-    In a run, the order of hits counts, and a fraction that falls from hit to hit changes nothing.
-    """
-    known = {plain_name(name) for name in names.of_hits[names.value]}
-    columns: dict[FieldPath, list[Any]] = {}
-    for each in objects:
-        for path in _unknown_paths(each, DEEPEST if names.kind == "qrels" else 0):
-            columns.setdefault(path, []).append(_field(each, path))
-    unknown = [
-        path
-        for path, values in columns.items()
-        if (plain_name(path[-1]) not in known or path[0] not in (path[-1], *WITHIN))
-        and all(could_be_value(each) or (names.kind == "qrels" and _is_verdict(path[-1], each)) for each in values)
-        and (nulls or any(value is not None for value in values))
-    ]
-    if names.kind == "run":
-        unknown = [] if have_ranks else [path for path in unknown if _contradicts(columns[path], names.ascending)]
-    if unknown:
-        raise InputError(unknown_error(names, list(map(".".join, unknown))))
-    lists = [path for path, values in columns.items() if names.kind == "qrels" and _are_grades(path, values)]
-    if lists:
-        have = brief((shown(".".join(path)) for path in lists), ", ")
-        hint = f"give one number for each document, such as their mean, or {names.call(None)} if each is relevant"
-        raise InputError(f"no relevance under a known name, but its hits have lists of grades, {have}; {hint}")
-
-
-def _is_verdict(name: str, value: Any) -> bool:
-    """Return whether a value is a short text under a name that ends in a word for a judgment, such as "verdict"."""
-    return isinstance(value, str) and len(value) <= LONGEST_WORD and plain_name(name).endswith(VERDICTS)
-
-
-def _are_grades(path: FieldPath, values: Sequence[Any]) -> bool:
-    """Return whether the lists of all hits under a path are grades of several judges, or objects with one each."""
-    lists = [each.tolist() if hasattr(each, "tolist") else each for each in values if each is not None]
-    if not any(lists) or not all(isinstance(each, (list, tuple)) for each in lists):
-        return False
-
-    def is_grade(each: Any) -> bool:
-        inner: list[FieldPath] = [()] if could_be_value(each) else _unknown_paths(each, DEEPEST)
-        return any(could_be_value(_field(each, more)) and are_of_judges((*path, *more)) for more in inner)
-
-    return all(is_grade(each) for of_hit in lists for each in of_hit)
-
-
-def _unknown_paths(hit: Any, depth: int = 0) -> list[FieldPath]:
-    """Return the paths to the fields of no known meaning in a hit, and in the objects in it that may have its id.
-
-    To a depth, also in other objects, if the path has a word for judgments.
-    """
-    shape = tuple(
-        (name, tuple(_inputs_hits_names_of(_field(hit, (name,)))) if name in WITHIN else ())
-        for name in _inputs_hits_names_of(hit)
-        if isinstance(name, str)
-    )
-    paths = list(_unknown_paths_of(shape))
-    for name, _ in shape if depth else ():
-        inner = _unknown_paths(_field(hit, (name,)), depth - 1) if name not in WITHIN else ()
-        paths += [path for each in inner if are_of_judges(path := (name, *each))]
-    return paths
-
-
-@lru_cache(1 << 10)
-def _unknown_paths_of(shape: tuple[tuple[str, tuple[Any, ...]], ...]) -> Sequence[FieldPath]:
-    """Return the paths to the fields of no known meaning in hits with these names, and names within them."""
-    paths: list[FieldPath] = [(name,) for name, _ in shape]
-    paths += [(name, each) for name, inner in shape for each in inner if isinstance(each, str)]
-    return [path for path in paths if is_unknown(path[-1])]
-
-
-def _refuse_two_orders(objects: Sequence[Any], names: Names) -> None:
-    """Raise an error if hits have a rank or a distance and a score that rank them differently, lowest first."""
-    fields = spelled(_inputs_hits_names_of(objects[0]), names.of_hits["score"])
-    lowest = [name for name in fields if plain_name(name) in LOWEST_FIRST]
-    scores = [name for name in fields if plain_name(name) not in LOWEST_FIRST]
-    for other in scores[:1] if lowest else ():
-        one, both = lowest[0], [[_inputs_hits_number(_field(each, (name,))) for each in objects] for name in (lowest[0], scores[0])]
-        if not all(isinstance(each, Real) for side in both for each in side):
-            continue
-        if _inputs_hits_order(both[0]) != _inputs_hits_order(both[1]):
-            say = f"give {names.call(one)} or {names.call(other)}"
-            raise InputError(f"{shown(one)} and {shown(other)} rank its hits in different orders, lowest first; {say}")
-
-
-def _inputs_hits_order(values: Sequence[Any]) -> list[int]:
-    """Return the positions of values from the lowest to the highest."""
-    return sorted(range(len(values)), key=values.__getitem__)
-
-
-def _contradicts(values: Sequence[Any], ascending: bool) -> bool:
+def contradicts_order(values: Sequence[Any], ascending: bool) -> bool:
     """Return whether numbers, fractions among them, contradict the order of the hits."""
-    numbers = [_inputs_hits_number(getattr(each, "item", lambda each=each: each)()) for each in values if each is not None]
+    numbers = [as_number(getattr(each, "item", lambda each=each: each)()) for each in values if each is not None]
     if not all(isinstance(each, (Real, Decimal)) and not isinstance(each, bool) for each in numbers):
         return False
     is_fraction = any(each % 1 for each in numbers)
     return is_fraction and any(after < before if ascending else after > before for before, after in pairwise(numbers))
 
 
-def contradiction(query: str, hits: Hits, ascending: bool = False, are_named: bool = False) -> str:
-    """Return what a warning says about hits in another order than their scores or ranks; empty if they agree.
-
-    Scores that `fields` names count in any order, but if they are in the opposite one they may be distances.
-
-    >>> contradiction("q1", Hits(["d2", "d1"], ranks=[2, 1]))[:60]
-    'query q1: its hits are in another order than their ranks, an'
-    """
-    numbers = [value for value in map(_inputs_hits_number, hits.ranks or hits.values or ()) if isinstance(value, Real)]
-    lowest_first = bool(hits.ranks) or ascending
-    if are_named and (len(numbers) < 2 or numbers != sorted(numbers, reverse=lowest_first)):
-        return ""
-    if not any(after < before if lowest_first else after > before for before, after in pairwise(numbers)):
-        return ""
-    if hits.ranks:
-        problem = "its hits are in another order than their ranks, and their order counts"
-        return f"query {query}: {problem}; if the ranks count, give {mark('score_order', 'ascending')}"
-    order = "" if ascending else f"; if the lowest score is best, give {mark('score_order', 'ascending')}"
-    return (
-        f"query {query}: the scores rank its hits in another order than they are in, and the scores count; if the "
-        f"order counts, give the ids alone{order}"
-    )
-
-
-def _inputs_hits_number(value: Any) -> Any:
+def as_number(value: Any) -> Any:
     """Return a score; text of a number as a number, as some retrievers write it."""
     if isinstance(value, str):
         try:
@@ -5249,152 +5125,26 @@ def _inputs_hits_number(value: Any) -> Any:
     return value
 
 
-# Fields
-
-
-def _is_object(value: Any) -> bool:
-    """Return whether a value is an object of a client's library, which has fields as attributes."""
-    if id_kind(type(value)) or isinstance(value, (Real, Mapping)) or value is None:
-        return False
-    if isinstance(value, (list, tuple)):
-        return hasattr(value, "_fields")
-    return hasattr(value, "__dict__") and not any(hasattr(value, each) for each in ("__array__", "__arrow_c_stream__"))
-
-
-def _inputs_hits_names_of(hit: Any) -> list[Any]:
-    """Return the names of the fields of a hit."""
-    return list(hit) if isinstance(hit, Mapping) else list(getattr(hit, "_fields", getattr(hit, "__dict__", ())))
-
-
-def _field(value: Any, path: FieldPath) -> Any:
-    """Return a field of a hit; None if it has none."""
-    for name in path:
-        value = value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
-    return None if callable(value) else value
-
-
-def _has(value: Any, path: FieldPath) -> bool:
-    """Return whether a hit has a field, even if it is None."""
-    for name in path[:-1]:
-        value = _field(value, (name,))
-    return path[-1] in value if isinstance(value, Mapping) else hasattr(value, path[-1])
-
-
-def _path(hit: Any, names: Sequence[str], within: Sequence[str] = WITHIN, nulls: bool = False) -> FieldPath | None:
-    """Return the path to the first field that a hit has under one of the names, in the hit or in an object within.
-
-    With `nulls`, the field may be None. A name may be a path itself, such as "metadata.source".
-    """
-    if not isinstance(hit, Mapping) and not _is_object(hit):
-        return None
-    for outer in ((), *((each,) for each in within)):
-        inner = _field(hit, outer) if outer else hit
-        if inner is None or not (isinstance(inner, Mapping) or _is_object(inner)):
-            continue
-        own = {plain_name(name): name for name in _inputs_hits_names_of(inner) if isinstance(name, str)}
-        for name in names:
-            path = (*outer, own.get(plain_name(name), name))
-            value = _field(hit, path)
-            if value is None:
-                if nulls and _has(hit, path):
-                    return path
-            elif not isinstance(value, (list, tuple, Mapping)) and not _is_object(value):
-                return path
-    dotted = (tuple(name.split(".")) for name in names if "." in name)
-    return next((path for path in dotted if _field(hit, path) is not None), None)
-
-
-def _first_path(hits: Sequence[Any], names: Sequence[str], nulls: bool) -> FieldPath | None:
-    """Return the path to a field under one of the names, in the first hit that has it, or else has it as None."""
-    paths: dict[Any, FieldPath | None] = {}  # by the names of a hit, since nearly all hits have the same
-    first = None
-    for hit in hits:
-        inner = tuple(tuple(_inputs_hits_names_of(_field(hit, (name,)))) for name in WITHIN)
-        shape = (*_inputs_hits_names_of(hit), inner)
-        if shape not in paths:
-            paths[shape] = _path(hit, names, nulls=True)
-        path = paths[shape]
-        if path is not None and _field(hit, path) is None:
-            first, path = first or path, _path(hit, names)
-        if path is not None:
-            return path
-    return first if nulls else None
-
-
-def _fields(hits: Sequence[Any], path: FieldPath, names: Sequence[str], word: str, nulls: bool = False) -> list[Any]:
-    """Return a field of each hit, under the same path or another one; with `nulls`, it may be None."""
-    if len(path) == 1 and set(map(type, hits)) == {dict}:  # by far the most frequent, and faster
-        found = [hit.get(path[0]) for hit in hits]
-    else:
-        found = [_field(hit, path) for hit in hits]
-    if None not in found:
-        return found
-    for position, value in enumerate(found):
-        if value is None and not (nulls and _has(hits[position], path)):
-            other = _path(hits[position], names, nulls=nulls)
-            if other is None:
-                others = "the first has" if _has(hits[0], path) else "others have"
-                raise InputError(f"the hit has no {word} ({others} {'.'.join(path)})", position=position)
-            found[position] = _field(hits[position], other)
-    return found
-
-
-def _list_in(row: Any, names: Names) -> Any:
+def list_in(row: Any, names: Names) -> Any:
     """Return the list of hits in a response, or the hits of lists of ids and of values; None if there is neither."""
     possible = LISTS_OF_IDS[names.kind]
-    given = [name for name in names.given.get("document") or () if isinstance(_field(row, (name,)), (list, tuple))]
+    given = [name for name in names.given.get("document") or () if isinstance(field_at(row, (name,)), (list, tuple))]
     if (name := _first_list(row, given or possible)) is not None:
-        ids = _flat_list(_field(row, (name,))) or []
+        ids = _flat_list(field_at(row, (name,))) or []
         if names.has_no_value:
             return Hits(ids)
         return Hits(ids, _values_beside(row, ids, name, names))
     for _ in range(3):
         fields = spelled(row, LISTS) if isinstance(row, Mapping) else LISTS
         found = next(
-            (each for name in fields if isinstance(each := _field(row, (name,)), CONTAINERS) or _is_object(each)), None
+            (each for name in fields if isinstance(each := field_at(row, (name,)), CONTAINERS) or is_object(each)), None
         )
         if found is None:
             break
         row = found
-        if not isinstance(row, Mapping) and not _is_object(row):
+        if not isinstance(row, Mapping) and not is_object(row):
             break
     return row
-
-
-def _own_list(row: Any, names: Names) -> str:
-    """Return the name of the only list of objects with ids in an object without a known list; empty if it has none."""
-    fields = _fields_of(row)
-    lists = {name: each for name, each in fields.items() if isinstance(each, (list, tuple)) and each}
-    if not lists or query_of(row, names) is None or spelled(fields, names.columns["document"]):
-        return ""
-    if _list_in(row, names) is not row:
-        return ""
-    objects = [name for name, each in lists.items() if _path(each[0], names.of_hits["document"]) is not None]
-    if not objects and all(id_kind(type(each[0])) for each in lists.values()):
-        have = " and ".join(map(shown, lists))
-        problem = f"holds a list under {have}, which is no known name"
-        if len(lists) > 1:
-            problem = f"holds lists under {have}, which are no known names"
-        call = mark("fields", {"document": next(iter(lists))})
-        raise InputError(f"{problem}; if {'one' if len(lists) > 1 else 'it'} holds its documents, give {call}")
-    if not objects and len(lists) == 1 and _fields_of(next(iter(lists.values()))[0]):
-        ((name, hits),) = lists.items()
-        raise InputError(_no_document(name, hits[0], {}))
-    return str(objects[0]) if len(objects) == 1 else ""
-
-
-def _no_document(name: str, hit: Any, query: Mapping[str, str]) -> str:
-    """Return what an error says about hits, under this name, without an id under a known name."""
-    have = brief(map(shown, _inputs_hits_names_of(hit)), ", ")
-    call = mark("fields", {**query, "document": "..."})
-    return f"no document under a known name, but the hits in {shown(name)} have {have}; give {call}"
-
-
-def _fields_of(row: Any) -> Mapping[Any, Any]:
-    """Return the fields of an object by their names; none for other values."""
-    if isinstance(row, Mapping):
-        return row
-    return {name: _field(row, (name,)) for name in _inputs_hits_names_of(row)} if _is_object(row) else {}
 
 
 def _values_beside(row: Any, ids: Sequence[Any], name_of_ids: str, names: Names) -> Any:
@@ -5403,10 +5153,10 @@ def _values_beside(row: Any, ids: Sequence[Any], name_of_ids: str, names: Names)
     possible = (*LOWEST_LISTS, *possible) if names.ascending else possible
     beside = {
         name: each
-        for name in _inputs_hits_names_of(row)
+        for name in field_names(row)
         if name != name_of_ids
         and not plain_name(str(name)).endswith("ids")
-        and (each := _inputs_hits_values_of(_field(row, (name,)), ids, names, name)) is not None
+        and (each := _inputs_hits_values_of(field_at(row, (name,)), ids, names, name)) is not None
         and not all(value is None for value in each)
     }
     for name in spelled(beside, names.given.get(names.value) or (*possible, *names.of_hits[names.value])):
@@ -5419,7 +5169,7 @@ def _values_beside(row: Any, ids: Sequence[Any], name_of_ids: str, names: Names)
         if len(each) == len(ids) and is_unknown(name) and not all(isinstance(value, str) for value in each)
     ]
     if names.kind == "run":
-        unknown = [name for name in unknown if _contradicts(beside[name], names.ascending)]
+        unknown = [name for name in unknown if contradicts_order(beside[name], names.ascending)]
     unknown = [name for name in unknown if plain_name(name) not in LOWEST_LISTS]
     if unknown:
         raise InputError(unknown_error(names, unknown, "beside its ids are"))
@@ -5447,7 +5197,7 @@ def _may_be_label(value: Any, names: Names) -> bool:
 def _first_list(row: Any, names: Sequence[str]) -> str | None:
     """Return the first of the names under which a response has a list of ids."""
     for name in spelled(row, names) if isinstance(row, Mapping) else names:
-        found = _flat_list(_field(row, (name,)))
+        found = _flat_list(field_at(row, (name,)))
         if found is not None and all(id_kind(type(each)) for each in found[:1]):
             return name
     return None
@@ -5459,7 +5209,7 @@ def _flat_list(each: Any) -> list[Any] | None:
     if isinstance(each, (list, tuple)) and len(each) == 1 and isinstance(each[0], (list, tuple)):
         each = each[0]  # Chroma's answer to one query
     if isinstance(each, (list, tuple)) and not any(
-        isinstance(of, (list, tuple, Mapping)) or _is_object(of) for of in each[:1]
+        isinstance(of, (list, tuple, Mapping)) or is_object(of) for of in each[:1]
     ):
         return list(each)
     return None
@@ -5469,16 +5219,16 @@ def _values_by_id(row: Mapping[Any, Any], names: Names) -> Hits | None:
     """Return the hits of a mapping of ids to objects with their values; None if its values are no objects."""
     objects = list(row.values())
     possible = names.of_hits.get(names.value, ())
-    if not objects or not all(isinstance(each, Mapping) or _is_object(each) for each in objects):
+    if not objects or not all(isinstance(each, Mapping) or is_object(each) for each in objects):
         return None
-    path = _first_path(objects, possible, nulls=names.kind == "qrels")
-    return None if path is None else Hits(list(row), _fields(objects, path, possible, names.value, nulls=True))
+    path = first_path(objects, possible, nulls=names.kind == "qrels")
+    return None if path is None else Hits(list(row), fields_at(objects, path, possible, names.value, nulls=True))
 
 
 def _pairs(row: Sequence[Any], names: Names) -> Hits | None:
     """Return the hits of pairs of an id, or of an object with one, and a score; of (id, rank, score), too."""
     first = row[0]
-    if not isinstance(first, (list, tuple)) or hasattr(first, "_fields"):
+    if not isinstance(first, (list, tuple)) or hasattr(first, "fields_at"):
         return None
     if not all(isinstance(each, (list, tuple)) and len(each) == len(first) for each in row):
         return None
@@ -5492,10 +5242,250 @@ def _pairs(row: Sequence[Any], names: Names) -> Hits | None:
     if id_kind(type(one)):
         return Hits([each for each, _ in row], [value for _, value in row])
     possible = names.of_hits["document"]
-    path = _path(one, possible) if isinstance(one, Mapping) or _is_object(one) else None
+    path = path_to(one, possible) if isinstance(one, Mapping) or is_object(one) else None
     if path is None:
         return None
-    return Hits(_fields([each for each, _ in row], path, possible, "id"), [score for _, score in row])
+    return Hits(fields_at([each for each, _ in row], path, possible, "id"), [score for _, score in row])
+
+
+# ndcg/inputs/hit_reader.py: Read the hits of one query after another, and account for each of their fields.
+
+DEEPEST = 3  # objects within objects of a hit
+FIRST_ROWS = 1000  # rows that tell under which name they have their lists
+
+
+class HitReader:
+    """Reads the documents of one query after another, and sees to it that all have the same fields."""
+
+    def __init__(self, names: Names, rows: Iterable[Any] = ()) -> None:
+        self.names = names
+        # the name of the lists of objects with ids, if it is no known one
+        rows = (row for row in islice(rows, FIRST_ROWS) if query_of(row, names) is not None)
+        self.own_list = next(filter(None, (own_list(row, names) for row in rows)), "")
+        self.warning = ""  # about the first hits in another order than their scores or ranks
+        self.have_values: bool | None = None  # whether the hits so far have values; None if there is no hit so far
+        self.queries_named, self.documents_named = OneToOne(), OneToOne()  # whose ids have two names
+        self.have_fields = False  # whether some row so far has a field with a known or a given name
+
+    def hits(self, row: Any) -> Hits | None:
+        """Return the hits of a query, also from an object with its list under a name of its own; None for others."""
+        if self.own_list and self.own_list in (fields := fields_of(row)):
+            row = fields[self.own_list] or []
+        return Hits(()) if row == [] else hits_of(row, self.names)
+
+    def query(self, row: Any) -> Any:
+        """Return the id of the query of an object with its hits, which must not have another one as well."""
+        found = query_of(row, self.names)
+        if found is None and (given := self.names.given.get("query")) and (fields := fields_of(row)):
+            raise InputError(not_called("query", given[0], self.names, list(fields), "object has"))
+        self.have_fields |= found is not None
+        if found is not None and isinstance(row, Mapping) and "query" not in self.names.given:
+            several = [name for name in alternatives("query", tuple(row)) if id_kind(type(row[name]))]
+            if len(several) > 1 and not self.queries_named.agree(*(row[name] for name in several[:2])):
+                raise InputError(ambiguous("query", *several[:2]))
+        return found
+
+    def documents(self, query: str, row: Any, hits: Hits | None) -> dict[Any, Any]:
+        """Return the values of the documents of a query by their ids, from its hits or a list of ids."""
+        names = self.names
+        try:
+            if hits is None and isinstance(row, list) and row and isinstance(row[-1], float):
+                raise ValueError(f"{shown(row)} are not ids; name the columns, as to_json(orient='records') does")
+            if hits is None and (self.have_fields or not isinstance(row, list)):
+                other = f"an object {{document: {names.value}}}, a list of ids or hits"
+                what = "a list of hits, as those before" if self.have_fields else other
+                raise ValueError(f"must be {what}; got {shown(row)}")
+            hits = hits or Hits(row)
+            if hits.problem:
+                raise hits.problem
+            self.have_fields |= len(hits.objects) > 0
+            if names.has_no_value:
+                hits = Hits(hits.ids)
+            elif hits.ids:
+                self._account(hits)
+            if names.kind == "run" and not self.warning:
+                self.warning = contradiction(query, hits, names.ascending, "score" in names.given)
+            return by_id(hits.ids, hits.values, names.kind, names.ascending, keep=names.keep)
+        except ValueError as error:
+            raise within(error, f"query {query}") from None
+
+    def _account(self, hits: Hits) -> None:
+        """Raise an error if hits have what could be their value under an unknown name, or two names for their ids."""
+        names, word, has_values = self.names, self.names.value, hits.values is not None
+        first = hits.objects[0] if hits.objects else None
+        present, known = field_names(first), names.of_hits[word]
+        for name in spelled(present, known) if hits.objects and not has_values else ():
+            if (value := field_at(first, (name,))) is not None:
+                raise ValueError(f"the {word} {shown(value)} of a hit is not a number; give a number")
+        if hits.objects and not has_values and (given := names.given.get(word)):
+            raise InputError(not_called(word, given[0], names, present, "hits have"))
+        if self.have_values is not None and has_values is not self.have_values and hits.objects:
+            other = "those before have none" if has_values else f"those before have a {word}"
+            raise ValueError(f"its hits have {'a' if has_values else 'no'} {word}, but {other}; give it to all or none")
+        self.have_values = has_values
+        if not isinstance(first, Mapping) and not is_object(first):
+            return
+        several = () if "document" in names.given else alternatives("document", tuple(present), of_hits=True)
+        for each in hits.objects if len(several) > 1 else ():
+            one, other = (field_at(each, (name,)) for name in several[:2])
+            if id_kind(type(one)) and id_kind(type(other)) and not self.documents_named.agree(one, other):
+                raise InputError(ambiguous("document", *several[:2]))
+        if not has_values:
+            _refuse_unknown_values(hits.objects, names, bool(hits.ranks))
+        elif names.ascending and "score" not in names.given:
+            _refuse_two_orders(hits.objects, names)
+        elif names.kind == "qrels" and is_last_resort(present, known):
+            _refuse_unknown_values(hits.objects, names, nulls=False)
+
+
+def _refuse_unknown_values(objects: Sequence[Any], names: Names, have_ranks: bool = False, nulls: bool = True) -> None:
+    """Raise an error if a hit without a known relevance or score has something that could be one.
+
+    In a run, the order of hits counts, and a fraction that falls from hit to hit changes nothing.
+    """
+    known = {plain_name(name) for name in names.of_hits[names.value]}
+    columns: dict[FieldPath, list[Any]] = {}
+    for each in objects:
+        for path in _unknown_paths(each, DEEPEST if names.kind == "qrels" else 0):
+            columns.setdefault(path, []).append(field_at(each, path))
+    unknown = [
+        path
+        for path, values in columns.items()
+        if (plain_name(path[-1]) not in known or path[0] not in (path[-1], *WITHIN))
+        and all(could_be_value(each) or (names.kind == "qrels" and _is_verdict(path[-1], each)) for each in values)
+        and (nulls or any(value is not None for value in values))
+    ]
+    if names.kind == "run":
+        unknown = [] if have_ranks else [path for path in unknown if contradicts_order(columns[path], names.ascending)]
+    if unknown:
+        raise InputError(unknown_error(names, list(map(".".join, unknown))))
+    lists = [path for path, values in columns.items() if names.kind == "qrels" and _are_grades(path, values)]
+    if lists:
+        have = brief((shown(".".join(path)) for path in lists), ", ")
+        hint = f"give one number for each document, such as their mean, or {names.call(None)} if each is relevant"
+        raise InputError(f"no relevance under a known name, but its hits have lists of grades, {have}; {hint}")
+
+
+def _is_verdict(name: str, value: Any) -> bool:
+    """Return whether a value is a short text under a name that ends in a word for a judgment, such as "verdict"."""
+    return isinstance(value, str) and len(value) <= LONGEST_WORD and plain_name(name).endswith(VERDICTS)
+
+
+def _are_grades(path: FieldPath, values: Sequence[Any]) -> bool:
+    """Return whether the lists of all hits under a path are grades of several judges, or objects with one each."""
+    lists = [each.tolist() if hasattr(each, "tolist") else each for each in values if each is not None]
+    if not any(lists) or not all(isinstance(each, (list, tuple)) for each in lists):
+        return False
+
+    def is_grade(each: Any) -> bool:
+        inner: list[FieldPath] = [()] if could_be_value(each) else _unknown_paths(each, DEEPEST)
+        return any(could_be_value(field_at(each, more)) and are_of_judges((*path, *more)) for more in inner)
+
+    return all(is_grade(each) for of_hit in lists for each in of_hit)
+
+
+def _unknown_paths(hit: Any, depth: int = 0) -> list[FieldPath]:
+    """Return the paths to the fields of no known meaning in a hit, and in the objects in it that may have its id.
+
+    To a depth, also in other objects, if the path has a word for judgments.
+    """
+    shape = tuple(
+        (name, tuple(field_names(field_at(hit, (name,)))) if name in WITHIN else ())
+        for name in field_names(hit)
+        if isinstance(name, str)
+    )
+    paths = list(_unknown_paths_of(shape))
+    for name, _ in shape if depth else ():
+        inner = _unknown_paths(field_at(hit, (name,)), depth - 1) if name not in WITHIN else ()
+        paths += [path for each in inner if are_of_judges(path := (name, *each))]
+    return paths
+
+
+@lru_cache(1 << 10)
+def _unknown_paths_of(shape: tuple[tuple[str, tuple[Any, ...]], ...]) -> Sequence[FieldPath]:
+    """Return the paths to the fields of no known meaning in hits with these names, and names within them."""
+    paths: list[FieldPath] = [(name,) for name, _ in shape]
+    paths += [(name, each) for name, inner in shape for each in inner if isinstance(each, str)]
+    return [path for path in paths if is_unknown(path[-1])]
+
+
+def _refuse_two_orders(objects: Sequence[Any], names: Names) -> None:
+    """Raise an error if hits have a rank or a distance and a score that rank them differently, lowest first."""
+    fields = spelled(field_names(objects[0]), names.of_hits["score"])
+    lowest = [name for name in fields if plain_name(name) in LOWEST_FIRST]
+    scores = [name for name in fields if plain_name(name) not in LOWEST_FIRST]
+    if not lowest or not scores:
+        return
+    one, other = lowest[0], scores[0]
+    both = [[as_number(field_at(each, (name,))) for each in objects] for name in (one, other)]
+    if all(isinstance(each, Real) for side in both for each in side) and _inputs_hit_reader_order(both[0]) != _inputs_hit_reader_order(both[1]):
+        say = f"give {names.call(one)} or {names.call(other)}"
+        raise InputError(f"{shown(one)} and {shown(other)} rank its hits in different orders, lowest first; {say}")
+
+
+def _inputs_hit_reader_order(values: Sequence[Any]) -> list[int]:
+    """Return the positions of values from the lowest to the highest."""
+    return sorted(range(len(values)), key=values.__getitem__)
+
+
+def contradiction(query: str, hits: Hits, ascending: bool = False, are_named: bool = False) -> str:
+    """Return what a warning says about hits in another order than their scores or ranks; empty if they agree.
+
+    Scores that `fields` names count in any order, but if they are in the opposite one they may be distances.
+
+    >>> contradiction("q1", Hits(["d2", "d1"], ranks=[2, 1]))[:60]
+    'query q1: its hits are in another order than their ranks, an'
+    """
+    numbers = [value for value in map(as_number, hits.ranks or hits.values or ()) if isinstance(value, Real)]
+    lowest_first = bool(hits.ranks) or ascending
+    if are_named and (len(numbers) < 2 or numbers != sorted(numbers, reverse=lowest_first)):
+        return ""
+    if not any(after < before if lowest_first else after > before for before, after in pairwise(numbers)):
+        return ""
+    if hits.ranks:
+        problem = "its hits are in another order than their ranks, and their order counts"
+        return f"query {query}: {problem}; if the ranks count, give {mark('score_order', 'ascending')}"
+    order = "" if ascending else f"; if the lowest score is best, give {mark('score_order', 'ascending')}"
+    return (
+        f"query {query}: the scores rank its hits in another order than they are in, and the scores count; if the "
+        f"order counts, give the ids alone{order}"
+    )
+
+
+def own_list(row: Any, names: Names) -> str:
+    """Return the name of the only list of objects with ids in an object without a known list; empty if it has none.
+
+    >>> own_list({"query_id": "q", "found": [{"id": "a"}]}, Names("run", {}))
+    'found'
+
+    Raises:
+        InputError: such an object has no query under a known name, or its lists hold ids alone or objects without one.
+    """
+    fields, is_named = fields_of(row), query_of(row, names) is not None
+    lists = {name: each for name, each in fields.items() if isinstance(each, (list, tuple)) and each}
+    ids = [name for name, each in fields.items() if isinstance(name, str) and id_kind(type(each))]
+    if is_named and (spelled(fields, names.columns["document"]) or list_in(row, names) is not row):
+        return ""
+    if not lists or (not is_named and (not ids or len(ids) + len(lists) < len(fields) - 1)):
+        return ""
+    call, firsts = {} if is_named else {"query": ids[0]}, {name: each[0] for name, each in lists.items()}
+    objects = [name for name, first in firsts.items() if path_to(first, names.of_hits["document"]) is not None]
+    if is_named and objects:
+        return str(objects[0]) if len(objects) == 1 else ""
+    (name, first), *more = firsts.items()
+    if not objects and not more and (have := fields_of(first)):
+        problem = f"no document under a known name, but the hits in {shown(name)} have {brief(map(shown, have), ', ')}"
+        raise InputError(f"{problem}; give {mark('fields', {**call, 'document': '...'})}")
+    if is_named and all(id_kind(type(each)) for each in firsts.values()):
+        problem = "lists under {}, which are no known names" if more else "a list under {}, which is no known name"
+        hint = f"if {'one' if more else 'it'} holds its documents, give {mark('fields', {'document': name})}"
+        raise InputError(f"holds {problem.format(' and '.join(map(shown, lists)))}; {hint}")
+    are_flat = names.kind != "exclude" and all(id_kind(type(each)) or could_be_value(each) for each in firsts.values())
+    if not is_named and (objects or are_flat):
+        call = call if objects else {**call, "document": "..."}
+        have_fields = brief(map(shown, fields), ", ")
+        raise InputError(f"no query under a known name, but {have_fields}; give {mark('fields', call)}")
+    return ""
 
 
 # ndcg/inputs/kinds.py: What a side holds, told once from its first documents, before both sides are put together.
@@ -5811,7 +5801,7 @@ def _in_objects(argument: str, side: Any, names: Names) -> Mapping[Any, Any] | N
     found = sum(bool(spelled(fields, each)) for each in possible.values())
     if found < 2 and not (found and _is_record_of_words(side[0], names)):
         return None
-    if found < len(possible) and are_hits(side[0], names):
+    if found < len(possible) and hits_of(side[0], names) is not None:
         return None
 
     def cells(of: Sequence[str]) -> Iterator[Any]:
@@ -5955,12 +5945,10 @@ def _inputs_formats_hits(argument: str, side: Any, names: Names) -> Any:
             hits = Hits(()) if _inputs_formats_is_empty(row) else reader.hits(row)
             if hits is None and not any(found):
                 return side
-            if hits is None:
-                raise ValueError(f"is not a list of hits, as the first query has; got {shown(row)}")
-            found.append(reader.read(shown(query), hits))
+            found.append(reader.documents(shown(query), row, hits))
         except ValueError as error:
-            raise within(error, argument, f"query {shown(query)}") from None
-        are_indices |= hits.are_indices
+            raise within(error, argument) from None
+        are_indices |= hits is not None and hits.are_indices
     if reader.warning:
         warn(f"{argument}: {reader.warning}")
     if are_indices:  # an "id" beside them is that of the response
@@ -6041,8 +6029,10 @@ def refuse_other_rows(argument: str, side: Any, are_ids: bool) -> None:
         raise ValueError(f"{place}: is the text {shown(row)}, not documents; {hint}")
     if isinstance(row, Real) and isinstance(side, Mapping):
         raise ValueError(f"{place}: is the number {shown(row)}, not documents; {SINGLE}")
-    if problem := unknown_object(row, Names("run", {})):
-        raise InputError(problem, place)
+    try:
+        own_list(row, Names("run", {}))
+    except InputError as error:
+        raise within(error, place) from None
     if isinstance(row, Mapping):
         has_id = any(id_kind(type(row[name])) for name in spelled(row, IDS_OF_HITS["document"]))
         if has_id and len(row) > 1 and spelled(row, chain(*VALUES_OF_HITS.values())):
@@ -8284,7 +8274,6 @@ def _files_lines_problem(rows: Sequence[bytes], layout: _Layout, labels: Labels 
 UNNAMED = object()  # in place of a query's id
 OTHERS_NAMED = 'names no query; give each line its "query_id"'
 OTHERS_UNNAMED = "names a query, but the ones before it do not; name all or none"
-NO_IDS = "are not ids; name the columns, as to_json(orient='records') does"
 FILE_IDS = ("text", "integers", "bytes")  # ids with one spelling as text; a date has many
 NUMBER_TYPES = (
     pa.types.is_integer,
@@ -8349,7 +8338,7 @@ class _JsonReader:
         self.names, self.columns = request.names, None
         self.kind = request.names.kind
         self.hits = HitReader(request.names, objects())
-        if isinstance(first, dict) and first and not are_hits(self.hits.unwrapped(first), request.names):
+        if isinstance(first, dict) and first and self.hits.hits(first) is None:
             possible = request.names.columns
             flat = {name for name, value in first.items() if not isinstance(value, (dict, list))}
             is_named = any(spelled(first, each) for each in possible.values())
@@ -8375,56 +8364,33 @@ class _JsonReader:
             query, document, *number = map(value.get, self.columns)
             yield query, [document], number or [1.0], False
             return
-        is_named = isinstance(value, dict) and query_of(value, self.names) is not None
-        if isinstance(value, dict) and not is_named and (answers := answers_in(value, self.names)) is not value:
+        names, is_query = self.names, self.names.kind != "exclude"
+        is_named = isinstance(value, dict) and query_of(value, names) is not None
+        if isinstance(value, dict) and not is_named and (answers := answers_in(value, names)) is not value:
             yield from chain.from_iterable(self.groups(each, answer) for each, answer in enumerate(answers))
             return
-        is_query = self.kind != "exclude" and isinstance(value, (list, dict))
-        hits = self._hits_of(value) if is_query else None
+        hits = self.hits.hits(value) if is_query else None
         if is_query and (isinstance(value, list) or hits is not None):
-            found = self.hits.query(value) if isinstance(value, dict) else None
-            query = UNNAMED if found is None else found
-            documents = self._documents(str(at) if query is UNNAMED else query, value, hits)
-            yield query, documents.keys(), documents.values(), True
+            query = self.hits.query(value) if isinstance(value, dict) else None
+            documents = self.hits.documents(shown_cell(str(at) if query is None else query), value, hits)
+            yield UNNAMED if query is None else query, documents.keys(), documents.values(), True
             return
         if not isinstance(value, dict):
             raise ValueError(f"{shown_cell(value)} is neither a JSON object nor a list")
-        if problem := unknown_object(value, self.names):
-            raise InputError(problem)
-        are_rows = self.kind != "exclude" and are_hits(next(iter(value.values()), None), self.names)
+        own_list(value, names)
+        are_rows = is_query and hits_of(next(iter(value.values()), None), names) is not None
         if not are_rows and not any(isinstance(each, list) for each in value.values()):
             value = _only_ranking(value)
         for query, documents in value.items():
-            if self.kind == "exclude" and isinstance(documents, (list, dict)):
+            if not is_query and not isinstance(documents, (list, dict)):
+                raise ValueError(f"query {shown_cell(query)}: must be a list of ids; got {shown_cell(documents)}")
+            if not is_query:
                 yield query, documents, [1.0] * len(documents), False
                 continue
-            are_listed = self.kind != "exclude" and not (isinstance(documents, dict) and _files_tables_is_plain(documents))
+            are_listed = not isinstance(documents, dict) or not _files_tables_is_plain(documents)
             if are_listed:
-                documents = self._documents(query, documents, self._hits_of(documents))
-            if not isinstance(documents, dict):
-                raise ValueError(f"query {shown_cell(query)}: must be a list of ids; got {shown_cell(documents)}")
+                documents = self.hits.documents(shown_cell(query), documents, self.hits.hits(documents))
             yield query, documents.keys(), documents.values(), are_listed
-
-    def _hits_of(self, row: Any) -> Hits | ValueError | None:
-        """Return the hits of a query, or the error in them; None for anything else."""
-        try:
-            return self.hits.hits(row)
-        except ValueError as error:
-            return error
-
-    def _documents(self, query: Any, row: Any, hits: Hits | ValueError | None) -> dict[Any, Any]:
-        """Return the values of the documents of a query by their ids, from its hits or ranked ids."""
-        try:
-            if isinstance(hits, ValueError):
-                raise hits
-            if hits is None and not isinstance(row, list):
-                problem = f"must be an object {{document: {VALUE[self.kind]}}}, a list of ids or hits"
-                raise ValueError(f"{problem}; got {shown_cell(row)}")
-            if hits is None and row and isinstance(row[-1], float):
-                raise ValueError(f"{shown_cell(row)} {NO_IDS}")
-            return self.hits.read(shown_cell(query), Hits(row) if hits is None else hits)
-        except ValueError as error:
-            raise within(error, f"query {shown_cell(query)}") from None
 
 
 def _files_tables_is_plain(documents: dict[str, Any]) -> bool:
@@ -10709,7 +10675,7 @@ def _named(fits: Sequence[Fit]) -> list[Match]:
     """Return the conventions that fits amount to, or else the slips on conventions, those reported most often first."""
     found: dict[tuple[Any, ...], Match] = {}
     for fit in fits:
-        for match in _explanations_definitions_names_of(fit):
+        for match in _names_of(fit):
             found.setdefault(match if not match.slips else match[1:], match)
     fewest = min((len(match.slips) for match in found.values()), default=0)
     matches = [match for match in found.values() if len(match.slips) == fewest]
@@ -10718,7 +10684,7 @@ def _named(fits: Sequence[Fit]) -> list[Match]:
     return sorted(matches, key=lambda match: -sum(slip_named(name).reports[0] for name in match.slips))
 
 
-def _explanations_definitions_names_of(fit: Fit) -> Iterator[Match]:
+def _names_of(fit: Fit) -> Iterator[Match]:
     """Yield the conventions from which a fit differs by slips only."""
     slips = tuple(slip.name for slip in fit.definition.slips)
     for convention, (empty, order, precision) in product(CONVENTIONS, fit.choices):

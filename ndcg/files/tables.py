@@ -16,11 +16,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..inputs.fields import Names, UnknownColumnError, spelled
-from ..inputs.hits import HitReader, Hits, answers_in, are_hits, query_of, unknown_object
+from ..inputs.hit_reader import HitReader, own_list
+from ..inputs.hits import answers_in, hits_of, query_of
 from ..inputs.ids import NO_ID, SURROGATE, id_kind
 from ..inputs.tables import Cells, are_columns, chosen_columns, table_records
 from ..measure.labels import Labels
-from ..measure.messages import InputError, brief, marked, within
+from ..measure.messages import brief, marked
 from .content import (
     ROWS,
     VALUE,
@@ -42,7 +43,6 @@ from .content import (
 UNNAMED = object()  # in place of a query's id
 OTHERS_NAMED = 'names no query; give each line its "query_id"'
 OTHERS_UNNAMED = "names a query, but the ones before it do not; name all or none"
-NO_IDS = "are not ids; name the columns, as to_json(orient='records') does"
 FILE_IDS = ("text", "integers", "bytes")  # ids with one spelling as text; a date has many
 NUMBER_TYPES = (
     pa.types.is_integer,
@@ -107,7 +107,7 @@ class _JsonReader:
         self.names, self.columns = request.names, None
         self.kind = request.names.kind
         self.hits = HitReader(request.names, objects())
-        if isinstance(first, dict) and first and not are_hits(self.hits.unwrapped(first), request.names):
+        if isinstance(first, dict) and first and self.hits.hits(first) is None:
             possible = request.names.columns
             flat = {name for name, value in first.items() if not isinstance(value, (dict, list))}
             is_named = any(spelled(first, each) for each in possible.values())
@@ -133,56 +133,33 @@ class _JsonReader:
             query, document, *number = map(value.get, self.columns)
             yield query, [document], number or [1.0], False
             return
-        is_named = isinstance(value, dict) and query_of(value, self.names) is not None
-        if isinstance(value, dict) and not is_named and (answers := answers_in(value, self.names)) is not value:
+        names, is_query = self.names, self.names.kind != "exclude"
+        is_named = isinstance(value, dict) and query_of(value, names) is not None
+        if isinstance(value, dict) and not is_named and (answers := answers_in(value, names)) is not value:
             yield from chain.from_iterable(self.groups(each, answer) for each, answer in enumerate(answers))
             return
-        is_query = self.kind != "exclude" and isinstance(value, (list, dict))
-        hits = self._hits_of(value) if is_query else None
+        hits = self.hits.hits(value) if is_query else None
         if is_query and (isinstance(value, list) or hits is not None):
-            found = self.hits.query(value) if isinstance(value, dict) else None
-            query = UNNAMED if found is None else found
-            documents = self._documents(str(at) if query is UNNAMED else query, value, hits)
-            yield query, documents.keys(), documents.values(), True
+            query = self.hits.query(value) if isinstance(value, dict) else None
+            documents = self.hits.documents(shown_cell(str(at) if query is None else query), value, hits)
+            yield UNNAMED if query is None else query, documents.keys(), documents.values(), True
             return
         if not isinstance(value, dict):
             raise ValueError(f"{shown_cell(value)} is neither a JSON object nor a list")
-        if problem := unknown_object(value, self.names):
-            raise InputError(problem)
-        are_rows = self.kind != "exclude" and are_hits(next(iter(value.values()), None), self.names)
+        own_list(value, names)
+        are_rows = is_query and hits_of(next(iter(value.values()), None), names) is not None
         if not are_rows and not any(isinstance(each, list) for each in value.values()):
             value = _only_ranking(value)
         for query, documents in value.items():
-            if self.kind == "exclude" and isinstance(documents, (list, dict)):
+            if not is_query and not isinstance(documents, (list, dict)):
+                raise ValueError(f"query {shown_cell(query)}: must be a list of ids; got {shown_cell(documents)}")
+            if not is_query:
                 yield query, documents, [1.0] * len(documents), False
                 continue
-            are_listed = self.kind != "exclude" and not (isinstance(documents, dict) and _is_plain(documents))
+            are_listed = not isinstance(documents, dict) or not _is_plain(documents)
             if are_listed:
-                documents = self._documents(query, documents, self._hits_of(documents))
-            if not isinstance(documents, dict):
-                raise ValueError(f"query {shown_cell(query)}: must be a list of ids; got {shown_cell(documents)}")
+                documents = self.hits.documents(shown_cell(query), documents, self.hits.hits(documents))
             yield query, documents.keys(), documents.values(), are_listed
-
-    def _hits_of(self, row: Any) -> Hits | ValueError | None:
-        """Return the hits of a query, or the error in them; None for anything else."""
-        try:
-            return self.hits.hits(row)
-        except ValueError as error:
-            return error
-
-    def _documents(self, query: Any, row: Any, hits: Hits | ValueError | None) -> dict[Any, Any]:
-        """Return the values of the documents of a query by their ids, from its hits or ranked ids."""
-        try:
-            if isinstance(hits, ValueError):
-                raise hits
-            if hits is None and not isinstance(row, list):
-                problem = f"must be an object {{document: {VALUE[self.kind]}}}, a list of ids or hits"
-                raise ValueError(f"{problem}; got {shown_cell(row)}")
-            if hits is None and row and isinstance(row[-1], float):
-                raise ValueError(f"{shown_cell(row)} {NO_IDS}")
-            return self.hits.read(shown_cell(query), Hits(row) if hits is None else hits)
-        except ValueError as error:
-            raise within(error, f"query {shown_cell(query)}") from None
 
 
 def _is_plain(documents: dict[str, Any]) -> bool:

@@ -67,12 +67,12 @@ JUDGED = re.compile(
     r"\s*(?:yes|no|true|false|good|bad|fair|excellent|perfect|poor|correct|incorrect|pass|fail)\s*"
 )
 
-
 LONGEST_WORD = 40  # of a judge, in characters
+# how the name of a judge's word ends, and what any name in the way to a grade holds
 VERDICTS = ("verdict", "judgment", "judgement", "relevance", "grade", "rating", "vote", "decision")
-
-
-JUDGING = re.compile("vote|judg|grade|rating|stars|assess|opinion|score|relevan|verdict|review|feedback|label|decision")
+JUDGING = re.compile(
+    "|".join((*VERDICTS, "judg", "stars", "assess", "opinion", "score", "relevan", "review", "feedback", "label"))
+)
 
 
 class UnknownColumnError(InputError):

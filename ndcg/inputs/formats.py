@@ -29,7 +29,8 @@ from .fields import (
     spelled,
 )
 from .hashes import Columns, best_rows, hashes_of, repeated_row
-from .hits import HitReader, Hits, answers_in, are_hits, by_id
+from .hit_reader import HitReader
+from .hits import Hits, answers_in, by_id, hits_of
 from .ids import id_column, id_kind, once, read_ids
 from .kinds import Indices
 from .sources import (
@@ -140,7 +141,7 @@ def _in_objects(argument: str, side: Any, names: Names) -> Mapping[Any, Any] | N
     found = sum(bool(spelled(fields, each)) for each in possible.values())
     if found < 2 and not (found and _is_record_of_words(side[0], names)):
         return None
-    if found < len(possible) and are_hits(side[0], names):
+    if found < len(possible) and hits_of(side[0], names) is not None:
         return None
 
     def cells(of: Sequence[str]) -> Iterator[Any]:
@@ -284,12 +285,10 @@ def _hits(argument: str, side: Any, names: Names) -> Any:
             hits = Hits(()) if _is_empty(row) else reader.hits(row)
             if hits is None and not any(found):
                 return side
-            if hits is None:
-                raise ValueError(f"is not a list of hits, as the first query has; got {shown(row)}")
-            found.append(reader.read(shown(query), hits))
+            found.append(reader.documents(shown(query), row, hits))
         except ValueError as error:
-            raise within(error, argument, f"query {shown(query)}") from None
-        are_indices |= hits.are_indices
+            raise within(error, argument) from None
+        are_indices |= hits is not None and hits.are_indices
     if reader.warning:
         warn(f"{argument}: {reader.warning}")
     if are_indices:  # an "id" beside them is that of the response

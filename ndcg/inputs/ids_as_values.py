@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..measure.messages import InputError, brief, mark, shown
+from ..measure.messages import InputError, brief, mark, shown, within
 from .columns import Column
 from .fields import IDS_OF_HITS, VALUES_OF_HITS, Names, spelled
-from .hits import unknown_object
+from .hit_reader import own_list
 from .ids import id_kind
 
 SINGLE = "for a single query, wrap it in a list"
@@ -50,8 +50,10 @@ def refuse_other_rows(argument: str, side: Any, are_ids: bool) -> None:
         raise ValueError(f"{place}: is the text {shown(row)}, not documents; {hint}")
     if isinstance(row, Real) and isinstance(side, Mapping):
         raise ValueError(f"{place}: is the number {shown(row)}, not documents; {SINGLE}")
-    if problem := unknown_object(row, Names("run", {})):
-        raise InputError(problem, place)
+    try:
+        own_list(row, Names("run", {}))
+    except InputError as error:
+        raise within(error, place) from None
     if isinstance(row, Mapping):
         has_id = any(id_kind(type(row[name])) for name in spelled(row, IDS_OF_HITS["document"]))
         if has_id and len(row) > 1 and spelled(row, chain(*VALUES_OF_HITS.values())):

@@ -1,0 +1,269 @@
+"""Read the hits of one query after another, and account for each of their fields.
+
+Whatever could be a score or a relevance has a known name, or one that `fields=` gives, or is an error: a hit without a
+known value must have nothing that could be one.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from itertools import islice, pairwise
+from numbers import Real
+from typing import Any
+
+from ..measure.messages import InputError, brief, mark, shown, within
+from .fields import (
+    LONGEST_WORD,
+    LOWEST_FIRST,
+    VERDICTS,
+    Names,
+    OneToOne,
+    alternatives,
+    ambiguous,
+    are_of_judges,
+    could_be_value,
+    is_last_resort,
+    is_unknown,
+    plain_name,
+    spelled,
+    unknown_error,
+)
+from .hits import Hits, as_number, by_id, contradicts_order, hits_of, list_in, not_called, query_of
+from .ids import id_kind
+from .objects import WITHIN, FieldPath, field_at, field_names, fields_of, is_object, path_to
+
+DEEPEST = 3  # objects within objects of a hit
+FIRST_ROWS = 1000  # rows that tell under which name they have their lists
+
+
+class HitReader:
+    """Reads the documents of one query after another, and sees to it that all have the same fields."""
+
+    def __init__(self, names: Names, rows: Iterable[Any] = ()) -> None:
+        self.names = names
+        # the name of the lists of objects with ids, if it is no known one
+        rows = (row for row in islice(rows, FIRST_ROWS) if query_of(row, names) is not None)
+        self.own_list = next(filter(None, (own_list(row, names) for row in rows)), "")
+        self.warning = ""  # about the first hits in another order than their scores or ranks
+        self.have_values: bool | None = None  # whether the hits so far have values; None if there is no hit so far
+        self.queries_named, self.documents_named = OneToOne(), OneToOne()  # whose ids have two names
+        self.have_fields = False  # whether some row so far has a field with a known or a given name
+
+    def hits(self, row: Any) -> Hits | None:
+        """Return the hits of a query, also from an object with its list under a name of its own; None for others."""
+        if self.own_list and self.own_list in (fields := fields_of(row)):
+            row = fields[self.own_list] or []
+        return Hits(()) if row == [] else hits_of(row, self.names)
+
+    def query(self, row: Any) -> Any:
+        """Return the id of the query of an object with its hits, which must not have another one as well."""
+        found = query_of(row, self.names)
+        if found is None and (given := self.names.given.get("query")) and (fields := fields_of(row)):
+            raise InputError(not_called("query", given[0], self.names, list(fields), "object has"))
+        self.have_fields |= found is not None
+        if found is not None and isinstance(row, Mapping) and "query" not in self.names.given:
+            several = [name for name in alternatives("query", tuple(row)) if id_kind(type(row[name]))]
+            if len(several) > 1 and not self.queries_named.agree(*(row[name] for name in several[:2])):
+                raise InputError(ambiguous("query", *several[:2]))
+        return found
+
+    def documents(self, query: str, row: Any, hits: Hits | None) -> dict[Any, Any]:
+        """Return the values of the documents of a query by their ids, from its hits or a list of ids."""
+        names = self.names
+        try:
+            if hits is None and isinstance(row, list) and row and isinstance(row[-1], float):
+                raise ValueError(f"{shown(row)} are not ids; name the columns, as to_json(orient='records') does")
+            if hits is None and (self.have_fields or not isinstance(row, list)):
+                other = f"an object {{document: {names.value}}}, a list of ids or hits"
+                what = "a list of hits, as those before" if self.have_fields else other
+                raise ValueError(f"must be {what}; got {shown(row)}")
+            hits = hits or Hits(row)
+            if hits.problem:
+                raise hits.problem
+            self.have_fields |= len(hits.objects) > 0
+            if names.has_no_value:
+                hits = Hits(hits.ids)
+            elif hits.ids:
+                self._account(hits)
+            if names.kind == "run" and not self.warning:
+                self.warning = contradiction(query, hits, names.ascending, "score" in names.given)
+            return by_id(hits.ids, hits.values, names.kind, names.ascending, keep=names.keep)
+        except ValueError as error:
+            raise within(error, f"query {query}") from None
+
+    def _account(self, hits: Hits) -> None:
+        """Raise an error if hits have what could be their value under an unknown name, or two names for their ids."""
+        names, word, has_values = self.names, self.names.value, hits.values is not None
+        first = hits.objects[0] if hits.objects else None
+        present, known = field_names(first), names.of_hits[word]
+        for name in spelled(present, known) if hits.objects and not has_values else ():
+            if (value := field_at(first, (name,))) is not None:
+                raise ValueError(f"the {word} {shown(value)} of a hit is not a number; give a number")
+        if hits.objects and not has_values and (given := names.given.get(word)):
+            raise InputError(not_called(word, given[0], names, present, "hits have"))
+        if self.have_values is not None and has_values is not self.have_values and hits.objects:
+            other = "those before have none" if has_values else f"those before have a {word}"
+            raise ValueError(f"its hits have {'a' if has_values else 'no'} {word}, but {other}; give it to all or none")
+        self.have_values = has_values
+        if not isinstance(first, Mapping) and not is_object(first):
+            return
+        several = () if "document" in names.given else alternatives("document", tuple(present), of_hits=True)
+        for each in hits.objects if len(several) > 1 else ():
+            one, other = (field_at(each, (name,)) for name in several[:2])
+            if id_kind(type(one)) and id_kind(type(other)) and not self.documents_named.agree(one, other):
+                raise InputError(ambiguous("document", *several[:2]))
+        if not has_values:
+            _refuse_unknown_values(hits.objects, names, bool(hits.ranks))
+        elif names.ascending and "score" not in names.given:
+            _refuse_two_orders(hits.objects, names)
+        elif names.kind == "qrels" and is_last_resort(present, known):
+            _refuse_unknown_values(hits.objects, names, nulls=False)
+
+
+def _refuse_unknown_values(objects: Sequence[Any], names: Names, have_ranks: bool = False, nulls: bool = True) -> None:
+    """Raise an error if a hit without a known relevance or score has something that could be one.
+
+    In a run, the order of hits counts, and a fraction that falls from hit to hit changes nothing.
+    """
+    known = {plain_name(name) for name in names.of_hits[names.value]}
+    columns: dict[FieldPath, list[Any]] = {}
+    for each in objects:
+        for path in _unknown_paths(each, DEEPEST if names.kind == "qrels" else 0):
+            columns.setdefault(path, []).append(field_at(each, path))
+    unknown = [
+        path
+        for path, values in columns.items()
+        if (plain_name(path[-1]) not in known or path[0] not in (path[-1], *WITHIN))
+        and all(could_be_value(each) or (names.kind == "qrels" and _is_verdict(path[-1], each)) for each in values)
+        and (nulls or any(value is not None for value in values))
+    ]
+    if names.kind == "run":
+        unknown = [] if have_ranks else [path for path in unknown if contradicts_order(columns[path], names.ascending)]
+    if unknown:
+        raise InputError(unknown_error(names, list(map(".".join, unknown))))
+    lists = [path for path, values in columns.items() if names.kind == "qrels" and _are_grades(path, values)]
+    if lists:
+        have = brief((shown(".".join(path)) for path in lists), ", ")
+        hint = f"give one number for each document, such as their mean, or {names.call(None)} if each is relevant"
+        raise InputError(f"no relevance under a known name, but its hits have lists of grades, {have}; {hint}")
+
+
+def _is_verdict(name: str, value: Any) -> bool:
+    """Return whether a value is a short text under a name that ends in a word for a judgment, such as "verdict"."""
+    return isinstance(value, str) and len(value) <= LONGEST_WORD and plain_name(name).endswith(VERDICTS)
+
+
+def _are_grades(path: FieldPath, values: Sequence[Any]) -> bool:
+    """Return whether the lists of all hits under a path are grades of several judges, or objects with one each."""
+    lists = [each.tolist() if hasattr(each, "tolist") else each for each in values if each is not None]
+    if not any(lists) or not all(isinstance(each, (list, tuple)) for each in lists):
+        return False
+
+    def is_grade(each: Any) -> bool:
+        inner: list[FieldPath] = [()] if could_be_value(each) else _unknown_paths(each, DEEPEST)
+        return any(could_be_value(field_at(each, more)) and are_of_judges((*path, *more)) for more in inner)
+
+    return all(is_grade(each) for of_hit in lists for each in of_hit)
+
+
+def _unknown_paths(hit: Any, depth: int = 0) -> list[FieldPath]:
+    """Return the paths to the fields of no known meaning in a hit, and in the objects in it that may have its id.
+
+    To a depth, also in other objects, if the path has a word for judgments.
+    """
+    shape = tuple(
+        (name, tuple(field_names(field_at(hit, (name,)))) if name in WITHIN else ())
+        for name in field_names(hit)
+        if isinstance(name, str)
+    )
+    paths = list(_unknown_paths_of(shape))
+    for name, _ in shape if depth else ():
+        inner = _unknown_paths(field_at(hit, (name,)), depth - 1) if name not in WITHIN else ()
+        paths += [path for each in inner if are_of_judges(path := (name, *each))]
+    return paths
+
+
+@lru_cache(1 << 10)
+def _unknown_paths_of(shape: tuple[tuple[str, tuple[Any, ...]], ...]) -> Sequence[FieldPath]:
+    """Return the paths to the fields of no known meaning in hits with these names, and names within them."""
+    paths: list[FieldPath] = [(name,) for name, _ in shape]
+    paths += [(name, each) for name, inner in shape for each in inner if isinstance(each, str)]
+    return [path for path in paths if is_unknown(path[-1])]
+
+
+def _refuse_two_orders(objects: Sequence[Any], names: Names) -> None:
+    """Raise an error if hits have a rank or a distance and a score that rank them differently, lowest first."""
+    fields = spelled(field_names(objects[0]), names.of_hits["score"])
+    lowest = [name for name in fields if plain_name(name) in LOWEST_FIRST]
+    scores = [name for name in fields if plain_name(name) not in LOWEST_FIRST]
+    if not lowest or not scores:
+        return
+    one, other = lowest[0], scores[0]
+    both = [[as_number(field_at(each, (name,))) for each in objects] for name in (one, other)]
+    if all(isinstance(each, Real) for side in both for each in side) and _order(both[0]) != _order(both[1]):
+        say = f"give {names.call(one)} or {names.call(other)}"
+        raise InputError(f"{shown(one)} and {shown(other)} rank its hits in different orders, lowest first; {say}")
+
+
+def _order(values: Sequence[Any]) -> list[int]:
+    """Return the positions of values from the lowest to the highest."""
+    return sorted(range(len(values)), key=values.__getitem__)
+
+
+def contradiction(query: str, hits: Hits, ascending: bool = False, are_named: bool = False) -> str:
+    """Return what a warning says about hits in another order than their scores or ranks; empty if they agree.
+
+    Scores that `fields` names count in any order, but if they are in the opposite one they may be distances.
+
+    >>> contradiction("q1", Hits(["d2", "d1"], ranks=[2, 1]))[:60]
+    'query q1: its hits are in another order than their ranks, an'
+    """
+    numbers = [value for value in map(as_number, hits.ranks or hits.values or ()) if isinstance(value, Real)]
+    lowest_first = bool(hits.ranks) or ascending
+    if are_named and (len(numbers) < 2 or numbers != sorted(numbers, reverse=lowest_first)):
+        return ""
+    if not any(after < before if lowest_first else after > before for before, after in pairwise(numbers)):
+        return ""
+    if hits.ranks:
+        problem = "its hits are in another order than their ranks, and their order counts"
+        return f"query {query}: {problem}; if the ranks count, give {mark('score_order', 'ascending')}"
+    order = "" if ascending else f"; if the lowest score is best, give {mark('score_order', 'ascending')}"
+    return (
+        f"query {query}: the scores rank its hits in another order than they are in, and the scores count; if the "
+        f"order counts, give the ids alone{order}"
+    )
+
+
+def own_list(row: Any, names: Names) -> str:
+    """Return the name of the only list of objects with ids in an object without a known list; empty if it has none.
+
+    >>> own_list({"query_id": "q", "found": [{"id": "a"}]}, Names("run", {}))
+    'found'
+
+    Raises:
+        InputError: such an object has no query under a known name, or its lists hold ids alone or objects without one.
+    """
+    fields, is_named = fields_of(row), query_of(row, names) is not None
+    lists = {name: each for name, each in fields.items() if isinstance(each, (list, tuple)) and each}
+    ids = [name for name, each in fields.items() if isinstance(name, str) and id_kind(type(each))]
+    if is_named and (spelled(fields, names.columns["document"]) or list_in(row, names) is not row):
+        return ""
+    if not lists or (not is_named and (not ids or len(ids) + len(lists) < len(fields) - 1)):
+        return ""
+    call, firsts = {} if is_named else {"query": ids[0]}, {name: each[0] for name, each in lists.items()}
+    objects = [name for name, first in firsts.items() if path_to(first, names.of_hits["document"]) is not None]
+    if is_named and objects:
+        return str(objects[0]) if len(objects) == 1 else ""
+    (name, first), *more = firsts.items()
+    if not objects and not more and (have := fields_of(first)):
+        problem = f"no document under a known name, but the hits in {shown(name)} have {brief(map(shown, have), ', ')}"
+        raise InputError(f"{problem}; give {mark('fields', {**call, 'document': '...'})}")
+    if is_named and all(id_kind(type(each)) for each in firsts.values()):
+        problem = "lists under {}, which are no known names" if more else "a list under {}, which is no known name"
+        hint = f"if {'one' if more else 'it'} holds its documents, give {mark('fields', {'document': name})}"
+        raise InputError(f"holds {problem.format(' and '.join(map(shown, lists)))}; {hint}")
+    are_flat = names.kind != "exclude" and all(id_kind(type(each)) or could_be_value(each) for each in firsts.values())
+    if not is_named and (objects or are_flat):
+        call = call if objects else {**call, "document": "..."}
+        have_fields = brief(map(shown, fields), ", ")
+        raise InputError(f"no query under a known name, but {have_fields}; give {mark('fields', call)}")
+    return ""
