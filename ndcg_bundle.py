@@ -4216,6 +4216,7 @@ class Columns(NamedTuple):
     present: Mask | None = None  # False for a missing value; None if none is missing
     padding: Mask | None = None  # True for a value that marks padding in a mapping; None if no value is known to
     has_fields: bool = True  # whether it has columns or fields with names, which `fields` may give
+    unnamed: Sequence[Mapping[str, Any]] = ()  # what stands in place of the ids of queries, if they have none
     names: Sequence[Any] | None = None  # the ids of documents of several kinds, by their numbers; None for one kind
 
     def only(self, kept: Mask) -> "Columns":
@@ -4908,6 +4909,7 @@ def fields_at(hits: Sequence[Any], path: FieldPath, names: Sequence[str], word: 
 # ndcg/inputs/hits.py: Hits: what a retriever returned for a query, a list of objects with an id and perhaps a score, best first.
 
 AS_TEXT = "give others as text"
+LONGEST_ID = 100  # of a query under an unknown name, in characters; longer text is no id
 CONTAINERS = (list, tuple, Mapping)
 # the lists of hits, and the lists of ids and of their values, of a query
 LISTS = (
@@ -4948,6 +4950,18 @@ class Hits(NamedTuple):
     ranks: Sequence[Any] = ()  # their ranks, if they have no scores
     objects: Sequence[Any] = ()  # the objects that they were read from
     problem: ValueError | None = None  # the error in one of them
+
+
+class Unnamed(dict[str, Any]):
+    """In place of the id of a query: the ids that its object has under names that are not known."""
+
+
+class ByPosition(list[Any]):
+    """The documents of queries without a known id, in their order."""
+
+    def __init__(self, rows: Iterable[Any], unnamed: Sequence[Unnamed]) -> None:
+        super().__init__(rows)
+        self.unnamed = unnamed  # what stands in place of the ids of the queries
 
 
 def hits_of(row: Any, names: Names) -> Hits | None:
@@ -5044,6 +5058,19 @@ def query_of(row: Any, names: Names) -> Any:
     """
     path = path_to(row, names.of_hits["query"], within=("query",))
     return None if path is None else field_at(row, path)
+
+
+def unnamed(row: Any, names: Names) -> Unnamed:
+    """Return what stands in place of the id of a query; nothing if `fields` says that there is no id.
+
+    >>> unnamed({"case": "c1", "hits": []}, Names("run", {}))
+    {'case': 'c1'}
+    """
+    found = Unnamed()
+    for name, each in fields_of(row).items() if "query" not in names.given else ():
+        if isinstance(name, str) and id_kind(type(each)) and not (isinstance(each, str) and len(each) > LONGEST_ID):
+            found[name] = each
+    return found
 
 
 def by_id(
@@ -5595,7 +5622,8 @@ def chosen_columns(columns: Sequence[str], names: Names, cells: Cells, there: st
     possible = names.columns
     found = {field: spelled(columns, these) for field, these in possible.items()}
     if "query" in names.given and names.given["query"] is None:
-        raise ValueError("fields: query is None, but each row of a table needs the id of its query; give its column")
+        problem = "fields: query is None, but each row of a table needs the id of its query; give its column"
+        raise UnknownColumnError([], problem)
     if missing := [field for field, those in found.items() if not those]:
         low = next(iter(spelled(columns, LOWEST_FIRST)), None)
         if "score" in missing and low and "score" not in names.given:
@@ -5953,7 +5981,9 @@ def _inputs_formats_hits(argument: str, side: Any, names: Names) -> Any:
         warn(f"{argument}: {reader.warning}")
     if are_indices:  # an "id" beside them is that of the response
         return Indices(dict(zip(side, found, strict=True)) if isinstance(side, Mapping) else found)
-    return dict_of_queries(argument, queries, found) if are_named else found
+    if are_named:
+        return dict_of_queries(argument, queries, found)
+    return ByPosition(found, [unnamed(row, names) for row in rows])
 
 
 def _without_values(side: Any, names: Names) -> Any:
@@ -7168,6 +7198,7 @@ def settled_systems(
     for name in runs:
         if given[name] is given["references"]:
             refuse_same_column(name, sides[name], sides["references"])
+        _refuse_other_queries(name, sides[name], sides["references"])
     if fields:
         named = {name for name, side in sides.items() if side is not given[name] or may_have_fields(side)}
         are_flat = kind_of(sides["references"]) in ("flat", "other")  # whose ids are in other arguments
@@ -7233,6 +7264,21 @@ def refuse_names_of_nothing(
             call = mark(argument, name) if argument else mark("fields", {field: name})
             hint = "files of TREC, mappings and lists tell queries and documents by their places"
             raise InputError(f"{call} names a column or a field, but {lack}; {hint}")
+
+
+def _refuse_other_queries(argument: str, run: Any, qrels: Any) -> None:
+    """Raise an error for queries that are matched by position, if both sides name them, by a field of another order."""
+    of_run, of_qrels = (getattr(side, "unnamed", ()) for side in (run, qrels))
+    if not of_run or not of_qrels:
+        return
+    for name in [name for name in of_run[0] if all(name in each for each in (*of_run, *of_qrels))]:
+        one, other = ([each[name] for each in rows] for rows in (of_run, of_qrels))
+        are_ids = len(set(one)) == len(one) and len(set(other)) == len(other) and not set(one).isdisjoint(other)
+        if are_ids and one != other:
+            differ = "in the references in another order" if set(one) == set(other) else "not all in the references"
+            call = mark("fields", {"query": name})
+            hint = f"give {call} if it names the query, or {mark('fields', {'query': None})} to match by position"
+            raise InputError(f"no query under a known name, but {shown(name)}, {differ}; {hint}", argument)
 
 
 def refuse_same_iterator(sides: Mapping[str, Any]) -> None:
@@ -7569,6 +7615,7 @@ class FilePart(NamedTuple):
     counted: str = ""  # the ids that the file lacks, "query" or "document", which are numbers from 0 in this part
     total: int = 0  # how many of these numbers there are
     has_fields: bool = True  # whether these rows have columns or fields with names
+    unnamed: Sequence[Mapping[str, Any]] = ()  # what stands in place of the ids of queries that are counted
 
 
 # Bytes
@@ -8271,7 +8318,6 @@ def _files_lines_problem(rows: Sequence[bytes], layout: _Layout, labels: Labels 
 
 # ndcg/files/tables.py: Read rows from objects and tables: JSON, JSONL, Parquet and Arrow.
 
-UNNAMED = object()  # in place of a query's id
 OTHERS_NAMED = 'names no query; give each line its "query_id"'
 OTHERS_UNNAMED = "names a query, but the ones before it do not; name all or none"
 FILE_IDS = ("text", "integers", "bytes")  # ids with one spelling as text; a date has many
@@ -8353,10 +8399,7 @@ class _JsonReader:
                 self.columns = [list(first)[at] for at in chosen_columns(list(first), request.names, cells)]
 
     def groups(self, at: int, value: Any) -> Iterator[tuple[Any, Iterable[Any], Iterable[Any], bool]]:
-        """Yield each query in the value at a position with its documents and values, and if these are a list.
-
-        The query is `UNNAMED` if it has no id.
-        """
+        """Yield each query in the value at a position with its documents and values, and if these are a list."""
         if isinstance(value, dict) and self.columns:
             for name in self.columns:
                 if name not in value:
@@ -8373,7 +8416,7 @@ class _JsonReader:
         if is_query and (isinstance(value, list) or hits is not None):
             query = self.hits.query(value) if isinstance(value, dict) else None
             documents = self.hits.documents(shown_cell(str(at) if query is None else query), value, hits)
-            yield UNNAMED if query is None else query, documents.keys(), documents.values(), True
+            yield unnamed(value, names) if query is None else query, documents.keys(), documents.values(), True
             return
         if not isinstance(value, dict):
             raise ValueError(f"{shown_cell(value)} is neither a JSON object nor a list")
@@ -8467,13 +8510,15 @@ def _json_part(
     documents: list[Any] = []
     cells: list[Any] = []
     lengths, of_query, are_counted = [], [], False
+    in_place_of_ids: list[Unnamed] = []
     lists: list[tuple[str, int]] = []
     for at, value in values:
         try:
             for query, its_documents, its_values, are_listed in reading.groups(at, value):
-                if queries and (query is UNNAMED) is not are_counted:
+                if queries and isinstance(query, Unnamed) is not are_counted:
                     raise ValueError(OTHERS_UNNAMED if are_counted else OTHERS_NAMED)
-                are_counted = query is UNNAMED
+                if are_counted := isinstance(query, Unnamed):
+                    in_place_of_ids.append(query)
                 if are_listed and not are_counted:
                     lists.append((str(query), at))
                 queries.append(len(queries) if are_counted else query)
@@ -8502,6 +8547,7 @@ def _json_part(
             "query" * are_counted,
             len(queries),
             bool(reading.columns) or reading.hits.have_fields,
+            in_place_of_ids,
         ),
         lambda row: (queries[rows[row]], documents[row], cells[row]),
         reading.names,
@@ -8762,6 +8808,7 @@ def read_columns(
         positions=counts["query"] or None,
         are_rows=counts["document"] > 0,
         has_fields=any(part.has_fields for part in parts if len(part.table)),
+        unnamed=[each for part in parts for each in part.unnamed],
     )
 
 

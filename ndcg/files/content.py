@@ -5,7 +5,7 @@ import json
 import re
 import sys
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from itertools import chain
@@ -118,6 +118,7 @@ class FilePart(NamedTuple):
     counted: str = ""  # the ids that the file lacks, "query" or "document", which are numbers from 0 in this part
     total: int = 0  # how many of these numbers there are
     has_fields: bool = True  # whether these rows have columns or fields with names
+    unnamed: Sequence[Mapping[str, Any]] = ()  # what stands in place of the ids of queries that are counted
 
 
 # Bytes

@@ -124,6 +124,7 @@ def read_columns(
         positions=counts["query"] or None,
         are_rows=counts["document"] > 0,
         has_fields=any(part.has_fields for part in parts if len(part.table)),
+        unnamed=[each for part in parts for each in part.unnamed],
     )
 
 

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from ..inputs.fields import Names, UnknownColumnError, spelled
 from ..inputs.hit_reader import HitReader, own_list
-from ..inputs.hits import answers_in, hits_of, query_of
+from ..inputs.hits import Unnamed, answers_in, hits_of, query_of, unnamed
 from ..inputs.ids import NO_ID, SURROGATE, id_kind
 from ..inputs.tables import Cells, are_columns, chosen_columns, table_records
 from ..measure.labels import Labels
@@ -40,7 +40,6 @@ from .content import (
     shown_cell,
 )
 
-UNNAMED = object()  # in place of a query's id
 OTHERS_NAMED = 'names no query; give each line its "query_id"'
 OTHERS_UNNAMED = "names a query, but the ones before it do not; name all or none"
 FILE_IDS = ("text", "integers", "bytes")  # ids with one spelling as text; a date has many
@@ -122,10 +121,7 @@ class _JsonReader:
                 self.columns = [list(first)[at] for at in chosen_columns(list(first), request.names, cells)]
 
     def groups(self, at: int, value: Any) -> Iterator[tuple[Any, Iterable[Any], Iterable[Any], bool]]:
-        """Yield each query in the value at a position with its documents and values, and if these are a list.
-
-        The query is `UNNAMED` if it has no id.
-        """
+        """Yield each query in the value at a position with its documents and values, and if these are a list."""
         if isinstance(value, dict) and self.columns:
             for name in self.columns:
                 if name not in value:
@@ -142,7 +138,7 @@ class _JsonReader:
         if is_query and (isinstance(value, list) or hits is not None):
             query = self.hits.query(value) if isinstance(value, dict) else None
             documents = self.hits.documents(shown_cell(str(at) if query is None else query), value, hits)
-            yield UNNAMED if query is None else query, documents.keys(), documents.values(), True
+            yield unnamed(value, names) if query is None else query, documents.keys(), documents.values(), True
             return
         if not isinstance(value, dict):
             raise ValueError(f"{shown_cell(value)} is neither a JSON object nor a list")
@@ -236,13 +232,15 @@ def _json_part(
     documents: list[Any] = []
     cells: list[Any] = []
     lengths, of_query, are_counted = [], [], False
+    in_place_of_ids: list[Unnamed] = []
     lists: list[tuple[str, int]] = []
     for at, value in values:
         try:
             for query, its_documents, its_values, are_listed in reading.groups(at, value):
-                if queries and (query is UNNAMED) is not are_counted:
+                if queries and isinstance(query, Unnamed) is not are_counted:
                     raise ValueError(OTHERS_UNNAMED if are_counted else OTHERS_NAMED)
-                are_counted = query is UNNAMED
+                if are_counted := isinstance(query, Unnamed):
+                    in_place_of_ids.append(query)
                 if are_listed and not are_counted:
                     lists.append((str(query), at))
                 queries.append(len(queries) if are_counted else query)
@@ -271,6 +269,7 @@ def _json_part(
             "query" * are_counted,
             len(queries),
             bool(reading.columns) or reading.hits.have_fields,
+            in_place_of_ids,
         ),
         lambda row: (queries[rows[row]], documents[row], cells[row]),
         reading.names,

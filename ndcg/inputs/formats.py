@@ -30,7 +30,7 @@ from .fields import (
 )
 from .hashes import Columns, best_rows, hashes_of, repeated_row
 from .hit_reader import HitReader
-from .hits import Hits, answers_in, by_id, hits_of
+from .hits import ByPosition, Hits, answers_in, by_id, hits_of, unnamed
 from .ids import id_column, id_kind, once, read_ids
 from .kinds import Indices
 from .sources import (
@@ -293,7 +293,9 @@ def _hits(argument: str, side: Any, names: Names) -> Any:
         warn(f"{argument}: {reader.warning}")
     if are_indices:  # an "id" beside them is that of the response
         return Indices(dict(zip(side, found, strict=True)) if isinstance(side, Mapping) else found)
-    return dict_of_queries(argument, queries, found) if are_named else found
+    if are_named:
+        return dict_of_queries(argument, queries, found)
+    return ByPosition(found, [unnamed(row, names) for row in rows])
 
 
 def _without_values(side: Any, names: Names) -> Any:

@@ -1,6 +1,6 @@
 """Rows with ids, as in a file or a table; rows with the same query and document are found by sorting hashes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import count
 from typing import Any, NamedTuple
@@ -36,6 +36,7 @@ class Columns(NamedTuple):
     present: Mask | None = None  # False for a missing value; None if none is missing
     padding: Mask | None = None  # True for a value that marks padding in a mapping; None if no value is known to
     has_fields: bool = True  # whether it has columns or fields with names, which `fields` may give
+    unnamed: Sequence[Mapping[str, Any]] = ()  # what stands in place of the ids of queries, if they have none
     names: Sequence[Any] | None = None  # the ids of documents of several kinds, by their numbers; None for one kind
 
     def only(self, kept: Mask) -> "Columns":

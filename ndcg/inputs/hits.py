@@ -24,9 +24,10 @@ from .fields import (
     unknown_error,
 )
 from .ids import id_kind, once, types_of_no_ids
-from .objects import field_at, field_names, fields_at, first_path, is_object, path_to
+from .objects import field_at, field_names, fields_at, fields_of, first_path, is_object, path_to
 
 AS_TEXT = "give others as text"
+LONGEST_ID = 100  # of a query under an unknown name, in characters; longer text is no id
 CONTAINERS = (list, tuple, Mapping)
 # the lists of hits, and the lists of ids and of their values, of a query
 LISTS = (
@@ -67,6 +68,18 @@ class Hits(NamedTuple):
     ranks: Sequence[Any] = ()  # their ranks, if they have no scores
     objects: Sequence[Any] = ()  # the objects that they were read from
     problem: ValueError | None = None  # the error in one of them
+
+
+class Unnamed(dict[str, Any]):
+    """In place of the id of a query: the ids that its object has under names that are not known."""
+
+
+class ByPosition(list[Any]):
+    """The documents of queries without a known id, in their order."""
+
+    def __init__(self, rows: Iterable[Any], unnamed: Sequence[Unnamed]) -> None:
+        super().__init__(rows)
+        self.unnamed = unnamed  # what stands in place of the ids of the queries
 
 
 def hits_of(row: Any, names: Names) -> Hits | None:
@@ -163,6 +176,19 @@ def query_of(row: Any, names: Names) -> Any:
     """
     path = path_to(row, names.of_hits["query"], within=("query",))
     return None if path is None else field_at(row, path)
+
+
+def unnamed(row: Any, names: Names) -> Unnamed:
+    """Return what stands in place of the id of a query; nothing if `fields` says that there is no id.
+
+    >>> unnamed({"case": "c1", "hits": []}, Names("run", {}))
+    {'case': 'c1'}
+    """
+    found = Unnamed()
+    for name, each in fields_of(row).items() if "query" not in names.given else ():
+        if isinstance(name, str) and id_kind(type(each)) and not (isinstance(each, str) and len(each) > LONGEST_ID):
+            found[name] = each
+    return found
 
 
 def by_id(

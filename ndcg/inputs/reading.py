@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..measure.labels import Labels
-from ..measure.messages import InputError, mark, warn
+from ..measure.messages import InputError, mark, shown, warn
 from ..measure.scoring import InvalidRankingError
 from .columns import Place, numbered, read_column
 from .exclusion import by_position
@@ -112,6 +112,7 @@ def settled_systems(
     for name in runs:
         if given[name] is given["references"]:
             refuse_same_column(name, sides[name], sides["references"])
+        _refuse_other_queries(name, sides[name], sides["references"])
     if fields:
         named = {name for name, side in sides.items() if side is not given[name] or may_have_fields(side)}
         are_flat = kind_of(sides["references"]) in ("flat", "other")  # whose ids are in other arguments
@@ -177,6 +178,21 @@ def refuse_names_of_nothing(
             call = mark(argument, name) if argument else mark("fields", {field: name})
             hint = "files of TREC, mappings and lists tell queries and documents by their places"
             raise InputError(f"{call} names a column or a field, but {lack}; {hint}")
+
+
+def _refuse_other_queries(argument: str, run: Any, qrels: Any) -> None:
+    """Raise an error for queries that are matched by position, if both sides name them, by a field of another order."""
+    of_run, of_qrels = (getattr(side, "unnamed", ()) for side in (run, qrels))
+    if not of_run or not of_qrels:
+        return
+    for name in [name for name in of_run[0] if all(name in each for each in (*of_run, *of_qrels))]:
+        one, other = ([each[name] for each in rows] for rows in (of_run, of_qrels))
+        are_ids = len(set(one)) == len(one) and len(set(other)) == len(other) and not set(one).isdisjoint(other)
+        if are_ids and one != other:
+            differ = "in the references in another order" if set(one) == set(other) else "not all in the references"
+            call = mark("fields", {"query": name})
+            hint = f"give {call} if it names the query, or {mark('fields', {'query': None})} to match by position"
+            raise InputError(f"no query under a known name, but {shown(name)}, {differ}; {hint}", argument)
 
 
 def refuse_same_iterator(sides: Mapping[str, Any]) -> None:

@@ -39,7 +39,8 @@ def chosen_columns(columns: Sequence[str], names: Names, cells: Cells, there: st
     possible = names.columns
     found = {field: spelled(columns, these) for field, these in possible.items()}
     if "query" in names.given and names.given["query"] is None:
-        raise ValueError("fields: query is None, but each row of a table needs the id of its query; give its column")
+        problem = "fields: query is None, but each row of a table needs the id of its query; give its column"
+        raise UnknownColumnError([], problem)
     if missing := [field for field, those in found.items() if not those]:
         low = next(iter(spelled(columns, LOWEST_FIRST)), None)
         if "score" in missing and low and "score" not in names.given:

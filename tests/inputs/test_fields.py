@@ -15,8 +15,8 @@ from conftest import METRIC
 from pyarrow import parquet
 
 import ndcg
-from ndcg.inputs import fields
-from ndcg.inputs import hits as readers
+from ndcg.inputs import fields, hit_reader, objects
+from ndcg.inputs import hits as recognized
 from ndcg.shell.command_line import main
 
 RUN = {"q": ["a", "b", "c"]}  # best first
@@ -553,6 +553,36 @@ def test_references_with_scores_are_read(tmp_path: Path, source: str) -> None:
     assert score(RUN, gold) == pytest.approx(VALUE)
 
 
+@pytest.mark.parametrize("source", ["dicts", "objects", "JSON", "JSON Lines", "Parquet"])
+def test_queries_under_an_unknown_name_in_another_order_are_an_error_that_shows_the_call(
+    tmp_path: Path, source: str
+) -> None:
+    judged = [{"case": f"c{at}", "hits": [{"id": f"d{at}", "relevance": 1}]} for at in range(3)]
+    found = [{"case": f"c{at}", "hits": [{"id": "d9"}, {"id": f"d{at}"}]} for at in (1, 0, 2)]
+
+    def given(name: str, rows: list[dict[str, Any]]) -> Any:
+        path = tmp_path / name
+        if source == "Parquet":
+            parquet.write_table(pa.Table.from_pylist(rows), path)
+        elif source.startswith("JSON"):
+            lines = "".join(json.dumps(row) + "\n" for row in rows)
+            path.write_text(json.dumps(rows) if source == "JSON" else lines)
+        else:
+            return [SimpleNamespace(**row) for row in rows] if source == "objects" else rows
+        return path
+
+    run, qrels = given("run", found), given("qrels", judged)
+    with pytest.raises(ValueError, match=r"no query .* but 'case', in the references in another order; give fields="):
+        score(run, qrels)
+    with pytest.raises(ValueError, match=r"no query .* but 'case', not all in the references; give fields="):
+        score(given("less", found[:2]), qrels)
+    assert score(run, qrels, fields={"query": "case"}) == pytest.approx(SECOND)
+    assert score(given("sorted", sorted(found, key=lambda row: row["case"])), qrels) == pytest.approx(SECOND)
+    in_place = [{**row, "case": "c0"} for row in found]  # no ids of queries, since they are not distinct
+    assert score(given("alike", in_place), qrels) == pytest.approx(SECOND / 3)
+    assert score(run, qrels, fields={"query": None}) == pytest.approx(SECOND / 3)
+
+
 def test_no_value_means_the_same_from_memory_and_files(tmp_path: Path) -> None:
     for run in ({"q": [("a", 0.3), ("b", 0.9)]}, {"q": {"a": 0.3, "b": 0.9}}):
         (tmp_path / "run.json").write_text(json.dumps(run))
@@ -572,7 +602,8 @@ def test_hits_without_scores_are_read_about_as_fast_as_those_with() -> None:
 
     hits = [{"id": str(at), "text": "a title", "kind": "b"} for at in range(500)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(readers, "plain_name", plain)
+        for reader in (hit_reader, recognized, objects):
+            patch.setattr(reader, "plain_name", plain)
         assert ndcg.compute(predictions={"q": hits}, references={"q": {"0": 1}}) == {"nDCG": 1.0}
     assert calls < 2_000
 
