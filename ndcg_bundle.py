@@ -5073,6 +5073,21 @@ def unnamed(row: Any, names: Names) -> Unnamed:
     return found
 
 
+def names_of_unnamed(*sides: Any) -> list[str]:
+    """Return the names under which each query without a known id has another id, on all of these sides."""
+    rows: list[Sequence[Unnamed]] = [getattr(side, "unnamed", ()) for side in sides]
+    if not all(rows):
+        return []
+    names = [name for name in rows[0][0] if all(name in row for of_side in rows for row in of_side)]
+    return [name for name in names if all(len({row[name] for row in each}) == len(each) for each in rows)]
+
+
+def hint_of_unnamed(side: Any) -> str:
+    """Return what an error says about queries without a known id that may have one under another name."""
+    names = names_of_unnamed(side)
+    return f"; if {shown(names[0])} names the query, give {mark('fields', {'query': names[0]})}" if names else ""
+
+
 def by_id(
     ids: Collection[Any],
     values: Iterable[Any] | None,
@@ -6826,7 +6841,8 @@ def _alike(argument: str, side: Any, other: Any) -> Any:
         return side
     if kind_of(other) in BY_ID:
         hint = 'name them in both, as in {"query_id": "q1", "hits": [...]} or {"q1": [...]}'
-        raise InputError(f"the file names no queries, which the other side does; {hint}", argument)
+        problem = f"the file names no queries, which the other side does; {hint}{hint_of_unnamed(side)}"
+        raise InputError(problem, argument)
     if isinstance(other, Columns) and argument == "references":
         check_queries_equal(other.positions or 0, side.positions)
     if not isinstance(other, (list, tuple, np.ndarray, *ARROW)):
@@ -7268,13 +7284,9 @@ def refuse_names_of_nothing(
 
 def _refuse_other_queries(argument: str, run: Any, qrels: Any) -> None:
     """Raise an error for queries that are matched by position, if both sides name them, by a field of another order."""
-    of_run, of_qrels = (getattr(side, "unnamed", ()) for side in (run, qrels))
-    if not of_run or not of_qrels:
-        return
-    for name in [name for name in of_run[0] if all(name in each for each in (*of_run, *of_qrels))]:
-        one, other = ([each[name] for each in rows] for rows in (of_run, of_qrels))
-        are_ids = len(set(one)) == len(one) and len(set(other)) == len(other) and not set(one).isdisjoint(other)
-        if are_ids and one != other:
+    for name in names_of_unnamed(run, qrels):
+        one, other = ([row[name] for row in side.unnamed] for side in (run, qrels))
+        if one != other and not set(one).isdisjoint(other):
             differ = "in the references in another order" if set(one) == set(other) else "not all in the references"
             call = mark("fields", {"query": name})
             hint = f"give {call} if it names the query, or {mark('fields', {'query': None})} to match by position"
@@ -7426,10 +7438,11 @@ def _are_by_id(predictions: Any, references: Any, query_ids: Any) -> bool:
     by_id = [isinstance(side, (Mapping, Columns)) for side in (predictions, references)]
     if by_id[0] != by_id[1]:
         kinds = [
-            "by ids" if each else f"by position ({type(side).__name__})"
+            "by ids" if each else f"by position ({'list' if isinstance(side, list) else type(side).__name__})"
             for each, side in zip(by_id, (predictions, references), strict=True)
         ]
-        hint = ", or query_ids, the query of each list" * by_id[1]
+        hint = hint_of_unnamed(references if by_id[0] else predictions)
+        hint = hint or ", or query_ids, the query of each list" * by_id[1]
         if query_ids is not None:
             hint = "; give each of two tables as its argument, predictions=run, references=qrels, without data"
         raise InputError(

@@ -12,7 +12,7 @@ from itertools import pairwise, repeat
 from numbers import Real
 from typing import Any, NamedTuple
 
-from ..measure.messages import InputError, brief, nearest, shown
+from ..measure.messages import InputError, brief, mark, nearest, shown
 from .fields import (
     Names,
     could_be_value,
@@ -189,6 +189,21 @@ def unnamed(row: Any, names: Names) -> Unnamed:
         if isinstance(name, str) and id_kind(type(each)) and not (isinstance(each, str) and len(each) > LONGEST_ID):
             found[name] = each
     return found
+
+
+def names_of_unnamed(*sides: Any) -> list[str]:
+    """Return the names under which each query without a known id has another id, on all of these sides."""
+    rows: list[Sequence[Unnamed]] = [getattr(side, "unnamed", ()) for side in sides]
+    if not all(rows):
+        return []
+    names = [name for name in rows[0][0] if all(name in row for of_side in rows for row in of_side)]
+    return [name for name in names if all(len({row[name] for row in each}) == len(each) for each in rows)]
+
+
+def hint_of_unnamed(side: Any) -> str:
+    """Return what an error says about queries without a known id that may have one under another name."""
+    names = names_of_unnamed(side)
+    return f"; if {shown(names[0])} names the query, give {mark('fields', {'query': names[0]})}" if names else ""
 
 
 def by_id(

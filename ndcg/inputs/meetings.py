@@ -14,7 +14,7 @@ from ..measure.messages import InputError, shown, within
 from .columns import read_flat_column
 from .formats import dict_of_queries
 from .hashes import Columns
-from .hits import by_id
+from .hits import by_id, hint_of_unnamed
 from .ids import as_list
 from .kinds import BY_ID, NESTED, OF_NUMBERS, kind_of, rows_of
 from .ranked_ids import check_queries_equal
@@ -104,7 +104,8 @@ def _alike(argument: str, side: Any, other: Any) -> Any:
         return side
     if kind_of(other) in BY_ID:
         hint = 'name them in both, as in {"query_id": "q1", "hits": [...]} or {"q1": [...]}'
-        raise InputError(f"the file names no queries, which the other side does; {hint}", argument)
+        problem = f"the file names no queries, which the other side does; {hint}{hint_of_unnamed(side)}"
+        raise InputError(problem, argument)
     if isinstance(other, Columns) and argument == "references":
         check_queries_equal(other.positions or 0, side.positions)
     if not isinstance(other, (list, tuple, np.ndarray, *ARROW)):

@@ -24,6 +24,7 @@ from .exclusion import by_position
 from .fields import check_fields, with_names_of_columns
 from .formats import are_mappings, are_numbers, with_ids
 from .hashes import Columns
+from .hits import hint_of_unnamed, names_of_unnamed
 from .ids import check_ids
 from .ids_as_values import refuse_ids_as_values, refuse_other_rows, refuse_typed_triples
 from .joins import join_by_id, join_rows, refuse_open_ties
@@ -182,13 +183,9 @@ def refuse_names_of_nothing(
 
 def _refuse_other_queries(argument: str, run: Any, qrels: Any) -> None:
     """Raise an error for queries that are matched by position, if both sides name them, by a field of another order."""
-    of_run, of_qrels = (getattr(side, "unnamed", ()) for side in (run, qrels))
-    if not of_run or not of_qrels:
-        return
-    for name in [name for name in of_run[0] if all(name in each for each in (*of_run, *of_qrels))]:
-        one, other = ([each[name] for each in rows] for rows in (of_run, of_qrels))
-        are_ids = len(set(one)) == len(one) and len(set(other)) == len(other) and not set(one).isdisjoint(other)
-        if are_ids and one != other:
+    for name in names_of_unnamed(run, qrels):
+        one, other = ([row[name] for row in side.unnamed] for side in (run, qrels))
+        if one != other and not set(one).isdisjoint(other):
             differ = "in the references in another order" if set(one) == set(other) else "not all in the references"
             call = mark("fields", {"query": name})
             hint = f"give {call} if it names the query, or {mark('fields', {'query': None})} to match by position"
@@ -340,10 +337,11 @@ def _are_by_id(predictions: Any, references: Any, query_ids: Any) -> bool:
     by_id = [isinstance(side, (Mapping, Columns)) for side in (predictions, references)]
     if by_id[0] != by_id[1]:
         kinds = [
-            "by ids" if each else f"by position ({type(side).__name__})"
+            "by ids" if each else f"by position ({'list' if isinstance(side, list) else type(side).__name__})"
             for each, side in zip(by_id, (predictions, references), strict=True)
         ]
-        hint = ", or query_ids, the query of each list" * by_id[1]
+        hint = hint_of_unnamed(references if by_id[0] else predictions)
+        hint = hint or ", or query_ids, the query of each list" * by_id[1]
         if query_ids is not None:
             hint = "; give each of two tables as its argument, predictions=run, references=qrels, without data"
         raise InputError(

@@ -577,6 +577,10 @@ def test_queries_under_an_unknown_name_in_another_order_are_an_error_that_shows_
     with pytest.raises(ValueError, match=r"no query .* but 'case', not all in the references; give fields="):
         score(given("less", found[:2]), qrels)
     assert score(run, qrels, fields={"query": "case"}) == pytest.approx(SECOND)
+    by_id = {f"c{at}": {f"d{at}": 1} for at in range(3)}
+    with pytest.raises(ValueError, match=r"; if 'case' names the query, give fields={'query': 'case'}$"):
+        score(run, by_id)
+    assert score(run, by_id, fields={"query": "case"}) == pytest.approx(SECOND)
     assert score(given("sorted", sorted(found, key=lambda row: row["case"])), qrels) == pytest.approx(SECOND)
     in_place = [{**row, "case": "c0"} for row in found]  # no ids of queries, since they are not distinct
     assert score(given("alike", in_place), qrels) == pytest.approx(SECOND / 3)
