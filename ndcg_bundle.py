@@ -4817,13 +4817,17 @@ def is_object(value: Any) -> bool:
     if id_kind(type(value)) or isinstance(value, (Real, Mapping)) or value is None:
         return False
     if isinstance(value, (list, tuple)):
-        return hasattr(value, "fields_at")
+        return bool(field_names(value))
     return hasattr(value, "__dict__") and not any(hasattr(value, each) for each in ("__array__", "__arrow_c_stream__"))
 
 
 def field_names(hit: Any) -> list[Any]:
-    """Return the names of the fields of a hit."""
-    return list(hit) if isinstance(hit, Mapping) else list(getattr(hit, "fields_at", getattr(hit, "__dict__", ())))
+    """Return the names of the fields of a hit: a dict, a named tuple, a row of Spark or an object."""
+    if isinstance(hit, Mapping):
+        return list(hit)
+    if isinstance(hit, tuple):
+        return list(getattr(hit, "_fields", getattr(hit, "__fields__", ())))
+    return list(getattr(hit, "__dict__", ()))
 
 
 def fields_of(row: Any) -> Mapping[Any, Any]:
@@ -4831,6 +4835,24 @@ def fields_of(row: Any) -> Mapping[Any, Any]:
     if isinstance(row, Mapping):
         return row
     return {name: field_at(row, (name,)) for name in field_names(row)} if is_object(row) else {}
+
+
+def leaves_of(row: Any) -> dict[Any, Any]:
+    """Return the fields of an object by their names, and those of the objects in it by their paths.
+
+    >>> leaves_of({"id": 1, "output": {"items": ["a"]}})
+    {'id': 1, 'output.items': ['a']}
+    """
+    found: dict[Any, Any] = {}
+    for name, each in fields_of(row).items():
+        inner = fields_of(each)
+        found |= {f"{name}.{key}": value for key, value in inner.items()} if inner else {name: each}
+    return found
+
+
+def path_named(row: Any, name: str) -> FieldPath:
+    """Return the path that a name means in an object: the name of a field, or a path such as "output.items"."""
+    return (name,) if "." not in name or has_field(row, (name,)) else tuple(name.split("."))
 
 
 def field_at(value: Any, path: FieldPath) -> Any:
@@ -5170,8 +5192,11 @@ def as_number(value: Any) -> Any:
 def list_in(row: Any, names: Names) -> Any:
     """Return the list of hits in a response, or the hits of lists of ids and of values; None if there is neither."""
     possible = LISTS_OF_IDS[names.kind]
-    given = [name for name in names.given.get("document") or () if isinstance(field_at(row, (name,)), (list, tuple))]
-    if (name := _first_list(row, given or possible)) is not None:
+    name = None
+    for path in [path_named(row, given) for given in names.given.get("document") or ()]:
+        if name is None and (name := _first_list(field_at(row, path[:-1]), path[-1:])) is not None:
+            row = field_at(row, path[:-1])
+    if name is not None or (name := _first_list(row, possible)) is not None:
         ids = _flat_list(field_at(row, (name,))) or []
         if names.has_no_value:
             return Hits(ids)
@@ -5191,17 +5216,19 @@ def list_in(row: Any, names: Names) -> Any:
 
 def _values_beside(row: Any, ids: Sequence[Any], name_of_ids: str, names: Names) -> Any:
     """Return the values of a list of ids, from a list or a mapping beside it; None if there is none."""
+    named = [name.rpartition(".")[2] for name in names.given.get(names.value) or ()]  # a path leads to this object
     possible = LISTS_OF_VALUES[names.kind]
     possible = (*LOWEST_LISTS, *possible) if names.ascending else possible
+    known = named or possible
     beside = {
         name: each
         for name in field_names(row)
         if name != name_of_ids
         and not plain_name(str(name)).endswith("ids")
-        and (each := _inputs_hits_values_of(field_at(row, (name,)), ids, names, name)) is not None
+        and (each := _inputs_hits_values_of(field_at(row, (name,)), ids, names, len(spelled([name], known)) > 0)) is not None
         and not all(value is None for value in each)
     }
-    for name in spelled(beside, names.given.get(names.value) or (*possible, *names.of_hits[names.value])):
+    for name in spelled(beside, named or (*possible, *names.of_hits[names.value])):
         if len(beside[name]) != len(ids):
             raise ValueError(f"holds {len(ids)} ids and {len(beside[name])} values; give one for each")
         return beside[name]
@@ -5218,14 +5245,12 @@ def _values_beside(row: Any, ids: Sequence[Any], name_of_ids: str, names: Names)
     return None
 
 
-def _inputs_hits_values_of(values: Any, ids: Sequence[Any], names: Names, name: Any) -> list[Any] | None:
-    """Return the values of a list, or of a mapping by the ids, under a name; None for anything else."""
+def _inputs_hits_values_of(values: Any, ids: Sequence[Any], names: Names, is_known: bool) -> list[Any] | None:
+    """Return the values of a list, or of a mapping by the ids, whose name may be known; None for anything else."""
     if isinstance(values, Mapping):
         found = [values[each] for each in ids] if values and set(ids) <= values.keys() else None
     else:
         found = _flat_list(values)
-    known = names.given.get(names.value) or LISTS_OF_VALUES[names.kind]
-    is_known = len(spelled([name], known)) > 0
     if found is None or not all(could_be_value(each) or (is_known and _may_be_label(each, names)) for each in found):
         return None
     return found
@@ -5270,7 +5295,7 @@ def _values_by_id(row: Mapping[Any, Any], names: Names) -> Hits | None:
 def _pairs(row: Sequence[Any], names: Names) -> Hits | None:
     """Return the hits of pairs of an id, or of an object with one, and a score; of (id, rank, score), too."""
     first = row[0]
-    if not isinstance(first, (list, tuple)) or hasattr(first, "fields_at"):
+    if not isinstance(first, (list, tuple)) or hasattr(first, "_fields"):
         return None
     if not all(isinstance(each, (list, tuple)) and len(each) == len(first) for each in row):
         return None
@@ -5299,11 +5324,11 @@ FIRST_ROWS = 1000  # rows that tell under which name they have their lists
 class HitReader:
     """Reads the documents of one query after another, and sees to it that all have the same fields."""
 
-    def __init__(self, names: Names, rows: Iterable[Any] = ()) -> None:
+    def __init__(self, names: Names, rows: Iterable[Any] = (), are_named: bool = False) -> None:
         self.names = names
         # the name of the lists of objects with ids, if it is no known one
-        rows = (row for row in islice(rows, FIRST_ROWS) if query_of(row, names) is not None)
-        self.own_list = next(filter(None, (own_list(row, names) for row in rows)), "")
+        rows = (row for row in islice(rows, FIRST_ROWS) if are_named or query_of(row, names) is not None)
+        self.own_list = next(filter(None, (own_list(row, names, is_named=True) for row in rows)), "")
         self.warning = ""  # about the first hits in another order than their scores or ranks
         self.have_values: bool | None = None  # whether the hits so far have values; None if there is no hit so far
         self.queries_named, self.documents_named = OneToOne(), OneToOne()  # whose ids have two names
@@ -5311,8 +5336,8 @@ class HitReader:
 
     def hits(self, row: Any) -> Hits | None:
         """Return the hits of a query, also from an object with its list under a name of its own; None for others."""
-        if self.own_list and self.own_list in (fields := fields_of(row)):
-            row = fields[self.own_list] or []
+        if self.own_list and has_field(row, path := path_named(row, self.own_list)):
+            row = field_at(row, path) or []
         return Hits(()) if row == [] else hits_of(row, self.names)
 
     def query(self, row: Any) -> Any:
@@ -5331,6 +5356,9 @@ class HitReader:
         """Return the values of the documents of a query by their ids, from its hits or a list of ids."""
         names = self.names
         try:
+            if hits is None and (name := own_list(row, names, is_named=True)):
+                self.own_list = name
+                hits = self.hits(row)
             if hits is None and isinstance(row, list) and row and isinstance(row[-1], float):
                 raise ValueError(f"{shown(row)} are not ids; name the columns, as to_json(orient='records') does")
             if hits is None and (self.have_fields or not isinstance(row, list)):
@@ -5494,21 +5522,23 @@ def contradiction(query: str, hits: Hits, ascending: bool = False, are_named: bo
     )
 
 
-def own_list(row: Any, names: Names) -> str:
+def own_list(row: Any, names: Names, is_named: bool) -> str:
     """Return the name of the only list of objects with ids in an object without a known list; empty if it has none.
 
-    >>> own_list({"query_id": "q", "found": [{"id": "a"}]}, Names("run", {}))
+    `is_named` tells whether the id of its query is known.
+
+    >>> own_list({"query_id": "q", "found": [{"id": "a"}]}, Names("run", {}), is_named=True)
     'found'
 
     Raises:
         InputError: such an object has no query under a known name, or its lists hold ids alone or objects without one.
     """
-    fields, is_named = fields_of(row), query_of(row, names) is not None
+    fields = leaves_of(row)
     lists = {name: each for name, each in fields.items() if isinstance(each, (list, tuple)) and each}
     ids = [name for name, each in fields.items() if isinstance(name, str) and id_kind(type(each))]
     if is_named and (spelled(fields, names.columns["document"]) or list_in(row, names) is not row):
         return ""
-    if not lists or (not is_named and (not ids or len(ids) + len(lists) < len(fields) - 1)):
+    if not lists or (not is_named and (not ids or len(ids) + len(lists) < len(fields) - 1 or _are_by_query(row))):
         return ""
     call, firsts = {} if is_named else {"query": ids[0]}, {name: each[0] for name, each in lists.items()}
     objects = [name for name, first in firsts.items() if path_to(first, names.of_hits["document"]) is not None]
@@ -5518,16 +5548,24 @@ def own_list(row: Any, names: Names) -> str:
     if not objects and not more and (have := fields_of(first)):
         problem = f"no document under a known name, but the hits in {shown(name)} have {brief(map(shown, have), ', ')}"
         raise InputError(f"{problem}; give {mark('fields', {**call, 'document': '...'})}")
-    if is_named and all(id_kind(type(each)) for each in firsts.values()):
-        problem = "lists under {}, which are no known names" if more else "a list under {}, which is no known name"
-        hint = f"if {'one' if more else 'it'} holds its documents, give {mark('fields', {'document': name})}"
-        raise InputError(f"holds {problem.format(' and '.join(map(shown, lists)))}; {hint}")
+    if is_named and (of_ids := [name for name, first in firsts.items() if id_kind(type(first))]):
+        several = len(of_ids) > 1
+        problem = "lists under {}, which are no known names" if several else "a list under {}, which is no known name"
+        hint = f"if {'one' if several else 'it'} holds its documents, give {mark('fields', {'document': of_ids[0]})}"
+        raise InputError(f"holds {problem.format(' and '.join(map(shown, of_ids)))}; {hint}")
     are_flat = names.kind != "exclude" and all(id_kind(type(each)) or could_be_value(each) for each in firsts.values())
     if not is_named and (objects or are_flat):
-        call = call if objects else {**call, "document": "..."}
+        texts = [name for name, each in firsts.items() if isinstance(each, str)]
+        call = call if objects else {**call, "document": texts[0] if len(texts) == 1 else "..."}
         have_fields = brief(map(shown, fields), ", ")
         raise InputError(f"no query under a known name, but {have_fields}; give {mark('fields', call)}")
     return ""
+
+
+def _are_by_query(row: Any) -> bool:
+    """Return whether the objects in an object are those of several queries: they have the same names, or are one."""
+    inner = [set(fields_of(each)) for each in fields_of(row).values() if fields_of(each)]
+    return len(inner) > 0 and (len(inner) == len(fields_of(row)) == 1 or len(set.union(*inner)) < sum(map(len, inner)))
 
 
 # ndcg/inputs/kinds.py: What a side holds, told once from its first documents, before both sides are put together.
@@ -5976,7 +6014,7 @@ def _inputs_formats_hits(argument: str, side: Any, names: Names) -> Any:
     if first is None or _inputs_formats_is_plain(first):
         return _without_values(side, names) if names.has_no_value else side
     try:
-        reader = HitReader(names, rows)
+        reader = HitReader(names, rows, are_named=isinstance(side, Mapping))
         queries: Any = list(side) if isinstance(side, Mapping) else [reader.query(row) for row in rows]
     except ValueError as error:
         raise within(error, argument) from None
@@ -6023,10 +6061,10 @@ def dict_of_queries(argument: str, queries: Sequence[Any], rows: Sequence[Any]) 
 
 def _inputs_formats_is_plain(row: Any) -> bool:
     """Return whether a query is a list of numbers or ids, or a mapping of documents to numbers."""
+    if isinstance(row, Mapping) or (isinstance(row, tuple) and is_object(row)):
+        return not any(isinstance(each, (list, tuple, np.ndarray, Mapping)) for each in fields_of(row).values())
     if isinstance(row, (list, tuple)):
         first = row[0]
-    elif isinstance(row, Mapping):
-        return not any(isinstance(each, (list, tuple, Mapping)) for each in row.values())
     else:
         return isinstance(row, (Set, np.ndarray, *ARROW)) or hasattr(row, "__array__")
     return first is None or isinstance(first, (str, int, float, np.generic))
@@ -6075,13 +6113,16 @@ def refuse_other_rows(argument: str, side: Any, are_ids: bool) -> None:
     if isinstance(row, Real) and isinstance(side, Mapping):
         raise ValueError(f"{place}: is the number {shown(row)}, not documents; {SINGLE}")
     try:
-        own_list(row, Names("run", {}))
+        own_list(row, names := Names("run", {}), isinstance(side, Mapping) or query_of(row, names) is not None)
     except InputError as error:
         raise within(error, place) from None
     if isinstance(row, Mapping):
         has_id = any(id_kind(type(row[name])) for name in spelled(row, IDS_OF_HITS["document"]))
         if has_id and len(row) > 1 and spelled(row, chain(*VALUES_OF_HITS.values())):
             raise ValueError(f"{place}: is the hit {shown(row)}; give a list of hits for each query; {SINGLE}")
+        if has_id and (ids := [name for name, each in row.items() if isinstance(each, str) and is_unknown(name)]):
+            hint = f"if each row is a document, give the name of its query, {mark('fields', {'query': ids[0]})}"
+            raise InputError(f"is {shown(row)}, not documents; {hint}; else give a list of hits for each query", place)
         if inner := next((name for name, each in row.items() if _has_objects(each)), None):
             problem = f"holds {shown(inner)} in place of documents, and no list of hits under a known name"
             raise ValueError(f"{place}: {problem}; give the list, or {{document: score}}")
@@ -8433,7 +8474,7 @@ class _JsonReader:
             return
         if not isinstance(value, dict):
             raise ValueError(f"{shown_cell(value)} is neither a JSON object nor a list")
-        own_list(value, names)
+        own_list(value, names, is_named)
         are_rows = is_query and hits_of(next(iter(value.values()), None), names) is not None
         if not are_rows and not any(isinstance(each, list) for each in value.values()):
             value = _only_ranking(value)

@@ -142,7 +142,7 @@ class _JsonReader:
             return
         if not isinstance(value, dict):
             raise ValueError(f"{shown_cell(value)} is neither a JSON object nor a list")
-        own_list(value, names)
+        own_list(value, names, is_named)
         are_rows = is_query and hits_of(next(iter(value.values()), None), names) is not None
         if not are_rows and not any(isinstance(each, list) for each in value.values()):
             value = _only_ranking(value)

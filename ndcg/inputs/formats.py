@@ -33,6 +33,7 @@ from .hit_reader import HitReader
 from .hits import ByPosition, Hits, answers_in, by_id, hits_of, unnamed
 from .ids import id_column, id_kind, once, read_ids
 from .kinds import Indices
+from .objects import fields_of, is_object
 from .sources import (
     ARROW,
     is_spark,
@@ -273,7 +274,7 @@ def _hits(argument: str, side: Any, names: Names) -> Any:
     if first is None or _is_plain(first):
         return _without_values(side, names) if names.has_no_value else side
     try:
-        reader = HitReader(names, rows)
+        reader = HitReader(names, rows, are_named=isinstance(side, Mapping))
         queries: Any = list(side) if isinstance(side, Mapping) else [reader.query(row) for row in rows]
     except ValueError as error:
         raise within(error, argument) from None
@@ -320,10 +321,10 @@ def dict_of_queries(argument: str, queries: Sequence[Any], rows: Sequence[Any]) 
 
 def _is_plain(row: Any) -> bool:
     """Return whether a query is a list of numbers or ids, or a mapping of documents to numbers."""
+    if isinstance(row, Mapping) or (isinstance(row, tuple) and is_object(row)):
+        return not any(isinstance(each, (list, tuple, np.ndarray, Mapping)) for each in fields_of(row).values())
     if isinstance(row, (list, tuple)):
         first = row[0]
-    elif isinstance(row, Mapping):
-        return not any(isinstance(each, (list, tuple, Mapping)) for each in row.values())
     else:
         return isinstance(row, (Set, np.ndarray, *ARROW)) or hasattr(row, "__array__")
     return first is None or isinstance(first, (str, int, float, np.generic))

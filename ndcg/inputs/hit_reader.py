@@ -29,7 +29,18 @@ from .fields import (
 )
 from .hits import Hits, as_number, by_id, contradicts_order, hits_of, list_in, not_called, query_of
 from .ids import id_kind
-from .objects import WITHIN, FieldPath, field_at, field_names, fields_of, is_object, path_to
+from .objects import (
+    WITHIN,
+    FieldPath,
+    field_at,
+    field_names,
+    fields_of,
+    has_field,
+    is_object,
+    leaves_of,
+    path_named,
+    path_to,
+)
 
 DEEPEST = 3  # objects within objects of a hit
 FIRST_ROWS = 1000  # rows that tell under which name they have their lists
@@ -38,11 +49,11 @@ FIRST_ROWS = 1000  # rows that tell under which name they have their lists
 class HitReader:
     """Reads the documents of one query after another, and sees to it that all have the same fields."""
 
-    def __init__(self, names: Names, rows: Iterable[Any] = ()) -> None:
+    def __init__(self, names: Names, rows: Iterable[Any] = (), are_named: bool = False) -> None:
         self.names = names
         # the name of the lists of objects with ids, if it is no known one
-        rows = (row for row in islice(rows, FIRST_ROWS) if query_of(row, names) is not None)
-        self.own_list = next(filter(None, (own_list(row, names) for row in rows)), "")
+        rows = (row for row in islice(rows, FIRST_ROWS) if are_named or query_of(row, names) is not None)
+        self.own_list = next(filter(None, (own_list(row, names, is_named=True) for row in rows)), "")
         self.warning = ""  # about the first hits in another order than their scores or ranks
         self.have_values: bool | None = None  # whether the hits so far have values; None if there is no hit so far
         self.queries_named, self.documents_named = OneToOne(), OneToOne()  # whose ids have two names
@@ -50,8 +61,8 @@ class HitReader:
 
     def hits(self, row: Any) -> Hits | None:
         """Return the hits of a query, also from an object with its list under a name of its own; None for others."""
-        if self.own_list and self.own_list in (fields := fields_of(row)):
-            row = fields[self.own_list] or []
+        if self.own_list and has_field(row, path := path_named(row, self.own_list)):
+            row = field_at(row, path) or []
         return Hits(()) if row == [] else hits_of(row, self.names)
 
     def query(self, row: Any) -> Any:
@@ -70,6 +81,9 @@ class HitReader:
         """Return the values of the documents of a query by their ids, from its hits or a list of ids."""
         names = self.names
         try:
+            if hits is None and (name := own_list(row, names, is_named=True)):
+                self.own_list = name
+                hits = self.hits(row)
             if hits is None and isinstance(row, list) and row and isinstance(row[-1], float):
                 raise ValueError(f"{shown(row)} are not ids; name the columns, as to_json(orient='records') does")
             if hits is None and (self.have_fields or not isinstance(row, list)):
@@ -233,21 +247,23 @@ def contradiction(query: str, hits: Hits, ascending: bool = False, are_named: bo
     )
 
 
-def own_list(row: Any, names: Names) -> str:
+def own_list(row: Any, names: Names, is_named: bool) -> str:
     """Return the name of the only list of objects with ids in an object without a known list; empty if it has none.
 
-    >>> own_list({"query_id": "q", "found": [{"id": "a"}]}, Names("run", {}))
+    `is_named` tells whether the id of its query is known.
+
+    >>> own_list({"query_id": "q", "found": [{"id": "a"}]}, Names("run", {}), is_named=True)
     'found'
 
     Raises:
         InputError: such an object has no query under a known name, or its lists hold ids alone or objects without one.
     """
-    fields, is_named = fields_of(row), query_of(row, names) is not None
+    fields = leaves_of(row)
     lists = {name: each for name, each in fields.items() if isinstance(each, (list, tuple)) and each}
     ids = [name for name, each in fields.items() if isinstance(name, str) and id_kind(type(each))]
     if is_named and (spelled(fields, names.columns["document"]) or list_in(row, names) is not row):
         return ""
-    if not lists or (not is_named and (not ids or len(ids) + len(lists) < len(fields) - 1)):
+    if not lists or (not is_named and (not ids or len(ids) + len(lists) < len(fields) - 1 or _are_by_query(row))):
         return ""
     call, firsts = {} if is_named else {"query": ids[0]}, {name: each[0] for name, each in lists.items()}
     objects = [name for name, first in firsts.items() if path_to(first, names.of_hits["document"]) is not None]
@@ -257,13 +273,21 @@ def own_list(row: Any, names: Names) -> str:
     if not objects and not more and (have := fields_of(first)):
         problem = f"no document under a known name, but the hits in {shown(name)} have {brief(map(shown, have), ', ')}"
         raise InputError(f"{problem}; give {mark('fields', {**call, 'document': '...'})}")
-    if is_named and all(id_kind(type(each)) for each in firsts.values()):
-        problem = "lists under {}, which are no known names" if more else "a list under {}, which is no known name"
-        hint = f"if {'one' if more else 'it'} holds its documents, give {mark('fields', {'document': name})}"
-        raise InputError(f"holds {problem.format(' and '.join(map(shown, lists)))}; {hint}")
+    if is_named and (of_ids := [name for name, first in firsts.items() if id_kind(type(first))]):
+        several = len(of_ids) > 1
+        problem = "lists under {}, which are no known names" if several else "a list under {}, which is no known name"
+        hint = f"if {'one' if several else 'it'} holds its documents, give {mark('fields', {'document': of_ids[0]})}"
+        raise InputError(f"holds {problem.format(' and '.join(map(shown, of_ids)))}; {hint}")
     are_flat = names.kind != "exclude" and all(id_kind(type(each)) or could_be_value(each) for each in firsts.values())
     if not is_named and (objects or are_flat):
-        call = call if objects else {**call, "document": "..."}
+        texts = [name for name, each in firsts.items() if isinstance(each, str)]
+        call = call if objects else {**call, "document": texts[0] if len(texts) == 1 else "..."}
         have_fields = brief(map(shown, fields), ", ")
         raise InputError(f"no query under a known name, but {have_fields}; give {mark('fields', call)}")
     return ""
+
+
+def _are_by_query(row: Any) -> bool:
+    """Return whether the objects in an object are those of several queries: they have the same names, or are one."""
+    inner = [set(fields_of(each)) for each in fields_of(row).values() if fields_of(each)]
+    return len(inner) > 0 and (len(inner) == len(fields_of(row)) == 1 or len(set.union(*inner)) < sum(map(len, inner)))

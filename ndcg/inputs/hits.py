@@ -24,7 +24,7 @@ from .fields import (
     unknown_error,
 )
 from .ids import id_kind, once, types_of_no_ids
-from .objects import field_at, field_names, fields_at, fields_of, first_path, is_object, path_to
+from .objects import field_at, field_names, fields_at, fields_of, first_path, is_object, path_named, path_to
 
 AS_TEXT = "give others as text"
 LONGEST_ID = 100  # of a query under an unknown name, in characters; longer text is no id
@@ -288,8 +288,11 @@ def as_number(value: Any) -> Any:
 def list_in(row: Any, names: Names) -> Any:
     """Return the list of hits in a response, or the hits of lists of ids and of values; None if there is neither."""
     possible = LISTS_OF_IDS[names.kind]
-    given = [name for name in names.given.get("document") or () if isinstance(field_at(row, (name,)), (list, tuple))]
-    if (name := _first_list(row, given or possible)) is not None:
+    name = None
+    for path in [path_named(row, given) for given in names.given.get("document") or ()]:
+        if name is None and (name := _first_list(field_at(row, path[:-1]), path[-1:])) is not None:
+            row = field_at(row, path[:-1])
+    if name is not None or (name := _first_list(row, possible)) is not None:
         ids = _flat_list(field_at(row, (name,))) or []
         if names.has_no_value:
             return Hits(ids)
@@ -309,17 +312,19 @@ def list_in(row: Any, names: Names) -> Any:
 
 def _values_beside(row: Any, ids: Sequence[Any], name_of_ids: str, names: Names) -> Any:
     """Return the values of a list of ids, from a list or a mapping beside it; None if there is none."""
+    named = [name.rpartition(".")[2] for name in names.given.get(names.value) or ()]  # a path leads to this object
     possible = LISTS_OF_VALUES[names.kind]
     possible = (*LOWEST_LISTS, *possible) if names.ascending else possible
+    known = named or possible
     beside = {
         name: each
         for name in field_names(row)
         if name != name_of_ids
         and not plain_name(str(name)).endswith("ids")
-        and (each := _values_of(field_at(row, (name,)), ids, names, name)) is not None
+        and (each := _values_of(field_at(row, (name,)), ids, names, len(spelled([name], known)) > 0)) is not None
         and not all(value is None for value in each)
     }
-    for name in spelled(beside, names.given.get(names.value) or (*possible, *names.of_hits[names.value])):
+    for name in spelled(beside, named or (*possible, *names.of_hits[names.value])):
         if len(beside[name]) != len(ids):
             raise ValueError(f"holds {len(ids)} ids and {len(beside[name])} values; give one for each")
         return beside[name]
@@ -336,14 +341,12 @@ def _values_beside(row: Any, ids: Sequence[Any], name_of_ids: str, names: Names)
     return None
 
 
-def _values_of(values: Any, ids: Sequence[Any], names: Names, name: Any) -> list[Any] | None:
-    """Return the values of a list, or of a mapping by the ids, under a name; None for anything else."""
+def _values_of(values: Any, ids: Sequence[Any], names: Names, is_known: bool) -> list[Any] | None:
+    """Return the values of a list, or of a mapping by the ids, whose name may be known; None for anything else."""
     if isinstance(values, Mapping):
         found = [values[each] for each in ids] if values and set(ids) <= values.keys() else None
     else:
         found = _flat_list(values)
-    known = names.given.get(names.value) or LISTS_OF_VALUES[names.kind]
-    is_known = len(spelled([name], known)) > 0
     if found is None or not all(could_be_value(each) or (is_known and _may_be_label(each, names)) for each in found):
         return None
     return found
@@ -388,7 +391,7 @@ def _values_by_id(row: Mapping[Any, Any], names: Names) -> Hits | None:
 def _pairs(row: Sequence[Any], names: Names) -> Hits | None:
     """Return the hits of pairs of an id, or of an object with one, and a score; of (id, rank, score), too."""
     first = row[0]
-    if not isinstance(first, (list, tuple)) or hasattr(first, "fields_at"):
+    if not isinstance(first, (list, tuple)) or hasattr(first, "_fields"):
         return None
     if not all(isinstance(each, (list, tuple)) and len(each) == len(first) for each in row):
         return None

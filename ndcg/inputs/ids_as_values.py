@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from ..measure.messages import InputError, brief, mark, shown, within
 from .columns import Column
-from .fields import IDS_OF_HITS, VALUES_OF_HITS, Names, spelled
+from .fields import IDS_OF_HITS, VALUES_OF_HITS, Names, is_unknown, spelled
 from .hit_reader import own_list
+from .hits import query_of
 from .ids import id_kind
 
 SINGLE = "for a single query, wrap it in a list"
@@ -51,13 +52,16 @@ def refuse_other_rows(argument: str, side: Any, are_ids: bool) -> None:
     if isinstance(row, Real) and isinstance(side, Mapping):
         raise ValueError(f"{place}: is the number {shown(row)}, not documents; {SINGLE}")
     try:
-        own_list(row, Names("run", {}))
+        own_list(row, names := Names("run", {}), isinstance(side, Mapping) or query_of(row, names) is not None)
     except InputError as error:
         raise within(error, place) from None
     if isinstance(row, Mapping):
         has_id = any(id_kind(type(row[name])) for name in spelled(row, IDS_OF_HITS["document"]))
         if has_id and len(row) > 1 and spelled(row, chain(*VALUES_OF_HITS.values())):
             raise ValueError(f"{place}: is the hit {shown(row)}; give a list of hits for each query; {SINGLE}")
+        if has_id and (ids := [name for name, each in row.items() if isinstance(each, str) and is_unknown(name)]):
+            hint = f"if each row is a document, give the name of its query, {mark('fields', {'query': ids[0]})}"
+            raise InputError(f"is {shown(row)}, not documents; {hint}; else give a list of hits for each query", place)
         if inner := next((name for name, each in row.items() if _has_objects(each)), None):
             problem = f"holds {shown(inner)} in place of documents, and no list of hits under a known name"
             raise ValueError(f"{place}: {problem}; give the list, or {{document: score}}")

@@ -17,13 +17,17 @@ def is_object(value: Any) -> bool:
     if id_kind(type(value)) or isinstance(value, (Real, Mapping)) or value is None:
         return False
     if isinstance(value, (list, tuple)):
-        return hasattr(value, "fields_at")
+        return bool(field_names(value))
     return hasattr(value, "__dict__") and not any(hasattr(value, each) for each in ("__array__", "__arrow_c_stream__"))
 
 
 def field_names(hit: Any) -> list[Any]:
-    """Return the names of the fields of a hit."""
-    return list(hit) if isinstance(hit, Mapping) else list(getattr(hit, "fields_at", getattr(hit, "__dict__", ())))
+    """Return the names of the fields of a hit: a dict, a named tuple, a row of Spark or an object."""
+    if isinstance(hit, Mapping):
+        return list(hit)
+    if isinstance(hit, tuple):
+        return list(getattr(hit, "_fields", getattr(hit, "__fields__", ())))
+    return list(getattr(hit, "__dict__", ()))
 
 
 def fields_of(row: Any) -> Mapping[Any, Any]:
@@ -31,6 +35,24 @@ def fields_of(row: Any) -> Mapping[Any, Any]:
     if isinstance(row, Mapping):
         return row
     return {name: field_at(row, (name,)) for name in field_names(row)} if is_object(row) else {}
+
+
+def leaves_of(row: Any) -> dict[Any, Any]:
+    """Return the fields of an object by their names, and those of the objects in it by their paths.
+
+    >>> leaves_of({"id": 1, "output": {"items": ["a"]}})
+    {'id': 1, 'output.items': ['a']}
+    """
+    found: dict[Any, Any] = {}
+    for name, each in fields_of(row).items():
+        inner = fields_of(each)
+        found |= {f"{name}.{key}": value for key, value in inner.items()} if inner else {name: each}
+    return found
+
+
+def path_named(row: Any, name: str) -> FieldPath:
+    """Return the path that a name means in an object: the name of a field, or a path such as "output.items"."""
+    return (name,) if "." not in name or has_field(row, (name,)) else tuple(name.split("."))
 
 
 def field_at(value: Any, path: FieldPath) -> Any:

@@ -3,11 +3,13 @@
 import json
 import math
 import re
+from collections import namedtuple
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -45,9 +47,12 @@ def in_parquet(folder: Path, hits: list[dict[str, Any]]) -> Any:
 SOURCES: dict[str, Source] = {
     "a mapping": lambda folder, hits: {"q": hits},
     "objects": lambda folder, hits: {"q": [SimpleNamespace(**hit) for hit in hits]},
+    "named tuples": lambda folder, hits: {"q": [namedtuple("Hit", hit)(**hit) for hit in hits]},
     "a response": lambda folder, hits: {"q": {"took": "1 ms", "hits": hits}},
     "objects with their query": lambda folder, hits: [{"query_id": "q", "hits": hits}],
     "a list under a name of its own": lambda folder, hits: [{"query_id": "q", "my_things": hits}],
+    "such a list by query": lambda folder, hits: {"q": {"note": "text", "my_things": hits}},
+    "a list in an object": lambda folder, hits: [{"query_id": "q", "output": {"my_things": hits}}],
     "JSON": of_file("hits.json", lambda hits: json.dumps({"q": hits}, indent=1)),
     "JSON Lines": of_file("hits.jsonl", lambda hits: json.dumps({"question_id": "q", "chunks": hits}) + "\n"),
     "Parquet": in_parquet,
@@ -433,7 +438,7 @@ def test_fields_may_name_columns_of_lists(tmp_path: Path, source: str) -> None:
     (tmp_path / "run.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     paths = {"Parquet": tmp_path / "run.parquet", "JSON Lines": tmp_path / "run.jsonl"}
     run = paths.get(source, pd.DataFrame(rows) if source == "a frame" else rows)
-    with pytest.raises(ValueError, match=r"'shopper'.*fields={'query': '(shopper|\.\.\.)', 'document': '\.\.\.'"):
+    with pytest.raises(ValueError, match=r"'shopper'.*fields={'query': 'shopper', 'document': 'skus'}"):
         score(run, {"u": {"b": 1}, "v": {"c": 1}})
     fields = {"query": "shopper", "document": "skus", "score": "logits"}
     assert score(run, {"u": {"b": 1}, "v": {"c": 1}}, fields=fields) == pytest.approx((SECOND + 1) / 2)
@@ -585,6 +590,75 @@ def test_queries_under_an_unknown_name_in_another_order_are_an_error_that_shows_
     in_place = [{**row, "case": "c0"} for row in found]  # no ids of queries, since they are not distinct
     assert score(given("alike", in_place), qrels) == pytest.approx(SECOND / 3)
     assert score(run, qrels, fields={"query": None}) == pytest.approx(SECOND / 3)
+
+
+TRACES = [
+    {"input": {"user": "u2"}, "output": {"items": ["a", "b"], "found": [{"key": "a"}, {"key": "b"}]}, "error": None},
+    {"input": {"user": "u1"}, "output": {"items": ["b", "a"], "found": [{"key": "b"}, {"key": "a"}]}, "error": None},
+]
+
+
+@pytest.mark.parametrize("source", ["dicts", "objects", "JSON", "JSON Lines"])
+@pytest.mark.parametrize(
+    ("left", "document", "shown"),
+    [("items", "output.items", "output.items"), ("found", "key", "...")],
+)
+def test_paths_name_what_is_in_objects_of_a_trace(
+    tmp_path: Path, source: str, left: str, document: str, shown: str
+) -> None:
+    traces = [{**trace, "output": {left: trace["output"][left]}} for trace in TRACES]
+    (tmp_path / "traces.json").write_text(json.dumps(traces))
+    (tmp_path / "traces.jsonl").write_text("".join(json.dumps(trace) + "\n" for trace in traces))
+    given = {
+        "dicts": traces,
+        "objects": [SimpleNamespace(**trace) for trace in traces],
+        "JSON": tmp_path / "traces.json",
+        "JSON Lines": tmp_path / "traces.jsonl",
+    }[source]
+    judged = {"u1": {"a": 1}, "u2": {"b": 1}}
+    call = f"give fields={{'query': 'input.user', 'document': '{shown}'}}"
+    with pytest.raises(ValueError, match=re.escape(call)):
+        score(given, judged)
+    fields = {"query": "input.user", "document": document}
+    assert score(given, judged, fields=fields) == pytest.approx(SECOND)
+
+
+def test_scores_stand_beside_the_list_that_a_path_names() -> None:
+    log = [{"case": "q", "output": {"items": ["a", "b"], "sureness": [0.1, 0.9]}}]
+    fields = {"query": "case", "document": "output.items"}
+    with pytest.raises(
+        ValueError, match=r"beside its ids are 'sureness'; give fields={'score': None} if .* 'sureness'"
+    ):
+        score(log, {"q": {"a": 1}}, fields=fields)
+    with pytest.warns(UserWarning, match="the scores rank its hits in another order"):
+        assert score(log, {"q": {"a": 1}}, fields={**fields, "score": "output.sureness"}) == pytest.approx(SECOND)
+
+
+def test_a_list_of_ids_beside_a_list_of_other_objects_is_an_error_that_shows_the_call() -> None:
+    log = [{"topic_id": "q", "references": ["b", "a"], "answer": [{"text": "x", "citations": [0]}]}]
+    with pytest.raises(ValueError, match=r"a list under 'references', .* give fields={'document': 'references'}"):
+        score(log, {"q": {"a": 1}})
+    assert score(log, {"q": {"a": 1}}, fields={"document": "references"}) == pytest.approx(SECOND)
+
+
+def test_arrays_of_ids_in_records_are_documents() -> None:
+    log = [{"case": "q", "ids": np.array(["b", "a"])}]
+    assert score(log, {"q": {"a": 1}}, fields={"query": "case"}) == pytest.approx(SECOND)
+
+
+def test_a_record_of_an_unknown_query_is_an_error_that_shows_the_call() -> None:
+    rows = [{"span": "q", "document_id": "b"}, {"span": "q", "document_id": "a"}]
+    with pytest.raises(ValueError, match=r"give the name of its query, fields={'query': 'span'}"):
+        score(rows, {"q": {"a": 1}})
+    assert score(rows, {"q": {"a": 1}}, fields={"query": "span", "score": None}) == pytest.approx(SECOND)
+
+
+@pytest.mark.spark
+def test_rows_of_spark_are_objects() -> None:
+    from pyspark.sql import Row
+
+    users = [Row(user="q", recommendations=[Row(item="b", rating=0.9), Row(item="a", rating=0.5)])]
+    assert score(users, {"q": {"a": 1}}) == pytest.approx(SECOND)
 
 
 def test_no_value_means_the_same_from_memory_and_files(tmp_path: Path) -> None:
