@@ -5548,7 +5548,9 @@ def own_list(row: Any, names: Names, is_named: bool) -> str:
     if not objects and not more and (have := fields_of(first)):
         problem = f"no document under a known name, but the hits in {shown(name)} have {brief(map(shown, have), ', ')}"
         raise InputError(f"{problem}; give {mark('fields', {**call, 'document': '...'})}")
-    if is_named and (of_ids := [name for name, first in firsts.items() if id_kind(type(first))]):
+    # in {query: {document: [1]}}, which is faulty, numbers are no ids
+    kinds = ("text",) if query_of(row, names) is None else ("text", "integers")
+    if is_named and (of_ids := [name for name, first in firsts.items() if id_kind(type(first)) in kinds]):
         several = len(of_ids) > 1
         problem = "lists under {}, which are no known names" if several else "a list under {}, which is no known name"
         hint = f"if {'one' if several else 'it'} holds its documents, give {mark('fields', {'document': of_ids[0]})}"
