@@ -279,7 +279,7 @@ OTHERS: list[tuple[Any, Any, str]] = [
     ({"q1": HIT}, QRELS, f"predictions: query 'q1': is the hit {HIT}; give a list of hits for"),
     ([[{"index": 3, "score": 0.9}]], [[1, 0, 2]], "predictions: query 0: the index 3 is not that of a candidate, 0 to"),
     ({"q1": [{"index": -1}]}, {"q1": [1, 0]}, "predictions: query 'q1': the index -1 is not that of a candidate"),
-    ({"q1": {"findings": [HIT], "others": [HIT]}}, QRELS, "predictions: query 'q1': holds 'findings' in place of documents, and no"),
+    ({"q1": {"findings": [HIT], "others": [HIT]}}, QRELS, "predictions: query 'q1': holds 'findings' in place"),
     ({"q1": [{"uri": "d2"}]}, QRELS, "predictions: query 'q1', position 0: the hit has no id under a known"),
     ((np.ones((2, 3)), np.ones((2, 3), int)), [{1}, {2}], "predictions: holds two matrices, as of scores and of ids"),
     ([("q1", "d2", 0.9)], [("q1", "d1", 3)], f"predictions: holds rows such as ('q1', 'd2', 0.9) {ROWS}"),
