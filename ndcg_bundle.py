@@ -7584,6 +7584,7 @@ LINE = 1 << 20  # bytes of the longest line of TREC and CSV files
 NUMBER = re.compile(  # numbers that Arrow's parser accepts, finite or not
     rb"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?|nan(?:\(\w*\))?)", re.IGNORECASE
 )
+NOT_UTF_8 = "is not text in UTF-8; save the file in UTF-8"
 NO_TEXT = {  # characters that no line may contain, and why
     b"\r": "holds a carriage return; end lines in a line feed, with or without one before it",
     b"\0": "holds a NUL byte, which no text does; save the file in UTF-8",
@@ -7754,6 +7755,15 @@ def check_encoding(start: bytes) -> None:
         raise ValueError("is text in UTF-16; save the file in UTF-8")
 
 
+def utf8_text(content: bytes) -> str:
+    """Return text in UTF-8, with or without a byte order mark."""
+    check_encoding(content[:4])
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise ValueError(NOT_UTF_8) from None
+
+
 def line_chunks(stream: ByteStream, longest: float) -> Iterator[bytes]:
     """Yield the file in chunks of whole lines, and only the beginning of a line that is too long."""
     rest = b""
@@ -7850,41 +7860,15 @@ def parse_json(text: bytes) -> Any:
     >>> parse_json(b'{"q1": {"d1": 0.5}}')
     {'q1': {'d1': 0.5}}
     """
-    check_encoding(text[:4])
+    decoded = utf8_text(text)
     try:
-        return json.loads(text.decode("utf-8-sig"), object_pairs_hook=_object)
+        return json.loads(decoded, object_pairs_hook=_object)
     except RecursionError:
         raise ValueError("nests objects too deep") from None
-    except UnicodeDecodeError:
-        raise ValueError("is not text in UTF-8; save the file in UTF-8") from None
     except (json.JSONDecodeError, _RepeatedNameError):
         raise
     except ValueError:  # a hook for integers would avoid this, but takes 1.5 times as long
         raise _long_integer(text) from None
-
-
-def parse_json_or_lines(content: bytes) -> Any:
-    """Return the value of JSON, or a list with those of JSON Lines; an error names the line.
-
-    >>> parse_json_or_lines(b'{"q1": 0.5}')
-    {'q1': 0.5}
-    """
-    lines = [(number, line) for number, line in enumerate(content.splitlines(), start=1) if line.strip()]
-    are_values = len(lines) > 1 and _is_json(lines[0][1])
-    values = []
-    for number, text in lines if are_values else [(0, content)]:
-        try:
-            values.append(parse_json(text))
-        except json.JSONDecodeError as error:
-            raise ValueError(f"line {number or error.lineno}: not JSON: {error.msg}") from None
-    return values if are_values else values[0]
-
-
-def _is_json(text: bytes) -> bool:
-    with suppress(ValueError):
-        parse_json(text)
-        return True
-    return False
 
 
 class _RepeatedNameError(ValueError):
@@ -7923,6 +7907,216 @@ def shown_cell(cell: Any) -> str:
     return repr(text if len(text) <= 100 else text[:99] + "…")
 
 
+# ndcg/files/detection.py: Tell the form of a file from its first bytes, and read files that are small, such as the slice of each query.
+
+START = 1 << 12  # bytes that tell the form
+TABLES = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "stream"}
+OTHER_FILES = {  # files of other kinds, by the bytes that they begin with, and what to do with them
+    rb"(?!\0{3})(?s:.){3}\0{5}": "is a TFRecord file; read it by TensorFlow, and give the arrays that it holds",
+    rb"PK\x03\x04": "is a ZIP archive or an Excel workbook; give the file that is in it, or save the sheet as CSV",
+    rb"\xd0\xcf\x11\xe0": "is an Excel workbook; save the sheet as CSV",
+    rb"SQLite format 3\0": "is a SQLite database; give the rows of a query, such as pandas.read_sql(query, connection)",
+    rb"\x93NUMPY": "is a NumPy array; give numpy.load(path)",
+    rb"\x80[\x02-\x05]": "is a pickle; load it, and give what it holds",
+    rb"Obj\x01": "is an Avro file; save it as Parquet, or give its records",
+    rb"\x89HDF": "is an HDF5 file; give the DataFrame or the arrays that it holds",
+    rb"ORC": "is an ORC file; save it as Parquet, or give pyarrow.orc.read_table(path)",
+}
+
+
+class Line(NamedTuple):
+    """A line of a small file of text."""
+
+    number: int  # from 1
+    text: str
+    cells: list[str]  # without the spaces around them
+
+
+def form_of(start: bytes) -> str:
+    """Return the form of a file that begins with these bytes: one of `TABLES`, "json" or "lines".
+
+    >>> form_of(b"PAR1"), form_of(b' {"q1": {'), form_of(b"q1 Q0 d1 1 0.5 tag")
+    ('parquet', 'json', 'lines')
+    """
+    for mark, form in TABLES.items():
+        if start.startswith(mark):
+            return form
+    for beginning, problem in OTHER_FILES.items():
+        if re.match(beginning, start):
+            raise ValueError(problem)
+    text = start.removeprefix(BYTE_ORDER_MARK)
+    check_encoding(text)
+    return "json" if text.lstrip()[:1] in (b"{", b"[") else "lines"
+
+
+def read_cells(content: bytes) -> Any:
+    """Return what a small file holds: a table, the value of JSON or a list of those of JSON Lines, or its lines.
+
+    >>> list(read_cells(b"q1, en"))
+    [Line(number=1, text='q1, en', cells=['q1', 'en'])]
+    """
+    form = form_of(content[:START])
+    if form == "json":
+        return _json_or_lines(content)
+    if form == "lines":
+        return _lines(utf8_text(content).splitlines())
+    if form == "parquet":
+        from pyarrow import parquet  # only when it is needed, since the import takes long
+
+        return parquet.read_table(pa.BufferReader(content))
+    return (pa.ipc.open_file if form == "arrow" else pa.ipc.open_stream)(content).read_all()
+
+
+def _lines(lines: Sequence[str]) -> Iterator[Line]:
+    """Yield the lines that are not empty, in CSV, TSV or with spaces between the cells."""
+    first = next(filter(str.strip, lines), "")
+    delimiter = delimiter_of(first) if any(each in first for each in "\t,;") else " "
+    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
+    try:
+        for row in reader:
+            cells = [cell.strip() for cell in row if cell or delimiter != " "]
+            if any(cells):
+                yield Line(reader.line_num, lines[reader.line_num - 1].strip(), cells)
+    except csv.Error as error:
+        raise ValueError(f"line {reader.line_num}: {error}") from None
+
+
+def _json_or_lines(content: bytes) -> Any:
+    """Return the value of JSON, or a list with those of JSON Lines; an error names the line."""
+    lines = [(number, line) for number, line in enumerate(content.splitlines(), start=1) if line.strip()]
+    try:
+        are_values = len(lines) > 1 and parse_json(lines[0][1]) is not None
+    except ValueError:  # the value goes on in the next lines, or is faulty
+        are_values = False
+    values = []
+    for number, text in lines if are_values else [(0, content)]:
+        try:
+            values.append(parse_json(text))
+        except json.JSONDecodeError as error:
+            raise ValueError(f"line {number or error.lineno}: not JSON: {error.msg}") from None
+    return values if are_values else values[0]
+
+
+# ndcg/files/groups.py: Read the slice of each query, such as its language, from a file of queries or from a column of the qrels.
+
+STANDARD_INPUT = "/dev/stdin"
+
+
+def path_of(file: str) -> str:
+    """Return the path of a file; - is standard input."""
+    return STANDARD_INPUT if file == "-" else os.path.expanduser(file)
+
+
+def file_and_column(by: str) -> tuple[str | None, str | None]:
+    """Return the file and the column that `by` names: a file, FILE:COLUMN, or a column of the qrels.
+
+    >>> file_and_column("-"), file_and_column("-:language"), file_and_column("language")
+    (('-', None), ('-', 'language'), (None, 'language'))
+    """
+
+    def is_file(path: str) -> bool:
+        return path == "-" or (os.path.exists(path_of(path)) and not os.path.isdir(path_of(path)))
+
+    file, _, column = by.rpartition(":")
+    if is_file(by):
+        return by, None
+    return (file, column) if column and is_file(file) else (None, by)
+
+
+def read_groups(
+    by: str, qrels: str | os.PathLike[str] | None = None, query: str | None = None, limits: Limits = NO_LIMITS
+) -> dict[str, Any]:
+    """Return the slice of each query, by its id; None for an empty cell.
+
+    They are in a file of queries and their slices (CSV, TSV, two columns with spaces, JSON, JSON Lines, Parquet,
+    Arrow), in FILE:COLUMN for one of several columns, or in a column of the qrels.
+    """
+    file, column = file_and_column(by)
+    if file is None and qrels is None:
+        raise ValueError(f"{shown(by)} names no file; if it names a column, give its DataFrame as data")
+    known = IDS["query"]
+    names = known if query is None else (query, *(known if file is not None else ()))
+    path = os.fsdecode(file or qrels or "")
+    with naming_file(path):
+        found = read_cells(read_content(path_of(path), limits))
+        if isinstance(found, Iterator):
+            found = _table_of_lines(found, names)
+        elif isinstance(found, list):
+            found = pa.Table.from_pylist(found if all(isinstance(each, dict) for each in found) else [])
+        limits.check("rows", len(found))
+        if isinstance(found, pa.Table):
+            limits.check("columns", found.num_columns)
+            return _one_each(*_chosen(found, names, column, file, by))
+        if file is None:
+            raise ValueError(f"has no columns, and there is no file {shown(by)}")
+        if column is not None:
+            raise ValueError(f"maps queries to slices, so it has no column {shown(column)}; give {file}")
+        return dict(found)
+
+
+def _chosen(
+    table: pa.Table, names: Sequence[str], column: str | None, file: str | None, by: str
+) -> tuple[pa.ChunkedArray, pa.ChunkedArray]:
+    """Return the columns of queries and of slices; a column is chosen by its name if there are several."""
+    own = next(iter(spelled(table.column_names, names)), None)
+    others = [name for name in table.column_names if name != own]
+    if own is None:
+        problem = "" if file else f", and there is no file {shown(by)}"
+        raise ValueError(f"has no column of queries{problem}; name it {names[0]}")
+    has = f"has the columns {brief(map(shown, table.column_names), ', ')}"
+    if column is None and len(others) != 1:
+        raise ValueError(f"{has}; choose the one of slices, such as {file}:{others[0] if others else 'language'}")
+    column = column or next(iter(others), "")
+    if column not in others:
+        problem = f"but not {shown(column)}" if file else f"but not {shown(by)}, and there is no such file"
+        raise ValueError(f"{has}, {problem}")
+    return table[own].cast(pa.string()), table[column]
+
+
+def _one_each(queries: pa.ChunkedArray, values: pa.ChunkedArray) -> dict[str, Any]:
+    """Return the slice of each query, from rows in which queries may repeat."""
+    slices: dict[str, Any] = {}
+    for row, (query, value) in enumerate(zip(queries.to_pylist(), values.to_pylist(), strict=True)):
+        if slices.setdefault(query, value) != value:
+            problem = f"query {shown(query)} is in slice {shown(value)}, but in {shown(slices[query])} before"
+            raise ValueError(f"row {row} (from 0): {problem}; give each query one slice")
+    return slices
+
+
+def _table_of_lines(lines: Iterator[Line], queries: Sequence[str]) -> pa.Table:
+    """Return the cells of lines, in which an empty cell is null; lines of two cells need no header."""
+    rows: list[list[str]] = []
+    for line in lines:
+        if rows and len(line.cells) != len(rows[0]):
+            raise ValueError(f"line {line.number}: {_files_groups_columns(len(line.cells))}; the first line has {len(rows[0])}")
+        rows.append(line.cells)
+    if not rows:
+        raise ValueError("holds no slices")
+    header, width = rows[0], len(rows[0])
+    if spelled(header, queries):
+        rows = rows[1:]
+    elif width == 2:
+        header = [queries[0], "slice"]
+    else:
+        hint = f"give a query and its slice, or name the columns, such as {queries[0]}"
+        raise ValueError(f"line 1: {_files_groups_columns(width)}, none of which is called a query; {hint}")
+    columns = list(zip(*rows, strict=True)) or [()] * width
+    return pa.table([_whole(pa.array([cell or None for cell in cells], pa.string())) for cells in columns], header)
+
+
+def _files_groups_columns(count: int) -> str:
+    return f"{count} column{'s' * (count != 1)}"
+
+
+def _whole(cells: pa.StringArray) -> pa.Array:
+    """Return cells of text as integers if each is written as one, so that slices are in the order of their numbers."""
+    try:
+        numbers = cells.cast(pa.int64())
+        return numbers if numbers.cast(pa.string()).equals(cells) else cells
+    except pa.ArrowInvalid:
+        return cells
+
+
 # ndcg/files/letor.py: Read LETOR, as LightGBM, XGBoost and RankLib do, and files of its scores, a number a line.
 
 EXAMPLE = "2 qid:10 1:0.3 2:1"
@@ -7955,10 +8149,10 @@ def is_row(line: bytes, kind: str) -> bool:
 def from_rows(chunks: Iterable[bytes], kind: str) -> Iterator[FilePart]:
     """Yield the rows of LETOR or, of a run, of a file of scores; a row is a document."""
     for chunk in chunks:
-        yield _files_letor_parsed(chunk.removesuffix(b"\n").split(b"\n"), kind == "qrels")
+        yield _parsed(chunk.removesuffix(b"\n").split(b"\n"), kind == "qrels")
 
 
-def _files_letor_parsed(lines: list[bytes], have_queries: bool) -> FilePart:
+def _parsed(lines: list[bytes], have_queries: bool) -> FilePart:
     numbers: list[int] = []
     queries: list[str] = []
     values: list[float] = []
@@ -8790,19 +8984,7 @@ def _checked(part: FilePart, cells: Callable[[int], Sequence[Any]], names: Names
 # ndcg/files/reader.py: Read files of rankings as columns and mappings; the format is detected from the content.
 
 JSON_BYTES = 5  # JSON takes this many times more memory as Python objects than as text
-TABLES = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "stream"}
-OTHER_FILES = {  # files of other kinds, by the bytes that they begin with, and what to do with them
-    b"PK\x03\x04": "is a ZIP archive or an Excel workbook; give the file that is in it, or save the sheet as CSV",
-    b"\xd0\xcf\x11\xe0": "is an Excel workbook; save the sheet as CSV",
-    b"SQLite format 3\0": "is a SQLite database; give the rows of a query, such as pandas.read_sql(query, connection)",
-    b"\x93NUMPY": "is a NumPy array; give numpy.load(path)",
-    **{b"\x80%c" % protocol: "is a pickle; load it, and give what it holds" for protocol in range(2, 6)},
-    b"Obj\x01": "is an Avro file; save it as Parquet, or give its records",
-    b"\x89HDF": "is an HDF5 file; give the DataFrame or the arrays that it holds",
-    b"ORC": "is an ORC file; save it as Parquet, or give pyarrow.orc.read_table(path)",
-}
-TFRECORD = re.compile(rb"(?!\0{3}).{3}\0{5}", re.DOTALL)  # a length of 64 bits
-JSON = re.compile(rb'\s*(?:\{\s*["}]|\[\s*[\]\[{"])')
+JSON = re.compile(rb'(?:\xef\xbb\xbf)?\s*(?:\{\s*["}]|\[\s*[\]\[{"])')
 
 
 def read_columns(
@@ -9018,171 +9200,21 @@ def _file_parts(
     if file is None:
         return "row {} (from 0)", from_table("folder", path, request)
     stream, is_packed = unpacked_stream(file, limits)
-    for start, form in TABLES.items():
-        if stream.peek(len(start)) == start:
-            if not is_packed and file.seekable():
-                limits.check("bytes", file.seek(0, os.SEEK_END))
-                file.seek(0)
-                return "row {} (from 0)", from_table(form, file, request)
+    start = stream.peek(START)
+    form = form_of(start)
+    if form in TABLES.values():
+        if is_packed or not file.seekable():
             return "row {} (from 0)", from_table(form, pa.BufferReader(stream.read()), request)
-    if TFRECORD.match(stream.peek(8)):
-        raise ValueError("is a TFRecord file; read it by TensorFlow, and give the arrays that it holds")
-    for start, problem in OTHER_FILES.items():
-        if stream.peek(len(start)) == start:
-            raise ValueError(problem)
-    if stream.peek(3) == BYTE_ORDER_MARK:
-        stream.read(3)
-    start = stream.peek(1 << 12)
-    check_encoding(start)
-    if JSON.match(start) or (start.lstrip()[:1] in (b"{", b"[") and ".json" in os.path.basename(path).lower()):
+        limits.check("bytes", file.seek(0, os.SEEK_END))
+        file.seek(0)
+        return "row {} (from 0)", from_table(form, file, request)
+    if start.startswith(BYTE_ORDER_MARK):
+        stream.read(len(BYTE_ORDER_MARK))
+    if form == "json" and (JSON.match(start) or ".json" in os.path.basename(path).lower()):
         if limits.uncompressed is not None:
             stream.limits = limits._replace(uncompressed=limits.uncompressed // JSON_BYTES)
         return from_json(stream, request, pool)
     return from_lines(stream, path, request, pool)
-
-
-# ndcg/files/groups.py: Read the slice of each query, such as its language, from a file of queries or from a column of the qrels.
-
-STANDARD_INPUT = "/dev/stdin"
-
-
-def path_of(file: str) -> str:
-    """Return the path of a file; - is standard input."""
-    return STANDARD_INPUT if file == "-" else os.path.expanduser(file)
-
-
-def file_and_column(by: str) -> tuple[str | None, str | None]:
-    """Return the file and the column that `by` names: a file, FILE:COLUMN, or a column of the qrels.
-
-    >>> file_and_column("-"), file_and_column("-:language"), file_and_column("language")
-    (('-', None), ('-', 'language'), (None, 'language'))
-    """
-
-    def is_file(path: str) -> bool:
-        return path == "-" or (os.path.exists(path_of(path)) and not os.path.isdir(path_of(path)))
-
-    file, _, column = by.rpartition(":")
-    if is_file(by):
-        return by, None
-    return (file, column) if column and is_file(file) else (None, by)
-
-
-def read_groups(
-    by: str, qrels: str | os.PathLike[str] | None = None, query: str | None = None, limits: Limits = NO_LIMITS
-) -> dict[str, Any]:
-    """Return the slice of each query, by its id; None for an empty cell.
-
-    They are in a file of queries and their slices (CSV, TSV, two columns with spaces, JSON, JSON Lines, Parquet,
-    Arrow), in FILE:COLUMN for one of several columns, or in a column of the qrels.
-    """
-    file, column = file_and_column(by)
-    if file is None and qrels is None:
-        raise ValueError(f"{shown(by)} names no file; if it names a column, give its DataFrame as data")
-    known = IDS["query"]
-    names = known if query is None else (query, *(known if file is not None else ()))
-    path = os.fsdecode(file or qrels or "")
-    with naming_file(path):
-        found = _files_groups_parsed(read_content(path_of(path), limits), names)
-        limits.check("rows", len(found))
-        if isinstance(found, pa.Table):
-            limits.check("columns", found.num_columns)
-            return _one_each(*_chosen(found, names, column, file, by))
-        if file is None:
-            raise ValueError(f"has no columns, and there is no file {shown(by)}")
-        if column is not None:
-            raise ValueError(f"maps queries to slices, so it has no column {shown(column)}; give {file}")
-        return found
-
-
-def _chosen(
-    table: pa.Table, names: Sequence[str], column: str | None, file: str | None, by: str
-) -> tuple[pa.ChunkedArray, pa.ChunkedArray]:
-    """Return the columns of queries and of slices; a column is chosen by its name if there are several."""
-    own = next(iter(spelled(table.column_names, names)), None)
-    others = [name for name in table.column_names if name != own]
-    if own is None:
-        problem = "" if file else f", and there is no file {shown(by)}"
-        raise ValueError(f"has no column of queries{problem}; name it {names[0]}")
-    has = f"has the columns {brief(map(shown, table.column_names), ', ')}"
-    if column is None and len(others) != 1:
-        raise ValueError(f"{has}; choose the one of slices, such as {file}:{others[0] if others else 'language'}")
-    column = column or next(iter(others), "")
-    if column not in others:
-        problem = f"but not {shown(column)}" if file else f"but not {shown(by)}, and there is no such file"
-        raise ValueError(f"{has}, {problem}")
-    return table[own].cast(pa.string()), table[column]
-
-
-def _one_each(queries: pa.ChunkedArray, values: pa.ChunkedArray) -> dict[str, Any]:
-    """Return the slice of each query, from rows in which queries may repeat."""
-    slices: dict[str, Any] = {}
-    for row, (query, value) in enumerate(zip(queries.to_pylist(), values.to_pylist(), strict=True)):
-        if slices.setdefault(query, value) != value:
-            problem = f"query {shown(query)} is in slice {shown(value)}, but in {shown(slices[query])} before"
-            raise ValueError(f"row {row} (from 0): {problem}; give each query one slice")
-    return slices
-
-
-def _files_groups_parsed(content: bytes, queries: Sequence[str]) -> pa.Table | dict[str, Any]:
-    """Return a table, or an object of JSON; lines of two cells need no header."""
-    check_encoding(content[:4])
-    form = next((form for start, form in TABLES.items() if content.startswith(start)), None)
-    if form == "parquet":
-        from pyarrow import parquet  # only when it is needed, since the import takes long
-
-        return parquet.read_table(pa.BufferReader(content))
-    if form is not None:
-        return (pa.ipc.open_file if form == "arrow" else pa.ipc.open_stream)(content).read_all()
-    try:
-        text = content.decode("utf-8-sig").lstrip()
-    except UnicodeDecodeError:
-        raise ValueError("is not text in UTF-8; save the file in UTF-8") from None
-    if not text.startswith(("{", "[")):
-        return _table_of_text(text, queries)
-    value = parse_json_or_lines(content)
-    if isinstance(value, dict):
-        return value
-    return pa.Table.from_pylist(value if all(isinstance(each, dict) for each in value) else [])
-
-
-def _table_of_text(text: str, queries: Sequence[str]) -> pa.Table:
-    """Return the cells of CSV, TSV or lines with spaces, without the spaces around them; an empty cell is null."""
-    first = text.partition("\n")[0]
-    delimiter = delimiter_of(first) if any(each in first for each in "\t,;") else " "
-    reader = csv.reader(text.splitlines(), delimiter=delimiter, skipinitialspace=True)
-    rows: list[list[str | None]] = []
-    try:
-        for line in reader:
-            cells = [cell.strip() or None for cell in line if cell or delimiter != " "]
-            if cells and len(cells) != len((rows or [cells])[0]):
-                raise ValueError(f"line {reader.line_num}: {_files_groups_columns(len(cells))}; the first line has {len(rows[0])}")
-            rows += [cells] * bool(cells)
-    except csv.Error as error:
-        raise ValueError(f"line {reader.line_num}: {error}") from None
-    if not rows:
-        raise ValueError("holds no slices")
-    header = [cell or "" for cell in rows[0]]
-    if spelled(header, queries):
-        rows = rows[1:]
-    elif len(header) == 2:
-        header = [queries[0], "slice"]
-    else:
-        hint = f"give a query and its slice, or name the columns, such as {queries[0]}"
-        raise ValueError(f"line 1: {_files_groups_columns(len(header))}, none of which is called a query; {hint}")
-    return pa.table([_whole(pa.array(cells, pa.string())) for cells in zip(*rows, strict=True)], header)
-
-
-def _files_groups_columns(count: int) -> str:
-    return f"{count} column{'s' * (count != 1)}"
-
-
-def _whole(cells: pa.StringArray) -> pa.Array:
-    """Return cells of text as integers if each is written as one, so that slices are in the order of their numbers."""
-    try:
-        numbers = cells.cast(pa.int64())
-        return numbers if numbers.cast(pa.string()).equals(cells) else cells
-    except pa.ArrowInvalid:
-        return cells
 
 
 # ndcg/files/paths.py: Replace the paths of files, as arguments, by what the files hold.
@@ -13292,21 +13324,19 @@ def _values_by_query(name: str, rows: Iterable[_Row]) -> dict[Any, Any] | list[A
 
 
 def _rows_of_text(content: bytes) -> Iterator[_Row]:
-    """Yield the values in text."""
-    check_encoding(content[:4])
-    text = content.decode("utf-8-sig")
-    if text.lstrip()[:1] in ("{", "["):
-        yield from _rows_of_json(parse_json_or_lines(content))
+    """Yield the values in a file or in text."""
+    found = read_cells(content)
+    if isinstance(found, Iterator):
+        yield from _rows_of_lines(found)
     else:
-        lines = enumerate(text.splitlines(), start=1)
-        yield from _rows_of_lines((number, line) for number, line in lines if line.strip())
+        yield from _rows_of_json(found.to_pylist() if isinstance(found, pa.Table) else found)
 
 
-def _rows_of_lines(lines: Iterable[tuple[int, str]]) -> Iterator[_Row]:
-    """Yield the values in numbered lines, of which the first may be a header."""
+def _rows_of_lines(lines: Iterable[Line]) -> Iterator[_Row]:
+    """Yield the values in lines, of which the first may be a header."""
     header: list[str] | None = None
-    for at, (number, line) in enumerate(lines):
-        *others, value = cells = _cells_of_line(line)
+    for at, (number, text, cells) in enumerate(lines):
+        *others, value = cells
         if header is None and "all" in others:
             continue
         if at == 0 and not _is_value(value):
@@ -13319,14 +13349,8 @@ def _rows_of_lines(lines: Iterable[tuple[int, str]]) -> Iterator[_Row]:
             others.reverse()
         measure, query = [None, None, *others][-2:]
         if header is not None or len(others) > 2 or not (_is_value(value) or _ndcg_of(measure) is None):
-            raise ValueError(f"line {number}: {shown(line.strip())} is not a query and its value")
+            raise ValueError(f"line {number}: {shown(text)} is not a query and its value")
         yield _Row(query, value, measure)
-
-
-def _cells_of_line(line: str) -> list[str]:
-    if not any(mark in line for mark in "\t,;"):
-        return line.split()
-    return [cell.strip() for cell in next(csv.reader([line], delimiter=delimiter_of(line), skipinitialspace=True))]
 
 
 def _is_value(text: str) -> bool:

@@ -3,7 +3,6 @@
 The values of queries may be in files, text and mappings that programs write.
 """
 
-import csv
 import math
 import os
 import re
@@ -13,8 +12,10 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
-from ..files.content import check_encoding, delimiter_of, parse_json_or_lines, read_content
+from ..files.content import read_content
+from ..files.detection import Line, read_cells
 from ..inputs.fields import IDS, plain_name, spelled
 from ..inputs.rankings import Rankings
 from ..measure.messages import InputError, mark, shown
@@ -323,21 +324,19 @@ def _values_by_query(name: str, rows: Iterable[_Row]) -> dict[Any, Any] | list[A
 
 
 def _rows_of_text(content: bytes) -> Iterator[_Row]:
-    """Yield the values in text."""
-    check_encoding(content[:4])
-    text = content.decode("utf-8-sig")
-    if text.lstrip()[:1] in ("{", "["):
-        yield from _rows_of_json(parse_json_or_lines(content))
+    """Yield the values in a file or in text."""
+    found = read_cells(content)
+    if isinstance(found, Iterator):
+        yield from _rows_of_lines(found)
     else:
-        lines = enumerate(text.splitlines(), start=1)
-        yield from _rows_of_lines((number, line) for number, line in lines if line.strip())
+        yield from _rows_of_json(found.to_pylist() if isinstance(found, pa.Table) else found)
 
 
-def _rows_of_lines(lines: Iterable[tuple[int, str]]) -> Iterator[_Row]:
-    """Yield the values in numbered lines, of which the first may be a header."""
+def _rows_of_lines(lines: Iterable[Line]) -> Iterator[_Row]:
+    """Yield the values in lines, of which the first may be a header."""
     header: list[str] | None = None
-    for at, (number, line) in enumerate(lines):
-        *others, value = cells = _cells_of_line(line)
+    for at, (number, text, cells) in enumerate(lines):
+        *others, value = cells
         if header is None and "all" in others:
             continue
         if at == 0 and not _is_value(value):
@@ -350,14 +349,8 @@ def _rows_of_lines(lines: Iterable[tuple[int, str]]) -> Iterator[_Row]:
             others.reverse()
         measure, query = [None, None, *others][-2:]
         if header is not None or len(others) > 2 or not (_is_value(value) or _ndcg_of(measure) is None):
-            raise ValueError(f"line {number}: {shown(line.strip())} is not a query and its value")
+            raise ValueError(f"line {number}: {shown(text)} is not a query and its value")
         yield _Row(query, value, measure)
-
-
-def _cells_of_line(line: str) -> list[str]:
-    if not any(mark in line for mark in "\t,;"):
-        return line.split()
-    return [cell.strip() for cell in next(csv.reader([line], delimiter=delimiter_of(line), skipinitialspace=True))]
 
 
 def _is_value(text: str) -> bool:

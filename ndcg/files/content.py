@@ -7,7 +7,7 @@ import sys
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from itertools import chain
 from typing import Any, BinaryIO, NamedTuple
 
@@ -31,6 +31,7 @@ LINE = 1 << 20  # bytes of the longest line of TREC and CSV files
 NUMBER = re.compile(  # numbers that Arrow's parser accepts, finite or not
     rb"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?|nan(?:\(\w*\))?)", re.IGNORECASE
 )
+NOT_UTF_8 = "is not text in UTF-8; save the file in UTF-8"
 NO_TEXT = {  # characters that no line may contain, and why
     b"\r": "holds a carriage return; end lines in a line feed, with or without one before it",
     b"\0": "holds a NUL byte, which no text does; save the file in UTF-8",
@@ -201,6 +202,15 @@ def check_encoding(start: bytes) -> None:
         raise ValueError("is text in UTF-16; save the file in UTF-8")
 
 
+def utf8_text(content: bytes) -> str:
+    """Return text in UTF-8, with or without a byte order mark."""
+    check_encoding(content[:4])
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise ValueError(NOT_UTF_8) from None
+
+
 def line_chunks(stream: ByteStream, longest: float) -> Iterator[bytes]:
     """Yield the file in chunks of whole lines, and only the beginning of a line that is too long."""
     rest = b""
@@ -297,41 +307,15 @@ def parse_json(text: bytes) -> Any:
     >>> parse_json(b'{"q1": {"d1": 0.5}}')
     {'q1': {'d1': 0.5}}
     """
-    check_encoding(text[:4])
+    decoded = utf8_text(text)
     try:
-        return json.loads(text.decode("utf-8-sig"), object_pairs_hook=_object)
+        return json.loads(decoded, object_pairs_hook=_object)
     except RecursionError:
         raise ValueError("nests objects too deep") from None
-    except UnicodeDecodeError:
-        raise ValueError("is not text in UTF-8; save the file in UTF-8") from None
     except (json.JSONDecodeError, _RepeatedNameError):
         raise
     except ValueError:  # a hook for integers would avoid this, but takes 1.5 times as long
         raise _long_integer(text) from None
-
-
-def parse_json_or_lines(content: bytes) -> Any:
-    """Return the value of JSON, or a list with those of JSON Lines; an error names the line.
-
-    >>> parse_json_or_lines(b'{"q1": 0.5}')
-    {'q1': 0.5}
-    """
-    lines = [(number, line) for number, line in enumerate(content.splitlines(), start=1) if line.strip()]
-    are_values = len(lines) > 1 and _is_json(lines[0][1])
-    values = []
-    for number, text in lines if are_values else [(0, content)]:
-        try:
-            values.append(parse_json(text))
-        except json.JSONDecodeError as error:
-            raise ValueError(f"line {number or error.lineno}: not JSON: {error.msg}") from None
-    return values if are_values else values[0]
-
-
-def _is_json(text: bytes) -> bool:
-    with suppress(ValueError):
-        parse_json(text)
-        return True
-    return False
 
 
 class _RepeatedNameError(ValueError):

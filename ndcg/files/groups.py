@@ -1,16 +1,15 @@
 """Read the slice of each query, such as its language, from a file of queries or from a column of the qrels."""
 
-import csv
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
 
 from ..inputs.fields import IDS, spelled
 from ..measure.messages import brief, shown
-from .content import NO_LIMITS, Limits, check_encoding, delimiter_of, naming_file, parse_json_or_lines, read_content
-from .reader import TABLES
+from .content import NO_LIMITS, Limits, naming_file, read_content
+from .detection import Line, read_cells
 
 STANDARD_INPUT = "/dev/stdin"
 
@@ -51,7 +50,11 @@ def read_groups(
     names = known if query is None else (query, *(known if file is not None else ()))
     path = os.fsdecode(file or qrels or "")
     with naming_file(path):
-        found = _parsed(read_content(path_of(path), limits), names)
+        found = read_cells(read_content(path_of(path), limits))
+        if isinstance(found, Iterator):
+            found = _table_of_lines(found, names)
+        elif isinstance(found, list):
+            found = pa.Table.from_pylist(found if all(isinstance(each, dict) for each in found) else [])
         limits.check("rows", len(found))
         if isinstance(found, pa.Table):
             limits.check("columns", found.num_columns)
@@ -60,7 +63,7 @@ def read_groups(
             raise ValueError(f"has no columns, and there is no file {shown(by)}")
         if column is not None:
             raise ValueError(f"maps queries to slices, so it has no column {shown(column)}; give {file}")
-        return found
+        return dict(found)
 
 
 def _chosen(
@@ -92,53 +95,25 @@ def _one_each(queries: pa.ChunkedArray, values: pa.ChunkedArray) -> dict[str, An
     return slices
 
 
-def _parsed(content: bytes, queries: Sequence[str]) -> pa.Table | dict[str, Any]:
-    """Return a table, or an object of JSON; lines of two cells need no header."""
-    check_encoding(content[:4])
-    form = next((form for start, form in TABLES.items() if content.startswith(start)), None)
-    if form == "parquet":
-        from pyarrow import parquet  # only when it is needed, since the import takes long
-
-        return parquet.read_table(pa.BufferReader(content))
-    if form is not None:
-        return (pa.ipc.open_file if form == "arrow" else pa.ipc.open_stream)(content).read_all()
-    try:
-        text = content.decode("utf-8-sig").lstrip()
-    except UnicodeDecodeError:
-        raise ValueError("is not text in UTF-8; save the file in UTF-8") from None
-    if not text.startswith(("{", "[")):
-        return _table_of_text(text, queries)
-    value = parse_json_or_lines(content)
-    if isinstance(value, dict):
-        return value
-    return pa.Table.from_pylist(value if all(isinstance(each, dict) for each in value) else [])
-
-
-def _table_of_text(text: str, queries: Sequence[str]) -> pa.Table:
-    """Return the cells of CSV, TSV or lines with spaces, without the spaces around them; an empty cell is null."""
-    first = text.partition("\n")[0]
-    delimiter = delimiter_of(first) if any(each in first for each in "\t,;") else " "
-    reader = csv.reader(text.splitlines(), delimiter=delimiter, skipinitialspace=True)
-    rows: list[list[str | None]] = []
-    try:
-        for line in reader:
-            cells = [cell.strip() or None for cell in line if cell or delimiter != " "]
-            if cells and len(cells) != len((rows or [cells])[0]):
-                raise ValueError(f"line {reader.line_num}: {_columns(len(cells))}; the first line has {len(rows[0])}")
-            rows += [cells] * bool(cells)
-    except csv.Error as error:
-        raise ValueError(f"line {reader.line_num}: {error}") from None
+def _table_of_lines(lines: Iterator[Line], queries: Sequence[str]) -> pa.Table:
+    """Return the cells of lines, in which an empty cell is null; lines of two cells need no header."""
+    rows: list[list[str]] = []
+    for line in lines:
+        if rows and len(line.cells) != len(rows[0]):
+            raise ValueError(f"line {line.number}: {_columns(len(line.cells))}; the first line has {len(rows[0])}")
+        rows.append(line.cells)
     if not rows:
         raise ValueError("holds no slices")
-    header = [cell or "" for cell in rows[0]]
+    header, width = rows[0], len(rows[0])
     if spelled(header, queries):
         rows = rows[1:]
-    elif len(header) == 2:
+    elif width == 2:
         header = [queries[0], "slice"]
     else:
         hint = f"give a query and its slice, or name the columns, such as {queries[0]}"
-        raise ValueError(f"line 1: {_columns(len(header))}, none of which is called a query; {hint}")
-    return pa.table([_whole(pa.array(cells, pa.string())) for cells in zip(*rows, strict=True)], header)
+        raise ValueError(f"line 1: {_columns(width)}, none of which is called a query; {hint}")
+    columns = list(zip(*rows, strict=True)) or [()] * width
+    return pa.table([_whole(pa.array([cell or None for cell in cells], pa.string())) for cells in columns], header)
 
 
 def _columns(count: int) -> str:

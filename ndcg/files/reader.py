@@ -41,28 +41,16 @@ from .content import (
     FilePart,
     Limits,
     ReadRequest,
-    check_encoding,
     naming_file,
     shown_cell,
     unpacked_stream,
 )
+from .detection import START, TABLES, form_of
 from .lines import from_lines
 from .tables import OTHERS_NAMED, OTHERS_UNNAMED, from_json, from_table
 
 JSON_BYTES = 5  # JSON takes this many times more memory as Python objects than as text
-TABLES = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "stream"}
-OTHER_FILES = {  # files of other kinds, by the bytes that they begin with, and what to do with them
-    b"PK\x03\x04": "is a ZIP archive or an Excel workbook; give the file that is in it, or save the sheet as CSV",
-    b"\xd0\xcf\x11\xe0": "is an Excel workbook; save the sheet as CSV",
-    b"SQLite format 3\0": "is a SQLite database; give the rows of a query, such as pandas.read_sql(query, connection)",
-    b"\x93NUMPY": "is a NumPy array; give numpy.load(path)",
-    **{b"\x80%c" % protocol: "is a pickle; load it, and give what it holds" for protocol in range(2, 6)},
-    b"Obj\x01": "is an Avro file; save it as Parquet, or give its records",
-    b"\x89HDF": "is an HDF5 file; give the DataFrame or the arrays that it holds",
-    b"ORC": "is an ORC file; save it as Parquet, or give pyarrow.orc.read_table(path)",
-}
-TFRECORD = re.compile(rb"(?!\0{3}).{3}\0{5}", re.DOTALL)  # a length of 64 bits
-JSON = re.compile(rb'\s*(?:\{\s*["}]|\[\s*[\]\[{"])')
+JSON = re.compile(rb'(?:\xef\xbb\xbf)?\s*(?:\{\s*["}]|\[\s*[\]\[{"])')
 
 
 def read_columns(
@@ -278,23 +266,17 @@ def _file_parts(
     if file is None:
         return "row {} (from 0)", from_table("folder", path, request)
     stream, is_packed = unpacked_stream(file, limits)
-    for start, form in TABLES.items():
-        if stream.peek(len(start)) == start:
-            if not is_packed and file.seekable():
-                limits.check("bytes", file.seek(0, os.SEEK_END))
-                file.seek(0)
-                return "row {} (from 0)", from_table(form, file, request)
+    start = stream.peek(START)
+    form = form_of(start)
+    if form in TABLES.values():
+        if is_packed or not file.seekable():
             return "row {} (from 0)", from_table(form, pa.BufferReader(stream.read()), request)
-    if TFRECORD.match(stream.peek(8)):
-        raise ValueError("is a TFRecord file; read it by TensorFlow, and give the arrays that it holds")
-    for start, problem in OTHER_FILES.items():
-        if stream.peek(len(start)) == start:
-            raise ValueError(problem)
-    if stream.peek(3) == BYTE_ORDER_MARK:
-        stream.read(3)
-    start = stream.peek(1 << 12)
-    check_encoding(start)
-    if JSON.match(start) or (start.lstrip()[:1] in (b"{", b"[") and ".json" in os.path.basename(path).lower()):
+        limits.check("bytes", file.seek(0, os.SEEK_END))
+        file.seek(0)
+        return "row {} (from 0)", from_table(form, file, request)
+    if start.startswith(BYTE_ORDER_MARK):
+        stream.read(len(BYTE_ORDER_MARK))
+    if form == "json" and (JSON.match(start) or ".json" in os.path.basename(path).lower()):
         if limits.uncompressed is not None:
             stream.limits = limits._replace(uncompressed=limits.uncompressed // JSON_BYTES)
         return from_json(stream, request, pool)

@@ -13,6 +13,7 @@ import evaluate
 import numpy as np
 import pyarrow as pa
 import pytest
+from every_form import as_parquet
 from reference import RELEVANCE, SCORES
 
 from ndcg.explanations.reported import Reported
@@ -171,6 +172,11 @@ def test_a_file_of_a_program_is_read_at_the_cutoff_that_is_given(
     assert (text.values, text.k) == (reported.values, k)
 
 
+def test_values_are_read_from_parquet(tmp_path: Path) -> None:
+    (tmp_path / "values").write_bytes(as_parquet(pa.table({"query": ["a", "b"], "nDCG@10": [0.75, None]})))
+    assert Reported.read(tmp_path / "values", 10).values == {"a": 0.75, "b": None}
+
+
 @pytest.mark.parametrize("content", OF_ONE_MEASURE.values(), ids=OF_ONE_MEASURE)
 def test_the_only_ndcg_of_a_file_needs_no_cutoff(ndcg: evaluate.Metric, tmp_path: Path, content: str) -> None:
     (tmp_path / "values").write_text(content)
@@ -253,7 +259,7 @@ def test_a_file_of_values_may_say_that_a_query_has_none(ndcg: evaluate.Metric, t
 
 @pytest.mark.parametrize(
     ("content", "problem"),
-    [(b'{"a": 0.63', "line 1: not JSON: Expecting .*"), (b"a 0.63\n\xff 1\n", "'utf-8' codec .* in position 7")],
+    [(b'{"a": 0.63', "line 1: not JSON: Expecting .*"), (b"a 0.63\n\xff 1\n", "is not text in UTF-8; save ")],
 )
 def test_a_file_of_values_that_cannot_be_read_is_named(
     ndcg: evaluate.Metric, tmp_path: Path, content: bytes, problem: str

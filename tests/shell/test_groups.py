@@ -78,6 +78,7 @@ def test_slices_come_through_pipes_and_compressed_like_other_files(call: Call, f
         ('{"q0": "en"}', "maps queries to slices, so it has no column 'y'; give slices\n"),
         ("\n".join(LINES).encode("utf-16"), "is text in UTF-16; save the file in UTF-8\n"),
         (json.dumps(BY).encode("utf-16"), "is text in UTF-16; save the file in UTF-8\n"),
+        (b"PK\3\4", "is a ZIP archive or an Excel workbook; give the file that is in it, or save the sheet as CSV\n"),
     ],
 )
 def test_a_file_of_slices_without_the_column_is_rejected(
