@@ -7580,6 +7580,7 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 UTF_16 = re.compile(rb"\xff\xfe|\xfe\xff|\0\0\xfe\xff|(?:[\x01-\x7f]\0){2}|(?:\0[\x01-\x7f]){2}")
 COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}  # by their first bytes
 NUMERAL = re.compile(r"[+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:e[+-]?[0-9]+)?", re.IGNORECASE)
+DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 LINE = 1 << 20  # bytes of the longest line of TREC and CSV files
 NUMBER = re.compile(  # numbers that Arrow's parser accepts, finite or not
     rb"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?|nan(?:\(\w*\))?)", re.IGNORECASE
@@ -7842,9 +7843,15 @@ def numerals(cells: pa.Array, labels: Labels) -> pa.Array:
     return pa.array(numbers, pa.string()).take(packed.indices)
 
 
-def not_a_label(value: str, seen: Iterable[Any], labels: Labels | None) -> str:
-    """Return the reason why text in place of a relevance is refused, or what to write for the labels seen."""
-    return f"is not a number; {to_label([value, *seen])}" if labels is None else labels.unknown(value)
+def fault_of(value: Any, kind: str, labels: Labels | None, seen: Iterable[Any]) -> str:
+    """Return why a value is refused; for text in place of a relevance, also what to write for the labels seen."""
+    if isinstance(value, (int, float)):
+        return "is not finite" if value - value != 0 else "has more digits than float64 holds"
+    if isinstance(value, str) and DECIMAL_COMMA.fullmatch(value):
+        return "has a decimal comma; write a point"
+    if isinstance(value, str) and kind == "qrels":
+        return f"is not a number; {to_label([value, *seen])}" if labels is None else labels.unknown(value)
+    return "is not a number"
 
 
 # JSON
@@ -8117,11 +8124,15 @@ def _whole(cells: pa.StringArray) -> pa.Array:
         return cells
 
 
-# ndcg/files/letor.py: Read LETOR, as LightGBM, XGBoost and RankLib do, and files of its scores, a number a line.
+# ndcg/files/letor.py: Recognize LETOR, as LightGBM, XGBoost and RankLib write it, and files of its scores, a number a line.
 
 EXAMPLE = "2 qid:10 1:0.3 2:1"
 FEATURE = re.compile(rb"[0-9]+:[-+.0-9eE]+")
 SVMLIGHT = re.compile(rb"[-+.0-9eE]+(,[0-9]+)*")
+ROWS_OF = {  # rows without comments, and how they are written as a query, a document and a value
+    "qrels": (re.compile(rb"(?m)^([^ \n]+) qid:([^ \n]+)(?: .*)?$"), rb"\2 - \1"),
+    "run": (re.compile(rb"(?m)^([^ \n]+)$"), rb"- - \1"),
+}
 
 
 def is_row(line: bytes, kind: str) -> bool:
@@ -8146,65 +8157,33 @@ def is_row(line: bytes, kind: str) -> bool:
     raise ValueError(f"the line {shown_cell(line)} {problem}")
 
 
-def from_rows(chunks: Iterable[bytes], kind: str) -> Iterator[FilePart]:
-    """Yield the rows of LETOR or, of a run, of a file of scores; a row is a document."""
-    for chunk in chunks:
-        yield _parsed(chunk.removesuffix(b"\n").split(b"\n"), kind == "qrels")
+def as_qrels(rows: bytes, kind: str) -> bytes | None:
+    """Return rows of LETOR or, of a run, scores as triples of TREC; None if one is no such row.
+
+    >>> as_qrels(b"2 qid:10 1:0.3 2:1", "qrels"), as_qrels(b"0.5", "run"), as_qrels(b"0.5 1", "run")
+    (b'10 - 2', b'- - 0.5', None)
+    """
+    pattern, line = ROWS_OF[kind]
+    found, count = pattern.subn(line, rows)
+    return found if count == rows.removesuffix(b"\n").count(b"\n") + 1 else None
 
 
-def _parsed(lines: list[bytes], have_queries: bool) -> FilePart:
-    numbers: list[int] = []
-    queries: list[str] = []
-    values: list[float] = []
-    problem = ""
-    for number, line in enumerate(lines):
-        cells = line.partition(b"#")[0].split(None, 2)
-        if not cells:
-            continue
-        numbers.append(number)
-        if problem := _files_letor_problem(line, cells, have_queries):
-            break
-        values.append(float(cells[0]))
-        queries.append(cells[1][4:].decode() if have_queries else "")
-    at = np.array([*numbers, *([] if problem else [len(lines)])], np.int64)
-    columns = pa.array(queries, pa.string()), pa.nulls(len(queries), pa.string()), pa.array(values, pa.float64())
-    table = id_table(*columns) if values else ROWS.empty_table()
-    return FilePart(table, len(lines), at, problem, counted="document", total=len(values), has_fields=False)
-
-
-def _files_letor_problem(line: bytes, cells: list[bytes], have_queries: bool) -> str:
-    """Return the error in a line; empty if there is none."""
-    if len(line) > LINE:
-        return f"is longer than {LINE:,} bytes; give each document a line of its own"
-    for mark, words in NO_TEXT.items():
-        if mark in line and mark in line.removesuffix(b"\r"):
-            return words
-    if have_queries and (len(cells) < 2 or not cells[1].startswith(b"qid:") or cells[1] == b"qid:"):
-        return f"{shown_cell(line)} has no qid after the label; a line is such as {EXAMPLE}"
-    if not have_queries and len(cells) > 1:
-        return f"{shown_cell(line)} is not a score alone, as the first line is"
-    name = "relevance" if have_queries else "score"
-    if not NUMBER.fullmatch(cells[0]):
-        return f"the {name} {shown_cell(cells[0])} is not a number"
-    if not math.isfinite(float(cells[0].partition(b"(")[0])):
-        return f"the {name} {shown_cell(cells[0])} is not finite"
-    try:
-        cells[have_queries].decode()
-    except UnicodeDecodeError:
-        return f"query {shown_cell(cells[1][4:])} is not text in UTF-8; save the file in UTF-8"
-    return ""
+def no_row(line: bytes, kind: str) -> str:
+    """Return the error in a line that is no row."""
+    fault = f"has no qid after the label; a line is such as {EXAMPLE}"
+    return f"{shown_cell(line)} {fault if kind == 'qrels' else 'is not a score alone, as the first line is'}"
 
 
 # ndcg/files/lines.py: Read rows from lines: TREC, CSV and TSV; LETOR is in `letor`.
 
 SAMPLE = 100  # lines
 FINITE = re.compile(rb"[+-]?[0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
-DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 FIRST_LINE = re.compile(rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*+([ \t\r]*[^ \t\r\n#][^\n]*)\n?")
 TIME = re.compile(rb"[0-9]{9,}(?:\.0*)?")  # in seconds since 1970, from 1973 on, or in smaller units
 RATINGS = "give ratings as CSV or TSV with a first line that names the columns, such as user_id,item_id,rating,time"
 CELL = r'[{1}]*+(?:("(?:[^"\n]|"")*+")[{1}]*+(?=[{0}\n]|\Z)|([^{0}\n]*+))([{0}\n]|\Z)'  # including its end
 FLAG = re.compile(rb"(?i)\b(?:true|false)\b")
+COMMENT = re.compile(rb"#[^\n]*")
 EXTRA = re.compile(rb"(?m)^((?:[^ \n]+ ){5}[^ \n]+) .*$")  # the text after the tag of a run
 
 
@@ -8215,6 +8194,7 @@ class _Layout(NamedTuple):
     names: Sequence[str]
     delimiter: str
     at: Sequence[int]
+    is_letor: bool = False  # whether rows of LETOR, or scores, are to be written in this layout
 
     @property
     def words(self) -> str:
@@ -8244,6 +8224,7 @@ QRELS = _Layout("qrels", ("query", "iteration", "document", "relevance"), " ", (
 PLAIN_QRELS = _Layout("qrels", ("query", "document", "relevance"), " ", (0, 1, 2))
 PAIRS = _Layout("exclude", ("query", "document"), " ", (0, 1))
 OTHER_SIDE = {len(QRELS.names): (RUN,), len(RUN.names): (QRELS, PLAIN_QRELS)}  # layouts by the number of columns
+LETOR = {kind: _Layout(kind, PLAIN_QRELS.names, " ", (0, 1, 2), is_letor=True) for kind in ("run", "qrels")}
 LAYOUTS = {"run": (RUN,), "qrels": (QRELS, PLAIN_QRELS), "exclude": (PAIRS,)}
 
 
@@ -8266,9 +8247,6 @@ def from_lines(
     for chunk in chunks:
         head += chunk
         if first := FIRST_LINE.match(head):
-            if is_row(first[1].removesuffix(b"\r"), request.names.kind):
-                scored = from_rows(chain([head], chunks), request.names.kind)
-                return "line {}", chain([FilePart(ROWS.empty_table(), 1)], scored)
             layout = _layout(first[1].removesuffix(b"\r"), head[first.end() :], path, request)
             notice = _refuse_unlikely(head[first.start(1) :].split(b"\n", SAMPLE)[:SAMPLE], layout, request)
             if layout.delimiter != " ":
@@ -8298,6 +8276,8 @@ def _layout(line: bytes, rows: bytes, path: str, request: ReadRequest) -> _Layou
     kind = request.names.kind
     if any(mark in line for mark in NO_TEXT):  # the line itself is rejected later, not its columns
         return LAYOUTS[kind][0]
+    if is_row(line, kind):
+        return LETOR[kind]
     cells = _cells_of_trec(line)
     has_commas = len(cells) > 1 and all(cell.endswith(b",") for cell in cells[:-1])
     fitting = [layout for layout in LAYOUTS[kind] if not has_commas and layout.fits(cells)]
@@ -8319,11 +8299,7 @@ def _layout(line: bytes, rows: bytes, path: str, request: ReadRequest) -> _Layou
         check_header(names, request)
 
         def cells_of(of: Sequence[str]) -> Iterator[list[str]]:
-            at = [names.index(name) for name in of]
-            for row in rows.decode("utf-8", "replace").splitlines():
-                with suppress(csv.Error, IndexError):  # parsing raises the error
-                    found = _cells(row, delimiter)
-                    yield [found[each] for each in at]
+            return _first_cells(rows.splitlines(), delimiter, [names.index(name) for name in of])
 
         return _Layout(kind, names, delimiter, chosen_columns(names, request.names, cells_of))
     return fitting[0] if fitting else LAYOUTS[kind][0]
@@ -8383,16 +8359,18 @@ def _check_ranks(rows: Sequence[Sequence[bytes]], score_order: str) -> str:
     return ""
 
 
-def _files_lines_values_of(rows: Sequence[bytes], layout: _Layout) -> Iterator[str]:
-    """Yield the values of the first rows, as far as they can be read."""
-    for row in rows[:SAMPLE]:
-        text = row.decode("utf-8", "replace")
-        with suppress(csv.Error, IndexError):
-            yield (text.split(" ") if layout.delimiter == " " else _cells(text, layout.delimiter))[layout.at[2]]
+def _first_cells(rows: Iterable[bytes], delimiter: str, at: Sequence[int]) -> Iterator[list[str]]:
+    """Yield the cells of the first rows in some columns, as far as they can be read."""
+    for row in rows:
+        with suppress(csv.Error, IndexError):  # parsing raises the error
+            cells = _cells(row.decode("utf-8", "replace"), delimiter)
+            yield [cells[each] for each in at]
 
 
 def _cells(row: str, delimiter: str) -> list[str]:
-    """Return the cells of a row of CSV or TSV, without the spaces around them."""
+    """Return the cells of a row, of CSV or TSV without the spaces around them."""
+    if delimiter == " ":
+        return row.split(" ")
     return [cell.strip(" \t") for cell in next(csv.reader([row], delimiter=delimiter, skipinitialspace=True))]
 
 
@@ -8407,12 +8385,13 @@ def _parse_lines(chunk: bytes, layout: _Layout, labels: Labels | None) -> FilePa
             text = EXTRA.sub(rb"\1", text)
         rows = text.removesuffix(b"\n").split(b"\n")
         table = _parseable(rows, layout, labels)
-        problem = problem if len(table) == len(rows) else _files_lines_problem(rows[len(table) :], layout, labels)
+        problem = problem if len(table) == len(rows) else _problem(rows[len(table) :], layout, labels)
     faults = ~np.isfinite(table["value"]) if layout.delimiter == " " else faulty_rows(table)
     if faults.any():
         row = int(faults.argmax())
-        table, problem = table[:row], _files_lines_problem((rows or text.split(b"\n"))[row:], layout, labels)
-    return FilePart(table, span, numbers, problem, has_fields=layout.delimiter != " ")
+        table, problem = table[:row], _problem((rows or text.split(b"\n"))[row:], layout, labels)
+    counted, has_fields = "document" * layout.is_letor, layout.delimiter != " "
+    return FilePart(table, span, numbers, problem, counted=counted, total=len(table), has_fields=has_fields)
 
 
 def _plain_lines(text: bytes, layout: _Layout) -> tuple[bytes, int, NDArray[np.int64] | None, str]:
@@ -8438,6 +8417,8 @@ def _plain_lines(text: bytes, layout: _Layout) -> tuple[bytes, int, NDArray[np.i
         start = end + 1
     span = int(np.count_nonzero(np.frombuffer(text, np.uint8) == ord("\n")))  # faster than bytes.count
     span += text != b"" and not text.endswith(b"\n")
+    if layout.is_letor and b"#" in text:
+        text = COMMENT.sub(b"", text)
     irregular = True
     if spaced:
         white = np.frombuffer(text, np.uint8) <= ord(" ")
@@ -8461,6 +8442,10 @@ def _parse_rows(text: bytes, layout: _Layout, labels: Labels | None) -> pa.Table
     """Return rows as a table."""
     if not text:
         return ROWS.empty_table()
+    if layout.is_letor:
+        if (written := as_qrels(text, layout.kind)) is None:
+            raise pa.ArrowInvalid("a line is no row")
+        text = written
     if text.startswith(BYTE_ORDER_MARK):
         text = BYTE_ORDER_MARK + text  # Arrow removes a byte order mark, even in the middle of a file
     is_padded = layout.delimiter != " " and any(mark.encode() in text for mark in layout.padding)
@@ -8497,11 +8482,7 @@ def _read_cells(
     )
     query, document, *value = table.columns
     if value and type_of_value == pa.string():
-        (cells,) = value
-        if labels is not None:
-            cells = numerals(cells, labels)
-        for flag, number in (("(?i)^[ \\t]*true[ \\t]*$", "1"), ("(?i)^[ \\t]*false[ \\t]*$", "0")):
-            cells = pc.replace_substring_regex(cells, flag, number)
+        cells = numerals(value[0], labels or Labels(()))
         value = [pc.if_else(pc.equal(cells, ""), None, cells).cast(pa.float64())]
     if is_padded:
         query, document = (pc.utf8_trim(ids, characters=layout.padding) for ids in (query, document))
@@ -8532,10 +8513,13 @@ def _parseable(rows: list[bytes], layout: _Layout, labels: Labels | None) -> pa.
     return table
 
 
-def _files_lines_problem(rows: Sequence[bytes], layout: _Layout, labels: Labels | None) -> str:
+def _problem(rows: Sequence[bytes], layout: _Layout, labels: Labels | None) -> str:
     """Return the error in the first of these rows, which cannot be parsed."""
-    row = rows[0]
-    text = row.decode("utf-8", "surrogateescape")
+    if layout.is_letor:
+        if as_qrels(rows[0], layout.kind) is None:
+            return no_row(rows[0], layout.kind)
+        rows = list(filter(None, (as_qrels(each, layout.kind) for each in rows[:SAMPLE])))
+    text = rows[0].decode("utf-8", "surrogateescape")
     cells = text.split(layout.delimiter)
     if layout.delimiter != " " and '"' in text:
         if text.count('"') % 2:
@@ -8543,7 +8527,7 @@ def _files_lines_problem(rows: Sequence[bytes], layout: _Layout, labels: Labels 
         cells = _cells(text, layout.delimiter)
     if len(cells) != len(layout.names):
         if any("\udc80" <= each <= "\udcff" for each in text):  # such as a picture
-            return "is not text in UTF-8; save the file in UTF-8"
+            return NOT_UTF_8
         asked = mark("swapped", said="; are the run and the qrels swapped?")
         swapped = asked if layout in OTHER_SIDE.get(len(cells), ()) else ""
         hint = f"; {RATINGS}" if "::" in text else swapped  # MovieLens separates ratings by ::
@@ -8554,15 +8538,12 @@ def _files_lines_problem(rows: Sequence[bytes], layout: _Layout, labels: Labels 
         try:
             cells[at].encode()
         except UnicodeEncodeError:
-            return f"{name} {shown_cell(cells[at])} is not text in UTF-8; save the file in UTF-8"
+            return f"{name} {shown_cell(cells[at])} {NOT_UTF_8}"
     value = cells[layout.at[2]]
-    fault = (
-        "is not finite" if NUMBER.fullmatch(value.strip(" ").encode("utf-8", "surrogateescape")) else "is not a number"
-    )
-    if DECIMAL_COMMA.fullmatch(value.strip(" ")):
-        fault = "has a decimal comma; write a point"
-    elif layout.kind == "qrels" and fault == "is not a number":
-        fault = not_a_label(value.strip(" "), _files_lines_values_of(rows, layout), labels)
+    fault = "is not finite"
+    if not NUMBER.fullmatch(value.strip(" ").encode("utf-8", "surrogateescape")):
+        seen = chain.from_iterable(_first_cells(rows[:SAMPLE], layout.delimiter, layout.at[2:]))
+        fault = fault_of(value.strip(" "), layout.kind, labels, seen)
     return f"the {VALUE[layout.kind]} {shown_cell(value)} {fault}"
 
 
@@ -8727,13 +8708,9 @@ def _parse_json_lines(text: bytes, reading: _JsonReader) -> FilePart:
             text.decode()
             parsed = arrow_json.read_json(pa.BufferReader(text), read_options=block, parse_options=how)
             table = id_table(*(parsed[name].combine_chunks() for name in reading.columns))
-            exact = pc.max(pc.abs(table["value"])).as_py()
-            if (
-                len(table) == len(lines)
-                and not faulty_rows(table).any()
-                and not table["value"].null_count
-                and exact < 2**53
-            ):
+            value = table["value"]
+            is_plain = len(value) == len(lines) and not value.null_count and not faulty_rows(table).any()
+            if is_plain and pc.max(pc.abs(value)).as_py() < 2**53:
                 return FilePart(table, len(lines))
         except (pa.ArrowInvalid, UnicodeError):
             pass  # reading the lines one by one raises the error
@@ -8786,23 +8763,10 @@ def _json_part(
     texts = pc.dictionary_encode(_texts(queries))
     query = pa.DictionaryArray.from_arrays(texts.indices.take(pa.array(rows)), texts.dictionary)
     table = id_table(query, _texts(documents), _numbers(cells))
-    return _checked(
-        FilePart(
-            table,
-            span,
-            numbers,
-            problem,
-            reading.hits.warning,
-            lists,
-            "query" * are_counted,
-            len(queries),
-            bool(reading.columns) or reading.hits.have_fields,
-            in_place_of_ids,
-        ),
-        lambda row: (queries[rows[row]], documents[row], cells[row]),
-        reading.names,
-        cells,
-    )
+    counted, has_fields = "query" * are_counted, bool(reading.columns) or reading.hits.have_fields
+    about = lists, counted, len(queries), has_fields, in_place_of_ids
+    part = FilePart(table, span, numbers, problem, reading.hits.warning, *about)
+    return _checked(part, lambda row: (queries[rows[row]], documents[row], cells[row]), reading.names, cells)
 
 
 def _texts(ids: list[Any]) -> pa.StringArray:
@@ -8963,22 +8927,19 @@ def _checked(part: FilePart, cells: Callable[[int], Sequence[Any]], names: Names
     if not faults.any():
         return part
     row = int(faults.argmax())
-    query, document, *values = cells(row)
-    ids, value = (query, document), values[0] if values else None
-    for name, cell in zip(("query", "document"), ids, strict=True):
+    return part._replace(table=part.table[:row], problem=_problem_in(cells(row), names, seen))
+
+
+def _problem_in(cells: Sequence[Any], names: Names, seen: Iterable[Any]) -> str:
+    """Return the error in the cells of a row."""
+    query, document, value = (*cells, None)[:3]
+    for name, cell in (("query", query), ("document", document)):
         if cell is None or cell == "":
-            return part._replace(table=part.table[:row], problem=f"has no {name}; give each row its id")
+            return f"has no {name}; give each row its id"
         if not _is_id(cell):
-            problem = f"the {name} {shown_cell(cell)} {NO_ID}"
-            return part._replace(table=part.table[:row], problem=problem)
-    fault = "is not a number"
-    if isinstance(value, (int, float)):
-        fault = "is not finite" if value - value != 0 else "has more digits than float64 holds"
-    elif isinstance(value, str) and names.kind == "qrels":
-        fault = not_a_label(value, seen, names.labels)
-    of = f"document {shown_cell(ids[1])} of query {shown_cell(ids[0])}"
-    problem = f"the {VALUE[names.kind]} {shown_cell(value)} of {of} {fault}"
-    return part._replace(table=part.table[:row], problem=problem)
+            return f"the {name} {shown_cell(cell)} {NO_ID}"
+    of = f"document {shown_cell(document)} of query {shown_cell(query)}"
+    return f"the {VALUE[names.kind]} {shown_cell(value)} of {of} {fault_of(value, names.kind, names.labels, seen)}"
 
 
 # ndcg/files/reader.py: Read files of rankings as columns and mappings; the format is detected from the content.

@@ -27,6 +27,7 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 UTF_16 = re.compile(rb"\xff\xfe|\xfe\xff|\0\0\xfe\xff|(?:[\x01-\x7f]\0){2}|(?:\0[\x01-\x7f]){2}")
 COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}  # by their first bytes
 NUMERAL = re.compile(r"[+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:e[+-]?[0-9]+)?", re.IGNORECASE)
+DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 LINE = 1 << 20  # bytes of the longest line of TREC and CSV files
 NUMBER = re.compile(  # numbers that Arrow's parser accepts, finite or not
     rb"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?|nan(?:\(\w*\))?)", re.IGNORECASE
@@ -289,9 +290,15 @@ def numerals(cells: pa.Array, labels: Labels) -> pa.Array:
     return pa.array(numbers, pa.string()).take(packed.indices)
 
 
-def not_a_label(value: str, seen: Iterable[Any], labels: Labels | None) -> str:
-    """Return the reason why text in place of a relevance is refused, or what to write for the labels seen."""
-    return f"is not a number; {to_label([value, *seen])}" if labels is None else labels.unknown(value)
+def fault_of(value: Any, kind: str, labels: Labels | None, seen: Iterable[Any]) -> str:
+    """Return why a value is refused; for text in place of a relevance, also what to write for the labels seen."""
+    if isinstance(value, (int, float)):
+        return "is not finite" if value - value != 0 else "has more digits than float64 holds"
+    if isinstance(value, str) and DECIMAL_COMMA.fullmatch(value):
+        return "has a decimal comma; write a point"
+    if isinstance(value, str) and kind == "qrels":
+        return f"is not a number; {to_label([value, *seen])}" if labels is None else labels.unknown(value)
+    return "is not a number"
 
 
 # JSON

@@ -1,17 +1,16 @@
-"""Read LETOR, as LightGBM, XGBoost and RankLib do, and files of its scores, a number a line."""
+"""Recognize LETOR, as LightGBM, XGBoost and RankLib write it, and files of its scores, a number a line."""
 
-import math
 import re
-from collections.abc import Iterable, Iterator
 
-import numpy as np
-import pyarrow as pa
-
-from .content import LINE, NO_TEXT, NUMBER, ROWS, FilePart, id_table, shown_cell
+from .content import NUMBER, shown_cell
 
 EXAMPLE = "2 qid:10 1:0.3 2:1"
 FEATURE = re.compile(rb"[0-9]+:[-+.0-9eE]+")
 SVMLIGHT = re.compile(rb"[-+.0-9eE]+(,[0-9]+)*")
+ROWS_OF = {  # rows without comments, and how they are written as a query, a document and a value
+    "qrels": (re.compile(rb"(?m)^([^ \n]+) qid:([^ \n]+)(?: .*)?$"), rb"\2 - \1"),
+    "run": (re.compile(rb"(?m)^([^ \n]+)$"), rb"- - \1"),
+}
 
 
 def is_row(line: bytes, kind: str) -> bool:
@@ -36,50 +35,18 @@ def is_row(line: bytes, kind: str) -> bool:
     raise ValueError(f"the line {shown_cell(line)} {problem}")
 
 
-def from_rows(chunks: Iterable[bytes], kind: str) -> Iterator[FilePart]:
-    """Yield the rows of LETOR or, of a run, of a file of scores; a row is a document."""
-    for chunk in chunks:
-        yield _parsed(chunk.removesuffix(b"\n").split(b"\n"), kind == "qrels")
+def as_qrels(rows: bytes, kind: str) -> bytes | None:
+    """Return rows of LETOR or, of a run, scores as triples of TREC; None if one is no such row.
+
+    >>> as_qrels(b"2 qid:10 1:0.3 2:1", "qrels"), as_qrels(b"0.5", "run"), as_qrels(b"0.5 1", "run")
+    (b'10 - 2', b'- - 0.5', None)
+    """
+    pattern, line = ROWS_OF[kind]
+    found, count = pattern.subn(line, rows)
+    return found if count == rows.removesuffix(b"\n").count(b"\n") + 1 else None
 
 
-def _parsed(lines: list[bytes], have_queries: bool) -> FilePart:
-    numbers: list[int] = []
-    queries: list[str] = []
-    values: list[float] = []
-    problem = ""
-    for number, line in enumerate(lines):
-        cells = line.partition(b"#")[0].split(None, 2)
-        if not cells:
-            continue
-        numbers.append(number)
-        if problem := _problem(line, cells, have_queries):
-            break
-        values.append(float(cells[0]))
-        queries.append(cells[1][4:].decode() if have_queries else "")
-    at = np.array([*numbers, *([] if problem else [len(lines)])], np.int64)
-    columns = pa.array(queries, pa.string()), pa.nulls(len(queries), pa.string()), pa.array(values, pa.float64())
-    table = id_table(*columns) if values else ROWS.empty_table()
-    return FilePart(table, len(lines), at, problem, counted="document", total=len(values), has_fields=False)
-
-
-def _problem(line: bytes, cells: list[bytes], have_queries: bool) -> str:
-    """Return the error in a line; empty if there is none."""
-    if len(line) > LINE:
-        return f"is longer than {LINE:,} bytes; give each document a line of its own"
-    for mark, words in NO_TEXT.items():
-        if mark in line and mark in line.removesuffix(b"\r"):
-            return words
-    if have_queries and (len(cells) < 2 or not cells[1].startswith(b"qid:") or cells[1] == b"qid:"):
-        return f"{shown_cell(line)} has no qid after the label; a line is such as {EXAMPLE}"
-    if not have_queries and len(cells) > 1:
-        return f"{shown_cell(line)} is not a score alone, as the first line is"
-    name = "relevance" if have_queries else "score"
-    if not NUMBER.fullmatch(cells[0]):
-        return f"the {name} {shown_cell(cells[0])} is not a number"
-    if not math.isfinite(float(cells[0].partition(b"(")[0])):
-        return f"the {name} {shown_cell(cells[0])} is not finite"
-    try:
-        cells[have_queries].decode()
-    except UnicodeDecodeError:
-        return f"query {shown_cell(cells[1][4:])} is not text in UTF-8; save the file in UTF-8"
-    return ""
+def no_row(line: bytes, kind: str) -> str:
+    """Return the error in a line that is no row."""
+    fault = f"has no qid after the label; a line is such as {EXAMPLE}"
+    return f"{shown_cell(line)} {fault if kind == 'qrels' else 'is not a score alone, as the first line is'}"

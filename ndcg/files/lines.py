@@ -3,7 +3,7 @@
 import csv
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
@@ -24,6 +24,7 @@ from .content import (
     CHUNK,
     LINE,
     NO_TEXT,
+    NOT_UTF_8,
     NUMBER,
     ROWS,
     VALUE,
@@ -32,24 +33,24 @@ from .content import (
     ReadRequest,
     check_header,
     delimiter_of,
+    fault_of,
     faulty_rows,
     id_table,
     line_chunks,
-    not_a_label,
     numerals,
     parts_in_threads,
     shown_cell,
 )
-from .letor import from_rows, is_row
+from .letor import as_qrels, is_row, no_row
 
 SAMPLE = 100  # lines
 FINITE = re.compile(rb"[+-]?[0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
-DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 FIRST_LINE = re.compile(rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*+([ \t\r]*[^ \t\r\n#][^\n]*)\n?")
 TIME = re.compile(rb"[0-9]{9,}(?:\.0*)?")  # in seconds since 1970, from 1973 on, or in smaller units
 RATINGS = "give ratings as CSV or TSV with a first line that names the columns, such as user_id,item_id,rating,time"
 CELL = r'[{1}]*+(?:("(?:[^"\n]|"")*+")[{1}]*+(?=[{0}\n]|\Z)|([^{0}\n]*+))([{0}\n]|\Z)'  # including its end
 FLAG = re.compile(rb"(?i)\b(?:true|false)\b")
+COMMENT = re.compile(rb"#[^\n]*")
 EXTRA = re.compile(rb"(?m)^((?:[^ \n]+ ){5}[^ \n]+) .*$")  # the text after the tag of a run
 
 
@@ -60,6 +61,7 @@ class _Layout(NamedTuple):
     names: Sequence[str]
     delimiter: str
     at: Sequence[int]
+    is_letor: bool = False  # whether rows of LETOR, or scores, are to be written in this layout
 
     @property
     def words(self) -> str:
@@ -89,6 +91,7 @@ QRELS = _Layout("qrels", ("query", "iteration", "document", "relevance"), " ", (
 PLAIN_QRELS = _Layout("qrels", ("query", "document", "relevance"), " ", (0, 1, 2))
 PAIRS = _Layout("exclude", ("query", "document"), " ", (0, 1))
 OTHER_SIDE = {len(QRELS.names): (RUN,), len(RUN.names): (QRELS, PLAIN_QRELS)}  # layouts by the number of columns
+LETOR = {kind: _Layout(kind, PLAIN_QRELS.names, " ", (0, 1, 2), is_letor=True) for kind in ("run", "qrels")}
 LAYOUTS = {"run": (RUN,), "qrels": (QRELS, PLAIN_QRELS), "exclude": (PAIRS,)}
 
 
@@ -111,9 +114,6 @@ def from_lines(
     for chunk in chunks:
         head += chunk
         if first := FIRST_LINE.match(head):
-            if is_row(first[1].removesuffix(b"\r"), request.names.kind):
-                scored = from_rows(chain([head], chunks), request.names.kind)
-                return "line {}", chain([FilePart(ROWS.empty_table(), 1)], scored)
             layout = _layout(first[1].removesuffix(b"\r"), head[first.end() :], path, request)
             notice = _refuse_unlikely(head[first.start(1) :].split(b"\n", SAMPLE)[:SAMPLE], layout, request)
             if layout.delimiter != " ":
@@ -143,6 +143,8 @@ def _layout(line: bytes, rows: bytes, path: str, request: ReadRequest) -> _Layou
     kind = request.names.kind
     if any(mark in line for mark in NO_TEXT):  # the line itself is rejected later, not its columns
         return LAYOUTS[kind][0]
+    if is_row(line, kind):
+        return LETOR[kind]
     cells = _cells_of_trec(line)
     has_commas = len(cells) > 1 and all(cell.endswith(b",") for cell in cells[:-1])
     fitting = [layout for layout in LAYOUTS[kind] if not has_commas and layout.fits(cells)]
@@ -164,11 +166,7 @@ def _layout(line: bytes, rows: bytes, path: str, request: ReadRequest) -> _Layou
         check_header(names, request)
 
         def cells_of(of: Sequence[str]) -> Iterator[list[str]]:
-            at = [names.index(name) for name in of]
-            for row in rows.decode("utf-8", "replace").splitlines():
-                with suppress(csv.Error, IndexError):  # parsing raises the error
-                    found = _cells(row, delimiter)
-                    yield [found[each] for each in at]
+            return _first_cells(rows.splitlines(), delimiter, [names.index(name) for name in of])
 
         return _Layout(kind, names, delimiter, chosen_columns(names, request.names, cells_of))
     return fitting[0] if fitting else LAYOUTS[kind][0]
@@ -228,16 +226,18 @@ def _check_ranks(rows: Sequence[Sequence[bytes]], score_order: str) -> str:
     return ""
 
 
-def _values_of(rows: Sequence[bytes], layout: _Layout) -> Iterator[str]:
-    """Yield the values of the first rows, as far as they can be read."""
-    for row in rows[:SAMPLE]:
-        text = row.decode("utf-8", "replace")
-        with suppress(csv.Error, IndexError):
-            yield (text.split(" ") if layout.delimiter == " " else _cells(text, layout.delimiter))[layout.at[2]]
+def _first_cells(rows: Iterable[bytes], delimiter: str, at: Sequence[int]) -> Iterator[list[str]]:
+    """Yield the cells of the first rows in some columns, as far as they can be read."""
+    for row in rows:
+        with suppress(csv.Error, IndexError):  # parsing raises the error
+            cells = _cells(row.decode("utf-8", "replace"), delimiter)
+            yield [cells[each] for each in at]
 
 
 def _cells(row: str, delimiter: str) -> list[str]:
-    """Return the cells of a row of CSV or TSV, without the spaces around them."""
+    """Return the cells of a row, of CSV or TSV without the spaces around them."""
+    if delimiter == " ":
+        return row.split(" ")
     return [cell.strip(" \t") for cell in next(csv.reader([row], delimiter=delimiter, skipinitialspace=True))]
 
 
@@ -257,7 +257,8 @@ def _parse_lines(chunk: bytes, layout: _Layout, labels: Labels | None) -> FilePa
     if faults.any():
         row = int(faults.argmax())
         table, problem = table[:row], _problem((rows or text.split(b"\n"))[row:], layout, labels)
-    return FilePart(table, span, numbers, problem, has_fields=layout.delimiter != " ")
+    counted, has_fields = "document" * layout.is_letor, layout.delimiter != " "
+    return FilePart(table, span, numbers, problem, counted=counted, total=len(table), has_fields=has_fields)
 
 
 def _plain_lines(text: bytes, layout: _Layout) -> tuple[bytes, int, NDArray[np.int64] | None, str]:
@@ -283,6 +284,8 @@ def _plain_lines(text: bytes, layout: _Layout) -> tuple[bytes, int, NDArray[np.i
         start = end + 1
     span = int(np.count_nonzero(np.frombuffer(text, np.uint8) == ord("\n")))  # faster than bytes.count
     span += text != b"" and not text.endswith(b"\n")
+    if layout.is_letor and b"#" in text:
+        text = COMMENT.sub(b"", text)
     irregular = True
     if spaced:
         white = np.frombuffer(text, np.uint8) <= ord(" ")
@@ -306,6 +309,10 @@ def _parse_rows(text: bytes, layout: _Layout, labels: Labels | None) -> pa.Table
     """Return rows as a table."""
     if not text:
         return ROWS.empty_table()
+    if layout.is_letor:
+        if (written := as_qrels(text, layout.kind)) is None:
+            raise pa.ArrowInvalid("a line is no row")
+        text = written
     if text.startswith(BYTE_ORDER_MARK):
         text = BYTE_ORDER_MARK + text  # Arrow removes a byte order mark, even in the middle of a file
     is_padded = layout.delimiter != " " and any(mark.encode() in text for mark in layout.padding)
@@ -342,11 +349,7 @@ def _read_cells(
     )
     query, document, *value = table.columns
     if value and type_of_value == pa.string():
-        (cells,) = value
-        if labels is not None:
-            cells = numerals(cells, labels)
-        for flag, number in (("(?i)^[ \\t]*true[ \\t]*$", "1"), ("(?i)^[ \\t]*false[ \\t]*$", "0")):
-            cells = pc.replace_substring_regex(cells, flag, number)
+        cells = numerals(value[0], labels or Labels(()))
         value = [pc.if_else(pc.equal(cells, ""), None, cells).cast(pa.float64())]
     if is_padded:
         query, document = (pc.utf8_trim(ids, characters=layout.padding) for ids in (query, document))
@@ -379,8 +382,11 @@ def _parseable(rows: list[bytes], layout: _Layout, labels: Labels | None) -> pa.
 
 def _problem(rows: Sequence[bytes], layout: _Layout, labels: Labels | None) -> str:
     """Return the error in the first of these rows, which cannot be parsed."""
-    row = rows[0]
-    text = row.decode("utf-8", "surrogateescape")
+    if layout.is_letor:
+        if as_qrels(rows[0], layout.kind) is None:
+            return no_row(rows[0], layout.kind)
+        rows = list(filter(None, (as_qrels(each, layout.kind) for each in rows[:SAMPLE])))
+    text = rows[0].decode("utf-8", "surrogateescape")
     cells = text.split(layout.delimiter)
     if layout.delimiter != " " and '"' in text:
         if text.count('"') % 2:
@@ -388,7 +394,7 @@ def _problem(rows: Sequence[bytes], layout: _Layout, labels: Labels | None) -> s
         cells = _cells(text, layout.delimiter)
     if len(cells) != len(layout.names):
         if any("\udc80" <= each <= "\udcff" for each in text):  # such as a picture
-            return "is not text in UTF-8; save the file in UTF-8"
+            return NOT_UTF_8
         asked = mark("swapped", said="; are the run and the qrels swapped?")
         swapped = asked if layout in OTHER_SIDE.get(len(cells), ()) else ""
         hint = f"; {RATINGS}" if "::" in text else swapped  # MovieLens separates ratings by ::
@@ -399,13 +405,10 @@ def _problem(rows: Sequence[bytes], layout: _Layout, labels: Labels | None) -> s
         try:
             cells[at].encode()
         except UnicodeEncodeError:
-            return f"{name} {shown_cell(cells[at])} is not text in UTF-8; save the file in UTF-8"
+            return f"{name} {shown_cell(cells[at])} {NOT_UTF_8}"
     value = cells[layout.at[2]]
-    fault = (
-        "is not finite" if NUMBER.fullmatch(value.strip(" ").encode("utf-8", "surrogateescape")) else "is not a number"
-    )
-    if DECIMAL_COMMA.fullmatch(value.strip(" ")):
-        fault = "has a decimal comma; write a point"
-    elif layout.kind == "qrels" and fault == "is not a number":
-        fault = not_a_label(value.strip(" "), _values_of(rows, layout), labels)
+    fault = "is not finite"
+    if not NUMBER.fullmatch(value.strip(" ").encode("utf-8", "surrogateescape")):
+        seen = chain.from_iterable(_first_cells(rows[:SAMPLE], layout.delimiter, layout.at[2:]))
+        fault = fault_of(value.strip(" "), layout.kind, labels, seen)
     return f"the {VALUE[layout.kind]} {shown_cell(value)} {fault}"

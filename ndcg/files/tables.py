@@ -30,10 +30,10 @@ from .content import (
     Limits,
     ReadRequest,
     SavedResultError,
+    fault_of,
     faulty_rows,
     id_table,
     line_chunks,
-    not_a_label,
     numerals,
     parse_json,
     parts_in_threads,
@@ -199,13 +199,9 @@ def _parse_json_lines(text: bytes, reading: _JsonReader) -> FilePart:
             text.decode()
             parsed = arrow_json.read_json(pa.BufferReader(text), read_options=block, parse_options=how)
             table = id_table(*(parsed[name].combine_chunks() for name in reading.columns))
-            exact = pc.max(pc.abs(table["value"])).as_py()
-            if (
-                len(table) == len(lines)
-                and not faulty_rows(table).any()
-                and not table["value"].null_count
-                and exact < 2**53
-            ):
+            value = table["value"]
+            is_plain = len(value) == len(lines) and not value.null_count and not faulty_rows(table).any()
+            if is_plain and pc.max(pc.abs(value)).as_py() < 2**53:
                 return FilePart(table, len(lines))
         except (pa.ArrowInvalid, UnicodeError):
             pass  # reading the lines one by one raises the error
@@ -258,23 +254,10 @@ def _json_part(
     texts = pc.dictionary_encode(_texts(queries))
     query = pa.DictionaryArray.from_arrays(texts.indices.take(pa.array(rows)), texts.dictionary)
     table = id_table(query, _texts(documents), _numbers(cells))
-    return _checked(
-        FilePart(
-            table,
-            span,
-            numbers,
-            problem,
-            reading.hits.warning,
-            lists,
-            "query" * are_counted,
-            len(queries),
-            bool(reading.columns) or reading.hits.have_fields,
-            in_place_of_ids,
-        ),
-        lambda row: (queries[rows[row]], documents[row], cells[row]),
-        reading.names,
-        cells,
-    )
+    counted, has_fields = "query" * are_counted, bool(reading.columns) or reading.hits.have_fields
+    about = lists, counted, len(queries), has_fields, in_place_of_ids
+    part = FilePart(table, span, numbers, problem, reading.hits.warning, *about)
+    return _checked(part, lambda row: (queries[rows[row]], documents[row], cells[row]), reading.names, cells)
 
 
 def _texts(ids: list[Any]) -> pa.StringArray:
@@ -435,19 +418,16 @@ def _checked(part: FilePart, cells: Callable[[int], Sequence[Any]], names: Names
     if not faults.any():
         return part
     row = int(faults.argmax())
-    query, document, *values = cells(row)
-    ids, value = (query, document), values[0] if values else None
-    for name, cell in zip(("query", "document"), ids, strict=True):
+    return part._replace(table=part.table[:row], problem=_problem_in(cells(row), names, seen))
+
+
+def _problem_in(cells: Sequence[Any], names: Names, seen: Iterable[Any]) -> str:
+    """Return the error in the cells of a row."""
+    query, document, value = (*cells, None)[:3]
+    for name, cell in (("query", query), ("document", document)):
         if cell is None or cell == "":
-            return part._replace(table=part.table[:row], problem=f"has no {name}; give each row its id")
+            return f"has no {name}; give each row its id"
         if not _is_id(cell):
-            problem = f"the {name} {shown_cell(cell)} {NO_ID}"
-            return part._replace(table=part.table[:row], problem=problem)
-    fault = "is not a number"
-    if isinstance(value, (int, float)):
-        fault = "is not finite" if value - value != 0 else "has more digits than float64 holds"
-    elif isinstance(value, str) and names.kind == "qrels":
-        fault = not_a_label(value, seen, names.labels)
-    of = f"document {shown_cell(ids[1])} of query {shown_cell(ids[0])}"
-    problem = f"the {VALUE[names.kind]} {shown_cell(value)} of {of} {fault}"
-    return part._replace(table=part.table[:row], problem=problem)
+            return f"the {name} {shown_cell(cell)} {NO_ID}"
+    of = f"document {shown_cell(document)} of query {shown_cell(query)}"
+    return f"the {VALUE[names.kind]} {shown_cell(value)} of {of} {fault_of(value, names.kind, names.labels, seen)}"

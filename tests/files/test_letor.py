@@ -57,6 +57,13 @@ def test_a_row_without_a_score_was_not_retrieved(write: Write) -> None:
         assert compute(predictions=scores, references=path, **how) == compute(predictions=run, references=LABELS, **how)
 
 
+def test_the_relevance_may_be_a_label(write: Write) -> None:
+    path, gain = write("good qid:1 1:.3\nbad qid:1 1:.5 # d\n\nbad qid:2\n"), {"good": 1, "bad": 0}
+    assert read_qrels(path, gain=gain) == {"1": {"0": "good", "1": "bad"}, "2": {"2": "bad"}}
+    with pytest.raises(ValueError, match=r"line 1: the relevance 'good' is not a number; for labels, give the gain"):
+        read_qrels(path)
+
+
 def test_rows_without_ids_keep_their_order_where_ids_would_break_ties(write: Write) -> None:
     path = write("".join(f"{row == 10:d} qid:1\n" for row in range(12)), "train.letor")
     found = compute(predictions=[0.5] * 12, references=path, ties="docid")
@@ -76,6 +83,8 @@ def test_rows_of_many_chunks_are_counted_together(write: Write) -> None:
 FAULTY_ROWS = {
     "2 qid:10 1:1\n1 1:1\n": "line 2: '1 1:1' has no qid after the label; a line is such as 2 qid:10 1:0.3 2:1",
     "2 qid:10 1:1\n\nx qid:10 1:1\n": "line 3: the relevance 'x' is not a number",
+    "2 qid:10 1:1\n0,5 qid:10 1:1\n": "line 2: the relevance '0,5' has a decimal comma; write a point",
+    "2 qid:10 1:1\n#\0\n": "line 2: holds a NUL byte",
     "2 qid:10 1:1\nnan qid:10 1:1\n": "line 2: the relevance 'nan' is not finite",
     "2 qid:10 1:1\n1 qid: 1:1\n": "line 2: '1 qid: 1:1' has no qid after the label",
     "2 qid:10 1:1\n1 qid:\udcff 1:1\n": "line 2: query '\ufffd' is not text in UTF-8",
