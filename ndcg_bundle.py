@@ -8972,7 +8972,7 @@ def read_columns(
     with naming_file(path), _opened(path, limits) as file, ThreadPoolExecutor(pa.cpu_count()) as pool:
         unit, found = _file_parts(file, path, request, pool)
         rows = 0
-        for part in _with_ids(_each_query_once(found, unit)):
+        for part in _in_sequence(found, unit):
             parts.append(part)
             rows += len(part.table)
             limits.check("rows", rows)
@@ -9069,44 +9069,33 @@ def _mapping(columns: Columns) -> dict[str, dict[str, Any]]:
     }
 
 
-def _with_ids(parts: Iterator[FilePart]) -> Iterator[FilePart]:
-    """Yield the parts with the ids that their file lacks, numbers from 0 over all parts, or with an error.
+def _in_sequence(parts: Iterator[FilePart], unit: str) -> Iterator[FilePart]:
+    """Yield the parts, with numbers from 0 over all parts as the ids that their file lacks, or with an error.
 
-    Either all queries have ids, or none has.
+    Either all queries have ids, or none has; no query has its documents in two lists.
     """
-    before, counted = 0, None
-    for part in parts:
-        if not part.total and not len(part.table):
-            yield part
-            continue
-        counted = part.counted if counted is None else counted
-        if part.counted != counted:
-            part = part._replace(table=part.table[:0], problem=OTHERS_NAMED if part.counted else OTHERS_UNNAMED)
-        elif counted:
-            at = np.arange(part.total)
-            if counted == "query":
-                at = part.table["query"].cast(pa.string()).cast(pa.int64()).to_numpy()
-            field, names = part.table.schema.field(counted), part.table.column_names
-            column = pa.array(at + before).cast(pa.string()).cast(field.type)
-            part = part._replace(table=part.table.set_column(names.index(counted), field, column))
-        before += part.total
-        yield part
-
-
-def _each_query_once(parts: Iterator[FilePart], unit: str) -> Iterator[FilePart]:
-    """Yield the parts, with an error for a query whose documents are in two lists."""
     first: dict[str, int] = {}
-    before = 0
+    before, ids, counted = 0, 0, None
     for part in parts:
         for query, number in part.lists:
             if query in first:
                 there, here = (unit.format(each) for each in (first[query], before + number))
                 again = f"is in {there} already" if there != here else "is there twice"
-                raise ValueError(
-                    ": ".join(filter(None, [here, f"query {shown_cell(query)} {again}; give each query once"]))
-                )
+                problem = f"query {shown_cell(query)} {again}; give each query once"
+                raise ValueError(f"{here}: {problem}" if here else problem)
             first[query] = before + number
-        before += part.span
+        if part.total or len(part.table):
+            counted = part.counted if counted is None else counted
+        if (part.total or len(part.table)) and part.counted != counted:
+            part = part._replace(table=part.table[:0], problem=OTHERS_NAMED if part.counted else OTHERS_UNNAMED)
+        elif part.total and counted:
+            at = np.arange(part.total)
+            if counted == "query":
+                at = part.table["query"].cast(pa.string()).cast(pa.int64()).to_numpy()
+            field, names = part.table.schema.field(counted), part.table.column_names
+            column = pa.array(at + ids).cast(pa.string()).cast(field.type)
+            part = part._replace(table=part.table.set_column(names.index(counted), field, column))
+        before, ids = before + part.span, ids + part.total
         yield part
 
 
