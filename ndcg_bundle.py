@@ -39,7 +39,7 @@ from importlib import import_module
 from itertools import chain, combinations, compress, count, cycle, filterfalse, groupby, islice, pairwise, permutations, product, repeat
 from numbers import Integral, Real
 from numpy.typing import NDArray
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from pathlib import Path
 from types import NoneType, SimpleNamespace
 from typing import Any, BinaryIO, Generic, Literal, NamedTuple, SupportsIndex, TYPE_CHECKING, TypeVar, TypedDict, Unpack
@@ -2545,375 +2545,17 @@ def markdown_text(text: str) -> str:
     return " ".join(escaped.split())
 
 
-# ndcg/inputs/fields.py: The names of fields: those that are known, and those that `fields=` gives.
-
-Possible = Mapping[str, tuple[str, ...]]  # the names that each field may have
-
-# The first name that is present is used. Ids come before fields that may be text, judgments before possible scores.
-# fmt: off
-IDS = {
-    "query": (
-        "query_id", "qid", "topic_id", "question_id", "user_id", "customer_id", "session_id", "query", "topic",
-        "question", "user", "uid",
-    ),
-    "document": (
-        "document_id", "doc_id", "docno", "corpus_id", "pid", "passage_id", "chunk_id", "article_id", "item_id", "iid",
-        "movie_id", "product_id", "document", "item",
-    ),
-}
-IDS_OF_HITS = {
-    "query": (*IDS["query"], "id"),
-    "document": ("id", *IDS["document"], "node_id", "uuid", "object_id", "file_id"),
-}
-# Fields that may name queries or documents in two ways: users have several queries, and documents several chunks.
-ALTERNATIVES = {
-    "query": ("user_id", "customer_id", "session_id", "query", "topic", "user", "uid"),
-    "document": tuple(name for name in IDS["document"] if name not in ("document", "item")),
-}
-LOWEST_FIRST = ("rank", "position", "distance", "dist", "loss")  # of which the lowest is best
-VALUES_OF_ROWS = {
-    "run": ("score", "prediction", "est", "sim", "similarity", "relevance_score"),
-    "qrels": (
-        "relevance", "rel", "reference", "label", "grade", "judgment", "judgement", "verdict", "relevance_label",
-        "relevance_grade", "rating", "r_ui", "relevant", "is_relevant", "weight", "score",
-    ),
-    "exclude": (),
-}
-VALUES_OF_HITS = {
-    "run": (*VALUES_OF_ROWS["run"], "_rankingscore", "@search.score", "certainty"),
-    "qrels": ("has_answer", *VALUES_OF_ROWS["qrels"]),
-    "exclude": (),
-}
-# fmt: on
-OF_DOCUMENT = {"run": "score", "qrels": "relevance"}  # the field of the value of a document
-ROLES = ("query", "document", "score", "relevance")
-RECBOLE = re.compile(r":(token|float)(_seq)?$")  # the types that RecBole writes after the names of columns
-INDEX = re.compile(r"(?:unnamed: \d+|index)?$|__", re.IGNORECASE)  # the rows' own names in tables of pandas
-# what judges and annotators write in place of a grade
-JUDGED = re.compile(
-    r"(?i)\s*(?:(?:not|non|partially|partly|somewhat|highly|fully|very|perfectly|marginally)[ _-]?)*(?:ir)?relevant\s*|"
-    r"\s*(?:yes|no|true|false|good|bad|fair|excellent|perfect|poor|correct|incorrect|pass|fail)\s*"
-)
-
-LONGEST_WORD = 40  # of a judge, in characters
-# how the name of a judge's word ends, and what any name in the way to a grade holds
-VERDICTS = ("verdict", "judgment", "judgement", "relevance", "grade", "rating", "vote", "decision")
-JUDGING = re.compile(
-    "|".join((*VERDICTS, "judg", "stars", "assess", "opinion", "score", "relevan", "review", "feedback", "label"))
-)
-
-
-class UnknownColumnError(InputError):
-    """A table has no column with a known name for "query", "document", "score" or "relevance"."""
-
-    def __init__(self, columns: Sequence[str], problem: str, others: Sequence[str] = ()) -> None:
-        super().__init__(problem)
-        self.columns = columns  # the fields without a column
-        self.others = others  # the columns that are no known fields
-
-    def with_hint(self, more: str = "") -> "UnknownColumnError":
-        """Return the error with the argument that names the columns, and with more."""
-        only = self.others[0] if len(self.columns) == len(self.others) == 1 else "..."
-        if self.columns:
-            self.hint = f"or give their names, {mark('fields', dict.fromkeys(self.columns, only))}"
-        self.hint = "; ".join(filter(None, [self.hint, more]))
-        return self
-
-
-@lru_cache(1 << 12)
-def plain_name(name: str) -> str:
-    """Return a name in the spelling in which names are compared.
-
-    >>> plain_name("Query-ID"), plain_name("queryId"), plain_name("query_id:token")
-    ('queryid', 'queryid', 'queryid')
-    """
-    name = RECBOLE.sub("", name.strip()) if ":" in name else name
-    return name.lower().replace("_", "").replace("-", "").replace(" ", "")
-
-
-PLAIN = {
-    name: plain_name(name)
-    for names in (IDS_OF_HITS, VALUES_OF_HITS, {"": LOWEST_FIRST})
-    for each in names.values()
-    for name in each
-}
-COLUMNS_OF_ROWS = {PLAIN[name] for names in (*IDS.values(), *VALUES_OF_ROWS.values(), LOWEST_FIRST) for name in names}
-
-
-@dataclass(frozen=True)
-class Names:
-    """The names that the fields of one side may have."""
-
-    kind: str  # "run", "qrels" or "exclude"
-    given: Mapping[str, Any]  # the names that `fields` gives, by field; None for a field that is not there
-    score_order: str = "descending"
-    labels: Labels | None = None  # what the relevances may be in place of numbers
-    # of a document that a run lists several times, its best row is kept, the first or the last of equal scores; None:
-    # an error
-    keep: str | None = None
-
-    @property
-    def ascending(self) -> bool:
-        """Whether the lowest score is best."""
-        return self.score_order == "ascending" and self.kind == "run"
-
-    @property
-    def value(self) -> str:
-        """The field of the value of a document, "score" or "relevance"; empty for documents to exclude."""
-        return OF_DOCUMENT.get(self.kind, "")
-
-    @property
-    def has_no_value(self) -> bool:
-        """Whether `fields` says that documents have no value."""
-        return self.value in self.given and self.given[self.value] is None
-
-    @cached_property
-    def columns(self) -> Possible:
-        """The names that the columns of a table may have."""
-        return self._possible(IDS, VALUES_OF_ROWS)
-
-    @cached_property
-    def of_hits(self) -> Possible:
-        """The names that the fields of a hit, and of an object with the hits of a query, may have."""
-        return self._possible(IDS_OF_HITS, VALUES_OF_HITS)
-
-    def _possible(self, ids: Possible, values: Possible) -> Possible:
-        possible = dict(ids)
-        if self.value and not self.has_no_value:
-            possible[self.value] = (*LOWEST_FIRST, *values[self.kind]) if self.ascending else values[self.kind]
-        for field, names in self.given.items():
-            if field in possible:
-                possible[field] = () if names is None else names
-        return possible
-
-    def call(self, name: str | None) -> str:
-        """Return the argument that names the value of a document, as it is written in a call.
-
-        >>> print(InputError(Names("qrels", {}).call("stars")))
-        fields={'relevance': 'stars'}
-        """
-        return mark("fields", {self.value: name})
-
-
-def check_fields(fields: Any) -> dict[str, tuple[str | None, str | None]]:
-    """Return `fields` as the name of each field in the run and in the qrels; None for a field that is not there.
-
-    >>> check_fields({"document": ("docno", "pid"), "relevance": None})
-    {'document': ('docno', 'pid'), 'relevance': (None, None)}
-
-    Raises:
-        ValueError: it is not a mapping, a field is unknown, or a name is not text.
-    """
-    if fields is None:
-        return {}
-    if not isinstance(fields, Mapping):
-        raise ValueError(f"fields must map {', '.join(ROLES)} to names of fields; got {shown(fields)}")
-    found: dict[str, tuple[str | None, str | None]] = {}
-    for field, name in fields.items():
-        if field not in ROLES:
-            near = nearest(str(field), ROLES)
-            hint = f"; did you mean {near!r}?" if near else f"; the fields are {', '.join(ROLES)}"
-            raise ValueError(f"fields: {shown(field)} is not a field{hint}")
-        is_pair = isinstance(name, (list, tuple)) and len(name) == 2 and field in ("query", "document")
-        pair = tuple(name) if is_pair else (name, name)
-        if not all(each is None or (isinstance(each, str) and each) for each in pair):
-            pairs = ", a pair of names (in the run, in the qrels)" if field in ("query", "document") else ""
-            problem = f"must be the name of a field{pairs} or None; got {shown(name)}"
-            raise InputError(f"{mark('fields', after=': ')}{mark(field)} {problem}")
-        if field == "document" and None in pair:
-            problem = f"{mark(field)} must be the name of a field, since each document has an id; got None"
-            raise InputError(f"{mark('fields', after=': ')}{problem}")
-        found[field] = (pair[0], pair[1])
-    return found
-
-
-def names_of_side(
-    kind: str,
-    fields: Any = None,
-    score_order: str = "descending",
-    labels: Labels | None = None,
-    keep: str | None = None,
-) -> Names:
-    """Return the names that the fields of one side may have, with the ones that `fields` gives for it."""
-    if fields is None and labels is None and keep is None:
-        return _known_names(kind, score_order)
-    given: dict[str, Any] = {}
-    for field, (of_run, of_qrels) in check_fields(fields).items():
-        those = {"run": (of_run,), "qrels": (of_qrels,), "exclude": (of_qrels, of_run)}[kind]
-        known = IDS.get(field, ()) if kind == "exclude" else ()
-        given[field] = None if None in those else tuple(dict.fromkeys((*those, *known)))
-    names = Names(kind, given, score_order, labels if kind == "qrels" else None, keep if kind == "run" else None)
-    if names.value == "score" and score_order == "descending":
-        for name in given.get("score") or ():
-            refuse_lowest_first(name)
-    return names
-
-
-@cache
-def _known_names(kind: str, score_order: str) -> Names:
-    """Return the names that are known without `fields`, looked up once."""
-    return Names(kind, {}, score_order)
-
-
-def with_names_of_columns(fields: Any, **given: Any) -> Any:
-    """Return `fields` with the names that other arguments give, such as `query_ids="reader"` beside two tables."""
-    named = {field: name for field, name in given.items() if isinstance(name, str)}
-    return {**named, **(fields or {})} if named and isinstance(fields, (Mapping, NoneType)) else fields
-
-
-def refuse_lowest_first(name: Any, argument: str = "") -> None:
-    """Raise an error for a column of scores whose name says that the lowest is best, such as "distance"."""
-    plain = plain_name(name) if isinstance(name, str) else ""
-    if plain in LOWEST_FIRST or "distance" in plain:
-        hint = f"give {mark('score_order', 'ascending')}, or another name if the highest is best"
-        raise InputError(f"the column {name!r} is best where it is lowest", argument, hint=hint)
-
-
-def spelled(names: Iterable[Any], possible: Iterable[str]) -> list[Any]:
-    """Return those of the names that are possible ones, in the order of these.
-
-    >>> spelled(["docId", "Query-ID", "score"], ["query_id", "doc_id"])
-    ['Query-ID', 'docId']
-    """
-    own: dict[str, Any] = {}
-    for name in names:
-        if isinstance(name, str):
-            own.setdefault(plain_name(name), name)
-    found = (own.get(PLAIN.get(each) or plain_name(each)) for each in possible)
-    return list(dict.fromkeys(each for each in found if each is not None))
-
-
-def is_last_resort(names: Iterable[Any], possible: Iterable[str]) -> bool:
-    """Return whether the only known relevance is a score or a weight, which may be those of a model."""
-    return {plain_name(name) for name in spelled(names, possible)} in ({"score"}, {"weight"}, {"score", "weight"})
-
-
-def could_be_value(value: Any) -> bool:
-    """Return whether a value could be a score or a relevance: a number, a flag, their text, a judge's word, or None.
-
-    >>> [could_be_value(each) for each in (2, False, None, "1.0", "not relevant", "a title")]
-    [True, True, True, True, True, False]
-    """
-    if isinstance(value, str):
-        if len(value) > LONGEST_WORD:
-            return False
-        if JUDGED.fullmatch(value):
-            return True
-        try:
-            float(value)
-        except ValueError:
-            return False
-        return True
-    return value is None or isinstance(value, (Real, Decimal, np.bool_)) or getattr(value, "ndim", None) == 0
-
-
-UNRELATED = (  # fields that are neither ids nor values, although they may hold numbers
-    *("version", "page", "page_number", "page_label", "total_pages", "year", "date", "time", "timestamp", "ts"),
-    *("index", "idx", "chunk", "chunk_index", "iter", "iteration", "start", "end", "start_char", "end_char", "length"),
-    *("tokens", "lang", "language", "title", "text", "content", "body", "name", "url", "source", "path", "author"),
-    *("annotator", "level_0", "price", "start_index"),
-)
-ROLE_NAMES = {plain_name(name) for names in (*IDS_OF_HITS.values(), LOWEST_FIRST, UNRELATED) for name in names}
-
-
-def unknown_values(names: Iterable[Any], value_of: Any) -> list[str]:
-    """Return the names, of no known meaning, under which a record or a row has what could be a score or a relevance."""
-    return [name for name in names if is_unknown(name) and could_be_value(value_of(name))]
-
-
-def is_unknown(name: Any) -> bool:
-    """Return whether a field has no known meaning: it is no id, rank or distance, no text and no index."""
-    if not isinstance(name, str) or INDEX.match(name):
-        return False
-    plain = plain_name(name)
-    return plain not in ROLE_NAMES and not plain.endswith(LOWEST_FIRST)
-
-
-def unknown_error(names: Names, unknown: Sequence[str], there: str = "its hits have") -> str:
-    """Return what an error says about fields that could be the value of a document, but have no known name."""
-    them = brief(map(shown, unknown), ", ")
-    none = "the order counts" if names.kind == "run" else "each document is relevant"
-    say = f"give {names.call(unknown[0])}, or {names.call(None)} if {none}"
-    if names.kind == "run":  # the order mostly counts, and other numbers, such as prices, are no scores
-        say = f"give {names.call(None)} if {none}, or {names.call(unknown[0])} if that is the score"
-        say += "" if names.ascending else f", with {mark('score_order', 'ascending')} if the lowest is best"
-    return f"no {names.value} under a known name, but {there} {them}; {say}"
-
-
-def for_one_side(field: str, called: str, names: Sequence[Any], kind: str) -> str:
-    """Return what an error about a name that one side lacks says if that side has a known name, and the other this one.
-
-    >>> print(InputError(for_one_side("query", "case", ["user_id", "hits"], "qrels")))
-    ; if only the run has it, give a pair, fields={'query': ('case', 'user_id')}
-    """
-    known = spelled(names, IDS_OF_HITS.get(field, ()))
-    if not known or kind == "exclude":
-        return ""
-    pair, other = ([called, known[0]], "run") if kind == "qrels" else ([known[0], called], "references")
-    have = "have" if other == "references" else "has"
-    return f"; if only the {other} {have} it, give a pair, {mark('fields', {field: tuple(pair)})}"
-
-
-def are_of_judges(names: Iterable[Any]) -> bool:
-    """Return whether one of the names has a word for judgments, such as those that lead to a grade in an object.
-
-    >>> are_of_judges(["review", "value"]), are_of_judges(["meta", "split_id"])
-    (True, False)
-    """
-    return any(JUDGING.search(plain_name(name)) for name in names if isinstance(name, str))
-
-
-class OneToOne:
-    """Tells whether two names for the same thing, such as `user_id` and `query`, group rows in the same way."""
-
-    def __init__(self) -> None:
-        self.one: dict[Any, Any] = {}
-        self.other: dict[Any, Any] = {}
-
-    def agree(self, one: Any, other: Any) -> bool:
-        """Return whether no row so far has one of the two values with another partner."""
-        return bool(self.one.setdefault(one, other) == other and self.other.setdefault(other, one) == one)
-
-
-@lru_cache(1 << 10)
-def alternatives(field: str, names: tuple[Any, ...], of_hits: bool = False) -> list[Any]:
-    """Return the names of the ids of queries, or of documents, among which none is the obvious one.
-
-    >>> alternatives("query", ("user_id", "query", "score")), alternatives("query", ("query_id", "user_id"))
-    (['user_id', 'query'], [])
-    >>> alternatives("document", ("id", "doc_id"), of_hits=True)  # a chunk and its document
-    ['id', 'doc_id']
-    """
-    found = spelled(names, IDS_OF_HITS[field] if of_hits else IDS[field])
-    several = spelled(found, ("id", *ALTERNATIVES[field]) if of_hits else ALTERNATIVES[field])
-    return several if len(several) > 1 and several[0] == found[0] else []
-
-
-def ambiguous(field: str, one: str, other: str) -> str:
-    """Return what an error says about two names for the query, or the document, of a row."""
-    noun = {"query": "queries", "document": "documents"}[field]
-    call = mark("fields", {field: one}, {field: other})
-    return f"{shown(one)} and {shown(other)} name its {noun} in different ways; say which one counts, {call}"
-
-
 # ndcg/inputs/sources.py: Convert values from any library to lists, and to NumPy and Arrow arrays.
 
 ARROW = (pa.Array, pa.ChunkedArray)
 DATABASES = ("chdb", "daft", "datafusion", "duckdb", "ibis", "pyspark", "sqlframe")
-HINT = (
-    "give a pandas, Polars or Spark DataFrame, an Arrow table, a DuckDB relation, a Hugging Face Dataset, a dict of "
-    "columns, or records"
-)
 
 
-# Columns and tensors
-
-
-def settled(**arguments: Any) -> list[Any]:
-    """Convert tensors and columns of other libraries with ``plain``, each only once."""
+def settled(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return arguments, with tensors and columns of other libraries converted with ``plain``, each only once."""
     foreign = {name: values for name, values in arguments.items() if not _inputs_sources_is_plain(values)}
     if not foreign:
-        return list(arguments.values())
+        return dict(arguments)
     queries = {id(values): name for name, values in foreign.items() if is_database_query(values)}
     if len(queries) > 1:
         first, second, *_ = queries.values()
@@ -2934,7 +2576,7 @@ def settled(**arguments: Any) -> list[Any]:
     for name, values in foreign.items():
         if id(values) not in converted_by_id:
             converted_by_id[id(values)] = plain(name, values)
-    return [converted_by_id.get(id(values), values) for values in arguments.values()]
+    return {name: converted_by_id.get(id(values), values) for name, values in arguments.items()}
 
 
 def _inputs_sources_is_plain(values: Any) -> bool:
@@ -2945,18 +2587,29 @@ def _inputs_sources_is_plain(values: Any) -> bool:
 
 def is_database_query(values: Any) -> bool:
     """Return whether reading a value runs or consumes a query, so that its rows have no fixed order."""
-    runs = _library(values).lstrip("_") in DATABASES and hasattr(values, "__arrow_c_stream__")
+    runs = library_of(values).lstrip("_") in DATABASES and hasattr(values, "__arrow_c_stream__")
     return runs or isinstance(values, pa.RecordBatchReader)
 
 
-def _library(values: Any) -> str:
+def library_of(values: Any) -> str:
     """Return the name of the library that defines the type of a value."""
     return type(values).__module__.partition(".")[0]
 
 
+def is_spark(values: Any) -> bool:
+    """Return whether a value is a Spark DataFrame, classic or Connect."""
+    return hasattr(values, "mapInArrow") and library_of(values) == "pyspark"
+
+
+def listed(side: Any) -> Any:
+    """Return a generator as a list; other values unchanged."""
+    is_read_once = isinstance(side, Iterator) and not isinstance(side, io.IOBase) and not is_database_query(side)
+    return list(side) if is_read_once else side
+
+
 def is_sparse(values: Any) -> bool:
     """Return whether it is a sparse matrix or array of SciPy."""
-    return hasattr(values, "tocsr") and _library(values) == "scipy"
+    return hasattr(values, "tocsr") and library_of(values) == "scipy"
 
 
 def _rows_of_sparse(values: Any) -> Any:
@@ -2972,7 +2625,7 @@ def _rows_of_sparse(values: Any) -> Any:
 
 def _has_index(values: Any) -> bool:
     """Return whether the rows of a value have an index, as in pandas."""
-    return _library(values) == "pandas" and hasattr(getattr(values, "index", None), "equals")
+    return library_of(values) == "pandas" and hasattr(getattr(values, "index", None), "equals")
 
 
 def has_labels(values: Any) -> bool:
@@ -3036,9 +2689,9 @@ def converted(values: Any) -> Any:
         return _rows_of_sparse(values)
     if isinstance(values, (np.ndarray, *ARROW, Mapping)):
         return values
-    if _library(values) == "torch" and hasattr(values, "detach"):
+    if library_of(values) == "torch" and hasattr(values, "detach"):
         return _from_torch(values)
-    if _library(values) == "cupy" and hasattr(values, "get"):
+    if library_of(values) == "cupy" and hasattr(values, "get"):
         return values.get()  # a copy to the host, which CuPy never makes by itself
     if hasattr(values, "column_names") and hasattr(values, "with_format"):  # a Dataset
         return converted(values[values.column_names[0]]) if len(values.column_names) == 1 else values
@@ -3116,150 +2769,6 @@ def _only_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if len(fields) != 1:
         return column
     return pa.chunked_array([chunk.flatten()[fields[0]] for chunk in column.chunks], column.type.field(fields[0]).type)
-
-
-# DataFrames
-
-
-def named_columns(data: Any, called: str = "data", **arguments: Any) -> list[Any]:
-    """Return arguments, with names of columns replaced by the columns of a DataFrame, if there is one.
-
-    Values that are not names are returned unchanged; `called` is the name of the DataFrame in messages.
-    """
-    if data is None:
-        return list(arguments.values())
-    names = {argument: name for argument, name in arguments.items() if isinstance(name, str)}
-    frame = _rereadable(data, called, set(names.values()))
-    columns = list(frame) if isinstance(frame, Mapping) else _names_in(frame)
-    missing = {argument: name for argument, name in names.items() if name not in columns}
-    if missing:
-        near = [nearest(name, [each for each in columns if isinstance(each, str)]) for name in missing.values()]
-        hint = "; did you mean " + ", ".join(f'"{each}"' for each in near if each) + "?" if any(near) else ""
-        lacks = f"column{'s' * (len(missing) > 1)} {', '.join(map(shown, missing.values()))}"
-        raise ValueError(f"{', '.join(missing)}: {called} has no {lacks}; it has {_listed(columns)}{hint}")
-    for argument, name in names.items():
-        if columns.count(name) > 1:
-            raise InputError(f"{called} has several columns {shown(name)}; give them names of their own", argument)
-    if not names:
-        hint = "give predictions and references as their names, which must be text"
-        raise ValueError(f"{called}: no argument names one of its columns, which are {_listed(columns)}; {hint}")
-    return [_with_name(frame[given], given) if argument in names else given for argument, given in arguments.items()]
-
-
-def _with_name(column: Any, name: str) -> Any:
-    """Return a column; one that is best where it is lowest with its name, in a table, so that it is no score."""
-    if plain_name(name) not in LOWEST_FIRST or name_of_column(column) == name:
-        return column
-    with suppress(pa.ArrowException, ValueError):
-        return pa.table({name: plain(name, column)})
-    return column
-
-
-def name_of_column(values: Any) -> Any:
-    """Return the name of a column of a DataFrame, or of a table of one column; None for other values."""
-    names = _names_in(values)
-    return names[0] if len(names) == 1 else getattr(values, "name", getattr(values, "column_name", None))
-
-
-def table_names(values: Any) -> list[Any] | None:
-    """Return the names of the columns of a table; None for other values and for a single column.
-
-    >>> table_names(pa.table({"qid": ["q"], "docno": ["d"]})), table_names([[0.5]])
-    (['qid', 'docno'], None)
-    """
-    names = _names_in(values)
-    return names if len(names) > 1 else None
-
-
-def _names_in(values: Any) -> list[Any]:
-    """Return the names of the columns of a table; none for other values."""
-    if isinstance(values, (NoneType, list, tuple, Mapping, str)):
-        return []
-    if isinstance(values, (np.ndarray, *ARROW)):
-        names: Any = _field_names(values)
-    elif hasattr(values, "collect_schema"):  # a LazyFrame
-        names = values.collect_schema().names()
-    elif isinstance(values, (pa.RecordBatchReader, pa.RecordBatch)) or _library(values) == "pyarrow":
-        names = values.schema.names if hasattr(values, "schema") else None
-    else:
-        names = getattr(values, "column_names", None) or getattr(values, "columns", None)
-    return [] if names is None or callable(names) else list(names)
-
-
-def record_names(record: Any) -> list[str]:
-    """Return the names of the fields of a record: a dict, a named tuple, a row of a database, or an object."""
-    if isinstance(record, Mapping):
-        return [name for name in record if isinstance(name, str)]
-    if isinstance(record, tuple):
-        return list(getattr(record, "_fields", ()))
-    if is_dataclass(record) and not isinstance(record, type):
-        return [field.name for field in fields(record)]
-    if hasattr(record, "__array__"):
-        return []
-    if hasattr(record, "keys") and hasattr(record, "__getitem__"):  # a row of sqlite3 and others
-        return list(record.keys())
-    return list(getattr(record, "__dict__", ()))
-
-
-def record_values(argument: str, records: Sequence[Any], name: str) -> list[Any]:
-    """Return a field of all records."""
-    has_items = isinstance(records[0], Mapping) or hasattr(records[0], "keys")
-    with suppress(KeyError, AttributeError, TypeError, IndexError):
-        return [record[name] for record in records] if has_items else [getattr(record, name) for record in records]
-    for row, record in enumerate(records):
-        if name not in record_names(record):
-            has = shown(record_names(record) or record)
-            raise InputError(f"record {row} has no {name!r}, which the first one has; it has {has}", argument)
-    raise InputError("records differ in type; give all as dicts, or all as named tuples", argument)
-
-
-def refuse_splits(argument: str, data: Any) -> None:
-    """Raise an error for a DatasetDict, which has a table for each split."""
-    if type(data).__name__ in ("DatasetDict", "IterableDatasetDict"):
-        splits = ", ".join(map(shown, data))
-        hint = f"choose a split, such as dataset[{shown(next(iter(data), 'test'))}]"
-        raise InputError(f"is a {type(data).__name__} of {splits}; {hint}", argument)
-
-
-def is_spark(data: Any) -> bool:
-    """Return whether a value is a Spark DataFrame, classic or Connect."""
-    return hasattr(data, "mapInArrow") and _library(data) == "pyspark"
-
-
-def _rereadable(data: Any, called: str, names: Collection[str]) -> Any:
-    """Return a DataFrame from which columns can be taken by name repeatedly."""
-    refuse_splits(called, data)
-    library = _library(data)
-    data = list(data) if isinstance(data, Iterator) and not is_database_query(data) else data
-    if isinstance(data, (list, tuple)) and data and (fields_of_first := record_names(data[0])):
-        return {name: record_values(called, data, name) for name in fields_of_first}
-    if is_spark(data):
-        raise ValueError(f"{called}: only compute scores a Spark DataFrame; give its rows, {called}=frame.toArrow()")
-    if isinstance(data, (Mapping, pa.Table, pa.RecordBatch)):
-        return data
-    if isinstance(data, np.ndarray) and data.dtype.names:
-        return {name: data[name] for name in data.dtype.names}
-    if isinstance(data, ARROW) and pa.types.is_struct(data.type):
-        return pa.Table.from_struct_array(data)
-    if library == "polars" and hasattr(data, "collect"):  # a LazyFrame
-        known = data.collect_schema().names()
-        return (data.select(list(names)) if names and set(names) <= set(known) else data.limit(0)).collect()
-    if library == "pyarrow" and hasattr(data, "to_table"):  # a dataset in files
-        known = data.schema.names
-        once = names and all(known.count(name) == 1 for name in names)
-        return data.to_table(columns=list(names)) if once else data.schema.empty_table()
-    if is_database_query(data):
-        return pa.table(data)
-    if isinstance(data, str) or not (hasattr(data, "columns") or hasattr(data, "column_names")):
-        raise ValueError(f"{called} must be a DataFrame with named columns; got {shown(data)}; {HINT}")
-    if not hasattr(data, "__len__"):
-        raise ValueError(f"{called}: {type(data).__name__} has no rows that can be counted; {HINT}")
-    return data
-
-
-def _listed(columns: list[Any]) -> str:
-    """Return the first names of columns, as many as fit into a message."""
-    return ", ".join(map(shown, columns[:20])) + (f" and {len(columns) - 20} more" if len(columns) > 20 else "")
 
 
 # ndcg/measure/interrupts.py: Handle Ctrl-C and other signals while running code that may catch or replace the errors they raise.
@@ -4714,7 +4223,7 @@ def _inputs_exclusion_columns(exclude: Any, run: Columns, judged: Columns) -> Co
         query, queries, documents = exclude[:3]
     elif isinstance(exclude, Pairs):
         # an empty column may have a type that ids cannot have
-        of_query, of_document = (ids if len(ids) else [] for ids in settled(**exclude._asdict()))
+        of_query, of_document = (ids if len(ids) else [] for ids in settled(exclude._asdict()).values())
         ids, documents = read_ids("exclude", of_query), id_column("exclude", of_document)
         query, queries = ids.codes, ids.distinct
         if len(query) != len(documents):
@@ -4804,6 +4313,499 @@ def _check_documents(excluded: Any, own: Columns) -> None:
     if others:
         ids = f"{min(map(shown, others))} in {mark('exclude')}, {shown(first)} in the rankings"
         raise InputError(f"ids of documents are of another type, such as {ids}; give both the same type", "exclude")
+
+
+# ndcg/inputs/fields.py: The names of fields: those that are known, and those that `fields=` gives.
+
+Possible = Mapping[str, tuple[str, ...]]  # the names that each field may have
+
+# The first name that is present is used. Ids come before fields that may be text, judgments before possible scores.
+# fmt: off
+IDS = {
+    "query": (
+        "query_id", "qid", "topic_id", "question_id", "user_id", "customer_id", "session_id", "query", "topic",
+        "question", "user", "uid",
+    ),
+    "document": (
+        "document_id", "doc_id", "docno", "corpus_id", "pid", "passage_id", "chunk_id", "article_id", "item_id", "iid",
+        "movie_id", "product_id", "document", "item",
+    ),
+}
+IDS_OF_HITS = {
+    "query": (*IDS["query"], "id"),
+    "document": ("id", *IDS["document"], "node_id", "uuid", "object_id", "file_id"),
+}
+# Fields that may name queries or documents in two ways: users have several queries, and documents several chunks.
+ALTERNATIVES = {
+    "query": ("user_id", "customer_id", "session_id", "query", "topic", "user", "uid"),
+    "document": tuple(name for name in IDS["document"] if name not in ("document", "item")),
+}
+LOWEST_FIRST = ("rank", "position", "distance", "dist", "loss")  # of which the lowest is best
+VALUES_OF_ROWS = {
+    "run": ("score", "prediction", "est", "sim", "similarity", "relevance_score"),
+    "qrels": (
+        "relevance", "rel", "reference", "label", "grade", "judgment", "judgement", "verdict", "relevance_label",
+        "relevance_grade", "rating", "r_ui", "relevant", "is_relevant", "weight", "score",
+    ),
+    "exclude": (),
+}
+VALUES_OF_HITS = {
+    "run": (*VALUES_OF_ROWS["run"], "_rankingscore", "@search.score", "certainty"),
+    "qrels": ("has_answer", *VALUES_OF_ROWS["qrels"]),
+    "exclude": (),
+}
+# fmt: on
+OF_DOCUMENT = {"run": "score", "qrels": "relevance"}  # the field of the value of a document
+ROLES = ("query", "document", "score", "relevance")
+RECBOLE = re.compile(r":(token|float)(_seq)?$")  # the types that RecBole writes after the names of columns
+INDEX = re.compile(r"(?:unnamed: \d+|index)?$|__", re.IGNORECASE)  # the rows' own names in tables of pandas
+# what judges and annotators write in place of a grade
+JUDGED = re.compile(
+    r"(?i)\s*(?:(?:not|non|partially|partly|somewhat|highly|fully|very|perfectly|marginally)[ _-]?)*(?:ir)?relevant\s*|"
+    r"\s*(?:yes|no|true|false|good|bad|fair|excellent|perfect|poor|correct|incorrect|pass|fail)\s*"
+)
+
+LONGEST_WORD = 40  # of a judge, in characters
+# how the name of a judge's word ends, and what any name in the way to a grade holds
+VERDICTS = ("verdict", "judgment", "judgement", "relevance", "grade", "rating", "vote", "decision")
+JUDGING = re.compile(
+    "|".join((*VERDICTS, "judg", "stars", "assess", "opinion", "score", "relevan", "review", "feedback", "label"))
+)
+
+
+class UnknownColumnError(InputError):
+    """A table has no column with a known name for "query", "document", "score" or "relevance"."""
+
+    def __init__(self, columns: Sequence[str], problem: str, others: Sequence[str] = ()) -> None:
+        super().__init__(problem)
+        self.columns = columns  # the fields without a column
+        self.others = others  # the columns that are no known fields
+
+    def with_hint(self, more: str = "") -> "UnknownColumnError":
+        """Return the error with the argument that names the columns, and with more."""
+        only = self.others[0] if len(self.columns) == len(self.others) == 1 else "..."
+        if self.columns:
+            self.hint = f"or give their names, {mark('fields', dict.fromkeys(self.columns, only))}"
+        self.hint = "; ".join(filter(None, [self.hint, more]))
+        return self
+
+
+@lru_cache(1 << 12)
+def plain_name(name: str) -> str:
+    """Return a name in the spelling in which names are compared.
+
+    >>> plain_name("Query-ID"), plain_name("queryId"), plain_name("query_id:token")
+    ('queryid', 'queryid', 'queryid')
+    """
+    name = RECBOLE.sub("", name.strip()) if ":" in name else name
+    return name.lower().replace("_", "").replace("-", "").replace(" ", "")
+
+
+PLAIN = {
+    name: plain_name(name)
+    for names in (IDS_OF_HITS, VALUES_OF_HITS, {"": LOWEST_FIRST})
+    for each in names.values()
+    for name in each
+}
+COLUMNS_OF_ROWS = {PLAIN[name] for names in (*IDS.values(), *VALUES_OF_ROWS.values(), LOWEST_FIRST) for name in names}
+
+
+@dataclass(frozen=True)
+class Names:
+    """The names that the fields of one side may have."""
+
+    kind: str  # "run", "qrels" or "exclude"
+    given: Mapping[str, Any]  # the names that `fields` gives, by field; None for a field that is not there
+    score_order: str = "descending"
+    labels: Labels | None = None  # what the relevances may be in place of numbers
+    # of a document that a run lists several times, its best row is kept, the first or the last of equal scores; None:
+    # an error
+    keep: str | None = None
+
+    @property
+    def ascending(self) -> bool:
+        """Whether the lowest score is best."""
+        return self.score_order == "ascending" and self.kind == "run"
+
+    @property
+    def value(self) -> str:
+        """The field of the value of a document, "score" or "relevance"; empty for documents to exclude."""
+        return OF_DOCUMENT.get(self.kind, "")
+
+    @property
+    def has_no_value(self) -> bool:
+        """Whether `fields` says that documents have no value."""
+        return self.value in self.given and self.given[self.value] is None
+
+    @cached_property
+    def columns(self) -> Possible:
+        """The names that the columns of a table may have."""
+        return self._possible(IDS, VALUES_OF_ROWS)
+
+    @cached_property
+    def of_hits(self) -> Possible:
+        """The names that the fields of a hit, and of an object with the hits of a query, may have."""
+        return self._possible(IDS_OF_HITS, VALUES_OF_HITS)
+
+    def _possible(self, ids: Possible, values: Possible) -> Possible:
+        possible = dict(ids)
+        if self.value and not self.has_no_value:
+            possible[self.value] = (*LOWEST_FIRST, *values[self.kind]) if self.ascending else values[self.kind]
+        for field, names in self.given.items():
+            if field in possible:
+                possible[field] = () if names is None else names
+        return possible
+
+    def call(self, name: str | None) -> str:
+        """Return the argument that names the value of a document, as it is written in a call.
+
+        >>> print(InputError(Names("qrels", {}).call("stars")))
+        fields={'relevance': 'stars'}
+        """
+        return mark("fields", {self.value: name})
+
+
+def check_fields(fields: Any) -> dict[str, tuple[str | None, str | None]]:
+    """Return `fields` as the name of each field in the run and in the qrels; None for a field that is not there.
+
+    >>> check_fields({"document": ("docno", "pid"), "relevance": None})
+    {'document': ('docno', 'pid'), 'relevance': (None, None)}
+
+    Raises:
+        ValueError: it is not a mapping, a field is unknown, or a name is not text.
+    """
+    if fields is None:
+        return {}
+    if not isinstance(fields, Mapping):
+        raise ValueError(f"fields must map {', '.join(ROLES)} to names of fields; got {shown(fields)}")
+    found: dict[str, tuple[str | None, str | None]] = {}
+    for field, name in fields.items():
+        if field not in ROLES:
+            near = nearest(str(field), ROLES)
+            hint = f"; did you mean {near!r}?" if near else f"; the fields are {', '.join(ROLES)}"
+            raise ValueError(f"fields: {shown(field)} is not a field{hint}")
+        is_pair = isinstance(name, (list, tuple)) and len(name) == 2 and field in ("query", "document")
+        pair = tuple(name) if is_pair else (name, name)
+        if not all(each is None or (isinstance(each, str) and each) for each in pair):
+            pairs = ", a pair of names (in the run, in the qrels)" if field in ("query", "document") else ""
+            problem = f"must be the name of a field{pairs} or None; got {shown(name)}"
+            raise InputError(f"{mark('fields', after=': ')}{mark(field)} {problem}")
+        if field == "document" and None in pair:
+            problem = f"{mark(field)} must be the name of a field, since each document has an id; got None"
+            raise InputError(f"{mark('fields', after=': ')}{problem}")
+        found[field] = (pair[0], pair[1])
+    return found
+
+
+def names_of_side(
+    kind: str,
+    fields: Any = None,
+    score_order: str = "descending",
+    labels: Labels | None = None,
+    keep: str | None = None,
+) -> Names:
+    """Return the names that the fields of one side may have, with the ones that `fields` gives for it."""
+    if fields is None and labels is None and keep is None:
+        return _known_names(kind, score_order)
+    given: dict[str, Any] = {}
+    for field, (of_run, of_qrels) in check_fields(fields).items():
+        those = {"run": (of_run,), "qrels": (of_qrels,), "exclude": (of_qrels, of_run)}[kind]
+        known = IDS.get(field, ()) if kind == "exclude" else ()
+        given[field] = None if None in those else tuple(dict.fromkeys((*those, *known)))
+    names = Names(kind, given, score_order, labels if kind == "qrels" else None, keep if kind == "run" else None)
+    if names.value == "score" and score_order == "descending":
+        for name in given.get("score") or ():
+            refuse_lowest_first(name)
+    return names
+
+
+@cache
+def _known_names(kind: str, score_order: str) -> Names:
+    """Return the names that are known without `fields`, looked up once."""
+    return Names(kind, {}, score_order)
+
+
+def with_names_of_columns(fields: Any, **given: Any) -> Any:
+    """Return `fields` with the names that other arguments give, such as `query_ids="reader"` beside two tables."""
+    named = {field: name for field, name in given.items() if isinstance(name, str)}
+    return {**named, **(fields or {})} if named and isinstance(fields, (Mapping, NoneType)) else fields
+
+
+def refuse_lowest_first(name: Any, argument: str = "") -> None:
+    """Raise an error for a column of scores whose name says that the lowest is best, such as "distance"."""
+    plain = plain_name(name) if isinstance(name, str) else ""
+    if plain in LOWEST_FIRST or "distance" in plain:
+        hint = f"give {mark('score_order', 'ascending')}, or another name if the highest is best"
+        raise InputError(f"the column {name!r} is best where it is lowest", argument, hint=hint)
+
+
+def spelled(names: Iterable[Any], possible: Iterable[str]) -> list[Any]:
+    """Return those of the names that are possible ones, in the order of these.
+
+    >>> spelled(["docId", "Query-ID", "score"], ["query_id", "doc_id"])
+    ['Query-ID', 'docId']
+    """
+    own: dict[str, Any] = {}
+    for name in names:
+        if isinstance(name, str):
+            own.setdefault(plain_name(name), name)
+    found = (own.get(PLAIN.get(each) or plain_name(each)) for each in possible)
+    return list(dict.fromkeys(each for each in found if each is not None))
+
+
+def is_last_resort(names: Iterable[Any], possible: Iterable[str]) -> bool:
+    """Return whether the only known relevance is a score or a weight, which may be those of a model."""
+    return {plain_name(name) for name in spelled(names, possible)} in ({"score"}, {"weight"}, {"score", "weight"})
+
+
+def could_be_value(value: Any) -> bool:
+    """Return whether a value could be a score or a relevance: a number, a flag, their text, a judge's word, or None.
+
+    >>> [could_be_value(each) for each in (2, False, None, "1.0", "not relevant", "a title")]
+    [True, True, True, True, True, False]
+    """
+    if isinstance(value, str):
+        if len(value) > LONGEST_WORD:
+            return False
+        if JUDGED.fullmatch(value):
+            return True
+        try:
+            float(value)
+        except ValueError:
+            return False
+        return True
+    return value is None or isinstance(value, (Real, Decimal, np.bool_)) or getattr(value, "ndim", None) == 0
+
+
+UNRELATED = (  # fields that are neither ids nor values, although they may hold numbers
+    *("version", "page", "page_number", "page_label", "total_pages", "year", "date", "time", "timestamp", "ts"),
+    *("index", "idx", "chunk", "chunk_index", "iter", "iteration", "start", "end", "start_char", "end_char", "length"),
+    *("tokens", "lang", "language", "title", "text", "content", "body", "name", "url", "source", "path", "author"),
+    *("annotator", "level_0", "price", "start_index"),
+)
+ROLE_NAMES = {plain_name(name) for names in (*IDS_OF_HITS.values(), LOWEST_FIRST, UNRELATED) for name in names}
+
+
+def unknown_values(names: Iterable[Any], value_of: Any) -> list[str]:
+    """Return the names, of no known meaning, under which a record or a row has what could be a score or a relevance."""
+    return [name for name in names if is_unknown(name) and could_be_value(value_of(name))]
+
+
+def is_unknown(name: Any) -> bool:
+    """Return whether a field has no known meaning: it is no id, rank or distance, no text and no index."""
+    if not isinstance(name, str) or INDEX.match(name):
+        return False
+    plain = plain_name(name)
+    return plain not in ROLE_NAMES and not plain.endswith(LOWEST_FIRST)
+
+
+def unknown_error(names: Names, unknown: Sequence[str], there: str = "its hits have") -> str:
+    """Return what an error says about fields that could be the value of a document, but have no known name."""
+    them = brief(map(shown, unknown), ", ")
+    none = "the order counts" if names.kind == "run" else "each document is relevant"
+    say = f"give {names.call(unknown[0])}, or {names.call(None)} if {none}"
+    if names.kind == "run":  # the order mostly counts, and other numbers, such as prices, are no scores
+        say = f"give {names.call(None)} if {none}, or {names.call(unknown[0])} if that is the score"
+        say += "" if names.ascending else f", with {mark('score_order', 'ascending')} if the lowest is best"
+    return f"no {names.value} under a known name, but {there} {them}; {say}"
+
+
+def for_one_side(field: str, called: str, names: Sequence[Any], kind: str) -> str:
+    """Return what an error about a name that one side lacks says if that side has a known name, and the other this one.
+
+    >>> print(InputError(for_one_side("query", "case", ["user_id", "hits"], "qrels")))
+    ; if only the run has it, give a pair, fields={'query': ('case', 'user_id')}
+    """
+    known = spelled(names, IDS_OF_HITS.get(field, ()))
+    if not known or kind == "exclude":
+        return ""
+    pair, other = ([called, known[0]], "run") if kind == "qrels" else ([known[0], called], "references")
+    have = "have" if other == "references" else "has"
+    return f"; if only the {other} {have} it, give a pair, {mark('fields', {field: tuple(pair)})}"
+
+
+def are_of_judges(names: Iterable[Any]) -> bool:
+    """Return whether one of the names has a word for judgments, such as those that lead to a grade in an object.
+
+    >>> are_of_judges(["review", "value"]), are_of_judges(["meta", "split_id"])
+    (True, False)
+    """
+    return any(JUDGING.search(plain_name(name)) for name in names if isinstance(name, str))
+
+
+class OneToOne:
+    """Tells whether two names for the same thing, such as `user_id` and `query`, group rows in the same way."""
+
+    def __init__(self) -> None:
+        self.one: dict[Any, Any] = {}
+        self.other: dict[Any, Any] = {}
+
+    def agree(self, one: Any, other: Any) -> bool:
+        """Return whether no row so far has one of the two values with another partner."""
+        return bool(self.one.setdefault(one, other) == other and self.other.setdefault(other, one) == one)
+
+
+@lru_cache(1 << 10)
+def alternatives(field: str, names: tuple[Any, ...], of_hits: bool = False) -> list[Any]:
+    """Return the names of the ids of queries, or of documents, among which none is the obvious one.
+
+    >>> alternatives("query", ("user_id", "query", "score")), alternatives("query", ("query_id", "user_id"))
+    (['user_id', 'query'], [])
+    >>> alternatives("document", ("id", "doc_id"), of_hits=True)  # a chunk and its document
+    ['id', 'doc_id']
+    """
+    found = spelled(names, IDS_OF_HITS[field] if of_hits else IDS[field])
+    several = spelled(found, ("id", *ALTERNATIVES[field]) if of_hits else ALTERNATIVES[field])
+    return several if len(several) > 1 and several[0] == found[0] else []
+
+
+def ambiguous(field: str, one: str, other: str) -> str:
+    """Return what an error says about two names for the query, or the document, of a row."""
+    noun = {"query": "queries", "document": "documents"}[field]
+    call = mark("fields", {field: one}, {field: other})
+    return f"{shown(one)} and {shown(other)} name its {noun} in different ways; say which one counts, {call}"
+
+
+# ndcg/inputs/frame.py: Read whatever has columns with names: DataFrames, tables, databases, Datasets, dicts of columns, and records.
+
+HINT = (
+    "give a pandas, Polars or Spark DataFrame, an Arrow table, a DuckDB relation, a Hugging Face Dataset, a dict of "
+    "columns, or records"
+)
+
+
+class Frame(NamedTuple):
+    """The columns of a table."""
+
+    names: list[Any]
+    read: Callable[[Collection[Any]], list[Any]]  # returns columns, by their names, whose rows match
+    are_records: bool = False  # whether the rows are objects, whose fields are the columns
+
+
+def frame_of(argument: str, value: Any) -> Frame | None:
+    """Return the columns of a value; None if it has none with names.
+
+    >>> frame = frame_of("data", [{"qid": "q", "docno": "d"}])
+    >>> frame.names, frame.read(["docno"])
+    (['qid', 'docno'], [['d']])
+
+    Raises:
+        ValueError: it is a table for each split, or its rows cannot be counted.
+    """
+    if type(value).__name__ in ("DatasetDict", "IterableDatasetDict"):
+        splits = ", ".join(map(shown, value))
+        hint = f"choose a split, such as dataset[{shown(next(iter(value), 'test'))}]"
+        raise InputError(f"is a {type(value).__name__} of {splits}; {hint}", argument)
+    if isinstance(value, (list, tuple)):
+        fields_of_first = _fields_of(value[0]) if value else []
+        read = partial(_columns_of_records, argument, value)
+        return Frame(fields_of_first, read, are_records=True) if fields_of_first else None
+    if hasattr(value, "collect_schema") and hasattr(value, "collect"):  # a LazyFrame
+        return Frame(value.collect_schema().names(), lambda of: _inputs_frame_columns(value.select(list(of)).collect(), of))
+    if isinstance(value, ARROW) and pa.types.is_struct(value.type):
+        value = pa.Table.from_struct_array(value)
+    is_arrow = library_of(value) == "pyarrow" and hasattr(value, "schema")
+    if is_arrow and hasattr(value, "to_table"):  # a dataset in files
+        return Frame(value.schema.names, lambda of: _inputs_frame_columns(value.to_table(columns=list(of)), of))
+    if isinstance(value, Mapping):
+        names: Any = list(value)
+    elif isinstance(value, np.ndarray):
+        names = value.dtype.names
+    elif is_arrow:
+        names = value.schema.names
+    else:
+        names = getattr(value, "column_names", None) or getattr(value, "columns", None)
+    if names is None and hasattr(value, "column_names"):  # a Dataset that tells nothing of its columns
+        names = []
+    if names is None or callable(names):
+        return None
+    if is_database_query(value):
+        table = cache(partial(pa.table, value))
+        return Frame(list(names), lambda of: _inputs_frame_columns(table(), of))
+    if not hasattr(value, "__len__"):
+        raise ValueError(f"{argument}: {type(value).__name__} has no rows that can be counted; {HINT}")
+    return Frame(list(names), partial(_inputs_frame_columns, value))
+
+
+def _inputs_frame_columns(table: Any, names: Collection[Any]) -> list[Any]:
+    """Return columns of a table by their names."""
+    return [table[name] for name in names]
+
+
+def _fields_of(record: Any) -> list[str]:
+    """Return the names of the fields of a record: a dict, a named tuple, a row of a database, or an object."""
+    if isinstance(record, Mapping):
+        return [name for name in record if isinstance(name, str)]
+    if isinstance(record, tuple):
+        return list(getattr(record, "_fields", ()))
+    if is_dataclass(record) and not isinstance(record, type):
+        return [field.name for field in fields(record)]
+    if hasattr(record, "__array__"):
+        return []
+    if hasattr(record, "keys") and hasattr(record, "__getitem__"):  # a row of sqlite3 and others
+        return list(record.keys())
+    return list(getattr(record, "__dict__", ()))
+
+
+def _columns_of_records(argument: str, records: Sequence[Any], names: Collection[str]) -> list[Any]:
+    """Return fields of all records."""
+    getter = itemgetter if isinstance(records[0], Mapping) or hasattr(records[0], "keys") else attrgetter
+    with suppress(KeyError, AttributeError, TypeError, IndexError):
+        return [list(map(getter(name), records)) for name in names]
+    for name in names:
+        for row, record in enumerate(records):
+            if name not in (own := _fields_of(record)):
+                problem = f"record {row} has no {name!r}, which the first one has; it has {shown(own or record)}"
+                raise InputError(problem, argument)
+    raise InputError("records differ in type; give all as dicts, or all as named tuples", argument)
+
+
+def named_columns(data: Any, called: str = "data", **arguments: Any) -> list[Any]:
+    """Return arguments, with names of columns replaced by the columns of a DataFrame, if there is one.
+
+    Values that are not names are returned unchanged; `called` is the name of the DataFrame in messages.
+    """
+    if data is None:
+        return list(arguments.values())
+    if is_spark(data):
+        raise ValueError(f"{called}: only compute scores a Spark DataFrame; give its rows, {called}=frame.toArrow()")
+    frame = frame_of(called, listed(data))
+    if frame is None:
+        raise ValueError(f"{called} must be a DataFrame with named columns; got {shown(data)}; {HINT}")
+    columns, names = frame.names, {argument: name for argument, name in arguments.items() if isinstance(name, str)}
+    if missing := {argument: name for argument, name in names.items() if name not in columns}:
+        near = [nearest(name, [each for each in columns if isinstance(each, str)]) for name in missing.values()]
+        hint = "; did you mean " + ", ".join(f'"{each}"' for each in near if each) + "?" if any(near) else ""
+        lacks = f"column{'s' * (len(missing) > 1)} {', '.join(map(shown, missing.values()))}"
+        raise ValueError(f"{', '.join(missing)}: {called} has no {lacks}; it has {_listed(columns)}{hint}")
+    for argument, name in names.items():
+        if columns.count(name) > 1:
+            raise InputError(f"{called} has several columns {shown(name)}; give them names of their own", argument)
+    if not names:
+        hint = "give predictions and references as their names, which must be text"
+        raise ValueError(f"{called}: no argument names one of its columns, which are {_listed(columns)}; {hint}")
+    named = [name for name in columns if name in names.values()]
+    found = {name: _with_name(column, name) for name, column in zip(named, frame.read(named), strict=True)}
+    return [found[given] if argument in names else given for argument, given in arguments.items()]
+
+
+def _with_name(column: Any, name: str) -> Any:
+    """Return a column; one that is best where it is lowest with its name, in a table, so that it is no score."""
+    if plain_name(name) not in LOWEST_FIRST or name_of_column(column) == name:
+        return column
+    with suppress(pa.ArrowException, ValueError):
+        return pa.table({name: plain(name, column)})
+    return column
+
+
+def name_of_column(column: Any) -> Any:
+    """Return the name of a column of a DataFrame; None for other values."""
+    return getattr(column, "name", getattr(column, "column_name", None))
+
+
+def _listed(columns: list[Any]) -> str:
+    """Return the first names of columns, as many as fit into a message."""
+    return ", ".join(map(shown, columns[:20])) + (f" and {len(columns) - 20} more" if len(columns) > 20 else "")
 
 
 # ndcg/inputs/objects.py: Read the fields of objects: of dicts, as in JSON, and of objects of client libraries, which have attributes.
@@ -5753,16 +5755,19 @@ def table_records(value: Any, possible: Possible) -> Sequence[Any] | None:
     A value is records, ``{column: {row: cell}}``, ``{column: [cell]}``, ``{row: {column: cell}}``, or an object that
     has the rows as its data. Each record must have two of the possible names.
     """
-    if isinstance(value, Mapping):
-        if isinstance(value.get("data"), list):
-            value = _named_rows(value.get("columns"), value["data"])
-        elif len(value) <= MOST_COLUMNS and are_columns(value, possible):
-            value = _records_of_columns(value)
-        else:
-            value = list(value.values())
-    if not isinstance(value, (list, tuple)) or not value:
+    rows = list(value.values()) if isinstance(value, Mapping) else value
+    if isinstance(value, Mapping) and isinstance(value.get("data"), list):
+        rows, columns = value["data"], value.get("columns")
+        if isinstance(columns, list) and all(isinstance(name, str) for name in columns):
+            rows = [dict(zip(columns, row, strict=False)) if isinstance(row, list) else row for row in rows]
+    elif isinstance(value, Mapping) and len(value) <= MOST_COLUMNS and are_columns(value, possible):
+        cells = [dict(enumerate(each)) if isinstance(each, list) else each for each in rows]
+        if not all(isinstance(each, Mapping) and each.keys() == cells[0].keys() for each in cells):
+            return None
+        rows = [{name: each[row] for name, each in zip(value, cells, strict=True)} for row in cells[0]]
+    if not isinstance(rows, (list, tuple)) or not rows:
         return None
-    return value if all(_is_record(row, possible) for row in value) else None
+    return rows if all(_is_record(row, possible) for row in rows) else None
 
 
 def _is_record(row: Any, possible: Possible) -> bool:
@@ -5771,21 +5776,6 @@ def _is_record(row: Any, possible: Possible) -> bool:
         return False
     ids = (row[name] for column in IDS for name in spelled(row, possible[column]))
     return not any(isinstance(cell, float) and cell % 1 for cell in ids)
-
-
-def _named_rows(columns: Any, rows: list[Any]) -> list[Any]:
-    """Return lists of cells as records, if there are names of columns."""
-    if not isinstance(columns, list) or not all(isinstance(name, str) for name in columns):
-        return rows
-    return [dict(zip(columns, row, strict=False)) if isinstance(row, list) else row for row in rows]
-
-
-def _records_of_columns(columns: Mapping[Any, Any]) -> list[dict[Any, Any]]:
-    """Return the rows of columns, or nothing if the columns do not have the same rows."""
-    by_row = [dict(enumerate(cells)) if isinstance(cells, list) else cells for cells in columns.values()]
-    if not all(isinstance(cells, Mapping) and cells.keys() == by_row[0].keys() for cells in by_row):
-        return []
-    return [{name: cells[row] for name, cells in zip(columns, by_row, strict=True)} for row in by_row[0]]
 
 
 # ndcg/inputs/formats.py: Recognize the format of one side: a table of rows, records, or hits; the rows become `Columns`, hits mappings.
@@ -5838,65 +5828,39 @@ def are_mappings(side: Any) -> bool:
 # Tables of rows, and records
 
 
-def _of_library(argument: str, side: Any, names: Names) -> Any:
-    """Return what a value whose type tells its format holds, such as a DataFrame; None for lists and mappings."""
-    if type(side) in (list, tuple, dict):
-        return None
-    if names.kind == "run" and not names.ascending:
-        refuse_lowest_first(name_of_column(side), argument)
-    refuse_splits(argument, side)
+def _of_columns(argument: str, side: Any, names: Names) -> Any:
+    """Return a table of rows, records, or a layout of pandas as `Columns`; None for other formats."""
     if is_spark(side):
         raise InputError(
             "is a Spark DataFrame; give both sides as Spark DataFrames, or its rows, frame.toArrow()", argument
         )
     if isinstance(side, (str, Columns, Pairs)) or is_sparse(side):
         return side
-    columns = None if isinstance(side, Mapping) else table_names(side)
-    return None if columns is None else _of_table(argument, side, columns, names)
+    frame = frame_of_side(argument, side, names)
+    if frame is not None and (len(frame.names) > 1 or frame.are_records):
+        return _of_table(argument, frame, names)
+    if names.kind == "run" and not names.ascending:
+        refuse_lowest_first(frame.names[0] if frame is not None and frame.names else name_of_column(side), argument)
+    return None
 
 
-def _of_records(argument: str, side: Any, names: Names) -> Any:
-    """Return records, a dict of columns, or a layout of pandas as columns; None for other formats."""
-    found = _in_objects(argument, side, names)
-    return None if found is None else _of_table(argument, found, list(found), names)
-
-
-def _in_objects(argument: str, side: Any, names: Names) -> Mapping[Any, Any] | None:
-    """Return the columns of a dict of columns or of records; None for anything else."""
-    possible = names.columns
-    if (
-        isinstance(side, (list, tuple))
-        and len(side) == 1
-        and isinstance(side[0], Mapping)
-        and _are_columns(side[0], possible)
-    ):
-        side = side[0]
-    if isinstance(side, Mapping) and _are_columns(side, possible):
-        return side
+def frame_of_side(argument: str, side: Any, names: Names) -> Frame | None:
+    """Return the columns of a table, of records, or of a layout of pandas; None for hits and rankings by ids."""
+    frame, possible = frame_of(argument, side), names.columns
+    if not isinstance(side, (Mapping, list, tuple)):
+        return frame
+    only = side[0] if isinstance(side, (list, tuple)) and len(side) == 1 else side
+    if isinstance(only, Mapping) and _are_columns(only, possible):
+        return frame if only is side else frame_of(argument, only)
     if isinstance(side, Mapping):
-        is_split = isinstance(side.get("data"), list)  # as pandas writes a table
-        if not is_split and not isinstance(next(iter(side.values()), None), Mapping):
-            return None
         side = table_records(side, possible)
-    if not isinstance(side, (list, tuple)) or not side:
+        frame = frame_of(argument, side)
+    if frame is None:
         return None
-    fields = record_names(side[0])
-    found = sum(bool(spelled(fields, each)) for each in possible.values())
+    found = sum(bool(spelled(frame.names, each)) for each in possible.values())
     if found < 2 and not (found and _is_record_of_words(side[0], names)):
         return None
-    if found < len(possible) and hits_of(side[0], names) is not None:
-        return None
-
-    def cells(of: Sequence[str]) -> Iterator[Any]:
-        return zip(*(record_values(argument, side, name) for name in of), strict=True)
-
-    try:
-        chosen = [fields[at] for at in chosen_columns(fields, names, cells, "the first record")]
-    except UnknownColumnError as error:
-        raise within(error.with_hint(), argument) from None
-    except ValueError as error:
-        raise within(error, argument) from None
-    return {name: record_values(argument, side, name) for name in chosen}
+    return None if found < len(possible) and hits_of(side[0], names) is not None else frame
 
 
 def _is_record_of_words(row: Any, names: Names) -> bool:
@@ -5908,12 +5872,20 @@ def _is_record_of_words(row: Any, names: Names) -> bool:
     return are_flat and any(isinstance(each, str) and not could_be_value(each) for each in cells)
 
 
-def _rows_of_lists(table: Any, columns: Sequence[Any]) -> list[dict[str, Any]] | None:
+def _are_columns(side: Mapping[Any, Any], possible: Possible) -> bool:
+    """Return whether a mapping holds columns: lists or arrays of the same length, of ids and numbers."""
+    if len(side) > MOST_COLUMNS or not are_columns(side, possible):
+        return False
+    columns = [side[name] for names in possible.values() for name in spelled(side, names)]
+    return all(isinstance(each, (list, tuple, np.ndarray, *ARROW)) or hasattr(each, "__array__") for each in columns)
+
+
+def _rows_of_lists(frame: Frame) -> list[dict[str, Any]] | None:
     """Return the rows of a table in which each row has the lists of a query; None for other tables."""
-    if not all(isinstance(name, str) for name in columns) or not hasattr(table, "__len__"):
+    if len({name for name in frame.names if isinstance(name, str)}) < len(frame.names):
         return None
-    named = dict(zip(columns, named_columns(table, **dict(zip(columns, columns, strict=True))), strict=True))
-    lists = {name: _as_list(each) for name, each in settled_columns(named).items()}
+    columns = settled(dict(zip(frame.names, frame.read(frame.names), strict=True)))
+    lists = {name: _as_list(each) for name, each in columns.items()}
     if not any(each and isinstance(each[0], (list, np.ndarray)) for each in lists.values()):
         return None
     return [dict(zip(lists, row, strict=True)) for row in zip(*lists.values(), strict=True)]
@@ -5926,45 +5898,32 @@ def _holds_lists(column: Any) -> bool:
     return len(column) > 0 and isinstance(column[0], (list, tuple, np.ndarray))
 
 
-def settled_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
-    """Return columns of any library, by their names in messages, as lists and arrays of NumPy and Arrow."""
-    return dict(zip(columns, settled(**columns), strict=True))
-
-
 def _as_list(column: Any) -> list[Any]:
     """Return the cells of a column as a list."""
     return list(column.to_pylist() if isinstance(column, ARROW) else getattr(column, "tolist", lambda: column)())
 
 
-def _are_columns(side: Mapping[Any, Any], possible: Possible) -> bool:
-    """Return whether a mapping holds columns: lists or arrays of the same length, of ids and numbers."""
-    if len(side) > 100 or not are_columns(side, possible):
-        return False
-    columns = [side[name] for names in possible.values() for name in spelled(side, names)]
-    return all(isinstance(each, (list, tuple, np.ndarray, *ARROW)) or hasattr(each, "__array__") for each in columns)
-
-
-def _of_table(argument: str, table: Any, columns: Sequence[Any], names: Names) -> Any:
+def _of_table(argument: str, frame: Frame, names: Names) -> Any:
     """Return the rows of a table as columns."""
 
     def cells(of: Sequence[str]) -> Iterator[Any]:
-        found = dict(zip(of, named_columns(table, argument, **dict(zip(of, of, strict=True))), strict=True))
-        return zip(*(_as_list(each[:HASHED]) for each in settled_columns(found).values()), strict=False)
+        found = settled(dict(zip(of, frame.read(of), strict=True)))
+        return zip(*(_as_list(each[:HASHED]) for each in found.values()), strict=False)
 
     try:
-        at = chosen_columns(columns, names, cells, "the table")
+        at = chosen_columns(frame.names, names, cells, "the first record" if frame.are_records else "the table")
     except UnknownColumnError as error:
-        if (lists := _rows_of_lists(table, columns)) is not None:
+        if not frame.are_records and (lists := _rows_of_lists(frame)) is not None:
             return _inputs_formats_hits(argument, lists, names)
-        more = "if each row is a query, give its column of lists, or an array"
+        more = "" if frame.are_records else "if each row is a query, give its column of lists, or an array"
         raise within(error.with_hint(more), argument) from None
     except ValueError as error:
         raise within(error, argument) from None
-    named = dict(zip(names.columns, (columns[each] for each in at), strict=True))
+    named = dict(zip(names.columns, (frame.names[each] for each in at), strict=True))
     called = {field: f"{argument}: the column {name!r}" for field, name in named.items()}
-    read = settled_columns(dict(zip(called.values(), named_columns(table, argument, **named), strict=True)))
+    read = settled(dict(zip(called.values(), frame.read(named.values()), strict=True)))
     cells_of = dict(zip(named, read.values(), strict=True))
-    if _holds_lists(cells_of["document"]) and (lists := _rows_of_lists(table, columns)) is not None:
+    if _holds_lists(cells_of["document"]) and (lists := _rows_of_lists(frame)) is not None:
         return _inputs_formats_hits(argument, lists, names)
     if names.kind == "exclude":
         return Pairs(*cells_of.values())
@@ -5974,9 +5933,10 @@ def _of_table(argument: str, table: Any, columns: Sequence[Any], names: Names) -
     def place(_: int, row: int | None) -> str:
         return f"row {row}"
 
-    column = Column(values_by_order(len(document), names), offsets_of([len(document)]))
-    for value, values in cells_of.items():
-        column = read_flat_column(called[value], values, place, labels=names.labels)
+    if cells_of:
+        column = read_flat_column(called[names.value], cells_of[names.value], place, labels=names.labels)
+    else:
+        column = Column(values_by_order(len(document), names), offsets_of([len(document)]))
     lengths = query.rows, len(document), len(column.values)
     if len(set(lengths)) > 1:
         of_columns = shown(dict(zip(named.values(), lengths, strict=False)))
@@ -6076,7 +6036,7 @@ def _inputs_formats_is_empty(row: Any) -> bool:
     return row is None or (isinstance(row, (list, tuple, Mapping)) and not row)
 
 
-FORMATS = (_of_library, _of_records, _inputs_formats_hits)  # the first that a side has; numbers, ids and mappings stay as they are
+FORMATS = (_of_columns, _inputs_formats_hits)  # the first that a side has; numbers, ids and mappings stay as they are
 
 
 # ndcg/inputs/ids_as_values.py: Refuse what cannot be rankings: a single query, rows of a table, and ids of documents in place of numbers.
@@ -7272,8 +7232,7 @@ def settled_systems(
         )
     if any(isinstance(side, Columns) for side in sides.values()):  # text names columns
         shared |= {name: None for name in ("query_ids", "document_ids") if isinstance(shared[name], str)}
-    together_with = {**dict.fromkeys(runs), **shared, **sides}
-    together_with = dict(zip(together_with, settled(**together_with), strict=True))
+    together_with = settled({**dict.fromkeys(runs), **shared, **sides})
     shared = {name: together_with[name] for name in shared}
     return [
         together(inputs._replace(predictions=together_with[name], fields=None, **shared), order, keep)
@@ -7295,12 +7254,6 @@ def may_have_fields(side: Any) -> bool:
     if isinstance(documents, (list, tuple, Set, ValuesView)):
         return any(isinstance(each, (list, tuple, Mapping)) for each in documents)
     return side is None or (isinstance(side, (list, tuple, Mapping)) and first is None)  # which has no document
-
-
-def listed(side: Any) -> Any:
-    """Return a generator as a list; other values unchanged."""
-    is_read_once = isinstance(side, Iterator) and not isinstance(side, io.IOBase) and not is_database_query(side)
-    return list(side) if is_read_once else side
 
 
 def refuse_names_of_nothing(
@@ -12219,7 +12172,7 @@ def columns_of(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
     if (query_ids := columns["query_ids"]) is not None:
         for name, of_queries in _BY_QUERY.items():
             if columns[name] is not arguments[name]:
-                columns[name] = of_queries(*settled(query_ids=query_ids, **{name: columns[name]}))
+                columns[name] = of_queries(*settled({"query_ids": query_ids, name: columns[name]}).values())
     if data is None and is_path(columns["by"]):
         columns["by"] = _slices_named(columns["by"], arguments)
     return {**columns, "exclude": _excluded_pairs(data, arguments["exclude"], arguments)}
@@ -12230,12 +12183,11 @@ def _slices_named(by: Any, arguments: Mapping[str, Any]) -> Any:
     sides = {name: side for name, side in arguments.items() if name not in NOT_SIDES}
     for argument, side in sorted(sides.items(), key=lambda each: each[0] != "references"):
         kind = "qrels" if argument == "references" else "run"
-        names = table_names(side) or []
-        own = spelled(names, names_of_side(kind, arguments.get("fields")).columns["query"])
-        if by in names and own:
-            query_ids, values = settled(
-                **dict(zip(("query_ids", "by"), named_columns(side, argument, query_ids=own[0], by=by), strict=True))
-            )
+        names = names_of_side(kind, arguments.get("fields"))
+        frame = frame_of_side(argument, side, names)
+        if frame is not None and by in frame.names and (own := spelled(frame.names, names.columns["query"])):
+            columns = dict(zip(("query_ids", "by"), frame.read([own[0], by]), strict=True))
+            query_ids, values = settled(columns).values()
             slices = _slices_by_query(query_ids, values)
             queries = encode_ids("query_ids", query_ids)[1].to_pylist()
             return {query: slices.values[code] for query, code in zip(queries, slices.code.tolist(), strict=True)}
@@ -16012,7 +15964,8 @@ class Meter:
             if values is not None:
                 self._add(values)
                 return
-        scores, labels, mask, query_ids = settled(scores=scores, labels=labels, mask=mask, query_ids=query_ids)
+        given = {"scores": scores, "labels": labels, "mask": mask, "query_ids": query_ids}
+        scores, labels, mask, query_ids = settled(given).values()
         if query_ids is not None:
             query_ids = query_ids if hasattr(query_ids, "dtype") else np.array(query_ids, object)
         if mask is not None:

@@ -70,7 +70,7 @@ def _columns(exclude: Any, run: Columns, judged: Columns) -> Columns:
         query, queries, documents = exclude[:3]
     elif isinstance(exclude, Pairs):
         # an empty column may have a type that ids cannot have
-        of_query, of_document = (ids if len(ids) else [] for ids in settled(**exclude._asdict()))
+        of_query, of_document = (ids if len(ids) else [] for ids in settled(exclude._asdict()).values())
         ids, documents = read_ids("exclude", of_query), id_column("exclude", of_document)
         query, queries = ids.codes, ids.distinct
         if len(query) != len(documents):

@@ -28,24 +28,14 @@ from .fields import (
     refuse_lowest_first,
     spelled,
 )
+from .frame import Frame, frame_of, name_of_column
 from .hashes import Columns, best_rows, hashes_of, repeated_row
 from .hit_reader import HitReader
 from .hits import ByPosition, Hits, answers_in, by_id, hits_of, unnamed
 from .ids import id_column, id_kind, once, read_ids
 from .kinds import Indices
 from .objects import fields_of, is_object
-from .sources import (
-    ARROW,
-    is_spark,
-    is_sparse,
-    name_of_column,
-    named_columns,
-    record_names,
-    record_values,
-    refuse_splits,
-    settled,
-    table_names,
-)
+from .sources import ARROW, is_spark, is_sparse, settled
 from .tables import MOST_COLUMNS, are_columns, chosen_columns, table_records, values_by_order
 
 HASHED = 1 << 17  # rows whose ids a thread hashes at a time
@@ -96,65 +86,39 @@ def are_mappings(side: Any) -> bool:
 # Tables of rows, and records
 
 
-def _of_library(argument: str, side: Any, names: Names) -> Any:
-    """Return what a value whose type tells its format holds, such as a DataFrame; None for lists and mappings."""
-    if type(side) in (list, tuple, dict):
-        return None
-    if names.kind == "run" and not names.ascending:
-        refuse_lowest_first(name_of_column(side), argument)
-    refuse_splits(argument, side)
+def _of_columns(argument: str, side: Any, names: Names) -> Any:
+    """Return a table of rows, records, or a layout of pandas as `Columns`; None for other formats."""
     if is_spark(side):
         raise InputError(
             "is a Spark DataFrame; give both sides as Spark DataFrames, or its rows, frame.toArrow()", argument
         )
     if isinstance(side, (str, Columns, Pairs)) or is_sparse(side):
         return side
-    columns = None if isinstance(side, Mapping) else table_names(side)
-    return None if columns is None else _of_table(argument, side, columns, names)
+    frame = frame_of_side(argument, side, names)
+    if frame is not None and (len(frame.names) > 1 or frame.are_records):
+        return _of_table(argument, frame, names)
+    if names.kind == "run" and not names.ascending:
+        refuse_lowest_first(frame.names[0] if frame is not None and frame.names else name_of_column(side), argument)
+    return None
 
 
-def _of_records(argument: str, side: Any, names: Names) -> Any:
-    """Return records, a dict of columns, or a layout of pandas as columns; None for other formats."""
-    found = _in_objects(argument, side, names)
-    return None if found is None else _of_table(argument, found, list(found), names)
-
-
-def _in_objects(argument: str, side: Any, names: Names) -> Mapping[Any, Any] | None:
-    """Return the columns of a dict of columns or of records; None for anything else."""
-    possible = names.columns
-    if (
-        isinstance(side, (list, tuple))
-        and len(side) == 1
-        and isinstance(side[0], Mapping)
-        and _are_columns(side[0], possible)
-    ):
-        side = side[0]
-    if isinstance(side, Mapping) and _are_columns(side, possible):
-        return side
+def frame_of_side(argument: str, side: Any, names: Names) -> Frame | None:
+    """Return the columns of a table, of records, or of a layout of pandas; None for hits and rankings by ids."""
+    frame, possible = frame_of(argument, side), names.columns
+    if not isinstance(side, (Mapping, list, tuple)):
+        return frame
+    only = side[0] if isinstance(side, (list, tuple)) and len(side) == 1 else side
+    if isinstance(only, Mapping) and _are_columns(only, possible):
+        return frame if only is side else frame_of(argument, only)
     if isinstance(side, Mapping):
-        is_split = isinstance(side.get("data"), list)  # as pandas writes a table
-        if not is_split and not isinstance(next(iter(side.values()), None), Mapping):
-            return None
         side = table_records(side, possible)
-    if not isinstance(side, (list, tuple)) or not side:
+        frame = frame_of(argument, side)
+    if frame is None:
         return None
-    fields = record_names(side[0])
-    found = sum(bool(spelled(fields, each)) for each in possible.values())
+    found = sum(bool(spelled(frame.names, each)) for each in possible.values())
     if found < 2 and not (found and _is_record_of_words(side[0], names)):
         return None
-    if found < len(possible) and hits_of(side[0], names) is not None:
-        return None
-
-    def cells(of: Sequence[str]) -> Iterator[Any]:
-        return zip(*(record_values(argument, side, name) for name in of), strict=True)
-
-    try:
-        chosen = [fields[at] for at in chosen_columns(fields, names, cells, "the first record")]
-    except UnknownColumnError as error:
-        raise within(error.with_hint(), argument) from None
-    except ValueError as error:
-        raise within(error, argument) from None
-    return {name: record_values(argument, side, name) for name in chosen}
+    return None if found < len(possible) and hits_of(side[0], names) is not None else frame
 
 
 def _is_record_of_words(row: Any, names: Names) -> bool:
@@ -166,12 +130,20 @@ def _is_record_of_words(row: Any, names: Names) -> bool:
     return are_flat and any(isinstance(each, str) and not could_be_value(each) for each in cells)
 
 
-def _rows_of_lists(table: Any, columns: Sequence[Any]) -> list[dict[str, Any]] | None:
+def _are_columns(side: Mapping[Any, Any], possible: Possible) -> bool:
+    """Return whether a mapping holds columns: lists or arrays of the same length, of ids and numbers."""
+    if len(side) > MOST_COLUMNS or not are_columns(side, possible):
+        return False
+    columns = [side[name] for names in possible.values() for name in spelled(side, names)]
+    return all(isinstance(each, (list, tuple, np.ndarray, *ARROW)) or hasattr(each, "__array__") for each in columns)
+
+
+def _rows_of_lists(frame: Frame) -> list[dict[str, Any]] | None:
     """Return the rows of a table in which each row has the lists of a query; None for other tables."""
-    if not all(isinstance(name, str) for name in columns) or not hasattr(table, "__len__"):
+    if len({name for name in frame.names if isinstance(name, str)}) < len(frame.names):
         return None
-    named = dict(zip(columns, named_columns(table, **dict(zip(columns, columns, strict=True))), strict=True))
-    lists = {name: _as_list(each) for name, each in settled_columns(named).items()}
+    columns = settled(dict(zip(frame.names, frame.read(frame.names), strict=True)))
+    lists = {name: _as_list(each) for name, each in columns.items()}
     if not any(each and isinstance(each[0], (list, np.ndarray)) for each in lists.values()):
         return None
     return [dict(zip(lists, row, strict=True)) for row in zip(*lists.values(), strict=True)]
@@ -184,45 +156,32 @@ def _holds_lists(column: Any) -> bool:
     return len(column) > 0 and isinstance(column[0], (list, tuple, np.ndarray))
 
 
-def settled_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
-    """Return columns of any library, by their names in messages, as lists and arrays of NumPy and Arrow."""
-    return dict(zip(columns, settled(**columns), strict=True))
-
-
 def _as_list(column: Any) -> list[Any]:
     """Return the cells of a column as a list."""
     return list(column.to_pylist() if isinstance(column, ARROW) else getattr(column, "tolist", lambda: column)())
 
 
-def _are_columns(side: Mapping[Any, Any], possible: Possible) -> bool:
-    """Return whether a mapping holds columns: lists or arrays of the same length, of ids and numbers."""
-    if len(side) > 100 or not are_columns(side, possible):
-        return False
-    columns = [side[name] for names in possible.values() for name in spelled(side, names)]
-    return all(isinstance(each, (list, tuple, np.ndarray, *ARROW)) or hasattr(each, "__array__") for each in columns)
-
-
-def _of_table(argument: str, table: Any, columns: Sequence[Any], names: Names) -> Any:
+def _of_table(argument: str, frame: Frame, names: Names) -> Any:
     """Return the rows of a table as columns."""
 
     def cells(of: Sequence[str]) -> Iterator[Any]:
-        found = dict(zip(of, named_columns(table, argument, **dict(zip(of, of, strict=True))), strict=True))
-        return zip(*(_as_list(each[:HASHED]) for each in settled_columns(found).values()), strict=False)
+        found = settled(dict(zip(of, frame.read(of), strict=True)))
+        return zip(*(_as_list(each[:HASHED]) for each in found.values()), strict=False)
 
     try:
-        at = chosen_columns(columns, names, cells, "the table")
+        at = chosen_columns(frame.names, names, cells, "the first record" if frame.are_records else "the table")
     except UnknownColumnError as error:
-        if (lists := _rows_of_lists(table, columns)) is not None:
+        if not frame.are_records and (lists := _rows_of_lists(frame)) is not None:
             return _hits(argument, lists, names)
-        more = "if each row is a query, give its column of lists, or an array"
+        more = "" if frame.are_records else "if each row is a query, give its column of lists, or an array"
         raise within(error.with_hint(more), argument) from None
     except ValueError as error:
         raise within(error, argument) from None
-    named = dict(zip(names.columns, (columns[each] for each in at), strict=True))
+    named = dict(zip(names.columns, (frame.names[each] for each in at), strict=True))
     called = {field: f"{argument}: the column {name!r}" for field, name in named.items()}
-    read = settled_columns(dict(zip(called.values(), named_columns(table, argument, **named), strict=True)))
+    read = settled(dict(zip(called.values(), frame.read(named.values()), strict=True)))
     cells_of = dict(zip(named, read.values(), strict=True))
-    if _holds_lists(cells_of["document"]) and (lists := _rows_of_lists(table, columns)) is not None:
+    if _holds_lists(cells_of["document"]) and (lists := _rows_of_lists(frame)) is not None:
         return _hits(argument, lists, names)
     if names.kind == "exclude":
         return Pairs(*cells_of.values())
@@ -232,9 +191,10 @@ def _of_table(argument: str, table: Any, columns: Sequence[Any], names: Names) -
     def place(_: int, row: int | None) -> str:
         return f"row {row}"
 
-    column = Column(values_by_order(len(document), names), offsets_of([len(document)]))
-    for value, values in cells_of.items():
-        column = read_flat_column(called[value], values, place, labels=names.labels)
+    if cells_of:
+        column = read_flat_column(called[names.value], cells_of[names.value], place, labels=names.labels)
+    else:
+        column = Column(values_by_order(len(document), names), offsets_of([len(document)]))
     lengths = query.rows, len(document), len(column.values)
     if len(set(lengths)) > 1:
         of_columns = shown(dict(zip(named.values(), lengths, strict=False)))
@@ -334,4 +294,4 @@ def _is_empty(row: Any) -> bool:
     return row is None or (isinstance(row, (list, tuple, Mapping)) and not row)
 
 
-FORMATS = (_of_library, _of_records, _hits)  # the first that a side has; numbers, ids and mappings stay as they are
+FORMATS = (_of_columns, _hits)  # the first that a side has; numbers, ids and mappings stay as they are

@@ -6,7 +6,6 @@ format to :class:`Rankings`: the values of all queries, one query after the othe
 masks that mark the judged and the retrieved documents.
 """
 
-import io
 from collections.abc import Iterable, Iterator, Mapping, Set, ValuesView
 from contextlib import suppress
 from itertools import combinations, pairwise
@@ -32,7 +31,7 @@ from .kinds import BY_ID, OF_NUMBERS, kind_of
 from .meetings import together
 from .ranked_ids import by_ranked_ids, check_queries_equal, with_ids_by_query
 from .rankings import Rankings, to_arrow
-from .sources import is_database_query, is_sparse, settled
+from .sources import is_sparse, listed, settled
 from .sparse import dense_pieces, join_sparse
 
 # Nested lists and chunked columns are read in parts of about this many documents.
@@ -128,8 +127,7 @@ def settled_systems(
         )
     if any(isinstance(side, Columns) for side in sides.values()):  # text names columns
         shared |= {name: None for name in ("query_ids", "document_ids") if isinstance(shared[name], str)}
-    together_with = {**dict.fromkeys(runs), **shared, **sides}
-    together_with = dict(zip(together_with, settled(**together_with), strict=True))
+    together_with = settled({**dict.fromkeys(runs), **shared, **sides})
     shared = {name: together_with[name] for name in shared}
     return [
         together(inputs._replace(predictions=together_with[name], fields=None, **shared), order, keep)
@@ -151,12 +149,6 @@ def may_have_fields(side: Any) -> bool:
     if isinstance(documents, (list, tuple, Set, ValuesView)):
         return any(isinstance(each, (list, tuple, Mapping)) for each in documents)
     return side is None or (isinstance(side, (list, tuple, Mapping)) and first is None)  # which has no document
-
-
-def listed(side: Any) -> Any:
-    """Return a generator as a list; other values unchanged."""
-    is_read_once = isinstance(side, Iterator) and not isinstance(side, io.IOBase) and not is_database_query(side)
-    return list(side) if is_read_once else side
 
 
 def refuse_names_of_nothing(

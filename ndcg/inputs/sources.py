@@ -1,38 +1,27 @@
 """Convert values from any library to lists, and to NumPy and Arrow arrays.
 
-Columns and tensors are converted by the first of several methods that their library has. Columns are taken by name
-from pandas and Polars DataFrames, Arrow tables, DuckDB relations, Hugging Face Datasets and mappings of columns. A lazy
-frame or a database query runs once for all columns, so that their rows match.
+Columns and tensors are converted by the first of several methods that their library has.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import fields, is_dataclass
+import io
+from collections.abc import Callable, Collection, Iterator, Mapping
 from types import NoneType
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from ..measure.messages import InputError, in_short, nearest, raise_unless_of_values, shown
-from .fields import LOWEST_FIRST, plain_name
+from ..measure.messages import InputError, in_short, raise_unless_of_values, shown
 
 ARROW = (pa.Array, pa.ChunkedArray)
 DATABASES = ("chdb", "daft", "datafusion", "duckdb", "ibis", "pyspark", "sqlframe")
-HINT = (
-    "give a pandas, Polars or Spark DataFrame, an Arrow table, a DuckDB relation, a Hugging Face Dataset, a dict of "
-    "columns, or records"
-)
 
 
-# Columns and tensors
-
-
-def settled(**arguments: Any) -> list[Any]:
-    """Convert tensors and columns of other libraries with ``plain``, each only once."""
+def settled(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return arguments, with tensors and columns of other libraries converted with ``plain``, each only once."""
     foreign = {name: values for name, values in arguments.items() if not _is_plain(values)}
     if not foreign:
-        return list(arguments.values())
+        return dict(arguments)
     queries = {id(values): name for name, values in foreign.items() if is_database_query(values)}
     if len(queries) > 1:
         first, second, *_ = queries.values()
@@ -53,7 +42,7 @@ def settled(**arguments: Any) -> list[Any]:
     for name, values in foreign.items():
         if id(values) not in converted_by_id:
             converted_by_id[id(values)] = plain(name, values)
-    return [converted_by_id.get(id(values), values) for values in arguments.values()]
+    return {name: converted_by_id.get(id(values), values) for name, values in arguments.items()}
 
 
 def _is_plain(values: Any) -> bool:
@@ -64,18 +53,29 @@ def _is_plain(values: Any) -> bool:
 
 def is_database_query(values: Any) -> bool:
     """Return whether reading a value runs or consumes a query, so that its rows have no fixed order."""
-    runs = _library(values).lstrip("_") in DATABASES and hasattr(values, "__arrow_c_stream__")
+    runs = library_of(values).lstrip("_") in DATABASES and hasattr(values, "__arrow_c_stream__")
     return runs or isinstance(values, pa.RecordBatchReader)
 
 
-def _library(values: Any) -> str:
+def library_of(values: Any) -> str:
     """Return the name of the library that defines the type of a value."""
     return type(values).__module__.partition(".")[0]
 
 
+def is_spark(values: Any) -> bool:
+    """Return whether a value is a Spark DataFrame, classic or Connect."""
+    return hasattr(values, "mapInArrow") and library_of(values) == "pyspark"
+
+
+def listed(side: Any) -> Any:
+    """Return a generator as a list; other values unchanged."""
+    is_read_once = isinstance(side, Iterator) and not isinstance(side, io.IOBase) and not is_database_query(side)
+    return list(side) if is_read_once else side
+
+
 def is_sparse(values: Any) -> bool:
     """Return whether it is a sparse matrix or array of SciPy."""
-    return hasattr(values, "tocsr") and _library(values) == "scipy"
+    return hasattr(values, "tocsr") and library_of(values) == "scipy"
 
 
 def _rows_of_sparse(values: Any) -> Any:
@@ -91,7 +91,7 @@ def _rows_of_sparse(values: Any) -> Any:
 
 def _has_index(values: Any) -> bool:
     """Return whether the rows of a value have an index, as in pandas."""
-    return _library(values) == "pandas" and hasattr(getattr(values, "index", None), "equals")
+    return library_of(values) == "pandas" and hasattr(getattr(values, "index", None), "equals")
 
 
 def has_labels(values: Any) -> bool:
@@ -155,9 +155,9 @@ def converted(values: Any) -> Any:
         return _rows_of_sparse(values)
     if isinstance(values, (np.ndarray, *ARROW, Mapping)):
         return values
-    if _library(values) == "torch" and hasattr(values, "detach"):
+    if library_of(values) == "torch" and hasattr(values, "detach"):
         return _from_torch(values)
-    if _library(values) == "cupy" and hasattr(values, "get"):
+    if library_of(values) == "cupy" and hasattr(values, "get"):
         return values.get()  # a copy to the host, which CuPy never makes by itself
     if hasattr(values, "column_names") and hasattr(values, "with_format"):  # a Dataset
         return converted(values[values.column_names[0]]) if len(values.column_names) == 1 else values
@@ -235,147 +235,3 @@ def _only_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if len(fields) != 1:
         return column
     return pa.chunked_array([chunk.flatten()[fields[0]] for chunk in column.chunks], column.type.field(fields[0]).type)
-
-
-# DataFrames
-
-
-def named_columns(data: Any, called: str = "data", **arguments: Any) -> list[Any]:
-    """Return arguments, with names of columns replaced by the columns of a DataFrame, if there is one.
-
-    Values that are not names are returned unchanged; `called` is the name of the DataFrame in messages.
-    """
-    if data is None:
-        return list(arguments.values())
-    names = {argument: name for argument, name in arguments.items() if isinstance(name, str)}
-    frame = _rereadable(data, called, set(names.values()))
-    columns = list(frame) if isinstance(frame, Mapping) else _names_in(frame)
-    missing = {argument: name for argument, name in names.items() if name not in columns}
-    if missing:
-        near = [nearest(name, [each for each in columns if isinstance(each, str)]) for name in missing.values()]
-        hint = "; did you mean " + ", ".join(f'"{each}"' for each in near if each) + "?" if any(near) else ""
-        lacks = f"column{'s' * (len(missing) > 1)} {', '.join(map(shown, missing.values()))}"
-        raise ValueError(f"{', '.join(missing)}: {called} has no {lacks}; it has {_listed(columns)}{hint}")
-    for argument, name in names.items():
-        if columns.count(name) > 1:
-            raise InputError(f"{called} has several columns {shown(name)}; give them names of their own", argument)
-    if not names:
-        hint = "give predictions and references as their names, which must be text"
-        raise ValueError(f"{called}: no argument names one of its columns, which are {_listed(columns)}; {hint}")
-    return [_with_name(frame[given], given) if argument in names else given for argument, given in arguments.items()]
-
-
-def _with_name(column: Any, name: str) -> Any:
-    """Return a column; one that is best where it is lowest with its name, in a table, so that it is no score."""
-    if plain_name(name) not in LOWEST_FIRST or name_of_column(column) == name:
-        return column
-    with suppress(pa.ArrowException, ValueError):
-        return pa.table({name: plain(name, column)})
-    return column
-
-
-def name_of_column(values: Any) -> Any:
-    """Return the name of a column of a DataFrame, or of a table of one column; None for other values."""
-    names = _names_in(values)
-    return names[0] if len(names) == 1 else getattr(values, "name", getattr(values, "column_name", None))
-
-
-def table_names(values: Any) -> list[Any] | None:
-    """Return the names of the columns of a table; None for other values and for a single column.
-
-    >>> table_names(pa.table({"qid": ["q"], "docno": ["d"]})), table_names([[0.5]])
-    (['qid', 'docno'], None)
-    """
-    names = _names_in(values)
-    return names if len(names) > 1 else None
-
-
-def _names_in(values: Any) -> list[Any]:
-    """Return the names of the columns of a table; none for other values."""
-    if isinstance(values, (NoneType, list, tuple, Mapping, str)):
-        return []
-    if isinstance(values, (np.ndarray, *ARROW)):
-        names: Any = _field_names(values)
-    elif hasattr(values, "collect_schema"):  # a LazyFrame
-        names = values.collect_schema().names()
-    elif isinstance(values, (pa.RecordBatchReader, pa.RecordBatch)) or _library(values) == "pyarrow":
-        names = values.schema.names if hasattr(values, "schema") else None
-    else:
-        names = getattr(values, "column_names", None) or getattr(values, "columns", None)
-    return [] if names is None or callable(names) else list(names)
-
-
-def record_names(record: Any) -> list[str]:
-    """Return the names of the fields of a record: a dict, a named tuple, a row of a database, or an object."""
-    if isinstance(record, Mapping):
-        return [name for name in record if isinstance(name, str)]
-    if isinstance(record, tuple):
-        return list(getattr(record, "_fields", ()))
-    if is_dataclass(record) and not isinstance(record, type):
-        return [field.name for field in fields(record)]
-    if hasattr(record, "__array__"):
-        return []
-    if hasattr(record, "keys") and hasattr(record, "__getitem__"):  # a row of sqlite3 and others
-        return list(record.keys())
-    return list(getattr(record, "__dict__", ()))
-
-
-def record_values(argument: str, records: Sequence[Any], name: str) -> list[Any]:
-    """Return a field of all records."""
-    has_items = isinstance(records[0], Mapping) or hasattr(records[0], "keys")
-    with suppress(KeyError, AttributeError, TypeError, IndexError):
-        return [record[name] for record in records] if has_items else [getattr(record, name) for record in records]
-    for row, record in enumerate(records):
-        if name not in record_names(record):
-            has = shown(record_names(record) or record)
-            raise InputError(f"record {row} has no {name!r}, which the first one has; it has {has}", argument)
-    raise InputError("records differ in type; give all as dicts, or all as named tuples", argument)
-
-
-def refuse_splits(argument: str, data: Any) -> None:
-    """Raise an error for a DatasetDict, which has a table for each split."""
-    if type(data).__name__ in ("DatasetDict", "IterableDatasetDict"):
-        splits = ", ".join(map(shown, data))
-        hint = f"choose a split, such as dataset[{shown(next(iter(data), 'test'))}]"
-        raise InputError(f"is a {type(data).__name__} of {splits}; {hint}", argument)
-
-
-def is_spark(data: Any) -> bool:
-    """Return whether a value is a Spark DataFrame, classic or Connect."""
-    return hasattr(data, "mapInArrow") and _library(data) == "pyspark"
-
-
-def _rereadable(data: Any, called: str, names: Collection[str]) -> Any:
-    """Return a DataFrame from which columns can be taken by name repeatedly."""
-    refuse_splits(called, data)
-    library = _library(data)
-    data = list(data) if isinstance(data, Iterator) and not is_database_query(data) else data
-    if isinstance(data, (list, tuple)) and data and (fields_of_first := record_names(data[0])):
-        return {name: record_values(called, data, name) for name in fields_of_first}
-    if is_spark(data):
-        raise ValueError(f"{called}: only compute scores a Spark DataFrame; give its rows, {called}=frame.toArrow()")
-    if isinstance(data, (Mapping, pa.Table, pa.RecordBatch)):
-        return data
-    if isinstance(data, np.ndarray) and data.dtype.names:
-        return {name: data[name] for name in data.dtype.names}
-    if isinstance(data, ARROW) and pa.types.is_struct(data.type):
-        return pa.Table.from_struct_array(data)
-    if library == "polars" and hasattr(data, "collect"):  # a LazyFrame
-        known = data.collect_schema().names()
-        return (data.select(list(names)) if names and set(names) <= set(known) else data.limit(0)).collect()
-    if library == "pyarrow" and hasattr(data, "to_table"):  # a dataset in files
-        known = data.schema.names
-        once = names and all(known.count(name) == 1 for name in names)
-        return data.to_table(columns=list(names)) if once else data.schema.empty_table()
-    if is_database_query(data):
-        return pa.table(data)
-    if isinstance(data, str) or not (hasattr(data, "columns") or hasattr(data, "column_names")):
-        raise ValueError(f"{called} must be a DataFrame with named columns; got {shown(data)}; {HINT}")
-    if not hasattr(data, "__len__"):
-        raise ValueError(f"{called}: {type(data).__name__} has no rows that can be counted; {HINT}")
-    return data
-
-
-def _listed(columns: list[Any]) -> str:
-    """Return the first names of columns, as many as fit into a message."""
-    return ", ".join(map(shown, columns[:20])) + (f" and {len(columns) - 20} more" if len(columns) > 20 else "")

@@ -115,16 +115,19 @@ def table_records(value: Any, possible: Possible) -> Sequence[Any] | None:
     A value is records, ``{column: {row: cell}}``, ``{column: [cell]}``, ``{row: {column: cell}}``, or an object that
     has the rows as its data. Each record must have two of the possible names.
     """
-    if isinstance(value, Mapping):
-        if isinstance(value.get("data"), list):
-            value = _named_rows(value.get("columns"), value["data"])
-        elif len(value) <= MOST_COLUMNS and are_columns(value, possible):
-            value = _records_of_columns(value)
-        else:
-            value = list(value.values())
-    if not isinstance(value, (list, tuple)) or not value:
+    rows = list(value.values()) if isinstance(value, Mapping) else value
+    if isinstance(value, Mapping) and isinstance(value.get("data"), list):
+        rows, columns = value["data"], value.get("columns")
+        if isinstance(columns, list) and all(isinstance(name, str) for name in columns):
+            rows = [dict(zip(columns, row, strict=False)) if isinstance(row, list) else row for row in rows]
+    elif isinstance(value, Mapping) and len(value) <= MOST_COLUMNS and are_columns(value, possible):
+        cells = [dict(enumerate(each)) if isinstance(each, list) else each for each in rows]
+        if not all(isinstance(each, Mapping) and each.keys() == cells[0].keys() for each in cells):
+            return None
+        rows = [{name: each[row] for name, each in zip(value, cells, strict=True)} for row in cells[0]]
+    if not isinstance(rows, (list, tuple)) or not rows:
         return None
-    return value if all(_is_record(row, possible) for row in value) else None
+    return rows if all(_is_record(row, possible) for row in rows) else None
 
 
 def _is_record(row: Any, possible: Possible) -> bool:
@@ -133,18 +136,3 @@ def _is_record(row: Any, possible: Possible) -> bool:
         return False
     ids = (row[name] for column in IDS for name in spelled(row, possible[column]))
     return not any(isinstance(cell, float) and cell % 1 for cell in ids)
-
-
-def _named_rows(columns: Any, rows: list[Any]) -> list[Any]:
-    """Return lists of cells as records, if there are names of columns."""
-    if not isinstance(columns, list) or not all(isinstance(name, str) for name in columns):
-        return rows
-    return [dict(zip(columns, row, strict=False)) if isinstance(row, list) else row for row in rows]
-
-
-def _records_of_columns(columns: Mapping[Any, Any]) -> list[dict[Any, Any]]:
-    """Return the rows of columns, or nothing if the columns do not have the same rows."""
-    by_row = [dict(enumerate(cells)) if isinstance(cells, list) else cells for cells in columns.values()]
-    if not all(isinstance(cells, Mapping) and cells.keys() == by_row[0].keys() for cells in by_row):
-        return []
-    return [{name: cells[row] for name, cells in zip(columns, by_row, strict=True)} for row in by_row[0]]

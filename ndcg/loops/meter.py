@@ -66,7 +66,8 @@ class Meter:
             if values is not None:
                 self._add(values)
                 return
-        scores, labels, mask, query_ids = settled(scores=scores, labels=labels, mask=mask, query_ids=query_ids)
+        given = {"scores": scores, "labels": labels, "mask": mask, "query_ids": query_ids}
+        scores, labels, mask, query_ids = settled(given).values()
         if query_ids is not None:
             query_ids = query_ids if hasattr(query_ids, "dtype") else np.array(query_ids, object)
         if mask is not None:

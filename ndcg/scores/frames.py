@@ -10,10 +10,12 @@ from ..files.paths import from_file, is_path
 from ..inputs.columns import read_flat_column
 from ..inputs.exclusion import Pairs
 from ..inputs.fields import names_of_side, spelled
+from ..inputs.formats import frame_of_side
+from ..inputs.frame import named_columns
 from ..inputs.ids import encode_ids
 from ..inputs.reading import Inputs
 from ..inputs.slices import Slices, crossed, read_slices
-from ..inputs.sources import named_columns, settled, table_names
+from ..inputs.sources import settled
 from ..measure.messages import InputError, mark, shown
 
 NOT_SIDES = Inputs._fields[2:]
@@ -46,7 +48,7 @@ def columns_of(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
     if (query_ids := columns["query_ids"]) is not None:
         for name, of_queries in _BY_QUERY.items():
             if columns[name] is not arguments[name]:
-                columns[name] = of_queries(*settled(query_ids=query_ids, **{name: columns[name]}))
+                columns[name] = of_queries(*settled({"query_ids": query_ids, name: columns[name]}).values())
     if data is None and is_path(columns["by"]):
         columns["by"] = _slices_named(columns["by"], arguments)
     return {**columns, "exclude": _excluded_pairs(data, arguments["exclude"], arguments)}
@@ -57,12 +59,11 @@ def _slices_named(by: Any, arguments: Mapping[str, Any]) -> Any:
     sides = {name: side for name, side in arguments.items() if name not in NOT_SIDES}
     for argument, side in sorted(sides.items(), key=lambda each: each[0] != "references"):
         kind = "qrels" if argument == "references" else "run"
-        names = table_names(side) or []
-        own = spelled(names, names_of_side(kind, arguments.get("fields")).columns["query"])
-        if by in names and own:
-            query_ids, values = settled(
-                **dict(zip(("query_ids", "by"), named_columns(side, argument, query_ids=own[0], by=by), strict=True))
-            )
+        names = names_of_side(kind, arguments.get("fields"))
+        frame = frame_of_side(argument, side, names)
+        if frame is not None and by in frame.names and (own := spelled(frame.names, names.columns["query"])):
+            columns = dict(zip(("query_ids", "by"), frame.read([own[0], by]), strict=True))
+            query_ids, values = settled(columns).values()
             slices = _slices_by_query(query_ids, values)
             queries = encode_ids("query_ids", query_ids)[1].to_pylist()
             return {query: slices.values[code] for query, code in zip(queries, slices.code.tolist(), strict=True)}

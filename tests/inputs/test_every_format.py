@@ -140,6 +140,21 @@ def test_every_format_scores_as_mappings(name: str, references: Format | None) -
     assert compute(predictions=EVERY[name](RUN, "score"), references=qrels, k=10) == EXPECTED
 
 
+@pytest.mark.parametrize("table", [pl.DataFrame, pl.LazyFrame, pa.table], ids=lambda each: each.__name__)
+def test_each_row_of_a_table_may_have_the_lists_of_a_query(table: Callable[[Any], Any]) -> None:
+    run, qrels = (
+        table(
+            {
+                "qid": list(side),
+                "doc_ids": list(map(list, side.values())),
+                f"{value}s": [[*of.values()] for of in side.values()],
+            }
+        )
+        for side, value in ((RUN, "score"), (QRELS, "relevance"))
+    )
+    assert compute(predictions=run, references=qrels, k=10) == EXPECTED
+
+
 def as_lines(content: Any) -> str:
     """JSON with a line for each object of a list."""
     return "\n".join(map(json.dumps, content if isinstance(content, list) else [content]))

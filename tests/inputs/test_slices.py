@@ -215,6 +215,24 @@ def test_columns_may_name_the_slices(ndcg: Metric, tmp_path: Path, frame: str) -
     assert list(crossed) == ["(none), 1", *(f"group {each}, {device}" for each in range(3) for device in range(2))]
 
 
+TABLE = {"qid": ["q1", "q1", "q2"], "docno": ["d1", "d2", "d3"], "relevance": [0, 1, 2], "language": ["en", "en", "de"]}
+TABLES: dict[str, Any] = {
+    "pandas": pd.DataFrame,
+    "Polars, lazy": pl.LazyFrame,
+    "a dict of columns": dict,
+    "records": lambda columns: pd.DataFrame(columns).to_dict("records"),
+    "JSON of pandas": lambda columns: json.loads(pd.DataFrame(columns).to_json()),
+}
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_a_column_of_one_of_two_tables_may_name_the_slices(ndcg: Metric, kind: str) -> None:
+    run = {"q1": {"d1": 0.9, "d2": 0.5}, "q2": {"d3": 0.5}}
+    slices = ndcg.report(predictions=run, references=TABLES[kind](TABLE), by="language").slices
+    found = {value: (each.queries, each.scores["nDCG"].value) for value, each in slices.items()}
+    assert found == {"de": (1, 1.0), "en": (1, pytest.approx(1 / math.log2(3)))}
+
+
 def test_columns_of_lists_may_name_the_slices(ndcg: Metric) -> None:
     rows = {"scores": [[0.9]], "labels": [[1]], "a": ["x"], "b": ["y"]}
     report = ndcg.report(data=pa.table(rows), predictions="scores", references="labels", by=("a", "b"))

@@ -85,6 +85,11 @@ def test_a_frame_may_be_records(ndcg: Metric, kind: str) -> None:
         ndcg.compute(data=RECORDS[kind](lacking), **COLUMNS)
 
 
+def test_records_need_only_the_fields_that_are_named(ndcg: Metric) -> None:
+    rows = [{"user": "a", "score": score, "label": label} for score, label in ((0.9, 0), (0.5, 1))]
+    assert ndcg.compute(data=[{**rows[0], "note": ""}, rows[1]], **BY_USER) == ndcg.compute(data=rows, **BY_USER)
+
+
 LOWEST_IS_BEST = "the column '{}' is best where it is lowest; give sco"
 
 
