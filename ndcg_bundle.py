@@ -5807,22 +5807,24 @@ def with_ids(
     return next((each for each in found if each is not None), side)
 
 
-def are_numbers(side: Any) -> bool:
-    """Return whether a side is an array of numbers, or nested lists that begin with one: it has no other format."""
+def plain_kind(side: Any) -> str:
+    """Return "numbers" or "mappings" for a side that needs no other reading, as far as its first query tells; else "".
+
+    Numbers are in an array or in nested lists, mappings are ``{query: {document: number}}``.
+    """
+    if type(side) is np.ndarray:
+        return "numbers" if side.dtype.kind in "biuf" else ""
     if type(side) is list:
-        return bool(side and type(side[0]) is list and side[0] and type(side[0][0]) in PLAIN_NUMBERS)
-    return type(side) is np.ndarray and side.dtype.kind in "biuf"
-
-
-def are_mappings(side: Any) -> bool:
-    """Return whether a side is ``{query: {document: number}}``, as far as its first query tells."""
+        has_number = side and type(side[0]) is list and side[0] and type(side[0][0]) in PLAIN_NUMBERS
+        return "numbers" if has_number else ""
     if type(side) is not dict or set(map(type, side.values())) != {dict}:
-        return False
+        return ""
     first = next(iter(side.values()))
     if not first or not set(map(type, first.values())) <= {*PLAIN_NUMBERS, NoneType}:
-        return False
+        return ""
     rows = [each for each in (side, first) if len(each) <= MOST_COLUMNS]  # as of a table, whose names are columns
-    return COLUMNS_OF_ROWS.isdisjoint(plain_name(name) for each in rows for name in each if isinstance(name, str))
+    are_ids = COLUMNS_OF_ROWS.isdisjoint(plain_name(name) for each in rows for name in each if isinstance(name, str))
+    return "mappings" if are_ids else ""
 
 
 # Tables of rows, and records
@@ -7168,26 +7170,19 @@ class Inputs(NamedTuple):
         return with_names_of_columns(self.fields, query=self.query_ids, document=self.document_ids)
 
     @property
-    def are_numbers(self) -> bool:
-        """Whether both sides are arrays, or nested lists that begin with a number, without ids."""
-        return not self._have_more and are_numbers(self.predictions) and are_numbers(self.references)
-
-    @property
-    def are_mappings(self) -> bool:
-        """Whether both sides are ``{query: {document: number}}``, and nothing is excluded."""
-        return not self._have_more and are_mappings(self.predictions) and are_mappings(self.references)
-
-    @property
-    def _have_more(self) -> bool:
-        """Whether there are ids of rows, documents to exclude or names of fields."""
-        return any(each is not None for each in (self.query_ids, self.document_ids, self.exclude, self.fields))
+    def plain_kind(self) -> str:
+        """The `plain_kind` of both sides if they have the same and stand alone; else empty."""
+        if any(each is not None for each in (self.query_ids, self.document_ids, self.exclude, self.fields)):
+            return ""
+        kind = plain_kind(self.predictions)
+        return kind if kind and kind == plain_kind(self.references) else ""
 
     def settled(
         self, score_order: str = "descending", labels: Labels | None = None, keep: str | None = None
     ) -> "Inputs":
         """Return rankings of other libraries as arrays, and tables, records and hits by their ids."""
         check_fields(self.fields)
-        if self.are_numbers or self.are_mappings:
+        if self.plain_kind:
             return self
         (inputs,) = settled_systems({"predictions": self.predictions}, self, [score_order], labels, keep)
         return inputs
@@ -7364,10 +7359,10 @@ def _align(
 def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:
     """Put predictions and references into the same order of queries and documents, according to their format."""
     predictions, references, query_ids, document_ids, exclude, *_ = inputs
-    if inputs.are_numbers:
+    if (plain := inputs.plain_kind) == "numbers":
         return join_lists(predictions, references, how["ignore_index"], how["score_order"], how["labels"])
     run, qrels = kind_of(predictions), kind_of(references)
-    if inputs.are_mappings or run == qrels == "columns":
+    if plain == "mappings" or run == qrels == "columns":
         _refuse_ids_of_rows(query_ids, document_ids)
         return join_by_id(predictions, references, exclude, **how)
     for argument, side in (("predictions", predictions), ("references", references)):
@@ -7490,8 +7485,8 @@ def _pieces(inputs: Inputs) -> Iterator[Inputs]:
     predictions, references, query_ids = inputs[:3]
     sides = predictions, references
     lengths = np.zeros(1, np.int64)
-    sparse = is_sparse(predictions) + is_sparse(references)
-    if query_ids is not None or sparse == 2:
+    sparse = sum(map(is_sparse, sides))
+    if query_ids is not None or isinstance(references, (Mapping, Columns)) or sparse == 2:
         yield inputs
         return
     if sparse:

@@ -65,22 +65,24 @@ def with_ids(
     return next((each for each in found if each is not None), side)
 
 
-def are_numbers(side: Any) -> bool:
-    """Return whether a side is an array of numbers, or nested lists that begin with one: it has no other format."""
+def plain_kind(side: Any) -> str:
+    """Return "numbers" or "mappings" for a side that needs no other reading, as far as its first query tells; else "".
+
+    Numbers are in an array or in nested lists, mappings are ``{query: {document: number}}``.
+    """
+    if type(side) is np.ndarray:
+        return "numbers" if side.dtype.kind in "biuf" else ""
     if type(side) is list:
-        return bool(side and type(side[0]) is list and side[0] and type(side[0][0]) in PLAIN_NUMBERS)
-    return type(side) is np.ndarray and side.dtype.kind in "biuf"
-
-
-def are_mappings(side: Any) -> bool:
-    """Return whether a side is ``{query: {document: number}}``, as far as its first query tells."""
+        has_number = side and type(side[0]) is list and side[0] and type(side[0][0]) in PLAIN_NUMBERS
+        return "numbers" if has_number else ""
     if type(side) is not dict or set(map(type, side.values())) != {dict}:
-        return False
+        return ""
     first = next(iter(side.values()))
     if not first or not set(map(type, first.values())) <= {*PLAIN_NUMBERS, NoneType}:
-        return False
+        return ""
     rows = [each for each in (side, first) if len(each) <= MOST_COLUMNS]  # as of a table, whose names are columns
-    return COLUMNS_OF_ROWS.isdisjoint(plain_name(name) for each in rows for name in each if isinstance(name, str))
+    are_ids = COLUMNS_OF_ROWS.isdisjoint(plain_name(name) for each in rows for name in each if isinstance(name, str))
+    return "mappings" if are_ids else ""
 
 
 # Tables of rows, and records

@@ -21,7 +21,7 @@ from ..measure.scoring import InvalidRankingError
 from .columns import Place, numbered, read_column
 from .exclusion import by_position
 from .fields import check_fields, with_names_of_columns
-from .formats import are_mappings, are_numbers, with_ids
+from .formats import plain_kind, with_ids
 from .hashes import Columns
 from .hits import hint_of_unnamed, names_of_unnamed
 from .ids import check_ids
@@ -63,26 +63,19 @@ class Inputs(NamedTuple):
         return with_names_of_columns(self.fields, query=self.query_ids, document=self.document_ids)
 
     @property
-    def are_numbers(self) -> bool:
-        """Whether both sides are arrays, or nested lists that begin with a number, without ids."""
-        return not self._have_more and are_numbers(self.predictions) and are_numbers(self.references)
-
-    @property
-    def are_mappings(self) -> bool:
-        """Whether both sides are ``{query: {document: number}}``, and nothing is excluded."""
-        return not self._have_more and are_mappings(self.predictions) and are_mappings(self.references)
-
-    @property
-    def _have_more(self) -> bool:
-        """Whether there are ids of rows, documents to exclude or names of fields."""
-        return any(each is not None for each in (self.query_ids, self.document_ids, self.exclude, self.fields))
+    def plain_kind(self) -> str:
+        """The `plain_kind` of both sides if they have the same and stand alone; else empty."""
+        if any(each is not None for each in (self.query_ids, self.document_ids, self.exclude, self.fields)):
+            return ""
+        kind = plain_kind(self.predictions)
+        return kind if kind and kind == plain_kind(self.references) else ""
 
     def settled(
         self, score_order: str = "descending", labels: Labels | None = None, keep: str | None = None
     ) -> "Inputs":
         """Return rankings of other libraries as arrays, and tables, records and hits by their ids."""
         check_fields(self.fields)
-        if self.are_numbers or self.are_mappings:
+        if self.plain_kind:
             return self
         (inputs,) = settled_systems({"predictions": self.predictions}, self, [score_order], labels, keep)
         return inputs
@@ -259,10 +252,10 @@ def _align(
 def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:
     """Put predictions and references into the same order of queries and documents, according to their format."""
     predictions, references, query_ids, document_ids, exclude, *_ = inputs
-    if inputs.are_numbers:
+    if (plain := inputs.plain_kind) == "numbers":
         return join_lists(predictions, references, how["ignore_index"], how["score_order"], how["labels"])
     run, qrels = kind_of(predictions), kind_of(references)
-    if inputs.are_mappings or run == qrels == "columns":
+    if plain == "mappings" or run == qrels == "columns":
         _refuse_ids_of_rows(query_ids, document_ids)
         return join_by_id(predictions, references, exclude, **how)
     for argument, side in (("predictions", predictions), ("references", references)):
@@ -385,8 +378,8 @@ def _pieces(inputs: Inputs) -> Iterator[Inputs]:
     predictions, references, query_ids = inputs[:3]
     sides = predictions, references
     lengths = np.zeros(1, np.int64)
-    sparse = is_sparse(predictions) + is_sparse(references)
-    if query_ids is not None or sparse == 2:
+    sparse = sum(map(is_sparse, sides))
+    if query_ids is not None or isinstance(references, (Mapping, Columns)) or sparse == 2:
         yield inputs
         return
     if sparse:
