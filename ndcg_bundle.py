@@ -9626,7 +9626,7 @@ def measure_inputs(inputs: Inputs, options: Options, first_query: int = 0, names
     parts: list[list[NDArray[np.float64]]] = []
     with closing(counted_parts(inputs, options, first_query)) as rankings:
         for part, before in rankings:
-            with UserTerms(part, before):
+            with user_terms(part, before):
                 values = measure_rankings(part, options)
             if names is not None and part.query_ids is not None:
                 names += part.names()
@@ -9661,7 +9661,7 @@ def describe_queries(
     """
 
     def in_user_terms(each: Rankings, before: int) -> dict[str, NDArray[Any]]:
-        with UserTerms(each, before):
+        with user_terms(each, before):
             return describe(each)
 
     described: list[dict[str, NDArray[Any]]] = []
@@ -9748,7 +9748,7 @@ def checked_rankings(inputs: Inputs, **how: Any) -> Rankings:
     """Read rankings, also from files, and check that some combination of options could score them."""
     sides = {name: how[name] for name in ("score_order", "labels", "keep") if name in how}
     rankings = read(**from_files(inputs, **sides).rankings, **how)
-    with UserTerms(rankings):
+    with user_terms(rankings):
         check_queries(**rankings.arrays())
     return rankings
 
@@ -9756,29 +9756,23 @@ def checked_rankings(inputs: Inputs, **how: Any) -> Rankings:
 def check_rows(inputs: Inputs, options: Options) -> None:
     """Check flat rows of queries that may have more rows elsewhere, for errors that no other row could correct."""
     rankings = read(**inputs.rankings, **options.reading)
-    with UserTerms(rankings):
+    with user_terms(rankings):
         check_queries(**rankings.arrays(), **{name: options.scoring[name] for name in OF_GAINS})
 
 
-class UserTerms:
-    """A context that rewrites errors of the kernel with the user's names for queries and arguments.
+@contextmanager
+def user_terms(rankings: Rankings, first_query: int = 0) -> Iterator[None]:
+    """Rewrite errors of the kernel with the user's names for queries and arguments.
 
     The first of the rankings' queries has the index `first_query` among all queries.
     """
-
-    def __init__(self, rankings: Rankings, first_query: int = 0) -> None:
-        self.rankings, self.first_query = rankings, first_query
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if not isinstance(error, InvalidRankingError):
-            return
+    try:
+        yield
+    except InvalidRankingError as error:
         argument = {"relevance": "references", "score": "predictions"}[error.array]
-        place, position = f"query {self.first_query + error.query}", error.position
-        if self.rankings.place is not None:
-            place, position = self.rankings.place(error.query, position), None
+        place, position = f"query {first_query + error.query}", error.position
+        if rankings.place is not None:
+            place, position = rankings.place(error.query, position), None
         raise InputError(error.problem, argument, place, position=position, hint=error.hint) from None
 
 
@@ -9919,7 +9913,7 @@ class Queries:
                 cutoff = max(1, *(len(side) for row in rows for side in queries[row][:2]))
             parsed = Options.parse(measures=measure, k=cutoff, **how)
             rankings = self.rankings(rows, changes, parsed)
-            with UserTerms(rankings):
+            with user_terms(rankings):
                 values[rows] = next(iter(measure_rankings(rankings, parsed).values()))[0]
         return values
 
@@ -12758,7 +12752,7 @@ def conventions_with(searched: Searched) -> list[str]:
                 measures=[result_name("nDCG", cutoff) for cutoff in cutoffs], **{**searched.given, "convention": name}
             )
             rankings = searched.read(options)
-            with UserTerms(rankings):
+            with user_terms(rankings):
                 values = measure_rankings(rankings, options)["nDCG"]
         except ValueError:  # the explanation says why it has no score
             continue
@@ -13618,7 +13612,7 @@ class _Scorer:
             rankings = self.read(options)
             if options.missing == "raise":
                 refuse_missing(rankings)
-            with UserTerms(rankings):
+            with user_terms(rankings):
                 values = measure_rankings(rankings, options)["nDCG"][0]
             self.scores[key] = mean("nDCG", values, self.weight)
         return self.scores[key]
@@ -16228,7 +16222,7 @@ def _arrays_for_sklearn(rankings: Rankings) -> tuple[NDArray[Any], NDArray[Any]]
         if invalid.any():
             at = int(invalid.argmax())
             query = int(np.searchsorted(begins, at, side="right")) - 1
-            with UserTerms(rankings):
+            with user_terms(rankings):
                 value = values.reshape(-1)[at]
                 raise InvalidRankingError(array, query, at - int(begins[query]), problem.format(value=value))
     if offsets is not None or not judged.all():
@@ -17959,7 +17953,7 @@ def documents(
     with closing(counted_parts(inputs, parsed)) as parts:
         for part, before in parts:
             names = [before + at for at in range(part.queries)] if part.query_ids is None else part.names()
-            with UserTerms(part, before):
+            with user_terms(part, before):
                 check_queries(**part.arrays(), **{name: parsed.scoring[name] for name in OF_GAINS})
             found |= {
                 query: _documents_of(part, at, query, parsed)

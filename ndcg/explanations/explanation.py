@@ -24,7 +24,7 @@ from ..measure.options import AGGREGATION_OPTIONS, ExplainOptions, Options, choi
 from ..scores.frames import from_frame
 from ..scores.means import mean, weights
 from ..scores.progress import tracked
-from ..scores.queries import NOTHING_TO_SCORE, UserTerms, measure_rankings, refuse_missing, warn_unmatched
+from ..scores.queries import NOTHING_TO_SCORE, measure_rankings, refuse_missing, user_terms, warn_unmatched
 from ..show.drawing import figure_of
 from ..show.json_types import without_nan
 from ..show.tables import Readable, number_text
@@ -354,7 +354,7 @@ class _Scorer:
             rankings = self.read(options)
             if options.missing == "raise":
                 refuse_missing(rankings)
-            with UserTerms(rankings):
+            with user_terms(rankings):
                 values = measure_rankings(rankings, options)["nDCG"][0]
             self.scores[key] = mean("nDCG", values, self.weight)
         return self.scores[key]

@@ -23,7 +23,7 @@ from ..measure.scoring import discounts, measure_queries, ratio, sign
 from ..measure.ties import Floats, Mask
 from ..scores.means import mean
 from ..scores.progress import progress, tracked
-from ..scores.queries import OF_GAINS, UserTerms, measure_rankings
+from ..scores.queries import OF_GAINS, measure_rankings, user_terms
 from .combination import Combination
 from .properties import properties_of
 from .slip_terms import Queries, Slip, have_ids, queries_by_ids, queries_of
@@ -321,7 +321,7 @@ def conventions_with(searched: Searched) -> list[str]:
                 measures=[result_name("nDCG", cutoff) for cutoff in cutoffs], **{**searched.given, "convention": name}
             )
             rankings = searched.read(options)
-            with UserTerms(rankings):
+            with user_terms(rankings):
                 values = measure_rankings(rankings, options)["nDCG"]
         except ValueError:  # the explanation says why it has no score
             continue

@@ -15,7 +15,7 @@ from ..inputs.rankings import Rankings
 from ..inputs.reading import Inputs, read
 from ..measure.options import Options
 from ..measure.ties import Floats, Mask
-from ..scores.queries import UserTerms, measure_rankings
+from ..scores.queries import measure_rankings, user_terms
 
 Documents = Mapping[Any, float]
 
@@ -152,7 +152,7 @@ class Queries:
                 cutoff = max(1, *(len(side) for row in rows for side in queries[row][:2]))
             parsed = Options.parse(measures=measure, k=cutoff, **how)
             rankings = self.rankings(rows, changes, parsed)
-            with UserTerms(rankings):
+            with user_terms(rankings):
                 values[rows] = next(iter(measure_rankings(rankings, parsed).values()))[0]
         return values
 

@@ -15,7 +15,7 @@ from ..measure.options import Cutoffs, Options, QueryOptions
 from ..measure.scoring import check_queries, discounts, measure_queries
 from ..measure.ties import Floats, Mask
 from .frames import from_frame
-from .queries import OF_GAINS, UserTerms, counted_parts
+from .queries import OF_GAINS, counted_parts, user_terms
 
 
 def documents(
@@ -69,7 +69,7 @@ def documents(
     with closing(counted_parts(inputs, parsed)) as parts:
         for part, before in parts:
             names = [before + at for at in range(part.queries)] if part.query_ids is None else part.names()
-            with UserTerms(part, before):
+            with user_terms(part, before):
                 check_queries(**part.arrays(), **{name: parsed.scoring[name] for name in OF_GAINS})
             found |= {
                 query: _documents_of(part, at, query, parsed)

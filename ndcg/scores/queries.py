@@ -4,8 +4,8 @@ Rankings are read and scored in parts, so that copies of them stay small. Errors
 position, as the user knows them.
 """
 
-from collections.abc import Callable, Generator, Mapping
-from contextlib import ExitStack, closing
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager
 from typing import Any
 
 import numpy as np
@@ -43,7 +43,7 @@ def measure_inputs(inputs: Inputs, options: Options, first_query: int = 0, names
     parts: list[list[NDArray[np.float64]]] = []
     with closing(counted_parts(inputs, options, first_query)) as rankings:
         for part, before in rankings:
-            with UserTerms(part, before):
+            with user_terms(part, before):
                 values = measure_rankings(part, options)
             if names is not None and part.query_ids is not None:
                 names += part.names()
@@ -78,7 +78,7 @@ def describe_queries(
     """
 
     def in_user_terms(each: Rankings, before: int) -> dict[str, NDArray[Any]]:
-        with UserTerms(each, before):
+        with user_terms(each, before):
             return describe(each)
 
     described: list[dict[str, NDArray[Any]]] = []
@@ -165,7 +165,7 @@ def checked_rankings(inputs: Inputs, **how: Any) -> Rankings:
     """Read rankings, also from files, and check that some combination of options could score them."""
     sides = {name: how[name] for name in ("score_order", "labels", "keep") if name in how}
     rankings = read(**from_files(inputs, **sides).rankings, **how)
-    with UserTerms(rankings):
+    with user_terms(rankings):
         check_queries(**rankings.arrays())
     return rankings
 
@@ -173,27 +173,21 @@ def checked_rankings(inputs: Inputs, **how: Any) -> Rankings:
 def check_rows(inputs: Inputs, options: Options) -> None:
     """Check flat rows of queries that may have more rows elsewhere, for errors that no other row could correct."""
     rankings = read(**inputs.rankings, **options.reading)
-    with UserTerms(rankings):
+    with user_terms(rankings):
         check_queries(**rankings.arrays(), **{name: options.scoring[name] for name in OF_GAINS})
 
 
-class UserTerms:
-    """A context that rewrites errors of the kernel with the user's names for queries and arguments.
+@contextmanager
+def user_terms(rankings: Rankings, first_query: int = 0) -> Iterator[None]:
+    """Rewrite errors of the kernel with the user's names for queries and arguments.
 
     The first of the rankings' queries has the index `first_query` among all queries.
     """
-
-    def __init__(self, rankings: Rankings, first_query: int = 0) -> None:
-        self.rankings, self.first_query = rankings, first_query
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if not isinstance(error, InvalidRankingError):
-            return
+    try:
+        yield
+    except InvalidRankingError as error:
         argument = {"relevance": "references", "score": "predictions"}[error.array]
-        place, position = f"query {self.first_query + error.query}", error.position
-        if self.rankings.place is not None:
-            place, position = self.rankings.place(error.query, position), None
+        place, position = f"query {first_query + error.query}", error.position
+        if rankings.place is not None:
+            place, position = rankings.place(error.query, position), None
         raise InputError(error.problem, argument, place, position=position, hint=error.hint) from None

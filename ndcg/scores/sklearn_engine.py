@@ -12,7 +12,7 @@ from ..measure.messages import InputError, mark, missing_library
 from ..measure.options import Options
 from ..measure.scoring import InvalidRankingError
 from .means import weights
-from .queries import NOTHING_TO_SCORE, UserTerms, checked_rankings
+from .queries import NOTHING_TO_SCORE, checked_rankings, user_terms
 
 
 def score_by_sklearn(inputs: Inputs, options: Options) -> dict[str, float | list[float]]:
@@ -60,7 +60,7 @@ def _arrays_for_sklearn(rankings: Rankings) -> tuple[NDArray[Any], NDArray[Any]]
         if invalid.any():
             at = int(invalid.argmax())
             query = int(np.searchsorted(begins, at, side="right")) - 1
-            with UserTerms(rankings):
+            with user_terms(rankings):
                 value = values.reshape(-1)[at]
                 raise InvalidRankingError(array, query, at - int(begins[query]), problem.format(value=value))
     if offsets is not None or not judged.all():
