@@ -2657,18 +2657,13 @@ def plain(argument: str, values: Any) -> Any:
     if isinstance(kind := getattr(array, "type", None), pa.BaseExtensionType):
         raise InputError(f"holds values of the type {kind}; give numbers, or ids as text", argument)
     if names := _field_names(array):
-        raise table_error(argument, names)
+        raise InputError(
+            f"must be one column; got a table of columns {shown(names)}. If each row is a document, join both sides "
+            "into one table by query and document and give its columns: predictions, references, query_ids and "
+            "document_ids. If each row is a query, give its column of lists",
+            argument,
+        )
     return array
-
-
-def table_error(argument: str, names: Collection[Any]) -> ValueError:
-    """Return the error for a table that was passed as a column or as rankings; it names the table's columns."""
-    return InputError(
-        f"must be one column; got a table of columns {shown(list(names))}. If each row is a document, join "
-        "both sides into one table by query and document and give its columns: predictions, references, "
-        "query_ids and document_ids. If each row is a query, give its column of lists",
-        argument,
-    )
 
 
 def plain_in_order(argument: str, values: Any) -> Any:
@@ -5887,7 +5882,9 @@ def _rows_of_lists(frame: Frame) -> list[dict[str, Any]] | None:
     if len({name for name in frame.names if isinstance(name, str)}) < len(frame.names):
         return None
     columns = settled(dict(zip(frame.names, frame.read(frame.names), strict=True)))
-    lists = {name: _as_list(each) for name, each in columns.items()}
+    lists = {name: rows_of(each) for name, each in columns.items()}
+    if not all(isinstance(each, (list, tuple)) for each in lists.values()) or len(set(map(len, lists.values()))) > 1:
+        return None
     if not any(each and isinstance(each[0], (list, np.ndarray)) for each in lists.values()):
         return None
     return [dict(zip(lists, row, strict=True)) for row in zip(*lists.values(), strict=True)]
@@ -5900,17 +5897,12 @@ def _holds_lists(column: Any) -> bool:
     return len(column) > 0 and isinstance(column[0], (list, tuple, np.ndarray))
 
 
-def _as_list(column: Any) -> list[Any]:
-    """Return the cells of a column as a list."""
-    return list(column.to_pylist() if isinstance(column, ARROW) else getattr(column, "tolist", lambda: column)())
-
-
 def _of_table(argument: str, frame: Frame, names: Names) -> Any:
     """Return the rows of a table as columns."""
 
     def cells(of: Sequence[str]) -> Iterator[Any]:
         found = settled(dict(zip(of, frame.read(of), strict=True)))
-        return zip(*(_as_list(each[:HASHED]) for each in found.values()), strict=False)
+        return zip(*(rows_of(each[:HASHED]) for each in found.values()), strict=False)
 
     try:
         at = chosen_columns(frame.names, names, cells, "the first record" if frame.are_records else "the table")

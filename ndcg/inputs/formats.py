@@ -33,7 +33,7 @@ from .hashes import Columns, best_rows, hashes_of, repeated_row
 from .hit_reader import HitReader
 from .hits import ByPosition, Hits, answers_in, by_id, hits_of, unnamed
 from .ids import id_column, id_kind, once, read_ids
-from .kinds import Indices
+from .kinds import Indices, rows_of
 from .objects import fields_of, is_object
 from .sources import ARROW, is_spark, is_sparse, settled
 from .tables import MOST_COLUMNS, are_columns, chosen_columns, table_records, values_by_order
@@ -145,7 +145,9 @@ def _rows_of_lists(frame: Frame) -> list[dict[str, Any]] | None:
     if len({name for name in frame.names if isinstance(name, str)}) < len(frame.names):
         return None
     columns = settled(dict(zip(frame.names, frame.read(frame.names), strict=True)))
-    lists = {name: _as_list(each) for name, each in columns.items()}
+    lists = {name: rows_of(each) for name, each in columns.items()}
+    if not all(isinstance(each, (list, tuple)) for each in lists.values()) or len(set(map(len, lists.values()))) > 1:
+        return None
     if not any(each and isinstance(each[0], (list, np.ndarray)) for each in lists.values()):
         return None
     return [dict(zip(lists, row, strict=True)) for row in zip(*lists.values(), strict=True)]
@@ -158,17 +160,12 @@ def _holds_lists(column: Any) -> bool:
     return len(column) > 0 and isinstance(column[0], (list, tuple, np.ndarray))
 
 
-def _as_list(column: Any) -> list[Any]:
-    """Return the cells of a column as a list."""
-    return list(column.to_pylist() if isinstance(column, ARROW) else getattr(column, "tolist", lambda: column)())
-
-
 def _of_table(argument: str, frame: Frame, names: Names) -> Any:
     """Return the rows of a table as columns."""
 
     def cells(of: Sequence[str]) -> Iterator[Any]:
         found = settled(dict(zip(of, frame.read(of), strict=True)))
-        return zip(*(_as_list(each[:HASHED]) for each in found.values()), strict=False)
+        return zip(*(rows_of(each[:HASHED]) for each in found.values()), strict=False)
 
     try:
         at = chosen_columns(frame.names, names, cells, "the first record" if frame.are_records else "the table")

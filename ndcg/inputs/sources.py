@@ -4,7 +4,7 @@ Columns and tensors are converted by the first of several methods that their lib
 """
 
 import io
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import NoneType
 from typing import Any
 
@@ -123,18 +123,13 @@ def plain(argument: str, values: Any) -> Any:
     if isinstance(kind := getattr(array, "type", None), pa.BaseExtensionType):
         raise InputError(f"holds values of the type {kind}; give numbers, or ids as text", argument)
     if names := _field_names(array):
-        raise table_error(argument, names)
+        raise InputError(
+            f"must be one column; got a table of columns {shown(names)}. If each row is a document, join both sides "
+            "into one table by query and document and give its columns: predictions, references, query_ids and "
+            "document_ids. If each row is a query, give its column of lists",
+            argument,
+        )
     return array
-
-
-def table_error(argument: str, names: Collection[Any]) -> ValueError:
-    """Return the error for a table that was passed as a column or as rankings; it names the table's columns."""
-    return InputError(
-        f"must be one column; got a table of columns {shown(list(names))}. If each row is a document, join "
-        "both sides into one table by query and document and give its columns: predictions, references, "
-        "query_ids and document_ids. If each row is a query, give its column of lists",
-        argument,
-    )
 
 
 def plain_in_order(argument: str, values: Any) -> Any:

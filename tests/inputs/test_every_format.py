@@ -305,6 +305,7 @@ OTHERS: list[tuple[Any, Any, str]] = [
     (json.dumps(RUN), QRELS, "predictions: is JSON as text; give json.loads of it, or the path of a file"),
     (None, [[3, 2, 0]], "predictions are missing; give predictions and references together; only"),
     (pl.DataFrame({"a": [0.9], "b": [0.1]}), [[1, 0]], NO_COLUMN),
+    ({"qid": ["q1"], "name": ["d1"], "score": [0.9], "k": 7}, QRELS, "predictions: no column holds the document;"),
     (RUN, CLICKS, "references: no column holds the relevance; name it relevance, or as docs/inputs"),
 ]  # fmt: skip
 

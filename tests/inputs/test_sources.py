@@ -134,6 +134,11 @@ def test_a_query_to_a_database_runs_once(ndcg: Metric) -> None:
         assert ndcg.compute(data=connection.sql(grouped), **COLUMNS, k=5) == pytest.approx(expected, rel=1e-12)
 
 
+def test_a_reader_is_read_once_also_to_tell_which_column_has_the_queries() -> None:
+    table = pa.table({"user_id": ["q1", "q2"], "query": ["shoes", "hats"], "docno": ["d1", "d1"], "score": [0.5, 0.9]})
+    assert compute(predictions=table.to_reader(), references={"q1": {"d1": 1}, "q2": {"d1": 1}}) == {"nDCG": 1.0}
+
+
 def test_a_row_may_be_a_query_with_its_weight_and_slice(ndcg: Metric) -> None:
     lists = {"scores": [[0.9, 0.1], [0.2, 0.3]], "labels": [[1, 0], [2, 0]], "weight": [1.0, 3.0], "new": [True, False]}
     expected = ndcg.compute(predictions=lists["scores"], references=lists["labels"], sample_weight=[1, 3])
