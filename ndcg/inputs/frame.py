@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from ..measure.messages import InputError, nearest, shown
 from .fields import LOWEST_FIRST, plain_name
+from .objects import field_names
 from .sources import ARROW, is_database_query, is_spark, library_of, listed, plain
 
 HINT = (
@@ -83,17 +84,15 @@ def _columns(table: Any, names: Collection[Any]) -> list[Any]:
 
 def _fields_of(record: Any) -> list[str]:
     """Return the names of the fields of a record: a dict, a named tuple, a row of a database, or an object."""
-    if isinstance(record, Mapping):
-        return [name for name in record if isinstance(name, str)]
-    if isinstance(record, tuple):
-        return list(getattr(record, "_fields", ()))
+    if isinstance(record, (Mapping, tuple)):
+        return [name for name in field_names(record) if isinstance(name, str)]
     if is_dataclass(record) and not isinstance(record, type):
         return [field.name for field in fields(record)]
     if hasattr(record, "__array__"):
         return []
     if hasattr(record, "keys") and hasattr(record, "__getitem__"):  # a row of sqlite3 and others
         return list(record.keys())
-    return list(getattr(record, "__dict__", ()))
+    return field_names(record)
 
 
 def _columns_of_records(argument: str, records: Sequence[Any], names: Collection[str]) -> list[Any]:

@@ -659,6 +659,8 @@ def test_rows_of_spark_are_objects() -> None:
 
     users = [Row(user="q", recommendations=[Row(item="b", rating=0.9), Row(item="a", rating=0.5)])]
     assert score(users, {"q": {"a": 1}}) == pytest.approx(SECOND)
+    rows = [Row(user="q", item="b", rating=0.9), Row(user="q", item="a", rating=0.5)]
+    assert score(rows, {"q": {"a": 1}}, fields={"score": "rating"}) == pytest.approx(SECOND)
 
 
 def test_no_value_means_the_same_from_memory_and_files(tmp_path: Path) -> None:
