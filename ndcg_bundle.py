@@ -10464,7 +10464,7 @@ class Fit(NamedTuple):
 # Orders of tied documents
 
 
-def _explanations_definitions_in_order(query: Query, documents: Iterable[Any]) -> Query:
+def _in_order(query: Query, documents: Iterable[Any]) -> Query:
     """Return a ranking in which documents with equal scores differ in the last digit, in an order."""
     if len(set(query.run.values())) == len(query.run):
         return query
@@ -10475,7 +10475,7 @@ def _explanations_definitions_in_order(query: Query, documents: Iterable[Any]) -
 
 
 def _explanations_definitions_order(of: Callable[[Query], Iterable[Any]]) -> Slip:
-    return Slip("", "", both=Term((lambda query: _explanations_definitions_in_order(query, of(query)),)))
+    return Slip("", "", both=Term((lambda query: _in_order(query, of(query)),)))
 
 
 ORDERS: dict[str, Slip | None] = {
@@ -10504,7 +10504,7 @@ def _arrangements(query: Query) -> list[Query]:
     if count > MOST_ARRANGEMENTS:
         return []
     orders = product(*(list(_orders_of(*group)) for group in groups))
-    return [_explanations_definitions_in_order(query, [document for group in order for document in group]) for order in orders]
+    return [_in_order(query, [document for group in order for document in group]) for order in orders]
 
 
 def _orders_of(relevant: Sequence[Any], others: Sequence[Any]) -> Iterator[list[Any]]:
@@ -13713,6 +13713,7 @@ SAMPLED = 20
 SIGNS_AT_A_TIME = 1 << 14
 SIGNS = np.array([[1.0, 1.0], [1.0, -1.0]])  # for a bit of one word (row) and a bit of another (column)
 SIGNS_OF_BITS = {1: SIGNS, 2: np.kron(SIGNS, SIGNS), 3: np.kron(SIGNS, np.kron(SIGNS, SIGNS))}
+SIGNS_OF_8 = 1.0 - 2.0 * (np.arange(256)[:, np.newaxis] >> np.arange(8) & 1)  # all combinations for up to eight queries
 # The level of the test in `power`, and the probability that it detects a difference.
 LEVEL = 0.05
 POWER = 0.8
@@ -13725,6 +13726,15 @@ class Intervals(NamedTuple):
     low: Floats
     high: Floats
     standard_error: Floats
+
+
+class Moments(NamedTuple):
+    """What the values of a row tell about their mean."""
+
+    mean: float
+    standard_error: float  # the larger of two: for a variance independent of the weights, and HC2 for any values
+    deviation: float  # the standard deviation of the values
+    slope: float  # the relative change of the variance with the mean
 
 
 class Tests(NamedTuple):
@@ -13749,67 +13759,129 @@ def differences(one: Floats, other: Floats) -> Floats:
     return np.where(np.abs(difference) <= ROUNDING * np.maximum(np.abs(one), np.abs(other)), 0.0, difference)
 
 
-def intervals(
-    values: Floats,
-    weight: Floats | None = None,
-    pairs: Sequence[tuple[int, int]] = (),
-    *,
-    greatest: float = 1.0,
-    confidence: float = 0.95,
-) -> Intervals:
-    """Return the intervals of the mean of each row, and of the differences of some pairs of rows.
+@dataclass(frozen=True)
+class Sample:
+    """The values of some rows, such as systems, for the queries that count, and the pairs of rows to compare.
+
+    Attributes:
+        values: the values, of shape ``(rows, queries)``, divided by `scale`.
+        weight: the weight of each query, relative to the largest.
+        pairs: the first row of each pair, then the second of each.
+        scale: a power of two near the largest value, so that no sum or square overflows and no digit is lost.
+    """
+
+    values: Floats
+    weight: Floats
+    pairs: NDArray[np.intp]
+    scale: float
+
+    @classmethod
+    def of(cls, values: Floats, weight: Floats | None = None, pairs: Sequence[tuple[int, int]] = ()) -> "Sample":
+        """Return the sample without queries of weight 0, and without those that have no value: nan in all rows.
+
+        With pairs, it is an error if fewer than two queries count.
+        """
+        scipy_special()
+        counted = ~np.isnan(values[0])
+        if weight is not None:
+            counted &= weight > 0
+        if not counted.all():
+            values = np.compress(counted, values, axis=1)  # each row is contiguous, and summed as it is alone
+            weight = None if weight is None else weight[counted]
+        weight = np.ones(values.shape[1]) if weight is None else weight / weight.max(initial=0)
+        if pairs and len(weight) < 2:
+            hint = f"; {mark('report')} gives the score of one" * len(weight)
+            raise InputError(f"a comparison needs at least two queries that have a value; got {len(weight)}{hint}")
+        scale = math.ldexp(1.0, math.frexp(np.abs(values).max(initial=0))[1] - 1)
+        return cls(values / scale, weight, np.array(pairs, np.intp).reshape(-1, 2).T, scale)
+
+    @cached_property
+    def by_query(self) -> Floats:
+        """The differences of each pair, query by query."""
+        return differences(*self.values.take(self.pairs, axis=0))
+
+    @cached_property
+    def effective(self) -> float:
+        """How many queries of equal weight would be as precise (Kish, 1965)."""
+        return float(self.weight.sum() ** 2 / (self.weight**2).sum())
+
+    @cached_property
+    def moments(self) -> list[Moments]:
+        """The moments of each row, and then of the differences of each pair (HC2: MacKinnon & White, 1985)."""
+        values, share = np.concatenate([self.values, self.by_query]), self.weight / self.weight.sum()
+        mean = values[:, 0] + (share * (values - values[:, :1])).sum(axis=1)
+        away = values - mean[:, np.newaxis]
+        largest = np.abs(away).max(axis=1)
+        squares = share * (away / np.where(largest, largest, 1.0)[:, np.newaxis]) ** 2
+        sums = np.array([squares, squares * (share / (1 - share)), squares * away]).sum(axis=2)
+        moments = []  # plain numbers: for a few rows, arrays take much longer
+        for at, size, spread, of_any, cubes in zip(mean.tolist(), largest.tolist(), *sums.tolist(), strict=True):
+            square = (size * spread) ** 2
+            error = size * math.sqrt(max(spread / (self.effective - 1), of_any))
+            moments.append(Moments(at, error, size * math.sqrt(spread), cubes / square if square else 0.0))
+        return moments
+
+
+def intervals(sample: Sample, *, greatest: float = 1.0, confidence: float = 0.95) -> Intervals:
+    """Return the intervals of the mean of each row, and then of the difference of each pair.
 
     The interval of a difference is Student's t, as in the paired t-test. For the interval of a mean, the variance
     depends on the mean: it shrinks towards 0 and the greatest value, as for 0/1 values (Wilson, 1927), or changes with
     the skewness of the values. Each end is the outer one that these two models give.
 
-    `values` has shape ``(rows, queries)``, with nan in all rows where a query has no value. They lie between 0 and
-    `greatest`; a row with values outside has no bound on that side. With fewer than two values there are no intervals:
-    they are nan.
+    Values lie between 0 and `greatest`; a row with values outside has no bound on that side. With fewer than two
+    values there are no intervals: they are nan.
     """
-    values, weight, scale = _sample(values, weight, least=2 if pairs else 0)
-    if len(weight) < 2:
-        return Intervals._make(np.full((3, len(values) + len(pairs)), np.nan))
-    if weight.min() < LIGHTEST:
-        problem = f"a weight is {weight.min():.0e} of the largest, too far apart for a confidence interval"
+    values, greatest = sample.values, greatest / sample.scale
+    if len(sample.weight) < 2:
+        return Intervals._make(np.full((3, len(values)), np.nan))
+    if (lightest := sample.weight.min()) < LIGHTEST:
+        problem = f"a weight is {lightest:.0e} of the largest, too far apart for a confidence interval"
         raise ValueError(f"sample_weight: {problem}; give the queries that hardly count a weight of 0")
-    share, least, most = weight / weight.sum(), values.min(axis=1), values.max(axis=1)
-    is_bounded = most <= greatest / scale * (1 + ROUNDING)
-    low, high = np.where(least >= 0, 0.0, -np.inf), np.where(is_bounded, np.maximum(most, greatest / scale), np.inf)
-    one, other = _statistics_significance_in_order(pairs)
-    values = np.concatenate([values, differences(values[one], values[other])])
-    bounds = np.concatenate([low, low[one] - high[other]]), np.concatenate([high, high[one] - low[other]])
-    return Intervals(*(each * scale for each in _intervals(values, share, bounds, confidence, len(low))))
+    bounds = [
+        (0.0 if least >= 0 else -math.inf, max(most, greatest) if most <= greatest * (1 + ROUNDING) else math.inf)
+        for least, most in zip(values.min(axis=1).tolist(), values.max(axis=1).tolist(), strict=True)
+    ]
+    for one, other in sample.pairs.T.tolist():
+        bounds.append((bounds[one][0] - bounds[other][1], bounds[one][1] - bounds[other][0]))
+    ends = [
+        (*_interval(moments, within, sample, confidence, of_mean=at < len(values)), moments.standard_error)
+        for at, (moments, within) in enumerate(zip(sample.moments, bounds, strict=True))
+    ]
+    return Intervals._make(np.transpose(ends) * sample.scale)
 
 
-def _intervals(
-    values: Floats, share: Floats, bounds: tuple[Floats, Floats], confidence: float, means: int
-) -> tuple[Floats, Floats, Floats]:
-    """Return the ends of the interval of each row's mean and its standard error; after `means` rows are differences.
+def _interval(
+    moments: Moments, bounds: tuple[float, float], sample: Sample, confidence: float, *, of_mean: bool
+) -> tuple[float, float]:
+    """Return the ends of the interval of a mean, or of a difference, whose error does not depend on the mean.
 
     The interval contains every mean within Student's t times its standard error of the observed one. The
     square of this error at ``mean + d`` is modeled as that at ``mean`` times ``(1 + rise * d)(1 - fall * d)``.
     """
-    student = scipy_special().stdtrit
-    (mean, error, slope), heaviness = _moments(values, share), (share**2).sum()
-    gaps = mean - bounds[0], bounds[1] - mean
-    for each, of_differences in ((slope, 0.0), (gaps[0], np.inf), (gaps[1], np.inf)):
-        each[means:] = of_differences  # their error does not depend on the mean
-    with np.errstate(all="ignore"):  # values that are not finite are discarded below
-        # if all values are equal, the share of others at a bound is at most the end of Wilson's interval for 0 of n
-        odds = student(math.inf, (1 + confidence) / 2) ** 2 * heaviness
-        same = [np.where(np.isfinite(end), mean + (end - mean) * odds / (1 + odds), mean) for end in bounds]
-        most = gaps[0] * gaps[1] * heaviness  # the squared error if every value were at a bound, like 0/1 values
-        square = np.fmin(error**2, most)
-        freedom = (values.shape[1] - 1) / np.maximum(1 - square / most, ROUNDING)
-        reach = student(freedom, (1 + confidence) / 2) ** 2 * square
-        rise, fall = (np.where(np.isfinite(most), 1 / gap, 0.0) for gap in gaps)
-        low, high = _crossings(reach, rise, fall)
-        low_skewed, high_skewed = _crossings(reach, np.maximum(rise, fall + slope), np.maximum(fall, rise - slope))
-        low = np.maximum(mean + np.minimum(low, low_skewed), bounds[0])
-        high = np.minimum(mean + np.maximum(high, high_skewed), bounds[1])
-    is_same = error <= ROUNDING * np.abs(mean)
-    return np.where(is_same, same[0], low), np.where(is_same, same[1], high), error
+    student, quantile = scipy_special().stdtrit, (1 + confidence) / 2
+    mean, error, _, slope = moments
+    if error <= ROUNDING * abs(mean):
+        # all values are equal: the share of others at a bound is at most the end of Wilson's interval for 0 of n
+        odds = float(student(math.inf, quantile)) ** 2 / sample.effective
+        low, high = (mean + (end - mean) * odds / (1 + odds) if math.isfinite(end) else mean for end in bounds)
+        return low, high
+    gaps, slope = ((mean - bounds[0], bounds[1] - mean), slope) if of_mean else ((math.inf, math.inf), 0.0)
+    most = gaps[0] * gaps[1] / sample.effective  # the squared error if every value were at a bound, like 0/1 values
+    square = min(error**2, most)
+    freedom = (len(sample.weight) - 1) / max(1 - square / most, ROUNDING)
+    reach = float(student(freedom, quantile)) ** 2 * square
+    rise, fall = (1 / gap if math.isfinite(most) else 0.0 for gap in gaps)
+    low, high = _crossings(reach, rise, fall)
+    low_skewed, high_skewed = _crossings(reach, max(rise, fall + slope), max(fall, rise - slope))
+    return max(mean + min(low, low_skewed), bounds[0]), min(mean + max(high, high_skewed), bounds[1])
+
+
+def _crossings(reach: float, rise: float, fall: float) -> tuple[float, float]:
+    """Return the two ``d`` with ``d**2 == reach * (1 + rise * d) * (1 - fall * d)``."""
+    tilt, root = reach * (rise - fall), math.hypot(reach * (rise + fall), 2 * math.sqrt(reach))
+    bend = 2 * (1 + reach * rise * fall)
+    return (tilt - root) / bend, (tilt + root) / bend
 
 
 def at_level(
@@ -13828,60 +13900,24 @@ def at_level(
     return difference - below, difference + above
 
 
-def _crossings(reach: Floats, rise: Floats, fall: Floats) -> tuple[Floats, Floats]:
-    """Return the two ``d`` with ``d**2 == reach * (1 + rise * d) * (1 - fall * d)``."""
-    tilt, root = reach * (rise - fall), np.sqrt((reach * (rise + fall)) ** 2 + 4 * reach)
-    bend = 2 * (1 + reach * rise * fall)
-    return (tilt - root) / bend, (tilt + root) / bend
-
-
-def _moments(values: Floats, share: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return for each row the mean, its standard error, and the relative change of the variance with the mean.
-
-    The error is the larger of two: one for values with a variance independent of their weights, and one for
-    any values (HC2 of MacKinnon & White, 1985).
-    """
-    mean = values[:, 0] + (share * (values - values[:, :1])).sum(axis=1)
-    away = values - mean[:, np.newaxis]
-    largest = np.abs(away).max(axis=1)
-    squares = share * (away / np.where(largest, largest, 1.0)[:, np.newaxis]) ** 2
-    spread, heaviness = squares.sum(axis=1), (share**2).sum()
-    variance = np.maximum(spread * heaviness / (1 - heaviness), (squares * share / (1 - share)).sum(axis=1))
-    slope = (squares * away).sum(axis=1) / np.where(largest, spread * largest, 1.0) ** 2
-    return mean, largest * np.sqrt(variance), slope
-
-
-def paired_tests(
-    values: Floats,
-    weight: Floats | None = None,
-    pairs: Sequence[tuple[int, int]] = (),
-    *,
-    alternative: str = "two-sided",
-    margin: float | Floats = 0.0,
-    seed: int = 0,
-) -> Tests:
-    """Test whether the means of two rows differ, for each pair of rows; values are as in `intervals`.
+def paired_tests(sample: Sample, *, alternative: str = "two-sided", margin: float = 0.0, seed: int = 0) -> Tests:
+    """Test whether the means of two rows differ, for each pair.
 
     The randomization test exchanges the scores of the two systems in some of the queries, and counts how often the
     means then differ at least as much. With up to 32 queries that differ, it tries all permutations, and the p-value is
     exact. Otherwise it tries a random group of 1,048,576. The t-test uses the contribution of each query to the
     difference of the (weighted) means. With a margin, differences must be symmetric around their mean.
     """
-    two_sided = alternative == "two-sided"
-    values, weight, scale = _sample(values, weight, least=2)
-    one, other = _statistics_significance_in_order(pairs, alternative)
-    margins = np.full(len(pairs), margin) / scale
-    shares = (differences(values[one], values[other]) + margins[:, np.newaxis]) * weight
-    differing = np.count_nonzero(shares, axis=1)
-    exact = differing <= EXACT
-    p = np.array(
-        [_exact_p(each[each != 0], two_sided) if few else 1.0 for each, few in zip(shares, exact, strict=True)]
-    )
+    two_sided, sign, margin = alternative == "two-sided", -1 if alternative == "less" else 1, margin / sample.scale
+    shares = (sample.by_query * sign + margin) * sample.weight
+    differing = [each[each != 0] for each in shares]
+    exact = np.array([len(each) <= EXACT for each in differing])
+    p = np.array([_exact_p(each, two_sided) if len(each) <= EXACT else 1.0 for each in differing])
     if not exact.all():
-        sampled = ~exact
-        p[sampled] = _sampled_p(values, weight, one[sampled], other[sampled], margins[sampled], two_sided, seed)
-    permutations = np.where(exact, 2 ** np.minimum(differing, EXACT), 2**SAMPLED)
-    return Tests(p, _t_tests(shares, two_sided), exact, permutations)
+        one, other = sample.pairs[::sign, ~exact]
+        p[~exact] = _sampled_p(sample, one, other, margin, two_sided, seed)
+    permutations = [2 ** (len(each) if len(each) <= EXACT else SAMPLED) for each in differing]
+    return Tests(p, _t_tests(shares, two_sided), exact, np.array(permutations))
 
 
 def _exact_p(shares: Floats, two_sided: bool) -> float:
@@ -13889,25 +13925,23 @@ def _exact_p(shares: Floats, two_sided: bool) -> float:
 
     Each permutation combines one of the first half of the queries with one of the second half.
     """
-    total, halves = shares.sum(), []
-    least = (abs(total) if two_sided else total) - ROUNDING * np.abs(shares).sum()
-    for half in (shares[: len(shares) // 2], shares[len(shares) // 2 :]):
-        sums = np.zeros(1)
-        for share in half:
-            sums = np.concatenate([sums - share, sums + share])
-        halves.append(np.sort(sums))
-    as_great = halves[1].size * halves[0].size - np.searchsorted(halves[1], least - halves[0]).sum()
-    return float(min(1.0, (1 + two_sided) * as_great / 2.0 ** len(shares)))  # by symmetry, as many are as far below 0
+    one, other = (_signed_sums(each) for each in np.split(shares, [len(shares) // 2]))
+    total = float(one[0] + other[0])
+    one.sort()
+    other.sort()
+    least = (abs(total) if two_sided else total) - ROUNDING * (one[-1] + other[-1])
+    as_great = one.size * other.size - int(np.searchsorted(other, least - one).sum())
+    return min(1.0, (1 + two_sided) * as_great / 2.0 ** len(shares))  # by symmetry, as many are as far below 0
+
+
+def _signed_sums(shares: Floats) -> Floats:
+    """Return the sum of shares with every combination of signs; in the first, all are positive."""
+    some = (shares[at : at + 8] for at in range(0, max(len(shares), 1), 8))
+    return reduce(np.add.outer, (SIGNS_OF_8[: 1 << len(each), : len(each)] @ each for each in some)).reshape(-1)
 
 
 def _sampled_p(
-    values: Floats,
-    weight: Floats,
-    one: NDArray[np.intp],
-    other: NDArray[np.intp],
-    margins: Floats,
-    two_sided: bool,
-    seed: int,
+    sample: Sample, one: NDArray[np.intp], other: NDArray[np.intp], margin: float, two_sided: bool, seed: int
 ) -> Floats:
     """Return the share of a random group of permutations with a sum at least as extreme as the observed one.
 
@@ -13920,13 +13954,14 @@ def _sampled_p(
     identity (Hemerik & Goeman, TEST 2018; Koning & Hemerik, Biometrika 2024). Any two permutations are independent, so
     its variance is that of a random sample.
     """
+    values, weight = sample.values, sample.weight
     words = np.random.default_rng(seed).integers(1 << SAMPLED, size=len(weight))
     last, first = words % SIGNS_AT_A_TIME, words // SIGNS_AT_A_TIME
     used, at = np.unique([one, other], return_inverse=True)
-    rows = np.concatenate([values[used[1:]] - values[used[0]], np.ones((int(margins.any()), len(weight)))]) * weight
-    pairs = [*zip(*at.reshape(2, -1).tolist(), margins.tolist(), strict=True)]
+    rows = np.concatenate([values[used[1:]] - values[used[0]], np.ones((int(margin > 0), len(weight)))]) * weight
+    pairs = at.reshape(2, -1).T.tolist()
 
-    def distance(sums: Sequence[Any], one: int, other: int, margin: float) -> Any:
+    def distance(sums: Sequence[Any], one: int, other: int) -> Any:
         of_rows = [0.0, *sums]
         difference = of_rows[one] - of_rows[other]
         if margin:
@@ -13934,7 +13969,7 @@ def _sampled_p(
         return np.abs(difference) if two_sided else difference
 
     sizes, total = np.abs(values * weight).sum(axis=1), rows.sum(axis=1)
-    rounding = ROUNDING * (sizes[one] + sizes[other] + margins * weight.sum())
+    rounding = ROUNDING * (sizes[one] + sizes[other] + margin * weight.sum())
     least = np.array([distance(total, *pair) for pair in pairs]) - rounding
     as_far = np.zeros(len(pairs), np.int64)
     for word in range((1 << SAMPLED) // SIGNS_AT_A_TIME):
@@ -13961,44 +13996,34 @@ def _t_tests(shares: Floats, two_sided: bool) -> Floats:
 
     The same as `scipy.stats.ttest_1samp`, which warns if all values are the same.
     """
-    queries = shares.shape[1]
-    mean = shares.mean(axis=1)
-    variance = ((shares - mean[:, np.newaxis]) ** 2).sum(axis=1) / (queries - 1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        t = mean / np.sqrt(variance / queries)
-    p_values = (1 + two_sided) * scipy_special().stdtr(queries - 1, -np.abs(t) if two_sided else -t)
-    return np.where(np.isnan(t), 1.0, p_values)
+    queries, p_values = shares.shape[1], []
+    means = shares.sum(axis=1) / queries
+    squares = ((shares - means[:, np.newaxis]) ** 2).sum(axis=1)
+    for mean, square in zip(means.tolist(), squares.tolist(), strict=True):
+        t = mean / math.sqrt(square / (queries - 1) / queries) if square else math.copysign(math.inf, mean)
+        p = (1 + two_sided) * scipy_special().stdtr(queries - 1, -abs(t) if two_sided else -t)
+        p_values.append(p if mean or square else 1.0)
+    return np.array(p_values)
 
 
-def power(
-    values: Floats,
-    weight: Floats | None = None,
-    pairs: Sequence[tuple[int, int]] = (),
-    *,
-    alternative: str = "two-sided",
-    margin: float | Floats = 0.0,
-) -> Power:
+def power(sample: Sample, *, alternative: str = "two-sided", margin: float = 0.0) -> Power:
     """Return the difference that the queries detect, and the number of queries needed to detect the observed one.
 
     Both are for a paired t-test at the 5% level with 80% power, from the noncentral t distribution. With unequal
-    weights, the queries count as ``sum(weight) ** 2 / sum(weight ** 2)`` queries (Kish, 1965); fewer than two detect
-    nothing.
+    weights, the queries count as their effective number; fewer than two detect nothing.
     """
-    two_sided = alternative == "two-sided"
-    values, weight, scale = _sample(values, weight, least=2)
-    one, other = _statistics_significance_in_order(pairs, alternative)
-    effective = float(weight.sum() ** 2 / (weight**2).sum())
+    two_sided, sign, effective = alternative == "two-sided", -1 if alternative == "less" else 1, sample.effective
     if effective < 2:
-        return Power._make(np.full((2, len(pairs)), np.nan))
-    share, difference = weight / weight.sum(), differences(values[one], values[other])
-    mean = (difference * share).sum(axis=1)
-    spread = ((difference - mean[:, np.newaxis]) ** 2 * share).sum(axis=1)
-    deviation = np.sqrt(spread * effective / (effective - 1))
-    deviation[np.sqrt(spread) <= ROUNDING * np.abs(mean)] = np.nan  # their variance is unknown
-    effect = (np.abs(mean) if two_sided else mean + np.full(len(pairs), margin) / scale) / deviation
-    detectable = detectable_t(effective, two_sided) / math.sqrt(effective) * deviation * scale
-    needed = np.array([_queries_needed(each, two_sided) for each in effect.tolist()]) * len(weight) / effective
-    return Power(detectable, np.ceil(needed))
+        return Power._make(np.full((2, len(sample.by_query)), np.nan))
+    found = []
+    for mean, _, deviation, _ in sample.moments[len(sample.values) :]:
+        is_known = deviation > ROUNDING * abs(mean)
+        deviation = deviation * math.sqrt(effective / (effective - 1)) if is_known else math.nan
+        effect = (abs(mean) if two_sided else sign * mean + margin / sample.scale) / deviation
+        detectable = detectable_t(effective, two_sided) / math.sqrt(effective) * deviation * sample.scale
+        found.append((detectable, _queries_needed(effect, two_sided) * len(sample.weight) / effective))
+    detectables, needed = np.reshape(found, (-1, 2)).T
+    return Power(detectables, np.ceil(needed))
 
 
 def _queries_needed(effect: float, two_sided: bool) -> float:
@@ -14042,35 +14067,6 @@ def holm(p_values: Floats) -> Floats:
     corrected = np.empty(len(p_values))
     corrected[order] = np.maximum.accumulate(p_values[order] * np.arange(len(p_values), 0, -1))
     return np.minimum(corrected, 1.0)
-
-
-def _statistics_significance_in_order(
-    pairs: Sequence[tuple[int, int]], alternative: str = "two-sided"
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the first and the second row of each pair, exchanged if the first is thought to be less."""
-    one, other = np.reshape(np.array(pairs, np.intp), (-1, 2)).T
-    return (other, one) if alternative == "less" else (one, other)
-
-
-def _sample(values: Floats, weight: Floats | None, least: int = 0) -> tuple[Floats, Floats, float]:
-    """Return the values of the queries that count, divided by a scale, their weights, and the scale.
-
-    The scale is a power of two near the largest value, so that no sum or square overflows and no digit is lost. Weights
-    are relative to the largest. With fewer than `least` queries, it is an error.
-    """
-    scipy_special()
-    counted = ~np.isnan(values[0])
-    if weight is not None:
-        counted &= weight > 0
-    if not counted.all():
-        values = np.compress(counted, values, axis=1)  # each row is contiguous, and summed as it is alone
-        weight = None if weight is None else weight[counted]
-    weight = np.ones(values.shape[1]) if weight is None else weight / weight.max(initial=0)
-    if len(weight) < least:
-        hint = f"; {mark('report')} gives the score of one" * len(weight)
-        raise InputError(f"a comparison needs at least two queries that have a value; got {len(weight)}{hint}")
-    scale = math.ldexp(1.0, math.frexp(np.abs(values).max(initial=0))[1] - 1)
-    return values / scale, weight, scale
 
 
 @cache
@@ -14312,57 +14308,68 @@ def _saved_ids(ids: NDArray[Any]) -> pa.Array:
     return pa.array([str(each).encode("utf-8", "backslashreplace").decode() for each in values])
 
 
-def score_system(columns: PerQuery, options: Options, confidence: float) -> dict[str, Score]:
+def query_figures(columns: PerQuery, names: Sequence[str]) -> PerQuery:
+    """Return the figures of queries that the scores of a system are made of.
+
+    Those of a result have shape ``(10, queries)``: the value, and nine to be summed, 0 for a query that is not in the
+    mean: the value and those in the worst, the best and a random order, times the weight; whether the value depends on
+    the order of ties; the numbers of ranked and of unjudged documents; 1; and the weight.
+    """
+    figures: PerQuery = {name: columns[name] for name in ("ideal", "weight") if name in columns}
+    one, none = np.ones(len(columns["ideal"])), np.zeros(len(columns["ideal"]))
+    weight, retrieved = columns.get("weight", one), columns.get("retrieved", none)  # 0 for values without rankings
+    for name in names:
+        _, _, k = name.partition("@")
+        orders = [columns[each] for each in (name, *(f"{order} {name}" for order in ORDERED))]
+        ranked = np.minimum(retrieved, min(int(k), 2**62)) if k else retrieved
+        unjudged = columns.get(result_name("unjudged", int(k) if k else None), none)
+        counts = affected_by_ties(orders[1], orders[2]), ranked, unjudged, one, weight
+        counted = ~np.isnan(orders[0]) & (weight > 0)
+        figures[name] = np.array([orders[0], *np.where(counted, [*(each * weight for each in orders), *counts], 0.0)])
+    return figures
+
+
+def score_system(figures: PerQuery, options: Options, confidence: float) -> dict[str, Score]:
     """Return the scores of a system by name; nan if no query has a value."""
-    return {name: score_result(columns, name, confidence) for name in options.names}
+    return {name: score_result(figures, name, confidence) for name in options.names}
 
 
-def score_result(columns: PerQuery, name: str, confidence: float) -> Score:
+def score_result(figures: PerQuery, name: str, confidence: float) -> Score:
     """Return the score of one result."""
-    how: dict[str, Any] = {"greatest": greatest_value(name), "confidence": confidence}
-    ends = intervals(columns[name][np.newaxis], columns.get("weight"), **how)
-    return make_score(columns, name, *(each.item() for each in ends))
+    sample = Sample.of(figures[name][:1], figures.get("weight"))
+    ends = intervals(sample, greatest=greatest_value(name), confidence=confidence)
+    return make_scores(name, figures[name][np.newaxis], ends)[0]
 
 
-def make_score(columns: PerQuery, name: str, low: float, high: float, error: float) -> Score:
-    """Return the score of one result, from the ends of its interval and its standard error."""
-    low, high, error = (
-        math.nan if math.isnan(each) else each for each in (low, high, error)
-    )  # one nan, equal to itself
-    counted, (_, _, k) = in_mean(columns, name), name.partition("@")
-    queries = int(np.count_nonzero(counted))
-    orders = np.array([columns[each] for each in (name, *(f"{order} {name}" for order in ORDERED))])
-    value, worst, best, random_order = _means(name, orders, columns.get("weight")) if queries else [math.nan] * 4
-    ranked, unjudged = 0, 0.0
-    if "retrieved" in columns:  # else these are values without rankings
-        retrieved = columns["retrieved"][counted]
-        ranked = int((np.minimum(retrieved, min(int(k), 2**62)) if k else retrieved).sum())
-        unjudged = float(columns[f"unjudged@{k}" if k else "unjudged"][counted].sum())
-    return Score(
-        value=value,
-        low=min(low, value),
-        high=max(high, value),
-        standard_error=error,
-        worst=worst,
-        best=best,
-        tied=int(np.count_nonzero(affected_by_ties(orders[1], orders[2]) & counted)),
-        ranked=ranked,
-        unjudged=unjudged,
-        random_order=random_order,
-        queries=queries,
-    )
-
-
-def _means(name: str, orders: NDArray[np.float64], weight: NDArray[np.float64] | None) -> list[float]:
-    """Return the mean of each row: the values of a result, and those in other orders; nan if the latter are unknown."""
-    if not (valued := ~np.isnan(orders[0])).all():
-        orders, weight = np.compress(valued, orders, axis=1), None if weight is None else weight[valued]
+def make_scores(name: str, figures: NDArray[np.float64], ends: Intervals) -> list[Score]:
+    """Return the scores of systems in one result, from the figures of each; the first intervals are of their means."""
+    if not (valued := ~np.isnan(figures[0, 0])).all():
+        figures = np.compress(valued, figures, axis=2)  # summed as by `compute`
     with np.errstate(over="ignore"):
-        means = orders.mean(axis=1) if weight is None else (orders * weight).sum(axis=1) / weight.sum()
-    for row in orders[~np.isfinite(means)]:
-        if not np.isnan(row).all():
-            mean(name, row, weight)  # raises the error
-    return list(means.tolist())
+        sums = figures[:, 1:].sum(axis=2)
+    scores = []
+    of_systems = zip(figures, sums.tolist(), *(each.tolist() for each in ends), strict=False)
+    for rows, (*of_orders, tied, ranked, unjudged, queries, weight), *ends_of_mean in of_systems:
+        for row, total in zip(rows[1:], of_orders, strict=False):
+            if not math.isfinite(total) and not np.isnan(row).all():
+                mean(name, row)  # raises the error
+        value, worst, best, random_order = (each / weight if queries else math.nan for each in of_orders)
+        low, high, error = (math.nan if math.isnan(each) else each for each in ends_of_mean)  # one nan, equal to itself
+        score = Score(
+            value=value,
+            low=min(low, value),
+            high=max(high, value),
+            standard_error=error,
+            worst=worst,
+            best=best,
+            tied=int(tied),
+            ranked=int(ranked),
+            unjudged=unjudged,
+            random_order=random_order,
+            queries=int(queries),
+        )
+        scores.append(score)
+    return scores
 
 
 def affected_by_ties(worst: NDArray[np.float64], best: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -14370,23 +14377,17 @@ def affected_by_ties(worst: NDArray[np.float64], best: NDArray[np.float64]) -> N
     return differences(best, worst) > 0
 
 
-def in_mean(columns: PerQuery, name: str) -> NDArray[np.bool_]:
-    """Return which queries are in the mean of a result: they have a value, and a weight above 0."""
-    valued, weight = ~np.isnan(columns[name]), columns.get("weight")
-    return valued if weight is None else valued & (weight > 0)
-
-
 def greatest_value(name: str) -> float:
     """Return the greatest value that a query can have in a result."""
     return 1.0 if measure_of(name) == "nDCG" else math.inf
 
 
-def in_slices(columns: PerQuery, slices: Slices) -> Iterator[tuple[Value, PerQuery]]:
-    """Yield the columns of each slice, whose queries keep their order."""
+def in_slices(figures: PerQuery, slices: Slices) -> Iterator[tuple[Value, PerQuery]]:
+    """Yield the figures of each slice, whose queries keep their order."""
     order, sizes = np.argsort(slices.code, kind="stable"), np.bincount(slices.code, minlength=len(slices.values))
-    sorted_columns = {name: column[order] for name, column in columns.items()}
+    in_order = {name: each.take(order, axis=-1) for name, each in figures.items()}
     for value, end, size in zip(slices.values, np.cumsum(sizes).tolist(), sizes.tolist(), strict=True):
-        yield value, {name: column[end - size : end] for name, column in sorted_columns.items()}
+        yield value, {name: each[..., end - size : end] for name, each in in_order.items()}
 
 
 # ndcg/statistics/model_cards.py: Export a report: the metadata of model cards for the Hugging Face Hub, and flat scores for experiment trackers.
@@ -15443,10 +15444,11 @@ def _scores_and_slices(
     columns: PerQuery, by: Slices | None, options: Options, resampling: Resampling
 ) -> tuple[dict[str, Score], dict[Value, Slice]]:
     """Return the scores of all queries, and those of each slice."""
-    scores = score_system(columns, options, resampling.confidence)
+    figures = query_figures(columns, options.names)
+    scores = score_system(figures, options, resampling.confidence)
     for name in [name for name, score in scores.items() if not score.queries]:
         mean(name, columns[name], columns.get("weight"))  # raises the error
-    parts = () if by is None else in_slices(columns, by)
+    parts = () if by is None else in_slices(figures, by)
     return scores, {
         value: Slice(len(own["ideal"]), score_system(own, options, resampling.confidence)) for value, own in parts
     }
@@ -18077,7 +18079,7 @@ class Contest(NamedTuple):
     testing: Testing
 
     def results(self, columns: Mapping[str, PerQuery]) -> ScoresAndPairs:
-        """Return the scores and pairs of systems, before Holm's correction."""
+        """Return the scores and pairs of systems, from the figures of their queries, before Holm's correction."""
         compared = self._compared if self.testing.paired else self._compared_samples
         by_name = {name: compared(name, columns) for name in self.options.names}
         scores = {system: {name: of_name[system] for name, (of_name, _) in by_name.items()} for system in columns}
@@ -18085,58 +18087,52 @@ class Contest(NamedTuple):
 
     def _compared(self, name: str, columns: Mapping[str, PerQuery]) -> tuple[dict[str, Score], list[Pair]]:
         """Return the scores and pairs of one result."""
-        weight, greatest = next(iter(columns.values())).get("weight"), greatest_value(name)
-        values = np.array([each[name] for each in columns.values()])
-        systems, opponents = list(columns), self._opponents(columns)
-        pairs = [(systems.index(one), systems.index(other)) for one, other in opponents]
-        ends = intervals(values, weight, pairs, greatest=greatest, confidence=self.resampling.confidence)
-        of_rows = zip(*(end.tolist() for end in ends), strict=True)
-        scores = {system: make_score(each, name, *next(of_rows)) for system, each in columns.items()}
+        systems, of_systems = list(columns), np.array([each[name] for each in columns.values()])
+        rows = [(systems.index(one), systems.index(other)) for one, other in self._opponents(systems)]
+        values, greatest = of_systems[:, 0], greatest_value(name)
+        sample = Sample.of(values, columns[systems[0]].get("weight"), rows)
+        ends = intervals(sample, greatest=greatest, confidence=self.resampling.confidence)
+        scores = make_scores(name, of_systems, ends)
         how: dict[str, Any] = {"alternative": self.testing.alternative, "margin": self.testing.margin}
-        tests = paired_tests(values, weight, pairs, **how, seed=self.resampling.seed)
-        powers = power(values, weight, pairs, **how)
-        (one, other), means = np.transpose(pairs), np.array([score.value for score in scores.values()])
-        least = np.fmin.reduce(values, axis=1)  # with negative relevances, differences have no bound
-        bound = np.where(np.minimum(least[one], least[other]) < 0, np.inf, greatest)
-        detectable = np.where(powers.min_detectable <= self.testing.margin + bound, powers.min_detectable, np.nan)
-        counted = in_mean(next(iter(columns.values())), name)
-        by_query, difference = (
-            differences(values[one], values[other])[:, counted],
-            differences(means[one], means[other]),
-        )
-        low, high, error = (end[len(systems) :] for end in ends)
-        wins, losses = ((by_query * sign > 0).sum(axis=1) for sign in (1, -1))
-        figures = {
-            "difference": difference,
-            "low": np.minimum(difference, low),
-            "high": np.maximum(difference, high),
-            "low_holm": -bound,
-            "high_holm": bound,
-            "standard_error": error,
-            "degrees_of_freedom": np.full(len(pairs), by_query.shape[1] - 1),
-            "p": tests.randomization,
-            "p_holm": tests.randomization,
-            "p_t": tests.t_test,
-            "p_t_holm": tests.t_test,
-            "wins": wins,
-            "ties": by_query.shape[1] - wins - losses,
-            "losses": losses,
-            "exact": tests.exact,
-            "permutations": tests.permutations,
-            "min_detectable": [None if math.isnan(each) else each for each in detectable.tolist()],
-            "queries_needed": [None if math.isnan(each) else int(each) for each in powers.queries_needed.tolist()],
-        }
-        of_pairs = zip(*(each if isinstance(each, list) else each.tolist() for each in figures.values()), strict=True)
-        return scores, [
-            Pair(name, *systems, **dict(zip(figures, of_pair, strict=True)))
-            for systems, of_pair in zip(opponents, of_pairs, strict=True)
-        ]
+        tests, powers = paired_tests(sample, **how, seed=self.resampling.seed), power(sample, **how)
+        least, queries, pairs = np.fmin.reduce(values, axis=1).tolist(), len(sample.weight), []
+        arrays = (*(each[len(systems) :] for each in ends), *tests, *powers)
+        of_pairs = zip(rows, sample.by_query, *(each.tolist() for each in arrays), strict=True)
+        for (one, other), by_query, low, high, error, p, p_t, exact, permutations, detectable, needed in of_pairs:
+            difference = float(differences(scores[one].value, scores[other].value))
+            bound = math.inf if min(least[one], least[other]) < 0 else greatest  # as of negative relevances
+            wins, losses = (int(np.count_nonzero(each)) for each in (by_query > 0, by_query < 0))
+            pair = Pair(
+                measure=name,
+                system=systems[one],
+                other=systems[other],
+                difference=difference,
+                low=min(difference, low),
+                high=max(difference, high),
+                low_holm=-bound,
+                high_holm=bound,
+                standard_error=error,
+                degrees_of_freedom=queries - 1,
+                p=p,
+                p_holm=p,
+                p_t=p_t,
+                p_t_holm=p_t,
+                wins=wins,
+                ties=queries - wins - losses,
+                losses=losses,
+                exact=exact,
+                permutations=permutations,
+                min_detectable=detectable if detectable <= self.testing.margin + bound else None,
+                queries_needed=None if math.isnan(needed) else int(needed),
+            )
+            pairs.append(pair)
+        return dict(zip(systems, scores, strict=True)), pairs
 
     def _compared_samples(self, name: str, columns: Mapping[str, PerQuery]) -> tuple[dict[str, Score], list[Pair]]:
         """Return the scores and pairs of one result of systems with different queries."""
         confidence, testing = self.resampling.confidence, self.testing
         scores = {system: score_result(each, name, confidence) for system, each in columns.items()}
-        samples = {system: each[name][~np.isnan(each[name])] for system, each in columns.items()}
+        samples = {system: each[name][0][~np.isnan(each[name][0])] for system, each in columns.items()}
         pairs = []
         for systems in self._opponents(columns):
             of_both = [samples[system] for system in systems]
@@ -18171,27 +18167,28 @@ class Contest(NamedTuple):
 
 def results_of(columns: Mapping[str, PerQuery], slices: Slices | None, contest: Contest) -> dict[str, Any]:
     """Return the scores, the pairs and the slices of a comparison, and its options of intervals and tests."""
-    scores, pairs = contest.results(columns)
+    figures = {system: query_figures(each, contest.options.names) for system, each in columns.items()}
+    scores, pairs = contest.results(figures)
     pairs = contest.testing.corrected(pairs, contest.resampling.confidence)
     return {
         "scores": scores,
         "pairs": tuple(pairs),
         "resampling": contest.resampling._replace(exact=all(pair.exact for pair in pairs)),
-        "slices": {} if slices is None else _compared_slices(contest, slices, columns),
+        "slices": {} if slices is None else _compared_slices(contest, slices, figures),
     }
 
 
-def _compared_slices(contest: Contest, slices: Slices, columns: Mapping[str, PerQuery]) -> dict[Value, ComparedSlice]:
+def _compared_slices(contest: Contest, slices: Slices, figures: Mapping[str, PerQuery]) -> dict[Value, ComparedSlice]:
     """Return the comparison of each slice in which every system has at least two values of each measure.
 
     The p-values and intervals of all slices are corrected together.
     """
     by_slice: dict[Value, tuple[int, ScoresAndPairs]] = {}
     with progress(len(slices.values), "Comparing", " slices") as bar:
-        for of_systems in zip(*(in_slices(each, slices) for each in columns.values()), strict=True):
+        for of_systems in zip(*(in_slices(each, slices) for each in figures.values()), strict=True):
             value, first = of_systems[0]
-            if min(np.count_nonzero(in_mean(first, name)) for name in contest.options.names) > 1:
-                own = {system: each for system, (_, each) in zip(columns, of_systems, strict=True)}
+            if min(np.count_nonzero(first[name][-1]) for name in contest.options.names) > 1:
+                own = {system: each for system, (_, each) in zip(figures, of_systems, strict=True)}
                 by_slice[value] = len(first["ideal"]), contest.results(own)
             bar.update(1)
     pairs = [pair for _, (_, of_slice) in by_slice.values() for pair in of_slice]

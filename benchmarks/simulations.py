@@ -32,7 +32,7 @@ from ndcg.statistics import significance  # noqa: E402
 from ndcg.statistics.contest import Contest, results_of  # noqa: E402
 from ndcg.statistics.measured import Resampling  # noqa: E402
 from ndcg.statistics.pairs import Testing  # noqa: E402
-from ndcg.statistics.significance import LEVEL, differences, intervals, is_regression, paired_tests  # noqa: E402
+from ndcg.statistics.significance import LEVEL, Sample, differences, intervals, is_regression, paired_tests  # noqa: E402
 from ndcg.statistics.welch import welch  # noqa: E402
 
 Floats = NDArray[np.float64]
@@ -115,9 +115,9 @@ HARD = {
 def ours(values: Floats, weight: Floats | None) -> Ends:
     """Return our intervals of means."""
     if weight is None:
-        found = intervals(values, confidence=CONFIDENCE)
+        found = intervals(Sample.of(values), confidence=CONFIDENCE)
         return found.low, found.high
-    each = [intervals(row[np.newaxis], of_row) for row, of_row in zip(values, weight, strict=True)]
+    each = [intervals(Sample.of(row[np.newaxis], of_row)) for row, of_row in zip(values, weight, strict=True)]
     return np.array([one.low[0] for one in each]), np.array([one.high[0] for one in each])
 
 
@@ -125,7 +125,7 @@ def ours_of_differences(first: Floats, second: Floats, weight: Floats | None) ->
     """Return our intervals of differences."""
     lows, highs = [], []
     for at, rows in enumerate(np.stack([first, second], axis=1)):
-        found = intervals(rows, None if weight is None else weight[at], [(0, 1)], confidence=CONFIDENCE)
+        found = intervals(Sample.of(rows, None if weight is None else weight[at], [(0, 1)]), confidence=CONFIDENCE)
         lows.append(found.low[2])
         highs.append(found.high[2])
     return np.array(lows), np.array(highs)
@@ -229,10 +229,10 @@ def agreement(repetitions: int, name: str, size: int) -> tuple[float, float]:
     second = np.where(rng.random(shape) < 0.3, first, family.second(rng, shape))
     weight = None if family.weight is None else family.weight(rng, (1, size))[0]
     pairs = [(at, at + repetitions) for at in range(repetitions)]
-    values = np.concatenate([first, second])
-    found = intervals(values, weight, pairs)
+    sample = Sample.of(np.concatenate([first, second]), weight, pairs)
+    found = intervals(sample)
     excludes = (found.low[2 * repetitions :] > 0) | (found.high[2 * repetitions :] < 0)
-    significant = paired_tests(values, weight, pairs).randomization < 1 - CONFIDENCE
+    significant = paired_tests(sample).randomization < 1 - CONFIDENCE
     return float((excludes & ~significant).mean()), float((~excludes & significant).mean())
 
 
@@ -272,10 +272,10 @@ def false_positives(repetitions: int, name: str, size: int) -> list[float]:
     second = np.where(rng.random(shape) < 0.3, first, family.first(rng, shape))
     weight = None if family.weight is None else family.weight(rng, (1, size))[0]
     pairs = [(at, at + repetitions) for at in range(repetitions)]
-    values = np.concatenate([first, second])
-    found = paired_tests(values, weight, pairs)
-    one_sided = paired_tests(values, weight, pairs, alternative="greater")
-    ends = intervals(values, weight, pairs)
+    sample = Sample.of(np.concatenate([first, second]), weight, pairs)
+    found = paired_tests(sample)
+    one_sided = paired_tests(sample, alternative="greater")
+    ends = intervals(sample)
     excludes = (ends.low[2 * repetitions :] > 0) | (ends.high[2 * repetitions :] < 0)
     p_values = (found.randomization, one_sided.randomization, found.t_test)
     return [*(float((each <= 1 - CONFIDENCE).mean()) for each in p_values), float(excludes.mean())]
@@ -289,7 +289,7 @@ def power_of_tests(repetitions: int, difference: float, size: int) -> list[float
     second = rng.random((repetitions, size))
     first = second + difference + rng.normal(0, 0.1, (repetitions, size))
     pairs = [(at, at + repetitions) for at in range(repetitions)]
-    ours = paired_tests(np.concatenate([first, second]), None, pairs)
+    ours = paired_tests(Sample.of(np.concatenate([first, second]), None, pairs))
     scipys, ranxs = [], []
     for one, other in zip(first, second, strict=True):
         test = scipy.stats.permutation_test(
@@ -356,7 +356,7 @@ def gate(repetitions: int, max_drop: float, fall: float, spread: float, size: in
         change = rng.normal(-fall / DIFFERING, math.sqrt((spread**2 - fall**2 * (1 / DIFFERING - 1)) / DIFFERING), size)
         before = beta(2, 2)(rng, (1, size))
         values = np.concatenate([before, before + differing * change])
-        (p,) = paired_tests(values, None, [(1, 0)], alternative="less").randomization
+        (p,) = paired_tests(Sample.of(values, None, [(1, 0)]), alternative="less").randomization
         difference = float(differences(*values.mean(axis=1)[::-1]))
         found += is_regression(difference, float(p), max_drop=max_drop, alpha=LEVEL)
     return found / repetitions

@@ -25,7 +25,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 sys.path.insert(0, str(ROOT))
 
-from ndcg.statistics.significance import LEVEL, POWER, paired_tests  # noqa: E402
+from ndcg.statistics.significance import LEVEL, POWER, Sample, paired_tests  # noqa: E402
 
 GREY = "#7a7a7a"  # as easy to read on white as on black
 STYLE: dict[str, Any] = {
@@ -67,7 +67,7 @@ def found_of(gap: float, size: int, repetitions: int) -> float:
     worse, better = (rng.beta(*_shape(mean), (repetitions, size)) for mean in _means(gap))
     better = np.where(rng.random((repetitions, size)) < DIFFERING, better, worse)
     pairs = [(at + repetitions, at) for at in range(repetitions)]
-    tests = paired_tests(np.concatenate([worse, better]), None, pairs)
+    tests = paired_tests(Sample.of(np.concatenate([worse, better]), None, pairs))
     return float((tests.randomization < LEVEL).mean())
 
 

@@ -10,9 +10,9 @@ import numpy as np
 from ..inputs.slices import Slices, Value
 from ..measure.options import Options
 from ..scores.progress import progress
-from .measured import PerQuery, Resampling, Score, greatest_value, in_mean, in_slices, make_score, score_result
+from .measured import PerQuery, Resampling, Score, greatest_value, in_slices, make_scores, query_figures, score_result
 from .pairs import Pair, Testing
-from .significance import differences, intervals, paired_tests, power
+from .significance import Sample, differences, intervals, paired_tests, power
 from .welch import welch
 
 ScoresAndPairs = tuple[dict[str, dict[str, Score]], list[Pair]]  # scores by system and name, and pairs
@@ -41,7 +41,7 @@ class Contest(NamedTuple):
     testing: Testing
 
     def results(self, columns: Mapping[str, PerQuery]) -> ScoresAndPairs:
-        """Return the scores and pairs of systems, before Holm's correction."""
+        """Return the scores and pairs of systems, from the figures of their queries, before Holm's correction."""
         compared = self._compared if self.testing.paired else self._compared_samples
         by_name = {name: compared(name, columns) for name in self.options.names}
         scores = {system: {name: of_name[system] for name, (of_name, _) in by_name.items()} for system in columns}
@@ -49,58 +49,52 @@ class Contest(NamedTuple):
 
     def _compared(self, name: str, columns: Mapping[str, PerQuery]) -> tuple[dict[str, Score], list[Pair]]:
         """Return the scores and pairs of one result."""
-        weight, greatest = next(iter(columns.values())).get("weight"), greatest_value(name)
-        values = np.array([each[name] for each in columns.values()])
-        systems, opponents = list(columns), self._opponents(columns)
-        pairs = [(systems.index(one), systems.index(other)) for one, other in opponents]
-        ends = intervals(values, weight, pairs, greatest=greatest, confidence=self.resampling.confidence)
-        of_rows = zip(*(end.tolist() for end in ends), strict=True)
-        scores = {system: make_score(each, name, *next(of_rows)) for system, each in columns.items()}
+        systems, of_systems = list(columns), np.array([each[name] for each in columns.values()])
+        rows = [(systems.index(one), systems.index(other)) for one, other in self._opponents(systems)]
+        values, greatest = of_systems[:, 0], greatest_value(name)
+        sample = Sample.of(values, columns[systems[0]].get("weight"), rows)
+        ends = intervals(sample, greatest=greatest, confidence=self.resampling.confidence)
+        scores = make_scores(name, of_systems, ends)
         how: dict[str, Any] = {"alternative": self.testing.alternative, "margin": self.testing.margin}
-        tests = paired_tests(values, weight, pairs, **how, seed=self.resampling.seed)
-        powers = power(values, weight, pairs, **how)
-        (one, other), means = np.transpose(pairs), np.array([score.value for score in scores.values()])
-        least = np.fmin.reduce(values, axis=1)  # with negative relevances, differences have no bound
-        bound = np.where(np.minimum(least[one], least[other]) < 0, np.inf, greatest)
-        detectable = np.where(powers.min_detectable <= self.testing.margin + bound, powers.min_detectable, np.nan)
-        counted = in_mean(next(iter(columns.values())), name)
-        by_query, difference = (
-            differences(values[one], values[other])[:, counted],
-            differences(means[one], means[other]),
-        )
-        low, high, error = (end[len(systems) :] for end in ends)
-        wins, losses = ((by_query * sign > 0).sum(axis=1) for sign in (1, -1))
-        figures = {
-            "difference": difference,
-            "low": np.minimum(difference, low),
-            "high": np.maximum(difference, high),
-            "low_holm": -bound,
-            "high_holm": bound,
-            "standard_error": error,
-            "degrees_of_freedom": np.full(len(pairs), by_query.shape[1] - 1),
-            "p": tests.randomization,
-            "p_holm": tests.randomization,
-            "p_t": tests.t_test,
-            "p_t_holm": tests.t_test,
-            "wins": wins,
-            "ties": by_query.shape[1] - wins - losses,
-            "losses": losses,
-            "exact": tests.exact,
-            "permutations": tests.permutations,
-            "min_detectable": [None if math.isnan(each) else each for each in detectable.tolist()],
-            "queries_needed": [None if math.isnan(each) else int(each) for each in powers.queries_needed.tolist()],
-        }
-        of_pairs = zip(*(each if isinstance(each, list) else each.tolist() for each in figures.values()), strict=True)
-        return scores, [
-            Pair(name, *systems, **dict(zip(figures, of_pair, strict=True)))
-            for systems, of_pair in zip(opponents, of_pairs, strict=True)
-        ]
+        tests, powers = paired_tests(sample, **how, seed=self.resampling.seed), power(sample, **how)
+        least, queries, pairs = np.fmin.reduce(values, axis=1).tolist(), len(sample.weight), []
+        arrays = (*(each[len(systems) :] for each in ends), *tests, *powers)
+        of_pairs = zip(rows, sample.by_query, *(each.tolist() for each in arrays), strict=True)
+        for (one, other), by_query, low, high, error, p, p_t, exact, permutations, detectable, needed in of_pairs:
+            difference = float(differences(scores[one].value, scores[other].value))
+            bound = math.inf if min(least[one], least[other]) < 0 else greatest  # as of negative relevances
+            wins, losses = (int(np.count_nonzero(each)) for each in (by_query > 0, by_query < 0))
+            pair = Pair(
+                measure=name,
+                system=systems[one],
+                other=systems[other],
+                difference=difference,
+                low=min(difference, low),
+                high=max(difference, high),
+                low_holm=-bound,
+                high_holm=bound,
+                standard_error=error,
+                degrees_of_freedom=queries - 1,
+                p=p,
+                p_holm=p,
+                p_t=p_t,
+                p_t_holm=p_t,
+                wins=wins,
+                ties=queries - wins - losses,
+                losses=losses,
+                exact=exact,
+                permutations=permutations,
+                min_detectable=detectable if detectable <= self.testing.margin + bound else None,
+                queries_needed=None if math.isnan(needed) else int(needed),
+            )
+            pairs.append(pair)
+        return dict(zip(systems, scores, strict=True)), pairs
 
     def _compared_samples(self, name: str, columns: Mapping[str, PerQuery]) -> tuple[dict[str, Score], list[Pair]]:
         """Return the scores and pairs of one result of systems with different queries."""
         confidence, testing = self.resampling.confidence, self.testing
         scores = {system: score_result(each, name, confidence) for system, each in columns.items()}
-        samples = {system: each[name][~np.isnan(each[name])] for system, each in columns.items()}
+        samples = {system: each[name][0][~np.isnan(each[name][0])] for system, each in columns.items()}
         pairs = []
         for systems in self._opponents(columns):
             of_both = [samples[system] for system in systems]
@@ -135,27 +129,28 @@ class Contest(NamedTuple):
 
 def results_of(columns: Mapping[str, PerQuery], slices: Slices | None, contest: Contest) -> dict[str, Any]:
     """Return the scores, the pairs and the slices of a comparison, and its options of intervals and tests."""
-    scores, pairs = contest.results(columns)
+    figures = {system: query_figures(each, contest.options.names) for system, each in columns.items()}
+    scores, pairs = contest.results(figures)
     pairs = contest.testing.corrected(pairs, contest.resampling.confidence)
     return {
         "scores": scores,
         "pairs": tuple(pairs),
         "resampling": contest.resampling._replace(exact=all(pair.exact for pair in pairs)),
-        "slices": {} if slices is None else _compared_slices(contest, slices, columns),
+        "slices": {} if slices is None else _compared_slices(contest, slices, figures),
     }
 
 
-def _compared_slices(contest: Contest, slices: Slices, columns: Mapping[str, PerQuery]) -> dict[Value, ComparedSlice]:
+def _compared_slices(contest: Contest, slices: Slices, figures: Mapping[str, PerQuery]) -> dict[Value, ComparedSlice]:
     """Return the comparison of each slice in which every system has at least two values of each measure.
 
     The p-values and intervals of all slices are corrected together.
     """
     by_slice: dict[Value, tuple[int, ScoresAndPairs]] = {}
     with progress(len(slices.values), "Comparing", " slices") as bar:
-        for of_systems in zip(*(in_slices(each, slices) for each in columns.values()), strict=True):
+        for of_systems in zip(*(in_slices(each, slices) for each in figures.values()), strict=True):
             value, first = of_systems[0]
-            if min(np.count_nonzero(in_mean(first, name)) for name in contest.options.names) > 1:
-                own = {system: each for system, (_, each) in zip(columns, of_systems, strict=True)}
+            if min(np.count_nonzero(first[name][-1]) for name in contest.options.names) > 1:
+                own = {system: each for system, (_, each) in zip(figures, of_systems, strict=True)}
                 by_slice[value] = len(first["ideal"]), contest.results(own)
             bar.update(1)
     pairs = [pair for _, (_, of_slice) in by_slice.values() for pair in of_slice]

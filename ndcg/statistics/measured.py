@@ -24,7 +24,7 @@ from ..measure.scoring import discounts, measure_queries, sign
 from ..scores.means import mean, weights
 from ..scores.queries import Notify, describe_queries, measure_rankings, warn_unmatched
 from ..show.tables import Table, count_text, counted_text, interval_text, level_text, number_text
-from .significance import differences, intervals
+from .significance import Intervals, Sample, differences, intervals
 
 COUNTS = ("retrieved", "judged", "relevant")
 ORDERED = ("worst", "best", "random order")  # of documents; each has a column for each result
@@ -254,57 +254,68 @@ def _saved_ids(ids: NDArray[Any]) -> pa.Array:
     return pa.array([str(each).encode("utf-8", "backslashreplace").decode() for each in values])
 
 
-def score_system(columns: PerQuery, options: Options, confidence: float) -> dict[str, Score]:
+def query_figures(columns: PerQuery, names: Sequence[str]) -> PerQuery:
+    """Return the figures of queries that the scores of a system are made of.
+
+    Those of a result have shape ``(10, queries)``: the value, and nine to be summed, 0 for a query that is not in the
+    mean: the value and those in the worst, the best and a random order, times the weight; whether the value depends on
+    the order of ties; the numbers of ranked and of unjudged documents; 1; and the weight.
+    """
+    figures: PerQuery = {name: columns[name] for name in ("ideal", "weight") if name in columns}
+    one, none = np.ones(len(columns["ideal"])), np.zeros(len(columns["ideal"]))
+    weight, retrieved = columns.get("weight", one), columns.get("retrieved", none)  # 0 for values without rankings
+    for name in names:
+        _, _, k = name.partition("@")
+        orders = [columns[each] for each in (name, *(f"{order} {name}" for order in ORDERED))]
+        ranked = np.minimum(retrieved, min(int(k), 2**62)) if k else retrieved
+        unjudged = columns.get(result_name("unjudged", int(k) if k else None), none)
+        counts = affected_by_ties(orders[1], orders[2]), ranked, unjudged, one, weight
+        counted = ~np.isnan(orders[0]) & (weight > 0)
+        figures[name] = np.array([orders[0], *np.where(counted, [*(each * weight for each in orders), *counts], 0.0)])
+    return figures
+
+
+def score_system(figures: PerQuery, options: Options, confidence: float) -> dict[str, Score]:
     """Return the scores of a system by name; nan if no query has a value."""
-    return {name: score_result(columns, name, confidence) for name in options.names}
+    return {name: score_result(figures, name, confidence) for name in options.names}
 
 
-def score_result(columns: PerQuery, name: str, confidence: float) -> Score:
+def score_result(figures: PerQuery, name: str, confidence: float) -> Score:
     """Return the score of one result."""
-    how: dict[str, Any] = {"greatest": greatest_value(name), "confidence": confidence}
-    ends = intervals(columns[name][np.newaxis], columns.get("weight"), **how)
-    return make_score(columns, name, *(each.item() for each in ends))
+    sample = Sample.of(figures[name][:1], figures.get("weight"))
+    ends = intervals(sample, greatest=greatest_value(name), confidence=confidence)
+    return make_scores(name, figures[name][np.newaxis], ends)[0]
 
 
-def make_score(columns: PerQuery, name: str, low: float, high: float, error: float) -> Score:
-    """Return the score of one result, from the ends of its interval and its standard error."""
-    low, high, error = (
-        math.nan if math.isnan(each) else each for each in (low, high, error)
-    )  # one nan, equal to itself
-    counted, (_, _, k) = in_mean(columns, name), name.partition("@")
-    queries = int(np.count_nonzero(counted))
-    orders = np.array([columns[each] for each in (name, *(f"{order} {name}" for order in ORDERED))])
-    value, worst, best, random_order = _means(name, orders, columns.get("weight")) if queries else [math.nan] * 4
-    ranked, unjudged = 0, 0.0
-    if "retrieved" in columns:  # else these are values without rankings
-        retrieved = columns["retrieved"][counted]
-        ranked = int((np.minimum(retrieved, min(int(k), 2**62)) if k else retrieved).sum())
-        unjudged = float(columns[f"unjudged@{k}" if k else "unjudged"][counted].sum())
-    return Score(
-        value=value,
-        low=min(low, value),
-        high=max(high, value),
-        standard_error=error,
-        worst=worst,
-        best=best,
-        tied=int(np.count_nonzero(affected_by_ties(orders[1], orders[2]) & counted)),
-        ranked=ranked,
-        unjudged=unjudged,
-        random_order=random_order,
-        queries=queries,
-    )
-
-
-def _means(name: str, orders: NDArray[np.float64], weight: NDArray[np.float64] | None) -> list[float]:
-    """Return the mean of each row: the values of a result, and those in other orders; nan if the latter are unknown."""
-    if not (valued := ~np.isnan(orders[0])).all():
-        orders, weight = np.compress(valued, orders, axis=1), None if weight is None else weight[valued]
+def make_scores(name: str, figures: NDArray[np.float64], ends: Intervals) -> list[Score]:
+    """Return the scores of systems in one result, from the figures of each; the first intervals are of their means."""
+    if not (valued := ~np.isnan(figures[0, 0])).all():
+        figures = np.compress(valued, figures, axis=2)  # summed as by `compute`
     with np.errstate(over="ignore"):
-        means = orders.mean(axis=1) if weight is None else (orders * weight).sum(axis=1) / weight.sum()
-    for row in orders[~np.isfinite(means)]:
-        if not np.isnan(row).all():
-            mean(name, row, weight)  # raises the error
-    return list(means.tolist())
+        sums = figures[:, 1:].sum(axis=2)
+    scores = []
+    of_systems = zip(figures, sums.tolist(), *(each.tolist() for each in ends), strict=False)
+    for rows, (*of_orders, tied, ranked, unjudged, queries, weight), *ends_of_mean in of_systems:
+        for row, total in zip(rows[1:], of_orders, strict=False):
+            if not math.isfinite(total) and not np.isnan(row).all():
+                mean(name, row)  # raises the error
+        value, worst, best, random_order = (each / weight if queries else math.nan for each in of_orders)
+        low, high, error = (math.nan if math.isnan(each) else each for each in ends_of_mean)  # one nan, equal to itself
+        score = Score(
+            value=value,
+            low=min(low, value),
+            high=max(high, value),
+            standard_error=error,
+            worst=worst,
+            best=best,
+            tied=int(tied),
+            ranked=int(ranked),
+            unjudged=unjudged,
+            random_order=random_order,
+            queries=int(queries),
+        )
+        scores.append(score)
+    return scores
 
 
 def affected_by_ties(worst: NDArray[np.float64], best: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -312,20 +323,14 @@ def affected_by_ties(worst: NDArray[np.float64], best: NDArray[np.float64]) -> N
     return differences(best, worst) > 0
 
 
-def in_mean(columns: PerQuery, name: str) -> NDArray[np.bool_]:
-    """Return which queries are in the mean of a result: they have a value, and a weight above 0."""
-    valued, weight = ~np.isnan(columns[name]), columns.get("weight")
-    return valued if weight is None else valued & (weight > 0)
-
-
 def greatest_value(name: str) -> float:
     """Return the greatest value that a query can have in a result."""
     return 1.0 if measure_of(name) == "nDCG" else math.inf
 
 
-def in_slices(columns: PerQuery, slices: Slices) -> Iterator[tuple[Value, PerQuery]]:
-    """Yield the columns of each slice, whose queries keep their order."""
+def in_slices(figures: PerQuery, slices: Slices) -> Iterator[tuple[Value, PerQuery]]:
+    """Yield the figures of each slice, whose queries keep their order."""
     order, sizes = np.argsort(slices.code, kind="stable"), np.bincount(slices.code, minlength=len(slices.values))
-    sorted_columns = {name: column[order] for name, column in columns.items()}
+    in_order = {name: each.take(order, axis=-1) for name, each in figures.items()}
     for value, end, size in zip(slices.values, np.cumsum(sizes).tolist(), sizes.tolist(), strict=True):
-        yield value, {name: column[end - size : end] for name, column in sorted_columns.items()}
+        yield value, {name: each[..., end - size : end] for name, each in in_order.items()}

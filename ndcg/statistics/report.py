@@ -34,6 +34,7 @@ from .measured import (
     in_slices,
     mean_table,
     query_columns,
+    query_figures,
     query_table,
     score_system,
     with_slices,
@@ -401,10 +402,11 @@ def _scores_and_slices(
     columns: PerQuery, by: Slices | None, options: Options, resampling: Resampling
 ) -> tuple[dict[str, Score], dict[Value, Slice]]:
     """Return the scores of all queries, and those of each slice."""
-    scores = score_system(columns, options, resampling.confidence)
+    figures = query_figures(columns, options.names)
+    scores = score_system(figures, options, resampling.confidence)
     for name in [name for name, score in scores.items() if not score.queries]:
         mean(name, columns[name], columns.get("weight"))  # raises the error
-    parts = () if by is None else in_slices(columns, by)
+    parts = () if by is None else in_slices(figures, by)
     return scores, {
         value: Slice(len(own["ideal"]), score_system(own, options, resampling.confidence)) for value, own in parts
     }

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from systems import RELEVANCE, SYSTEMS, generated
 
 from ndcg.statistics import pairs as room
-from ndcg.statistics.significance import holm, intervals, paired_tests, power
+from ndcg.statistics.significance import Sample, holm, intervals, paired_tests, power
 
 
 @pytest.mark.parametrize("weight", [None, np.arange(60) % 5])
@@ -32,13 +32,14 @@ def test_every_figure_of_a_pair_follows_its_definition(ndcg: Metric, weight: Any
         difference = values[0] - values[1]
         shares = difference * weight / weight.mean()
         assert pair.difference == pytest.approx(shares.mean(), abs=1e-12)
-        expected = [float(each[2]) for each in intervals(values, weight, [(0, 1)], confidence=0.9)]
+        sample = Sample.of(values, weight, [(0, 1)])
+        expected = [float(each[2]) for each in intervals(sample, confidence=0.9)]
         assert [pair.low, pair.high, pair.standard_error] == pytest.approx(expected, abs=1e-12)
-        assert pair.p == paired_tests(values, weight, [(0, 1)], seed=3).randomization[0]
+        assert pair.p == paired_tests(sample, seed=3).randomization[0]
         assert pair.p_t == pytest.approx(scipy.stats.ttest_1samp(shares[weight > 0], 0).pvalue)
         signs = np.sign(difference[weight > 0])
         assert [pair.wins, pair.ties, pair.losses] == [np.sum(signs == sign) for sign in (1, 0, -1)]
-        detected = power(values, weight.astype(float), [(0, 1)])
+        detected = power(sample)
         assert pair.min_detectable == pytest.approx(detected.min_detectable[0], rel=1e-9)
         assert pair.queries_needed == detected.queries_needed[0]
 
@@ -76,7 +77,8 @@ def test_an_alternative_is_tested_and_asked_in_words(
     comparison = ndcg.compare(systems=SYSTEMS, references=RELEVANCE, **question)
     for pair in comparison.pairs:
         tables = [comparison.queries.filter(pc.field("system") == name) for name in (pair.system, pair.other)]
-        tests = paired_tests(np.stack([each["nDCG"].to_numpy() for each in tables]), pairs=[(0, 1)], **question)
+        values = np.stack([each["nDCG"].to_numpy() for each in tables])
+        tests = paired_tests(Sample.of(values, pairs=[(0, 1)]), **question)
         assert (pair.p, pair.p_t) == pytest.approx((tests.randomization[0], tests.t_test[0]), rel=1e-9)
     for text in (str(comparison), comparison.to_latex(), comparison._repr_html_()):
         assert asked in text

@@ -15,7 +15,7 @@ from conftest import ROOT, MetricFactory, lean_environment
 from evaluate import Metric
 from systems import PREDICTIONS, REFERENCES, RELEVANCE, SEVERAL, SMALL, SYSTEMS
 
-from ndcg.statistics.significance import intervals
+from ndcg.statistics.significance import Sample, intervals
 
 
 def test_a_report_has_the_scores_of_compute_and_intervals_of_the_values_of_the_queries(ndcg: Metric) -> None:
@@ -29,7 +29,7 @@ def test_a_report_has_the_scores_of_compute_and_intervals_of_the_values_of_the_q
     assert report.resampling.confidence == 0.9
     for (name, values), score in zip(by_query.items(), report.scores.values(), strict=True):
         greatest = 1 if name.startswith("nDCG") else math.inf
-        expected = intervals(np.array([values]), weight, greatest=greatest, confidence=0.9)
+        expected = intervals(Sample.of(np.array([values]), weight), greatest=greatest, confidence=0.9)
         assert (score.low, score.high, score.standard_error) == tuple(each.item() for each in expected)
 
 

@@ -15,6 +15,7 @@ import scipy.stats
 
 from ndcg.statistics import significance
 from ndcg.statistics.significance import (
+    Sample,
     can_be_significant,
     falls_beyond,
     holm,
@@ -44,14 +45,14 @@ def wilson(hits: int, size: int, confidence: float = 0.95) -> list[float]:
 @pytest.mark.parametrize(("size", "confidence"), [(2, 0.95), (10, 0.9), (50, 0.99)])
 def test_intervals_of_values_of_0_or_1_are_wilsons(size: int, confidence: float) -> None:
     for hits in range(size + 1):
-        found = intervals(np.repeat([[1.0, 0.0]], [hits, size - hits], axis=1), confidence=confidence)
+        found = intervals(Sample.of(np.repeat([[1.0, 0.0]], [hits, size - hits], axis=1)), confidence=confidence)
         assert [found.low[0], found.high[0]] == pytest.approx(wilson(hits, size, confidence), abs=1e-9)
         assert found.low[0] <= hits / size <= found.high[0]
 
 
 def test_intervals_of_differences_are_those_of_the_paired_t_test() -> None:
     values = queries(np.random.default_rng(3), 2, 50)
-    found = intervals(values, pairs=[(0, 1), (1, 0)], confidence=0.9)
+    found = intervals(Sample.of(values, pairs=[(0, 1), (1, 0)]), confidence=0.9)
     expected = scipy.stats.ttest_rel(*values).confidence_interval(0.9)
     assert [found.low[2], found.high[2]] == pytest.approx([expected.low, expected.high])
     assert [found.low[3], found.high[3]] == pytest.approx([-expected.high, -expected.low])
@@ -66,7 +67,7 @@ def test_the_interval_of_a_mean_has_the_means_that_are_likely_with_their_varianc
         rise, fall = 1 / mean, 1 / (1 - mean)
         # how fast the variance rises with the mean, as in an exponential family: third cumulant by squared variance
         slope = ((value - mean) ** 3).mean() / value.var() ** 2
-        found = intervals(value[np.newaxis])
+        found = intervals(Sample.of(value[np.newaxis]))
         shapes = [(rise, fall), (max(rise, fall + slope), max(fall, rise - slope))]
         for end, side in ((found.low[0], min), (found.high[0], max)):
             distances = []
@@ -79,19 +80,19 @@ def test_the_interval_of_a_mean_has_the_means_that_are_likely_with_their_varianc
 
 def test_the_interval_of_a_mean_stays_within_the_bounds_of_its_measure() -> None:
     values = queries(np.random.default_rng(2), 50, 4)
-    found, unbounded = intervals(values), intervals(values, greatest=np.inf)
+    found, unbounded = (intervals(Sample.of(values), greatest=each) for each in (1, np.inf))
     assert (found.low >= 0).all()
     assert (found.high <= 1).all()
     assert (found.low <= values.mean(axis=1)).all()
     assert (found.high >= values.mean(axis=1)).all()
     assert unbounded.low.min() >= 0
     assert unbounded.high.max() > 1
-    assert intervals(values - 0.5, greatest=np.inf).low.min() < -0.5
+    assert intervals(Sample.of(values - 0.5), greatest=np.inf).low.min() < -0.5
 
 
 def test_without_bounds_the_interval_of_a_mean_is_students_t_stretched_to_the_skewed_side() -> None:
     for value, stretch in (([3, 4, 4, 5, 5, 5, 6, 6, 7, 19], 0.5), ([3, 4, 5, 6, 7], -1e-9)):
-        found = intervals(np.array([value], float), greatest=np.inf)
+        found = intervals(Sample.of(np.array([value], float)), greatest=np.inf)
         expected = scipy.stats.ttest_1samp(value, 0).confidence_interval()
         assert found.low[0] == pytest.approx(expected.low)
         assert found.high[0] > expected.high + stretch
@@ -100,14 +101,14 @@ def test_without_bounds_the_interval_of_a_mean_is_students_t_stretched_to_the_sk
 
 def test_values_that_are_all_the_same_leave_room_for_others() -> None:
     low, high = wilson(0, 20)
-    found = intervals(np.array([[1.0] * 20, [0.0] * 20, [0.7] * 20]), pairs=[(2, 2), (2, 1)])
+    found = intervals(Sample.of(np.array([[1.0] * 20, [0.0] * 20, [0.7] * 20]), pairs=[(2, 2), (2, 1)]))
     assert found.low == pytest.approx([1 - high, low, 0.7 - 0.7 * high, -high, 0.7 - 1.7 * high], abs=1e-9)
     assert found.high == pytest.approx([1, high, 0.7 + 0.3 * high, high, 0.7 + 0.3 * high], abs=1e-9)
     assert (found.standard_error == 0).all()
-    unbounded = intervals(np.array([[3.0] * 20, [0.0] * 20]), greatest=np.inf)
+    unbounded = intervals(Sample.of(np.array([[3.0] * 20, [0.0] * 20])), greatest=np.inf)
     assert unbounded.low == pytest.approx([3 - 3 * high, 0], abs=1e-9)
     assert unbounded.high.tolist() == [3, 0]
-    nearly = intervals(np.array([[1.0, 1 - 1e-16] * 10]))
+    nearly = intervals(Sample.of(np.array([[1.0, 1 - 1e-16] * 10])))
     assert [nearly.low[0], nearly.high[0]] == pytest.approx([1 - high, 1], abs=1e-9)
 
 
@@ -120,11 +121,11 @@ def test_weights_weigh_the_mean_and_widen_its_interval() -> None:
     of_like_queries = (share * away).sum() * (share**2).sum() / (1 - (share**2).sum())
     of_any_queries = (share**2 * away / (1 - share)).sum()
     error = math.sqrt(max(of_like_queries, of_any_queries))
-    found = intervals(values, weight, PAIR)
+    found = intervals(Sample.of(values, weight, PAIR))
     reach = scipy.stats.t.ppf(0.975, 29) * error
     assert [found.low[2], found.high[2]] == pytest.approx([mean - reach, mean + reach])
     assert found.standard_error[2] == pytest.approx(error)
-    alike = [intervals(values, weight) for weight in (None, np.ones(30), np.full(30, 4.0))]
+    alike = [intervals(Sample.of(values, weight)) for weight in (None, np.ones(30), np.full(30, 4.0))]
     assert np.array_equal(alike[0], alike[1])
     assert np.allclose(alike[0], alike[2], rtol=0, atol=1e-12)
     assert (np.subtract(found.high, found.low)[:2] > np.subtract(alike[0].high, alike[0].low)).all()
@@ -135,17 +136,18 @@ def test_queries_without_a_value_or_weight_do_not_count() -> None:
     weight = np.ones(32)
     weight[[3, 18]] = 0
     with_gaps = np.insert(values, [3, 17], np.nan, axis=1)
-    for more in (intervals(with_gaps), intervals(np.insert(values, [3, 17], 1.0, axis=1), weight)):
-        assert np.array_equal(more, intervals(values))
+    for more in (Sample.of(with_gaps), Sample.of(np.insert(values, [3, 17], 1.0, axis=1), weight)):
+        assert np.array_equal(intervals(more), intervals(Sample.of(values)))
 
 
 @pytest.mark.parametrize("size", [2.0**-1000, 2.0**1022])
 def test_the_size_of_values_changes_no_test_and_scales_all_else(size: float) -> None:
     values = queries(np.random.default_rng(20), 2, 40)
-    found, expected = (intervals(each, pairs=PAIR, greatest=np.inf) for each in (values * size, values))
+    samples = [Sample.of(each, pairs=PAIR) for each in (values * size, values)]
+    found, expected = (intervals(each, greatest=np.inf) for each in samples)
     assert np.array_equal(found, np.multiply(expected, size))
-    assert np.array_equal(*(paired_tests(each, pairs=PAIR) for each in (values * size, values)))
-    found, expected = (power(each, pairs=PAIR) for each in (values * size, values))
+    assert np.array_equal(*map(paired_tests, samples))
+    found, expected = map(power, samples)
     assert np.array_equal(found.min_detectable, expected.min_detectable * size)
     assert np.array_equal(found.queries_needed, expected.queries_needed)
 
@@ -171,7 +173,7 @@ def test_few_queries_are_tested_exactly(alternative: str, margin: float, weighte
         rng = np.random.default_rng(size)
         values = np.round(queries(rng, 2, size), digits)
         weight = rng.random(size) if weighted else np.ones(size)
-        tests = paired_tests(values, weight, PAIR, alternative=alternative, margin=margin)
+        tests = paired_tests(Sample.of(values, weight, PAIR), alternative=alternative, margin=margin)
         assert tests.exact.all()
         shares = weight * (values[0] - values[1] + moved)
         expected = permutation_test(shares, alternative=alternative, n_resamples=10_000)
@@ -184,7 +186,7 @@ def test_many_queries_are_tested_as_scipy_does(alternative: str, margin: float, 
     rng = np.random.default_rng(8)
     one, weight = queries(rng, 200), rng.random(200) if weighted else np.ones(200)
     values = np.stack([one, one + 0.02 + rng.normal(0, 0.2, 200)])
-    tests = paired_tests(values, weight, PAIR, alternative=alternative, margin=margin)
+    tests = paired_tests(Sample.of(values, weight, PAIR), alternative=alternative, margin=margin)
     assert not tests.exact.any()
     shares = weight * (values[0] - values[1] + {"two-sided": 0, "greater": margin, "less": -margin}[alternative])
     expected = permutation_test(shares, alternative=alternative, n_resamples=9999, rng=rng)
@@ -195,14 +197,14 @@ def test_many_queries_are_tested_as_scipy_does(alternative: str, margin: float, 
 def test_queries_that_do_not_differ_leave_the_test_exact() -> None:
     values = np.tile(queries(np.random.default_rng(15), 1, 50), (2, 1))
     values[0, :11] += np.array([9, 7, -2, 8, 4, 3, 1, 6, 5, -3, 2]) / 100
-    tests, of_few = (paired_tests(each, pairs=PAIR) for each in (values, values[:, :11]))
+    tests, of_few = (paired_tests(Sample.of(each, pairs=PAIR)) for each in (values, values[:, :11]))
     assert (tests.randomization, tests.exact[0], tests.permutations[0]) == (of_few.randomization, True, 2**11)
 
 
 @pytest.mark.parametrize("size", [31, 32, 33, 60])
 def test_differences_of_one_size_are_counted_as_by_the_binomial_distribution(size: int) -> None:
     values = np.stack([np.where(np.arange(size) % 3, 0.3, 0.1), np.full(size, 0.2)])
-    tests = paired_tests(values, pairs=PAIR)
+    tests = paired_tests(Sample.of(values, pairs=PAIR))
     expected = scipy.stats.binomtest((values[0] > 0.2).sum(), size).pvalue
     assert tests.exact[0] == (size <= 32)
     error = 0 if size <= 32 else math.sqrt(expected * (1 - expected) / tests.permutations[0])
@@ -219,8 +221,8 @@ def test_p_values_scatter_as_those_of_as_many_independent_permutations() -> None
     rng = np.random.default_rng(17)
     one = queries(rng, 60)
     values = np.stack([one, one + 0.08 + rng.normal(0, 0.2, 60)])
-    found = np.array([paired_tests(values, pairs=PAIR, seed=seed).randomization[0] for seed in range(30)])
-    assert found[0] == paired_tests(values, pairs=PAIR, seed=0).randomization[0]
+    found = np.array([paired_tests(Sample.of(values, pairs=PAIR), seed=seed).randomization[0] for seed in range(30)])
+    assert found[0] == paired_tests(Sample.of(values, pairs=PAIR), seed=0).randomization[0]
     assert 0.01 < found.mean() < 0.06
     error = math.sqrt(found.mean() * (1 - found.mean()) / 2**20)
     assert error < 0.00025
@@ -229,23 +231,25 @@ def test_p_values_scatter_as_those_of_as_many_independent_permutations() -> None
 
 def test_one_sided_p_values_of_both_sides_are_over_1_by_that_of_the_observed_sum() -> None:
     values = queries(np.random.default_rng(60), 2, 60)
+    sample = Sample.of(values, pairs=PAIR)
     greater, less, two_sided = (
-        paired_tests(values, pairs=PAIR, alternative=each).randomization[0] for each in ("greater", "less", "two-sided")
+        paired_tests(sample, alternative=each).randomization[0] for each in ("greater", "less", "two-sided")
     )
     assert greater + less == 1 + 1 / 2**20  # no other exchange has the very sum
     assert two_sided == pytest.approx(2 * min(greater, less), abs=0.003)
 
 
-def test_every_pair_may_have_another_margin() -> None:
+@pytest.mark.parametrize("margin", [0.0, 0.1])
+def test_pairs_are_tested_together_as_alone(margin: float) -> None:
     rng = np.random.default_rng(19)
-    values, weight, margins = queries(rng, 5, 40), rng.random(40), np.array([0.01, 0.02, 0.0, 0.1])
+    values, weight = queries(rng, 5, 40), rng.random(40)
     values[:, 4] = np.nan
     pairs = [(0, 1), (1, 2), (0, 1), (3, 4)]
-    together = paired_tests(values, weight, pairs, alternative="greater", margin=margins)
-    for at, (pair, margin) in enumerate(zip(pairs, margins, strict=True)):
-        alone = paired_tests(values[list(pair)], weight, PAIR, alternative="greater", margin=margin)
+    together = paired_tests(Sample.of(values, weight, pairs), alternative="greater", margin=margin)
+    for at, pair in enumerate(pairs):
+        alone = paired_tests(Sample.of(values[list(pair)], weight, PAIR), alternative="greater", margin=margin)
         assert (together.randomization[at], together.t_test[at]) == (alone.randomization[0], alone.t_test[0])
-    moved = paired_tests(np.stack([values[0] + 0.01, values[1]]), weight, PAIR, alternative="greater")
+    moved = paired_tests(Sample.of(np.stack([values[0] + margin, values[1]]), weight, PAIR), alternative="greater")
     assert together.randomization[0] == moved.randomization[0]
 
 
@@ -262,7 +266,7 @@ def test_systems_that_always_differ_alike_do_differ_and_the_same_system_does_not
     difference: float, question: dict[str, Any], randomization: float, t_test: float
 ) -> None:
     values = np.stack([np.full(30, 0.5 + difference), np.full(30, 0.5)])
-    tests = paired_tests(values, pairs=PAIR, **question)
+    tests = paired_tests(Sample.of(values, pairs=PAIR), **question)
     assert (tests.randomization[0], tests.t_test[0]) == (randomization, pytest.approx(t_test, abs=1e-12))
 
 
@@ -283,7 +287,7 @@ def test_the_power_is_that_of_the_noncentral_t(size: int, alternative: str, marg
     values = np.stack([one + 0.15 + rng.normal(0, 0.2, size), one])
     difference = values[0] - values[1]
     deviation = difference.std(ddof=1)
-    found = power(values, pairs=PAIR, alternative=alternative, margin=margin)
+    found = power(Sample.of(values, pairs=PAIR), alternative=alternative, margin=margin)
     two_sided = alternative == "two-sided"
     reached = power_of_a_t_test(found.min_detectable[0] / deviation, size, two_sided)
     assert reached == pytest.approx(0.8, abs=1e-5)
@@ -295,7 +299,7 @@ def test_the_power_is_that_of_the_noncentral_t(size: int, alternative: str, marg
 
 def test_two_queries_are_enough_for_a_difference_that_they_detect_and_fewer_are_not() -> None:
     values = np.array([[0.9, 0.4], [0.2, 0.1]])
-    two, fewer = (power(values, np.array(weight), pairs=PAIR) for weight in ([1.0, 1.0], [1.0, 0.9]))
+    two, fewer = (power(Sample.of(values, np.array(weight), PAIR)) for weight in ([1.0, 1.0], [1.0, 0.9]))
     deviation = (values[0] - values[1]).std(ddof=1)
     assert power_of_a_t_test(two.min_detectable[0] / deviation, 2, two_sided=True) == pytest.approx(0.8, abs=1e-5)
     assert np.isnan(fewer).all()
@@ -304,9 +308,9 @@ def test_two_queries_are_enough_for_a_difference_that_they_detect_and_fewer_are_
 def test_weighted_queries_count_as_their_effective_number() -> None:
     values = queries(np.random.default_rng(22), 2, 40)
     difference = values[0] - values[1]
-    assert np.array_equal(power(values, np.full(40, 3.0), PAIR), power(values, None, PAIR))
+    assert np.array_equal(power(Sample.of(values, np.full(40, 3.0), PAIR)), power(Sample.of(values, None, PAIR)))
     weight = np.random.default_rng(23).random(40)
-    found = power(values, weight, PAIR)
+    found = power(Sample.of(values, weight, PAIR))
     effective = weight.sum() ** 2 / (weight**2).sum()
     mean = np.average(difference, weights=weight)
     variance = np.average((difference - mean) ** 2, weights=weight) * effective / (effective - 1)
@@ -321,10 +325,11 @@ def test_weighted_queries_count_as_their_effective_number() -> None:
 def test_a_difference_that_no_number_of_queries_detects_is_unknown() -> None:
     values = queries(np.random.default_rng(24), 2, 30)
     values[1] = values[0] + 0.1 + np.random.default_rng(25).normal(0, 0.05, 30)
-    greater, less = (power(values, pairs=PAIR, alternative=each) for each in ("greater", "less"))
+    sample = Sample.of(values, pairs=PAIR)
+    greater, less = (power(sample, alternative=each) for each in ("greater", "less"))
     assert np.isnan(greater.queries_needed[0])
     assert less.queries_needed[0] < 30
-    within = power(values, pairs=PAIR, alternative="greater", margin=0.2)
+    within = power(sample, alternative="greater", margin=0.2)
     assert within.queries_needed[0] < 30
     assert within.min_detectable[0] == greater.min_detectable[0] == less.min_detectable[0]
 
@@ -341,18 +346,16 @@ def test_holm_multiplies_the_smallest_by_all_and_each_next_by_one_less() -> None
 
 @pytest.mark.parametrize("values", [np.ones((2, 1)), np.ones((2, 0)), np.array([[1, np.nan], [1, np.nan]])])
 def test_fewer_than_two_queries_are_rejected(values: np.ndarray) -> None:
-    for compute in (intervals, paired_tests):
-        with pytest.raises(ValueError, match=r"needs at least two queries that have a value; got [01]"):
-            compute(values, pairs=PAIR)
+    with pytest.raises(ValueError, match=r"needs at least two queries that have a value; got [01]"):
+        Sample.of(values, pairs=PAIR)
 
 
 def test_a_missing_scipy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     significance.scipy_special.cache_clear()
     for name in ("scipy", "scipy.special", "scipy.stats"):
         monkeypatch.setitem(sys.modules, name, None)
-    for compute in (intervals, paired_tests):
-        with pytest.raises(ImportError, match="pip install scipy"):
-            compute(np.ones((1, 3)))
+    with pytest.raises(ImportError, match="pip install scipy"):
+        Sample.of(np.ones((1, 3)))
 
 
 def test_a_fall_is_a_regression_only_if_it_is_large_and_significant() -> None:
@@ -366,6 +369,6 @@ def test_a_fall_is_a_regression_only_if_it_is_large_and_significant() -> None:
 def test_a_test_can_be_significant_if_it_is_when_every_query_differs_in_the_same_direction(tests: int) -> None:
     for queries in range(2, 12):
         values = np.array([np.full(queries, 0.9), np.linspace(0.1, 0.5, queries)])
-        least = paired_tests(values, pairs=PAIR, alternative="greater").randomization[0]
+        least = paired_tests(Sample.of(values, pairs=PAIR), alternative="greater").randomization[0]
         for alpha in (0.001, 0.05, 0.25):
             assert can_be_significant(queries, tests, alpha) == (tests * least <= alpha)
