@@ -167,7 +167,7 @@ def intervals(sample: Sample, *, greatest: float = 1.0, confidence: float = 0.95
         (*_interval(moments, within, sample, confidence, of_mean=at < len(values)), moments.standard_error)
         for at, (moments, within) in enumerate(zip(sample.moments, bounds, strict=True))
     ]
-    return Intervals._make(np.transpose(ends) * sample.scale)
+    return Intervals._make(np.array(ends).T * sample.scale)
 
 
 def _interval(
@@ -244,12 +244,13 @@ def _exact_p(shares: Floats, two_sided: bool) -> float:
 
     Each permutation combines one of the first half of the queries with one of the second half.
     """
-    one, other = (_signed_sums(each) for each in np.split(shares, [len(shares) // 2]))
+    half = len(shares) // 2
+    one, other = _signed_sums(shares[:half]), _signed_sums(shares[half:])
     total = float(one[0] + other[0])
     one.sort()
     other.sort()
     least = (abs(total) if two_sided else total) - ROUNDING * (one[-1] + other[-1])
-    as_great = one.size * other.size - int(np.searchsorted(other, least - one).sum())
+    as_great = one.size * other.size - int(other.searchsorted(least - one).sum())
     return min(1.0, (1 + two_sided) * as_great / 2.0 ** len(shares))  # by symmetry, as many are as far below 0
 
 
@@ -341,7 +342,7 @@ def power(sample: Sample, *, alternative: str = "two-sided", margin: float = 0.0
         effect = (abs(mean) if two_sided else sign * mean + margin / sample.scale) / deviation
         detectable = detectable_t(effective, two_sided) / math.sqrt(effective) * deviation * sample.scale
         found.append((detectable, _queries_needed(effect, two_sided) * len(sample.weight) / effective))
-    detectables, needed = np.reshape(found, (-1, 2)).T
+    detectables, needed = np.array(found).reshape(-1, 2).T
     return Power(detectables, np.ceil(needed))
 
 
