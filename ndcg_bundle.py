@@ -5195,7 +5195,10 @@ def list_in(row: Any, names: Names) -> Any:
         ids = _flat_list(field_at(row, (name,))) or []
         if names.has_no_value:
             return Hits(ids)
-        return Hits(ids, _values_beside(row, ids, name, names))
+        try:
+            return Hits(ids, _values_beside(row, ids, name, names))
+        except ValueError as error:
+            return Hits(ids, problem=error)
     for _ in range(3):
         fields = spelled(row, LISTS) if isinstance(row, Mapping) else LISTS
         found = next(

@@ -641,6 +641,11 @@ def test_a_list_of_ids_beside_a_list_of_other_objects_is_an_error_that_shows_the
     assert score(log, {"q": {"a": 1}}, fields={"document": "references"}) == pytest.approx(SECOND)
 
 
+def test_an_error_beside_a_list_of_ids_names_the_query() -> None:
+    with pytest.raises(ValueError, match=r"^references: query 'q': no relevance .* beside its ids are 'gains'"):
+        score({"q": ["a", "b"]}, {"q": {"ids": ["a", "b"], "gains": [1, 3]}})
+
+
 def test_arrays_of_ids_in_records_are_documents() -> None:
     log = [{"case": "q", "ids": np.array(["b", "a"])}]
     assert score(log, {"q": {"a": 1}}, fields={"query": "case"}) == pytest.approx(SECOND)
