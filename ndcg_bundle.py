@@ -947,11 +947,20 @@ def label_of(value: Any) -> str | float:
     if not isinstance(value, str):
         return float(value)
     text = str(value).strip()
+    number = FLAGS.get(text.lower(), number_of_text(text))
+    return text if number is None or not math.isfinite(number) else number
+
+
+def number_of_text(text: str) -> float | None:
+    """Return the number that text is; None for other text, such as "1_0", which only Python takes for a number.
+
+    >>> number_of_text("1e3"), number_of_text("1_0"), number_of_text("high")
+    (1000.0, None, None)
+    """
     try:
-        number = FLAGS.get(text.lower(), math.nan) if text.lower() in FLAGS else float(text)
+        return float(text) if text.isascii() and "_" not in text else None
     except ValueError:
-        return text
-    return number if math.isfinite(number) else text
+        return None
 
 
 def number_of(label: str | float) -> float:
@@ -5176,12 +5185,8 @@ def contradicts_order(values: Sequence[Any], ascending: bool) -> bool:
 
 def as_number(value: Any) -> Any:
     """Return a score; text of a number as a number, as some retrievers write it."""
-    if isinstance(value, str):
-        try:
-            return float(value)
-        except ValueError:
-            return value
-    return value
+    number = number_of_text(value) if isinstance(value, str) else None
+    return value if number is None else number
 
 
 def list_in(row: Any, names: Names) -> Any:

@@ -12,6 +12,7 @@ from itertools import pairwise, repeat
 from numbers import Real
 from typing import Any, NamedTuple
 
+from ..measure.labels import number_of_text
 from ..measure.messages import InputError, brief, mark, nearest, shown
 from .fields import (
     Names,
@@ -277,12 +278,8 @@ def contradicts_order(values: Sequence[Any], ascending: bool) -> bool:
 
 def as_number(value: Any) -> Any:
     """Return a score; text of a number as a number, as some retrievers write it."""
-    if isinstance(value, str):
-        try:
-            return float(value)
-        except ValueError:
-            return value
-    return value
+    number = number_of_text(value) if isinstance(value, str) else None
+    return value if number is None else number
 
 
 def list_in(row: Any, names: Names) -> Any:

@@ -529,6 +529,15 @@ def test_a_relevance_that_is_no_number_is_an_error(tmp_path: Path, source: str, 
         score({"q": ["a", "b"]}, gold)
 
 
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("value", ["1_0", "\uff11", "1,5", "0x1"])
+def test_text_that_only_python_takes_for_a_number_is_an_error(tmp_path: Path, source: str, value: str) -> None:
+    with pytest.raises(ValueError, match=r"is not a number|has a decimal comma"):
+        score({"q": {"b": 2, "a": 1}}, SOURCES[source](tmp_path, [{"id": "a", "relevance": value}]))
+    with pytest.raises(ValueError, match=r"is not a number|has a decimal comma"):
+        score(SOURCES[source](tmp_path, [{"id": "a", "score": value}]), {"q": {"a": 1}})
+
+
 @pytest.mark.parametrize("table", TABLES)
 def test_a_weight_is_no_relevance_beside_another_number(tmp_path: Path, table: Any) -> None:
     gold = CLICKS.drop(columns="user_id").rename(columns={"label": "gain"}).assign(weight=[1.0, 1.0, 1.0, 1.0])
