@@ -769,7 +769,7 @@ class Message(str):
     def __new__(cls, text: str) -> "Message":
         """Keep the text with its marks, beside the words of Python."""
         message = super().__new__(cls, worded(text))
-        message.marked = text
+        message.marked = marked(text)
         return message
 
 
@@ -1221,7 +1221,7 @@ NEGATIVE_HINT = (
     f"{mark('convention', 'trec_eval')} does, {_KEEP} as it is"
     f"{mark('ignore_index', before='; ', after=' removes padding')}"
 )
-NOT_A_RELEVANCE = "{value} is not a relevance; None marks one not judged"
+NOT_A_RELEVANCE = f"{{value}} is not a relevance{mark('None', before='; ', after=' marks one not judged')}"
 
 
 class InvalidRankingError(InputError):
@@ -1582,7 +1582,8 @@ def _ideal_at_ranks(block: _Block, ranks: int, score: Floats, gains: Floats, low
 def _refuse(block: _Block, score: Floats, gains: Floats, gain: Gain) -> None:
     """Raise the error for a score, a relevance or a gain that is not a finite number, if there is one."""
     if (invalid := np.isnan(score) | (score == np.inf)).any():
-        raise block.invalid("score", invalid, "{value} is not a score; None or -inf marks one not retrieved")
+        none = mark("None", before="; ", after=" or -inf marks one not retrieved")
+        raise block.invalid("score", invalid, f"{{value}} is not a score{none}")
     if (invalid := ~np.isfinite(gains)).any():
         if not np.isfinite(block.relevance[invalid]).all():
             problem = NOT_A_RELEVANCE
@@ -2668,8 +2669,8 @@ def plain(argument: str, values: Any) -> Any:
     if names := _field_names(array):
         raise InputError(
             f"must be one column; got a table of columns {shown(names)}. If each row is a document, join both sides "
-            "into one table by query and document and give its columns: predictions, references, query_ids and "
-            "document_ids. If each row is a query, give its column of lists",
+            f"into one table by query and document and give its columns: predictions, references, {mark('query_ids')} and "
+            f"{mark('document_ids')}. If each row is a query, give its column of lists",
             argument,
         )
     return array
@@ -6062,7 +6063,7 @@ def refuse_other_rows(argument: str, side: Any, are_ids: bool) -> None:
     if not isinstance(side, (list, tuple, Mapping)):
         return
     if len(side) == 2 and all(getattr(each, "ndim", 0) == 2 for each in side):
-        hint = "give the scores as predictions and the ids as document_ids"
+        hint = f"give the scores as predictions and the ids as {mark('document_ids')}"
         raise InputError(f"holds two matrices, as of scores and of ids; {hint}", argument)
     query, row = next(iter(side.items() if isinstance(side, Mapping) else enumerate(side)), (None, None))
     if isinstance(row, (list, tuple)) and row and type(row[0]) is float:  # scores
@@ -6126,8 +6127,8 @@ def refuse_ids_as_values(score: Column, relevance: Column, are_arrays: bool) -> 
         return
     lengths = score.offsets[1:] - score.offsets[:-1]
     if are_arrays and queries > 1 and (lengths == 1).all():
-        hint = "give query_ids, the query of each row, or, if these are ids, references as sets"
-        raise ValueError(f"predictions and references hold one document for each of {queries} queries; {hint}")
+        hint = f"give {mark('query_ids')}, the query of each row, or, if these are ids, references as sets"
+        raise InputError(f"predictions and references hold one document for each of {queries} queries; {hint}")
     if queries > 1 and (lengths == 3).all():
         _refuse_triples(*(side.values.reshape(-1, 3) for side in (score, relevance)))
     if queries > 4 and (lengths == 2).all():
@@ -6376,7 +6377,7 @@ def refuse_open_ties(rankings: Rankings, score_dtype: str) -> None:
         raise InputError(
             f"{mark('document_ids')} are missing: {places[0]} and {places[1]} have {same}, and "
             f"{mark('ties', 'docid')} (which {mark('convention', 'trec_eval')} means) ranks them by the ids of their "
-            f"documents; give these as document_ids, or other ties, such as {mark('ties', 'average')}"
+            f"documents; give these as {mark('document_ids')}, or other ties, such as {mark('ties', 'average')}"
         )
 
 
@@ -6640,7 +6641,7 @@ def tied_rows(query: NDArray[np.int64], score: NDArray[Any]) -> NDArray[np.int64
 # ndcg/inputs/ranked_ids.py: Convert ranked ids to mappings: lists of document ids, best first, and the ids of relevant documents.
 
 IdMapping = Mapping[Any, Mapping[Any, Any]]
-TABLE = "for the columns of a table also give data=, or query_ids and document_ids"
+TABLE = mark("data", said="for the columns of a table also give data=, or query_ids and document_ids", before="; ")
 WITH_IDS = "if one argument has text, sets or mappings, both must be ids: predictions best first, or {id: score}"
 ALONE = {"text", "empty"}  # kinds that are ids on both sides, without sets or mappings
 
@@ -6697,7 +6698,7 @@ def with_ids_by_query(
         try:
             sides[argument] = {**side, **_of_one_kind({argument: listed}, score_order, keep)[argument]}
         except ValueError as error:
-            raise ValueError(f"{error}; {TABLE}") from None
+            raise InputError(f"{marked(error)}{TABLE}") from None
     return sides["predictions"], sides["references"]
 
 
@@ -6815,7 +6816,7 @@ def of_letor(predictions: Any, references: Any) -> Any:
     if is_no_run or (kind_of(references) != "rows" and not are_scores):
         return predictions
     if kind_of(references) != "rows":
-        hint = "give references as LETOR, or query_ids and references as arrays"
+        hint = f"give references as LETOR, or {mark('query_ids')} and references as arrays"
         raise InputError(f"the file has scores without ids; {hint}", "predictions")
     if are_scores and predictions.place is None:
         return predictions  # they have the ids of the rows already
@@ -6929,7 +6930,7 @@ def _refuse_other_columns(argument: str, side: Any, columns: int, first: int = 0
                 other = {"predictions": "references", "references": "scores"}[argument]
                 problem = f"{shown(each)} is not the number of a column of the {other}, 0 to {columns - 1}"
                 raise InputError(
-                    f"query {shown(query)}: {problem}; give the ids of the columns as document_ids", argument
+                    f"query {shown(query)}: {problem}; give the ids of the columns as {mark('document_ids')}", argument
                 )
 
 
@@ -6978,7 +6979,8 @@ def _values_of_ids(
             (at for at, both in enumerate(zip(*lengths, strict=False)) if both[0] != both[1]), min(map(len, lengths))
         )
         raise InputError(
-            f"query {at}: {argument} and document_ids differ in length; give an id for each value", "document_ids"
+            f"query {at}: {argument} and {mark('document_ids')} differ in length; give an id for each value",
+            "document_ids",
         )
     rows = []
     for query, (of_query, its_ids) in enumerate(zip(values, ids, strict=True)):
@@ -7385,7 +7387,8 @@ def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:
     if by_id or query_ids is None:
         _refuse_ids_of_rows(query_ids, document_ids)
     if exclude is not None and document_ids is None and not by_id:
-        raise InputError("documents have no ids; give query_ids and document_ids, mappings, or ranked ids", "exclude")
+        needed = f"{mark('query_ids')} and {mark('document_ids')}, mappings, or ranked ids"
+        raise InputError(f"documents have no ids; give {needed}", "exclude")
     if query_ids is not None:
         return join_rows(**inputs.rankings, **how, keep=keep)
     if by_id:
@@ -7416,7 +7419,9 @@ def _refuse_ids_of_rows(query_ids: Any, document_ids: Any) -> None:
             f"{mark('query_ids')} are for flat predictions and references; a mapping or a file has ids of its own"
         )
     if document_ids is not None:
-        raise InputError(f"{mark('document_ids')} are for flat predictions and references; give query_ids too")
+        raise InputError(
+            f"{mark('document_ids')} are for flat predictions and references; give {mark('query_ids')} too"
+        )
 
 
 def _are_by_id(predictions: Any, references: Any, query_ids: Any) -> bool:
@@ -7431,9 +7436,10 @@ def _are_by_id(predictions: Any, references: Any, query_ids: Any) -> bool:
             for each, side in zip(by_id, (predictions, references), strict=True)
         ]
         hint = hint_of_unnamed(references if by_id[0] else predictions)
-        hint = hint or ", or query_ids, the query of each list" * by_id[1]
+        hint = hint or f", or {mark('query_ids')}, the query of each list" * by_id[1]
         if query_ids is not None:
-            hint = "; give each of two tables as its argument, predictions=run, references=qrels, without data"
+            tables = "; give each of two tables as its argument, predictions=run, references=qrels, without data"
+            hint = mark("data", said=tables)
         raise InputError(
             f"{mark('predictions')} are {kinds[0]} and references {kinds[1]}; give both in the same way{hint}"
         )
@@ -7456,10 +7462,10 @@ def join_lists(
     if (score.offsets != relevance.offsets).any():
         scored, judged = np.diff(score.offsets), np.diff(relevance.offsets)
         query = int(np.flatnonzero(scored != judged)[0])
-        raise ValueError(
-            f"query {query}: {scored[query]} predictions and {judged[query]} references; give "
-            "both for every document, None for the score of one not retrieved or the relevance of one not judged; or, "
-            "if these are document ids, give the references as sets"
+        none = mark("None", before=", ", after=" for the score of one not retrieved or the relevance of one not judged")
+        raise InputError(
+            f"query {query}: {scored[query]} predictions and {judged[query]} references; give both for every "
+            f"document{none}; or, if these are document ids, give the references as sets"
         )
     are_arrays = all(isinstance(side, np.ndarray) and side.ndim == 2 for side in (predictions, references))
     refuse_ids_as_values(score, relevance, are_arrays)
@@ -8097,10 +8103,10 @@ def is_row(line: bytes, kind: str) -> bool:
         problem += " its rows in an array or in a file, one a line"
     elif SVMLIGHT.fullmatch(label) and all(map(FEATURE.fullmatch, b" ".join(cells).split())):
         problem = f"is of SVMlight without queries; give each line its query, as in {EXAMPLE}, or give labels, scores"
-        problem += " and query_ids as arrays"
+        problem += f" and {mark('query_ids')} as arrays"
     else:
         return False
-    raise ValueError(f"the line {shown_cell(line)} {problem}")
+    raise InputError(f"the line {shown_cell(line)} {problem}")
 
 
 def as_qrels(rows: bytes, kind: str) -> bytes | None:
@@ -12832,8 +12838,13 @@ class FoundSlip(NamedTuple):
     as_given: bool  # whether the slip gives the scores only if they are not read as percentages
     score: Callable[[Options], float]  # returns the score with the slip under some options, at the first cutoff
 
+    @property
+    def marked(self) -> str:
+        """The combination in words, with its options marked."""
+        return Combination(self.convention, self.changed, math.nan).marked
+
     def __str__(self) -> str:
-        return str(Combination(self.convention, self.changed, math.nan))
+        return worded(self)
 
 
 class SlipSearch:
@@ -13028,7 +13039,8 @@ def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[
     missing = [name for name, may in zip(names, may_lack, strict=True) if name not in values and not may]
     if missing:
         some = f"query {shown(missing[0])} is missing ({len(missing)} such queries)"
-        raise InputError(f"{some}; give the value of each query, None for a query without one", "got")
+        none = mark("None", before=", ", after=" for a query without one")
+        raise InputError(f"{some}; give the value of each query{none}", "got")
     if unknown := values.keys() - set(names):
         raise InputError(f"query {shown(min(unknown, key=str))} is not in the references", "got")
     return [values.get(name) for name in names]
@@ -13405,9 +13417,9 @@ class Explanation(Readable):
         few = [each for each in self.combinations if len(each.changed) <= 1]
         ways = []
         for each in self.combinations:
-            flags = mark("flags", each.flags, said=f"{each.call}; in the shell {each.flags}")
-            ways.append((marked(each), f" ({flags})"))
-        ways[len(few) : len(few)] = [(_with_a_slip(name), f": {slip}") for slip, name in self.slips]
+            options = mark("options", each.call, each.flags, said=f"{each.call}; in the shell {each.flags}")
+            ways.append((marked(each), f" ({options})"))
+        ways[len(few) : len(few)] = [(_with_a_slip(marked(name)), f": {slip}") for slip, name in self.slips]
         for at, (way, details) in enumerate(ways[:SHOWN_COMBINATIONS]):
             yield f"{way} gives {'it' if at else self.reported}{details}."
         if self.combinations:
@@ -13417,12 +13429,12 @@ class Explanation(Readable):
             yield f"No convention gives {self.reported}; the nearest is {name}, {number_text(number)}."
             none = f"None of {self.tried:,} combinations of options gives it"
             yield f"{none}. Were other queries or documents scored, weighted or excluded?"
-            discount = mark("discount", said="discount=")
-            yield f"If its discount may not be logarithmic, give {discount}: slips are then tried with that one."
+            discount = mark("known discount", said="discount=")
+            yield f"To try slips with a discount that is not logarithmic, give {discount}."
         for option, error in self.without_score.items():
             is_shown_below = error in self.errors.values()
             reason = "" if is_shown_below else f": {marked(error)}"
-            yield f"Combinations with {option} have no score{reason}."
+            yield f"Combinations with {mark(*option.split('='), said=option)} have no score{reason}."
         if self.nearest is not None:
             some = ", ".join(map(str, self.disagreeing[:SHOWN_COMBINATIONS]))
             more = ", …" * (len(self.disagreeing) > SHOWN_COMBINATIONS)
@@ -13545,7 +13557,7 @@ def explain(
         except ValueError as error:
             scores[name], errors[name] = None, Message(marked(error))
     if all(score is None for score in scores.values()):
-        raise ValueError(next(iter(errors.values())))
+        raise InputError(marked(next(iter(errors.values()))))
     for name in pair or ():
         if name in errors:
             raise within(InputError(f"{marked(errors[name])}"), "between", f"{name} has no score")
@@ -13684,7 +13696,7 @@ def _with_matches(
         tried=found.tried,
         without_score=found.without_score,
         by_chance=found.by_chance,
-        slips=tuple((each.slip.name, str(each)) for each in slips),
+        slips=tuple((each.slip.name, Message(marked(each))) for each in slips),
     )
     if found.combinations:
         signature = Options.parse(**found.combinations[0].options).signature(**scorer.given)
@@ -13696,7 +13708,7 @@ def _with_matches(
             explanation,
             nearest=found.nearest,
             disagreeing=tuple(ids[at] for at in np.flatnonzero(differing)),
-            in_common=tuple(in_common(properties, differing, "queries", str(found.nearest))),
+            in_common=tuple(map(Message, in_common(properties, differing, "queries", marked(found.nearest)))),
         )
     return explanation, slips[0] if slips else None
 

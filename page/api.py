@@ -18,7 +18,7 @@ from gradio.route_utils import FnIndexInferError
 from gradio.utils import get_function_description, get_function_params
 from gradio_client.utils import is_file_obj_with_meta, python_type_to_json_schema
 
-from .choices import CHOICES, CONVENTIONS, cutoffs_of, option_of
+from .choices import CALLED, CHOICES, CONVENTIONS, IN_PYTHON, SIDES, cutoffs_of, option_of
 from .events import Handler, raise_errors
 from .explanation import explanation_of
 from .metric import ROOT, ndcg, tables
@@ -68,7 +68,11 @@ def _options() -> dict[str, tuple[Any, Any, str]]:
 
 
 OPTIONS = _options()
-NOT_HERE = {"ignore_index": "", "file of got": ""}  # words of messages on what the functions do not take
+# how messages say what the functions do not take
+NOT_HERE = {name: called for name, called in CALLED.items() if called in ("", IN_PYTHON)}
+NOT_HERE |= {name: CALLED[name] for name in ("None", "document_ids")} | dict.fromkeys(
+    ("query_ids", "sample_weight"), IN_PYTHON
+)
 
 
 def options_of_words(k: Any, words: Mapping[str, Any]) -> dict[str, Any]:
@@ -90,6 +94,11 @@ def endpoint(function: Handler, names: Mapping[str, str]) -> Handler:
         names: the names of its parameters for those of the metric that errors may name.
     """
     *own, _, _ = inspect.signature(function).parameters.values()
+    renamed = tables.renamed(names)
+
+    def words_of_api(said: str, name: str, *values: Any) -> str:
+        called: str = NOT_HERE[name].format(said) if name in NOT_HERE else renamed(said, name, *values)
+        return called
 
     @raise_errors
     def answer(*values: Any) -> Any:
@@ -99,8 +108,10 @@ def endpoint(function: Handler, names: Mapping[str, str]) -> Handler:
             options = options_of_words(words.pop("k"), words | {"per_query": ""})
             found = function(*given[: len(own)], options, words["per_query"])
         except (ValueError, TypeError) as problem:
-            raise ValueError(tables.worded(problem, tables.renamed({**NOT_HERE, **names}))) from None
-        text = orjson.dumps(found).decode()
+            raise ValueError(tables.worded(problem, words_of_api)) from None
+        # notes and errors in the answer, too, are texts that have words of their own
+        notes = orjson.OPT_PASSTHROUGH_SUBCLASS
+        text = orjson.dumps(found, lambda note: tables.worded(note, words_of_api), notes).decode()
         return text if request.headers.get("x-gradio-user") == "mcp" else orjson.loads(text)
 
     options = [_parameter(name, kind, default) for name, (kind, default, _) in OPTIONS.items()]
@@ -198,7 +209,6 @@ def _answer(found: Any, per_query: bool) -> dict[str, Any]:
     return {name: each for name, each in found.to_dict().items() if per_query or name != "queries"}
 
 
-SIDES = {"predictions": "run", "references": "qrels"}
 FUNCTIONS = {
     "score": endpoint(score, {}),
     "score_run": endpoint(score_run, SIDES),

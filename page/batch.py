@@ -109,8 +109,8 @@ def batch_of(predictions: str, references: str, weights: str, query_ids: str) ->
     inputs = {
         "predictions": _json("predictions", predictions),
         "references": _json("references", references),
-        "sample_weight": _json("weights", weights),
-        "query_ids": _json("query ids", query_ids),
+        "sample_weight": _json("Weights", weights),
+        "query_ids": _json("Query ids", query_ids),
     }
     inputs = {name: value for name, value in inputs.items() if value is not None}
     if not {"predictions", "references"} <= inputs.keys():

@@ -59,8 +59,25 @@ WORDS = {  # of a choice on the page, if they are not its name
     ("score_order", "ascending"): "the lowest score",
 }
 LINKED = ("k", "log_base", *CHOICES)  # the names of a bar's fields in an address
-NAMES = {**LABELS, "convention": "Convention", "log_base": "Base of the logarithm", "got": "The score I got"}
-NAMES |= {"query_ids": "Query ids", "sample_weight": "Weights"}
+SIDES = {"predictions": "run", "references": "qrels"}  # the names of both sides in files
+IN_PYTHON = "in Python: {}"  # of what the page has no control for
+CALLED = {  # how the page says what messages name as Python does; "" leaves it out
+    **LABELS,
+    "convention": "Convention",
+    **dict.fromkeys(("k", "cutoff of nDCG"), "Cutoffs k"),
+    "log_base": "Base of the logarithm",
+    "got": "The score I got",
+    "query_ids": "Query ids",
+    "sample_weight": "Weights",
+    "document_ids": "document ids",
+    **dict.fromkeys(("predictions", "references", "swapped"), "{}"),
+    "cutoffs": "empty for the whole list, or several, such as 1, 5, 10",
+    "forms of gain": "as 0, 1, 3, or label=gain, ...",
+    "None": "null",
+    **dict.fromkeys(("data", "file", "file of got", "ignore_index"), ""),
+    **dict.fromkeys(("by", "engine", "exclude", "fields", "ignore_ties", "measures", "use_aggregator"), IN_PYTHON),
+    **dict.fromkeys(("alternative", "between", "known discount", "margin", "options", "paired", "report"), IN_PYTHON),
+}
 MEND_NEGATIVE = f"Set {LABELS['negative_relevance']} in the options to clip, which counts it as 0, or to keep."
 Rows = Sequence[Sequence[Any]]
 
@@ -74,11 +91,11 @@ def cutoffs_of(text: str) -> list[int | None]:
             found.append(None)
         elif not part.isascii() or not part.isdigit() or not 1 <= int(part.lstrip("0")[:9] or 0) <= LONGEST_CUTOFF:
             problem = f"is not a cutoff: write whole numbers from 1 to {LONGEST_CUTOFF:,}, such as 1, 5, 10"
-            raise ValueError(f"k: {part[:40]!r} {problem}; leave it empty for the whole list")
+            raise tables.InputError(f"{part[:40]!r} {problem}; leave it empty for the whole list", "k")
         else:
             found.append(int(part.lstrip("0")))
     if len(found) > 20:
-        raise ValueError(f"k: {len(found)} cutoffs; give at most 20")
+        raise tables.InputError(f"{len(found)} cutoffs; give at most 20", "k")
     return found or [None]
 
 
@@ -87,31 +104,30 @@ def largest(cutoffs: Sequence[int | None]) -> int | None:
     return None if None in cutoffs else max(k for k in cutoffs if k is not None)
 
 
-def in_words(problem: Exception, names: Mapping[str, str] = {}) -> str:
-    """Return an error of the metric with the fields of the page, or these names, in place of arguments and options."""
-    is_negative = False
-    if isinstance(problem, tables.InputError) and problem.hint == tables.NEGATIVE_HINT:
-        problem.hint, is_negative = "", True
-    words = tables.worded(problem, lambda said, name, *values: names.get(name) or _on_page(said, name, *values))
-    return str(words) + f". {MEND_NEGATIVE}" * is_negative
+def in_words(message: Any, names: Mapping[str, str] = {}) -> str:
+    """Return an error or a note of the metric in the words of the page, or with these names of arguments."""
+    words: str = tables.worded(message, lambda said, name, *values: names.get(name) or _on_page(said, name, *values))
+    return words
 
 
 def _on_page(said: str, name: str, *values: Any) -> str:
-    """Return an option as the page calls it, and a file by its name; leave out what the page does not take."""
-    if name in ("ignore_index", "file", "file of got"):
-        return ""
-    if name == "path":
-        return Path(values[0]).name
-    if name == "systems" and values:
-        return str(values[0])
-    if name == "forms of gain":
-        return "as 0, 1, 3, or label=gain, ..."
-    if name not in NAMES:
-        return said
-    if values and isinstance(values[0], dict):
-        return f"in {NAMES[name]}: {tables.text_of_gain(values[0])}"
-    settings = " or ".join(map(str, values))
-    return NAMES[name] + f" set to {settings}" * (len(values) > 0)
+    """Return an option or an argument as the page calls it, a file and a system by its name, a place as it is."""
+    if name in ("path", "systems"):
+        return Path(values[0]).name if name == "path" else str(values[0])
+    called = CALLED.get(name, "{}")
+    if not values or called in ("", IN_PYTHON):
+        return called.format(values[0] if name == "options" else said)
+    if isinstance(values[0], dict):
+        return f"in {called}: {tables.text_of_gain(values[0])}"
+    return f"{called} set to {' or '.join(chosen_word(name, each) for each in values)}"
+
+
+def chosen_word(name: str, value: Any) -> str:
+    """Return the value of an option as its choice on the page has it, in quotes; others, such as cutoffs, as text."""
+    options = {each: option_of(name, each) for each in CHOICES.get(name, ())}
+    text = next((each for each, option in options.items() if same_values(option, {name: value})), str(value))
+    text = "all" if value is None else text
+    return f'"{WORDS.get((name, text), text)}"' if options else text
 
 
 def option_of(name: str, choice: str) -> dict[str, Any]:

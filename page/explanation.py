@@ -10,7 +10,7 @@ import pandas as pd
 
 from .batch import batch_of
 from .card import file_address
-from .choices import gains_by_label, largest, options_of
+from .choices import SIDES, gains_by_label, in_words, largest, options_of
 from .events import follow, show_errors
 from .guide import is_begun_with
 from .metric import ndcg, tables
@@ -76,9 +76,17 @@ def explanation_tab(
     return source, got
 
 
-@show_errors(str)
-def explain_reported(source: str, got: str, values: str, own: str, table: pd.DataFrame, *others: Any) -> str:
-    """Return the explanation of a score as HTML."""
+def explain_reported(source: str, *fields: Any) -> str:
+    """Return the explanation of a score as HTML, or the error in it."""
+    names = SIDES if source == "runs" else {}
+    shown: str = show_errors(str, names)(explanation_html)(names, source, *fields)
+    return shown
+
+
+def explanation_html(
+    names: Mapping[str, str], source: str, got: str, values: str, own: str, table: pd.DataFrame, *others: Any
+) -> str:
+    """Return the explanation of a score as HTML, with these names of arguments in its sentences."""
     files, batch, bar = others[:2], others[2:6], others[6:]
     options = options_of(*bar)
     given: Mapping[str, Mapping[str, Any]]
@@ -98,7 +106,7 @@ def explain_reported(source: str, got: str, values: str, own: str, table: pd.Dat
     explanations = {name: explanation_of(each, reported, options) for name, each in given.items()}
     if reported and NO_SIGN.fullmatch(reported) and all(each.percent for each in explanations.values()):
         raise ValueError(f"{reported} is above 1, the highest nDCG. If it is a percentage, write {reported}%.")
-    return "".join(_explained(*each) for each in explanations.items())
+    return "".join(_explained(*each, names) for each in explanations.items())
 
 
 def score_of(got: str) -> str | None:
@@ -133,10 +141,11 @@ def explanation_of(given: Mapping[str, Any], got: Any, options: Mapping[str, Any
     return ndcg.explain(**given, **known, got=got)
 
 
-def _explained(name: str, explanation: Any) -> str:
+def _explained(name: str, explanation: Any, names: Mapping[str, str]) -> str:
     """Return an explanation as HTML: in sentences, then the score under each convention, and why two of them differ."""
     scores, *why = explanation.tables()
-    title, *remarks = explanation.remarks() if explanation.got is not None else [_question(explanation)]
+    remarks = explanation.remarks() if explanation.got is not None else [_question(explanation)]
+    title, *remarks = (in_words(each, names) for each in remarks)
     unknown = explanation.got is not None and not explanation.matches
     return "".join(
         [

@@ -17,7 +17,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.csv
 
-from .choices import CONVENTIONS, DOCUMENTS, cell_of, gains_by_label, in_words, options_of
+from .choices import CONVENTIONS, DOCUMENTS, SIDES, cell_of, gains_by_label, in_words, options_of
 from .events import MendableError
 from .metric import ndcg, tables
 
@@ -166,7 +166,7 @@ def results_of(qrels_file: str, run_files: tuple[str, ...], groups_file: str | N
         for offer in OFFERS:
             if offer[0] in error.options:
                 error.hint = ""
-                raise MendableError(f"{in_words(error)}.", offer) from None
+                raise MendableError(f"{in_words(error, SIDES)}.", offer) from None
         swapped = "swapped" in error.options
         at = next((at for at, path in enumerate(run_files[:RUNS]) if swapped and _is_qrels(path, options)), None)
         if at is None:
@@ -216,7 +216,8 @@ def naming_negatives(path: str, qrels: Mappings) -> Iterator[None]:
         count = sum(value < 0 for documents in qrels.values() for value in documents.values())
         counted = f" ({count:,} such judgments)" if count > 1 else ""
         error.hint = ""
-        raise MendableError(f"{in_words(error)}{counted}.", ("negative_relevance", "clip", "Count them as 0")) from None
+        offer = ("negative_relevance", "clip", "Count them as 0")
+        raise MendableError(f"{in_words(error, SIDES)}{counted}.", offer) from None
 
 
 def scores_by_trec_eval(

@@ -12,7 +12,7 @@ from gradio.processing_utils import save_bytes_to_cache
 from gradio.utils import get_upload_folder
 
 from .card import file_link
-from .choices import LINKED, cell_of, convention_of, options_of, settings_of
+from .choices import LINKED, SIDES, cell_of, convention_of, in_words, options_of, settings_of
 from .events import ALOUD, QUIET, follow, raise_errors, show_errors
 from .metric import ndcg, tables
 from .paste import ids_as_run
@@ -26,7 +26,6 @@ AUDIT = ["run", "documents", "queries", "not judged", "not ranked", "tied", "unj
 AUDIT_CAPTION = """Audit. Not judged: queries of the run without judgments; not ranked: judged queries that are missing
 from it; tied: queries with a score that depends on the order of ties; unjudged: documents within the cutoff"""
 SERIOUS = ("both retrieved and judged", "cannot be significant", "too few queries")  # notes that are warnings
-ARGUMENTS = {"predictions": "run", "references": "qrels"}
 SAMPLES = Path(__file__).with_name("samples")
 ABOUT = f"""Upload qrels and up to {RUNS} runs, each up to 20 MB: TREC, CSV, JSON, Parquet or
 {file_link("another format", "docs/inputs.md#files")}. A link to this tab keeps the options, not the files."""
@@ -140,7 +139,7 @@ def take_offer(event: gr.EventData, qrels_file: str, run_files: list[str], conve
     return [*files, convention_of(*(how[name] for name in tables.CHOICES)), *how.values()]
 
 
-@show_errors(Shown, ARGUMENTS)
+@show_errors(Shown, SIDES)
 def show_results(
     chosen: str, qrels_file: str | None, run_files: list[str] | None, groups: str | None, *bar: Any
 ) -> Shown:
@@ -193,7 +192,7 @@ def remarks_on(results: Results, standing: Standing, options: dict[str, Any]) ->
     there = {run: by_measure[standing.measure] for run, by_measure in results.by_trec_eval.items()}
     notes = dict.fromkeys(note for each in results.found for note in each.notes)
     return [
-        *(Remark(note) for note in notes if any(each in note for each in SERIOUS)),
+        *(Remark(in_words(note, SIDES)) for note in notes if any(each in note for each in SERIOUS)),
         *(Remark(f"{run} and {first} are the same run.") for run, first in results.same.items()),
         *missing_remarks(results.missing, options["missing"]),
         *tie_remarks(standing.scores, there, standing.measure),
@@ -205,7 +204,7 @@ def remark_html(remark: Remark) -> str:
     return f"<p class='remark'>{escape(remark.text)} {offer_html(remark.offer)}</p>"
 
 
-@show_errors(str)
+@show_errors(str, SIDES)
 def show_query(event: gr.EventData, qrels_file: str | None, run_files: list[str] | None, *bar: Any) -> str:
     """Return the rankings of the chosen query, side by side."""
     files = files_or_samples(qrels_file, run_files)
@@ -264,7 +263,7 @@ def numbers_html(results: Results, standing: Standing) -> str:
                 for table in each.tables()
             ),
             table_html(AUDIT_CAPTION, pd.DataFrame(audit, columns=AUDIT)),
-            list_html("Notes", results.found[0].remarks()),
+            list_html("Notes", [in_words(each, SIDES) for each in results.found[0].remarks()]),
             f"<p class='files'>{csv_link(summary, 'summary.csv', 'Summary as CSV')} "
             f"{csv_link(queries.reset_index(), 'queries.csv', 'Every query as CSV')}</p>",
         ]

@@ -149,9 +149,9 @@ class Explanation(Readable):
         few = [each for each in self.combinations if len(each.changed) <= 1]
         ways = []
         for each in self.combinations:
-            flags = mark("flags", each.flags, said=f"{each.call}; in the shell {each.flags}")
-            ways.append((marked(each), f" ({flags})"))
-        ways[len(few) : len(few)] = [(_with_a_slip(name), f": {slip}") for slip, name in self.slips]
+            options = mark("options", each.call, each.flags, said=f"{each.call}; in the shell {each.flags}")
+            ways.append((marked(each), f" ({options})"))
+        ways[len(few) : len(few)] = [(_with_a_slip(marked(name)), f": {slip}") for slip, name in self.slips]
         for at, (way, details) in enumerate(ways[:SHOWN_COMBINATIONS]):
             yield f"{way} gives {'it' if at else self.reported}{details}."
         if self.combinations:
@@ -161,12 +161,12 @@ class Explanation(Readable):
             yield f"No convention gives {self.reported}; the nearest is {name}, {number_text(number)}."
             none = f"None of {self.tried:,} combinations of options gives it"
             yield f"{none}. Were other queries or documents scored, weighted or excluded?"
-            discount = mark("discount", said="discount=")
-            yield f"If its discount may not be logarithmic, give {discount}: slips are then tried with that one."
+            discount = mark("known discount", said="discount=")
+            yield f"To try slips with a discount that is not logarithmic, give {discount}."
         for option, error in self.without_score.items():
             is_shown_below = error in self.errors.values()
             reason = "" if is_shown_below else f": {marked(error)}"
-            yield f"Combinations with {option} have no score{reason}."
+            yield f"Combinations with {mark(*option.split('='), said=option)} have no score{reason}."
         if self.nearest is not None:
             some = ", ".join(map(str, self.disagreeing[:SHOWN_COMBINATIONS]))
             more = ", …" * (len(self.disagreeing) > SHOWN_COMBINATIONS)
@@ -289,7 +289,7 @@ def explain(
         except ValueError as error:
             scores[name], errors[name] = None, Message(marked(error))
     if all(score is None for score in scores.values()):
-        raise ValueError(next(iter(errors.values())))
+        raise InputError(marked(next(iter(errors.values()))))
     for name in pair or ():
         if name in errors:
             raise within(InputError(f"{marked(errors[name])}"), "between", f"{name} has no score")
@@ -428,7 +428,7 @@ def _with_matches(
         tried=found.tried,
         without_score=found.without_score,
         by_chance=found.by_chance,
-        slips=tuple((each.slip.name, str(each)) for each in slips),
+        slips=tuple((each.slip.name, Message(marked(each))) for each in slips),
     )
     if found.combinations:
         signature = Options.parse(**found.combinations[0].options).signature(**scorer.given)
@@ -440,7 +440,7 @@ def _with_matches(
             explanation,
             nearest=found.nearest,
             disagreeing=tuple(ids[at] for at in np.flatnonzero(differing)),
-            in_common=tuple(in_common(properties, differing, "queries", str(found.nearest))),
+            in_common=tuple(map(Message, in_common(properties, differing, "queries", marked(found.nearest)))),
         )
     return explanation, slips[0] if slips else None
 

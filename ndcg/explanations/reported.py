@@ -139,7 +139,8 @@ def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[
     missing = [name for name, may in zip(names, may_lack, strict=True) if name not in values and not may]
     if missing:
         some = f"query {shown(missing[0])} is missing ({len(missing)} such queries)"
-        raise InputError(f"{some}; give the value of each query, None for a query without one", "got")
+        none = mark("None", before=", ", after=" for a query without one")
+        raise InputError(f"{some}; give the value of each query{none}", "got")
     if unknown := values.keys() - set(names):
         raise InputError(f"query {shown(min(unknown, key=str))} is not in the references", "got")
     return [values.get(name) for name in names]

@@ -17,7 +17,7 @@ from ..inputs.rankings import Rankings
 from ..inputs.reading import Inputs
 from ..measure.arguments import DISCOUNTS, OPTIONS, PERFECT_IF_EMPTY
 from ..measure.conventions import CHOICES, CONVENTIONS
-from ..measure.messages import Message, marked
+from ..measure.messages import Message, marked, worded
 from ..measure.options import Options, result_name
 from ..measure.scoring import discounts, measure_queries, ratio, sign
 from ..measure.ties import Floats, Mask
@@ -403,8 +403,13 @@ class FoundSlip(NamedTuple):
     as_given: bool  # whether the slip gives the scores only if they are not read as percentages
     score: Callable[[Options], float]  # returns the score with the slip under some options, at the first cutoff
 
+    @property
+    def marked(self) -> str:
+        """The combination in words, with its options marked."""
+        return Combination(self.convention, self.changed, math.nan).marked
+
     def __str__(self) -> str:
-        return str(Combination(self.convention, self.changed, math.nan))
+        return worded(self)
 
 
 class SlipSearch:

@@ -2,6 +2,7 @@
 
 import re
 
+from ..measure.messages import InputError, mark
 from .content import NUMBER, shown_cell
 
 EXAMPLE = "2 qid:10 1:0.3 2:1"
@@ -29,10 +30,10 @@ def is_row(line: bytes, kind: str) -> bool:
         problem += " its rows in an array or in a file, one a line"
     elif SVMLIGHT.fullmatch(label) and all(map(FEATURE.fullmatch, b" ".join(cells).split())):
         problem = f"is of SVMlight without queries; give each line its query, as in {EXAMPLE}, or give labels, scores"
-        problem += " and query_ids as arrays"
+        problem += f" and {mark('query_ids')} as arrays"
     else:
         return False
-    raise ValueError(f"the line {shown_cell(line)} {problem}")
+    raise InputError(f"the line {shown_cell(line)} {problem}")
 
 
 def as_qrels(rows: bytes, kind: str) -> bytes | None:

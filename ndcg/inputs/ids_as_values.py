@@ -39,7 +39,7 @@ def refuse_other_rows(argument: str, side: Any, are_ids: bool) -> None:
     if not isinstance(side, (list, tuple, Mapping)):
         return
     if len(side) == 2 and all(getattr(each, "ndim", 0) == 2 for each in side):
-        hint = "give the scores as predictions and the ids as document_ids"
+        hint = f"give the scores as predictions and the ids as {mark('document_ids')}"
         raise InputError(f"holds two matrices, as of scores and of ids; {hint}", argument)
     query, row = next(iter(side.items() if isinstance(side, Mapping) else enumerate(side)), (None, None))
     if isinstance(row, (list, tuple)) and row and type(row[0]) is float:  # scores
@@ -103,8 +103,8 @@ def refuse_ids_as_values(score: Column, relevance: Column, are_arrays: bool) -> 
         return
     lengths = score.offsets[1:] - score.offsets[:-1]
     if are_arrays and queries > 1 and (lengths == 1).all():
-        hint = "give query_ids, the query of each row, or, if these are ids, references as sets"
-        raise ValueError(f"predictions and references hold one document for each of {queries} queries; {hint}")
+        hint = f"give {mark('query_ids')}, the query of each row, or, if these are ids, references as sets"
+        raise InputError(f"predictions and references hold one document for each of {queries} queries; {hint}")
     if queries > 1 and (lengths == 3).all():
         _refuse_triples(*(side.values.reshape(-1, 3) for side in (score, relevance)))
     if queries > 4 and (lengths == 2).all():

@@ -164,7 +164,7 @@ def refuse_open_ties(rankings: Rankings, score_dtype: str) -> None:
         raise InputError(
             f"{mark('document_ids')} are missing: {places[0]} and {places[1]} have {same}, and "
             f"{mark('ties', 'docid')} (which {mark('convention', 'trec_eval')} means) ranks them by the ids of their "
-            f"documents; give these as document_ids, or other ties, such as {mark('ties', 'average')}"
+            f"documents; give these as {mark('document_ids')}, or other ties, such as {mark('ties', 'average')}"
         )
 
 

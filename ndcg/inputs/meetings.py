@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..measure.messages import InputError, shown, within
+from ..measure.messages import InputError, mark, shown, within
 from .columns import read_flat_column
 from .formats import dict_of_queries
 from .hashes import Columns
@@ -75,7 +75,7 @@ def of_letor(predictions: Any, references: Any) -> Any:
     if is_no_run or (kind_of(references) != "rows" and not are_scores):
         return predictions
     if kind_of(references) != "rows":
-        hint = "give references as LETOR, or query_ids and references as arrays"
+        hint = f"give references as LETOR, or {mark('query_ids')} and references as arrays"
         raise InputError(f"the file has scores without ids; {hint}", "predictions")
     if are_scores and predictions.place is None:
         return predictions  # they have the ids of the rows already
@@ -189,7 +189,7 @@ def _refuse_other_columns(argument: str, side: Any, columns: int, first: int = 0
                 other = {"predictions": "references", "references": "scores"}[argument]
                 problem = f"{shown(each)} is not the number of a column of the {other}, 0 to {columns - 1}"
                 raise InputError(
-                    f"query {shown(query)}: {problem}; give the ids of the columns as document_ids", argument
+                    f"query {shown(query)}: {problem}; give the ids of the columns as {mark('document_ids')}", argument
                 )
 
 
@@ -238,7 +238,8 @@ def _values_of_ids(
             (at for at, both in enumerate(zip(*lengths, strict=False)) if both[0] != both[1]), min(map(len, lengths))
         )
         raise InputError(
-            f"query {at}: {argument} and document_ids differ in length; give an id for each value", "document_ids"
+            f"query {at}: {argument} and {mark('document_ids')} differ in length; give an id for each value",
+            "document_ids",
         )
     rows = []
     for query, (of_query, its_ids) in enumerate(zip(values, ids, strict=True)):

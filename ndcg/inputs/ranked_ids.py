@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Any
 
 from ..measure.labels import to_label
-from ..measure.messages import InputError, mark, shown, within
+from ..measure.messages import InputError, mark, marked, shown, within
 from .hits import by_id
 from .ids import check_ids, id_kind, types_of_no_ids
 from .ids_as_values import refuse_pairs_of_ids
@@ -18,7 +18,7 @@ from .kinds import NESTED, kind_of, rows_of
 from .sources import plain
 
 IdMapping = Mapping[Any, Mapping[Any, Any]]
-TABLE = "for the columns of a table also give data=, or query_ids and document_ids"
+TABLE = mark("data", said="for the columns of a table also give data=, or query_ids and document_ids", before="; ")
 WITH_IDS = "if one argument has text, sets or mappings, both must be ids: predictions best first, or {id: score}"
 ALONE = {"text", "empty"}  # kinds that are ids on both sides, without sets or mappings
 
@@ -75,7 +75,7 @@ def with_ids_by_query(
         try:
             sides[argument] = {**side, **_of_one_kind({argument: listed}, score_order, keep)[argument]}
         except ValueError as error:
-            raise ValueError(f"{error}; {TABLE}") from None
+            raise InputError(f"{marked(error)}{TABLE}") from None
     return sides["predictions"], sides["references"]
 
 

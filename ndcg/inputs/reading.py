@@ -280,7 +280,8 @@ def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:
     if by_id or query_ids is None:
         _refuse_ids_of_rows(query_ids, document_ids)
     if exclude is not None and document_ids is None and not by_id:
-        raise InputError("documents have no ids; give query_ids and document_ids, mappings, or ranked ids", "exclude")
+        needed = f"{mark('query_ids')} and {mark('document_ids')}, mappings, or ranked ids"
+        raise InputError(f"documents have no ids; give {needed}", "exclude")
     if query_ids is not None:
         return join_rows(**inputs.rankings, **how, keep=keep)
     if by_id:
@@ -311,7 +312,9 @@ def _refuse_ids_of_rows(query_ids: Any, document_ids: Any) -> None:
             f"{mark('query_ids')} are for flat predictions and references; a mapping or a file has ids of its own"
         )
     if document_ids is not None:
-        raise InputError(f"{mark('document_ids')} are for flat predictions and references; give query_ids too")
+        raise InputError(
+            f"{mark('document_ids')} are for flat predictions and references; give {mark('query_ids')} too"
+        )
 
 
 def _are_by_id(predictions: Any, references: Any, query_ids: Any) -> bool:
@@ -326,9 +329,10 @@ def _are_by_id(predictions: Any, references: Any, query_ids: Any) -> bool:
             for each, side in zip(by_id, (predictions, references), strict=True)
         ]
         hint = hint_of_unnamed(references if by_id[0] else predictions)
-        hint = hint or ", or query_ids, the query of each list" * by_id[1]
+        hint = hint or f", or {mark('query_ids')}, the query of each list" * by_id[1]
         if query_ids is not None:
-            hint = "; give each of two tables as its argument, predictions=run, references=qrels, without data"
+            tables = "; give each of two tables as its argument, predictions=run, references=qrels, without data"
+            hint = mark("data", said=tables)
         raise InputError(
             f"{mark('predictions')} are {kinds[0]} and references {kinds[1]}; give both in the same way{hint}"
         )
@@ -351,10 +355,10 @@ def join_lists(
     if (score.offsets != relevance.offsets).any():
         scored, judged = np.diff(score.offsets), np.diff(relevance.offsets)
         query = int(np.flatnonzero(scored != judged)[0])
-        raise ValueError(
-            f"query {query}: {scored[query]} predictions and {judged[query]} references; give "
-            "both for every document, None for the score of one not retrieved or the relevance of one not judged; or, "
-            "if these are document ids, give the references as sets"
+        none = mark("None", before=", ", after=" for the score of one not retrieved or the relevance of one not judged")
+        raise InputError(
+            f"query {query}: {scored[query]} predictions and {judged[query]} references; give both for every "
+            f"document{none}; or, if these are document ids, give the references as sets"
         )
     are_arrays = all(isinstance(side, np.ndarray) and side.ndim == 2 for side in (predictions, references))
     refuse_ids_as_values(score, relevance, are_arrays)

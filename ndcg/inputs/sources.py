@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ..measure.messages import InputError, in_short, raise_unless_of_values, shown
+from ..measure.messages import InputError, in_short, mark, raise_unless_of_values, shown
 
 ARROW = (pa.Array, pa.ChunkedArray)
 DATABASES = ("chdb", "daft", "datafusion", "duckdb", "ibis", "pyspark", "sqlframe")
@@ -125,8 +125,8 @@ def plain(argument: str, values: Any) -> Any:
     if names := _field_names(array):
         raise InputError(
             f"must be one column; got a table of columns {shown(names)}. If each row is a document, join both sides "
-            "into one table by query and document and give its columns: predictions, references, query_ids and "
-            "document_ids. If each row is a query, give its column of lists",
+            f"into one table by query and document and give its columns: predictions, references, {mark('query_ids')} and "
+            f"{mark('document_ids')}. If each row is a query, give its column of lists",
             argument,
         )
     return array

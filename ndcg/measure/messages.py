@@ -87,7 +87,7 @@ class Message(str):
     def __new__(cls, text: str) -> "Message":
         """Keep the text with its marks, beside the words of Python."""
         message = super().__new__(cls, worded(text))
-        message.marked = text
+        message.marked = marked(text)
         return message
 
 

@@ -47,7 +47,7 @@ NEGATIVE_HINT = (
     f"{mark('convention', 'trec_eval')} does, {_KEEP} as it is"
     f"{mark('ignore_index', before='; ', after=' removes padding')}"
 )
-NOT_A_RELEVANCE = "{value} is not a relevance; None marks one not judged"
+NOT_A_RELEVANCE = f"{{value}} is not a relevance{mark('None', before='; ', after=' marks one not judged')}"
 
 
 class InvalidRankingError(InputError):
@@ -408,7 +408,8 @@ def _ideal_at_ranks(block: _Block, ranks: int, score: Floats, gains: Floats, low
 def _refuse(block: _Block, score: Floats, gains: Floats, gain: Gain) -> None:
     """Raise the error for a score, a relevance or a gain that is not a finite number, if there is one."""
     if (invalid := np.isnan(score) | (score == np.inf)).any():
-        raise block.invalid("score", invalid, "{value} is not a score; None or -inf marks one not retrieved")
+        none = mark("None", before="; ", after=" or -inf marks one not retrieved")
+        raise block.invalid("score", invalid, f"{{value}} is not a score{none}")
     if (invalid := ~np.isfinite(gains)).any():
         if not np.isfinite(block.relevance[invalid]).all():
             problem = NOT_A_RELEVANCE

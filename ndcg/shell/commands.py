@@ -39,6 +39,7 @@ WORDS = {name: flag_of(name) for name in OPTIONAL} | {
     "None": "",  # an option that is not given, or an empty cell
     "cutoffs": "all, or several with commas",
     "report": "ndcg score",
+    "known discount": "--discount",
     "forms of gain": "as 0,1,3, or label=gain,...",
 }
 
@@ -79,8 +80,8 @@ def in_shell(said: str, name: str, *values: Any) -> str:
         return f"-m {result_name('nDCG', *values)} or {in_shell(said, 'k', *values)}"
     if name == "paired":
         return "without --unpaired" if values[0] else "--unpaired"
-    if name in ("systems", "flags"):
-        return str(values[0])
+    if name in ("systems", "options"):
+        return str(values[-1])
     if name not in WORDS:
         return said
     if name == "gain" and values and isinstance(values[0], dict):

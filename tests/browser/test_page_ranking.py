@@ -104,7 +104,7 @@ def test_a_convention_sets_the_options_and_a_changed_option_makes_it_custom(
     field(page, "Cutoffs").fill("1, 3,none")
     wait_for(page, "nDCG@3")
     field(page, "Cutoffs").fill("0")
-    wait_for(page, "k: '0' is not a cutoff: write whole numbers from 1")
+    wait_for(page, "Cutoffs k: '0' is not a cutoff: write whole numbers from 1")
     open_tab(page, "Batch")
     expect(page.locator("#what-changes")).not_to_be_visible()
 

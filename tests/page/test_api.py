@@ -100,6 +100,11 @@ def test_an_answer_notes_that_no_document_is_in_common(name: str, given: dict[st
     assert any("first retrieved: query 'q', document 'doc1'; first judged: query 'q', document '1'" in n for n in notes)
 
 
+def test_an_answer_is_in_the_words_of_the_function() -> None:
+    said = call("explain", **FILES | {"qrels": "q1 0 b 1\nq2 0 a -1"}, got="0.5")["errors"]["sklearn"]
+    assert re.search(f"^qrels: query 'q2', document 'a': the relevance -1 is negative; {NEGATIVE}", said)
+
+
 def test_runs_have_the_names_that_were_given_or_those_of_their_files() -> None:
     assert name_runs({"mine": "text", "yours": UPLOAD}) == {"mine": "text", "yours": UPLOAD}
     assert name_runs([UPLOAD, "text", UPLOAD]) == {"bm25": UPLOAD, "run 2": "text", "bm25 (2)": UPLOAD}
@@ -118,6 +123,7 @@ USUAL: dict[str, dict[str, Any]] = {
     "compare": {"qrels": "q 0 d 1"},
     "explain": {"run": "q Q0 d 1 1 t", "qrels": "q 0 d 1", "got": 1},
 }
+OWN_NAME = "^qrels: .* have 'stars'; give in Python: fields={'relevance': 'stars'}, or in Python: "
 NEGATIVE = 'negative_relevance="clip" counts it as gain 0, as convention="trec_eval" does, "keep" as it is$'
 
 
@@ -147,6 +153,8 @@ NEGATIVE = 'negative_relevance="clip" counts it as gain 0, as convention="trec_e
         ("score_run", {"run": "\ud800"}, "^run: "),
         ("score_run", {"run": "/etc/passwd"}, "^run: line 1: 1 column"),
         ("score_run", {"run": {"path": "/etc/passwd"}}, "^run must be the text of a file, or a file that is uploaded"),
+        ("score_run", {"qrels": '[{"query": "q", "hits": [{"id": "d", "stars": 1}]}]'}, OWN_NAME),
+        ("score", {"predictions": [["x"]], "references": [[0.5]]}, "^predictions: .*; give a number or null$"),
         ("score_run", {"missing": "raise", "qrels": "q 0 d 1\np 0 d 1"}, "^run: .*p"),
         ("explain", {"got": "/etc/passwd"}, "^got must be an nDCG, such as 0.5921, or several"),
         ("explain", {"got": {"p": 0.5}}, "^got: query 'q' is missing"),

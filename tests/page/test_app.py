@@ -8,6 +8,8 @@ from typing import Any
 import gradio as gr
 import pytest
 
+from page.choices import CALLED
+
 pytestmark = pytest.mark.filterwarnings("ignore")  # of the event loop that Gradio leaves open when a page is laid out
 UPLOAD = "Upload the qrels and at least one run."
 
@@ -52,3 +54,9 @@ def test_every_handler_answers_the_fields_of_tabs_that_were_never_opened(demo: g
 def test_every_field_of_text_begins_with_text(demo: gr.Blocks) -> None:
     texts = [each for each in demo.blocks.values() if isinstance(each, gr.Textbox)]
     assert [each.label for each in texts if not isinstance(each.value, str)] == []
+
+
+def test_messages_call_options_by_the_labels_of_their_fields(demo: gr.Blocks) -> None:
+    labels = tuple(str(each.label) for each in demo.blocks.values() if getattr(each, "label", None))
+    called = {each for each in CALLED.values() if each[:1].isupper()}
+    assert [each for each in called if not any(label.startswith(each) for label in labels)] == []

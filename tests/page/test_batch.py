@@ -50,9 +50,11 @@ def test_a_file_of_labels_is_scored_by_their_gains(tmp_path: Path) -> None:
 
 NONE = "2 queries, 1 with no relevant documents. nDCG@10 if these count as 1: 1.0000, skipped: 1.0000"
 NEGATIVE = (
-    "references: query 0, position 1: the relevance -1 is negative. Set Negative relevance in the options to clip"
+    'position 1: the relevance -1 is negative; Negative relevance set to "clip" counts it as gain 0, as Convention set'
 )
-SKIPPED = "nDCG@10: no query of positive weight has a value: No relevant documents set to nan excludes those with"
+SKIPPED = 'nDCG@10: no query of positive weight has a value: No relevant documents set to "skipped" excludes those with'
+TWICE = 'once for a query, or Listed several times set to "at the best rank" to count it once, at its best rank </p>'
+NO_NUMBER = "predictions: query 'q', document 'a': 'x' is not a number; give a number or null"
 FULL = "The full ideal has as many documents as there are ranks: give Cut"
 FLAT = "for a row per document give Query ids"
 LABELS = "references: query 0, position 0: 'yes' is not a number; for labels, give the gain of each, in Gain: yes=..."
@@ -72,6 +74,8 @@ TREC = "predictions: these are lines of a TREC file. Paste them in the tab Searc
         ("[[2, 1]]", "[['yes', 'no']]", [*BAR[:2], "no=0", *BAR[3:]], UNKNOWN),
         ("[[2, 1]]", "[[1, 0]]", [*BAR[:2], "liner", *BAR[3:]], NOT_A_GAIN),
         ("[[2, 1]]", "[[0, 0]]", [*BAR[:7], "nan", *BAR[8:]], SKIPPED),
+        ("{'q': ['a', 'a']}", "{'q': ['a']}", BAR, TWICE),
+        ("{'q': {'a': 'x'}}", "{'q': {'a': 1}}", BAR, NO_NUMBER),
         ("[[2, 1]]", "[[1, 0]]", ["", *BAR[1:4], "full", *BAR[5:]], FULL),
         ("q1 Q0 d1 1 0.5 t\nq1 Q0 d2 2 0.4 t", "q1 0 d1 1", BAR, TREC),
     ],

@@ -1,11 +1,28 @@
-"""The addresses with which the page is opened, and the defaults of their missing parts."""
+"""The addresses with which the page is opened, the defaults of their missing parts, and the words of messages."""
 
+import ast
 import urllib.parse
 from typing import Any
 
 import pytest
+from conftest import ROOT
 
-from page.choices import CHOICES, CONVENTIONS, bar_of, convention_of, options_of, parse_link, query_of, symbols
+from page.choices import (
+    CALLED,
+    CHOICES,
+    CONVENTIONS,
+    LABELS,
+    WORDS,
+    bar_of,
+    convention_of,
+    in_words,
+    option_of,
+    options_of,
+    parse_link,
+    query_of,
+    symbols,
+)
+from page.metric import tables
 
 ROWS = [("a", "0", "2"), ("b", "1", "1")]
 BAR = bar_of("sklearn")
@@ -71,3 +88,32 @@ def test_an_address_is_short() -> None:
 def test_the_formula_has_symbols_for_each_gain_and_discount(name: str) -> None:
     plain = {"gain": "linear", "discount": "log", "log_base": 2.0, "k": [10]}
     assert len({symbols({**plain, name: each}) for each in CHOICES[name]}) == len(CHOICES[name])
+
+
+CALLS = [each for path in (ROOT / "ndcg").rglob("*.py") for each in ast.walk(ast.parse(path.read_text()))]
+MARKS = [each.args[0] for each in CALLS if isinstance(each, ast.Call) and ast.unparse(each.func) == "mark"]
+MARKED = {each.value for each in MARKS if isinstance(each, ast.Constant)} | {*tables.OPTIONS, *tables.ARGUMENTS}
+VALUES = {"path": "run.txt", "systems": "bm25", "options": "in Python: k=5"}  # marks of which the value is said
+
+
+@pytest.mark.parametrize("name", sorted(MARKED - {*VALUES}))
+def test_a_message_calls_an_option_as_the_page_does_or_says_that_it_is_of_python(name: str) -> None:
+    assert name in CALLED
+    words = tables.OPTIONS[name].words if name in tables.OPTIONS else ()
+    for values in ([], [None], [{"a": 1}], *([word] for word in words)):
+        said = in_words(tables.mark(name, *values))
+        assert said.startswith("in Python: ") or (f"{name}=" not in said and "_" not in said)
+
+
+@pytest.mark.parametrize(("name", "said"), VALUES.items())
+def test_a_message_has_the_name_of_a_file_or_a_run_and_the_call_that_gives_a_score(name: str, said: str) -> None:
+    assert (
+        in_words(tables.mark(name, said.removeprefix("in Python: "), "--flags", said="in Python or the shell")) == said
+    )
+
+
+@pytest.mark.parametrize("name", CHOICES)
+def test_a_message_has_the_choices_of_the_page(name: str) -> None:
+    for choice in CHOICES[name]:
+        (value,) = option_of(name, choice).values()
+        assert in_words(tables.mark(name, value)) == f'{LABELS[name]} set to "{WORDS.get((name, choice), choice)}"'

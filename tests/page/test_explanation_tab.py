@@ -1,5 +1,6 @@
 """Explaining a score: the conventions that give it, for a ranking, files, a batch or the card's example."""
 
+import html
 import re
 from pathlib import Path
 from typing import Any
@@ -79,6 +80,15 @@ def test_a_score_above_1_may_be_a_percentage_or_a_dcg() -> None:
         "The page&#x27;s example: ", ""
     )
     assert "a slip gives 6.8611: DCG called nDCG" in shown(RANKING, "6.8611")
+
+
+def test_options_that_give_a_score_are_in_the_words_of_the_page_and_as_a_call_in_python(ndcg: evaluate.Metric) -> None:
+    number = ndcg.compute(**CARD_EXAMPLE, k=10, ideal="full", score_dtype="float32")["nDCG@10"]
+    title = html.unescape(shown(CARD, f"{number:.6f}"))
+    assert re.search(
+        rf"but Ideal set to \"full\".* gives {number:.6g} \(in Python: convention=.*ideal='full'\)\.", title
+    )
+    assert "in the shell" not in title
 
 
 def test_a_batch_and_runs_are_explained(files: tuple[str, list[str]]) -> None:

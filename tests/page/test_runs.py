@@ -147,7 +147,9 @@ def test_qrels_may_hold_labels(tmp_path: Path) -> None:
 
 def test_a_document_listed_twice_counts_once_by_one_press(tmp_path: Path) -> None:
     qrels, runs = uploaded(tmp_path, qrels=QRELS, chunks="q1 Q0 a 1 3 t\nq1 Q0 a 2 2 t\nq1 Q0 b 3 1 t\nq2 Q0 a 1 1 t")
-    with pytest.raises(MendableError, match=r"^chunks: line 2: .*, or Listed several times set to best") as problem:
+    with pytest.raises(
+        MendableError, match=r"^chunks: line 2: .*, or Listed several times set to \"at the best"
+    ) as problem:
         found(qrels, runs)
     *_, bar = after_offer(problem.value.offer)
     once = ndcg.compute(predictions={"q1": ["a", "b"], "q2": ["a"]}, references=QRELS_READ, k=10, use_aggregator=False)
@@ -248,6 +250,11 @@ def test_trec_evals_score_is_told_and_offered_if_ties_matter(tmp_path: Path) -> 
     assert convention == "trec_eval"
     assert ndcg.signature(**options_of(*bar)) == ndcg.signature(k=10, convention="trec_eval")
     assert "by id" not in shown(qrels, runs, bar=bar).view
+
+
+def test_notes_are_in_the_words_of_the_page(tmp_path: Path) -> None:
+    numbers = html.unescape(shown(*uploaded(tmp_path, qrels=QRELS, run="q1: a b")).numbers)
+    assert 'missing from the run and counted as 0; Query not in the run set to "skipped" skips them.' in numbers
 
 
 def test_one_query_is_shown_without_intervals(tmp_path: Path) -> None:
