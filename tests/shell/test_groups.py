@@ -134,3 +134,7 @@ def test_slices_and_ids_are_read_from_columns_of_the_qrels(
     assert saved == ndcg.report(predictions=MAIN, references=QRELS, k=5, by=BY).to_dict()
     problem = "has the columns 'member', 'film', 'stars', 'lang', but not 'genre', and there is no such file\n"
     assert call(f"{command} genre")[2].endswith(f"{name}: {problem}")
+    rows = (f"{query},{document},{score}" for query, run in MAIN.items() for document, score in run.items())
+    (folder / "run.csv").write_text("\n".join(["reader,film,score", *rows]))
+    pair = command.replace("main.txt", "run.csv").replace("--query member", "--query reader,member")
+    assert saved_report(call(f"{pair} lang")[1]) == saved
