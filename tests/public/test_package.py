@@ -1,5 +1,6 @@
 """The package installs what it needs, imports nothing else, and has the same scores as the metric."""
 
+import ast
 import email
 import json
 import os
@@ -83,6 +84,15 @@ def test_the_package_lists_its_names() -> None:
     assert sorted(package.__all__) == dir(package)
     with pytest.raises(AttributeError, match=r"^module 'ndcg' has no attribute 'nDCG'$"):
         package.nDCG  # noqa: B018
+
+
+def test_type_checkers_know_the_names_that_are_imported_when_they_are_first_used() -> None:
+    tree = ast.parse((ROOT / "ndcg" / "__init__.py").read_text(encoding="utf-8"))
+    (for_checkers,) = (each.body for each in tree.body if isinstance(each, ast.If))
+    known = [
+        (each.module, name.name) for each in for_checkers if isinstance(each, ast.ImportFrom) for name in each.names
+    ]
+    assert sorted(known) == sorted((module, name) for module, names in package._MODULES.items() for name in names)
 
 
 def test_the_package_imports_nothing_heavy_and_a_name_when_it_is_first_used(alone: Run) -> None:
