@@ -95,14 +95,6 @@ def test_a_function_may_use_pandas(call: Call, folder: Path, monkeypatch: pytest
     assert command_line.main() == 0
 
 
-@pytest.mark.parametrize("error", ["SystemExit(1)", "KeyboardInterrupt", "GeneratorExit"])
-def test_an_error_of_the_function_is_not_one_of_the_command(call: Call, folder: Path, error: str) -> None:
-    (folder / "raising.py").write_text(f"def ndcg(run, qrels, k):\n    raise {error}\n")
-    status, printed, said = call("check raising.py:ndcg --cases 20")
-    assert (status, said) == (2, "")
-    assert f"It raises {error.partition('(')[0]}: 20 of 20 rankings" in printed
-
-
 PLACE = "must be FILE.py:NAME or package.module:NAME"
 NO_MODULE = "cannot be imported: ModuleNotFoundError: No module named"
 

@@ -112,15 +112,6 @@ def test_a_query_that_misses_nothing_is_among_the_lowest_without_documents(call:
     assert re.split(r" {2,}", table.splitlines()[-1].strip()) == ["q1", "1.0000", "–"]
 
 
-@pytest.mark.parametrize("command", ["score", "score -q", "audit", "score -o tsv", "score -o json"])
-def test_one_query_is_scored(call: Call, folder: Path, ndcg: Metric, command: str) -> None:
-    write(qrels={"q3": QRELS["q3"]})
-    score = ndcg.compute(predictions={"q3": MAIN["q3"]}, references={"q3": QRELS["q3"]})["nDCG"]
-    status, printed, said = call(f"{command} qrels.txt main.txt")
-    assert (status, said) == (0, "")
-    assert f"{score:.4f}" in re.sub(r"\d\.\d{5,}", lambda number: f"{float(number[0]):.4f}", printed)
-
-
 def test_the_lowest_queries_are_shown_with_what_they_miss_and_what_ranks_before(call: Call, folder: Path) -> None:
     qrels = {"q1": {"a": 3, "b": 1, "c": 0, "z": 2}, "q2": {"a": 1}, "q3": {"a": 0}, "q4": {"a": 1, "b": 0}}
     low = {

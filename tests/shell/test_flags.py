@@ -94,6 +94,8 @@ def test_help_names_every_word_that_an_option_knows(call: Call) -> None:
     words = {word for option in arguments.OPTIONS.values() for word in option.words if option.words != engines}
     words |= {"perfect_if_empty", *flags.FORMATS} - {"junit"}
     assert (status, words - set(re.findall(r"\w+", text))) == (0, set())
+    assert "options that you do not set follow the convention" in text
+    assert "follow the convention" not in call("explain --help")[1]  # which compares conventions
     for name in conventions.CONVENTIONS:
         assert flags.parser().parse_args(["score", "qrels", "run", "--convention", name]).convention == name
 

@@ -115,7 +115,8 @@ def test_the_interval_of_a_gate_is_one_sided_as_its_test(call: Call, ndcg: Metri
 def test_a_threshold_alone_needs_no_number_of_queries(call: Call) -> None:
     write_drop(1, queries=2)
     assert call(GATE)[0] == 2
-    assert call(f"{GATE} --any-drop")[0] == 1
+    for measures in ("nDCG", "nDCG,DCG,CG,nDCG@1,DCG@1"):
+        assert call(f"{GATE} --any-drop -m {measures}")[0] == 1
     assert call("gate qrels.txt worse.txt main.txt --any-drop")[0] == 0
 
 

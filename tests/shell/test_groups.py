@@ -132,6 +132,8 @@ def test_slices_and_ids_are_read_from_columns_of_the_qrels(
     command = f"score {name} main.txt -k 5 -o json --query member --document film --relevance stars --by"
     saved = saved_report(call(f"{command} lang")[1])
     assert saved == ndcg.report(predictions=MAIN, references=QRELS, k=5, by=BY).to_dict()
+    (folder / "topics.csv").write_bytes(TABLES["topics.csv"])  # whose queries have a known name
+    assert saved_report(call(f"{command} topics.csv:language")[1]) == saved
     problem = "has the columns 'member', 'film', 'stars', 'lang', but not 'genre', and there is no such file\n"
     assert call(f"{command} genre")[2].endswith(f"{name}: {problem}")
     rows = (f"{query},{document},{score}" for query, run in MAIN.items() for document, score in run.items())
