@@ -2669,8 +2669,8 @@ def plain(argument: str, values: Any) -> Any:
     if names := _field_names(array):
         raise InputError(
             f"must be one column; got a table of columns {shown(names)}. If each row is a document, join both sides "
-            f"into one table by query and document and give its columns: predictions, references, {mark('query_ids')} and "
-            f"{mark('document_ids')}. If each row is a query, give its column of lists",
+            "into one table by query and document and give its columns: predictions, references, "
+            f"{mark('query_ids')} and {mark('document_ids')}. If each row is a query, give its column of lists",
             argument,
         )
     return array
