@@ -4372,7 +4372,10 @@ JUDGED = re.compile(
 
 LONGEST_WORD = 40  # of a judge, in characters
 # how the name of a judge's word ends, and what any name in the way to a grade holds
-VERDICTS = ("verdict", "judgment", "judgement", "relevance", "grade", "rating", "vote", "decision")
+VERDICTS = (
+    *("verdict", "judgment", "judgement", "relevance", "grade", "rating", "vote", "decision"),
+    *("assessment", "opinion", "feedback", "evaluation"),
+)
 JUDGING = re.compile(
     "|".join((*VERDICTS, "judg", "stars", "assess", "opinion", "score", "relevan", "review", "feedback", "label"))
 )
@@ -4456,10 +4459,21 @@ class Names:
         possible = dict(ids)
         if self.value and not self.has_no_value:
             possible[self.value] = (*LOWEST_FIRST, *values[self.kind]) if self.ascending else values[self.kind]
+        taken = {plain_name(name) for names in self.given.values() for name in names or ()}
+        for field, names in possible.items() if taken else ():
+            possible[field] = tuple(name for name in names if plain_name(name) not in taken)
         for field, names in self.given.items():
             if field in possible:
                 possible[field] = () if names is None else names
         return possible
+
+    def within(self, path: tuple[str, ...]) -> "Names":
+        """Return the names without the path to a list of objects, in which they are."""
+        start = "".join(f"{name}." for name in path)
+        given = {
+            field: these and tuple(each.removeprefix(start) for each in these) for field, these in self.given.items()
+        }
+        return replace(self, given=given) if path else self
 
     def call(self, name: str | None) -> str:
         """Return the argument that names the value of a document, as it is written in a call.
@@ -4608,9 +4622,11 @@ def unknown_error(names: Names, unknown: Sequence[str], there: str = "its hits h
     """Return what an error says about fields that could be the value of a document, but have no known name."""
     them = brief(map(shown, unknown), ", ")
     none = "the order counts" if names.kind == "run" else "each document is relevant"
-    say = f"give {names.call(unknown[0])}, or {names.call(None)} if {none}"
+    judging = [name for name in unknown if len(unknown) == 1 or are_of_judges([name])]
+    one = judging[0] if len(judging) == 1 else "..."
+    say = f"give {names.call(one)}, or {names.call(None)} if {none}"
     if names.kind == "run":  # the order mostly counts, and other numbers, such as prices, are no scores
-        say = f"give {names.call(None)} if {none}, or {names.call(unknown[0])} if that is the score"
+        say = f"give {names.call(None)} if {none}, or {names.call(one)} if that is the score"
         say += "" if names.ascending else f", with {mark('score_order', 'ascending')} if the lowest is best"
     return f"no {names.value} under a known name, but {there} {them}; {say}"
 
@@ -4674,6 +4690,7 @@ def ambiguous(field: str, one: str, other: str) -> str:
 # ndcg/inputs/objects.py: Read the fields of objects: of dicts, as in JSON, and of objects of client libraries, which have attributes.
 
 FieldPath = tuple[str, ...]  # the names that lead from an object to one of its fields
+DEEPEST = 3  # objects within objects
 WITHIN = ("document", "node", "metadata", "entity", "hit", "doc", "_additional")  # objects in a hit with its fields
 
 
@@ -4702,7 +4719,7 @@ def fields_of(row: Any) -> Mapping[Any, Any]:
     return {name: field_at(row, (name,)) for name in field_names(row)} if is_object(row) else {}
 
 
-def leaves_of(row: Any) -> dict[Any, Any]:
+def leaves_of(row: Any, depth: int = DEEPEST) -> dict[Any, Any]:
     """Return the fields of an object by their names, and those of the objects in it by their paths.
 
     >>> leaves_of({"id": 1, "output": {"items": ["a"]}})
@@ -4710,7 +4727,7 @@ def leaves_of(row: Any) -> dict[Any, Any]:
     """
     found: dict[Any, Any] = {}
     for name, each in fields_of(row).items():
-        inner = fields_of(each)
+        inner = leaves_of(each, depth - 1) if depth else {}
         found |= {f"{name}.{key}": value for key, value in inner.items()} if inner else {name: each}
     return found
 
@@ -4718,6 +4735,18 @@ def leaves_of(row: Any) -> dict[Any, Any]:
 def path_named(row: Any, name: str) -> FieldPath:
     """Return the path that a name means in an object: the name of a field, or a path such as "output.items"."""
     return (name,) if "." not in name or has_field(row, (name,)) else tuple(name.split("."))
+
+
+def path_to_list(row: Any, name: str) -> FieldPath:
+    """Return the path to the list of objects through which a path such as "hits.id" leads; () if there is none."""
+    names = name.split(".")
+    paths = (tuple(names[:end]) for end in range(1, len(names)))
+    return next((path for path in paths if _holds_objects(field_at(row, path))), ())
+
+
+def _holds_objects(value: Any) -> bool:
+    """Return whether a value is a list of objects."""
+    return isinstance(value, (list, tuple)) and not is_object(value) and len(value) > 0 and len(fields_of(value[0])) > 0
 
 
 def field_at(value: Any, path: FieldPath) -> Any:
@@ -4979,8 +5008,8 @@ class Hits(NamedTuple):
     problem: ValueError | None = None  # the error in one of them
 
 
-class Unnamed(dict[str, Any]):
-    """In place of the id of a query: the ids that its object has under names that are not known."""
+class Unnamed(dict[str, tuple[str, str]]):
+    """In place of the id of a query: the ids that its object has under unknown names, by the name as names compare."""
 
 
 class ByPosition(list[Any]):
@@ -5016,13 +5045,14 @@ def _recognized(row: Any, names: Names) -> Hits | None:
     Raises:
         ValueError: a hit is faulty.
     """
+    response = row
     if isinstance(row, Mapping) or is_object(row):
-        row, given = list_in(row, names), row
+        row = list_in(row, names)
         if isinstance(row, Hits):
             return row
-        if row == [] and row is not given:
+        if row == [] and row is not response:
             return Hits(row)
-        if isinstance(row, CONTAINERS) and row is not given and row and query_of(given, names) is not None:
+        if isinstance(row, CONTAINERS) and row is not response and row and query_of(response, names) is not None:
             if isinstance(row, Mapping) and all(
                 could_be_value(each) or _may_be_label(each, names) for each in row.values()
             ):
@@ -5050,6 +5080,9 @@ def _recognized(row: Any, names: Names) -> Hits | None:
         values = fields_at(row, value, possible, names.value, nulls=True)
         if any(each is not None for each in values) or not is_last_resort(field_names(first), possible):
             return hits._replace(values=values)
+    if row is not response and names.kind == "qrels" and not names.has_no_value:
+        values = _values_beside(response, hits.ids, "", names, of_objects=True)
+        return hits._replace(values=values)
     ranks = path_to(first, ("rank",)) if names.kind == "run" else None
     return hits if ranks is None else hits._replace(ranks=[field_at(each, ranks) for each in row])
 
@@ -5090,28 +5123,28 @@ def query_of(row: Any, names: Names) -> Any:
 def unnamed(row: Any, names: Names) -> Unnamed:
     """Return what stands in place of the id of a query; nothing if `fields` says that there is no id.
 
-    >>> unnamed({"case": "c1", "hits": []}, Names("run", {}))
-    {'case': 'c1'}
+    >>> unnamed({"input": {"caseNo": 1}, "hits": []}, Names("run", {}))
+    {'input.caseno': ('input.caseNo', '1')}
     """
     found = Unnamed()
-    for name, each in fields_of(row).items() if "query" not in names.given else ():
+    for name, each in leaves_of(row).items() if "query" not in names.given else ():
         if isinstance(name, str) and id_kind(type(each)) and not (isinstance(each, str) and len(each) > LONGEST_ID):
-            found[name] = each
+            found[plain_name(name)] = name, str(each)
     return found
 
 
 def names_of_unnamed(*sides: Any) -> list[str]:
-    """Return the names under which each query without a known id has another id, on all of these sides."""
+    """Return the names, as names compare, under which each query without a known id has another id, on all sides."""
     rows: list[Sequence[Unnamed]] = [getattr(side, "unnamed", ()) for side in sides]
     if not all(rows):
         return []
     names = [name for name in rows[0][0] if all(name in row for of_side in rows for row in of_side)]
-    return [name for name in names if all(len({row[name] for row in each}) == len(each) for each in rows)]
+    return [name for name in names if all(len({row[name][1] for row in each}) == len(each) for each in rows)]
 
 
 def hint_of_unnamed(side: Any) -> str:
     """Return what an error says about queries without a known id that may have one under another name."""
-    names = names_of_unnamed(side)
+    names = [side.unnamed[0][name][0] for name in names_of_unnamed(side)]
     return f"; if {shown(names[0])} names the query, give {mark('fields', {'query': names[0]})}" if names else ""
 
 
@@ -5178,6 +5211,7 @@ def not_called(field: str, name: str, names: Names, own: Sequence[Any], there: s
 def contradicts_order(values: Sequence[Any], ascending: bool) -> bool:
     """Return whether numbers, fractions among them, contradict the order of the hits."""
     numbers = [as_number(getattr(each, "item", lambda each=each: each)()) for each in values if each is not None]
+    numbers = [each for each in numbers if each == each]  # without nan, a missing value
     if not all(isinstance(each, (Real, Decimal)) and not isinstance(each, bool) for each in numbers):
         return False
     is_fraction = any(each % 1 for each in numbers)
@@ -5218,8 +5252,8 @@ def list_in(row: Any, names: Names) -> Any:
     return row
 
 
-def _values_beside(row: Any, ids: Sequence[Any], name_of_ids: str, names: Names) -> Any:
-    """Return the values of a list of ids, from a list or a mapping beside it; None if there is none."""
+def _values_beside(row: Any, ids: Sequence[Any], name_of_ids: str, names: Names, of_objects: bool = False) -> Any:
+    """Return the values of a list of ids, or of objects, from a list or a mapping beside it; None if there is none."""
     named = [name.rpartition(".")[2] for name in names.given.get(names.value) or ()]  # a path leads to this object
     possible = LISTS_OF_VALUES[names.kind]
     possible = (*LOWEST_LISTS, *possible) if names.ascending else possible
@@ -5231,6 +5265,7 @@ def _values_beside(row: Any, ids: Sequence[Any], name_of_ids: str, names: Names)
         and not plain_name(str(name)).endswith("ids")
         and (each := _inputs_hits_values_of(field_at(row, (name,)), ids, names, len(spelled([name], known)) > 0)) is not None
         and not all(value is None for value in each)
+        and (len(each) == len(ids) or not of_objects)
     }
     for name in spelled(beside, named or (*possible, *names.of_hits[names.value])):
         if len(beside[name]) != len(ids):
@@ -5321,7 +5356,7 @@ def _pairs(row: Sequence[Any], names: Names) -> Hits | None:
 
 # ndcg/inputs/hit_reader.py: Read the hits of one query after another, and account for each of their fields.
 
-DEEPEST = 3  # objects within objects of a hit
+OF_QRELS = re.compile("relevan|gold|truth|expect|positive|correct|referen|judg|qrel|label")  # lists of what is relevant
 FIRST_ROWS = 1000  # rows that tell under which name they have their lists
 
 
@@ -5329,10 +5364,14 @@ class HitReader:
     """Reads the documents of one query after another, and sees to it that all have the same fields."""
 
     def __init__(self, names: Names, rows: Iterable[Any] = (), are_named: bool = False) -> None:
-        self.names = names
-        # the name of the lists of objects with ids, if it is no known one
-        rows = (row for row in islice(rows, FIRST_ROWS) if are_named or query_of(row, names) is not None)
-        self.own_list = next(filter(None, (own_list(row, names, is_named=True) for row in rows)), "")
+        self.list_path: FieldPath = ()  # to the list of objects with ids, if its name is no known one
+        paths = [name for name in names.given.get("document") or () if "." in name]
+        for row in islice(rows, FIRST_ROWS):
+            if not self.list_path and (are_named or query_of(row, names) is not None):
+                self.list_path = next(filter(None, (path_to_list(row, name) for name in paths)), ())
+                if not self.list_path and (name := own_list(row, names, is_named=True)):
+                    self.list_path = path_named(row, name)
+        self.names = names.within(self.list_path)
         self.warning = ""  # about the first hits in another order than their scores or ranks
         self.have_values: bool | None = None  # whether the hits so far have values; None if there is no hit so far
         self.queries_named, self.documents_named = OneToOne(), OneToOne()  # whose ids have two names
@@ -5340,8 +5379,8 @@ class HitReader:
 
     def hits(self, row: Any) -> Hits | None:
         """Return the hits of a query, also from an object with its list under a name of its own; None for others."""
-        if self.own_list and has_field(row, path := path_named(row, self.own_list)):
-            row = field_at(row, path) or []
+        if self.list_path and has_field(row, self.list_path):
+            row = field_at(row, self.list_path) or []
         return Hits(()) if row == [] else hits_of(row, self.names)
 
     def query(self, row: Any) -> Any:
@@ -5361,7 +5400,7 @@ class HitReader:
         names = self.names
         try:
             if hits is None and (name := own_list(row, names, is_named=True)):
-                self.own_list = name
+                self.list_path = path_named(row, name)
                 hits = self.hits(row)
             if hits is None and isinstance(row, list) and row and isinstance(row[-1], float):
                 raise ValueError(f"{shown(row)} are not ids; name the columns, as to_json(orient='records') does")
@@ -5372,6 +5411,8 @@ class HitReader:
             hits = hits or Hits(row)
             if hits.problem:
                 raise hits.problem
+            if hits.ids and "document" not in names.given and (problem := other_list(row, hits, names)):
+                raise InputError(problem)
             self.have_fields |= len(hits.objects) > 0
             if names.has_no_value:
                 hits = Hits(hits.ids)
@@ -5526,6 +5567,44 @@ def contradiction(query: str, hits: Hits, ascending: bool = False, are_named: bo
     )
 
 
+def other_list(row: Any, hits: Hits, names: Names) -> str:
+    """Return what an error says about a list in an object that may hold its documents, beside its hits; empty if none.
+
+    In a run, the list has the same ids in another order. In qrels, it has grades, or it has some of the ids, and hits
+    are in a list that may also hold what was retrieved.
+
+    >>> print(InputError(other_list({"docs": ["a", "b"], "mine": ["b"]}, Hits(["a", "b"]), Names("qrels", {}))))
+    its documents may be those in 'docs' or in 'mine'; say which are relevant, fields={'document': 'mine'}, or \
+{'document': ('docs', 'mine')} if the run is in the same log
+    """
+    lists: dict[
+        str, tuple[list[Any], str, bool]
+    ] = {}  # the ids of each, the name that selects them, if they have grades
+    grades = [name for name in names.of_hits.get("relevance", ()) if not is_last_resort([name], [name])]
+    for name, each in leaves_of(row).items() if names.kind != "exclude" else ():
+        if isinstance(name, str) and isinstance(each, (list, tuple)) and each:
+            path = path_to(each[0], names.of_hits["document"])
+            ids = list(each) if path is None else [field_at(of, path) for of in each]
+            if all(isinstance(of, str) for of in ids):  # numbers may be values
+                call = name if path is None else ".".join((name, *path))
+                lists[name] = ids, call, path is not None and path_to(each[0], grades) is not None
+    chosen = next((name for name, (ids, *_) in lists.items() if ids == list(hits.ids)), None)
+    if chosen is None:
+        return ""
+    own, is_of_qrels = set(hits.ids), OF_QRELS.search(plain_name(chosen)) is not None
+    for name, (ids, call, have_grades) in lists.items():
+        calls = {"document": lists[chosen][1]}, {"document": call}, {"document": (lists[chosen][1], call)}
+        if names.kind == "run" and set(ids) == own and ids != list(hits.ids) and not OF_QRELS.search(plain_name(name)):
+            problem = f"{shown(chosen)} and {shown(name)} have its documents in different orders; say which one counts"
+            return f"{problem}, {mark('fields', *calls[:2])}"
+        is_part = set(ids) < own and not is_of_qrels
+        if names.kind == "qrels" and (is_part or (have_grades and hits.values is None and not own.isdisjoint(ids))):
+            problem = f"its documents may be those in {shown(chosen)} or in {shown(name)}; say which are relevant"
+            one_log = mark("fields", calls[2], said=f"{calls[2]!r}")
+            return f"{problem}, {mark('fields', calls[1])}, or {one_log} if the run is in the same log"
+    return ""
+
+
 def own_list(row: Any, names: Names, is_named: bool) -> str:
     """Return the name of the only list of objects with ids in an object without a known list; empty if it has none.
 
@@ -5544,13 +5623,22 @@ def own_list(row: Any, names: Names, is_named: bool) -> str:
         return ""
     if not lists or (not is_named and (not ids or len(ids) + len(lists) < len(fields) - 1 or _are_by_query(row))):
         return ""
-    call, firsts = {} if is_named else {"query": ids[0]}, {name: each[0] for name, each in lists.items()}
+    call = {} if is_named else {"query": ids[0] if len(ids) == 1 else "..."}
+    firsts = {name: each[0] for name, each in lists.items()}
     objects = [name for name, first in firsts.items() if path_to(first, names.of_hits["document"]) is not None]
+    if is_named and len(objects) == 1:
+        return str(objects[0])
     if is_named and objects:
-        return str(objects[0]) if len(objects) == 1 else ""
+        calls = (".".join((name, *(path_to(firsts[name], names.of_hits["document"]) or ()))) for name in objects)
+        have = " and ".join(map(shown, objects))
+        say = mark("fields", *({"document": each} for each in calls))
+        raise InputError(
+            f"holds lists under {have}, which are no known names; say which one holds its documents, {say}"
+        )
     (name, first), *more = firsts.items()
-    if not objects and not more and (have := fields_of(first)):
-        problem = f"no document under a known name, but the hits in {shown(name)} have {brief(map(shown, have), ', ')}"
+    if not objects and not more and (of_first := fields_of(first)):
+        own = brief(map(shown, of_first), ", ")
+        problem = f"no document under a known name, but the hits in {shown(name)} have {own}"
         raise InputError(f"{problem}; give {mark('fields', {**call, 'document': '...'})}")
     # in {query: {document: [1]}}, which is faulty, numbers are no ids
     kinds = ("text",) if query_of(row, names) is None else ("text", "integers")
@@ -7276,12 +7364,13 @@ def refuse_names_of_nothing(
 def _refuse_other_queries(argument: str, run: Any, qrels: Any) -> None:
     """Raise an error for queries that are matched by position, if both sides name them, by a field of another order."""
     for name in names_of_unnamed(run, qrels):
-        one, other = ([row[name] for row in side.unnamed] for side in (run, qrels))
+        one, other = ([row[name][1] for row in side.unnamed] for side in (run, qrels))
         if one != other and not set(one).isdisjoint(other):
             differ = "in the references in another order" if set(one) == set(other) else "not all in the references"
-            call = mark("fields", {"query": name})
+            called = [side.unnamed[0][name][0] for side in (run, qrels)]
+            call = mark("fields", {"query": called[0] if len(set(called)) == 1 else tuple(called)})
             hint = f"give {call} if it names the query, or {mark('fields', {'query': None})} to match by position"
-            raise InputError(f"no query under a known name, but {shown(name)}, {differ}; {hint}", argument)
+            raise InputError(f"no query under a known name, but {shown(called[0])}, {differ}; {hint}", argument)
 
 
 def refuse_same_iterator(sides: Mapping[str, Any]) -> None:

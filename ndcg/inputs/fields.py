@@ -7,7 +7,7 @@ relevance is an error that shows the `fields=` to write.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cache, cached_property, lru_cache
 from numbers import Real
@@ -69,7 +69,10 @@ JUDGED = re.compile(
 
 LONGEST_WORD = 40  # of a judge, in characters
 # how the name of a judge's word ends, and what any name in the way to a grade holds
-VERDICTS = ("verdict", "judgment", "judgement", "relevance", "grade", "rating", "vote", "decision")
+VERDICTS = (
+    *("verdict", "judgment", "judgement", "relevance", "grade", "rating", "vote", "decision"),
+    *("assessment", "opinion", "feedback", "evaluation"),
+)
 JUDGING = re.compile(
     "|".join((*VERDICTS, "judg", "stars", "assess", "opinion", "score", "relevan", "review", "feedback", "label"))
 )
@@ -153,10 +156,21 @@ class Names:
         possible = dict(ids)
         if self.value and not self.has_no_value:
             possible[self.value] = (*LOWEST_FIRST, *values[self.kind]) if self.ascending else values[self.kind]
+        taken = {plain_name(name) for names in self.given.values() for name in names or ()}
+        for field, names in possible.items() if taken else ():
+            possible[field] = tuple(name for name in names if plain_name(name) not in taken)
         for field, names in self.given.items():
             if field in possible:
                 possible[field] = () if names is None else names
         return possible
+
+    def within(self, path: tuple[str, ...]) -> "Names":
+        """Return the names without the path to a list of objects, in which they are."""
+        start = "".join(f"{name}." for name in path)
+        given = {
+            field: these and tuple(each.removeprefix(start) for each in these) for field, these in self.given.items()
+        }
+        return replace(self, given=given) if path else self
 
     def call(self, name: str | None) -> str:
         """Return the argument that names the value of a document, as it is written in a call.
@@ -305,9 +319,11 @@ def unknown_error(names: Names, unknown: Sequence[str], there: str = "its hits h
     """Return what an error says about fields that could be the value of a document, but have no known name."""
     them = brief(map(shown, unknown), ", ")
     none = "the order counts" if names.kind == "run" else "each document is relevant"
-    say = f"give {names.call(unknown[0])}, or {names.call(None)} if {none}"
+    judging = [name for name in unknown if len(unknown) == 1 or are_of_judges([name])]
+    one = judging[0] if len(judging) == 1 else "..."
+    say = f"give {names.call(one)}, or {names.call(None)} if {none}"
     if names.kind == "run":  # the order mostly counts, and other numbers, such as prices, are no scores
-        say = f"give {names.call(None)} if {none}, or {names.call(unknown[0])} if that is the score"
+        say = f"give {names.call(None)} if {none}, or {names.call(one)} if that is the score"
         say += "" if names.ascending else f", with {mark('score_order', 'ascending')} if the lowest is best"
     return f"no {names.value} under a known name, but {there} {them}; {say}"
 

@@ -4,6 +4,7 @@ Whatever could be a score or a relevance has a known name, or one that `fields=`
 known value must have nothing that could be one.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice, pairwise
@@ -27,9 +28,19 @@ from .fields import (
     spelled,
     unknown_error,
 )
-from .hits import Hits, as_number, by_id, contradicts_order, hits_of, list_in, not_called, query_of
+from .hits import (
+    Hits,
+    as_number,
+    by_id,
+    contradicts_order,
+    hits_of,
+    list_in,
+    not_called,
+    query_of,
+)
 from .ids import id_kind
 from .objects import (
+    DEEPEST,
     WITHIN,
     FieldPath,
     field_at,
@@ -40,9 +51,10 @@ from .objects import (
     leaves_of,
     path_named,
     path_to,
+    path_to_list,
 )
 
-DEEPEST = 3  # objects within objects of a hit
+OF_QRELS = re.compile("relevan|gold|truth|expect|positive|correct|referen|judg|qrel|label")  # lists of what is relevant
 FIRST_ROWS = 1000  # rows that tell under which name they have their lists
 
 
@@ -50,10 +62,14 @@ class HitReader:
     """Reads the documents of one query after another, and sees to it that all have the same fields."""
 
     def __init__(self, names: Names, rows: Iterable[Any] = (), are_named: bool = False) -> None:
-        self.names = names
-        # the name of the lists of objects with ids, if it is no known one
-        rows = (row for row in islice(rows, FIRST_ROWS) if are_named or query_of(row, names) is not None)
-        self.own_list = next(filter(None, (own_list(row, names, is_named=True) for row in rows)), "")
+        self.list_path: FieldPath = ()  # to the list of objects with ids, if its name is no known one
+        paths = [name for name in names.given.get("document") or () if "." in name]
+        for row in islice(rows, FIRST_ROWS):
+            if not self.list_path and (are_named or query_of(row, names) is not None):
+                self.list_path = next(filter(None, (path_to_list(row, name) for name in paths)), ())
+                if not self.list_path and (name := own_list(row, names, is_named=True)):
+                    self.list_path = path_named(row, name)
+        self.names = names.within(self.list_path)
         self.warning = ""  # about the first hits in another order than their scores or ranks
         self.have_values: bool | None = None  # whether the hits so far have values; None if there is no hit so far
         self.queries_named, self.documents_named = OneToOne(), OneToOne()  # whose ids have two names
@@ -61,8 +77,8 @@ class HitReader:
 
     def hits(self, row: Any) -> Hits | None:
         """Return the hits of a query, also from an object with its list under a name of its own; None for others."""
-        if self.own_list and has_field(row, path := path_named(row, self.own_list)):
-            row = field_at(row, path) or []
+        if self.list_path and has_field(row, self.list_path):
+            row = field_at(row, self.list_path) or []
         return Hits(()) if row == [] else hits_of(row, self.names)
 
     def query(self, row: Any) -> Any:
@@ -82,7 +98,7 @@ class HitReader:
         names = self.names
         try:
             if hits is None and (name := own_list(row, names, is_named=True)):
-                self.own_list = name
+                self.list_path = path_named(row, name)
                 hits = self.hits(row)
             if hits is None and isinstance(row, list) and row and isinstance(row[-1], float):
                 raise ValueError(f"{shown(row)} are not ids; name the columns, as to_json(orient='records') does")
@@ -93,6 +109,8 @@ class HitReader:
             hits = hits or Hits(row)
             if hits.problem:
                 raise hits.problem
+            if hits.ids and "document" not in names.given and (problem := other_list(row, hits, names)):
+                raise InputError(problem)
             self.have_fields |= len(hits.objects) > 0
             if names.has_no_value:
                 hits = Hits(hits.ids)
@@ -247,6 +265,44 @@ def contradiction(query: str, hits: Hits, ascending: bool = False, are_named: bo
     )
 
 
+def other_list(row: Any, hits: Hits, names: Names) -> str:
+    """Return what an error says about a list in an object that may hold its documents, beside its hits; empty if none.
+
+    In a run, the list has the same ids in another order. In qrels, it has grades, or it has some of the ids, and hits
+    are in a list that may also hold what was retrieved.
+
+    >>> print(InputError(other_list({"docs": ["a", "b"], "mine": ["b"]}, Hits(["a", "b"]), Names("qrels", {}))))
+    its documents may be those in 'docs' or in 'mine'; say which are relevant, fields={'document': 'mine'}, or \
+{'document': ('docs', 'mine')} if the run is in the same log
+    """
+    lists: dict[
+        str, tuple[list[Any], str, bool]
+    ] = {}  # the ids of each, the name that selects them, if they have grades
+    grades = [name for name in names.of_hits.get("relevance", ()) if not is_last_resort([name], [name])]
+    for name, each in leaves_of(row).items() if names.kind != "exclude" else ():
+        if isinstance(name, str) and isinstance(each, (list, tuple)) and each:
+            path = path_to(each[0], names.of_hits["document"])
+            ids = list(each) if path is None else [field_at(of, path) for of in each]
+            if all(isinstance(of, str) for of in ids):  # numbers may be values
+                call = name if path is None else ".".join((name, *path))
+                lists[name] = ids, call, path is not None and path_to(each[0], grades) is not None
+    chosen = next((name for name, (ids, *_) in lists.items() if ids == list(hits.ids)), None)
+    if chosen is None:
+        return ""
+    own, is_of_qrels = set(hits.ids), OF_QRELS.search(plain_name(chosen)) is not None
+    for name, (ids, call, have_grades) in lists.items():
+        calls = {"document": lists[chosen][1]}, {"document": call}, {"document": (lists[chosen][1], call)}
+        if names.kind == "run" and set(ids) == own and ids != list(hits.ids) and not OF_QRELS.search(plain_name(name)):
+            problem = f"{shown(chosen)} and {shown(name)} have its documents in different orders; say which one counts"
+            return f"{problem}, {mark('fields', *calls[:2])}"
+        is_part = set(ids) < own and not is_of_qrels
+        if names.kind == "qrels" and (is_part or (have_grades and hits.values is None and not own.isdisjoint(ids))):
+            problem = f"its documents may be those in {shown(chosen)} or in {shown(name)}; say which are relevant"
+            one_log = mark("fields", calls[2], said=f"{calls[2]!r}")
+            return f"{problem}, {mark('fields', calls[1])}, or {one_log} if the run is in the same log"
+    return ""
+
+
 def own_list(row: Any, names: Names, is_named: bool) -> str:
     """Return the name of the only list of objects with ids in an object without a known list; empty if it has none.
 
@@ -265,13 +321,22 @@ def own_list(row: Any, names: Names, is_named: bool) -> str:
         return ""
     if not lists or (not is_named and (not ids or len(ids) + len(lists) < len(fields) - 1 or _are_by_query(row))):
         return ""
-    call, firsts = {} if is_named else {"query": ids[0]}, {name: each[0] for name, each in lists.items()}
+    call = {} if is_named else {"query": ids[0] if len(ids) == 1 else "..."}
+    firsts = {name: each[0] for name, each in lists.items()}
     objects = [name for name, first in firsts.items() if path_to(first, names.of_hits["document"]) is not None]
+    if is_named and len(objects) == 1:
+        return str(objects[0])
     if is_named and objects:
-        return str(objects[0]) if len(objects) == 1 else ""
+        calls = (".".join((name, *(path_to(firsts[name], names.of_hits["document"]) or ()))) for name in objects)
+        have = " and ".join(map(shown, objects))
+        say = mark("fields", *({"document": each} for each in calls))
+        raise InputError(
+            f"holds lists under {have}, which are no known names; say which one holds its documents, {say}"
+        )
     (name, first), *more = firsts.items()
-    if not objects and not more and (have := fields_of(first)):
-        problem = f"no document under a known name, but the hits in {shown(name)} have {brief(map(shown, have), ', ')}"
+    if not objects and not more and (of_first := fields_of(first)):
+        own = brief(map(shown, of_first), ", ")
+        problem = f"no document under a known name, but the hits in {shown(name)} have {own}"
         raise InputError(f"{problem}; give {mark('fields', {**call, 'document': '...'})}")
     # in {query: {document: [1]}}, which is faulty, numbers are no ids
     kinds = ("text",) if query_of(row, names) is None else ("text", "integers")

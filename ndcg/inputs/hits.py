@@ -25,7 +25,7 @@ from .fields import (
     unknown_error,
 )
 from .ids import id_kind, once, types_of_no_ids
-from .objects import field_at, field_names, fields_at, fields_of, first_path, is_object, path_named, path_to
+from .objects import field_at, field_names, fields_at, first_path, is_object, leaves_of, path_named, path_to
 
 AS_TEXT = "give others as text"
 LONGEST_ID = 100  # of a query under an unknown name, in characters; longer text is no id
@@ -71,8 +71,8 @@ class Hits(NamedTuple):
     problem: ValueError | None = None  # the error in one of them
 
 
-class Unnamed(dict[str, Any]):
-    """In place of the id of a query: the ids that its object has under names that are not known."""
+class Unnamed(dict[str, tuple[str, str]]):
+    """In place of the id of a query: the ids that its object has under unknown names, by the name as names compare."""
 
 
 class ByPosition(list[Any]):
@@ -108,13 +108,14 @@ def _recognized(row: Any, names: Names) -> Hits | None:
     Raises:
         ValueError: a hit is faulty.
     """
+    response = row
     if isinstance(row, Mapping) or is_object(row):
-        row, given = list_in(row, names), row
+        row = list_in(row, names)
         if isinstance(row, Hits):
             return row
-        if row == [] and row is not given:
+        if row == [] and row is not response:
             return Hits(row)
-        if isinstance(row, CONTAINERS) and row is not given and row and query_of(given, names) is not None:
+        if isinstance(row, CONTAINERS) and row is not response and row and query_of(response, names) is not None:
             if isinstance(row, Mapping) and all(
                 could_be_value(each) or _may_be_label(each, names) for each in row.values()
             ):
@@ -142,6 +143,9 @@ def _recognized(row: Any, names: Names) -> Hits | None:
         values = fields_at(row, value, possible, names.value, nulls=True)
         if any(each is not None for each in values) or not is_last_resort(field_names(first), possible):
             return hits._replace(values=values)
+    if row is not response and names.kind == "qrels" and not names.has_no_value:
+        values = _values_beside(response, hits.ids, "", names, of_objects=True)
+        return hits._replace(values=values)
     ranks = path_to(first, ("rank",)) if names.kind == "run" else None
     return hits if ranks is None else hits._replace(ranks=[field_at(each, ranks) for each in row])
 
@@ -182,28 +186,28 @@ def query_of(row: Any, names: Names) -> Any:
 def unnamed(row: Any, names: Names) -> Unnamed:
     """Return what stands in place of the id of a query; nothing if `fields` says that there is no id.
 
-    >>> unnamed({"case": "c1", "hits": []}, Names("run", {}))
-    {'case': 'c1'}
+    >>> unnamed({"input": {"caseNo": 1}, "hits": []}, Names("run", {}))
+    {'input.caseno': ('input.caseNo', '1')}
     """
     found = Unnamed()
-    for name, each in fields_of(row).items() if "query" not in names.given else ():
+    for name, each in leaves_of(row).items() if "query" not in names.given else ():
         if isinstance(name, str) and id_kind(type(each)) and not (isinstance(each, str) and len(each) > LONGEST_ID):
-            found[name] = each
+            found[plain_name(name)] = name, str(each)
     return found
 
 
 def names_of_unnamed(*sides: Any) -> list[str]:
-    """Return the names under which each query without a known id has another id, on all of these sides."""
+    """Return the names, as names compare, under which each query without a known id has another id, on all sides."""
     rows: list[Sequence[Unnamed]] = [getattr(side, "unnamed", ()) for side in sides]
     if not all(rows):
         return []
     names = [name for name in rows[0][0] if all(name in row for of_side in rows for row in of_side)]
-    return [name for name in names if all(len({row[name] for row in each}) == len(each) for each in rows)]
+    return [name for name in names if all(len({row[name][1] for row in each}) == len(each) for each in rows)]
 
 
 def hint_of_unnamed(side: Any) -> str:
     """Return what an error says about queries without a known id that may have one under another name."""
-    names = names_of_unnamed(side)
+    names = [side.unnamed[0][name][0] for name in names_of_unnamed(side)]
     return f"; if {shown(names[0])} names the query, give {mark('fields', {'query': names[0]})}" if names else ""
 
 
@@ -270,6 +274,7 @@ def not_called(field: str, name: str, names: Names, own: Sequence[Any], there: s
 def contradicts_order(values: Sequence[Any], ascending: bool) -> bool:
     """Return whether numbers, fractions among them, contradict the order of the hits."""
     numbers = [as_number(getattr(each, "item", lambda each=each: each)()) for each in values if each is not None]
+    numbers = [each for each in numbers if each == each]  # without nan, a missing value
     if not all(isinstance(each, (Real, Decimal)) and not isinstance(each, bool) for each in numbers):
         return False
     is_fraction = any(each % 1 for each in numbers)
@@ -310,8 +315,8 @@ def list_in(row: Any, names: Names) -> Any:
     return row
 
 
-def _values_beside(row: Any, ids: Sequence[Any], name_of_ids: str, names: Names) -> Any:
-    """Return the values of a list of ids, from a list or a mapping beside it; None if there is none."""
+def _values_beside(row: Any, ids: Sequence[Any], name_of_ids: str, names: Names, of_objects: bool = False) -> Any:
+    """Return the values of a list of ids, or of objects, from a list or a mapping beside it; None if there is none."""
     named = [name.rpartition(".")[2] for name in names.given.get(names.value) or ()]  # a path leads to this object
     possible = LISTS_OF_VALUES[names.kind]
     possible = (*LOWEST_LISTS, *possible) if names.ascending else possible
@@ -323,6 +328,7 @@ def _values_beside(row: Any, ids: Sequence[Any], name_of_ids: str, names: Names)
         and not plain_name(str(name)).endswith("ids")
         and (each := _values_of(field_at(row, (name,)), ids, names, len(spelled([name], known)) > 0)) is not None
         and not all(value is None for value in each)
+        and (len(each) == len(ids) or not of_objects)
     }
     for name in spelled(beside, named or (*possible, *names.of_hits[names.value])):
         if len(beside[name]) != len(ids):

@@ -9,6 +9,7 @@ from .fields import plain_name
 from .ids import id_kind
 
 FieldPath = tuple[str, ...]  # the names that lead from an object to one of its fields
+DEEPEST = 3  # objects within objects
 WITHIN = ("document", "node", "metadata", "entity", "hit", "doc", "_additional")  # objects in a hit with its fields
 
 
@@ -37,7 +38,7 @@ def fields_of(row: Any) -> Mapping[Any, Any]:
     return {name: field_at(row, (name,)) for name in field_names(row)} if is_object(row) else {}
 
 
-def leaves_of(row: Any) -> dict[Any, Any]:
+def leaves_of(row: Any, depth: int = DEEPEST) -> dict[Any, Any]:
     """Return the fields of an object by their names, and those of the objects in it by their paths.
 
     >>> leaves_of({"id": 1, "output": {"items": ["a"]}})
@@ -45,7 +46,7 @@ def leaves_of(row: Any) -> dict[Any, Any]:
     """
     found: dict[Any, Any] = {}
     for name, each in fields_of(row).items():
-        inner = fields_of(each)
+        inner = leaves_of(each, depth - 1) if depth else {}
         found |= {f"{name}.{key}": value for key, value in inner.items()} if inner else {name: each}
     return found
 
@@ -53,6 +54,18 @@ def leaves_of(row: Any) -> dict[Any, Any]:
 def path_named(row: Any, name: str) -> FieldPath:
     """Return the path that a name means in an object: the name of a field, or a path such as "output.items"."""
     return (name,) if "." not in name or has_field(row, (name,)) else tuple(name.split("."))
+
+
+def path_to_list(row: Any, name: str) -> FieldPath:
+    """Return the path to the list of objects through which a path such as "hits.id" leads; () if there is none."""
+    names = name.split(".")
+    paths = (tuple(names[:end]) for end in range(1, len(names)))
+    return next((path for path in paths if _holds_objects(field_at(row, path))), ())
+
+
+def _holds_objects(value: Any) -> bool:
+    """Return whether a value is a list of objects."""
+    return isinstance(value, (list, tuple)) and not is_object(value) and len(value) > 0 and len(fields_of(value[0])) > 0
 
 
 def field_at(value: Any, path: FieldPath) -> Any:

@@ -169,12 +169,13 @@ def refuse_names_of_nothing(
 def _refuse_other_queries(argument: str, run: Any, qrels: Any) -> None:
     """Raise an error for queries that are matched by position, if both sides name them, by a field of another order."""
     for name in names_of_unnamed(run, qrels):
-        one, other = ([row[name] for row in side.unnamed] for side in (run, qrels))
+        one, other = ([row[name][1] for row in side.unnamed] for side in (run, qrels))
         if one != other and not set(one).isdisjoint(other):
             differ = "in the references in another order" if set(one) == set(other) else "not all in the references"
-            call = mark("fields", {"query": name})
+            called = [side.unnamed[0][name][0] for side in (run, qrels)]
+            call = mark("fields", {"query": called[0] if len(set(called)) == 1 else tuple(called)})
             hint = f"give {call} if it names the query, or {mark('fields', {'query': None})} to match by position"
-            raise InputError(f"no query under a known name, but {shown(name)}, {differ}; {hint}", argument)
+            raise InputError(f"no query under a known name, but {shown(called[0])}, {differ}; {hint}", argument)
 
 
 def refuse_same_iterator(sides: Mapping[str, Any]) -> None:

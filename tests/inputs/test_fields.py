@@ -83,6 +83,7 @@ def test_a_known_name_is_read_in_any_spelling(tmp_path: Path, source: str, name:
         ("clicked", (None, None, 1)),
         ("my_grade", ("1", "3", "2")),
         ("judged", ("irrelevant", "relevant", "partially relevant")),
+        ("assessment", ("off topic", "on point", "so so")),
     ],
 )
 def test_grades_under_an_unknown_name_are_an_error_that_shows_the_call(
@@ -653,6 +654,104 @@ def test_a_list_of_ids_beside_a_list_of_other_objects_is_an_error_that_shows_the
 def test_an_error_beside_a_list_of_ids_names_the_query() -> None:
     with pytest.raises(ValueError, match=r"^references: query 'q': no relevance .* beside its ids are 'gains'"):
         score({"q": ["a", "b"]}, {"q": {"ids": ["a", "b"], "gains": [1, 3]}})
+
+
+ONE_LOG = {  # a log with what was retrieved and what is relevant, and the names of both lists
+    "ids": ({"retrieved": ["a", "b"], "relevant": ["b"]}, ("retrieved", "relevant")),
+    "hits": ({"hits": [{"id": "a"}, {"id": "b"}], "gold": [{"id": "b"}]}, ("hits.id", "gold.id")),
+    "hits and ids": (
+        {"hits": [{"id": "a", "score": 0.9}, {"id": "b", "score": 0.5}], "gold": ["b"]},
+        ("hits.id", "gold"),
+    ),
+    "objects": (
+        {"chunks": [{"id": "a"}, {"id": "b"}], "expected": {"chunks": [{"id": "b"}]}},
+        ("chunks.id", "expected.chunks.id"),
+    ),
+}
+
+
+@pytest.mark.parametrize("source", ["dicts", "objects", "JSON Lines", "Parquet"])
+@pytest.mark.parametrize("log", ONE_LOG)
+def test_one_log_on_both_sides_needs_the_names_of_its_lists(tmp_path: Path, source: str, log: str) -> None:
+    row, pair = {"query_id": "q", **ONE_LOG[log][0]}, ONE_LOG[log][1]
+    (tmp_path / "log.jsonl").write_text(json.dumps(row) + "\n")
+    parquet.write_table(pa.Table.from_pylist([row]), tmp_path / "log.parquet")
+    given = {
+        "dicts": [row],
+        "objects": [SimpleNamespace(**row)],
+        "JSON Lines": tmp_path / "log.jsonl",
+        "Parquet": tmp_path / "log.parquet",
+    }[source]
+    call = f"fields={{'document': {pair[1]!r}}}, or {{'document': {pair!r}}} if the run is in the same log"
+    with pytest.raises(ValueError, match=rf"references: .*say which are relevant, {re.escape(call)}$"):
+        score(given, given)
+    assert score(given, given, fields={"document": pair}) == pytest.approx(SECOND)
+
+
+def test_a_log_with_known_names_of_both_lists_is_read_as_both_sides() -> None:
+    log = [{"query": "q", "retrieved_ids": ["a", "b"], "relevant_ids": ["b"]}]
+    assert score(log, log) == pytest.approx(SECOND)
+    log = [{"query": "q", "retrieved_ids": ["a", "b"], "relevant_ids": ["b", "a"]}]
+    assert score(log, log) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("lists", "pair"),
+    [
+        ({"retrieved_ids": ["a", "b"], "reranked_ids": ["b", "a"]}, ("retrieved_ids", "reranked_ids")),
+        ({"hits": [{"id": "a"}, {"id": "b"}], "last": [{"id": "b"}, {"id": "a"}]}, ("hits.id", "last.id")),
+    ],
+)
+def test_two_rankings_of_the_same_documents_are_an_error_that_shows_the_call(lists: Any, pair: tuple[str, str]) -> None:
+    run = [{"query": "q", **lists}]
+    call = f"say which one counts, fields={{'document': {pair[0]!r}}} or {{'document': {pair[1]!r}}}"
+    with pytest.raises(ValueError, match=re.escape(call)):
+        score(run, {"q": {"a": 1}})
+    assert score(run, {"q": {"a": 1}}, fields={"document": pair[0]}) == 1.0
+    assert score(run, {"q": {"a": 1}}, fields={"document": pair[1]}) == pytest.approx(SECOND)
+
+
+@pytest.mark.parametrize(
+    ("more", "found"),
+    [
+        ({"labels": [0, 1]}, SECOND),
+        ({"verdicts": {"a": 0, "b": 1}}, "beside its ids are 'verdicts'"),
+        ({"judged": [{"id": "b", "grade": 1}]}, "may be those in 'documents' or in 'judged'"),
+        ({"tags": ["x", "y"]}, 1.0),
+    ],
+)
+def test_grades_beside_a_list_of_hits_are_read_or_an_error(more: Any, found: Any) -> None:
+    gold = [{"query": "q", "documents": [{"id": "a"}, {"id": "b"}], **more}]
+    if isinstance(found, float):
+        assert score({"q": ["a", "b"]}, gold) == pytest.approx(found)
+    else:
+        with pytest.raises(ValueError, match=found):
+            score({"q": ["a", "b"]}, gold)
+
+
+def test_grades_beside_a_list_of_relevant_ids_are_an_error() -> None:
+    gold = [{"query": "q", "relevant_ids": ["a", "b"], "judgments": [{"id": "a", "grade": 3}, {"id": "b", "grade": 1}]}]
+    with pytest.raises(ValueError, match="may be those in 'relevant_ids' or in 'judgments'"):
+        score({"q": ["a", "b"]}, gold)
+    graded = score({"q": ["b", "a"]}, gold, fields={"document": "judgments.id"})
+    assert graded == pytest.approx((1 + 3 * SECOND) / (3 + SECOND))
+
+
+@pytest.mark.parametrize(
+    ("of_run", "of_qrels"),
+    [("queryText", "query_text"), ("span.query_id", "span.query_id"), ("case", "case")],
+)
+def test_the_order_of_queries_is_compared_under_any_spelling_and_path(of_run: str, of_qrels: str) -> None:
+    def named(path: str, value: Any) -> dict[str, Any]:
+        outer, _, name = path.rpartition(".")
+        return {outer: {name: value}} if outer else {name: value}
+
+    run = [{**named(of_run, at), "hits": [{"id": f"d{at}"}]} for at in (2, 1)]
+    gold = [{**named(of_qrels, str(at)), "hits": [{"id": f"d{at}"}]} for at in (1, 2)]
+    names = of_run if of_run == of_qrels else (of_run, of_qrels)
+    call = f"in the references in another order; give fields={{'query': {names!r}}}"
+    with pytest.raises(ValueError, match=re.escape(call)):
+        score(run, gold)
 
 
 def test_arrays_of_ids_in_records_are_documents() -> None:
