@@ -169,9 +169,9 @@ predictions=pd.DataFrame(rows, columns=["user_id", "item_id", "score"])
     ):
         return
     kinds = [set(map(_types, side)) for side in (predictions, references)]
-    same_users = {row[0] for row in predictions} == {row[0] for row in references}
     are_triples = kinds[0] == {(int, int, float)} and kinds[1] <= {(int, int, int), (int, int, float)}
-    if are_triples and same_users and predictions[0][2] % 1:
+    have_same_users = are_triples and {row[0] for row in predictions} == {row[0] for row in references}
+    if have_same_users and predictions[0][2] % 1:
         raise _rows_of_triples(*(shown(tuple(side[0])) for side in (predictions, references)))
 
 
