@@ -4857,12 +4857,12 @@ def frame_of(argument: str, value: Any) -> Frame | None:
         read = partial(_columns_of_records, argument, value)
         return Frame(fields_of_first, read, are_records=True) if fields_of_first else None
     if hasattr(value, "collect_schema") and hasattr(value, "collect"):  # a LazyFrame
-        return Frame(value.collect_schema().names(), lambda of: _inputs_frame_columns(value.select(list(of)).collect(), of))
+        return Frame(value.collect_schema().names(), lambda of: _inputs_frame_columns(value.select(list({*of})).collect(), of))
     if isinstance(value, ARROW) and pa.types.is_struct(value.type):
         value = pa.Table.from_struct_array(value)
     is_arrow = library_of(value) == "pyarrow" and hasattr(value, "schema")
     if is_arrow and hasattr(value, "to_table"):  # a dataset in files
-        return Frame(value.schema.names, lambda of: _inputs_frame_columns(value.to_table(columns=list(of)), of))
+        return Frame(value.schema.names, lambda of: _inputs_frame_columns(value.to_table(columns=list({*of})), of))
     if isinstance(value, Mapping):
         names: Any = list(value)
     elif isinstance(value, np.ndarray):

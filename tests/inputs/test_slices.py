@@ -233,6 +233,14 @@ def test_a_column_of_one_of_two_tables_may_name_the_slices(ndcg: Metric, kind: s
     assert found == {"de": (1, 1.0), "en": (1, pytest.approx(1 / math.log2(3)))}
 
 
+@pytest.mark.parametrize("frame", FRAMES)
+def test_the_column_of_queries_may_name_the_slices(ndcg: Metric, tmp_path: Path, frame: str) -> None:
+    if frame != "Arrow, a reader":  # which can be read only once
+        qrels = FRAMES[frame](pa.table(TABLE), tmp_path)
+        slices = ndcg.report(predictions={"q1": {"d1": 0.9}, "q2": {"d3": 0.5}}, references=qrels, by="qid").slices
+        assert {value: each.scores["nDCG"].value for value, each in slices.items()} == {"q1": 0.0, "q2": 1.0}
+
+
 def test_columns_of_lists_may_name_the_slices(ndcg: Metric) -> None:
     rows = {"scores": [[0.9]], "labels": [[1]], "a": ["x"], "b": ["y"]}
     report = ndcg.report(data=pa.table(rows), predictions="scores", references="labels", by=("a", "b"))
