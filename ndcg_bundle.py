@@ -12195,7 +12195,7 @@ def in_order_of_ids(argument: str, by_id: Mapping[Any, Any], query_ids: Any, wha
     ids = query_ids.to_pylist() if isinstance(query_ids, ARROW) else list(query_ids)
     if lacking := [each for each in ids if each not in by_id]:
         kinds = [{id_kind(type(each)) for each in side} for side in (by_id, ids)]
-        if kinds[0].isdisjoint(kinds[1]):
+        if by_id and kinds[0].isdisjoint(kinds[1]):
             types = f"{shown(next(iter(by_id)))} in {argument}, {shown(ids[0])} in the {mark('references')}"
             raise InputError(f"ids of queries are of another type, such as {types}; give both the same type", argument)
         problem = f"query {shown(lacking[0])} is missing ({len(lacking)} such queries)"

@@ -329,6 +329,7 @@ FAULTS: list[tuple[dict[str, Any], Any, str]] = [
     (POSITIONS, pa.table({"language": ["en", "de"]}).to_reader(), DATABASE),
     (POSITIONS, {"q1": "a"}, "by is a mapping, but the queries have no ids; give a sequence in the order of the"),
     ({"predictions": RUN, "references": QRELS}, {"q1": "a", "q2": "b"}, LACKING),
+    ({"predictions": RUN, "references": QRELS}, {}, "by: query 'q1' is missing (4 such queries); give each query"),
     (FRAME, "group", f"by: data has no column 'group'; {HAS}"),
     (FRAME, ["x", "device"], f"by[1]: data has no column 'device'; {HAS}"),
     (FRAME, "y", "by: query 'a' is 'y' in row 1 and 'x' in row 0; give all rows of a query the same slice"),
