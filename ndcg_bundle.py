@@ -7968,7 +7968,7 @@ OTHER_FILES = {  # files of other kinds, by the bytes that they begin with, and 
     rb"\x80[\x02-\x05]": "is a pickle; load it, and give what it holds",
     rb"Obj\x01": "is an Avro file; save it as Parquet, or give its records",
     rb"\x89HDF": "is an HDF5 file; give the DataFrame or the arrays that it holds",
-    rb"ORC": "is an ORC file; save it as Parquet, or give pyarrow.orc.read_table(path)",
+    rb"ORC(?s:.){0,4}[\0-\x08]": "is an ORC file; save it as Parquet, or give pyarrow.orc.read_table(path)",
 }
 
 

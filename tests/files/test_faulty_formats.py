@@ -63,6 +63,7 @@ FAULTY_FILES: list[tuple[str, str | bytes, str]] = [
     ("csv", "qid;text;score\nq;x;1\n", NO_DOCUMENT + "'qid', 'text', 'score'"),
     ("csv", "q1,d1,0.5\n", NO_HEADER),
     ("tfrecord", TFRECORD, "is a TFRecord file; read it by TensorFlow, and give the arrays that it holds"),
+    ("orc", b"ORC\x11\0\0\n\6\x12\4", "is an ORC file; save it as Parquet, or give pyarrow.orc.read_table(path)"),
     ("csv", "qid,QID,docid,score\nq,q,d,1\n", "two columns are called qid; remove one"),
     ("csv", "qid,docid,score\rq,d,1\rq,e,1\r", "line 1: holds a carriage return; end lines in a line feed, with or"),
     ("csv", b"qid,\0\1\2,score\n", "line 1: holds a NUL byte, which no text does; save the file in UTF-8"),
