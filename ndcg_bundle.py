@@ -5081,8 +5081,11 @@ def _recognized(row: Any, names: Names) -> Hits | None:
         if any(each is not None for each in values) or not is_last_resort(field_names(first), possible):
             return hits._replace(values=values)
     if row is not response and names.kind == "qrels" and not names.has_no_value:
-        values = _values_beside(response, hits.ids, "", names, of_objects=True)
-        return hits._replace(values=values)
+        named = names.given.get(names.value)
+        if not named:
+            return hits._replace(values=_values_beside(response, hits.ids, "", names, of_objects=True))
+        if spelled(field_names(response), named) or has_field(response, path_named(response, named[0])):
+            return hits._replace(values=_values_named(named[0], response, response, hits.ids, names))
     ranks = path_to(first, ("rank",)) if names.kind == "run" else None
     return hits if ranks is None else hits._replace(ranks=[field_at(each, ranks) for each in row])
 
@@ -5227,7 +5230,7 @@ def as_number(value: Any) -> Any:
 def list_in(row: Any, names: Names) -> Any:
     """Return the list of hits in a response, or the hits of lists of ids and of values; None if there is neither."""
     possible = LISTS_OF_IDS[names.kind]
-    name = None
+    name, whole = None, row
     for path in [path_named(row, given) for given in names.given.get("document") or ()]:
         if name is None and (name := _first_list(field_at(row, path[:-1]), path[-1:])) is not None:
             row = field_at(row, path[:-1])
@@ -5236,6 +5239,8 @@ def list_in(row: Any, names: Names) -> Any:
         if names.has_no_value:
             return Hits(ids)
         try:
+            if ids and (given := names.given.get(names.value)):
+                return Hits(ids, _values_named(given[0], whole, row, ids, names))
             return Hits(ids, _values_beside(row, ids, name, names))
         except ValueError as error:
             return Hits(ids, problem=error)
@@ -5252,25 +5257,41 @@ def list_in(row: Any, names: Names) -> Any:
     return row
 
 
+def _values_named(name: str, whole: Any, row: Any, ids: Sequence[Any], names: Names) -> list[Any]:
+    """Return the values of a list of ids under the name that `fields` gives: beside it, or by a path from the whole."""
+    path = path_named(whole, name)
+    places: list[tuple[Any, FieldPath]] = [(whole, path)] if has_field(whole, path) else []
+    places[:0] = [(each, (own,)) for each in (row, whole) for own in spelled(field_names(each), [name])]
+    values = next((each for each in (field_at(*place) for place in places) if each is not None), None)
+    if not places:
+        raise InputError(not_called(names.value, name, names, list(leaves_of(whole)), "object has"))
+    if (found := _inputs_hits_values_of(values, ids, names, True)) is None:
+        raise InputError(f"{name} holds {shown(values)}, which is no {names.value} for each id")
+    return _inputs_hits_one_each(found, ids)
+
+
+def _inputs_hits_one_each(values: list[Any], ids: Sequence[Any]) -> list[Any]:
+    """Return the values of ids; it is an error if they are more or fewer."""
+    if len(values) != len(ids):
+        raise ValueError(f"holds {len(ids)} ids and {len(values)} values; give one for each")
+    return values
+
+
 def _values_beside(row: Any, ids: Sequence[Any], name_of_ids: str, names: Names, of_objects: bool = False) -> Any:
     """Return the values of a list of ids, or of objects, from a list or a mapping beside it; None if there is none."""
-    named = [name.rpartition(".")[2] for name in names.given.get(names.value) or ()]  # a path leads to this object
     possible = LISTS_OF_VALUES[names.kind]
     possible = (*LOWEST_LISTS, *possible) if names.ascending else possible
-    known = named or possible
     beside = {
         name: each
         for name in field_names(row)
         if name != name_of_ids
         and not plain_name(str(name)).endswith("ids")
-        and (each := _inputs_hits_values_of(field_at(row, (name,)), ids, names, len(spelled([name], known)) > 0)) is not None
+        and (each := _inputs_hits_values_of(field_at(row, (name,)), ids, names, len(spelled([name], possible)) > 0)) is not None
         and not all(value is None for value in each)
         and (len(each) == len(ids) or not of_objects)
     }
-    for name in spelled(beside, named or (*possible, *names.of_hits[names.value])):
-        if len(beside[name]) != len(ids):
-            raise ValueError(f"holds {len(ids)} ids and {len(beside[name])} values; give one for each")
-        return beside[name]
+    for name in spelled(beside, (*possible, *names.of_hits[names.value])):
+        return _inputs_hits_one_each(beside[name], ids)
     unknown = [
         name
         for name, each in beside.items()
@@ -5364,18 +5385,27 @@ class HitReader:
     """Reads the documents of one query after another, and sees to it that all have the same fields."""
 
     def __init__(self, names: Names, rows: Iterable[Any] = (), are_named: bool = False) -> None:
+        self.names = names
         self.list_path: FieldPath = ()  # to the list of objects with ids, if its name is no known one
         paths = [name for name in names.given.get("document") or () if "." in name]
         for row in islice(rows, FIRST_ROWS):
             if not self.list_path and (are_named or query_of(row, names) is not None):
                 self.list_path = next(filter(None, (path_to_list(row, name) for name in paths)), ())
-                if not self.list_path and (name := own_list(row, names, is_named=True)):
+                if not self.list_path and (name := self._own_list(row)):
                     self.list_path = path_named(row, name)
         self.names = names.within(self.list_path)
         self.warning = ""  # about the first hits in another order than their scores or ranks
         self.have_values: bool | None = None  # whether the hits so far have values; None if there is no hit so far
         self.queries_named, self.documents_named = OneToOne(), OneToOne()  # whose ids have two names
         self.have_fields = False  # whether some row so far has a field with a known or a given name
+
+    def _own_list(self, row: Any) -> str:
+        """Return the name of the only list of objects with ids in an object of a query; its error names the query."""
+        try:
+            return own_list(row, self.names, is_named=True)
+        except ValueError as error:
+            query = query_of(row, self.names)
+            raise error if query is None else within(error, f"query {shown(query)}") from None
 
     def hits(self, row: Any) -> Hits | None:
         """Return the hits of a query, also from an object with its list under a name of its own; None for others."""
@@ -8094,7 +8124,7 @@ def read_groups(
         limits.check("rows", len(found))
         if isinstance(found, pa.Table):
             limits.check("columns", found.num_columns)
-            return _one_each(*_chosen(found, names, column, file, by))
+            return _files_groups_one_each(*_chosen(found, names, column, file, by))
         if file is None:
             raise ValueError(f"has no columns, and there is no file {shown(by)}")
         if column is not None:
@@ -8121,7 +8151,7 @@ def _chosen(
     return table[own].cast(pa.string()), table[column]
 
 
-def _one_each(queries: pa.ChunkedArray, values: pa.ChunkedArray) -> dict[str, Any]:
+def _files_groups_one_each(queries: pa.ChunkedArray, values: pa.ChunkedArray) -> dict[str, Any]:
     """Return the slice of each query, from rows in which queries may repeat."""
     slices: dict[str, Any] = {}
     for row, (query, value) in enumerate(zip(queries.to_pylist(), values.to_pylist(), strict=True)):

@@ -62,18 +62,27 @@ class HitReader:
     """Reads the documents of one query after another, and sees to it that all have the same fields."""
 
     def __init__(self, names: Names, rows: Iterable[Any] = (), are_named: bool = False) -> None:
+        self.names = names
         self.list_path: FieldPath = ()  # to the list of objects with ids, if its name is no known one
         paths = [name for name in names.given.get("document") or () if "." in name]
         for row in islice(rows, FIRST_ROWS):
             if not self.list_path and (are_named or query_of(row, names) is not None):
                 self.list_path = next(filter(None, (path_to_list(row, name) for name in paths)), ())
-                if not self.list_path and (name := own_list(row, names, is_named=True)):
+                if not self.list_path and (name := self._own_list(row)):
                     self.list_path = path_named(row, name)
         self.names = names.within(self.list_path)
         self.warning = ""  # about the first hits in another order than their scores or ranks
         self.have_values: bool | None = None  # whether the hits so far have values; None if there is no hit so far
         self.queries_named, self.documents_named = OneToOne(), OneToOne()  # whose ids have two names
         self.have_fields = False  # whether some row so far has a field with a known or a given name
+
+    def _own_list(self, row: Any) -> str:
+        """Return the name of the only list of objects with ids in an object of a query; its error names the query."""
+        try:
+            return own_list(row, self.names, is_named=True)
+        except ValueError as error:
+            query = query_of(row, self.names)
+            raise error if query is None else within(error, f"query {shown(query)}") from None
 
     def hits(self, row: Any) -> Hits | None:
         """Return the hits of a query, also from an object with its list under a name of its own; None for others."""

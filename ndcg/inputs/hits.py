@@ -25,7 +25,18 @@ from .fields import (
     unknown_error,
 )
 from .ids import id_kind, once, types_of_no_ids
-from .objects import field_at, field_names, fields_at, first_path, is_object, leaves_of, path_named, path_to
+from .objects import (
+    FieldPath,
+    field_at,
+    field_names,
+    fields_at,
+    first_path,
+    has_field,
+    is_object,
+    leaves_of,
+    path_named,
+    path_to,
+)
 
 AS_TEXT = "give others as text"
 LONGEST_ID = 100  # of a query under an unknown name, in characters; longer text is no id
@@ -144,8 +155,11 @@ def _recognized(row: Any, names: Names) -> Hits | None:
         if any(each is not None for each in values) or not is_last_resort(field_names(first), possible):
             return hits._replace(values=values)
     if row is not response and names.kind == "qrels" and not names.has_no_value:
-        values = _values_beside(response, hits.ids, "", names, of_objects=True)
-        return hits._replace(values=values)
+        named = names.given.get(names.value)
+        if not named:
+            return hits._replace(values=_values_beside(response, hits.ids, "", names, of_objects=True))
+        if spelled(field_names(response), named) or has_field(response, path_named(response, named[0])):
+            return hits._replace(values=_values_named(named[0], response, response, hits.ids, names))
     ranks = path_to(first, ("rank",)) if names.kind == "run" else None
     return hits if ranks is None else hits._replace(ranks=[field_at(each, ranks) for each in row])
 
@@ -290,7 +304,7 @@ def as_number(value: Any) -> Any:
 def list_in(row: Any, names: Names) -> Any:
     """Return the list of hits in a response, or the hits of lists of ids and of values; None if there is neither."""
     possible = LISTS_OF_IDS[names.kind]
-    name = None
+    name, whole = None, row
     for path in [path_named(row, given) for given in names.given.get("document") or ()]:
         if name is None and (name := _first_list(field_at(row, path[:-1]), path[-1:])) is not None:
             row = field_at(row, path[:-1])
@@ -299,6 +313,8 @@ def list_in(row: Any, names: Names) -> Any:
         if names.has_no_value:
             return Hits(ids)
         try:
+            if ids and (given := names.given.get(names.value)):
+                return Hits(ids, _values_named(given[0], whole, row, ids, names))
             return Hits(ids, _values_beside(row, ids, name, names))
         except ValueError as error:
             return Hits(ids, problem=error)
@@ -315,25 +331,41 @@ def list_in(row: Any, names: Names) -> Any:
     return row
 
 
+def _values_named(name: str, whole: Any, row: Any, ids: Sequence[Any], names: Names) -> list[Any]:
+    """Return the values of a list of ids under the name that `fields` gives: beside it, or by a path from the whole."""
+    path = path_named(whole, name)
+    places: list[tuple[Any, FieldPath]] = [(whole, path)] if has_field(whole, path) else []
+    places[:0] = [(each, (own,)) for each in (row, whole) for own in spelled(field_names(each), [name])]
+    values = next((each for each in (field_at(*place) for place in places) if each is not None), None)
+    if not places:
+        raise InputError(not_called(names.value, name, names, list(leaves_of(whole)), "object has"))
+    if (found := _values_of(values, ids, names, True)) is None:
+        raise InputError(f"{name} holds {shown(values)}, which is no {names.value} for each id")
+    return _one_each(found, ids)
+
+
+def _one_each(values: list[Any], ids: Sequence[Any]) -> list[Any]:
+    """Return the values of ids; it is an error if they are more or fewer."""
+    if len(values) != len(ids):
+        raise ValueError(f"holds {len(ids)} ids and {len(values)} values; give one for each")
+    return values
+
+
 def _values_beside(row: Any, ids: Sequence[Any], name_of_ids: str, names: Names, of_objects: bool = False) -> Any:
     """Return the values of a list of ids, or of objects, from a list or a mapping beside it; None if there is none."""
-    named = [name.rpartition(".")[2] for name in names.given.get(names.value) or ()]  # a path leads to this object
     possible = LISTS_OF_VALUES[names.kind]
     possible = (*LOWEST_LISTS, *possible) if names.ascending else possible
-    known = named or possible
     beside = {
         name: each
         for name in field_names(row)
         if name != name_of_ids
         and not plain_name(str(name)).endswith("ids")
-        and (each := _values_of(field_at(row, (name,)), ids, names, len(spelled([name], known)) > 0)) is not None
+        and (each := _values_of(field_at(row, (name,)), ids, names, len(spelled([name], possible)) > 0)) is not None
         and not all(value is None for value in each)
         and (len(each) == len(ids) or not of_objects)
     }
-    for name in spelled(beside, named or (*possible, *names.of_hits[names.value])):
-        if len(beside[name]) != len(ids):
-            raise ValueError(f"holds {len(ids)} ids and {len(beside[name])} values; give one for each")
-        return beside[name]
+    for name in spelled(beside, (*possible, *names.of_hits[names.value])):
+        return _one_each(beside[name], ids)
     unknown = [
         name
         for name, each in beside.items()

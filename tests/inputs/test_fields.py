@@ -646,6 +646,35 @@ def test_scores_stand_beside_the_list_that_a_path_names() -> None:
         assert score(log, {"q": {"a": 1}}, fields={**fields, "score": "output.sureness"}) == pytest.approx(SECOND)
 
 
+@pytest.mark.parametrize("source", ["dicts", "JSON Lines"])
+@pytest.mark.parametrize("name", ["grades", "Grades", "review.marks", "output.marks"])
+def test_fields_name_the_values_of_a_list_of_ids_wherever_they_are(tmp_path: Path, source: str, name: str) -> None:
+    output = {"items": ["a", "b"], "marks": {"a": 0, "b": 1}}
+    log = [{"query": "q", "output": output, "review": {"marks": [0, 1]}, "grades": [0, 1], "marks": [2, 2]}]
+    (tmp_path / "log.jsonl").write_text(json.dumps(log[0]))
+    gold = log if source == "dicts" else tmp_path / "log.jsonl"
+    fields = {"document": "output.items", "relevance": name}
+    assert score({"q": ["a", "b"]}, gold, fields=fields) == pytest.approx(SECOND)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        (
+            "grade",
+            "no field is called grade; its object has 'query', 'ids', 'grades', 'notes.a', 'marks'; did you mean",
+        ),
+        ("review.grades", "no field is called review.grades; its object has "),
+        ("notes", "notes holds {'a': 'x'}, which is no relevance for each id"),
+        ("marks", "marks holds None, which is no relevance for each id"),
+    ],
+)
+def test_values_of_a_list_of_ids_that_fields_name_must_be_there(name: str, said: str) -> None:
+    gold = [{"query": "q", "ids": ["a", "b"], "grades": [0, 1], "notes": {"a": "x"}, "marks": None}]
+    with pytest.raises(ValueError, match=rf"^references: query 'q': {re.escape(said)}"):
+        score({"q": ["a", "b"]}, gold, fields={"relevance": name})
+
+
 def test_a_list_of_ids_beside_a_list_of_other_objects_is_an_error_that_shows_the_call() -> None:
     log = [{"topic_id": "q", "references": ["b", "a"], "answer": [{"text": "x", "citations": [0]}]}]
     with pytest.raises(ValueError, match=r"a list under 'references', .* give fields={'document': 'references'}"):
