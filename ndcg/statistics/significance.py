@@ -21,6 +21,8 @@ from ..measure.ties import Floats
 
 # Smaller differences, relative to the values, may be due to rounding.
 ROUNDING = 1e-12
+# The square of a smaller number underflows.
+TINY = 2.0**-511
 # The least ratio of two weights; below it, the lighter query would be lost in rounding.
 LIGHTEST = 1e-12
 # With fewer queries, intervals cover less often than their level (benchmarks/SIMULATIONS.md).
@@ -180,7 +182,7 @@ def _interval(
     """
     student, quantile = scipy_special().stdtrit, (1 + confidence) / 2
     mean, error, _, slope = moments
-    if error <= ROUNDING * abs(mean):
+    if error <= max(ROUNDING * abs(mean), TINY):
         # all values are equal: the share of others at a bound is at most the end of Wilson's interval for 0 of n
         odds = float(student(math.inf, quantile)) ** 2 / sample.effective
         low, high = (mean + (end - mean) * odds / (1 + odds) if math.isfinite(end) else mean for end in bounds)
@@ -317,6 +319,7 @@ def _t_tests(shares: Floats, two_sided: bool) -> Floats:
     The same as `scipy.stats.ttest_1samp`, which warns if all values are the same.
     """
     queries, p_values = shares.shape[1], []
+    shares = np.ldexp(shares, -np.frexp(np.abs(shares).max(axis=1, keepdims=True))[1])  # so that no square underflows
     means = shares.sum(axis=1) / queries
     squares = ((shares - means[:, np.newaxis]) ** 2).sum(axis=1)
     for mean, square in zip(means.tolist(), squares.tolist(), strict=True):

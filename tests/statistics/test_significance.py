@@ -152,6 +152,14 @@ def test_the_size_of_values_changes_no_test_and_scales_all_else(size: float) -> 
     assert np.array_equal(found.queries_needed, expected.queries_needed)
 
 
+def test_values_far_below_others_have_intervals_and_tests() -> None:
+    values = np.array([queries(np.random.default_rng(21), 12), np.zeros(12)])
+    tests = (paired_tests(Sample.of(np.insert(values * size, 0, 1.0, axis=1), pairs=PAIR)) for size in (2.0**-540, 1.0))
+    assert np.array_equal(*tests)
+    found = intervals(Sample.of(np.array([np.ones(10), np.insert(np.zeros(9), 0, 1e-322)])))
+    assert [found.low[1], found.high[1]] == pytest.approx(wilson(0, 10), abs=1e-9)
+
+
 # Tests
 
 
