@@ -4374,7 +4374,7 @@ LONGEST_WORD = 40  # of a judge, in characters
 # how the name of a judge's word ends, and what any name in the way to a grade holds
 VERDICTS = (
     *("verdict", "judgment", "judgement", "relevance", "grade", "rating", "vote", "decision"),
-    *("assessment", "opinion", "feedback", "evaluation"),
+    *("assessment", "opinion", "feedback", "evaluation", "level", "label", "relevancy", "usefulness"),
 )
 JUDGING = re.compile(
     "|".join((*VERDICTS, "judg", "stars", "assess", "opinion", "score", "relevan", "review", "feedback", "label"))
@@ -4600,7 +4600,21 @@ UNRELATED = (  # fields that are neither ids nor values, although they may hold 
     *("version", "page", "page_number", "page_label", "total_pages", "year", "date", "time", "timestamp", "ts"),
     *("index", "idx", "chunk", "chunk_index", "iter", "iteration", "start", "end", "start_char", "end_char", "length"),
     *("tokens", "lang", "language", "title", "text", "content", "body", "name", "url", "source", "path", "author"),
-    *("annotator", "level_0", "price", "start_index"),
+    *(
+        "annotator",
+        "level_0",
+        "price",
+        "start_index",
+        "char_start",
+        "char_end",
+        "offset",
+        "section",
+        "paragraph",
+        "line",
+    ),
+    *("row", "slide", "sheet", "chunk_no", "chunk_size", "n_tokens", "num_tokens", "token_count", "word_count", "size"),
+    *("size_kb", "duration", "latency", "seconds", "hop", "step", "revision", "created", "created_at", "updated_at"),
+    *("modified", "mtime", "age_days", "lat", "lon", "is_table", "archived"),
 )
 ROLE_NAMES = {plain_name(name) for names in (*IDS_OF_HITS.values(), LOWEST_FIRST, UNRELATED) for name in names}
 
@@ -5607,24 +5621,25 @@ def other_list(row: Any, hits: Hits, names: Names) -> str:
     its documents may be those in 'docs' or in 'mine'; say which are relevant, fields={'document': 'mine'}, or \
 {'document': ('docs', 'mine')} if the run is in the same log
     """
-    lists: dict[
-        str, tuple[list[Any], str, bool]
-    ] = {}  # the ids of each, the name that selects them, if they have grades
+    found = {name: each for name, each in leaves_of(row).items() if isinstance(each, (list, tuple)) and each}
+    if len(found) < 2 or names.kind == "exclude":
+        return ""
+    lists: dict[str, tuple[list[Any], str, bool]] = {}  # the ids, the name that selects them, whether they have grades
     grades = [name for name in names.of_hits.get("relevance", ()) if not is_last_resort([name], [name])]
-    for name, each in leaves_of(row).items() if names.kind != "exclude" else ():
-        if isinstance(name, str) and isinstance(each, (list, tuple)) and each:
-            path = path_to(each[0], names.of_hits["document"])
-            ids = list(each) if path is None else [field_at(of, path) for of in each]
-            if all(isinstance(of, str) for of in ids):  # numbers may be values
-                call = name if path is None else ".".join((name, *path))
-                lists[name] = ids, call, path is not None and path_to(each[0], grades) is not None
+    for name, each in found.items():
+        path = path_to(each[0], names.of_hits["document"])
+        ids = list(each) if path is None else [field_at(of, path) for of in each]
+        if isinstance(name, str) and all(isinstance(of, str) for of in ids):  # numbers may be values
+            call = name if path is None else ".".join((name, *path))
+            lists[name] = ids, call, path is not None and path_to(each[0], grades) is not None
     chosen = next((name for name, (ids, *_) in lists.items() if ids == list(hits.ids)), None)
     if chosen is None:
         return ""
     own, is_of_qrels = set(hits.ids), OF_QRELS.search(plain_name(chosen)) is not None
     for name, (ids, call, have_grades) in lists.items():
         calls = {"document": lists[chosen][1]}, {"document": call}, {"document": (lists[chosen][1], call)}
-        if names.kind == "run" and set(ids) == own and ids != list(hits.ids) and not OF_QRELS.search(plain_name(name)):
+        is_ranking = names.kind == "run" and hits.values is None and not OF_QRELS.search(plain_name(name))
+        if is_ranking and set(ids) == own and ids != list(hits.ids):
             problem = f"{shown(chosen)} and {shown(name)} have its documents in different orders; say which one counts"
             return f"{problem}, {mark('fields', *calls[:2])}"
         is_part = set(ids) < own and not is_of_qrels
@@ -5646,11 +5661,11 @@ def own_list(row: Any, names: Names, is_named: bool) -> str:
     Raises:
         InputError: such an object has no query under a known name, or its lists hold ids alone or objects without one.
     """
+    if is_named and (spelled(fields_of(row), names.columns["document"]) or list_in(row, names) is not row):
+        return ""
     fields = leaves_of(row)
     lists = {name: each for name, each in fields.items() if isinstance(each, (list, tuple)) and each}
     ids = [name for name, each in fields.items() if isinstance(name, str) and id_kind(type(each))]
-    if is_named and (spelled(fields, names.columns["document"]) or list_in(row, names) is not row):
-        return ""
     if not lists or (not is_named and (not ids or len(ids) + len(lists) < len(fields) - 1 or _are_by_query(row))):
         return ""
     call = {} if is_named else {"query": ids[0] if len(ids) == 1 else "..."}
@@ -5673,9 +5688,12 @@ def own_list(row: Any, names: Names, is_named: bool) -> str:
     # in {query: {document: [1]}}, which is faulty, numbers are no ids
     kinds = ("text",) if query_of(row, names) is None else ("text", "integers")
     if is_named and (of_ids := [name for name, first in firsts.items() if id_kind(type(first)) in kinds]):
-        several = len(of_ids) > 1
+        several, of_other = len(of_ids) > 1, names.given.get("document") or of_ids[1:]
         problem = "lists under {}, which are no known names" if several else "a list under {}, which is no known name"
         hint = f"if {'one' if several else 'it'} holds its documents, give {mark('fields', {'document': of_ids[0]})}"
+        if of_other:
+            pair = (of_other[0], of_ids[0]) if names.kind == "qrels" and not several else (of_ids[0], of_other[0])
+            hint = f"give the lists of the run and of the references, such as {mark('fields', {'document': pair})}"
         raise InputError(f"holds {problem.format(' and '.join(map(shown, of_ids)))}; {hint}")
     are_flat = names.kind != "exclude" and all(id_kind(type(each)) or could_be_value(each) for each in firsts.values())
     if not is_named and (objects or are_flat):
@@ -7328,7 +7346,7 @@ def settled_systems(
     sides |= {name: with_ids(name, given[name], fields, labels=labels) for name in ("references", "exclude")}
     shared = {name: given[name] for name in shared}
     for name in runs:
-        if given[name] is given["references"]:
+        if given[name] is given["references"] and sides[name] is not given[name]:
             refuse_same_column(name, sides[name], sides["references"])
         _refuse_other_queries(name, sides[name], sides["references"])
     if fields:
@@ -7412,10 +7430,26 @@ def refuse_same_iterator(sides: Mapping[str, Any]) -> None:
 
 
 def refuse_same_column(argument: str, run: Any, qrels: Any) -> None:
-    """Raise an error for one table on both sides with the same column of values, which would always score 1.0."""
-    if isinstance(run, Columns) and isinstance(qrels, Columns) and np.array_equal(run.value, qrels.value):
+    """Raise an error for one table on both sides with the same column of values, which would always score 1.0.
+
+    One list of documents without relevances, which also scores 1.0, is a warning.
+    """
+    if isinstance(run, Columns) and isinstance(qrels, Columns):
+        are_equal = np.array_equal(run.value, qrels.value)
+        is_same = np.array_equal(run.query, qrels.query) and np.array_equal(run.hashes, qrels.hashes)
+        is_same = is_same and bool((qrels.value == 1).all())
+    else:
+        run, qrels = (list(side.values()) if isinstance(side, dict) else side for side in (run, qrels))
+        are_rows = all(isinstance(side, list) and set(map(type, side)) == {dict} for side in (run, qrels))
+        are_equal = are_rows and run == qrels
+        is_same = are_rows and list(map(list, run)) == list(map(list, qrels))
+        is_same = is_same and all(value == 1 for row in qrels for value in row.values())
+    if are_equal:
         problem = "are the same column of the same table"
         raise ValueError(f"{argument} and references {problem}; name one score and the other relevance")
+    if is_same:
+        hint = f"if both are in one log, name the list of each, {mark('fields', {'document': ('...', '...')})}"
+        warn(f"{argument}: these are the documents of the references too, each of them relevant; {hint}")
 
 
 def read(

@@ -284,24 +284,25 @@ def other_list(row: Any, hits: Hits, names: Names) -> str:
     its documents may be those in 'docs' or in 'mine'; say which are relevant, fields={'document': 'mine'}, or \
 {'document': ('docs', 'mine')} if the run is in the same log
     """
-    lists: dict[
-        str, tuple[list[Any], str, bool]
-    ] = {}  # the ids of each, the name that selects them, if they have grades
+    found = {name: each for name, each in leaves_of(row).items() if isinstance(each, (list, tuple)) and each}
+    if len(found) < 2 or names.kind == "exclude":
+        return ""
+    lists: dict[str, tuple[list[Any], str, bool]] = {}  # the ids, the name that selects them, whether they have grades
     grades = [name for name in names.of_hits.get("relevance", ()) if not is_last_resort([name], [name])]
-    for name, each in leaves_of(row).items() if names.kind != "exclude" else ():
-        if isinstance(name, str) and isinstance(each, (list, tuple)) and each:
-            path = path_to(each[0], names.of_hits["document"])
-            ids = list(each) if path is None else [field_at(of, path) for of in each]
-            if all(isinstance(of, str) for of in ids):  # numbers may be values
-                call = name if path is None else ".".join((name, *path))
-                lists[name] = ids, call, path is not None and path_to(each[0], grades) is not None
+    for name, each in found.items():
+        path = path_to(each[0], names.of_hits["document"])
+        ids = list(each) if path is None else [field_at(of, path) for of in each]
+        if isinstance(name, str) and all(isinstance(of, str) for of in ids):  # numbers may be values
+            call = name if path is None else ".".join((name, *path))
+            lists[name] = ids, call, path is not None and path_to(each[0], grades) is not None
     chosen = next((name for name, (ids, *_) in lists.items() if ids == list(hits.ids)), None)
     if chosen is None:
         return ""
     own, is_of_qrels = set(hits.ids), OF_QRELS.search(plain_name(chosen)) is not None
     for name, (ids, call, have_grades) in lists.items():
         calls = {"document": lists[chosen][1]}, {"document": call}, {"document": (lists[chosen][1], call)}
-        if names.kind == "run" and set(ids) == own and ids != list(hits.ids) and not OF_QRELS.search(plain_name(name)):
+        is_ranking = names.kind == "run" and hits.values is None and not OF_QRELS.search(plain_name(name))
+        if is_ranking and set(ids) == own and ids != list(hits.ids):
             problem = f"{shown(chosen)} and {shown(name)} have its documents in different orders; say which one counts"
             return f"{problem}, {mark('fields', *calls[:2])}"
         is_part = set(ids) < own and not is_of_qrels
@@ -323,11 +324,11 @@ def own_list(row: Any, names: Names, is_named: bool) -> str:
     Raises:
         InputError: such an object has no query under a known name, or its lists hold ids alone or objects without one.
     """
+    if is_named and (spelled(fields_of(row), names.columns["document"]) or list_in(row, names) is not row):
+        return ""
     fields = leaves_of(row)
     lists = {name: each for name, each in fields.items() if isinstance(each, (list, tuple)) and each}
     ids = [name for name, each in fields.items() if isinstance(name, str) and id_kind(type(each))]
-    if is_named and (spelled(fields, names.columns["document"]) or list_in(row, names) is not row):
-        return ""
     if not lists or (not is_named and (not ids or len(ids) + len(lists) < len(fields) - 1 or _are_by_query(row))):
         return ""
     call = {} if is_named else {"query": ids[0] if len(ids) == 1 else "..."}
@@ -350,9 +351,12 @@ def own_list(row: Any, names: Names, is_named: bool) -> str:
     # in {query: {document: [1]}}, which is faulty, numbers are no ids
     kinds = ("text",) if query_of(row, names) is None else ("text", "integers")
     if is_named and (of_ids := [name for name, first in firsts.items() if id_kind(type(first)) in kinds]):
-        several = len(of_ids) > 1
+        several, of_other = len(of_ids) > 1, names.given.get("document") or of_ids[1:]
         problem = "lists under {}, which are no known names" if several else "a list under {}, which is no known name"
         hint = f"if {'one' if several else 'it'} holds its documents, give {mark('fields', {'document': of_ids[0]})}"
+        if of_other:
+            pair = (of_other[0], of_ids[0]) if names.kind == "qrels" and not several else (of_ids[0], of_other[0])
+            hint = f"give the lists of the run and of the references, such as {mark('fields', {'document': pair})}"
         raise InputError(f"holds {problem.format(' and '.join(map(shown, of_ids)))}; {hint}")
     are_flat = names.kind != "exclude" and all(id_kind(type(each)) or could_be_value(each) for each in firsts.values())
     if not is_named and (objects or are_flat):

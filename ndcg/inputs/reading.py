@@ -103,7 +103,7 @@ def settled_systems(
     sides |= {name: with_ids(name, given[name], fields, labels=labels) for name in ("references", "exclude")}
     shared = {name: given[name] for name in shared}
     for name in runs:
-        if given[name] is given["references"]:
+        if given[name] is given["references"] and sides[name] is not given[name]:
             refuse_same_column(name, sides[name], sides["references"])
         _refuse_other_queries(name, sides[name], sides["references"])
     if fields:
@@ -187,10 +187,26 @@ def refuse_same_iterator(sides: Mapping[str, Any]) -> None:
 
 
 def refuse_same_column(argument: str, run: Any, qrels: Any) -> None:
-    """Raise an error for one table on both sides with the same column of values, which would always score 1.0."""
-    if isinstance(run, Columns) and isinstance(qrels, Columns) and np.array_equal(run.value, qrels.value):
+    """Raise an error for one table on both sides with the same column of values, which would always score 1.0.
+
+    One list of documents without relevances, which also scores 1.0, is a warning.
+    """
+    if isinstance(run, Columns) and isinstance(qrels, Columns):
+        are_equal = np.array_equal(run.value, qrels.value)
+        is_same = np.array_equal(run.query, qrels.query) and np.array_equal(run.hashes, qrels.hashes)
+        is_same = is_same and bool((qrels.value == 1).all())
+    else:
+        run, qrels = (list(side.values()) if isinstance(side, dict) else side for side in (run, qrels))
+        are_rows = all(isinstance(side, list) and set(map(type, side)) == {dict} for side in (run, qrels))
+        are_equal = are_rows and run == qrels
+        is_same = are_rows and list(map(list, run)) == list(map(list, qrels))
+        is_same = is_same and all(value == 1 for row in qrels for value in row.values())
+    if are_equal:
         problem = "are the same column of the same table"
         raise ValueError(f"{argument} and references {problem}; name one score and the other relevance")
+    if is_same:
+        hint = f"if both are in one log, name the list of each, {mark('fields', {'document': ('...', '...')})}"
+        warn(f"{argument}: these are the documents of the references too, each of them relevant; {hint}")
 
 
 def read(

@@ -84,6 +84,7 @@ def test_a_known_name_is_read_in_any_spelling(tmp_path: Path, source: str, name:
         ("my_grade", ("1", "3", "2")),
         ("judged", ("irrelevant", "relevant", "partially relevant")),
         ("assessment", ("off topic", "on point", "so so")),
+        ("gold_label", ("none", "high", "low")),
     ],
 )
 def test_grades_under_an_unknown_name_are_an_error_that_shows_the_call(
@@ -128,6 +129,9 @@ UNJUDGING: dict[str, Any] = {
     "entities": [{"name": "x", "count": 2}],
     "meta": {"split_id": 0, "split_idx_start": 120},
     "score": None,  # as Haystack writes documents
+    "char_start": 120,
+    "n_tokens": 512,
+    "created_at": 1_700_000_000.5,
 }
 
 
@@ -717,6 +721,30 @@ def test_one_log_on_both_sides_needs_the_names_of_its_lists(tmp_path: Path, sour
     with pytest.raises(ValueError, match=rf"references: .*say which are relevant, {re.escape(call)}$"):
         score(given, given)
     assert score(given, given, fields={"document": pair}) == pytest.approx(SECOND)
+    if log == "hits and ids":
+        with pytest.raises(ValueError, match="are the same column of the same table"):
+            score(given, given, fields={"document": pair[0]})
+    else:
+        with pytest.warns(UserWarning, match="these are the documents of the references too, .* name the list of each"):
+            assert score(given, given, fields={"document": pair[0]}) == 1.0
+
+
+def test_a_log_with_names_of_its_own_for_both_lists_is_told_the_pair() -> None:
+    log = [{"query": "q", "found": ["a", "b"], "gold": ["b"]}]
+    call = "give the lists of the run and of the references, such as fields={'document': ('found', 'gold')}"
+    with pytest.raises(ValueError, match=re.escape(call)):
+        score(log, log)
+    run, gold = ([{"query": "q", name: log[0][name]}] for name in ("found", "gold"))
+    for name in ("found", "gold"):
+        with pytest.raises(ValueError, match=re.escape(call)):
+            score(run, gold, fields={"document": name})
+    for sides in ((log, log), (run, gold)):
+        assert score(*sides, fields={"document": ("found", "gold")}) == pytest.approx(SECOND)
+
+
+def test_a_known_score_settles_which_of_two_lists_counts() -> None:
+    hits = [{"id": "a", "score": 0.9}, {"id": "b", "score": 0.5}]
+    assert score([{"query": "q", "hits": hits, "context_ids": ["b", "a"]}], {"q": {"a": 1}}) == 1.0
 
 
 def test_a_log_with_known_names_of_both_lists_is_read_as_both_sides() -> None:
