@@ -65,7 +65,7 @@ class HitReader:
         self.names = names
         self.list_path: FieldPath = ()  # to the list of objects with ids, if its name is no known one
         paths = [name for name in names.given.get("document") or () if "." in name]
-        for row in islice(rows, FIRST_ROWS):
+        for row in filter(fields_of, islice(rows, FIRST_ROWS)):
             if not self.list_path and (are_named or query_of(row, names) is not None):
                 self.list_path = next(filter(None, (path_to_list(row, name) for name in paths)), ())
                 if not self.list_path and (name := self._own_list(row)):
@@ -118,7 +118,8 @@ class HitReader:
             hits = hits or Hits(row)
             if hits.problem:
                 raise hits.problem
-            if hits.ids and "document" not in names.given and (problem := other_list(row, hits, names)):
+            may_have_others = hits.ids and "document" not in names.given and fields_of(row)
+            if may_have_others and (problem := other_list(row, hits, names)):
                 raise InputError(problem)
             self.have_fields |= len(hits.objects) > 0
             if names.has_no_value:
