@@ -4376,9 +4376,7 @@ VERDICTS = (
     *("verdict", "judgment", "judgement", "relevance", "grade", "rating", "vote", "decision"),
     *("assessment", "opinion", "feedback", "evaluation", "level", "label", "relevancy", "usefulness"),
 )
-JUDGING = re.compile(
-    "|".join((*VERDICTS, "judg", "stars", "assess", "opinion", "score", "relevan", "review", "feedback", "label"))
-)
+JUDGING = re.compile("vote|judg|grade|rating|stars|assess|opinion|score|relevan|verdict|review|feedback|label|decision")
 
 
 class UnknownColumnError(InputError):
@@ -4600,20 +4598,21 @@ UNRELATED = (  # fields that are neither ids nor values, although they may hold 
     *("version", "page", "page_number", "page_label", "total_pages", "year", "date", "time", "timestamp", "ts"),
     *("index", "idx", "chunk", "chunk_index", "iter", "iteration", "start", "end", "start_char", "end_char", "length"),
     *("tokens", "lang", "language", "title", "text", "content", "body", "name", "url", "source", "path", "author"),
+    *("annotator", "level_0", "price", "start_index", "char_start", "char_end", "offset", "section", "paragraph"),
+    *("line", "row", "slide", "sheet", "chunk_no", "chunk_size", "n_tokens", "num_tokens", "token_count", "word_count"),
     *(
-        "annotator",
-        "level_0",
-        "price",
-        "start_index",
-        "char_start",
-        "char_end",
-        "offset",
-        "section",
-        "paragraph",
-        "line",
+        "size",
+        "size_kb",
+        "duration",
+        "latency",
+        "seconds",
+        "hop",
+        "step",
+        "revision",
+        "created",
+        "created_at",
+        "updated_at",
     ),
-    *("row", "slide", "sheet", "chunk_no", "chunk_size", "n_tokens", "num_tokens", "token_count", "word_count", "size"),
-    *("size_kb", "duration", "latency", "seconds", "hop", "step", "revision", "created", "created_at", "updated_at"),
     *("modified", "mtime", "age_days", "lat", "lon", "is_table", "archived"),
 )
 ROLE_NAMES = {plain_name(name) for names in (*IDS_OF_HITS.values(), LOWEST_FIRST, UNRELATED) for name in names}
@@ -5428,7 +5427,7 @@ class HitReader:
         return Hits(()) if row == [] else hits_of(row, self.names)
 
     def query(self, row: Any) -> Any:
-        """Return the id of the query of an object with its hits, which must not have another one as well."""
+        """Return the query id of an object with hits; a second name for the query must group the rows alike."""
         found = query_of(row, self.names)
         if found is None and (given := self.names.given.get("query")) and (fields := fields_of(row)):
             raise InputError(not_called("query", given[0], self.names, list(fields), "object has"))
@@ -5706,7 +5705,7 @@ def own_list(row: Any, names: Names, is_named: bool) -> str:
 
 
 def _are_by_query(row: Any) -> bool:
-    """Return whether the objects in an object are those of several queries: they have the same names, or are one."""
+    """Return whether an object maps queries to objects: these have field names in common, or there is only one."""
     inner = [set(fields_of(each)) for each in fields_of(row).values() if fields_of(each)]
     return len(inner) > 0 and (len(inner) == len(fields_of(row)) == 1 or len(set.union(*inner)) < sum(map(len, inner)))
 
@@ -8063,7 +8062,7 @@ def form_of(start: bytes) -> str:
 
 
 def read_cells(content: bytes) -> Any:
-    """Return what a small file holds: a table, the value of JSON or a list of those of JSON Lines, or its lines.
+    """Return the content of a small file: a table, the parsed JSON (a list for JSON Lines), or its lines one by one.
 
     >>> list(read_cells(b"q1, en"))
     [Line(number=1, text='q1, en', cells=['q1', 'en'])]
@@ -8719,7 +8718,6 @@ class _JsonReader:
 
     def __init__(self, first: Any, request: ReadRequest, objects: Callable[[], Iterable[Any]]) -> None:
         self.names, self.columns = request.names, None
-        self.kind = request.names.kind
         self.hits = HitReader(request.names, objects())
         if isinstance(first, dict) and first and self.hits.hits(first) is None:
             possible = request.names.columns
@@ -9178,7 +9176,7 @@ def _mapping(columns: Columns) -> dict[str, dict[str, Any]]:
 def _in_sequence(parts: Iterator[FilePart], unit: str) -> Iterator[FilePart]:
     """Yield the parts, with numbers from 0 over all parts as the ids that their file lacks, or with an error.
 
-    Either all queries have ids, or none has; no query has its documents in two lists.
+    Either all queries have ids or none has, and the documents of a query are in one list.
     """
     first: dict[str, int] = {}
     before, ids, counted = 0, 0, None
@@ -14520,7 +14518,7 @@ def score_result(figures: PerQuery, name: str, confidence: float) -> Score:
 
 
 def make_scores(name: str, figures: NDArray[np.float64], ends: Intervals) -> list[Score]:
-    """Return the scores of systems in one result, from the figures of each; the first intervals are of their means."""
+    """Return the score of each system in one result, from its figures; the first intervals are those of the means."""
     if not (valued := ~np.isnan(figures[0, 0])).all():
         figures = np.compress(valued, figures, axis=2)  # summed as by `compute`
     with np.errstate(over="ignore"):

@@ -51,7 +51,7 @@ def form_of(start: bytes) -> str:
 
 
 def read_cells(content: bytes) -> Any:
-    """Return what a small file holds: a table, the value of JSON or a list of those of JSON Lines, or its lines.
+    """Return the content of a small file: a table, the parsed JSON (a list for JSON Lines), or its lines one by one.
 
     >>> list(read_cells(b"q1, en"))
     [Line(number=1, text='q1, en', cells=['q1', 'en'])]

@@ -177,7 +177,7 @@ def _mapping(columns: Columns) -> dict[str, dict[str, Any]]:
 def _in_sequence(parts: Iterator[FilePart], unit: str) -> Iterator[FilePart]:
     """Yield the parts, with numbers from 0 over all parts as the ids that their file lacks, or with an error.
 
-    Either all queries have ids, or none has; no query has its documents in two lists.
+    Either all queries have ids or none has, and the documents of a query are in one list.
     """
     first: dict[str, int] = {}
     before, ids, counted = 0, 0, None

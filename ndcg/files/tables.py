@@ -104,7 +104,6 @@ class _JsonReader:
 
     def __init__(self, first: Any, request: ReadRequest, objects: Callable[[], Iterable[Any]]) -> None:
         self.names, self.columns = request.names, None
-        self.kind = request.names.kind
         self.hits = HitReader(request.names, objects())
         if isinstance(first, dict) and first and self.hits.hits(first) is None:
             possible = request.names.columns

@@ -73,9 +73,7 @@ VERDICTS = (
     *("verdict", "judgment", "judgement", "relevance", "grade", "rating", "vote", "decision"),
     *("assessment", "opinion", "feedback", "evaluation", "level", "label", "relevancy", "usefulness"),
 )
-JUDGING = re.compile(
-    "|".join((*VERDICTS, "judg", "stars", "assess", "opinion", "score", "relevan", "review", "feedback", "label"))
-)
+JUDGING = re.compile("vote|judg|grade|rating|stars|assess|opinion|score|relevan|verdict|review|feedback|label|decision")
 
 
 class UnknownColumnError(InputError):
@@ -297,20 +295,21 @@ UNRELATED = (  # fields that are neither ids nor values, although they may hold 
     *("version", "page", "page_number", "page_label", "total_pages", "year", "date", "time", "timestamp", "ts"),
     *("index", "idx", "chunk", "chunk_index", "iter", "iteration", "start", "end", "start_char", "end_char", "length"),
     *("tokens", "lang", "language", "title", "text", "content", "body", "name", "url", "source", "path", "author"),
+    *("annotator", "level_0", "price", "start_index", "char_start", "char_end", "offset", "section", "paragraph"),
+    *("line", "row", "slide", "sheet", "chunk_no", "chunk_size", "n_tokens", "num_tokens", "token_count", "word_count"),
     *(
-        "annotator",
-        "level_0",
-        "price",
-        "start_index",
-        "char_start",
-        "char_end",
-        "offset",
-        "section",
-        "paragraph",
-        "line",
+        "size",
+        "size_kb",
+        "duration",
+        "latency",
+        "seconds",
+        "hop",
+        "step",
+        "revision",
+        "created",
+        "created_at",
+        "updated_at",
     ),
-    *("row", "slide", "sheet", "chunk_no", "chunk_size", "n_tokens", "num_tokens", "token_count", "word_count", "size"),
-    *("size_kb", "duration", "latency", "seconds", "hop", "step", "revision", "created", "created_at", "updated_at"),
     *("modified", "mtime", "age_days", "lat", "lon", "is_table", "archived"),
 )
 ROLE_NAMES = {plain_name(name) for names in (*IDS_OF_HITS.values(), LOWEST_FIRST, UNRELATED) for name in names}

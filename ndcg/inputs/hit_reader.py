@@ -91,7 +91,7 @@ class HitReader:
         return Hits(()) if row == [] else hits_of(row, self.names)
 
     def query(self, row: Any) -> Any:
-        """Return the id of the query of an object with its hits, which must not have another one as well."""
+        """Return the query id of an object with hits; a second name for the query must group the rows alike."""
         found = query_of(row, self.names)
         if found is None and (given := self.names.given.get("query")) and (fields := fields_of(row)):
             raise InputError(not_called("query", given[0], self.names, list(fields), "object has"))
@@ -369,6 +369,6 @@ def own_list(row: Any, names: Names, is_named: bool) -> str:
 
 
 def _are_by_query(row: Any) -> bool:
-    """Return whether the objects in an object are those of several queries: they have the same names, or are one."""
+    """Return whether an object maps queries to objects: these have field names in common, or there is only one."""
     inner = [set(fields_of(each)) for each in fields_of(row).values() if fields_of(each)]
     return len(inner) > 0 and (len(inner) == len(fields_of(row)) == 1 or len(set.union(*inner)) < sum(map(len, inner)))

@@ -288,7 +288,7 @@ def score_result(figures: PerQuery, name: str, confidence: float) -> Score:
 
 
 def make_scores(name: str, figures: NDArray[np.float64], ends: Intervals) -> list[Score]:
-    """Return the scores of systems in one result, from the figures of each; the first intervals are of their means."""
+    """Return the score of each system in one result, from its figures; the first intervals are those of the means."""
     if not (valued := ~np.isnan(figures[0, 0])).all():
         figures = np.compress(valued, figures, axis=2)  # summed as by `compute`
     with np.errstate(over="ignore"):

@@ -129,6 +129,7 @@ UNJUDGING: dict[str, Any] = {
     "entities": [{"name": "x", "count": 2}],
     "meta": {"split_id": 0, "split_idx_start": 120},
     "score": None,  # as Haystack writes documents
+    "heading": {"level": 2},
     "char_start": 120,
     "n_tokens": 512,
     "created_at": 1_700_000_000.5,
