@@ -111,7 +111,7 @@ def in_words(message: Any, names: Mapping[str, str] = {}) -> str:
 
 
 def _on_page(said: str, name: str, *values: Any) -> str:
-    """Return an option or an argument as the page calls it, a file and a system by its name, a place as it is."""
+    """Return what the page calls an option or an argument; files and systems go by their names."""
     if name in ("path", "systems"):
         return Path(values[0]).name if name == "path" else str(values[0])
     called = CALLED.get(name, "{}")
