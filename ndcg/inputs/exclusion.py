@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..measure.messages import InputError, mark, shown
 from ..measure.ties import Mask
-from .hashes import Columns, hashes_of, same_rows
+from .hashes import Columns, first_rows, hashes_of
 from .ids import SURROGATE, as_list, check_ids, family, id_column, id_kind, index_among, read_ids, types_of_no_ids
 from .sources import ARROW, plain, settled
 
@@ -49,12 +49,11 @@ def are_excluded(rows: Columns, exclude: Any) -> Mask:
 
 
 def _are_among(side: Columns, excluded: Columns) -> Mask:
-    """Return which rows have the same query and document as a row to exclude."""
-    found = np.zeros(len(side.query), bool)
+    """Return which rows have the same query and document as a row to exclude; a document may have several rows."""
     query = index_among(excluded.query_ids, side.query_ids)[excluded.query]
-    first, second = same_rows(side, excluded._replace(query=query).only(query >= 0))
-    found[first[(first < len(found)) & (second >= len(found))]] = True
-    return found
+    excluded = excluded._replace(query=query).only(query >= 0)
+    count = len(excluded.query)
+    return first_rows(excluded, side)[count:] < count
 
 
 def _columns(exclude: Any, run: Columns, judged: Columns) -> Columns:

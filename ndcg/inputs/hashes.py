@@ -87,14 +87,11 @@ def best_rows(columns: Columns, present: Mask | None, keep: str, ascending: bool
 
     `keep` tells which of equal scores is the best, the "first" or the "last".
     """
-    first, again = same_rows(columns)
-    if not len(first):
+    before = first_rows(columns)
+    is_again = before != np.arange(len(before))
+    if not is_again.any():
         return None
-    before = np.arange(len(columns.query))
-    before[again] = first
-    while (before[before] != before).any():
-        before = before[before]  # in the end, the first row of the document
-    rows = np.union1d(first, again)
+    rows = np.union1d(before[is_again], np.flatnonzero(is_again))
     lowest_first = columns.value[rows] if ascending else negated(columns.value[rows])
     unlike = np.isnan(lowest_first)
     lack = np.zeros(len(rows), bool) if present is None else ~present[rows]
@@ -104,6 +101,16 @@ def best_rows(columns: Columns, present: Mask | None, keep: str, ascending: bool
     kept = np.ones(len(columns.query), bool)
     kept[rows[order[~is_best]]] = False
     return kept
+
+
+def first_rows(*sides: Columns) -> RowNumbers:
+    """Return for each row the first row with the same query and document, numbered over all inputs."""
+    first, again = same_rows(*sides)
+    row = np.arange(sum(len(side.query) for side in sides))
+    row[again] = first
+    while (row[row] != row).any():  # each row leads to the one before it, and so to the first
+        row = row[row]
+    return row
 
 
 def same_rows(*sides: Columns) -> tuple[RowNumbers, RowNumbers]:

@@ -28,28 +28,35 @@ OPTIONS: list[dict[str, Any]] = [
 ]
 
 
-def rankings(random: np.random.Generator, ascending: bool) -> tuple[list[Row], Qrels]:
-    """The rows of a run, best first, in which queries list documents repeatedly, also with ties; and judgments."""
+def rankings(random: np.random.Generator, ascending: bool, ranked: bool = False) -> tuple[list[Row], Qrels]:
+    """The rows of a run, in which queries list documents repeatedly, also with ties; and judgments.
+
+    Rows are best first if they are ranked, else in any order.
+    """
     rows: list[Row] = []
     qrels: Qrels = {}
     for query in range(random.integers(1, 4)):
         scores = np.sort(random.integers(0, 6, 9) / 2)
-        names = [f"d{each}" for each in random.integers(0, 5, 9)]
-        rows += [
-            (f"q{query}", *row) for row in zip(names, map(float, scores if ascending else scores[::-1]), strict=True)
-        ]
-        qrels[f"q{query}"] = {f"d{each}": int(random.integers(0, 4)) for each in random.permutation(7)[:5]}
+        if not ascending:
+            scores = scores[::-1]
+        documents = random.integers(0, 5, 9)
+        order = np.arange(9) if ranked else random.permutation(9)
+        rows += [(f"q{query}", f"d{documents[rank]}", float(scores[rank])) for rank in order]
+        judged = random.permutation(7)[:5]
+        qrels[f"q{query}"] = {f"d{document}": int(random.integers(0, 4)) for document in judged}
     return rows, qrels
 
 
-def by_hand(rows: list[Row], last: bool) -> list[Row]:
-    """The rows without the later occurrences of a document; of equal scores, the one that ranks first is kept."""
-    best: dict[tuple[str, str], int] = {}
-    for at, (query, document, score) in enumerate(rows):
-        before = best.setdefault((query, document), at)
-        if last and rows[before][2] == score:
-            best[query, document] = at
-    return [row for at, row in enumerate(rows) if at in set(best.values())]
+def by_hand(rows: list[Row], ascending: bool, last: bool) -> list[Row]:
+    """The best row of each document; of equal scores, the first or the last."""
+    best: dict[tuple[str, str], Row] = {}
+    for row in rows:
+        before = best.get(row[:2])
+        is_better = before is None or (row[2] < before[2] if ascending else row[2] > before[2])
+        if is_better or (last and before is not None and row[2] == before[2]):
+            best[row[:2]] = row
+    kept = set(map(id, best.values()))
+    return [row for row in rows if id(row) in kept]
 
 
 def by_query(rows: list[Row]) -> dict[str, list[tuple[str, float]]]:
@@ -107,25 +114,48 @@ RANKED: dict[str, Callable[[list[Row], Path], Any]] = {  # in their order
 }
 
 
+def flat(rows: list[Row], qrels: Qrels, random: np.random.Generator) -> dict[str, Any]:
+    """The arguments of flat rows, with a row for each judged document that the run lacks, in any order of queries."""
+    retrieved = {row[:2] for row in rows}
+    judged = [(query, document) for query, of in qrels.items() for document in of]
+    lacking = [(*pair, None) for pair in judged if pair not in retrieved]
+    joined = [*lacking, *rows]
+    queries = list(qrels)
+    random.shuffle(queries)
+    joined.sort(key=lambda row: queries.index(row[0]))
+    query_ids, document_ids, scores = map(list, zip(*joined, strict=True))
+    relevance = [qrels[query].get(document) for query, document, _ in joined]
+    ids = {"query_ids": query_ids, "document_ids": document_ids}
+    return {"predictions": scores, "references": relevance, **ids}
+
+
 def check_format(name: str, random: np.random.Generator, folder: Path) -> None:
-    """One format gives what it gives without the later occurrences, under each of the options."""
-    ascending = bool(random.integers(2)) and name not in RANKED
-    rows, qrels = rankings(random, ascending)
+    """One format gives what it gives with the best row of each document alone, under each of the options."""
+    ranked = name in RANKED
+    ascending = bool(random.integers(2)) and not ranked
+    rows, qrels = rankings(random, ascending, ranked)
     references = list(qrels.values()) if name == "ranked ids" else qrels
-    form = {**FORMATS, **RANKED}[name]
     for options in OPTIONS:
-        how = {"use_aggregator": False, "measures": ["nDCG", "DCG"], "references": references, **options}
+        how = {"use_aggregator": False, "measures": ["nDCG", "DCG", "IDCG"], **options}
         if name == "ranked ids" and "exclude" in options:
             how["exclude"] = [options["exclude"].get(query, []) for query in qrels]
         if ascending:
             how["score_order"] = "ascending"
-        once = by_hand(rows, options.get("ties") == "last" and name not in RANKED)
-        expected = package.compute(predictions=form(once, folder), **how)
-        assert package.compute(predictions=form(rows, folder), duplicates="best", **how) == expected, options
+        once = by_hand(rows, ascending, options.get("ties") == "last" and not ranked)
+        if name == "flat rows":
+            calls = [flat(each, qrels, random) for each in (once, rows)]
+        else:
+            form = {**FORMATS, **RANKED}[name]
+            calls = [{"predictions": form(each, folder), "references": references} for each in (once, rows)]
+        if not ranked:  # whose order counts, not their scores
+            calls.insert(0, {"predictions": {q: dict(of) for q, of in by_query(once).items()}, "references": qrels})
+        found = [package.compute(**call, **how, duplicates="best") for call in calls]
+        values = [{measure: sorted(of) for measure, of in each.items()} for each in found]
+        assert all(each == pytest.approx(values[0], rel=1e-12) for each in values[1:]), options
 
 
-@pytest.mark.parametrize("name", {**FORMATS, **RANKED})
-@pytest.mark.filterwarnings("ignore:predictions:UserWarning")
+@pytest.mark.parametrize("name", [*FORMATS, *RANKED, "flat rows"])
+@pytest.mark.filterwarnings("ignore:.*the scores rank its hits:UserWarning")
 def test_a_document_counts_once_at_its_best_rank(name: str, tmp_path: Path) -> None:
     for seed in range(4):
         check_format(name, np.random.default_rng(seed), tmp_path)
@@ -142,11 +172,12 @@ def test_a_repeated_document_is_an_error_that_names_the_option(name: str, tmp_pa
 
 @pytest.mark.parametrize("name", ["TREC", "CSV", "JSON", "JSON Lines", "JSON Lines of hits", "Parquet"])
 @pytest.mark.parametrize("ascending", [False, True])
+@pytest.mark.filterwarnings("ignore:.*the scores rank its hits:UserWarning")
 def test_a_file_is_read_with_each_document_once(name: str, ascending: bool, tmp_path: Path) -> None:
     rows, _ = rankings(np.random.default_rng(0), ascending)
     order = "ascending" if ascending else "descending"
     for ties in ("first", "last"):
-        once = {query: dict(of) for query, of in by_query(by_hand(rows, ties == "last")).items()}
+        once = {query: dict(of) for query, of in by_query(by_hand(rows, ascending, ties == "last")).items()}
         read = package.read_run(FORMATS[name](rows, tmp_path), score_order=order, duplicates="best", ties=ties)
         assert [(query, [*of.items()]) for query, of in read.items()] == [(q, [*of.items()]) for q, of in once.items()]
 
