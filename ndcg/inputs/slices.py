@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..measure.messages import InputError, mark, shown
 from .ids import check_ids, decoded, id_kind
-from .sources import ARROW, check_order, plain_in_order
+from .sources import ARROW, plain_in_order
 
 Value = str | int | bool | None
 # The Arrow types that values may have, and the types that they are converted to.
@@ -34,7 +34,6 @@ class Slices(NamedTuple):
 
 def slices_of(by: Any, query_ids: NDArray[Any] | None, queries: int) -> Slices:
     """Return the slices of queries, from a value for each, by position or by its id."""
-    check_order("by", by, query_ids, "give by.to_dict()")
     if isinstance(by, Mapping):
         by = in_order_of_ids("by", by, query_ids, "a value, None for no slice")
     slices = by if isinstance(by, Slices) else read_slices(by)
@@ -81,7 +80,7 @@ def slice_name(value: Value) -> str:
 def in_order_of_ids(argument: str, by_id: Mapping[Any, Any], query_ids: Any, what: str) -> list[Any]:
     """Return the values of a mapping by query id, in the order of the queries."""
     if query_ids is None:
-        problem = "is a mapping, but the queries have no ids; give a sequence in the order of the queries"
+        problem = "has an id for each value, but the queries have none; give a sequence in the order of the queries"
         raise InputError(f"{mark(argument)} {problem}")
     check_ids(argument, by_id, nested=False)
     ids = query_ids.to_pylist() if isinstance(query_ids, ARROW) else list(query_ids)

@@ -4,7 +4,7 @@ Columns and tensors are converted by the first of several methods that their lib
 """
 
 import io
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import NoneType
 from typing import Any
 
@@ -94,20 +94,30 @@ def _has_index(values: Any) -> bool:
     return library_of(values) == "pandas" and hasattr(getattr(values, "index", None), "equals")
 
 
-def has_labels(values: Any) -> bool:
-    """Return whether the rows of a value have an index that does not merely count them, as in pandas."""
-    return _has_index(values) and type(values.index).__name__ != "RangeIndex"
+def values_by_query(argument: str, values: Any, sides: Iterable[Any]) -> Any:
+    """Return a pandas column with a value for each query by the ids in its index; other values unchanged.
 
+    An index that only counts the rows has no ids, nor has the index of a side, whose rows are the queries too: their
+    values are in the order of the queries.
 
-def check_order(argument: str, values: Any, queries: Any, hint: str) -> None:
-    """Raise an error for a pandas column with a value for each query, whose index has the queries in another order."""
-    if queries is None or not has_labels(values):
-        return
-    ids = queries.to_pylist() if isinstance(queries, ARROW) else queries
-    labels, ids = list(map(str, values.index)), list(map(str, ids))
-    if labels != ids and 2 * len(set(labels) & set(ids)) > len(labels):
-        problem = "its index has other queries, or in another order, and values are matched by position, not by index"
-        raise InputError(f"{problem}; {hint}", argument)
+    >>> values_by_query("by", ["en", "de"], [])
+    ['en', 'de']
+
+    Raises:
+        ValueError: an id is in the index twice.
+    """
+    if not _has_index(values):
+        return values
+    ids = values.index.tolist()
+    if ids == list(range(len(ids))):
+        return values
+    if any(_has_index(side) and values.index.equals(side.index) for side in sides):
+        return values
+    if not values.index.is_unique:
+        again = ids[int(values.index.duplicated().argmax())]
+        raise InputError(f"its index has {shown(again)} twice; give one value for each query", argument)
+    column = plain(argument, values)
+    return dict(zip(ids, column.to_pylist() if isinstance(column, ARROW) else column.tolist(), strict=True))
 
 
 def plain(argument: str, values: Any) -> Any:

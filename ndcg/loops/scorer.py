@@ -57,7 +57,8 @@ def ndcg(y_true: Any, y_score: Any, *, groups: Any = None, sample_weight: Any = 
         problem = f"the model gives scores of shape {predicted.shape} for labels of shape {labels.shape}"
         hint = "one score for each label is needed: by a ranker, a regressor or a classifier of two classes"
         raise ValueError(f"predictions: {problem}; {hint}")
-    inputs = Inputs(predicted, labels, sample_weight=sample_weight)
+    in_order = None if sample_weight is None else np.asanyarray(sample_weight)  # its index is that of the labels
+    inputs = Inputs(predicted, labels, sample_weight=in_order)
     if groups is not None:
         groups = groups if hasattr(groups, "dtype") else np.array(groups, object)  # ids keep their types
         frame = {"y_score": predicted, "y_true": labels, "groups": groups, "sample_weight": sample_weight}

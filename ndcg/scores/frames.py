@@ -15,7 +15,7 @@ from ..inputs.frame import named_columns
 from ..inputs.ids import encode_ids
 from ..inputs.reading import Inputs
 from ..inputs.slices import Slices, crossed, read_slices
-from ..inputs.sources import settled
+from ..inputs.sources import settled, values_by_query
 from ..measure.messages import InputError, mark, shown
 
 NOT_SIDES = Inputs._fields[2:]
@@ -28,7 +28,8 @@ def from_frame(data: Any, inputs: Inputs) -> Inputs:
             "fields are for rankings given as arguments; with data, name its columns by predictions=, "
             "references=, query_ids= and document_ids="
         )
-    nothing_named = data is None and inputs.exclude is None and inputs.by is None
+    others = inputs.exclude, inputs.sample_weight, inputs.by
+    nothing_named = data is None and all(value is None for value in others)
     return inputs if nothing_named else Inputs(**columns_of(data, inputs._asdict()))
 
 
@@ -51,6 +52,9 @@ def columns_of(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
                 columns[name] = of_queries(*settled({"query_ids": query_ids, name: columns[name]}).values())
     if data is None and is_path(columns["by"]):
         columns["by"] = _slices_named(columns["by"], arguments)
+    sides = [columns[name] for name in columns if name not in _BY_QUERY]
+    for name in _BY_QUERY:
+        columns[name] = values_by_query(name, columns[name], sides)
     return {**columns, "exclude": _excluded_pairs(data, arguments["exclude"], arguments)}
 
 

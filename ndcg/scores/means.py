@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..inputs.columns import number
 from ..inputs.slices import in_order_of_ids
-from ..inputs.sources import check_order, plain_in_order
+from ..inputs.sources import plain_in_order
 from ..measure.messages import InputError, mark, shown
 from ..measure.options import is_real
 
@@ -44,7 +44,6 @@ def weights(sample_weight: Any, queries: int, query_ids: Any = None) -> NDArray[
     """
     if sample_weight is None:
         return None
-    check_order("sample_weight", sample_weight, query_ids, "give sample_weight.to_dict()")
     if isinstance(sample_weight, Mapping):
         sample_weight = in_order_of_ids("sample_weight", sample_weight, query_ids, "a weight")
     given = plain_in_order("sample_weight", sample_weight)

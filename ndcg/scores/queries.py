@@ -16,7 +16,7 @@ from ..inputs.exclusion import are_excluded
 from ..inputs.hashes import Columns
 from ..inputs.rankings import Rankings
 from ..inputs.reading import Inputs, parts, read
-from ..inputs.sources import has_labels, is_sparse
+from ..inputs.sources import is_sparse
 from ..measure.messages import InputError, mark, warn
 from ..measure.options import Options
 from ..measure.scoring import NEGATIVE_HINT, InvalidRankingError, check_queries, in_threads, measure_queries
@@ -34,10 +34,9 @@ NOTHING_TO_SCORE = "predictions and references hold no queries; there is nothing
 def measure_inputs(inputs: Inputs, options: Options, first_query: int = 0, names: list[Any] | None = None) -> Values:
     """Return the values of all queries under the name of each result; errors count queries from `first_query` on.
 
-    The ids of the queries are added to `names` if the weights may be in another order.
+    The ids of the queries are added to `names` if the weights are by these ids.
     """
-    have_ids = isinstance(inputs.sample_weight, Mapping) or has_labels(inputs.sample_weight)
-    names = names if have_ids else None
+    names = names if isinstance(inputs.sample_weight, Mapping) else None
     if (measured := measure_on_device(inputs, options, names=names)) is not None:
         return measured
     parts: list[list[NDArray[np.float64]]] = []

@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -327,7 +328,7 @@ FAULTS: list[tuple[dict[str, Any], Any, str]] = [
     (POSITIONS, 3, f"{FORM} int"),
     (POSITIONS, "lang", "by: 'lang' names no file; if it names a column, give its DataFrame as data"),
     (POSITIONS, pa.table({"language": ["en", "de"]}).to_reader(), DATABASE),
-    (POSITIONS, {"q1": "a"}, "by is a mapping, but the queries have no ids; give a sequence in the order of the"),
+    (POSITIONS, {"q1": "a"}, "by has an id for each value, but the queries have none; give a sequence in the order"),
     ({"predictions": RUN, "references": QRELS}, {"q1": "a", "q2": "b"}, LACKING),
     ({"predictions": RUN, "references": QRELS}, {}, "by: query 'q1' is missing (4 such queries); give each query"),
     (FRAME, "group", f"by: data has no column 'group'; {HAS}"),
@@ -355,31 +356,70 @@ def test_a_slice_belongs_to_an_id(ndcg: Metric, key: Any) -> None:
         ndcg.report(**sides, by={"a": "en", "b": "de", key: "fr"})
 
 
-def test_a_series_with_the_queries_in_another_order_is_refused(ndcg: Metric) -> None:
-    inputs: dict[str, Any] = {
-        "predictions": {"zoe": {"a": 2, "b": 1}, "ann": {"a": 2, "b": 1}},
-        "references": {"zoe": {"a": 1, "b": 0}, "ann": {"a": 0, "b": 1}},
-    }
-    systems = {"one": inputs["predictions"], "other": inputs["predictions"]}
-    by, weight = pd.Series({"ann": "DE", "zoe": "FR"}), pd.Series({"ann": 1, "zoe": 3})
-    problem = "its index has other queries, or in another order, and values are matched by position, not by index; give"
-    for call in (
-        lambda **given: ndcg.compute(**inputs, **given),
-        lambda **given: ndcg.compute(**inputs, engine="sklearn", **given),
-        lambda **given: ndcg.explain(**inputs, got=1, **given),
-        lambda **given: ndcg.report(**inputs, **given),
-        lambda **given: ndcg.compare(systems=systems, references=inputs["references"], **given),
-    ):
-        with pytest.raises(ValueError, match=f"^sample_weight: {problem} sample_weight.to_dict"):
-            call(sample_weight=weight)
-    with pytest.raises(ValueError, match=rf"^by: {problem} by\.to_dict\(\)$"):
-        ndcg.report(**inputs, by=by)
-    in_order = list(inputs["references"])
-    assert ndcg.compute(**inputs, sample_weight=weight.loc[in_order])["nDCG"] == pytest.approx(
-        (3 + 1 / math.log2(3)) / 4
-    )
-    for good in (by.to_dict(), by.loc[in_order], pd.Series(["FR", "DE"])):
-        assert ndcg.report(**inputs, by=good).slices["FR"].scores["nDCG"].value == 1
+ZOE, ANN = {"a": 2, "b": 1}, {"a": 2, "b": 1}
+RELEVANT = {"zoe": {"a": 1, "b": 0}, "ann": {"a": 0, "b": 1}}
+OF_ANN = 1 / math.log2(3)
+SERIES_BY_ID = [  # weights and slices, and the ids in the index
+    ("in the order of the queries", ["zoe", "ann"]),
+    ("in another order", ["ann", "zoe"]),
+    ("with more queries", ["bob", "ann", "eve", "zoe"]),
+]
+ENTRY_POINTS: dict[str, Callable[..., float]] = {
+    "compute": lambda ndcg, **given: ndcg.compute(**given)["nDCG"],
+    "sklearn": lambda ndcg, **given: ndcg.compute(engine="sklearn", **given)["nDCG"],
+    "report": lambda ndcg, **given: ndcg.report(**given).scores["nDCG"].value,
+    "compare": lambda ndcg, predictions, **given: (
+        ndcg.compare(systems={"one": predictions, "other": predictions}, **given).scores["one"]["nDCG"].value
+    ),
+    "explain": lambda ndcg, **given: ndcg.explain(**given, got=1).scores["sklearn"],
+}
+
+
+@pytest.mark.parametrize("entry_point", ENTRY_POINTS)
+@pytest.mark.parametrize(("case", "ids"), SERIES_BY_ID)
+def test_a_series_is_matched_by_the_ids_in_its_index(ndcg: Metric, case: str, ids: list[str], entry_point: str) -> None:
+    weights = pd.Series({query: {"zoe": 3, "ann": 1}.get(query, 50) for query in ids})
+    inputs: dict[str, Any] = {"predictions": {"zoe": ZOE, "ann": ANN}, "references": RELEVANT}
+    expected = pytest.approx((3 * 1 + 1 * OF_ANN) / (3 + 1))
+    for given in (weights, weights.astype("Float64"), weights.to_frame()):
+        assert ENTRY_POINTS[entry_point](ndcg, **inputs, sample_weight=given) == expected, case
+    slices = ndcg.report(**inputs, by=pd.Series({query: query.upper() for query in ids})).slices
+    values = {name: part.scores["nDCG"].value for name, part in slices.items()}
+    assert values == pytest.approx({"ANN": OF_ANN, "ZOE": 1})
+
+
+@pytest.mark.parametrize("entry_point", ENTRY_POINTS)
+@pytest.mark.parametrize(
+    ("ids", "problem"),
+    [
+        (["b", "z"], "query 'zoe' is missing (2 such queries); give each query of the references a weight"),
+        (["ann", "z"], "query 'zoe' is missing (1 such queries); give each query of the references a weight"),
+        (["ann", "ann"], "its index has 'ann' twice; give one value for each query"),
+        ([1, 0], "ids of queries are of another type, such as 1 in sample_weight, 'zoe' in the references; give both"),
+        ([2, 3], "ids of queries are of another type, such as 2 in sample_weight, 'zoe' in the references; give both"),
+    ],
+)
+def test_a_series_with_another_index_is_refused(ndcg: Metric, ids: list[Any], problem: str, entry_point: str) -> None:
+    inputs: dict[str, Any] = {"predictions": {"zoe": ZOE, "ann": ANN}, "references": RELEVANT}
+    with pytest.raises(ValueError, match=f"^{re.escape(f'sample_weight: {problem}')}"):
+        ENTRY_POINTS[entry_point](ndcg, **inputs, sample_weight=pd.Series([3, 1], ids))
+
+
+def test_a_series_without_ids_is_in_the_order_of_the_queries(ndcg: Metric) -> None:
+    weights = pd.Series([3, 1, 5])[:2]  # its index counts the rows
+    expected = pytest.approx((3 * 1 + 1 * OF_ANN) / (3 + 1))
+    by_id: dict[str, Any] = {"predictions": {"zoe": ZOE, "ann": ANN}, "references": RELEVANT}
+    assert ndcg.compute(**by_id, sample_weight=weights)["nDCG"] == expected
+    frame = pd.DataFrame({"of": ["-", "zoe", "ann"], "p": [[0], [2, 1], [2, 1]], "r": [[1], [1, 0], [0, 1]]})
+    frame = frame.assign(weight=[5, 3, 1])[1:]  # an index that all its columns share
+    lists = {"predictions": frame["p"], "references": frame["r"]}
+    assert ndcg.compute(**lists, sample_weight=frame["weight"])["nDCG"] == expected
+    assert ndcg.compute(data=frame, predictions="p", references="r", sample_weight="weight")["nDCG"] == expected
+    assert list(ndcg.report(**lists, by=frame["of"]).slices) == ["ann", "zoe"]
+    problem = "^sample_weight has an id for each value, but the queries have none; give a sequence in the order"
+    for moved in (frame["weight"][::-1], frame["weight"].set_axis(["zoe", "ann"])):
+        with pytest.raises(ValueError, match=problem):
+            ndcg.compute(**lists, sample_weight=moved)
 
 
 def test_weights_may_be_by_the_ids_of_queries(ndcg: Metric) -> None:

@@ -34,7 +34,10 @@ BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
     ({"sample_weight": [1, math.inf]}, r"sample_weight: query 1: .*inf"),
     ({"sample_weight": [0, 0]}, r"sample_weight is 0 for every query"),
     *(({"sample_weight": weight}, LENGTH) for weight in ([1, 1, 1], [1], [], 1, "ab")),
-    ({"sample_weight": {0: 1, 1: 1}}, r"sample_weight is a mapping, but the queries have no ids; give a sequence in"),
+    (
+        {"sample_weight": {0: 1, 1: 1}},
+        r"sample_weight has an id for each value, but the queries have none; give a sequence",
+    ),
     ({"sample_weight": np.ones((2, 1))}, LENGTH + r".*\(2, 1\)"),
     ({"sample_weight": ["1", 1]}, NUMBER + r"'1'"),
     ({"sample_weight": [None, 1]}, NUMBER + r"None"),
