@@ -325,7 +325,7 @@ def _join_columns(
     missed = np.ones(len(qrels.query), bool)
     missed[second] = False
     order, until = grouped(run.query, len(qrels.query_ids))
-    if by_docid and not run.are_rows:  # rows without ids of documents keep their order
+    if by_docid:
         order = _sort_ties(order, run.query, in_dtype(run.value, score_dtype), run.ordinals)
     # for each query, the documents of the run come first, then those that are missing from it
     lacked = np.flatnonzero(missed)

@@ -1,6 +1,7 @@
 """LETOR as references: each row is a document, and the predictions are a score for each row."""
 
 import gzip
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ import pyarrow as pa
 import pytest
 from file_helpers import Write
 from file_helpers import write as write
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ndcg import compare, compute, documents, explain, read_qrels, read_run, report
 from ndcg.shell import command_line
@@ -64,11 +67,29 @@ def test_the_relevance_may_be_a_label(write: Write) -> None:
         read_qrels(path)
 
 
-def test_rows_without_ids_keep_their_order_where_ids_would_break_ties(write: Write) -> None:
-    path = write("".join(f"{row == 10:d} qid:1\n" for row in range(12)), "train.letor")
-    found = compute(predictions=[0.5] * 12, references=path, ties="docid")
-    assert found == compute(predictions=[0.5] * 12, references=path, ties="last")
-    assert found["nDCG"] == pytest.approx(1 / np.log2(3))  # row 11 is first, as with lists, then row 10
+def test_the_ids_of_rows_break_ties_as_text(write: Write) -> None:
+    path = write("".join(f"{row == 9:d} qid:1\n" for row in range(12)), "train.letor")
+    assert compute(predictions=[0.5] * 12, references=path, ties="docid") == {"nDCG": 1.0}  # "9" ranks above "11"
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.data())
+def test_rows_rank_as_their_ids_in_mappings(data: st.DataObject) -> None:
+    labels = data.draw(st.lists(st.integers(0, 3), min_size=1, max_size=130))
+    scores = [data.draw(st.integers(0, 3)) / 2 for _ in labels]
+    queries = [data.draw(st.integers(0, 2)) for _ in labels]
+    run: dict[str, dict[str, float]] = {}
+    qrels: dict[str, dict[str, int]] = {}
+    for row, (query, score, label) in enumerate(zip(queries, scores, labels, strict=True)):
+        run.setdefault(f"{query}", {})[f"{row}"] = score
+        qrels.setdefault(f"{query}", {})[f"{row}"] = label
+    text = "".join(f"{label} qid:{query}\n" for query, label in zip(queries, labels, strict=True))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "train.letor")
+        path.write_text(text)
+        for how in (HOW, {"ties": "docid", "k": 3}, {"convention": "mteb", "use_aggregator": False}):
+            found = compute(predictions=scores, references=path, **how)
+            assert found == compute(predictions=run, references=qrels, **how)
 
 
 def test_rows_of_many_chunks_are_counted_together(write: Write) -> None:
