@@ -2638,20 +2638,30 @@ def _has_index(values: Any) -> bool:
     return library_of(values) == "pandas" and hasattr(getattr(values, "index", None), "equals")
 
 
-def has_labels(values: Any) -> bool:
-    """Return whether the rows of a value have an index that does not merely count them, as in pandas."""
-    return _has_index(values) and type(values.index).__name__ != "RangeIndex"
+def values_by_query(argument: str, values: Any, sides: Iterable[Any]) -> Any:
+    """Return a pandas column with a value for each query by the ids in its index; other values unchanged.
 
+    An index that only counts the rows has no ids, nor has the index of a side, whose rows are the queries too: their
+    values are in the order of the queries.
 
-def check_order(argument: str, values: Any, queries: Any, hint: str) -> None:
-    """Raise an error for a pandas column with a value for each query, whose index has the queries in another order."""
-    if queries is None or not has_labels(values):
-        return
-    ids = queries.to_pylist() if isinstance(queries, ARROW) else queries
-    labels, ids = list(map(str, values.index)), list(map(str, ids))
-    if labels != ids and 2 * len(set(labels) & set(ids)) > len(labels):
-        problem = "its index has other queries, or in another order, and values are matched by position, not by index"
-        raise InputError(f"{problem}; {hint}", argument)
+    >>> values_by_query("by", ["en", "de"], [])
+    ['en', 'de']
+
+    Raises:
+        ValueError: an id is in the index twice.
+    """
+    if not _has_index(values):
+        return values
+    ids = values.index.tolist()
+    if ids == list(range(len(ids))):
+        return values
+    if any(_has_index(side) and values.index.equals(side.index) for side in sides):
+        return values
+    if not values.index.is_unique:
+        again = ids[int(values.index.duplicated().argmax())]
+        raise InputError(f"its index has {shown(again)} twice; give one value for each query", argument)
+    column = plain(argument, values)
+    return dict(zip(ids, column.to_pylist() if isinstance(column, ARROW) else column.tolist(), strict=True))
 
 
 def plain(argument: str, values: Any) -> Any:
@@ -3781,14 +3791,11 @@ def best_rows(columns: Columns, present: Mask | None, keep: str, ascending: bool
 
     `keep` tells which of equal scores is the best, the "first" or the "last".
     """
-    first, again = same_rows(columns)
-    if not len(first):
+    before = first_rows(columns)
+    is_again = before != np.arange(len(before))
+    if not is_again.any():
         return None
-    before = np.arange(len(columns.query))
-    before[again] = first
-    while (before[before] != before).any():
-        before = before[before]  # in the end, the first row of the document
-    rows = np.union1d(first, again)
+    rows = np.union1d(before[is_again], np.flatnonzero(is_again))
     lowest_first = columns.value[rows] if ascending else negated(columns.value[rows])
     unlike = np.isnan(lowest_first)
     lack = np.zeros(len(rows), bool) if present is None else ~present[rows]
@@ -3798,6 +3805,16 @@ def best_rows(columns: Columns, present: Mask | None, keep: str, ascending: bool
     kept = np.ones(len(columns.query), bool)
     kept[rows[order[~is_best]]] = False
     return kept
+
+
+def first_rows(*sides: Columns) -> RowNumbers:
+    """Return for each row the first row with the same query and document, numbered over all inputs."""
+    first, again = same_rows(*sides)
+    row = np.arange(sum(len(side.query) for side in sides))
+    row[again] = first
+    while (row[row] != row).any():  # each row leads to the one before it, and so to the first
+        row = row[row]
+    return row
 
 
 def same_rows(*sides: Columns) -> tuple[RowNumbers, RowNumbers]:
@@ -4207,12 +4224,11 @@ def are_excluded(rows: Columns, exclude: Any) -> Mask:
 
 
 def _are_among(side: Columns, excluded: Columns) -> Mask:
-    """Return which rows have the same query and document as a row to exclude."""
-    found = np.zeros(len(side.query), bool)
+    """Return which rows have the same query and document as a row to exclude; a document may have several rows."""
     query = index_among(excluded.query_ids, side.query_ids)[excluded.query]
-    first, second = same_rows(side, excluded._replace(query=query).only(query >= 0))
-    found[first[(first < len(found)) & (second >= len(found))]] = True
-    return found
+    excluded = excluded._replace(query=query).only(query >= 0)
+    count = len(excluded.query)
+    return first_rows(excluded, side)[count:] < count
 
 
 def _inputs_exclusion_columns(exclude: Any, run: Columns, judged: Columns) -> Columns:
@@ -6674,7 +6690,7 @@ def _join_columns(
     missed = np.ones(len(qrels.query), bool)
     missed[second] = False
     order, until = grouped(run.query, len(qrels.query_ids))
-    if by_docid and not run.are_rows:  # rows without ids of documents keep their order
+    if by_docid:
         order = _sort_ties(order, run.query, in_dtype(run.value, score_dtype), run.ordinals)
     # for each query, the documents of the run come first, then those that are missing from it
     lacked = np.flatnonzero(missed)
@@ -9773,10 +9789,9 @@ NOTHING_TO_SCORE = "predictions and references hold no queries; there is nothing
 def measure_inputs(inputs: Inputs, options: Options, first_query: int = 0, names: list[Any] | None = None) -> Values:
     """Return the values of all queries under the name of each result; errors count queries from `first_query` on.
 
-    The ids of the queries are added to `names` if the weights may be in another order.
+    The ids of the queries are added to `names` if the weights are by these ids.
     """
-    have_ids = isinstance(inputs.sample_weight, Mapping) or has_labels(inputs.sample_weight)
-    names = names if have_ids else None
+    names = names if isinstance(inputs.sample_weight, Mapping) else None
     if (measured := measure_on_device(inputs, options, names=names)) is not None:
         return measured
     parts: list[list[NDArray[np.float64]]] = []
@@ -12205,7 +12220,6 @@ class Slices(NamedTuple):
 
 def slices_of(by: Any, query_ids: NDArray[Any] | None, queries: int) -> Slices:
     """Return the slices of queries, from a value for each, by position or by its id."""
-    check_order("by", by, query_ids, "give by.to_dict()")
     if isinstance(by, Mapping):
         by = in_order_of_ids("by", by, query_ids, "a value, None for no slice")
     slices = by if isinstance(by, Slices) else read_slices(by)
@@ -12252,7 +12266,7 @@ def slice_name(value: Value) -> str:
 def in_order_of_ids(argument: str, by_id: Mapping[Any, Any], query_ids: Any, what: str) -> list[Any]:
     """Return the values of a mapping by query id, in the order of the queries."""
     if query_ids is None:
-        problem = "is a mapping, but the queries have no ids; give a sequence in the order of the queries"
+        problem = "has an id for each value, but the queries have none; give a sequence in the order of the queries"
         raise InputError(f"{mark(argument)} {problem}")
     check_ids(argument, by_id, nested=False)
     ids = query_ids.to_pylist() if isinstance(query_ids, ARROW) else list(query_ids)
@@ -12297,7 +12311,8 @@ def from_frame(data: Any, inputs: Inputs) -> Inputs:
             "fields are for rankings given as arguments; with data, name its columns by predictions=, "
             "references=, query_ids= and document_ids="
         )
-    nothing_named = data is None and inputs.exclude is None and inputs.by is None
+    others = inputs.exclude, inputs.sample_weight, inputs.by
+    nothing_named = data is None and all(value is None for value in others)
     return inputs if nothing_named else Inputs(**columns_of(data, inputs._asdict()))
 
 
@@ -12320,6 +12335,9 @@ def columns_of(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
                 columns[name] = of_queries(*settled({"query_ids": query_ids, name: columns[name]}).values())
     if data is None and is_path(columns["by"]):
         columns["by"] = _slices_named(columns["by"], arguments)
+    sides = [columns[name] for name in columns if name not in _BY_QUERY]
+    for name in _BY_QUERY:
+        columns[name] = values_by_query(name, columns[name], sides)
     return {**columns, "exclude": _excluded_pairs(data, arguments["exclude"], arguments)}
 
 
@@ -12432,7 +12450,6 @@ def weights(sample_weight: Any, queries: int, query_ids: Any = None) -> NDArray[
     """
     if sample_weight is None:
         return None
-    check_order("sample_weight", sample_weight, query_ids, "give sample_weight.to_dict()")
     if isinstance(sample_weight, Mapping):
         sample_weight = in_order_of_ids("sample_weight", sample_weight, query_ids, "a weight")
     given = plain_in_order("sample_weight", sample_weight)
@@ -16466,7 +16483,8 @@ def ndcg(y_true: Any, y_score: Any, *, groups: Any = None, sample_weight: Any = 
         problem = f"the model gives scores of shape {predicted.shape} for labels of shape {labels.shape}"
         hint = "one score for each label is needed: by a ranker, a regressor or a classifier of two classes"
         raise ValueError(f"predictions: {problem}; {hint}")
-    inputs = Inputs(predicted, labels, sample_weight=sample_weight)
+    in_order = None if sample_weight is None else np.asanyarray(sample_weight)  # its index is that of the labels
+    inputs = Inputs(predicted, labels, sample_weight=in_order)
     if groups is not None:
         groups = groups if hasattr(groups, "dtype") else np.array(groups, object)  # ids keep their types
         frame = {"y_score": predicted, "y_true": labels, "groups": groups, "sample_weight": sample_weight}

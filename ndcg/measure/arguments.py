@@ -206,8 +206,8 @@ ARGUMENTS = {
         "document that was not judged: it has a rank, with gain 0, and does not count in the ideal."
     ),
     "sample_weight": (
-        "the weight of each query in the mean, not negative, in the order of the references, or by query: `{query: weight}` "
-        "or a pandas Series with the ids of queries in its index; by default all queries count the same."
+        "the weight of each query in the mean, not negative, in the order of the references, or by query: "
+        "`{query: weight}` or a pandas Series with the ids of queries in its index; by default all queries count the same."
     ),
     "query_ids": "the query of each document, for flat predictions and references.",
     "document_ids": (
