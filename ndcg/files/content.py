@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from ..inputs.columns import as_number
 from ..inputs.fields import Names, plain_name
 from ..inputs.ids import SURROGATE
 from ..measure.labels import Labels, to_label
@@ -283,11 +284,13 @@ def faulty_rows(table: pa.Table) -> NDArray[np.bool_]:
     return faults
 
 
-def numerals(cells: pa.Array, labels: Labels) -> pa.Array:
-    """Return text with the number of each label in place of it."""
+def numerals(cells: pa.Array, labels: Labels | None) -> pa.Array:
+    """Return text with the number of each label in place of it, and numbers as Python writes them."""
     packed = (cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells).dictionary_encode()
-    numbers = [each if each is None else str(each) for each in labels.numbers(packed.dictionary.to_pylist())]
-    return pa.array(numbers, pa.string()).take(packed.indices)
+    texts = packed.dictionary.to_pylist()
+    numbers = map(as_number, texts) if labels is None else labels.numbers(texts)
+    written = [None if number is None else str(number) for number in numbers]
+    return pa.array(written, pa.string()).take(packed.indices)
 
 
 def fault_of(value: Any, kind: str, labels: Labels | None, seen: Iterable[Any]) -> str:

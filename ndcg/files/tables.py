@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from decimal import Decimal
 from functools import partial
 from itertools import chain
 from types import NoneType
@@ -15,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..inputs.columns import as_number, value_type, whole_or_float, without_decimals
 from ..inputs.fields import Names, UnknownColumnError, spelled
 from ..inputs.hit_reader import HitReader, own_list
 from ..inputs.hits import Unnamed, answers_in, hits_of, query_of, unnamed
@@ -126,7 +128,7 @@ class _JsonReader:
                 if name not in value:
                     raise ValueError(f"has no {name!r}, which the first record has")
             query, document, *number = map(value.get, self.columns)
-            yield query, [document], number or [1.0], False
+            yield query, [document], list(map(as_number, number)) or [1.0], False
             return
         names, is_query = self.names, self.names.kind != "exclude"
         is_named = isinstance(value, dict) and query_of(value, names) is not None
@@ -282,6 +284,8 @@ def _numbers(values: list[Any]) -> pa.DoubleArray:
 
 def _float(value: Any) -> float:
     """Return a number as a float; nan for other values and for an integer that float64 would round."""
+    if isinstance(value, Decimal):
+        value = whole_or_float(value)
     is_number = isinstance(value, (int, float)) and -(2**1023) < value < 2**1023 and value == float(value)
     return float(value) if is_number else math.nan
 
@@ -334,7 +338,7 @@ def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]
         if bounded:
             uncompressed += sum(map(_unpacked, cells))
             limits.check("uncompressed", uncompressed)
-        ids = (column.cast(_value_type(column.type)).cast(pa.string()) for column in cells[:2])
+        ids = (column.cast(value_type(column.type)).cast(pa.string()) for column in cells[:2])
         table = id_table(*ids, *(_number_column(each, request.names.labels) for each in cells[2:]))
         seen = chain.from_iterable(each.to_pylist() for each in cells[2:])
         yield _checked(FilePart(table, len(table)), partial(_cells_of, cells), request.names, seen)
@@ -362,20 +366,16 @@ def _chosen_fields(schema: pa.Schema, request: ReadRequest, cells: Cells) -> lis
     if request.limits.uncompressed is None and pa.types.is_nested(fields[1].type):
         return None
     for field in fields[:2]:
-        kind = _value_type(field.type)
+        kind = value_type(field.type)
         if id_kind(kind) not in FILE_IDS and not pa.types.is_null(kind):
             problem = f"holds {kind}; ids are text or integers, so convert it"
             raise ValueError(f"the column {field.name!r} {problem}")
     for field in fields[2:]:
-        if id_kind(_value_type(field.type)) == "text" and request.names.kind == "qrels":
-            continue  # labels
+        if id_kind(value_type(field.type)) == "text":
+            continue  # numbers, or labels
         if not any(test(field.type) for test in NUMBER_TYPES):
             raise ValueError(f"the column {field.name!r} holds {field.type}; it must hold numbers, so convert it")
     return [field.name for field in fields]
-
-
-def _value_type(kind: pa.DataType) -> pa.DataType:
-    return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
 def _check_packed(metadata: Any, chosen: Sequence[str], limits: Limits) -> None:
@@ -403,12 +403,14 @@ def _cells_of(cells: list[pa.Array], row: int) -> list[Any]:
 
 def _number_column(column: pa.Array, labels: Labels | None) -> pa.DoubleArray:
     """Return a column of numbers or labels, null for other values and for integers that float64 would round."""
-    if labels is not None and id_kind(_value_type(column.type)) == "text":
+    if id_kind(value_type(column.type)) == "text":
         column = numerals(column.cast(pa.string()), labels)
     try:
+        if pa.types.is_decimal(value_type(column.type)):
+            column = without_decimals(column)
         return column.cast(pa.float64())
     except pa.ArrowInvalid:
-        return _numbers(column.to_pylist())
+        return _numbers(list(map(as_number, column.to_pylist())))
 
 
 def _checked(part: FilePart, cells: Callable[[int], Sequence[Any]], names: Names, seen: Iterable[Any]) -> FilePart:

@@ -7,6 +7,7 @@ row is a document, a flat column. Arrays, tensors and Arrow columns are used wit
 import math
 from collections.abc import Callable, Iterable, Sequence, Set
 from contextlib import suppress
+from decimal import Decimal
 from itertools import chain, islice
 from numbers import Integral, Real
 from operator import attrgetter
@@ -18,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ..measure.labels import Labels, to_label
+from ..measure.labels import Labels, number_of_text, to_label
 from ..measure.messages import InputError, mark, raise_unless_of_values, shown
 from ..measure.ties import Mask
 from .ids import id_kind
@@ -102,9 +103,11 @@ def read_flat_column(
     if isinstance(values, np.ndarray) and values.ndim == 2 and values.shape[1] == 1:  # from a head with one logit
         values = values.reshape(-1)
     if isinstance(values, pa.Array) and not pa.types.is_nested(values.type):
-        return _from_arrow(
-            argument, pa.LargeListArray.from_arrays([0, len(values)], values), ignore_index, labels, place
-        )
+        if id_kind(value_type(values.type)) == "text":
+            values = values.to_pylist()
+        else:
+            query = pa.LargeListArray.from_arrays([0, len(values)], values)
+            return _from_arrow(argument, query, ignore_index, labels, place)
     if isinstance(values, np.ndarray) and values.ndim == 1:
         if values.dtype.kind not in TEXTS_AND_OBJECTS:
             return _from_arrays(argument, [values], ignore_index)
@@ -113,7 +116,8 @@ def read_flat_column(
     if isinstance(values, (list, tuple)):
         if values and (isinstance(values[0], (list, tuple)) or getattr(values[0], "ndim", None)):
             raise InputError(f"{flat}; got lists in a list")
-        return read_numbers(argument, [values], offsets_of([len(values)]), place, ignore_index, labels)
+        offsets = offsets_of([len(values)])
+        return read_numbers(argument, [values], offsets, place, ignore_index, labels, in_column=True)
     form = f"shape {values.shape}" if isinstance(values, np.ndarray) else getattr(values, "type", type(values).__name__)
     hint = logits_hint(argument, values)
     raise InputError(f"{flat}; got {form}{hint}")
@@ -237,13 +241,16 @@ def _from_arrow(
     values = lists.values[offsets[0] : offsets[-1]]
     if pa.types.is_null(values.type):  # all values are missing
         values = values.cast(pa.float64())
+    kind = value_type(values.type)
+    if pa.types.is_decimal(kind):
+        with suppress(pa.ArrowInvalid):  # reading one by one raises the error
+            values = without_decimals(values)
     if not _is_numeric(values.type):
-        own = values.type.value_type if pa.types.is_dictionary(values.type) else values.type
-        if id_kind(own) == "text" and argument.startswith("references"):
+        if id_kind(kind) == "text" or pa.types.is_decimal(kind):
             offsets -= offsets[0]
             return read_numbers(argument, [values.to_pylist()], offsets, place or numbered, ignore_index, labels)
-        kind = "text" if id_kind(values.type) == "text" else shown(str(values.type))[1:-1]
-        raise InputError(f"{mark(argument)} must hold numbers; got {kind}; convert them to float64")
+        given = shown(str(values.type))[1:-1]
+        raise InputError(f"{mark(argument)} must hold numbers; got {given}; convert them to float64")
     present = None
     if values.null_count:
         present = values.is_valid().to_numpy(zero_copy_only=False)
@@ -252,8 +259,31 @@ def _from_arrow(
     return Column(array, offsets - offsets[0], present, is_padding(array, ignore_index))
 
 
+def without_decimals(values: "pa.Array | pa.ChunkedArray") -> "pa.Array | pa.ChunkedArray":
+    """Return a column of decimals as integers if all are whole, as DuckDB's HUGEINT, else as the nearest floats.
+
+    >>> without_decimals(pa.array([Decimal("0.1"), None])).to_pylist()
+    [0.1, None]
+
+    Raises:
+        pa.ArrowInvalid: it has integers beyond 2**53 among others that are not whole, or beyond 64 bits.
+    """
+    for kind in (pa.int64(), pa.uint64()):
+        with suppress(pa.ArrowInvalid):
+            return values.cast(kind)
+    floats = values.cast(pa.string()).cast(pa.float64())  # the nearest, which a direct cast may miss
+    if beyond_2_53(pc.drop_null(floats).to_numpy(zero_copy_only=False)).any():
+        raise pa.ArrowInvalid("float64 would round integers")
+    return floats
+
+
 NOT_NESTED = f"for a single query, wrap it in a list, for a row per document give {mark('query_ids')}"
 OTHER_LISTS = (pa.types.is_fixed_size_list, pa.types.is_list_view, pa.types.is_large_list_view)
+
+
+def value_type(kind: pa.DataType) -> pa.DataType:
+    """Return the type of the values of a column, also if it is a dictionary."""
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
 def _is_numeric(kind: pa.DataType) -> bool:
@@ -310,11 +340,13 @@ def read_numbers(
     ignore_index: float | None = None,
     labels: Labels | None = None,
     kinds: Set[type] | None = None,
+    in_column: bool = False,
 ) -> Column:
     """Read numbers and None of several queries, one after the other, in lists or tuples of any lengths.
 
-    Text is one of the labels. The types of all numbers are `kinds`, if they are known. It is an error if a value would
-    be rounded.
+    Text is one of the labels. Without labels, text of a number is this number in the column of a table, but not in a
+    list or a mapping, where it may be an id. The types of all numbers are `kinds`, if they are known. It is an error if
+    a value would be rounded.
     """
     if offsets[-1] >= MANY and (column := _plain_numbers(rows, offsets, ignore_index, kinds)) is not None:
         return column
@@ -326,7 +358,7 @@ def read_numbers(
         array = np.empty(0, object)
     present = None
     if not _holds_all(array):
-        array, present = _one_by_one(argument, values, offsets, place, labels)
+        array, present = _one_by_one(argument, values, offsets, place, labels, in_column)
     padding = None if ignore_index is None else _padding_in_list(values, array, ignore_index)
     return Column(array, offsets, present, padding)
 
@@ -372,7 +404,12 @@ def _holds_all(array: NDArray[Any]) -> bool:
 
 
 def _one_by_one(
-    argument: str, given: list[Any], offsets: NDArray[np.int64], place: Place, labels: Labels | None
+    argument: str,
+    given: list[Any],
+    offsets: NDArray[np.int64],
+    place: Place,
+    labels: Labels | None,
+    in_column: bool,
 ) -> tuple[NDArray[Any], Mask | None]:
     """Return numbers as an array, and a mask of those that are not None; reject other values and rounding."""
 
@@ -382,8 +419,11 @@ def _one_by_one(
 
     foreign = {kind for kind in set(map(type, given)) if not _is_number(kind) and kind is not type(None)}
     values = [number(value) if type(value) in foreign else value for value in given] if foreign else given
-    if labels is not None and any(issubclass(kind, str) for kind in foreign):
-        values = labels.numbers(values)
+    if any(issubclass(kind, str) for kind in foreign):
+        if labels is not None:
+            values = labels.numbers(values)
+        elif in_column:
+            values = list(map(as_number, values))
     present = np.array([value is not None for value in values], bool)
     mask = None if present.all() else present
     values = [0 if value is None else value for value in values]
@@ -422,11 +462,13 @@ def _is_number(kind: type) -> bool:
 
 
 def number(value: Any) -> Any:
-    """Convert a number of another library, such as a 0-d tensor, to Python's, and a masked one to None.
+    """Convert a Decimal, or a number of another library such as a 0-d tensor, to Python's, and a masked one to None.
 
-    >>> number(np.ma.masked), number(np.array(0.5)), number("0.5")
-    (None, 0.5, '0.5')
+    >>> number(np.ma.masked), number(np.array(0.5)), number(Decimal("0.5")), number("0.5")
+    (None, 0.5, 0.5, '0.5')
     """
+    if isinstance(value, Decimal):
+        return whole_or_float(value)
     try:
         array = converted(value)
         if isinstance(array, np.ndarray) and array.ndim == 0:
@@ -434,6 +476,26 @@ def number(value: Any) -> Any:
     except BaseException as error:  # noqa: BLE001 - whatever its library raises, it is not a number
         raise_unless_of_values(error)
     return value
+
+
+def whole_or_float(value: Decimal) -> float:
+    """Return a decimal as an integer if it is whole, so that no digit is lost, else as the nearest float."""
+    if value.is_nan():
+        return math.nan
+    is_whole = value.is_finite() and value == value.to_integral_value()
+    return int(value) if is_whole else float(value)
+
+
+def as_number(value: Any) -> Any:
+    """Return text that is a number as this number; other values unchanged.
+
+    >>> as_number("0.5"), as_number("high"), as_number(2)
+    (0.5, 'high', 2)
+    """
+    if not isinstance(value, str):
+        return value
+    found = number_of_text(value)
+    return value if found is None else found
 
 
 def in_dtype(scores: NDArray[Any], score_dtype: str) -> NDArray[Any]:
@@ -504,14 +566,14 @@ def _padding_in_list(values: list[Any], array: NDArray[Any], ignore_index: float
     if set(map(type, values)) <= {bool, int, float, NoneType}:
         return is_padding(array, ignore_index)
 
-    def is_reference(value: Any) -> bool:
-        if isinstance(value, str):  # a label
-            return False
+    def is_reference(value: Any, number: Any) -> bool:
+        if isinstance(value, str):  # a label, or text of a number
+            return bool(number == ignore_index)
         if value is None or (_is_number(type(value)) and not isinstance(value, np.generic)):
             return bool(value == ignore_index)
         return bool(is_padding(np.asanyarray(converted(value)), ignore_index))
 
-    return np.array(list(map(is_reference, values)), bool)
+    return np.array(list(map(is_reference, values, array.tolist())), bool)
 
 
 def _is_narrow(dtype: np.dtype[Any]) -> bool:

@@ -12,6 +12,7 @@ from numbers import Real
 from typing import Any
 
 from ..measure.messages import InputError, brief, mark, shown, within
+from .columns import as_number
 from .fields import (
     LONGEST_WORD,
     LOWEST_FIRST,
@@ -30,7 +31,6 @@ from .fields import (
 )
 from .hits import (
     Hits,
-    as_number,
     by_id,
     contradicts_order,
     hits_of,

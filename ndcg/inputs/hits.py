@@ -12,8 +12,8 @@ from itertools import pairwise, repeat
 from numbers import Real
 from typing import Any, NamedTuple
 
-from ..measure.labels import number_of_text
 from ..measure.messages import InputError, brief, mark, nearest, shown
+from .columns import as_number
 from .fields import (
     Names,
     could_be_value,
@@ -293,12 +293,6 @@ def contradicts_order(values: Sequence[Any], ascending: bool) -> bool:
         return False
     is_fraction = any(each % 1 for each in numbers)
     return is_fraction and any(after < before if ascending else after > before for before, after in pairwise(numbers))
-
-
-def as_number(value: Any) -> Any:
-    """Return a score; text of a number as a number, as some retrievers write it."""
-    number = number_of_text(value) if isinstance(value, str) else None
-    return value if number is None else number
 
 
 def list_in(row: Any, names: Names) -> Any:

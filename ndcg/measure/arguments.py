@@ -207,7 +207,8 @@ ARGUMENTS = {
     ),
     "sample_weight": (
         "the weight of each query in the mean, not negative, in the order of the references, or by query: "
-        "`{query: weight}` or a pandas Series with the ids of queries in its index; by default all queries count the same."
+        "`{query: weight}` or a pandas Series with the ids of queries in its index; by default all queries count the "
+        "same."
     ),
     "query_ids": "the query of each document, for flat predictions and references.",
     "document_ids": (

@@ -17,6 +17,7 @@ from .messages import mark, nearest, shown
 
 MOST_SHOWN = 6  # labels in a message
 OF_TEXT = -(2.0**52)  # the numbers of text are at most this, and whole numbers that float64 tells apart
+WHOLE = re.compile(r"\s*[+-]?[0-9]+\s*")  # read as an integer, which float64 might round
 FLAGS = {"true": 1.0, "false": 0.0}
 
 
@@ -96,17 +97,19 @@ def label_of(value: Any) -> str | float:
         return float(value)
     text = str(value).strip()
     number = FLAGS.get(text.lower(), number_of_text(text))
-    return text if number is None or not math.isfinite(number) else number
+    return text if number is None or not math.isfinite(number) else float(number)
 
 
 def number_of_text(text: str) -> float | None:
     """Return the number that text is; None for other text, such as "1_0", which only Python takes for a number.
 
-    >>> number_of_text("1e3"), number_of_text("1_0"), number_of_text("high")
-    (1000.0, None, None)
+    >>> number_of_text("1e3"), number_of_text("20"), number_of_text("1_0"), number_of_text("high")
+    (1000.0, 20, None, None)
     """
+    if not text.isascii() or "_" in text:
+        return None
     try:
-        return float(text) if text.isascii() and "_" not in text else None
+        return int(text) if WHOLE.fullmatch(text) else float(text)
     except ValueError:
         return None
 

@@ -107,7 +107,7 @@ FAULTY_FILES: list[tuple[str, str | bytes, str]] = [
     ("parquet", parquet_of([ROW, {**ROW, "score": math.nan}]), "row 1 (from 0): the score nan of document 'd' of"),
     ("parquet", parquet_of([ROW, ROW]), "row 1 (from 0): document 'd' of query 'q' is in row 0 (from 0) already"),
     ("parquet", parquet_of([{**ROW, "query-id": 1.5}]), "the column 'query-id' holds double; ids are text or integers"),
-    ("parquet", parquet_of([{**ROW, "score": "1"}]), "the column 'score' holds string; it must hold numbers, so"),
+    ("parquet", parquet_of([{**ROW, "score": "high"}]), "row 0 (from 0): the score 'high' of document 'd' of query"),
     ("parquet", parquet_of([{"q": "q", "score": 1.0}]), f"{NO_COLUMNS}; the file has 'q', 'score'"),
     ("parquet", as_parquet(TABLE[:0]), NO_SCORES),
 ]  # fmt: skip

@@ -204,8 +204,8 @@ FAULTS: list[Fault] = [
     (good(score=[0.9, math.inf, 0.5]), {}, INFINITE),
 ]
 OTHER_FAULTS: list[Fault] = [
-    (pa.table(good(score=["0.9", "0.1", "0.5"])), {}, "predictions must hold numbers; got text; convert them"),
-    (good(score=["0.9", 0.1, 0.5]), {}, "predictions: query 'a', row 0: '0.9' is not a number; give a number or None"),
+    (pa.table(good(score=["1_0", "0.1", "0.5"])), {}, "predictions: query 'a', row 0: '1_0' is not a number; give"),
+    (good(score=["0,9", 0.1, 0.5]), {}, "predictions: query 'a', row 0: '0,9' is not a number; give a number or None"),
     (pd.DataFrame(good(user=["a", 1, "b"])), {}, f"query_ids {TWO_TYPES}"),
     (good(item=["a", 1, "y"]), ITEMS, f"document_ids {TWO_TYPES}"),
     (pa.table(good(user=[1.5, 2.5, 1.5])), {}, "query_ids must be integers or strings, one per row; got double"),
@@ -220,7 +220,7 @@ OTHER_FAULTS: list[Fault] = [
     (good(), {"sample_weight": "w"}, f"sample_weight: {LACKS.format('w')}"),
     (good(weight=[1.0, 2.0, 2.0]), WEIGHTS, TWO_WEIGHTS),
     (good(weight=[1.0, None, 2.0]), WEIGHTS, "sample_weight: row 1 is missing; give every row the weight of its query"),
-    (pa.table(good(weight=["1", "1", "2"])), WEIGHTS, "sample_weight must hold numbers; got text; convert them"),
+    (pa.table(good(weight=["1", "1", "high"])), WEIGHTS, "sample_weight: row 2: 'high' is not a number; give"),
     (good(weight=[1.0]), WEIGHTS, "sample_weight has 1 rows and query_ids 3; give both for every row"),
 ]  # fmt: skip
 

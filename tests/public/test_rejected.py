@@ -83,8 +83,6 @@ NOT_NUMBERS: dict[str, Callable[[], Any]] = {
     "pandas text": lambda: pd.Series([0.5, "x"]),
     "pandas periods": lambda: pd.Series(pd.period_range("2026", periods=2, freq="D")),
     "Polars Int128": lambda: pl.Series([1, 2], dtype=pl.Int128),
-    "decimals": lambda: [Decimal("0.5"), Decimal(1)],
-    "Arrow decimals": lambda: pa.array([Decimal("0.5"), Decimal("1.0")]),
     "dates": lambda: np.array(["2026-01-01", "2026-01-02"], "M8[D]"),
     "unreadable numbers": lambda: [Unreadable(), Unreadable()],
     "an unreadable array": Unreadable,
