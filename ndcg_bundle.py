@@ -579,8 +579,9 @@ ARGUMENTS = {
         "document that was not judged: it has a rank, with gain 0, and does not count in the ideal."
     ),
     "sample_weight": (
-        "the weight of each query in the mean, not negative, in the order of the references or as `{query: weight}`; "
-        "by default all queries count the same."
+        "the weight of each query in the mean, not negative, in the order of the references, or by query: "
+        "`{query: weight}` or a pandas Series with the ids of queries in its index; by default all queries count the "
+        "same."
     ),
     "query_ids": "the query of each document, for flat predictions and references.",
     "document_ids": (
@@ -603,8 +604,8 @@ ARGUMENTS = {
     ),
     "by": (
         "the slice of each query (text, an integer or a boolean; None for none), such as its language: queries with "
-        "the same value are also scored as a slice. In the order of the queries, or `{query: value}`; with `data`, the "
-        "name of its column, or of several, whose values are joined."
+        "the same value are also scored as a slice. In the order of the queries, or by query, as `sample_weight`; with "
+        "`data`, the name of its column, or of several, whose values are joined."
     ),
 }
 
@@ -869,6 +870,7 @@ def raise_unless_of_values(error: BaseException) -> None:
 
 MOST_SHOWN = 6  # labels in a message
 OF_TEXT = -(2.0**52)  # the numbers of text are at most this, and whole numbers that float64 tells apart
+WHOLE = re.compile(r"\s*[+-]?[0-9]+\s*")  # read as an integer, which float64 might round
 FLAGS = {"true": 1.0, "false": 0.0}
 
 
@@ -948,17 +950,19 @@ def label_of(value: Any) -> str | float:
         return float(value)
     text = str(value).strip()
     number = FLAGS.get(text.lower(), number_of_text(text))
-    return text if number is None or not math.isfinite(number) else number
+    return text if number is None or not math.isfinite(number) else float(number)
 
 
 def number_of_text(text: str) -> float | None:
     """Return the number that text is; None for other text, such as "1_0", which only Python takes for a number.
 
-    >>> number_of_text("1e3"), number_of_text("1_0"), number_of_text("high")
-    (1000.0, None, None)
+    >>> number_of_text("1e3"), number_of_text("20"), number_of_text("1_0"), number_of_text("high")
+    (1000.0, 20, None, None)
     """
+    if not text.isascii() or "_" in text:
+        return None
     try:
-        return float(text) if text.isascii() and "_" not in text else None
+        return int(text) if WHOLE.fullmatch(text) else float(text)
     except ValueError:
         return None
 
@@ -3301,9 +3305,11 @@ def read_flat_column(
     if isinstance(values, np.ndarray) and values.ndim == 2 and values.shape[1] == 1:  # from a head with one logit
         values = values.reshape(-1)
     if isinstance(values, pa.Array) and not pa.types.is_nested(values.type):
-        return _from_arrow(
-            argument, pa.LargeListArray.from_arrays([0, len(values)], values), ignore_index, labels, place
-        )
+        if id_kind(value_type(values.type)) == "text":
+            values = values.to_pylist()
+        else:
+            query = pa.LargeListArray.from_arrays([0, len(values)], values)
+            return _from_arrow(argument, query, ignore_index, labels, place)
     if isinstance(values, np.ndarray) and values.ndim == 1:
         if values.dtype.kind not in TEXTS_AND_OBJECTS:
             return _from_arrays(argument, [values], ignore_index)
@@ -3312,7 +3318,8 @@ def read_flat_column(
     if isinstance(values, (list, tuple)):
         if values and (isinstance(values[0], (list, tuple)) or getattr(values[0], "ndim", None)):
             raise InputError(f"{flat}; got lists in a list")
-        return read_numbers(argument, [values], offsets_of([len(values)]), place, ignore_index, labels)
+        offsets = offsets_of([len(values)])
+        return read_numbers(argument, [values], offsets, place, ignore_index, labels, in_column=True)
     form = f"shape {values.shape}" if isinstance(values, np.ndarray) else getattr(values, "type", type(values).__name__)
     hint = logits_hint(argument, values)
     raise InputError(f"{flat}; got {form}{hint}")
@@ -3436,13 +3443,16 @@ def _from_arrow(
     values = lists.values[offsets[0] : offsets[-1]]
     if pa.types.is_null(values.type):  # all values are missing
         values = values.cast(pa.float64())
+    kind = value_type(values.type)
+    if pa.types.is_decimal(kind):
+        with suppress(pa.ArrowInvalid):  # reading one by one raises the error
+            values = without_decimals(values)
     if not _is_numeric(values.type):
-        own = values.type.value_type if pa.types.is_dictionary(values.type) else values.type
-        if id_kind(own) == "text" and argument.startswith("references"):
+        if id_kind(kind) == "text" or pa.types.is_decimal(kind):
             offsets -= offsets[0]
             return read_numbers(argument, [values.to_pylist()], offsets, place or numbered, ignore_index, labels)
-        kind = "text" if id_kind(values.type) == "text" else shown(str(values.type))[1:-1]
-        raise InputError(f"{mark(argument)} must hold numbers; got {kind}; convert them to float64")
+        given = shown(str(values.type))[1:-1]
+        raise InputError(f"{mark(argument)} must hold numbers; got {given}; convert them to float64")
     present = None
     if values.null_count:
         present = values.is_valid().to_numpy(zero_copy_only=False)
@@ -3451,8 +3461,31 @@ def _from_arrow(
     return Column(array, offsets - offsets[0], present, is_padding(array, ignore_index))
 
 
+def without_decimals(values: "pa.Array | pa.ChunkedArray") -> "pa.Array | pa.ChunkedArray":
+    """Return a column of decimals as integers if all are whole, as DuckDB's HUGEINT, else as the nearest floats.
+
+    >>> without_decimals(pa.array([Decimal("0.1"), None])).to_pylist()
+    [0.1, None]
+
+    Raises:
+        pa.ArrowInvalid: it has integers beyond 2**53 among others that are not whole, or beyond 64 bits.
+    """
+    for kind in (pa.int64(), pa.uint64()):
+        with suppress(pa.ArrowInvalid):
+            return values.cast(kind)
+    floats = values.cast(pa.string()).cast(pa.float64())  # the nearest, which a direct cast may miss
+    if beyond_2_53(pc.drop_null(floats).to_numpy(zero_copy_only=False)).any():
+        raise pa.ArrowInvalid("float64 would round integers")
+    return floats
+
+
 NOT_NESTED = f"for a single query, wrap it in a list, for a row per document give {mark('query_ids')}"
 OTHER_LISTS = (pa.types.is_fixed_size_list, pa.types.is_list_view, pa.types.is_large_list_view)
+
+
+def value_type(kind: pa.DataType) -> pa.DataType:
+    """Return the type of the values of a column, also if it is a dictionary."""
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
 def _is_numeric(kind: pa.DataType) -> bool:
@@ -3509,11 +3542,13 @@ def read_numbers(
     ignore_index: float | None = None,
     labels: Labels | None = None,
     kinds: Set[type] | None = None,
+    in_column: bool = False,
 ) -> Column:
     """Read numbers and None of several queries, one after the other, in lists or tuples of any lengths.
 
-    Text is one of the labels. The types of all numbers are `kinds`, if they are known. It is an error if a value would
-    be rounded.
+    Text is one of the labels. Without labels, text of a number is this number in the column of a table, but not in a
+    list or a mapping, where it may be an id. The types of all numbers are `kinds`, if they are known. It is an error if
+    a value would be rounded.
     """
     if offsets[-1] >= MANY and (column := _plain_numbers(rows, offsets, ignore_index, kinds)) is not None:
         return column
@@ -3525,7 +3560,7 @@ def read_numbers(
         array = np.empty(0, object)
     present = None
     if not _holds_all(array):
-        array, present = _inputs_columns_one_by_one(argument, values, offsets, place, labels)
+        array, present = _inputs_columns_one_by_one(argument, values, offsets, place, labels, in_column)
     padding = None if ignore_index is None else _padding_in_list(values, array, ignore_index)
     return Column(array, offsets, present, padding)
 
@@ -3571,7 +3606,12 @@ def _holds_all(array: NDArray[Any]) -> bool:
 
 
 def _inputs_columns_one_by_one(
-    argument: str, given: list[Any], offsets: NDArray[np.int64], place: Place, labels: Labels | None
+    argument: str,
+    given: list[Any],
+    offsets: NDArray[np.int64],
+    place: Place,
+    labels: Labels | None,
+    in_column: bool,
 ) -> tuple[NDArray[Any], Mask | None]:
     """Return numbers as an array, and a mask of those that are not None; reject other values and rounding."""
 
@@ -3581,8 +3621,11 @@ def _inputs_columns_one_by_one(
 
     foreign = {kind for kind in set(map(type, given)) if not _is_number(kind) and kind is not type(None)}
     values = [number(value) if type(value) in foreign else value for value in given] if foreign else given
-    if labels is not None and any(issubclass(kind, str) for kind in foreign):
-        values = labels.numbers(values)
+    if any(issubclass(kind, str) for kind in foreign):
+        if labels is not None:
+            values = labels.numbers(values)
+        elif in_column:
+            values = list(map(as_number, values))
     present = np.array([value is not None for value in values], bool)
     mask = None if present.all() else present
     values = [0 if value is None else value for value in values]
@@ -3621,11 +3664,13 @@ def _is_number(kind: type) -> bool:
 
 
 def number(value: Any) -> Any:
-    """Convert a number of another library, such as a 0-d tensor, to Python's, and a masked one to None.
+    """Convert a Decimal, or a number of another library such as a 0-d tensor, to Python's, and a masked one to None.
 
-    >>> number(np.ma.masked), number(np.array(0.5)), number("0.5")
-    (None, 0.5, '0.5')
+    >>> number(np.ma.masked), number(np.array(0.5)), number(Decimal("0.5")), number("0.5")
+    (None, 0.5, 0.5, '0.5')
     """
+    if isinstance(value, Decimal):
+        return whole_or_float(value)
     try:
         array = converted(value)
         if isinstance(array, np.ndarray) and array.ndim == 0:
@@ -3633,6 +3678,26 @@ def number(value: Any) -> Any:
     except BaseException as error:  # noqa: BLE001 - whatever its library raises, it is not a number
         raise_unless_of_values(error)
     return value
+
+
+def whole_or_float(value: Decimal) -> float:
+    """Return a decimal as an integer if it is whole, so that no digit is lost, else as the nearest float."""
+    if value.is_nan():
+        return math.nan
+    is_whole = value.is_finite() and value == value.to_integral_value()
+    return int(value) if is_whole else float(value)
+
+
+def as_number(value: Any) -> Any:
+    """Return text that is a number as this number; other values unchanged.
+
+    >>> as_number("0.5"), as_number("high"), as_number(2)
+    (0.5, 'high', 2)
+    """
+    if not isinstance(value, str):
+        return value
+    found = number_of_text(value)
+    return value if found is None else found
 
 
 def in_dtype(scores: NDArray[Any], score_dtype: str) -> NDArray[Any]:
@@ -3703,14 +3768,14 @@ def _padding_in_list(values: list[Any], array: NDArray[Any], ignore_index: float
     if set(map(type, values)) <= {bool, int, float, NoneType}:
         return is_padding(array, ignore_index)
 
-    def is_reference(value: Any) -> bool:
-        if isinstance(value, str):  # a label
-            return False
+    def is_reference(value: Any, number: Any) -> bool:
+        if isinstance(value, str):  # a label, or text of a number
+            return bool(number == ignore_index)
         if value is None or (_is_number(type(value)) and not isinstance(value, np.generic)):
             return bool(value == ignore_index)
         return bool(is_padding(np.asanyarray(converted(value)), ignore_index))
 
-    return np.array(list(map(is_reference, values)), bool)
+    return np.array(list(map(is_reference, values, array.tolist())), bool)
 
 
 def _is_narrow(dtype: np.dtype[Any]) -> bool:
@@ -5248,12 +5313,6 @@ def contradicts_order(values: Sequence[Any], ascending: bool) -> bool:
         return False
     is_fraction = any(each % 1 for each in numbers)
     return is_fraction and any(after < before if ascending else after > before for before, after in pairwise(numbers))
-
-
-def as_number(value: Any) -> Any:
-    """Return a score; text of a number as a number, as some retrievers write it."""
-    number = number_of_text(value) if isinstance(value, str) else None
-    return value if number is None else number
 
 
 def list_in(row: Any, names: Names) -> Any:
@@ -7957,11 +8016,13 @@ def faulty_rows(table: pa.Table) -> NDArray[np.bool_]:
     return faults
 
 
-def numerals(cells: pa.Array, labels: Labels) -> pa.Array:
-    """Return text with the number of each label in place of it."""
+def numerals(cells: pa.Array, labels: Labels | None) -> pa.Array:
+    """Return text with the number of each label in place of it, and numbers as Python writes them."""
     packed = (cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells).dictionary_encode()
-    numbers = [each if each is None else str(each) for each in labels.numbers(packed.dictionary.to_pylist())]
-    return pa.array(numbers, pa.string()).take(packed.indices)
+    texts = packed.dictionary.to_pylist()
+    numbers = map(as_number, texts) if labels is None else labels.numbers(texts)
+    written = [None if number is None else str(number) for number in numbers]
+    return pa.array(written, pa.string()).take(packed.indices)
 
 
 def fault_of(value: Any, kind: str, labels: Labels | None, seen: Iterable[Any]) -> str:
@@ -8756,7 +8817,7 @@ class _JsonReader:
                 if name not in value:
                     raise ValueError(f"has no {name!r}, which the first record has")
             query, document, *number = map(value.get, self.columns)
-            yield query, [document], number or [1.0], False
+            yield query, [document], list(map(as_number, number)) or [1.0], False
             return
         names, is_query = self.names, self.names.kind != "exclude"
         is_named = isinstance(value, dict) and query_of(value, names) is not None
@@ -8912,6 +8973,8 @@ def _numbers(values: list[Any]) -> pa.DoubleArray:
 
 def _float(value: Any) -> float:
     """Return a number as a float; nan for other values and for an integer that float64 would round."""
+    if isinstance(value, Decimal):
+        value = whole_or_float(value)
     is_number = isinstance(value, (int, float)) and -(2**1023) < value < 2**1023 and value == float(value)
     return float(value) if is_number else math.nan
 
@@ -8964,7 +9027,7 @@ def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]
         if bounded:
             uncompressed += sum(map(_unpacked, cells))
             limits.check("uncompressed", uncompressed)
-        ids = (column.cast(_value_type(column.type)).cast(pa.string()) for column in cells[:2])
+        ids = (column.cast(value_type(column.type)).cast(pa.string()) for column in cells[:2])
         table = id_table(*ids, *(_number_column(each, request.names.labels) for each in cells[2:]))
         seen = chain.from_iterable(each.to_pylist() for each in cells[2:])
         yield _checked(FilePart(table, len(table)), partial(_cells_of, cells), request.names, seen)
@@ -8992,20 +9055,16 @@ def _chosen_fields(schema: pa.Schema, request: ReadRequest, cells: Cells) -> lis
     if request.limits.uncompressed is None and pa.types.is_nested(fields[1].type):
         return None
     for field in fields[:2]:
-        kind = _value_type(field.type)
+        kind = value_type(field.type)
         if id_kind(kind) not in FILE_IDS and not pa.types.is_null(kind):
             problem = f"holds {kind}; ids are text or integers, so convert it"
             raise ValueError(f"the column {field.name!r} {problem}")
     for field in fields[2:]:
-        if id_kind(_value_type(field.type)) == "text" and request.names.kind == "qrels":
-            continue  # labels
+        if id_kind(value_type(field.type)) == "text":
+            continue  # numbers, or labels
         if not any(test(field.type) for test in NUMBER_TYPES):
             raise ValueError(f"the column {field.name!r} holds {field.type}; it must hold numbers, so convert it")
     return [field.name for field in fields]
-
-
-def _value_type(kind: pa.DataType) -> pa.DataType:
-    return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
 def _check_packed(metadata: Any, chosen: Sequence[str], limits: Limits) -> None:
@@ -9033,12 +9092,14 @@ def _cells_of(cells: list[pa.Array], row: int) -> list[Any]:
 
 def _number_column(column: pa.Array, labels: Labels | None) -> pa.DoubleArray:
     """Return a column of numbers or labels, null for other values and for integers that float64 would round."""
-    if labels is not None and id_kind(_value_type(column.type)) == "text":
+    if id_kind(value_type(column.type)) == "text":
         column = numerals(column.cast(pa.string()), labels)
     try:
+        if pa.types.is_decimal(value_type(column.type)):
+            column = without_decimals(column)
         return column.cast(pa.float64())
     except pa.ArrowInvalid:
-        return _numbers(column.to_pylist())
+        return _numbers(list(map(as_number, column.to_pylist())))
 
 
 def _checked(part: FilePart, cells: Callable[[int], Sequence[Any]], names: Names, seen: Iterable[Any]) -> FilePart:
