@@ -216,7 +216,7 @@ class Asked(NamedTuple):
 
     asker: Asker  # asked the function, and knows its side effects
     cases: int  # the number of rankings that it was asked about
-    refused: bool  # whether it gave no answer to most of the rankings, before it was asked again
+    refused: bool  # whether it gave no answer to most of these
     answers: Answers | None = None  # the answers; None if no score is among them
 
 
@@ -236,17 +236,20 @@ def ask(function: NDCGFunction, call: Call, cases: int, seed: int) -> Asked:
             else:
                 refused.append(number)
 
+    def has_refused_most() -> bool:
+        return len(refused) > len(rows)
+
     ask_about(range(cases))
-    has_refused = 2 * len(refused) > cases
+    refused_most_at_first = has_refused_most()
     values = np.array([answer.value for _, _, answer in rows])
     of_kind = Counter(kinds[number % len(kinds)] for number, _, _ in rows)
     few = [number for number in refused if of_kind[kinds[number % len(kinds)]] < LEAST_ANSWERS]
     if np.isfinite(values).any():
         for attempt in (1, 2, 3):
             ask_about(few, attempt)
-        if tolerance_of(values) > VISIBLE or has_refused:
+        if tolerance_of(values) > VISIBLE or refused_most_at_first:
             ask_about(range(cases, cases * IF_LITTLE_SHOWS))
-    asked = Asked(asker, len(rows) + len(refused), has_refused)
+    asked = Asked(asker, len(rows) + len(refused), has_refused_most())
     if not any(math.isfinite(answer.value) for _, _, answer in rows):
         return asked
     values = np.array([[answer.value, answer.again] for _, _, answer in rows]).T

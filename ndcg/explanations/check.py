@@ -20,7 +20,7 @@ from ..measure.options import Options, choice, result_name, whole
 from ..measure.ties import Floats, Mask
 from ..show.json_types import without_nan
 from ..show.tables import Readable, Table, number_text
-from .asking import FLOAT32, OF_A_SET, Asked, Asker, ask, decimals_of, likely_calls
+from .asking import FLOAT32, NO_VALUE, OF_A_SET, Asked, Asker, ask, decimals_of, likely_calls
 from .definitions import FACTORS, VISIBLE, Answers, Match, explain_answers
 from .forms import FORMS, NDCGFunction, Shows, arguments_text, possible_calls
 from .properties import in_common, properties_of
@@ -63,7 +63,8 @@ class Check(Readable):
     """The definition that a function of nDCG computes.
 
     Attributes:
-        signature: the options of the convention that the function computes; empty if it has a slip or is unknown.
+        signature: the options of the convention that the function computes; empty if it has a slip, is unknown, or if
+            the function refused most rankings.
         form: the form in which the function takes rankings.
         k: the cutoff; None if whole rankings were compared.
         cases: the number of rankings that it was asked about.
@@ -76,7 +77,7 @@ class Check(Readable):
         notes: side effects of the function, and the common trait of the rankings that differ.
         unordered: the number of answers for rankings with ties, if no order of tied documents explains them all, but
             each is the score of some order; else 0.
-        refused: whether it returned no score for most rankings.
+        refused: whether it returned no score for most rankings, so that the others do not show what it computes.
         is_binary: whether it was asked with a relevance of 0 and 1 only, since grades give values above 1 or none.
         called: the calls that were made to find the form, in words, if the best of them explains few answers.
     """
@@ -98,8 +99,16 @@ class Check(Readable):
 
     @property
     def conventions(self) -> tuple[str, ...]:
-        """The conventions that the function computes, for rankings without ties if its order of these is not fixed."""
-        return tuple(each.convention for each in self.matches if not each.slips and each.factor == 1)
+        """The conventions that the function computes, for rankings without ties if its order of these is not fixed.
+
+        Empty if it refused most rankings: a few scores that agree do not show what it computes.
+        """
+        return () if self.refused else self._agreed
+
+    @property
+    def _agreed(self) -> tuple[str, ...]:
+        """The conventions with which all of its scores agree."""
+        return tuple(match.convention for match in self.matches if not match.slips and match.factor == 1)
 
     @property
     def nearest(self) -> str:
@@ -161,8 +170,11 @@ class Check(Readable):
         if self.conventions:
             yield f"The function computes the nDCG of {', '.join(self.conventions)}: {agree}."
         if self.refused:
-            yield "It returned no score for most rankings, so this is all that is known of it."
-        if self.wanted and self.wanted not in self.conventions:
+            yield f"The function returned a score for only {self.answered:,} of {self.cases:,} rankings."
+            if self._agreed:
+                agreed = ", ".join(self._agreed)
+                yield f"They agree with the nDCG of {agreed}, but do not show what it computes."
+        if self.wanted and self.wanted not in self._agreed:
             count = self.agreeing[self.wanted]
             yield f"It does not compute the nDCG of {self.wanted}: {count:,} of {self.answered:,} rankings agree."
         if not self.matches and not self.is_doubtful:
@@ -187,7 +199,7 @@ class Check(Readable):
         """Yield in words the slips and the factor of the function."""
         on_conventions: dict[tuple[Any, ...], list[str]] = {}
         for match in self.matches:
-            if match.convention not in self.conventions:
+            if match.convention not in self._agreed:
                 on_conventions.setdefault(match[1:], []).append(match.convention)
         for at, ((names, factor), conventions) in enumerate(on_conventions.items()):
             slips = [slip_named(name) for name in names]
@@ -397,9 +409,12 @@ def _smallest_example(asker: Asker, queries: Iterable[Query], convention: str, t
     options = {"convention": convention}
 
     def differs(query: Query) -> bool:
-        return bool(
-            _differ_visibly(np.array([asker.once(query).value]), query_scores([query], options), tolerance).all()
-        )
+        answer = asker.once(query)
+        if answer.problem and answer.problem not in NO_VALUE:
+            # It raises an error or returns no number, so it has no score that could differ.
+            return False
+        expected = query_scores([query], options)
+        return bool(_differ_visibly(np.array([answer.value]), expected, tolerance).all())
 
     query = min(queries, key=lambda each: len({*each.run, *each.qrels}))
     while (simpler := next(filter(differs, _simpler(query, asker.call.shows)), None)) is not None:

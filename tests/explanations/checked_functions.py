@@ -241,7 +241,7 @@ SETS: dict[str, tuple[Function, str]] = {
     ),
     "raises below k": (
         lambda ids, relevant, k: over(as_one_array(hits(ids, relevant), k), as_one_array(best(hits(ids, relevant)), k)),
-        "1 sets: sklearn, ideal from all that was retrieved",
+        "3 sets: sklearn, ideal from all that was retrieved",
     ),
     "raises below 2k": (
         lambda ids, relevant, k: ratio([ids[at] in relevant for at in range(2 * k)][:k], [1] * min(k, len(relevant))),
@@ -267,7 +267,7 @@ KINDS: dict[str, tuple[Function, str]] = {
     "log_base before k": (in_place_of_k, "0 lists: ranx"),
     "ideal of the top k in one array": (
         lambda run, qrels, k: over(as_one_array(grades(run, qrels), k), as_one_array(best(grades(run, qrels)), k)),
-        "1 mappings: ranx, ideal from all that was retrieved",
+        "3 mappings: ranx, ideal from all that was retrieved",
     ),
     **{name: (function, "0 lists: sklearn, ties in no order") for name, function in UNSTABLE.items()},
     "np.argsort, ideal of the top k": (

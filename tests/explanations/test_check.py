@@ -183,11 +183,60 @@ def test_the_signature_has_only_what_the_rankings_showed() -> None:
     assert of_sets == f"nDCG@10|log:2|empty:0|unjudged:0|v:{__version__}"
 
 
-def test_a_function_that_refuses_most_rankings_has_a_status_and_a_sentence_of_its_own() -> None:
-    result = check(SETS["raises below 2k"][0])
+def short(run: Documents, qrels: Documents, k: int) -> bool:
+    return len(run) < k
+
+
+def unlike(run: Documents, qrels: Documents, k: int) -> bool:
+    return run.keys() != qrels.keys()
+
+
+def graded(run: Documents, qrels: Documents, k: int) -> bool:
+    return max(qrels.values()) > 1
+
+
+def raises_if(refuses: Callable[[Documents, Documents, int], bool]) -> Function:
+    """The usual nDCG, but an error for some rankings."""
+
+    def function(run: Documents, qrels: Documents, k: int) -> float:
+        if refuses(run, qrels, k):
+            raise ValueError("not such a ranking")
+        return usual(run, qrels, k)
+
+    return function
+
+
+@pytest.mark.parametrize("convention", [None, "ranx"])
+@pytest.mark.parametrize("refuses", [short, unlike, graded])
+def test_a_function_that_raises_on_most_rankings_is_not_said_to_compute_a_convention(
+    refuses: Callable[[Documents, Documents, int], bool], convention: str | None
+) -> None:
+    """Of the first 200 rankings, 'short' raises on fewer than half, but on nearly all when those are asked again."""
+    result = check(raises_if(refuses), form="mappings", convention=convention)
+    assert 0 < result.answered < result.cases / 2
     assert (result.status, result.refused) == (3, True)
-    assert result.answered < result.cases / 2
-    assert "It returned no score for most rankings, so this is all that is known of it." in str(result)
+    assert (result.conventions, result.signature) == ((), "")
+    assert "ranx" in [match.convention for match in result.matches]
+    first, second, *others = result.remarks()
+    assert first == (f"The function returned a score for only {result.answered:,} of {result.cases:,} rankings.")
+    assert re.fullmatch(r"They agree with the nDCG of .*ranx.*, but do not show what it computes\.", second)
+    assert "computes the nDCG" not in str(result)
+    raised = rf"It raises ValueError: {result.cases - result.answered:,} of {result.cases:,} rankings, such as not such"
+    (note,) = (each for each in others if each.startswith(raised))
+    assert " for run = {" in note
+
+
+def test_a_function_that_raises_on_some_rankings_computes_a_convention_on_the_others() -> None:
+    result = check(raises_if(lambda run, qrels, k: not any(qrels.values())))
+    assert (result.status, result.refused) == (0, False)
+    assert "ranx" in result.conventions
+
+
+def test_the_smallest_ranking_that_differs_is_not_one_on_which_the_function_raises() -> None:
+    example = check(raises_if(short), convention="trec_eval").example
+    assert example is not None
+    assert math.isfinite(example.value)
+    assert len(example.query.run) >= (example.query.k or 0)
 
 
 def places(ids: Sequence[str], relevant: Iterable[str], k: int) -> float:

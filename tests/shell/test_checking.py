@@ -23,6 +23,11 @@ def ndcg_at(run, qrels, k):
     )
     return dcg / ideal if ideal else 0.0
 
+def of_full_lists(run, qrels, k):
+    if len(run) < k:
+        raise ValueError("too few documents")
+    return ndcg_at(run, qrels, k)
+
 def hits(run, qrels, k):
     return "many"
 """
@@ -61,6 +66,16 @@ def _functions(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("right_metrics:ndcg_at -k 5 --cases 40 --seed 3 --form mappings", 0, ["all 40 rankings agree", "nDCG@5|"]),
         ("right_metrics.py:ndcg_at --convention ranx --cases 40", 0, []),
         ("right_metrics.py:ndcg_at --convention trec_eval --cases 40", 1, []),
+        (
+            "right_metrics.py:of_full_lists",
+            3,
+            ["It raises ValueError: 247 of 386 rankings, such as too few documents for run"],
+        ),
+        (
+            "right_metrics.py:of_full_lists --convention ranx",
+            3,
+            ["The function returned a score for only 139 of 386 rankings."],
+        ),
         ("right_metrics.py:hits", 2, ["The function returned no score for any of 200 rankings."]),
         ("library/random.py:metric.ndcg --cases 40", 0, ["The function computes the nDCG of ranx, haystack"]),
     ],
@@ -105,7 +120,7 @@ NO_MODULE = "cannot be imported: ModuleNotFoundError: No module named"
         ("right_metrics.py", f"right_metrics.py: {PLACE}"),
         ("right_metrics.py:ndcg_at:k", f"right_metrics.py:ndcg_at:k: {PLACE}"),
         ("data/notes.txt:ndcg", f"data/notes.txt:ndcg: {PLACE}"),
-        ("right_metrics.py:ndcg", "right_metrics.py has no function ndcg; it has ndcg_at, hits"),
+        ("right_metrics.py:ndcg", "right_metrics.py has no function ndcg; it has ndcg_at, of_full_lists, hits"),
         ("library/random.py:nothing", "library/random.py has no function nothing; it has Metric"),
         ("nowhere.py:ndcg", "nowhere.py: No such file or directory"),
         ("broken_metrics.py:ndcg", f"broken_metrics.py {NO_MODULE} 'nowhere_to_be_found'"),
