@@ -74,10 +74,12 @@ CALLED = {  # how the page says what messages name as Python does; "" leaves it 
     "cutoffs": "empty for the whole list, or several, such as 1, 5, 10",
     "forms of gain": "as 0, 1, 3, or label=gain, ...",
     "None": "null",
-    **dict.fromkeys(("data", "file", "file of got", "ignore_index"), ""),
-    **dict.fromkeys(("by", "engine", "exclude", "fields", "ignore_ties", "measures", "use_aggregator"), IN_PYTHON),
+    **dict.fromkeys(("data", "file", "file of got"), ""),
+    **dict.fromkeys(("by", "engine", "exclude", "fields", "ignore_index", "ignore_ties"), IN_PYTHON),
+    **dict.fromkeys(("measures", "use_aggregator"), IN_PYTHON),
     **dict.fromkeys(("alternative", "between", "known discount", "margin", "options", "paired", "report"), IN_PYTHON),
 }
+MEND_PADDING = "If it is padding, leave its document out."
 MEND_NEGATIVE = f"Set {LABELS['negative_relevance']} in the options to clip, which counts it as 0, or to keep."
 Rows = Sequence[Sequence[Any]]
 

@@ -12,6 +12,7 @@ from .choices import (
     DOCUMENTS,
     LABELS,
     MEND_NEGATIVE,
+    MEND_PADDING,
     WORDS,
     Rows,
     cell_of,
@@ -298,11 +299,20 @@ def scores_by_name(ranking: Ranking, options: dict[str, Any]) -> dict[str, float
 
 def refuse_negative(ranking: Ranking, options: Mapping[str, Any]) -> None:
     """Raise an error that names the row of a relevance that the options reject."""
-    for row, (document, relevance) in enumerate(zip(ranking.documents, ranking.relevance, strict=True), 1):
-        is_refused = options["negative_relevance"] == "raise" and labels_of(options) is None
-        if is_refused and isinstance(relevance, (int, float)) and relevance < 0:
-            problem = f"Row {row} ({document}): relevance −{-relevance:g} is negative"
-            raise ValueError(f"{problem}. {MEND_NEGATIVE}")
+    if options["negative_relevance"] != "raise" or labels_of(options) is not None:
+        return
+    negative = {
+        row: relevance
+        for row, relevance in enumerate(ranking.relevance, 1)
+        if isinstance(relevance, (int, float)) and relevance < 0
+    }
+    if not negative:
+        return
+    row, relevance = next(iter(negative.items()))
+    problem = f"Row {row} ({ranking.documents[row - 1]}): relevance −{-relevance:g} is negative."
+    if tables.are_padding_labels([*negative.values()]):
+        problem = f"{problem} {MEND_PADDING}"
+    raise ValueError(f"{problem} {MEND_NEGATIVE}")
 
 
 def what_changes(ranking: Ranking, options: dict[str, Any], value: float) -> str:

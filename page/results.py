@@ -17,7 +17,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.csv
 
-from .choices import CONVENTIONS, DOCUMENTS, SIDES, cell_of, gains_by_label, in_words, options_of
+from .choices import CONVENTIONS, DOCUMENTS, MEND_PADDING, SIDES, cell_of, gains_by_label, in_words, options_of
 from .events import MendableError
 from .metric import ndcg, tables
 
@@ -213,11 +213,14 @@ def naming_negatives(path: str, qrels: Mappings) -> Iterator[None]:
     except tables.InputError as error:
         if "negative_relevance" not in error.options:
             raise
-        count = sum(value < 0 for documents in qrels.values() for value in documents.values())
-        counted = f" ({count:,} such judgments)" if count > 1 else ""
+        values = itertools.chain.from_iterable(documents.values() for documents in qrels.values())
+        negative = [value for value in values if value < 0]
+        counted = f" ({len(negative):,} such judgments)" if len(negative) > 1 else ""
         error.hint = ""
-        offer = ("negative_relevance", "clip", "Count them as 0")
-        raise MendableError(f"{in_words(error, SIDES)}{counted}.", offer) from None
+        problem = f"{in_words(error, SIDES)}{counted}."
+        if tables.are_padding_labels(negative):
+            problem = f"{problem} {MEND_PADDING}"
+        raise MendableError(problem, ("negative_relevance", "clip", "Count them as 0")) from None
 
 
 def scores_by_trec_eval(

@@ -41,11 +41,13 @@ PADDING = 1 << 13  # padding documents that are worth accepting for one block fe
 # Freeing an array this large (31 MiB) raises glibc's mmap threshold, so later blocks reuse memory instead of faulting
 # it in page by page.
 np.empty(31 << 17)
+# What libraries write in place of the relevance of a document that pads a list: PyTorch and the Trainer of transformers
+# -100, TensorFlow Ranking and allRank -1.
+PADDING_LABELS = (-100, -1)
 _KEEP = mark("negative_relevance", "keep", said='"keep"')
-NEGATIVE_HINT = (
+_COUNT_NEGATIVE = (
     f"{mark('negative_relevance', 'clip')} counts it as gain 0, as "
     f"{mark('convention', 'trec_eval')} does, {_KEEP} as it is"
-    f"{mark('ignore_index', before='; ', after=' removes padding')}"
 )
 NOT_A_RELEVANCE = f"{{value}} is not a relevance{mark('None', before='; ', after=' marks one not judged')}"
 
@@ -238,6 +240,23 @@ def _exact_in_float64(score: NDArray[Any]) -> NDArray[Any]:
         return score
     distinct, order = np.unique(score, return_inverse=True)
     return np.asarray(order.reshape(score.shape) - np.searchsorted(distinct, 0))
+
+
+def are_padding_labels(negative: Sequence[float] | NDArray[Any]) -> bool:
+    """Return whether negative relevances may be padding: all are the same label, which some library pads with.
+
+    >>> are_padding_labels([-1, -1]), are_padding_labels([-1, -2]), are_padding_labels([-3.0])
+    (True, False, False)
+    """
+    labels = np.unique(negative)
+    return len(labels) == 1 and labels[0] in PADDING_LABELS
+
+
+def hint_of_negative(negative: NDArray[Any]) -> str:
+    """Return how to score negative relevances: without them, if they may be padding, or with some gain."""
+    if are_padding_labels(negative):
+        return f"{mark('ignore_index', int(negative[0]), after=' removes padding; ')}{_COUNT_NEGATIVE}"
+    return f"{_COUNT_NEGATIVE}{mark('ignore_index', before='; ', after=' removes padding')}"
 
 
 def in_threads(work: Callable[..., Output], *over: Sequence[Any], threads: int | None = None) -> list[Output]:
@@ -442,7 +461,8 @@ def _gains(block: _Block, gain: Gain, negative_relevance: str) -> tuple[Floats, 
     negative = relevance < 0 if lowest < 0 and negative_relevance != "keep" else None
     if negative is not None:
         if negative_relevance == "raise":
-            raise block.invalid("relevance", negative, "the relevance {value} is negative", NEGATIVE_HINT)
+            hint = hint_of_negative(relevance[negative])
+            raise block.invalid("relevance", negative, "the relevance {value} is negative", hint)
         relevance, lowest = np.maximum(relevance, 0), 0.0
     if isinstance(gain, str):
         gains = GAIN_FUNCTIONS[gain](relevance)

@@ -19,7 +19,7 @@ from ..inputs.reading import Inputs, parts, read
 from ..inputs.sources import is_sparse
 from ..measure.messages import InputError, mark, warn
 from ..measure.options import Options
-from ..measure.scoring import NEGATIVE_HINT, InvalidRankingError, check_queries, in_threads, measure_queries
+from ..measure.scoring import InvalidRankingError, check_queries, hint_of_negative, in_threads, measure_queries
 from .devices import measure_on_device
 from .progress import progress
 from .swapped import COMPARED, warn_if_swapped
@@ -145,7 +145,8 @@ def refuse_negative(references: Any, exclude: Any, options: Options) -> None:
         pair = f"query {query}, document {document}"
         problem = f"the relevance {references.value[row]:g} is negative"
         of_file = mark("file", said="references", after=": ")  # for those who need not know the name of the argument
-        raise InputError(problem, f"{of_file}{references.place(row)}", pair, hint=NEGATIVE_HINT)
+        hint = hint_of_negative(references.value[negative])
+        raise InputError(problem, f"{of_file}{references.place(row)}", pair, hint=hint)
 
 
 def refuse_missing(rankings: Rankings, first_query: int = 0) -> None:

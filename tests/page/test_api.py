@@ -124,7 +124,10 @@ USUAL: dict[str, dict[str, Any]] = {
     "explain": {"run": "q Q0 d 1 1 t", "qrels": "q 0 d 1", "got": 1},
 }
 OWN_NAME = "^qrels: .* have 'stars'; give in Python: fields={'relevance': 'stars'}, or in Python: "
-NEGATIVE = 'negative_relevance="clip" counts it as gain 0, as convention="trec_eval" does, "keep" as it is$'
+NEGATIVE = (
+    'in Python: ignore_index=-1 removes padding; negative_relevance="clip" counts it as gain 0, as '
+    'convention="trec_eval" does, "keep" as it is$'
+)
 
 
 @pytest.mark.parametrize(
@@ -147,7 +150,8 @@ NEGATIVE = 'negative_relevance="clip" counts it as gain 0, as convention="trec_e
         ("score", {"predictions": [[1]] * 20_001}, "predictions: holds more than 20,000 queries"),
         ("score", {"references": [[0]], "zero_division": "nan"}, "has a value: zero_division=nan excludes those"),
         ("score", {"references": [[-1]]}, NEGATIVE),
-        ("score_run", {"qrels": "q 0 d -1"}, '^qrels: .*; negative_relevance="clip"'),
+        ("score_run", {"qrels": "q 0 d -1"}, "^qrels: .*; in Python: ignore_index=-1 removes padding; "),
+        ("score_run", {"qrels": "q 0 d -2"}, '^qrels: .*; negative_relevance="clip"'),
         ("score_run", {"run": "q d 1"}, "^run: line 1: 3 columns"),
         ("score_run", {"run": "data:;base64,!"}, "^run: "),
         ("score_run", {"run": "\ud800"}, "^run: "),

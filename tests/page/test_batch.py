@@ -50,7 +50,8 @@ def test_a_file_of_labels_is_scored_by_their_gains(tmp_path: Path) -> None:
 
 NONE = "2 queries, 1 with no relevant documents. nDCG@10 if these count as 1: 1.0000, skipped: 1.0000"
 NEGATIVE = (
-    'position 1: the relevance -1 is negative; Negative relevance set to "clip" counts it as gain 0, as Convention set'
+    "position 1: the relevance -1 is negative; in Python: ignore_index=-1 removes padding; Negative relevance set to "
+    '"clip" counts it as gain 0, as Convention set'
 )
 SKIPPED = 'nDCG@10: no query of positive weight has a value: No relevant documents set to "skipped" excludes those with'
 TWICE = 'once for a query, or Listed several times set to "at the best rank" to count it once, at its best rank </p>'

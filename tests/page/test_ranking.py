@@ -66,6 +66,16 @@ def test_a_negative_relevance_is_rejected_by_its_row_and_the_fields_of_the_page(
     assert "Row 3 (d6): relevance −2 is negative. Set Negative relevance in the options to clip" in error
 
 
+@pytest.mark.parametrize(("others", "may_be_padding"), [(["-100"], True), (["-1"], False), (["-100", "-2"], False)])
+def test_a_negative_relevance_that_may_be_padding_is_to_be_left_out_first(
+    others: list[str], may_be_padding: bool
+) -> None:
+    rows = [*RANKING, *([f"d{at}", relevance, "0"] for at, relevance in enumerate(["-100", *others], 6))]
+    error = shown(rows).picture
+    leave_out = "If it is padding, leave its document out. " if may_be_padding else ""
+    assert f"Row 3 (d6): relevance −100 is negative. {leave_out}Set Negative relevance in the" in error
+
+
 LABELED = [["a", "no", "2"], ["b", "yes", "1"], ["c", "", "0.5"]]
 BY_LABEL = [*BAR[:2], "yes=2, partly=1, no=0", *BAR[3:]]
 

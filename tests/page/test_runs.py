@@ -116,6 +116,13 @@ def test_a_negative_relevance_is_counted_and_one_press_counts_it_as_0(tmp_path: 
         assert found(qrels, runs, bar).pairs
 
 
+def test_a_negative_relevance_that_may_be_padding_is_to_be_left_out_first(tmp_path: Path) -> None:
+    qrels, runs = uploaded(tmp_path, qrels="q1 0 a 1\nq1 0 b -1\nq2 0 b -1\n", **TWO)
+    said = r"is negative \(2 such judgments\)\. If it is padding, leave its document out\.$"
+    with pytest.raises(MendableError, match=said):
+        found(qrels, runs)
+
+
 def test_distances_are_ranked_lowest_first_by_one_press(tmp_path: Path) -> None:
     lines = "query,document,distance\nq1,b,0.1\nq1,a,0.5\nq2,a,0.3\n"
     qrels, runs = uploaded(tmp_path, qrels=QRELS, **{"l2.csv": lines})

@@ -3,13 +3,14 @@
 import math
 from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import evaluate
 import numpy as np
 import pyarrow as pa
 import pytest
-from conftest import MetricFactory
+from conftest import ROOT, MetricFactory
 from every_form import EVERY_FORM, RAGGED_FORMS, Form, Rows, by_ids, mappings_and_files, of_lists, torch_tensor, values
 
 SCORES = [[0.5, 2.25], [7.0], [1.0, 1.0, 0.25], []]
@@ -163,6 +164,106 @@ def test_values_that_are_not_padding_are_rejected(ndcg: evaluate.Metric) -> None
             ndcg.compute(predictions=[[1, 2]] * 2, references=[[1, 0], [0, -100]], ignore_index=ignore_index)
     with pytest.raises(ValueError, match=r"^predictions: query 0, position 1: nan"):
         ndcg.compute(predictions=[[1, math.nan]], references=[[1, 2]], ignore_index=-100)
+
+
+# --- Padding that nobody named ---------------------------------------------------------------------------------------
+
+SCORE = [0.9, 0.8, 0.1]
+
+
+def by_compute(metric: evaluate.Metric, make: Form, row: list[Any], **options: Any) -> float:
+    return float(metric.compute(predictions=make([SCORE]), references=make([row]), **options)["nDCG"])
+
+
+def by_rows(metric: evaluate.Metric, make: Form, row: list[Any], **options: Any) -> float:
+    sides = {"predictions": make(SCORE), "references": make(row), "query_ids": ["q"] * 3}
+    return float(metric.compute(**sides, **options)["nDCG"])
+
+
+def by_ids_of_documents(metric: evaluate.Metric, make: Form, row: list[Any], **options: Any) -> float:
+    run, qrels = (dict(zip("abc", side, strict=True)) for side in (SCORE, row))
+    return float(metric.compute(predictions={"q": run}, references={"q": qrels}, **options)["nDCG"])
+
+
+def by_report(metric: evaluate.Metric, make: Form, row: list[Any], **options: Any) -> float:
+    report = metric.report(predictions=make([SCORE]), references=make([row]), **options)
+    return float(report.scores["nDCG"].value)
+
+
+def by_comparison(metric: evaluate.Metric, make: Form, row: list[Any], **options: Any) -> float:
+    systems = {name: make([SCORE, SCORE]) for name in "ab"}
+    comparison = metric.compare(systems=systems, references=make([row, row]), **options)
+    return float(comparison.scores["a"]["nDCG"].value)
+
+
+def by_batch(metric: evaluate.Metric, make: Form, row: list[Any], **options: Any) -> float:
+    batches = evaluate.load(str(ROOT / "ndcg.py"), keep_in_memory=True)
+    batches.add_batch(predictions=make([SCORE]), references=make([row]))
+    return float(batches.compute(**options)["nDCG"])
+
+
+def by_meter(metric: evaluate.Metric, make: Form, row: list[Any], **options: Any) -> float:
+    meter = metric.meter(**options)
+    meter.update(make([SCORE]), make([row]))
+    return float(meter.compute()["nDCG"])
+
+
+def by_torchmetrics(metric: evaluate.Metric, make: Form, row: list[Any], **options: Any) -> float:
+    pytest.importorskip("torchmetrics")
+    measured = metric.torchmetrics_metric(**options)
+    measured.update(torch_tensor("float32")([SCORE]), torch_tensor("float32")([row]))
+    return float(measured.compute())
+
+
+def by_trainer(metric: evaluate.Metric, make: Form, row: list[Any], **options: Any) -> float:
+    """Its metrics have an ignore_index of their own, -100, unless it is set."""
+    metrics = metric.trainer_metrics(**{"ignore_index": None, **options})
+    evaluation = SimpleNamespace(predictions=np.array([SCORE]), label_ids=np.array([row]), inputs=None)
+    return float(metrics(evaluation)["nDCG"])
+
+
+OF_EVERY_FORM = (by_compute, by_rows, by_report, by_comparison, by_batch, by_meter)
+UNNAMED = {
+    f"{entry.__name__}, {form}": (entry, EVERY_FORM[form])
+    for entry, form in product(OF_EVERY_FORM, ("lists", "NumPy", "PyTorch float32"))
+} | {entry.__name__: (entry, list) for entry in (by_ids_of_documents, by_torchmetrics, by_trainer)}
+
+
+@pytest.mark.parametrize("label", [-100, -1])
+@pytest.mark.parametrize("name", UNNAMED)
+def test_the_error_about_padding_says_first_how_to_remove_it(ndcg: evaluate.Metric, name: str, label: int) -> None:
+    """At each entry point the first step of the message gives the score of the list without its padding."""
+    entry, make = UNNAMED[name]
+    row = [label, 1, label]
+    with pytest.raises(ValueError, match="is negative; ") as refused:
+        entry(ndcg, make, row)
+    _, _, steps = str(refused.value).partition("is negative; ")
+    first, second, *_ = steps.split("; ")
+    assert first == f"ignore_index={label} removes padding"
+    assert second.startswith('negative_relevance="clip" counts it as gain 0, as convention="trec_eval" does')
+    assert entry(ndcg, make, row, ignore_index=label) == 1.0
+    assert entry(ndcg, make, row, negative_relevance="clip") == pytest.approx(1 / math.log2(3))
+
+
+@pytest.mark.parametrize("labels", [(-2, -2), (-1, -2), (-100, -1), (-99, -99), (-0.5, -1)])
+def test_negative_relevances_that_are_no_padding_are_to_be_counted_first(
+    ndcg: evaluate.Metric, labels: tuple[float, float]
+) -> None:
+    """Such as the -2 of spam in TREC's web tracks, or grades of several levels."""
+    first, last = labels
+    counted = r'is negative; negative_relevance="clip" counts it .*; ignore_index removes padding$'
+    with pytest.raises(ValueError, match=counted):
+        ndcg.compute(predictions=[[0.9, 0.8, 0.1]], references=[[first, 1, last]])
+    with pytest.raises(ValueError, match=counted):
+        ndcg.compute(predictions=[[0.9, 0.8], [0.1]], references=[[first, 1], [last]])
+
+
+def test_the_error_about_padding_in_a_file_says_first_how_to_remove_it(ndcg: evaluate.Metric, tmp_path: Path) -> None:
+    (tmp_path / "qrels.csv").write_text("query,document,relevance\nq,a,-100\nq,b,1\n")
+    run = {"q": {"a": 0.9, "b": 0.8}}
+    with pytest.raises(ValueError, match=r"line 2: .* is negative; ignore_index=-100 removes padding; "):
+        ndcg.compute(predictions=run, references=tmp_path / "qrels.csv")
+    assert ndcg.compute(predictions=run, references=tmp_path / "qrels.csv", ignore_index=-100) == {"nDCG": 1.0}
 
 
 # --- judged_only -----------------------------------------------------------------------------------------------------

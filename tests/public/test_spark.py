@@ -294,7 +294,8 @@ NOT_FINITE = "sample_weight: query 'q': must be finite and not negative in every
 NO_IDS = "must hold integers, strings, dates or timestamps; got double; cast whole numbers to bigint"
 # rows, options, and the beginning of the error
 BAD_ROWS: list[tuple[list[Any], dict[str, Any], str]] = [
-    ([("q", "a", 1.0, -1, 1.0)], {}, "reference: query 'q': the relevance -1 is negative; negative_relevance="),
+    ([("q", "a", 1.0, -1, 1.0)], {}, "reference: query 'q': the relevance -1 is negative; ignore_index=-1 "),
+    ([("q", "a", 1.0, -2, 1.0)], {}, "reference: query 'q': the relevance -2 is negative; negative_relevance="),
     ([("q", "a", math.nan, 1, 1.0)], {}, "prediction: query 'q': nan is not a score"),
     ([GOOD, ("r", "a", 1e39, 1, 1.0)], {"score_dtype": "float32"}, "prediction: query 'r': 1e+39 is too large for"),
     ([(None, "a", 1.0, 1, 1.0)], {}, "query: a row has no query id"),
