@@ -75,7 +75,7 @@ CALLED = {  # how the page says what messages name as Python does; "" leaves it 
     "forms of gain": "as 0, 1, 3, or label=gain, ...",
     "None": "null",
     **dict.fromkeys(("data", "file", "file of got"), ""),
-    **dict.fromkeys(("by", "engine", "exclude", "fields", "ignore_index", "ignore_ties"), IN_PYTHON),
+    **dict.fromkeys(("by", "engine", "exclude", "exclude_from", "fields", "ignore_index", "ignore_ties"), IN_PYTHON),
     **dict.fromkeys(("measures", "use_aggregator"), IN_PYTHON),
     **dict.fromkeys(("alternative", "between", "known discount", "margin", "options", "paired", "report"), IN_PYTHON),
 }

@@ -27,8 +27,12 @@ class NothingExcludedError(InputError):
     """No query of `exclude` is in the references, although their ids have the same type."""
 
 
-def without(exclude: Any, run: Columns, qrels: Columns) -> tuple[Columns, Columns, NDArray[np.int64]]:
-    """Return both sides without the excluded documents, and how many of each query were removed from each side.
+def without(
+    exclude: Any, run: Columns, qrels: Columns, exclude_from: str = "both"
+) -> tuple[Columns, Columns, NDArray[np.int64]]:
+    """Return both sides without the excluded documents, and how many of these each query has on each side.
+
+    If they are excluded from the run only, the judgments stay as they are.
 
     They are excluded as ``{query: ids}``, the ``Pairs`` of a DataFrame, or the ``Columns`` of a file. Their ids must be
     of the type of the rankings' ids, and one of their queries must be in the rankings.
@@ -37,7 +41,8 @@ def without(exclude: Any, run: Columns, qrels: Columns) -> tuple[Columns, Column
     left, counts = [], np.zeros((len(qrels.query_ids), 2), np.int64)
     for at, side in enumerate((run, qrels)):
         mask = _are_among(side, excluded)
-        left.append(side.only(~mask))
+        stays = exclude_from == "run" and at == 1
+        left.append(side if stays else side.only(~mask))
         known = index_among(side.query_ids, qrels.query_ids)
         counts[known[known >= 0], at] = np.bincount(side.query[mask], minlength=len(known))[known >= 0]
     return left[0], left[1], counts

@@ -49,6 +49,7 @@ def join_rows(
     document_ids: Any = None,
     exclude: Any = None,
     *,
+    exclude_from: str = "both",
     by_docid: bool = False,
     score_dtype: str = "given",
     score_order: str = "descending",
@@ -109,7 +110,7 @@ def join_rows(
     given = Rankings(relevance.values, score.values, offsets, relevance.present, score.present)  # padding too
     had, has = given.counts(), given.only(kept).counts()
     counts = np.stack([had[name] - has[name] for name in ("retrieved", "judged")], axis=1)
-    return rankings.only(kept)._replace(excluded=counts)
+    return rankings.only(kept, exclude_from)._replace(excluded=counts)
 
 
 def _refuse_two_judgments(rows: Columns, relevance: Column, row_of: Callable[[int, int], str]) -> None:
@@ -176,6 +177,7 @@ def join_by_id(
     references: Any,
     exclude: Any = None,
     *,
+    exclude_from: str = "both",
     by_docid: bool = False,
     score_dtype: str = "given",
     score_order: str = "descending",
@@ -188,7 +190,7 @@ def join_by_id(
     run, qrels = _both_columns(predictions, references, ignore_index, labels)
     if exclude is None:
         return _join_columns(run, qrels, by_docid, score_dtype, ignore_index)
-    run, qrels, counts = without(exclude, run, qrels)
+    run, qrels, counts = without(exclude, run, qrels, exclude_from)
     return _join_columns(run, qrels, by_docid, score_dtype, ignore_index)._replace(excluded=counts)
 
 

@@ -34,8 +34,8 @@ class Rankings(NamedTuple):
     # True for each query whose ranking in the predictions leaves no document here, such as an empty list of ids; None
     # if there are none
     answered: Mask | None = None
-    # the numbers of retrieved and of judged documents that were excluded from each query, of shape ``(queries, 2)``;
-    # None without `exclude`
+    # the numbers of documents to exclude that were retrieved and that were judged, for each query, of shape
+    # ``(queries, 2)``; None without `exclude`
     excluded: NDArray[np.int64] | None = None
     # the warning that no document was both retrieved and judged, although both sides have ids; empty if one was; None
     # if that is unknown
@@ -74,10 +74,16 @@ class Rankings(NamedTuple):
         """Return which queries are missing from the predictions, or have no documents at all."""
         return self.missing | self.empty()
 
-    def only(self, kept: Mask) -> "Rankings":
-        """Return the same documents, but those for which a mask is False are neither judged nor retrieved."""
-        judged, retrieved = (kept if mask is None else kept & mask for mask in (self.judged, self.retrieved))
-        return self._replace(judged=judged, retrieved=retrieved, answered=self._ranked())
+    def only(self, kept: Mask, exclude_from: str = "both") -> "Rankings":
+        """Return the same documents, but those for which a mask is False are neither judged nor retrieved.
+
+        If they are excluded from the run only, they stay judged.
+        """
+        retrieved = kept if self.retrieved is None else kept & self.retrieved
+        rankings = self._replace(retrieved=retrieved, answered=self._ranked())
+        if exclude_from == "run":
+            return rankings
+        return rankings._replace(judged=kept if self.judged is None else kept & self.judged)
 
     def of_judged(self) -> "Rankings":
         """Return the same documents, but unjudged ones count as not retrieved."""

@@ -237,6 +237,7 @@ def _align(
     inputs: Inputs,
     *,
     ignore_index: float | None = None,
+    exclude_from: str = "both",
     judged_only: bool = False,
     by_docid: bool = False,
     score_dtype: str = "given",
@@ -247,7 +248,8 @@ def _align(
 ) -> Rankings:
     """Align predictions and references that are settled, as `read` does."""
     order = {"by_docid": by_docid, "score_dtype": score_dtype, "score_order": score_order}
-    rankings = _join(inputs, ignore_index=ignore_index, labels=labels, keep=keep, **order)
+    how = {"ignore_index": ignore_index, "exclude_from": exclude_from, "labels": labels}
+    rankings = _join(inputs, keep=keep, **how, **order)
     if score_order == "ascending" and rankings.place is not None and (gap := rankings.gap_in_ranks()):
         warn(f"{mark('predictions')}: {gap}")
     try:

@@ -165,6 +165,16 @@ OPTIONS: dict[str, Option] = {
         said_as="duplicates",
         unsaid=("raise",),
     ),
+    "exclude_from": Option(
+        "where the documents in `exclude` are removed",
+        {
+            "both": "from rankings and ideals",
+            "run": "from rankings only, so that those that are judged count in the ideal, as in BEIR",
+        },
+        default="both",
+        said_as="excluded_from",
+        unsaid=("both",),
+    ),
     "ignore_index": Option(
         "the reference that marks padding, for example -100; default: none", said_as="ignored", unsaid=(None,)
     ),
@@ -221,7 +231,7 @@ ARGUMENTS = {
     "exclude": (
         "documents to remove from rankings and ideals, such as items that a user has already seen: `{query: ids}`, a "
         "list of ids for each query if predictions are ids, a DataFrame in which the id columns have the same names as "
-        "in `data`, or the path of a file."
+        'in `data`, or the path of a file. With `exclude_from="run"`, those that are judged stay in the ideals.'
     ),
     "fields": (
         'the names of fields and columns of tables, records, hits and files: `{"query": ..., "document": ..., '

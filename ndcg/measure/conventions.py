@@ -89,8 +89,8 @@ CONVENTIONS: dict[str, Convention] = {
         ties="docid",
         negative_relevance="clip",
         missing="skip",
-        quirks="A document with the same id as the query has no rank: use `exclude={query: [query] for query in run}`, "
-        "if such documents are not judged relevant.",
+        quirks="A document with the same id as the query is dropped from the run, not from the qrels: use "
+        '`exclude={query: [query] for query in run}` with `exclude_from="run"`.',
     ),
     "mteb": Convention(
         "MTEB retrieval tasks, `ndcg_at_k`",

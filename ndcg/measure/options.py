@@ -66,6 +66,7 @@ class ChosenOptions(TypedDict, total=False):
     negative_relevance: Literal["raise", "clip", "keep"] | None
     judged_only: bool
     duplicates: Literal["raise", "best"]
+    exclude_from: Literal["both", "run"]
 
 
 class ScoringOptions(ChosenOptions, total=False):
@@ -126,6 +127,7 @@ class Options:
     negative_relevance: str
     judged_only: bool
     duplicates: str
+    exclude_from: str
     ignore_index: float | None
     missing: str
     use_aggregator: bool
@@ -183,7 +185,7 @@ class Options:
     @Derived
     def reading(self) -> dict[str, Any]:
         """The keyword arguments of `reading.read`."""
-        names = ("judged_only", "ignore_index", "score_dtype")
+        names = ("judged_only", "exclude_from", "ignore_index", "score_dtype")
         return {**{name: getattr(self, name) for name in names}, **self.sides, "by_docid": self.ties == "docid"}
 
     @Derived
@@ -208,6 +210,8 @@ class Options:
         parts: dict[str, Any] = {**vars(self), "gain": gain, "discount": discount, "judged_only": unjudged}
         if discount not in DISCOUNTS or DISCOUNTS[discount].base_above is None:
             del parts["log_base"]
+        if not excluding:  # then no score depends on it
+            del parts["exclude_from"]
         choices = {
             option.said_as: each if isinstance(each, str) else _number(each)
             for name, option in OPTIONS.items()

@@ -42,6 +42,7 @@ class Batch(NamedTuple):
     ids: frozenset[bytes] = frozenset()  # these ids, if the queries have any
     # the order in which the scores were given; those of the table are in descending order
     score_order: str = "descending"
+    exclude_from: str = ""  # where documents were excluded; empty without `exclude`
     # the error if `exclude` has none of these queries; empty if it has some; None without `exclude`
     unmatched: str | None = None
     unmatched_ids: str | None = None  # `unmatched` of their rankings
@@ -65,6 +66,7 @@ class BatchState(NamedTuple):
     contents: Contents = Contents()  # the contents of the store
     ids: tuple[frozenset[bytes], ...] = ()  # the ids of the queries that were added, in sets of falling size
     score_order: str = ""  # as in `Batch`, of all batches of this process; empty before the first
+    exclude_from: str = ""  # likewise, of all batches that exclude documents
     unmatched: str | None = None  # as in `Batch`, of all batches together
     unmatched_ids: str | None = None  # as in `Batch`, of the first batch that has any
     added: tuple[pa.Table, ...] = ()  # batches of this process that a `compute` has read but not yet scored
@@ -90,6 +92,7 @@ class BatchState(NamedTuple):
             contents=contents,
             ids=(*larger, ids) if ids else self.ids,
             score_order=batch.score_order,
+            exclude_from=self.exclude_from or batch.exclude_from,
             unmatched=_unmatched(self, batch),
             unmatched_ids=self.unmatched_ids or batch.unmatched_ids,
         )
@@ -180,6 +183,12 @@ class Batches:
         if (before := self._state.score_order or score_order) != score_order:
             problem = f'the batches before were added in "{before}" order, so they cannot be in "{score_order}" order'
             raise ValueError(f"score_order: {problem}; give add_batch the order of each batch, the same for all")
+
+    def _check_exclusion(self, exclude_from: str) -> None:
+        """Raise an error if the documents of batches that were added before were excluded from other sides."""
+        if (before := self._state.exclude_from or exclude_from) != exclude_from:
+            problem = f'the batches before were added with "{before}", so it cannot be "{exclude_from}"'
+            raise InputError(f"{problem}; give it to add_batch with each `exclude`, the same for all", "exclude_from")
 
     def _alone(self, step: Callable[[], tuple[BatchState, Result]]) -> Result:
         """Run a step, keep the state that it leads to, and return its result.

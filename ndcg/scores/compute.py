@@ -40,7 +40,7 @@ def compute(
         fields: {fields}
         **options: `measures`, `convention`, `gain`, `discount`, `log_base`, `ideal`, `score_dtype`, `score_order`,
             `ties`, `ignore_ties`, `zero_division`, `negative_relevance`, `judged_only`, `duplicates`,
-            `ignore_index`, `missing`, `use_aggregator` and `engine`, as the metric card describes them.
+            `exclude_from`, `ignore_index`, `missing`, `use_aggregator` and `engine`, as the metric card describes them.
 
     Returns:
         A value for each measure and cutoff under its name, such as `nDCG@10`: a float from 0 to 1

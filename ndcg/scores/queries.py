@@ -138,7 +138,7 @@ def refuse_negative(references: Any, exclude: Any, options: Options) -> None:
     negative = references.value < 0
     if options.ignore_index is not None:
         negative &= references.value != options.ignore_index
-    if negative.any() and exclude is not None:
+    if negative.any() and exclude is not None and options.exclude_from == "both":
         negative &= ~are_excluded(references, exclude)
     for row in np.flatnonzero(negative)[:1].tolist():
         document, query = references.words(row)

@@ -59,7 +59,7 @@ def compute_spark(
             twice in a query is rejected.
         sample_weight: the column of weights, the same in all rows of a query.
         exclude: a DataFrame in which the id columns have the same names as `query` and `document`:
-            documents to remove from rankings and ideals.
+            documents to remove from rankings and ideals, or, with `exclude_from="run"`, from rankings only.
         k: the cutoff or cutoffs.
         use_aggregator: the means over all queries (default) or, if False, a DataFrame with a
             row for each query: its id, and its values in columns with the names of the results.
@@ -392,7 +392,8 @@ def _measure(
         how = options.ignore_index, options.score_order, options.labels
         rankings = join_lists(sides[0], sides[1], *how, lambda query, _: place(query))
         if "excluded" in columns:
-            rankings = rankings.only(~pc.fill_null(columns["excluded"], False).to_numpy(zero_copy_only=False))
+            excluded = pc.fill_null(columns["excluded"], False).to_numpy(zero_copy_only=False)
+            rankings = rankings.only(~excluded, options.exclude_from)
         rankings = rankings.with_scores_in(options.score_dtype).with_highest_first(options.score_order)
         rankings = rankings if options.labels is None else rankings.with_gains(options.labels)
         if options.missing == "raise":

@@ -120,9 +120,15 @@ def exclusion_notes(columns: PerQuery, options: Options) -> list[str]:
     if EXCLUDED[0] not in columns:
         return []
     retrieved, judged = (int(columns[name].sum()) for name in EXCLUDED)
-    if not retrieved and not judged:
+    is_of_run = options.exclude_from == "run"
+    removed = retrieved if is_of_run else retrieved + judged
+    if not removed:
         hint = "are its ids the ids of queries and documents?"
-        return [Message(f"No document was excluded: {mark('exclude')} has none that is retrieved or judged; {hint}")]
+        there = "retrieved" if is_of_run else "retrieved or judged"
+        return [Message(f"No document was excluded: {mark('exclude')} has none that is {there}; {hint}")]
+    if is_of_run:
+        stay = f"{judged:,} that are judged stay in the ideals"
+        return [f"Excluded documents: {retrieved:,} from the run; {stay}."]
     sentences = [f"Excluded documents: {retrieved:,} retrieved and {judged:,} judged."]
     normalized = [name for name, measure, _ in options.results if measure == "nDCG"]
     emptied = (columns[EXCLUDED[1]] > 0) & (columns["ideal"] <= 0)

@@ -71,7 +71,8 @@ class Report(Readable):
         counts: the number of ``queries``, and how many of them have no relevant documents (``nothing_relevant``),
             only relevant documents (``all_relevant``: everything that was retrieved or judged is relevant), no
             retrieved documents (``nothing_retrieved``), and how many are excluded from a mean (``left_out``). With
-            `exclude` also the documents that were excluded: ``excluded_retrieved`` and ``excluded_judged``.
+            `exclude` also how many of its documents were retrieved (``excluded_retrieved``) and judged
+            (``excluded_judged``; with ``exclude_from="run"`` they stay in the ideals).
         queries: a table with a row per query: ``query`` (its id, or its index), its ``slice`` if there are any, the
             number of documents ``retrieved``, ``judged`` and ``relevant``, and for each score such as ``nDCG@10``
             the query's value under this name (null if it has none), ``worst nDCG@10`` and ``best nDCG@10`` under the

@@ -318,11 +318,17 @@ def test_pytrec_eval_leaves_out_queries_that_are_missing_from_the_run(ndcg: Metr
     assert run.ours(ndcg, convention="trec_eval") == 0.5
 
 
-def test_beir_drops_the_document_that_is_the_query(ndcg: Metric) -> None:
-    run = asked({"a": ["a", "b", "c"], "b": ["c", "a"]}, {"a": {"c": 1}, "b": {"a": 2, "c": 1}})
-    assert run.ours(ndcg, convention="beir") < by.beir(run)
+@pytest.mark.parametrize("is_judged", [True, False])
+def test_beir_drops_the_document_that_is_the_query_from_the_run_only(ndcg: Metric, is_judged: bool) -> None:
+    """Of "c" nothing is left in the run."""
+    itself = {"a": {"a": 3}, "b": {"b": 1}, "c": {"c": 2}} if is_judged else {"a": {}, "b": {}, "c": {}}
+    others = {"a": {"c": 1}, "b": {"a": 2, "c": 1}, "c": {"a": 1}}
+    qrels = {query: itself[query] | others[query] for query in others}
+    run = asked({"a": ["a", "b", "c"], "b": ["c", "a"], "c": ["c"]}, qrels)
+    theirs = LIBRARIES["beir"].approx(by.beir(run))
     without = {"convention": "beir", "exclude": {query: [query] for query in run.run}}
-    assert run.ours(ndcg, **without) == LIBRARIES["beir"].approx(by.beir(run))
+    assert run.ours(ndcg, **without, exclude_from="run") == theirs
+    assert (run.ours(ndcg, **without) == theirs) == (not is_judged)
 
 
 def test_gdeval_rejects_relevances_above_4(ndcg: Metric) -> None:

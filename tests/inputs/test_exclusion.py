@@ -1,9 +1,13 @@
-"""Excluded documents take no rank and are in no ideal: each score is as if neither side had them."""
+"""Excluded documents take no rank and are in no ideal: each score is as if neither side had them.
+
+If they are excluded from the run only, the judged ones stay in the ideals.
+"""
 
 import datetime
 import json
 import math
 import re
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +16,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from conftest import NOTHING_IN_COMMON
+from conftest import NOTHING_IN_COMMON, MetricFactory
 from evaluate import Metric
 from every_form import FRAMES, as_parquet
 from hypothesis import given, settings
@@ -105,6 +109,107 @@ def test_every_entry_point_excludes_documents(ndcg: Metric, sides: dict[str, Any
     comparison = ndcg.compare(systems={"a": system, "b": system}, **inputs, k=2)
     assert comparison.queries["nDCG@2"].to_pylist() == EXPECTED * 2
     assert comparison.signature == report.signature
+
+
+# q1: the ideal has a relevance of 3 and 2, the run only 1, tied with an unjudged document; q2: as before; q3: the only
+# relevant document has no rank
+OF_RUN = [pytest.approx((1 + DISCOUNT) / 2 / (3 + 2 * DISCOUNT)), pytest.approx(1 / (1 + DISCOUNT)), 0]
+
+
+@pytest.mark.parametrize("sides", SIDES)
+def test_every_entry_point_excludes_documents_from_the_run_only(
+    ndcg: Metric, fresh_metric: MetricFactory, sides: str
+) -> None:
+    inputs = {**SIDES[sides], "exclude": EXCLUDE, "exclude_from": "run"}
+    assert ndcg.compute(**inputs, k=2, use_aggregator=False) == {"nDCG@2": OF_RUN}
+    report = ndcg.report(**inputs, k=2)
+    assert report.queries["nDCG@2"].to_pylist() == OF_RUN
+    explained = ndcg.explain(**inputs, k=2)
+    assert explained.scores["sklearn"] == pytest.approx(report.scores["nDCG@2"].value)
+    documents = ndcg.documents(**inputs, queries=["q1"], k=2).to_pylist()
+    assert {row["document"]: (row["relevance"], row["rank"]) for row in documents} == {
+        "b": (None, 1),
+        "c": (1.0, 1),
+        "a": (3.0, None),
+        "z": (2.0, None),
+    }
+    batches = fresh_metric()
+    batches.add_batch(**inputs)
+    assert batches.compute(k=2, use_aggregator=False) == {"nDCG@2": OF_RUN}
+    system = inputs.pop("predictions")
+    comparison = ndcg.compare(systems={"a": system, "b": system}, **inputs, k=2)
+    assert comparison.queries["nDCG@2"].to_pylist() == OF_RUN * 2
+    signatures = {report.signature, comparison.signature, explained.signature}
+    assert signatures == {ndcg.signature(k=2, exclude=EXCLUDE, exclude_from="run")}
+    assert ndcg.signature(k=2, exclude=EXCLUDE) not in signatures
+
+
+def test_the_signature_tells_where_documents_are_excluded_only_if_there_are_any(ndcg: Metric) -> None:
+    assert ndcg.signature(exclude_from="run") == ndcg.signature()
+    assert ndcg.signature(exclude={}, exclude_from="both") == ndcg.signature(exclude={})
+    assert "|excluded_from:run|" in ndcg.signature(exclude={}, exclude_from="run")
+    reports = {of: ndcg.report(**MAPPINGS, exclude=EXCLUDE, exclude_from=of) for of in ("both", "run")}
+    with pytest.raises(ValueError, match=r"different options: exclude_from \(both and run\); score both with the same"):
+        ndcg.compare_reports(reports)
+
+
+def test_ranked_ids_and_single_queries_lose_documents_of_the_run_only(
+    ndcg: Metric, fresh_metric: MetricFactory
+) -> None:
+    ranked = {"predictions": [[7, 5], [2, 1]], "references": [{5: 1, 7: 1}, {1: 1}], "exclude": [[7], {2}]}
+    expected = {"nDCG": [pytest.approx(1 / (1 + DISCOUNT)), 1.0]}
+    assert ndcg.compute(**ranked, exclude_from="run", use_aggregator=False) == expected
+    batches = fresh_metric()
+    for prediction, reference, exclude in zip(*ranked.values(), strict=True):
+        batches.add(prediction=prediction, reference=reference, exclude=exclude, exclude_from="run")
+    assert batches.compute(use_aggregator=False) == expected
+
+
+def test_batches_that_exclude_documents_from_other_sides_are_refused(fresh_metric: MetricFactory) -> None:
+    batches = fresh_metric()
+    batches.add_batch(**MAPPINGS, exclude=EXCLUDE)
+    batches.add_batch(predictions={"p": {"a": 1}}, references={"p": {"a": 1}})
+    before, more = len(batches), {"predictions": {"o": {"a": 1}}, "references": {"o": {"a": 1}}}
+    problem = 'exclude_from: the batches before were added with "both", so it cannot be "run"; give it to add_batch'
+    for call in (
+        lambda: batches.add_batch(**more, exclude={"o": ["a"]}, exclude_from="run"),
+        lambda: batches.add(prediction=["a"], reference=["a"], exclude=["a"], exclude_from="run"),
+        lambda: batches.compute(**more, exclude={"o": ["a"]}, exclude_from="run"),
+        lambda: batches.compute(exclude_from="run"),
+        lambda: batches.report(exclude_from="run"),
+    ):
+        with pytest.raises(ValueError, match=f"^{problem}"):
+            call()
+        assert len(batches) == before
+    assert batches.compute(k=2, use_aggregator=False) == {"nDCG@2": [*EXPECTED, 1.0]}
+
+
+def test_batches_without_exclusions_take_any_side(fresh_metric: MetricFactory) -> None:
+    batches = fresh_metric()
+    batches.add_batch(**MAPPINGS, exclude_from="run")
+    batches.add_batch(predictions={"p": {"a": 1}}, references={"p": {"a": 1}}, exclude={"p": []}, exclude_from="both")
+    assert len(batches.compute(exclude_from="both", use_aggregator=False)["nDCG"]) == 4
+
+
+def test_a_document_that_is_excluded_from_the_run_may_not_have_a_negative_relevance(
+    ndcg: Metric, tmp_path: Path
+) -> None:
+    (tmp_path / "qrels.txt").write_text("q 0 a -2\nq 0 b 1\n")
+    run = {"q": {"a": 2.0, "b": 1.0}}
+    for qrels in (tmp_path / "qrels.txt", {"q": {"a": -2, "b": 1}}):
+        inputs = {"predictions": run, "references": qrels, "exclude": {"q": ["a"]}}
+        assert ndcg.compute(**inputs) == {"nDCG": 1.0}
+        with pytest.raises(ValueError, match="query 'q', document 'a': the relevance -2 is negative"):
+            ndcg.compute(**inputs, exclude_from="run")
+
+
+def test_no_warning_says_that_nothing_is_in_common_if_all_of_it_is_excluded_from_the_run(ndcg: Metric) -> None:
+    inputs = {"predictions": {"q": {"a": 2, "x": 1}}, "references": {"q": {"a": 1, "b": 1}}, "exclude": {"q": ["a"]}}
+    frame = {"data": rows(inputs["predictions"], inputs["references"]), **NAMED, "exclude": inputs["exclude"]}
+    for each in (inputs, frame):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert ndcg.compute(**each, exclude_from="run") == {"nDCG": 0.0}
 
 
 @pytest.mark.parametrize("as_list", [list, set, tuple, np.array])
@@ -205,6 +310,34 @@ def test_any_exclusion_equals_removal(ndcg: Metric, queries: list[Any], k: int |
     frame = rows(run, qrels)
     if set(frame["user"]) == set(run):  # a query without a document has no row
         assert ndcg.compute(data=frame, **NAMED, exclude=exclude, k=k, use_aggregator=False) == expected
+
+
+@NOTHING_IN_COMMON
+@given(
+    st.lists(st.tuples(grades, grades, ids), min_size=1, max_size=4),
+    st.sampled_from([{}, {"k": 2}, {"judged_only": True}, {"missing": "skip"}, {"ideal": "truncated"}]),
+)
+@settings(max_examples=40)
+def test_any_exclusion_from_the_run_equals_removal_from_it(
+    ndcg: Metric, queries: list[Any], options: dict[str, Any]
+) -> None:
+    run, qrels, exclude = ({at: side[which] for at, side in enumerate(queries)} for which in range(3))
+    left = {
+        query: {each: score for each, score in documents.items() if each not in exclude[query]}
+        for query, documents in run.items()
+    }
+    options = {**options, "zero_division": 0.25, "use_aggregator": False}
+
+    def values(**inputs: Any) -> list[str]:
+        (found,) = ndcg.compute(**inputs, **options).values()
+        return list(map(str, found))  # nan, of a query that is skipped, is equal to nan
+
+    expected = values(predictions=left, references=qrels)
+    of_run = {"exclude": exclude, "exclude_from": "run"}
+    assert values(predictions=run, references=qrels, **of_run) == expected
+    frame = rows(run, qrels)
+    if set(frame["user"]) == set(run) and "missing" not in options:  # no row tells that a list is empty
+        assert values(data=frame, **NAMED, **of_run) == expected
 
 
 DAY, TIME = datetime.date(2020, 1, 1), datetime.datetime(2020, 1, 1)
@@ -336,6 +469,9 @@ def test_spark_excludes_the_rows_of_another_frame(ndcg: Metric) -> None:
     assert [row["nDCG@2"] for row in sorted(found)] == EXPECTED
     means = ndcg.compute(data=frame, **inputs, exclude=seen, k=2, missing="skip")
     assert means == {"nDCG@2": pytest.approx(((1 + DISCOUNT) / 2 + 1 / (1 + DISCOUNT)) / 2)}  # of q3 nothing is left
+    how = {**inputs, "exclude": seen, "exclude_from": "run", "k": 2}
+    found = ndcg.compute(data=frame, **how, use_aggregator=False).collect()
+    assert [row["nDCG@2"] for row in sorted(found)] == OF_RUN
     renamed = seen.withColumnRenamed("item", "film")
     padded = {**inputs, "judged_only": True, "missing": "skip", "use_aggregator": False, "k": 2}
     values = [row["nDCG@2"] for row in sorted(ndcg.compute(data=frame, **padded).collect())]

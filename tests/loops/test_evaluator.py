@@ -216,7 +216,14 @@ def test_the_nearest_document_ranks_first_by_its_distance(make: Make) -> None:
 
 @pytest.mark.parametrize(
     "options",
-    [{}, {"judged_only": True}, {"ideal": "retrieved"}, {"ideal": "truncated"}, {"ignore_index": 0}],
+    [
+        {},
+        {"judged_only": True},
+        {"ideal": "retrieved"},
+        {"ideal": "truncated"},
+        {"ignore_index": 0},
+        {"exclude_from": "run"},
+    ],
     ids=str,
 )
 @pytest.mark.parametrize("ties", ["average", "first", "last", "best", "worst", "docid"])

@@ -24,6 +24,7 @@ OPTIONS: list[dict[str, Any]] = [
     {"ties": "worst", "k": 3},
     {"judged_only": True},
     {"exclude": {"q0": ["d1", "d2"], "q1": ["d0"]}},
+    {"exclude": {"q0": ["d1", "d2"], "q1": ["d0"]}, "exclude_from": "run"},
     {"score_dtype": "float32", "exclude": {"q0": ["d3"]}, "judged_only": True},
 ]
 

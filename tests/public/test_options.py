@@ -88,7 +88,8 @@ def test_a_rejected_option_is_named(ndcg: evaluate.Metric, options: dict[str, An
 
 HUGE = 10**5000  # an integer that Python does not print
 SHARED = {"ignore_ties", "measures", "convention", "gain", "discount", "log_base", "ties", "zero_division"}
-SHARED |= {"ideal", "score_dtype", "score_order", "negative_relevance", "judged_only", "ignore_index", "duplicates"}
+SHARED |= {"ideal", "score_dtype", "score_order", "negative_relevance", "judged_only", "ignore_index"}
+SHARED |= {"duplicates", "exclude_from"}
 OPTIONS = sorted({"k", "missing", "use_aggregator", "engine", *SHARED})
 
 

@@ -70,6 +70,7 @@ def test_each_document_has_its_rank_and_those_not_retrieved_come_last_by_gain(nd
         ({"ties": "docid"}, ["b", "a", "c"]),
         ({"judged_only": True}, ["b", "c"]),
         ({"exclude": {"q1": ["b"]}}, ["a", "c"]),
+        ({"exclude": {"q1": ["b"]}, "exclude_from": "run"}, ["a", "c"]),
     ],
     ids=str,
 )

@@ -30,12 +30,20 @@ def test_trec_eval_prints_the_same_for_its_own_test_files(call: Call, run: str, 
     assert found == {(query, names[measure]): value for measure, query, value in rows}
 
 
-def test_score_saves_the_report(call: Call, folder: Path, ndcg: Metric) -> None:
+@pytest.mark.parametrize("exclude_from", ["both", "run"])
+def test_score_saves_the_report(call: Call, folder: Path, ndcg: Metric, exclude_from: str) -> None:
     seen = {query: ["d1", "d2"] for query in QUERIES}
     (folder / "seen.json").write_text(json.dumps(seen))
-    printed = call("score qrels.txt main.txt -m nDCG@5,DCG@3 --exclude seen.json -o json")[1]
-    report = ndcg.report(predictions=MAIN, references=QRELS, measures=["nDCG@5", "DCG@3"], exclude=seen)
+    excluding = f"--exclude seen.json --exclude-from {exclude_from}"
+    printed = call(f"score qrels.txt main.txt -m nDCG@5,DCG@3 {excluding} -o json")[1]
+    how = {"measures": ["nDCG@5", "DCG@3"], "exclude": seen, "exclude_from": exclude_from}
+    report = ndcg.report(predictions=MAIN, references=QRELS, **how)
     assert saved_report(printed) == report.to_dict()
+    for command in ("audit qrels.txt main.txt", "compare qrels.txt worse.txt main.txt", "explain qrels.txt main.txt"):
+        saved = json.loads(call(f"{command} -m nDCG@5 {excluding} -o json")[1])
+        score = saved["scores"].get("main", saved["scores"])
+        value = score["sklearn"] if command.startswith("explain") else score["nDCG@5"]["value"]
+        assert value == pytest.approx(report.scores["nDCG@5"].value)
 
 
 LESS = {"baseline": "main", "alternative": "less", "corrected_over": "all"}
@@ -222,6 +230,7 @@ def test_an_error_about_a_negative_relevance_names_its_first_line_for_every_run(
         (folder / name).write_text(json.dumps({query: ["d4"] for query in excluded}))
     for allowed in ("--convention trec_eval", "--ignore-index -1", "--exclude all.json"):
         assert call(f"score qrels.txt main.txt {allowed}")[0] == 0
+    assert call("score qrels.txt main.txt --exclude all.json --exclude-from run")[2] == f"ndcg score: {problem}"
     assert f"line {7 * 12 + 5}: query 'q7'" in call("score qrels.txt main.txt --exclude some.json")[2]
 
 

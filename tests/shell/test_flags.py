@@ -35,6 +35,7 @@ OPTIONS: dict[str, tuple[str, Any]] = {
     "negative_relevance": ("--negative-relevance clip", "clip"),
     "judged_only": ("-J", True),
     "duplicates": ("--duplicates best", "best"),
+    "exclude_from": ("--exclude-from run", "run"),
     "ignore_index": ("--ignore-index 1", 1),
     "missing": ("--missing skip", "skip"),
 }
@@ -66,7 +67,7 @@ def test_defaults_are_those_of_python() -> None:
     tests = ("alternative", "margin", "corrected_over", "confidence", "seed")
     parsed = vars(flags.parser().parse_args(["compare", "qrels.txt", "main.txt", "worse.txt"]))
     assert {name: parsed[name] for name in tests} == {name: python[name] for name in tests}
-    assert [parsed[name] for name in options.OF_COMPUTE if name in parsed] == [None] * 16
+    assert [parsed[name] for name in options.OF_COMPUTE if name in parsed] == [None] * 17
 
 
 @pytest.mark.parametrize("name", OPTIONS)

@@ -161,6 +161,26 @@ def test_excluded_documents_are_counted_and_noted(
     assert any(each.removeprefix("one: ").startswith(note) for each in notes)
 
 
+@pytest.mark.parametrize(
+    ("exclude", "retrieved", "judged"),
+    [
+        ({"q1": ["a", "b", "d"], "q3": ["a"]}, 2, 2),
+        ({"q1": ["c"], "q2": ["a"]}, 2, 0),
+        ({"q1": ["d"]}, 0, 1),
+    ],
+)
+def test_documents_that_are_excluded_from_the_run_only_are_counted_and_noted(
+    ndcg: Metric, exclude: dict[str, list[str]], retrieved: int, judged: int
+) -> None:
+    report = ndcg.report(predictions=RUN, references=QRELS, exclude=exclude, exclude_from="run")
+    assert (report.counts["excluded_retrieved"], report.counts["excluded_judged"]) == (retrieved, judged)
+    note = f"Excluded documents: {retrieved} from the run; {judged} that are judged stay in the ideals."
+    expected = note if retrieved else "No document was excluded: exclude has none that is retrieved; are its ids the"
+    (noted,) = (each for each in report.notes if "xcluded" in each)
+    assert noted.startswith(expected)
+    assert "left and is counted" not in str(report)
+
+
 def test_queries_that_lose_their_last_relevant_document_are_noted(ndcg: Metric) -> None:
     run = {user: {"a": 3.0, "b": 2.0} for user in "xyz"}
     qrels = {"x": {"a": 1}, "y": {"b": 1}, "z": {"a": 0, "b": 0}}
