@@ -370,6 +370,28 @@ def test_mlflow_counts_a_document_that_is_retrieved_twice_as_two(ndcg: Metric) -
 
 
 @pytest.mark.xdist_group("haystack")
+def test_haystacks_documents_are_scored_as_its_evaluator_scores_them(ndcg: Metric) -> None:
+    """As docs/search.md says: the documents themselves if they have grades, else their ids."""
+    from haystack import Document
+    from haystack.components.evaluators.document_ndcg import DocumentNDCGEvaluator
+
+    scores = [{"x": 0.9, "b": 0.8, "a": 0.7}, {"c": 0.5}]
+    found = [[Document(id=name, score=score) for name, score in each.items()] for each in scores]
+    grades = [{"a": 3.0, "b": 1.0, "d": 2.0}, {"c": 2.0, "e": 1.0}]
+    graded = [[Document(id=name, score=grade) for name, grade in each.items()] for each in grades]
+    ungraded = [[Document(id=name) for name in each] for each in grades]
+
+    def ours(references: Any) -> Any:
+        how = {"convention": "haystack"}
+        return pytest.approx(ndcg.compute(predictions=found, references=references, **how)["nDCG"], rel=1e-12)
+
+    evaluator = DocumentNDCGEvaluator("id")
+    by_id = [[each.id for each in of_query] for of_query in graded]
+    assert evaluator.run(graded, found)["score"] == ours(graded) != ours(by_id)
+    assert evaluator.run(ungraded, found)["score"] == ours(by_id)
+
+
+@pytest.mark.xdist_group("haystack")
 def test_haystack_keeps_negative_scores_as_gains(ndcg: Metric) -> None:
     run = asked({"0": ["a", "b", "x"]}, {"0": {"a": -1, "b": 3, "c": 2}}, k=None)
     assert by.haystack(run) == pytest.approx(run.ours(ndcg, convention="haystack"), rel=1e-12)
