@@ -46,7 +46,7 @@ def documents(
         query_ids: as in `compute`.
         document_ids: as in `compute`.
         data: as in `compute`.
-        exclude: as in `compute`; these documents are left out.
+        exclude: as in `compute`; these documents are left out, or, with `exclude_from="run"`, have no rank.
         fields: as in `compute`.
         **options: the options of `compute`, except `use_aggregator` and `engine`.
 

@@ -251,7 +251,7 @@ ARGUMENTS = {
         ),
         _of_python("missing", GATE, "; by default, stop if a query is missing from the run and not from the baseline"),
         Argument("exclude", ALL, "documents to remove from rankings and ideals: a file of queries and documents"),
-        _of_python("exclude_from", ALL),
+        _of_python("exclude_from", ALL, " (with run, those that are judged stay in the ideals)"),
     ],
     "columns and fields of CSV, TSV, JSON, Parquet and Arrow": [
         Argument("query", ALL, "the column or field of query ids, if its name is not known; RUNS,QRELS for two names"),

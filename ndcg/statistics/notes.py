@@ -127,8 +127,8 @@ def exclusion_notes(columns: PerQuery, options: Options) -> list[str]:
         there = "retrieved" if is_of_run else "retrieved or judged"
         return [Message(f"No document was excluded: {mark('exclude')} has none that is {there}; {hint}")]
     if is_of_run:
-        stay = f"{judged:,} that are judged stay in the ideals"
-        return [f"Excluded documents: {retrieved:,} from the run; {stay}."]
+        still = f"judged, so still in the ideals: {judged:,}"
+        return [f"Excluded documents: {retrieved:,} from the run; {still}."]
     sentences = [f"Excluded documents: {retrieved:,} retrieved and {judged:,} judged."]
     normalized = [name for name, measure, _ in options.results if measure == "nDCG"]
     emptied = (columns[EXCLUDED[1]] > 0) & (columns["ideal"] <= 0)

@@ -174,7 +174,7 @@ def test_documents_that_are_excluded_from_the_run_only_are_counted_and_noted(
 ) -> None:
     report = ndcg.report(predictions=RUN, references=QRELS, exclude=exclude, exclude_from="run")
     assert (report.counts["excluded_retrieved"], report.counts["excluded_judged"]) == (retrieved, judged)
-    note = f"Excluded documents: {retrieved} from the run; {judged} that are judged stay in the ideals."
+    note = f"Excluded documents: {retrieved} from the run; judged, so still in the ideals: {judged}."
     expected = note if retrieved else "No document was excluded: exclude has none that is retrieved; are its ids the"
     (noted,) = (each for each in report.notes if "xcluded" in each)
     assert noted.startswith(expected)
