@@ -188,7 +188,8 @@ class Batches:
         """Raise an error if the documents of batches that were added before were excluded from other sides."""
         if (before := self._state.exclude_from or exclude_from) != exclude_from:
             problem = f'the batches before were added with "{before}", so it cannot be "{exclude_from}"'
-            raise InputError(f"{problem}; give it to add_batch with each `exclude`, the same for all", "exclude_from")
+            hint = f"give it to add_batch with each {mark('exclude')}, the same for all"
+            raise InputError(f"{problem}; {hint}", "exclude_from")
 
     def _alone(self, step: Callable[[], tuple[BatchState, Result]]) -> Result:
         """Run a step, keep the state that it leads to, and return its result.
