@@ -226,6 +226,7 @@ class NDCG(Batches, evaluate.Metric):
         document_ids: Any = None,
         data: Any = None,
         exclude: Any = None,
+        exclude_from: str = "both",
         fields: Any = None,
         gain: Any = None,
         duplicates: str = "raise",
@@ -236,9 +237,10 @@ class NDCG(Batches, evaluate.Metric):
         `exclude` may cover the whole data set: it need not have queries of every batch, as long as it has some.
         `score_order` is the same for all batches; `compute` needs it only for predictions of its own. `gain` is needed
         only for labels that are text, `{label: gain}`, the same as in `compute`. `duplicates` is as in `compute`.
+        `exclude_from` is the same for all batches.
         """
         how = {"ignore_index": ignore_index, "score_order": score_order, "gain": gain, "duplicates": duplicates}
-        options = _options_of_batch(**how)
+        options = _options_of_batch(exclude_from=exclude_from, **how)
         inputs = Inputs(predictions, references, query_ids, document_ids, exclude, fields=fields)
         self._add(lambda: self._read(from_frame(data, inputs), options))
 
@@ -252,14 +254,15 @@ class NDCG(Batches, evaluate.Metric):
         references: Any = None,
         score_order: Any = None,
         exclude: Any = None,
+        exclude_from: str = "both",
         gain: Any = None,
         duplicates: str = "raise",
     ) -> None:
         """Add one query: the scores of its documents, or their ids, best first, and their relevance.
 
         `predictions` and `references` are other names for these arguments, which `evaluate.combine` uses. `exclude`
-        lists the ids of documents to remove from this query; without ids, it is an error. `gain` and
-        `duplicates` are as in `add_batch`.
+        lists the ids of documents to remove from this query; without ids, it is an error. `exclude_from`, `gain`
+        and `duplicates` are as in `add_batch`.
         """
         if prediction is None and reference is None:
             prediction, reference = predictions, references
@@ -268,7 +271,8 @@ class NDCG(Batches, evaluate.Metric):
         if isinstance(exclude, Mapping):
             raise ValueError("exclude: must be a list or a set of ids; give {query: ids} to add_batch or compute")
         excluded = None if exclude is None else [exclude]
-        options = _options_of_batch(score_order=score_order, gain=gain, duplicates=duplicates)
+        how = {"score_order": score_order, "exclude_from": exclude_from, "gain": gain, "duplicates": duplicates}
+        options = _options_of_batch(**how)
         self._add(partial(self._read, Inputs([prediction], [reference], exclude=excluded), options))
 
     @with_arguments
@@ -375,6 +379,8 @@ class NDCG(Batches, evaluate.Metric):
             raise InputError(f"{mark('missing', options.missing)}: {problem}; compute each run at once")
         if options.score_order == "ascending":
             self._check_order(options.score_order)
+        if options.exclude_from == "run":
+            self._check_exclusion(options.exclude_from)
         is_ascending = (self._state.score_order or options.score_order) == "ascending"
         read = partial(self._read, inputs, options) if given else None
 
@@ -440,13 +446,16 @@ class NDCG(Batches, evaluate.Metric):
         how = {**options.sides, "labels": None if options.labels is None else options.labels.as_numbers}
         inputs = from_files(inputs, **how).settled(**how)  # so that a stream can be read again
         unmatched = None if inputs.exclude is None else ""
-        how["ignore_index"] = options.ignore_index
+        if inputs.exclude is not None:
+            self._check_exclusion(options.exclude_from)
+        how |= {"ignore_index": options.ignore_index, "exclude_from": options.exclude_from}
         try:
             rankings = checked_rankings(inputs, **how)
         except NothingExcludedError as error:  # not in this batch; `compute` raises it if it is in no batch
             rankings, unmatched = checked_rankings(inputs._replace(exclude=None), **how), str(error)
         batch = self._batch(rankings, options.score_order)
-        return batch._replace(unmatched=unmatched, unmatched_ids=rankings.unmatched)
+        exclude_from = "" if inputs.exclude is None else options.exclude_from
+        return batch._replace(exclude_from=exclude_from, unmatched=unmatched, unmatched_ids=rankings.unmatched)
 
 
 def _options_of_batch(**given: Any) -> Options:

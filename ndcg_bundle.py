@@ -131,8 +131,8 @@ CONVENTIONS: dict[str, Convention] = {
         ties="docid",
         negative_relevance="clip",
         missing="skip",
-        quirks="A document with the same id as the query has no rank: use `exclude={query: [query] for query in run}`, "
-        "if such documents are not judged relevant.",
+        quirks="A document with the same id as the query is dropped from the run, not from the qrels: use "
+        '`exclude={query: [query] for query in run}` with `exclude_from="run"`.',
     ),
     "mteb": Convention(
         "MTEB retrieval tasks, `ndcg_at_k`",
@@ -538,6 +538,16 @@ OPTIONS: dict[str, Option] = {
         said_as="duplicates",
         unsaid=("raise",),
     ),
+    "exclude_from": Option(
+        "where the documents in `exclude` are removed",
+        {
+            "both": "from rankings and ideals",
+            "run": "from rankings only, so that those that are judged count in the ideal, as in BEIR",
+        },
+        default="both",
+        said_as="excluded_from",
+        unsaid=("both",),
+    ),
     "ignore_index": Option(
         "the reference that marks padding, for example -100; default: none", said_as="ignored", unsaid=(None,)
     ),
@@ -594,7 +604,7 @@ ARGUMENTS = {
     "exclude": (
         "documents to remove from rankings and ideals, such as items that a user has already seen: `{query: ids}`, a "
         "list of ids for each query if predictions are ids, a DataFrame in which the id columns have the same names as "
-        "in `data`, or the path of a file."
+        'in `data`, or the path of a file. With `exclude_from="run"`, those that are judged stay in the ideals.'
     ),
     "fields": (
         'the names of fields and columns of tables, records, hits and files: `{"query": ..., "document": ..., '
@@ -1219,11 +1229,13 @@ PADDING = 1 << 13  # padding documents that are worth accepting for one block fe
 # Freeing an array this large (31 MiB) raises glibc's mmap threshold, so later blocks reuse memory instead of faulting
 # it in page by page.
 np.empty(31 << 17)
+# What libraries write in place of the relevance of a document that pads a list: PyTorch and the Trainer of transformers
+# -100, TensorFlow Ranking and allRank -1.
+PADDING_LABELS = (-100, -1)
 _KEEP = mark("negative_relevance", "keep", said='"keep"')
-NEGATIVE_HINT = (
+_COUNT_NEGATIVE = (
     f"{mark('negative_relevance', 'clip')} counts it as gain 0, as "
     f"{mark('convention', 'trec_eval')} does, {_KEEP} as it is"
-    f"{mark('ignore_index', before='; ', after=' removes padding')}"
 )
 NOT_A_RELEVANCE = f"{{value}} is not a relevance{mark('None', before='; ', after=' marks one not judged')}"
 
@@ -1416,6 +1428,23 @@ def _exact_in_float64(score: NDArray[Any]) -> NDArray[Any]:
         return score
     distinct, order = np.unique(score, return_inverse=True)
     return np.asarray(order.reshape(score.shape) - np.searchsorted(distinct, 0))
+
+
+def are_padding_labels(negative: Sequence[float] | NDArray[Any]) -> bool:
+    """Return whether negative relevances may be padding: all are the same label, which some library pads with.
+
+    >>> are_padding_labels([-1, -1]), are_padding_labels([-1, -2]), are_padding_labels([-3.0])
+    (True, False, False)
+    """
+    labels = np.unique(negative)
+    return len(labels) == 1 and labels[0] in PADDING_LABELS
+
+
+def hint_of_negative(negative: NDArray[Any]) -> str:
+    """Return how to score negative relevances: without them, if they may be padding, or with some gain."""
+    if are_padding_labels(negative):
+        return f"{mark('ignore_index', int(negative[0]), after=' removes padding; ')}{_COUNT_NEGATIVE}"
+    return f"{_COUNT_NEGATIVE}{mark('ignore_index', before='; ', after=' removes padding')}"
 
 
 def in_threads(work: Callable[..., Output], *over: Sequence[Any], threads: int | None = None) -> list[Output]:
@@ -1620,7 +1649,8 @@ def _measure_scoring_gains(block: _Block, gain: Gain, negative_relevance: str) -
     negative = relevance < 0 if lowest < 0 and negative_relevance != "keep" else None
     if negative is not None:
         if negative_relevance == "raise":
-            raise block.invalid("relevance", negative, "the relevance {value} is negative", NEGATIVE_HINT)
+            hint = hint_of_negative(relevance[negative])
+            raise block.invalid("relevance", negative, "the relevance {value} is negative", hint)
         relevance, lowest = np.maximum(relevance, 0), 0.0
     if isinstance(gain, str):
         gains = GAIN_FUNCTIONS[gain](relevance)
@@ -1788,6 +1818,7 @@ class ChosenOptions(TypedDict, total=False):
     negative_relevance: Literal["raise", "clip", "keep"] | None
     judged_only: bool
     duplicates: Literal["raise", "best"]
+    exclude_from: Literal["both", "run"]
 
 
 class ScoringOptions(ChosenOptions, total=False):
@@ -1848,6 +1879,7 @@ class Options:
     negative_relevance: str
     judged_only: bool
     duplicates: str
+    exclude_from: str
     ignore_index: float | None
     missing: str
     use_aggregator: bool
@@ -1905,7 +1937,7 @@ class Options:
     @Derived
     def reading(self) -> dict[str, Any]:
         """The keyword arguments of `reading.read`."""
-        names = ("judged_only", "ignore_index", "score_dtype")
+        names = ("judged_only", "exclude_from", "ignore_index", "score_dtype")
         return {**{name: getattr(self, name) for name in names}, **self.sides, "by_docid": self.ties == "docid"}
 
     @Derived
@@ -1930,6 +1962,8 @@ class Options:
         parts: dict[str, Any] = {**vars(self), "gain": gain, "discount": discount, "judged_only": unjudged}
         if discount not in DISCOUNTS or DISCOUNTS[discount].base_above is None:
             del parts["log_base"]
+        if not excluding:  # then no score depends on it
+            del parts["exclude_from"]
         choices = {
             option.said_as: each if isinstance(each, str) else _number(each)
             for name, option in OPTIONS.items()
@@ -4017,8 +4051,8 @@ class Rankings(NamedTuple):
     # True for each query whose ranking in the predictions leaves no document here, such as an empty list of ids; None
     # if there are none
     answered: Mask | None = None
-    # the numbers of retrieved and of judged documents that were excluded from each query, of shape ``(queries, 2)``;
-    # None without `exclude`
+    # the numbers of documents to exclude that were retrieved and that were judged, for each query, of shape
+    # ``(queries, 2)``; None without `exclude`
     excluded: NDArray[np.int64] | None = None
     # the warning that no document was both retrieved and judged, although both sides have ids; empty if one was; None
     # if that is unknown
@@ -4057,10 +4091,16 @@ class Rankings(NamedTuple):
         """Return which queries are missing from the predictions, or have no documents at all."""
         return self.missing | self.empty()
 
-    def only(self, kept: Mask) -> "Rankings":
-        """Return the same documents, but those for which a mask is False are neither judged nor retrieved."""
-        judged, retrieved = (kept if mask is None else kept & mask for mask in (self.judged, self.retrieved))
-        return self._replace(judged=judged, retrieved=retrieved, answered=self._ranked())
+    def only(self, kept: Mask, exclude_from: str = "both") -> "Rankings":
+        """Return the same documents, but those for which a mask is False are neither judged nor retrieved.
+
+        If they are excluded from the run only, they stay judged.
+        """
+        retrieved = kept if self.retrieved is None else kept & self.retrieved
+        rankings = self._replace(retrieved=retrieved, answered=self._ranked())
+        if exclude_from == "run":
+            return rankings
+        return rankings._replace(judged=kept if self.judged is None else kept & self.judged)
 
     def of_judged(self) -> "Rankings":
         """Return the same documents, but unjudged ones count as not retrieved."""
@@ -4267,8 +4307,12 @@ class NothingExcludedError(InputError):
     """No query of `exclude` is in the references, although their ids have the same type."""
 
 
-def without(exclude: Any, run: Columns, qrels: Columns) -> tuple[Columns, Columns, NDArray[np.int64]]:
-    """Return both sides without the excluded documents, and how many of each query were removed from each side.
+def without(
+    exclude: Any, run: Columns, qrels: Columns, exclude_from: str = "both"
+) -> tuple[Columns, Columns, NDArray[np.int64]]:
+    """Return both sides without the excluded documents, and how many of these each query has on each side.
+
+    If they are excluded from the run only, the judgments stay as they are.
 
     They are excluded as ``{query: ids}``, the ``Pairs`` of a DataFrame, or the ``Columns`` of a file. Their ids must be
     of the type of the rankings' ids, and one of their queries must be in the rankings.
@@ -4277,7 +4321,8 @@ def without(exclude: Any, run: Columns, qrels: Columns) -> tuple[Columns, Column
     left, counts = [], np.zeros((len(qrels.query_ids), 2), np.int64)
     for at, side in enumerate((run, qrels)):
         mask = _are_among(side, excluded)
-        left.append(side.only(~mask))
+        stays = exclude_from == "run" and at == 1
+        left.append(side if stays else side.only(~mask))
         known = index_among(side.query_ids, qrels.query_ids)
         counts[known[known >= 0], at] = np.bincount(side.query[mask], minlength=len(known))[known >= 0]
     return left[0], left[1], counts
@@ -6473,6 +6518,7 @@ def join_rows(
     document_ids: Any = None,
     exclude: Any = None,
     *,
+    exclude_from: str = "both",
     by_docid: bool = False,
     score_dtype: str = "given",
     score_order: str = "descending",
@@ -6533,7 +6579,7 @@ def join_rows(
     given = Rankings(relevance.values, score.values, offsets, relevance.present, score.present)  # padding too
     had, has = given.counts(), given.only(kept).counts()
     counts = np.stack([had[name] - has[name] for name in ("retrieved", "judged")], axis=1)
-    return rankings.only(kept)._replace(excluded=counts)
+    return rankings.only(kept, exclude_from)._replace(excluded=counts)
 
 
 def _refuse_two_judgments(rows: Columns, relevance: Column, row_of: Callable[[int, int], str]) -> None:
@@ -6600,6 +6646,7 @@ def join_by_id(
     references: Any,
     exclude: Any = None,
     *,
+    exclude_from: str = "both",
     by_docid: bool = False,
     score_dtype: str = "given",
     score_order: str = "descending",
@@ -6612,7 +6659,7 @@ def join_by_id(
     run, qrels = _both_columns(predictions, references, ignore_index, labels)
     if exclude is None:
         return _join_columns(run, qrels, by_docid, score_dtype, ignore_index)
-    run, qrels, counts = without(exclude, run, qrels)
+    run, qrels, counts = without(exclude, run, qrels, exclude_from)
     return _join_columns(run, qrels, by_docid, score_dtype, ignore_index)._replace(excluded=counts)
 
 
@@ -7555,6 +7602,7 @@ def _align(
     inputs: Inputs,
     *,
     ignore_index: float | None = None,
+    exclude_from: str = "both",
     judged_only: bool = False,
     by_docid: bool = False,
     score_dtype: str = "given",
@@ -7565,7 +7613,8 @@ def _align(
 ) -> Rankings:
     """Align predictions and references that are settled, as `read` does."""
     order = {"by_docid": by_docid, "score_dtype": score_dtype, "score_order": score_order}
-    rankings = _join(inputs, ignore_index=ignore_index, labels=labels, keep=keep, **order)
+    how = {"ignore_index": ignore_index, "exclude_from": exclude_from, "labels": labels}
+    rankings = _join(inputs, keep=keep, **how, **order)
     if score_order == "ascending" and rankings.place is not None and (gap := rankings.gap_in_ranks()):
         warn(f"{mark('predictions')}: {gap}")
     try:
@@ -9954,14 +10003,15 @@ def refuse_negative(references: Any, exclude: Any, options: Options) -> None:
     negative = references.value < 0
     if options.ignore_index is not None:
         negative &= references.value != options.ignore_index
-    if negative.any() and exclude is not None:
+    if negative.any() and exclude is not None and options.exclude_from == "both":
         negative &= ~are_excluded(references, exclude)
     for row in np.flatnonzero(negative)[:1].tolist():
         document, query = references.words(row)
         pair = f"query {query}, document {document}"
         problem = f"the relevance {references.value[row]:g} is negative"
         of_file = mark("file", said="references", after=": ")  # for those who need not know the name of the argument
-        raise InputError(problem, f"{of_file}{references.place(row)}", pair, hint=NEGATIVE_HINT)
+        hint = hint_of_negative(references.value[negative])
+        raise InputError(problem, f"{of_file}{references.place(row)}", pair, hint=hint)
 
 
 def refuse_missing(rankings: Rankings, first_query: int = 0) -> None:
@@ -11599,7 +11649,7 @@ class Asked(NamedTuple):
 
     asker: Asker  # asked the function, and knows its side effects
     cases: int  # the number of rankings that it was asked about
-    refused: bool  # whether it gave no answer to most of the rankings, before it was asked again
+    refused: bool  # whether it gave no answer to most of these
     answers: Answers | None = None  # the answers; None if no score is among them
 
 
@@ -11619,17 +11669,20 @@ def ask(function: NDCGFunction, call: Call, cases: int, seed: int) -> Asked:
             else:
                 refused.append(number)
 
+    def has_refused_most() -> bool:
+        return len(refused) > len(rows)
+
     ask_about(range(cases))
-    has_refused = 2 * len(refused) > cases
+    refused_most_at_first = has_refused_most()
     values = np.array([answer.value for _, _, answer in rows])
     of_kind = Counter(kinds[number % len(kinds)] for number, _, _ in rows)
     few = [number for number in refused if of_kind[kinds[number % len(kinds)]] < LEAST_ANSWERS]
     if np.isfinite(values).any():
         for attempt in (1, 2, 3):
             ask_about(few, attempt)
-        if tolerance_of(values) > VISIBLE or has_refused:
+        if tolerance_of(values) > VISIBLE or refused_most_at_first:
             ask_about(range(cases, cases * IF_LITTLE_SHOWS))
-    asked = Asked(asker, len(rows) + len(refused), has_refused)
+    asked = Asked(asker, len(rows) + len(refused), has_refused_most())
     if not any(math.isfinite(answer.value) for _, _, answer in rows):
         return asked
     values = np.array([[answer.value, answer.again] for _, _, answer in rows]).T
@@ -11870,7 +11923,8 @@ class Check(Readable):
     """The definition that a function of nDCG computes.
 
     Attributes:
-        signature: the options of the convention that the function computes; empty if it has a slip or is unknown.
+        signature: the options of the convention that the function computes; empty if it has a slip, is unknown, or if
+            the function refused most rankings.
         form: the form in which the function takes rankings.
         k: the cutoff; None if whole rankings were compared.
         cases: the number of rankings that it was asked about.
@@ -11883,7 +11937,7 @@ class Check(Readable):
         notes: side effects of the function, and the common trait of the rankings that differ.
         unordered: the number of answers for rankings with ties, if no order of tied documents explains them all, but
             each is the score of some order; else 0.
-        refused: whether it returned no score for most rankings.
+        refused: whether it returned no score for most rankings, so that the others do not show what it computes.
         is_binary: whether it was asked with a relevance of 0 and 1 only, since grades give values above 1 or none.
         called: the calls that were made to find the form, in words, if the best of them explains few answers.
     """
@@ -11905,8 +11959,16 @@ class Check(Readable):
 
     @property
     def conventions(self) -> tuple[str, ...]:
-        """The conventions that the function computes, for rankings without ties if its order of these is not fixed."""
-        return tuple(each.convention for each in self.matches if not each.slips and each.factor == 1)
+        """The conventions that the function computes, for rankings without ties if its order of these is not fixed.
+
+        Empty if it refused most rankings: a few scores that agree do not show what it computes.
+        """
+        return () if self.refused else self._agreed
+
+    @property
+    def _agreed(self) -> tuple[str, ...]:
+        """The conventions with which all of its scores agree."""
+        return tuple(match.convention for match in self.matches if not match.slips and match.factor == 1)
 
     @property
     def nearest(self) -> str:
@@ -11968,8 +12030,11 @@ class Check(Readable):
         if self.conventions:
             yield f"The function computes the nDCG of {', '.join(self.conventions)}: {agree}."
         if self.refused:
-            yield "It returned no score for most rankings, so this is all that is known of it."
-        if self.wanted and self.wanted not in self.conventions:
+            yield f"The function returned a score for only {self.answered:,} of {self.cases:,} rankings."
+            if self._agreed:
+                agreed = ", ".join(self._agreed)
+                yield f"They agree with the nDCG of {agreed}, but do not show what it computes."
+        if self.wanted and self.wanted not in self._agreed:
             count = self.agreeing[self.wanted]
             yield f"It does not compute the nDCG of {self.wanted}: {count:,} of {self.answered:,} rankings agree."
         if not self.matches and not self.is_doubtful:
@@ -11994,7 +12059,7 @@ class Check(Readable):
         """Yield in words the slips and the factor of the function."""
         on_conventions: dict[tuple[Any, ...], list[str]] = {}
         for match in self.matches:
-            if match.convention not in self.conventions:
+            if match.convention not in self._agreed:
                 on_conventions.setdefault(match[1:], []).append(match.convention)
         for at, ((names, factor), conventions) in enumerate(on_conventions.items()):
             slips = [slip_named(name) for name in names]
@@ -12204,9 +12269,12 @@ def _smallest_example(asker: Asker, queries: Iterable[Query], convention: str, t
     options = {"convention": convention}
 
     def differs(query: Query) -> bool:
-        return bool(
-            _differ_visibly(np.array([asker.once(query).value]), query_scores([query], options), tolerance).all()
-        )
+        answer = asker.once(query)
+        if answer.problem and answer.problem not in NO_VALUE:
+            # It raises an error or returns no number, so it has no score that could differ.
+            return False
+        expected = query_scores([query], options)
+        return bool(_differ_visibly(np.array([answer.value]), expected, tolerance).all())
 
     query = min(queries, key=lambda each: len({*each.run, *each.qrels}))
     while (simpler := next(filter(differs, _simpler(query, asker.call.shows)), None)) is not None:
@@ -15070,9 +15138,15 @@ def exclusion_notes(columns: PerQuery, options: Options) -> list[str]:
     if EXCLUDED[0] not in columns:
         return []
     retrieved, judged = (int(columns[name].sum()) for name in EXCLUDED)
-    if not retrieved and not judged:
+    is_of_run = options.exclude_from == "run"
+    removed = retrieved if is_of_run else retrieved + judged
+    if not removed:
         hint = "are its ids the ids of queries and documents?"
-        return [Message(f"No document was excluded: {mark('exclude')} has none that is retrieved or judged; {hint}")]
+        there = "retrieved" if is_of_run else "retrieved or judged"
+        return [Message(f"No document was excluded: {mark('exclude')} has none that is {there}; {hint}")]
+    if is_of_run:
+        still = f"judged, so still in the ideals: {judged:,}"
+        return [f"Excluded documents: {retrieved:,} from the run; {still}."]
     sentences = [f"Excluded documents: {retrieved:,} retrieved and {judged:,} judged."]
     normalized = [name for name, measure, _ in options.results if measure == "nDCG"]
     emptied = (columns[EXCLUDED[1]] > 0) & (columns["ideal"] <= 0)
@@ -15367,7 +15441,8 @@ class Report(Readable):
         counts: the number of ``queries``, and how many of them have no relevant documents (``nothing_relevant``),
             only relevant documents (``all_relevant``: everything that was retrieved or judged is relevant), no
             retrieved documents (``nothing_retrieved``), and how many are excluded from a mean (``left_out``). With
-            `exclude` also the documents that were excluded: ``excluded_retrieved`` and ``excluded_judged``.
+            `exclude` also how many of its documents were retrieved (``excluded_retrieved``) and judged
+            (``excluded_judged``; with ``exclude_from="run"`` they stay in the ideals).
         queries: a table with a row per query: ``query`` (its id, or its index), its ``slice`` if there are any, the
             number of documents ``retrieved``, ``judged`` and ``relevant``, and for each score such as ``nDCG@10``
             the query's value under this name (null if it has none), ``worst nDCG@10`` and ``best nDCG@10`` under the
@@ -17155,6 +17230,7 @@ class Batch(NamedTuple):
     ids: frozenset[bytes] = frozenset()  # these ids, if the queries have any
     # the order in which the scores were given; those of the table are in descending order
     score_order: str = "descending"
+    exclude_from: str = ""  # where documents were excluded; empty without `exclude`
     # the error if `exclude` has none of these queries; empty if it has some; None without `exclude`
     unmatched: str | None = None
     unmatched_ids: str | None = None  # `unmatched` of their rankings
@@ -17178,6 +17254,7 @@ class BatchState(NamedTuple):
     contents: Contents = Contents()  # the contents of the store
     ids: tuple[frozenset[bytes], ...] = ()  # the ids of the queries that were added, in sets of falling size
     score_order: str = ""  # as in `Batch`, of all batches of this process; empty before the first
+    exclude_from: str = ""  # likewise, of all batches that exclude documents
     unmatched: str | None = None  # as in `Batch`, of all batches together
     unmatched_ids: str | None = None  # as in `Batch`, of the first batch that has any
     added: tuple[pa.Table, ...] = ()  # batches of this process that a `compute` has read but not yet scored
@@ -17203,6 +17280,7 @@ class BatchState(NamedTuple):
             contents=contents,
             ids=(*larger, ids) if ids else self.ids,
             score_order=batch.score_order,
+            exclude_from=self.exclude_from or batch.exclude_from,
             unmatched=_unmatched(self, batch),
             unmatched_ids=self.unmatched_ids or batch.unmatched_ids,
         )
@@ -17293,6 +17371,13 @@ class Batches:
         if (before := self._state.score_order or score_order) != score_order:
             problem = f'the batches before were added in "{before}" order, so they cannot be in "{score_order}" order'
             raise ValueError(f"score_order: {problem}; give add_batch the order of each batch, the same for all")
+
+    def _check_exclusion(self, exclude_from: str) -> None:
+        """Raise an error if the documents of batches that were added before were excluded from other sides."""
+        if (before := self._state.exclude_from or exclude_from) != exclude_from:
+            problem = f'the batches before were added with "{before}", so it cannot be "{exclude_from}"'
+            hint = f"give it to add_batch with each {mark('exclude')}, the same for all"
+            raise InputError(f"{problem}; {hint}", "exclude_from")
 
     def _alone(self, step: Callable[[], tuple[BatchState, Result]]) -> Result:
         """Run a step, keep the state that it leads to, and return its result.
@@ -17651,7 +17736,7 @@ def compute_spark(
             twice in a query is rejected.
         sample_weight: the column of weights, the same in all rows of a query.
         exclude: a DataFrame in which the id columns have the same names as `query` and `document`:
-            documents to remove from rankings and ideals.
+            documents to remove from rankings and ideals, or, with `exclude_from="run"`, from rankings only.
         k: the cutoff or cutoffs.
         use_aggregator: the means over all queries (default) or, if False, a DataFrame with a
             row for each query: its id, and its values in columns with the names of the results.
@@ -17984,7 +18069,8 @@ def _scores_spark_measure(
         how = options.ignore_index, options.score_order, options.labels
         rankings = join_lists(sides[0], sides[1], *how, lambda query, _: place(query))
         if "excluded" in columns:
-            rankings = rankings.only(~pc.fill_null(columns["excluded"], False).to_numpy(zero_copy_only=False))
+            excluded = pc.fill_null(columns["excluded"], False).to_numpy(zero_copy_only=False)
+            rankings = rankings.only(~excluded, options.exclude_from)
         rankings = rankings.with_scores_in(options.score_dtype).with_highest_first(options.score_order)
         rankings = rankings if options.labels is None else rankings.with_gains(options.labels)
         if options.missing == "raise":
@@ -18121,7 +18207,7 @@ def compute(
         fields: {fields}
         **options: `measures`, `convention`, `gain`, `discount`, `log_base`, `ideal`, `score_dtype`, `score_order`,
             `ties`, `ignore_ties`, `zero_division`, `negative_relevance`, `judged_only`, `duplicates`,
-            `ignore_index`, `missing`, `use_aggregator` and `engine`, as the metric card describes them.
+            `exclude_from`, `ignore_index`, `missing`, `use_aggregator` and `engine`, as the metric card describes them.
 
     Returns:
         A value for each measure and cutoff under its name, such as `nDCG@10`: a float from 0 to 1
@@ -18177,7 +18263,7 @@ def documents(
         query_ids: as in `compute`.
         document_ids: as in `compute`.
         data: as in `compute`.
-        exclude: as in `compute`; these documents are left out.
+        exclude: as in `compute`; these documents are left out, or, with `exclude_from="run"`, have no rank.
         fields: as in `compute`.
         **options: the options of `compute`, except `use_aggregator` and `engine`.
 
