@@ -59,7 +59,14 @@ def _metric_class() -> Any:
         """The mean of nDCG, DCG, IDCG or CG over queries."""
 
         higher_is_better, is_differentiable, full_state_update = True, False, False
-        rows = {"preds": torch.float64, "target": torch.float64, "indexes": torch.int64}  # noqa: RUF012
+        # Numbers are kept in 64 bits, so that all processes gather the same types whatever they
+        # were given: integers as they are, floats as their bits. `integers` tells them apart.
+        rows = {  # noqa: RUF012
+            "preds": torch.int64,
+            "target": torch.int64,
+            "indexes": torch.int64,
+            "integers": torch.uint8,  # 1 if the score is an integer, plus 2 if the label is
+        }
 
         def __init__(self, options: Options) -> None:
             super().__init__()
@@ -83,18 +90,25 @@ def _metric_class() -> Any:
             if len(set(map(len, batch.values()))) > 1:
                 shapes = ", ".join(f"{name} {len(each)}" for name, each in batch.items())
                 raise ValueError(f"with indexes, preds, target and indexes are one per document; got {shapes}")
-            if batch["indexes"].is_floating_point():
+            if indexes.is_floating_point():
                 raise ValueError(f"indexes must be integers, the id of each document's query; got {indexes.dtype}")
-            for name, kind in self.rows.items():
-                getattr(self, name).append(batch[name].to(kind))
+            integers = int(not preds.is_floating_point()) + 2 * int(not target.is_floating_point())
+            batch["target"] = _with_exact_padding(batch["target"], self.options.ignore_index)
+            batch = {name: _in_64_bits(name, column) for name, column in batch.items()}
+            batch["integers"] = torch.full_like(batch["indexes"], integers, dtype=torch.uint8)
+            for name, column in batch.items():
+                getattr(self, name).append(column)
 
         def compute(self) -> Any:
             """Return the mean over all queries since the last reset."""
             rows = [getattr(self, name) for name in self.rows]
-            preds, target, indexes = (torch.cat(each) if isinstance(each, list) and each else each for each in rows)
+            rows = [torch.cat(column) if isinstance(column, list) and column else column for column in rows]
+            preds, target, indexes, integers = rows
             sums, counts = self.sums, self.counts
             if len(preds):
-                sums, counts = self._added(Inputs(preds, target, indexes))
+                scores = _from_64_bits(preds, integers & 1 > 0)
+                labels = _from_64_bits(target, integers & 2 > 0)
+                sums, counts = self._added(Inputs(scores, labels, indexes))
             means = sums / counts
             return means[0] if len(means) == 1 else dict(zip(self.options.names, means, strict=True))
 
@@ -104,6 +118,10 @@ def _metric_class() -> Any:
                 if isinstance(each := getattr(self, name), list) and not each:
                     each.append(torch.empty(0, dtype=kind, device=self.device))
             super().sync(*args, **options)
+
+        def set_dtype(self, dst_type: Any) -> Any:
+            """Leave the states as they are, since in fewer bits different ids may be the same."""
+            return self
 
         def _added(self, inputs: Inputs) -> "tuple[Tensor, Tensor]":
             """Return the sums and counts with those of more queries."""
@@ -117,3 +135,37 @@ def _metric_class() -> Any:
             return restored_metric, (), self.__getstate__()
 
     return NDCGMetric
+
+
+def _with_exact_padding(labels: "Tensor", ignore_index: float | None) -> "Tensor":
+    """Return float labels as float64, with `ignore_index` itself where it is rounded in their type."""
+    if ignore_index is None or not labels.is_floating_point():
+        return labels
+    rounded = labels.new_tensor(float(ignore_index))
+    return labels.double().masked_fill(labels == rounded, float(ignore_index))
+
+
+def _in_64_bits(argument: str, numbers: "Tensor") -> "Tensor":
+    """Return integers as int64, and floats as the bits of float64."""
+    import torch
+
+    if numbers.is_floating_point():
+        return numbers.double().view(torch.int64)
+    if numbers.dtype == torch.uint64 or not torch.can_cast(numbers.dtype, torch.int64):
+        needs = "have a type that int64 or float64 can hold"
+        raise ValueError(f"with indexes, {argument} must {needs}; got {numbers.dtype}")
+    return numbers.long()
+
+
+def _from_64_bits(bits: "Tensor", are_integers: "Tensor") -> "Tensor | list[float]":
+    """Return the numbers of `_in_64_bits`, in a list if some are integers and others floats."""
+    import torch
+
+    if are_integers.all():
+        return bits
+    floats = bits.view(torch.float64)
+    if not are_integers.any():
+        return floats
+    # A common type could round integers; `compute` refuses those that float64 would round.
+    rows = zip(bits.tolist(), floats.tolist(), are_integers.tolist(), strict=True)
+    return [integer if is_integer else number for integer, number, is_integer in rows]

@@ -60,6 +60,45 @@ def test_the_mean_is_that_of_compute_however_queries_are_split(
     close(metric.compute(), expected_of(ndcg, *queries(), **options))
 
 
+QUERY_IDS = {"torchmetrics_metric": "indexes", "meter": "query_ids"}
+# The types of scores that may be in batches of one metric. Neighbors of 2**53 are equal in float64.
+SCORES = [["int64"], ["float32", "bfloat16", "int8"]]
+LABELS = ["float64", "float32", "float16", "bfloat16", "int64", "int16"]
+
+
+@pytest.mark.parametrize("entry", QUERY_IDS)
+@settings(max_examples=60)
+@given(
+    seed=st.integers(0, 99),
+    ignore_index=st.sampled_from([999, -100, 0.1, 1]),  # 999 and 0.1 are rounded in some types
+    scores=st.sampled_from(SCORES).flatmap(lambda kinds: st.tuples(*[st.sampled_from(kinds)] * 3)),
+    labels=st.tuples(*[st.sampled_from(LABELS)] * 3),
+)
+def test_rows_keep_the_score_and_the_padding_that_they_have_in_a_matrix(
+    ndcg: Metric,
+    entry: str,
+    seed: int,
+    ignore_index: float,
+    scores: tuple[str, ...],
+    labels: tuple[str, ...],
+) -> None:
+    rng = np.random.default_rng(seed)
+    metric = getattr(ndcg, entry)(ignore_index=ignore_index)
+    values = []
+    for first_query, kinds in zip(range(0, 9, 3), zip(scores, labels, strict=True), strict=True):
+        start = 2**53 if kinds[0] == "int64" else 0
+        score = torch.from_numpy(start + rng.integers(0, 5, (3, 6))).to(getattr(torch, kinds[0]))
+        relevance = np.array([ignore_index, 0, 1, 2, 3])[rng.integers(0, 5, (3, 6))]
+        label = torch.from_numpy(relevance).to(getattr(torch, kinds[1]))
+        matrices = {"predictions": score, "references": label, "ignore_index": ignore_index}
+        values += ndcg.compute(**matrices, use_aggregator=False)["nDCG"]
+        query = torch.arange(first_query, first_query + 3).repeat_interleave(6)
+        for rows in np.array_split(rng.permutation(18), 3):
+            sides = (side.reshape(-1)[rows] for side in (score, label))
+            metric.update(*sides, **{QUERY_IDS[entry]: query[rows]})
+    close(metric.compute(), {"nDCG": sum(values) / len(values)})
+
+
 def test_queries_and_rows_add_up_until_a_reset(ndcg: Metric) -> None:
     scores, labels = queries()
     metric = ndcg.torchmetrics_metric(k=5, ignore_index=-100)
@@ -136,6 +175,7 @@ def test_it_moves_with_a_module_and_keeps_its_precision(ndcg: Metric) -> None:
     module = torch.nn.Module()
     module.metric = ndcg.torchmetrics_metric(k=5, ignore_index=-100)
     module.half().to("cpu")
+    module.metric.set_dtype(torch.float16)
     module.metric.update(*queries())
     close(module.metric.compute(), expected_of(ndcg, *queries(), k=5))
     module.to("meta")
@@ -151,6 +191,7 @@ def test_it_moves_with_a_module_and_keeps_its_precision(ndcg: Metric) -> None:
         (([[0.5, 0.1]], [[1, -1]]), "references: query 0, position 1: the relevance -1"),
         (([0.5, 0.1], [1], [0, 0]), "with indexes, .* one per document; got preds 2, target 1, indexes 2"),
         (([0.5, 0.1], [1, 0], [0.0, 0.0]), "indexes must be integers, .*; got torch.float32"),
+        (([0.5, 1j], [1, 0], [0, 0]), "with indexes, preds must have a type .*; got torch.complex64"),
     ],
 )
 def test_a_batch_that_is_rejected_adds_nothing(ndcg: Metric, batch: Any, error: str) -> None:
