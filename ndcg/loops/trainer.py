@@ -52,7 +52,8 @@ class TrainerMetrics:
         """Add predictions, and return the results unless more batches follow.
 
         Args:
-            evaluation: a `transformers.EvalPrediction`. If a model has several outputs, the first is used.
+            evaluation: a `transformers.EvalPrediction`, or its predictions and labels as a pair. If a
+                model has several outputs, the first is used.
             compute_result: False for a batch that is not the last, True for the last
                 (`batch_eval_metrics=True`); None for a whole set.
 
@@ -61,9 +62,8 @@ class TrainerMetrics:
         """
         if compute_result is None:
             self.reset()
-        predictions, labels, inputs = evaluation.predictions, evaluation.label_ids, evaluation.inputs
         try:
-            for batch in _batches(predictions, labels, inputs):
+            for batch in _batches(*_outputs(evaluation)):
                 self._add(*batch)
             if compute_result is False:
                 return {}
@@ -106,7 +106,8 @@ class TrainerMetrics:
     def _main(self, inputs: Any) -> NDArray[Any]:
         """Return the model's main input."""
         if inputs is None:
-            raise ValueError('query_ids need the inputs: set TrainingArguments(include_for_metrics=["inputs"])')
+            setting = 'TrainingArguments(include_for_metrics=["inputs"])'
+            raise ValueError(f"query_ids need the inputs: set {setting}, and give the whole EvalPrediction")
         if isinstance(inputs, Mapping):  # in batch-wise evaluations the Trainer passes all inputs
             if self.main_input not in inputs:
                 raise ValueError(f"main_input={shown(self.main_input)} is not among the inputs: {', '.join(inputs)}")
@@ -213,12 +214,27 @@ def trainer_metrics(
         ValueError: an option that `compute` rejects, or columns that cannot be read.
 
     >>> metrics = trainer_metrics(k=1)
-    >>> from transformers import EvalPrediction  # doctest: +SKIP
-    >>> metrics(EvalPrediction(np.array([[.9, .1, -100]]), np.array([[1, 0, -100]])))  # doctest: +SKIP
+    >>> metrics((np.array([[.9, .1, -100]]), np.array([[1, 0, -100]])))  # as an EvalPrediction unpacks
     {'nDCG@1': 1.0}
     """
     parsed = Options.of_method(trainer_metrics, k, {"ignore_index": ignore_index, **options}, lacks=NOT_IN_TRAINER)
     return TrainerMetrics(parsed, query_ids, references, main_input)
+
+
+def _outputs(evaluation: Any) -> tuple[Any, Any, Any]:
+    """Return the predictions, the labels and the inputs of an evaluation."""
+    if hasattr(evaluation, "predictions") and hasattr(evaluation, "label_ids"):
+        # The result of Trainer.predict has no inputs.
+        return evaluation.predictions, evaluation.label_ids, getattr(evaluation, "inputs", None)
+    if isinstance(evaluation, (tuple, list)):
+        # A third value could be the inputs or the losses.
+        if len(evaluation) == 2:
+            return evaluation[0], evaluation[1], None
+        got = f"{len(evaluation)} values"
+    else:
+        got = type(evaluation).__name__
+    needs = "an EvalPrediction, or its predictions and labels as a pair"
+    raise ValueError(f"trainer_metrics needs {needs}; got {got}")
 
 
 def _batches(predictions: Any, labels: Any, inputs: Any) -> list[tuple[Any, Any, Any]]:

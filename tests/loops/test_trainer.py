@@ -386,6 +386,24 @@ def test_a_batch_may_be_empty(ndcg: Metric, good: SimpleNamespace, options: Opti
             metrics(empty, compute_result=compute_result)
 
 
+@settings(max_examples=20)
+@given(data=st.data())
+def test_a_pair_of_predictions_and_labels_scores_as_their_evaluation(ndcg: Metric, data: st.DataObject) -> None:
+    transformers = pytest.importorskip("transformers")
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
+    by_rows = data.draw(st.booleans())
+    shape = 12 if by_rows else (3, 4)
+    scores, labels = rng.integers(0, 5, shape) / 4, rng.choice([-100, 0, 1, 2], shape)
+    outputs = (scores, rng.random(shape)) if data.draw(st.booleans()) else scores
+    columns = {"query_ids": np.arange(12) // 4, "references": labels} if by_rows else {}
+    metrics = ndcg.trainer_metrics(k=2, **columns)
+    expected = metrics(transformers.EvalPrediction(outputs, labels))
+    predicted = transformers.trainer_utils.PredictionOutput(outputs, labels, {})
+    for pair in ((outputs, labels), [outputs, labels], predicted):
+        assert metrics(pair) == expected
+        assert metrics(pair, compute_result=True) == expected
+
+
 # --- Errors ----------------------------------------------------------------------------------------------------------
 
 
@@ -428,6 +446,8 @@ BAD_LISTS = [
     (evaluation([SCORES] * 2, LABELS), f"{SAME} predictions 2, labels in one piece$"),
     (evaluation(SCORES, [LABELS]), f"{SAME} predictions in one piece, labels 1$"),
     (evaluation([], []), f"{SAME} predictions 0, labels 0$"),
+    (GOOD_LISTS.predictions, "needs an EvalPrediction, or its predictions and labels as a pair; got ndarray$"),
+    ((*vars(GOOD_LISTS).values(),), "as a pair; got 3 values$"),
 ]
 BAD_ROWS = [
     (of_lists([0.1, 0.2], [1], INPUTS[:2]), "predictions 2.*references 1"),
@@ -438,6 +458,7 @@ BAD_ROWS = [
     (of_lists([0.1, 0.2], [[1, 0], [0, 1]], INPUTS[:2]), "references"),
     (of_lists([0.1, np.nan], [1, 0], INPUTS[:2]), "predictions.*nan"),
     (of_lists([0.1, 0.2], [1, 0]), r'set TrainingArguments\(include_for_metrics=\["inputs"\]'),
+    ((SCORES, LABELS), "and give the whole EvalPrediction$"),
     (of_lists([0.1, 0.2], [1, 0], {"features": INPUTS[:2]}), "main_input='input_ids'.*features"),
     (evaluation(np.ma.array(SCORES, mask=[0, 1, 0, 0]), LABELS, INPUTS), "predictions must not be masked"),
 ]
