@@ -8,7 +8,7 @@ from ..measure.arguments import describes_arguments
 from ..measure.options import ComputeOptions, Cutoffs, Options, shows_options
 from .frames import from_frame
 from .results import score_inputs
-from .spark import compute_spark, joined
+from .spark import compute_spark, compute_spark_tables
 
 
 @shows_options
@@ -54,13 +54,14 @@ def compute(
     >>> compute(predictions=[[.1, .2, .3, 4, 70]], references=[[10, 0, 0, 1, 5]], k=3)
     {'nDCG@3': 0.4123818817534531}
     """
+    how: dict[str, Any] = {"exclude": exclude, "sample_weight": sample_weight, "k": k, **options}
     if is_spark(predictions) or is_spark(references):
-        data = joined(predictions, references, query_ids, document_ids, options.get("score_order"), fields)
-        predictions, references, query_ids, document_ids = data.columns
+        ids = {"query_ids": query_ids, "document_ids": document_ids, "fields": fields}
+        return compute_spark_tables(predictions, references, **ids, **how)
     if is_spark(data):
-        columns = {"prediction": predictions, "reference": references, "query": query_ids, "document": document_ids}
-        how: dict[str, Any] = {**columns, "exclude": exclude, **options}
-        return compute_spark(data, **how, sample_weight=sample_weight, k=k)
+        columns = {"prediction": predictions, "reference": references}
+        columns |= {"query": query_ids, "document": document_ids}
+        return compute_spark(data, **columns, **how)
     parsed = Options.of_method(compute, k, options, lacks=())
     inputs = Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight, fields=fields)
     return score_inputs(from_frame(data, inputs), parsed)

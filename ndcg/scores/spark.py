@@ -8,25 +8,25 @@ pickled with the job.
 
 import math
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from typing import Any, Unpack
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ..inputs.fields import UnknownColumnError, names_of_side, refuse_lowest_first, with_names_of_columns
-from ..inputs.ids import once
+from ..inputs.columns import offsets_of
+from ..inputs.fields import refuse_lowest_first, with_names_of_columns
 from ..inputs.reading import PART, join_lists
-from ..inputs.sources import is_spark
-from ..inputs.tables import chosen_columns
-from ..measure.messages import InputError, mark, missing_library, shown, warn, within
+from ..measure.messages import InputError, mark, shown, warn, within
 from ..measure.options import Cutoffs, Options, QueryOptions
 from ..measure.scoring import InvalidRankingError
 from .means import mean
 from .queries import measure_rankings, refuse_missing
+from .spark_join import SparkQueries, joined
+from .spark_rows import queries_of_frame, queries_of_tables
 
 
 def compute_spark(
@@ -82,75 +82,56 @@ def compute_spark(
     {'nDCG@2': 0.7601875334318685}
     """
     parsed = Options.of_method(compute_spark, k, {"use_aggregator": use_aggregator, **options}, lacks=("engine",))
-    columns = {"query": query, "prediction": prediction, "reference": reference, "document": document}
+    columns = {"query": query, "prediction": prediction, "reference": reference}
+    columns |= {"document": document, "sample_weight": sample_weight}
     if parsed.score_order == "descending":
         refuse_lowest_first(prediction, "prediction")
-    frame = prepare(df, {**columns, "sample_weight": sample_weight}, parsed.ties, exclude)
+    frame = queries_of_frame(df, columns, parsed.ties, exclude)
     if parsed.duplicates == "best" and document is None:
         needed = "the ids of documents: name their column as document"
         raise InputError(f"{mark('duplicates', 'best')} needs {needed}")
-    if not parsed.use_aggregator:
-        if query is None:
-            raise InputError(f"query must name the column of query ids if {mark('use_aggregator', False)}")
-        return by_query(frame, parsed)
-    return {name: mean(name, np.array([value])) for name, value in means(frame, parsed).items()}
+    if not parsed.use_aggregator and query is None:
+        raise InputError(f"query must name the column of query ids if {mark('use_aggregator', False)}")
+    return _results(frame, parsed)
 
 
-def joined(
-    predictions: Any, references: Any, query_ids: Any, document_ids: Any, score_order: Any, fields: Any = None
+def compute_spark_tables(
+    predictions: Any,
+    references: Any,
+    *,
+    query_ids: Any = None,
+    document_ids: Any = None,
+    exclude: Any = None,
+    fields: Any = None,
+    sample_weight: Any = None,
+    k: Cutoffs = None,
+    **options: Any,
 ) -> Any:
-    """Return one DataFrame with the columns of two: predictions, references, and the ids of queries and documents.
+    """Score two Spark tables, a run and qrels, as `compute` scores tables in memory; the arguments are those of it.
 
-    Queries without judgments are left out, as where rankings are joined by ids.
+    SparkQueries without judgments are left out, as where rankings are joined by ids.
     """
+    parsed = Options.of_method(compute_spark, k, options, lacks=("engine",))
+    if sample_weight is not None:
+        problem = "two Spark tables take no weights"
+        hint = "join them, and give data= and the names of its columns, with that of the weights"
+        raise InputError(problem, "sample_weight", hint=hint)
     fields = with_names_of_columns(fields, query=query_ids, document=document_ids)
-    sides = []
-    for argument, kind, frame in (("predictions", "run", predictions), ("references", "qrels", references)):
-        if not is_spark(frame):
-            raise InputError(f"must be a Spark DataFrame, as the other side is; got {shown(frame)}", argument)
-        names = names_of_side(kind, fields, score_order or "descending")
-
-        def cells(of: Sequence[str], frame: Any = frame) -> Iterator[Any]:
-            return iter(frame.select(*map(_quoted, of)).limit(1 << 16).collect())
-
-        try:
-            try:
-                at = chosen_columns(frame.columns, names, cells, "the table")
-            except UnknownColumnError:
-                frame = _with_a_row_for_each_document(frame, kind, score_order)
-                at = chosen_columns(frame.columns, names, cells, "the table")
-        except ValueError as error:
-            raise within(error, argument) from None
-        as_ids = zip(at, ("query_ids", "document_ids", argument), strict=True)
-        sides.append(frame.select([frame[_quoted(frame.columns[each])].alias(name) for each, name in as_ids]))
-    run, qrels = sides
-    for name in ("query_ids", "document_ids"):
-        types = [side.schema[name].dataType.simpleString() for side in sides]
-        if _kind_of_ids(types[0]) != _kind_of_ids(types[1]):
-            raise ValueError(f"{name} are {types[0]} in the predictions and {types[1]} in the references; cast one")
-    run = run.join(qrels.select("query_ids").distinct(), "query_ids", "left_semi")
-    both = run.join(qrels, ["query_ids", "document_ids"], "full")
-    return both.select("predictions", "references", "query_ids", "document_ids")
+    tables = {"predictions": predictions, "references": references}
+    if exclude is not None:
+        tables["exclude"] = exclude
+    return _results(queries_of_tables(tables, fields, parsed.score_order, parsed.ties), parsed)
 
 
-def _with_a_row_for_each_document(frame: Any, kind: str, score_order: Any) -> Any:
-    """Return a table with the structs of its arrays, as from ALS, or the ids in these, in rows; others unchanged."""
-    for column, of in frame.dtypes:
-        others = [_quoted(name) for name in frame.columns if name != column]
-        if of.startswith("array<struct<"):
-            rows = frame.selectExpr(*others, f"inline({_quoted(column)})")
-            is_als = kind == "run" and "score" not in rows.columns
-            return rows.withColumnRenamed("rating", "score") if is_als else rows
-        if of.startswith("array<") and of[6:-1] in ID_TYPES:
-            rows = frame.selectExpr(*others, f"posexplode({_quoted(column)}) as (rank, document_id)")
-            best_first = "rank" if score_order == "ascending" else "-rank"
-            value = f"{best_first} as score" if kind == "run" else "1 as relevance"
-            return rows.selectExpr(*others, "document_id", value)
-    return frame
+def _results(frame: Any, options: Options) -> Any:
+    """Return the means over queries, or a DataFrame with the values of each."""
+    if not options.use_aggregator:
+        return by_query(frame, options)
+    return {name: mean(name, np.array([value])) for name, value in means(frame, options).items()}
 
 
 def means(frame: Any, options: Options) -> dict[str, float]:
-    """Return the mean of each result over all queries in the result of `prepare`: nan if no query has a value.
+    """Return the mean of each result over all queries, nan if no query has a value.
 
     Of the errors of the executors, the first in alphabetical order is raised.
     """
@@ -158,15 +139,16 @@ def means(frame: Any, options: Options) -> dict[str, float]:
     rows = frame.mapInArrow(_travelling(_weighted_sums, options), schema).collect()
     if problems := sorted(row.problem for row in rows if row.problem):
         raise ValueError(problems[0])
+    rows = [row for row in rows if row.queries]
+    if not rows:
+        raise ValueError("the DataFrame holds no queries; there is nothing to score")
     results = {}
-    scale = max((row.scale for row in rows), default=1.0)
+    scale = max(row.scale for row in rows)
     if not scale:
         raise InputError(f"{mark('sample_weight')} is 0 for every query; give at least one query a weight")
     for at, name in enumerate(options.names):
         total, weight = (math.fsum(row[side][at] * (row.scale / scale) for row in rows) for side in ("sums", "weights"))
         results[name] = total / weight if weight else math.nan
-    if not sum(row.queries for row in rows):
-        raise ValueError("the DataFrame holds no queries; there is nothing to score")
     nulls = {each for row in rows for each in row.nulls}
     if 0 not in nulls and {1, 2} <= nulls:
         hint = "if they are of two tables that were joined, check that both have the same ids"
@@ -175,117 +157,10 @@ def means(frame: Any, options: Options) -> dict[str, float]:
 
 
 def by_query(frame: Any, options: Options) -> Any:
-    """Return a DataFrame with the values of every query in the result of `prepare`, computed when it is used."""
+    """Return a DataFrame with the values of each query, computed when it is used."""
     kind = frame.schema["query"].dataType.simpleString()
     columns = [f"query {kind}", *(f"`{name}` double" for name in options.names)]
     return frame.mapInArrow(_travelling(_values, options), ", ".join(columns))
-
-
-def prepare(frame: Any, columns: Mapping[str, str | None], ties: str, exclude: Any = None) -> Any:
-    """Return the columns that the executors read, with a row for each query; `columns` names them by argument.
-
-    If a row was a document, `missing` has a number for each document of the query, because Spark's lists omit nulls:
-    bit i is set if the i-th column of lists was null.
-    """
-    try:
-        from pyspark.sql import functions
-    except ImportError:
-        raise missing_library("compute_spark", "PySpark", "pyspark") from None
-    given = {name: column for name, column in columns.items() if column is not None}
-    nested = _are_nested(frame, given)
-    chosen = frame.select([functions.col(_quoted(column)).alias(name) for name, column in given.items()])
-    if exclude is not None and (nested or "document" not in given):
-        raise ValueError("exclude needs one row per document; name the columns of ids as query and document")
-    if nested:
-        if "document" in given:
-            raise ValueError(
-                "document needs one row per document; in arrays, put the documents in ascending order of id instead"
-            )
-        return chosen
-    if "query" not in given:
-        raise ValueError("query must name the column of query ids if each row is a document")
-    if ties == "docid" and "document" not in given:
-        raise ValueError('ties="docid" needs the ids of documents: name their column as document')
-    if ties in ("first", "last"):
-        raise ValueError(
-            f'ties="{ties}": rows of a DataFrame have no order; use "average", "docid" with document, or arrays'
-        )
-    if "document" in given:
-        chosen = chosen.withColumn("document", functions.col("document").cast("string"))
-    if exclude is not None:
-        chosen = chosen.join(_excluded_rows(exclude, frame, given), ["query", "document"], "left")
-    kinds = {name: kind for name, kind in chosen.dtypes if name != "query"}
-    lists = [f"collect_list(coalesce({name}, cast(0 as {kind}))) as {name}" for name, kind in kinds.items()]
-    missing = " + ".join(f"if({name} is null, {1 << bit}, 0)" for bit, name in enumerate(kinds))
-    lists.append(f"collect_list(cast({missing} as tinyint)) as missing")
-    return chosen.groupBy("query").agg(*map(functions.expr, lists))
-
-
-def _excluded_rows(exclude: Any, frame: Any, given: Mapping[str, str]) -> Any:
-    """Return the documents to exclude: the ids of query and document, and a column of true."""
-    from pyspark.sql import functions
-
-    if not hasattr(exclude, "mapInArrow"):
-        raise InputError(f"must be a Spark DataFrame if data is one; got {type(exclude).__name__}", "exclude")
-    ids = {name: given[name] for name in ("query", "document")}
-    for name, column in ids.items():
-        if exclude.columns.count(column) != 1:
-            there = ", ".join(exclude.columns)
-            raise InputError(f"must have one column {shown(column)}, which {name} names; there are {there}", "exclude")
-        types = [each.schema[column].dataType.simpleString() for each in (exclude, frame)]
-        if _kind_of_ids(types[0]) != _kind_of_ids(types[1]):
-            both = f"{types[0]}, and in the rankings {types[1]}"
-            raise InputError(f"column {shown(column)} is of type {both}; give both the same type", "exclude")
-    columns = [functions.col(_quoted(column)).alias(name) for name, column in ids.items()]
-    pairs = exclude.select(columns).withColumn("document", functions.col("document").cast("string")).distinct()
-    return pairs.withColumn("excluded", functions.lit(True))
-
-
-def _are_nested(frame: Any, given: Mapping[str, Any]) -> bool:
-    """Return whether predictions and references are arrays; raise an error for a missing column or a wrong type."""
-    if not hasattr(frame, "mapInArrow"):
-        raise ValueError(f"df must be a Spark DataFrame; got {type(frame).__name__}")
-    wrong = {name: column for name, column in given.items() if column not in frame.columns}
-    if wrong:
-        got = ", ".join(shown(each) if isinstance(each, str) else type(each).__name__ for each in wrong.values())
-        names = f"{' and '.join(wrong)} must name {'a column' if len(wrong) == 1 else 'columns'}"
-        raise ValueError(f"{names} of the DataFrame; got {got}, and there are {', '.join(frame.columns)}")
-    for name, column in given.items():
-        if frame.columns.count(column) > 1:
-            raise ValueError(f"{name}: the DataFrame has several columns {shown(column)}; give them names of their own")
-    types = {name: frame.schema[column].dataType.simpleString() for name, column in given.items()}
-    nested = bool(types["prediction"].startswith("array<"))
-    for name in ("prediction", "reference"):
-        inner = types[name].removeprefix("array<").removesuffix(">")
-        if inner == "string" and name == "reference":  # labels
-            inner = "double"
-        if inner not in NUMBERS or types[name].startswith("array<") != nested:
-            problem = "both must be numbers, or both arrays of numbers; cast decimals to double"
-            if types[name].startswith("array<struct<"):
-                problem = "for documents with their scores, give two tables, predictions=run, references=qrels"
-            raise ValueError(
-                f"{name}: column {shown(given[name])} is of type {types[name]}, "
-                f"prediction of {types['prediction']}; {problem}"
-            )
-    if types.get("sample_weight", "double") not in NUMBERS:
-        raise InputError(
-            f"column {shown(given['sample_weight'])} must hold numbers; got {types['sample_weight']}", "sample_weight"
-        )
-    for name in ("query", "document"):
-        if types.get(name, "string") not in ID_TYPES:
-            hint = "; cast whole numbers to bigint" if types[name] in ("float", "double") else ""
-            problem = f"must hold integers, strings, dates or timestamps; got {types[name]}{hint}"
-            raise ValueError(f"{name}: column {shown(given[name])} {problem}")
-    return nested
-
-
-NUMBERS = ("boolean", "tinyint", "smallint", "int", "bigint", "float", "double")
-INTEGERS = ("tinyint", "smallint", "int", "bigint")
-ID_TYPES = (*INTEGERS, "string", "date", "timestamp", "timestamp_ntz")
-
-
-def _kind_of_ids(of: str) -> str:
-    return "integer" if of in INTEGERS else of
 
 
 # On executors
@@ -299,36 +174,43 @@ def _travelling(function: Callable[..., Any], options: Options) -> Callable[[Ite
     return partial(function, options)
 
 
-def _quoted(column: str) -> str:
-    return f"`{column.replace('`', '``')}`"
-
-
 def _values(options: Options, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield every query with its values."""
     for table in _tables(batches):
-        queries, values, _ = _measure(options, table)
-        yield pa.record_batch([queries, *map(pa.array, values)], ["query", *options.names])
+        measured = _measure(options, table)
+        if measured is not None:
+            columns = [measured.ids, *map(pa.array, measured.values)]
+            yield pa.record_batch(columns, ["query", *options.names])
 
 
 def _weighted_sums(options: Options, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield sums over queries, with weights of at most 1 and their scale, and errors as text."""
     for table in _tables(batches):
-        row: dict[str, Any] = {"queries": 0, "scale": 0.0, "sums": [0.0], "weights": [0.0], "nulls": []}
+        row: dict[str, Any] = {}
         try:
-            _, measured, weight = _measure(options, table)
-            valued = [~np.isnan(values) for values in measured]
-            row["queries"] = len(weight)
-            row["scale"] = float(weight.max())
-            weight = weight / (row["scale"] or 1.0)
-            row["sums"] = [float(np.sum((values * weight)[had])) for values, had in zip(measured, valued, strict=True)]
-            row["weights"] = [float(np.sum(weight[had])) for had in valued]
-            if "missing" in table.column_names:  # 1: the prediction is null, 2: the reference
-                row["nulls"] = np.unique(pc.list_flatten(table["missing"]).to_numpy() & 3).tolist()
+            measured = _measure(options, table)
+            if measured is not None:
+                row = _sums(measured)
         except ValueError as problem:
             row["problem"] = str(problem)
-        yield pa.RecordBatch.from_pylist([row], SUMS)
+        yield pa.RecordBatch.from_pylist([{**NOTHING, **row}], SUMS)
 
 
+def _sums(measured: "Measured") -> dict[str, Any]:
+    """Return the sums over some queries."""
+    scale = float(measured.weights.max())
+    weights = measured.weights / (scale or 1.0)
+    valued = [~np.isnan(values) for values in measured.values]
+    return {
+        "queries": len(weights),
+        "scale": scale,
+        "sums": [float(np.sum((values * weights)[has])) for values, has in zip(measured.values, valued, strict=True)],
+        "weights": [float(np.sum(weights[has])) for has in valued],
+        "nulls": measured.nulls,
+    }
+
+
+NOTHING = {"queries": 0, "scale": 0.0, "sums": [0.0], "weights": [0.0], "nulls": []}
 SUMS = pa.schema(
     {
         "queries": pa.int64(),
@@ -357,97 +239,82 @@ def _tables(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
         yield pa.Table.from_batches(pending)
 
 
-def _measure(
-    options: Options, table: pa.Table
-) -> tuple[pa.Array | None, list[NDArray[np.float64]], NDArray[np.float64]]:
-    """Return the ids of queries, the values of each result, and the weights."""
+class Measured(NamedTuple):
+    """Some queries with their values."""
+
+    ids: pa.Array | None  # the id of each query
+    values: list[NDArray[np.float64]]  # of each result, the values of the queries
+    weights: NDArray[np.float64]  # the weight of each query
+    nulls: list[int]  # what documents lack: 0 for nothing, 1 for the prediction, 2 for the reference, 3 for both
+
+
+def _measure(options: Options, table: pa.Table) -> Measured | None:
+    """Return the queries of a table with their values; None if it has none."""
+    columns: Mapping[str, pa.Array]
     columns = {name: table[name].combine_chunks() for name in table.column_names}
-    queries = columns.get("query")
-    begins = np.arange(table.num_rows)
-    if queries is not None and queries.null_count:
+    ids, answered = columns.get("query"), None
+    if "document" in columns:
+        ids, offsets, columns, answered = joined(_with_documents(columns), options)
+    elif "missing" in columns:
+        _, offsets, columns, _ = _with_documents(columns)
+    else:
+        offsets = np.arange(table.num_rows + 1)
+    if ids is not None and ids.null_count:
         raise ValueError("query: a row has no query id; give each one")
-    nested = "missing" not in columns
-    if not nested:
-        offsets = np.append(0, np.cumsum(pc.list_value_length(columns["missing"]), dtype=np.int64))
-        begins = offsets[:-1]
-        columns = _documents(columns)
-        if "document" in columns:
-            columns = _in_order_of_ids(columns, np.diff(offsets))
-            if options.duplicates == "best":
-                columns, offsets = _without_repeats(columns, offsets, options.score_order == "ascending")
-                begins = offsets[:-1]
-            _refuse_repeats(queries, columns["document"], begins)
-        lists = {name: pa.LargeListArray.from_arrays(offsets, columns[name]) for name in ("prediction", "reference")}
-        columns.update(lists)
-    sides, weight = [columns["prediction"], columns["reference"]], columns.get("sample_weight")
+    if len(offsets) == 1:
+        return None
 
     def place(query: int) -> str:
-        if queries is None:
+        if ids is None:
             return "a row (name a query column to learn which)"
-        return f"query {shown(queries[query].as_py())}"
+        return f"query {shown(ids[query].as_py())}"
 
+    sides, nulls = [columns["prediction"], columns["reference"]], []
+    if "missing" in table.column_names:
+        nulls = _nulls_of_documents(*sides)
+        sides = [pa.LargeListArray.from_arrays(offsets, side) for side in sides]
     _refuse_unlike(sides, place)
-    weights = np.ones(len(begins)) if weight is None else _weights(weight, begins, place)
+    weights = np.ones(len(offsets) - 1)
+    if "sample_weight" in columns:
+        weights = _weights(columns["sample_weight"], offsets[:-1], place)
+    how = options.ignore_index, options.score_order, options.labels
     try:
-        how = options.ignore_index, options.score_order, options.labels
         rankings = join_lists(sides[0], sides[1], *how, lambda query, _: place(query))
-        if "excluded" in columns:
-            excluded = pc.fill_null(columns["excluded"], False).to_numpy(zero_copy_only=False)
-            rankings = rankings.only(~excluded, options.exclude_from)
+    except InputError as error:  # text in place of a relevance
+        raise within(error, "reference", instead_of="references") from None
+    rankings = rankings._replace(answered=answered, place=lambda query, _: place(query))
+    if "excluded" in columns:
+        excluded = columns["excluded"].to_numpy(zero_copy_only=False)
+        rankings = rankings.only(~excluded, options.exclude_from)
+    try:
         rankings = rankings.with_scores_in(options.score_dtype).with_highest_first(options.score_order)
         rankings = rankings if options.labels is None else rankings.with_gains(options.labels)
         if options.missing == "raise":
-            refuse_missing(rankings._replace(place=lambda query, _: place(query)))
+            refuse_missing(rankings)
         values = measure_rankings(rankings.of_judged() if options.judged_only else rankings, options)
     except InvalidRankingError as error:
         argument = {"relevance": "reference", "score": "prediction"}[error.array]
         raise InputError(error.problem, argument, place(error.query), hint=error.hint) from None
-    except InputError as error:  # text in place of a relevance
-        raise within(error, "reference", instead_of="references") from None
-    return queries, [np.asarray(values[measure][row]) for _, measure, row in options.results], weights
+    results = [np.asarray(values[measure][row]) for _, measure, row in options.results]
+    return Measured(ids, results, weights, nulls)
 
 
-def _documents(columns: Mapping[str, pa.Array]) -> dict[str, pa.Array]:
-    """Return the columns with a row for each document, with the nulls that `missing` records."""
+def _with_documents(columns: Mapping[str, pa.Array]) -> SparkQueries:
+    """Return queries with a row for each document, with the nulls that `missing` records."""
+    offsets = offsets_of(pc.list_value_length(columns["missing"]).to_numpy())
     missing = columns["missing"].flatten().to_numpy()
-    lists = {name: each.flatten() for name, each in columns.items() if name not in ("query", "missing")}
+    lists = {name: column.flatten() for name, column in columns.items() if name not in ("query", "missing")}
     if missing.any():
         for bit, name in enumerate(lists):
             lists[name] = pc.if_else(pa.array(missing & (1 << bit) == 0), lists[name], None)
-    return lists
+    return SparkQueries(columns["query"], offsets, lists)
 
 
-def _in_order_of_ids(columns: Mapping[str, pa.Array], lengths: NDArray[np.int64]) -> dict[str, pa.Array]:
-    """Return the columns with the documents of each query in ascending order of their ids."""
-    keys = {"query": np.repeat(np.arange(len(lengths)), lengths), "document": columns["document"]}
-    order = pc.sort_indices(pa.table(keys), sort_keys=[(key, "ascending") for key in keys])
-    return {name: each.take(order) for name, each in columns.items()}
-
-
-def _without_repeats(
-    columns: dict[str, pa.Array], offsets: NDArray[np.int64], ascending: bool
-) -> tuple[dict[str, pa.Array], NDArray[np.int64]]:
-    """Return the columns, in order of ids, with the best row of each document, and the offsets of queries."""
-    query = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-    document, reference = columns["document"], columns["reference"]
-    same = np.zeros(len(query), bool)
-    same[1:] = _are_equal(document) & (query[1:] == query[:-1])
-    if (unlike := same[1:] & ~_are_equal(reference)).any():
-        named = shown(document[int(unlike.argmax())].as_py())
-        raise ValueError(f"reference: document {named} has several relevances in a query; give it one")
-    score = columns["prediction"].cast(pa.float64())
-    score = pc.fill_null(score if ascending else pc.negate(score), np.inf).to_numpy(zero_copy_only=False)
-    order = np.lexsort((score, ~np.isnan(score), np.cumsum(~same)))
-    best = order[np.flatnonzero(~same)]
-    kept = np.bincount(query[best], minlength=len(offsets) - 1)
-    return {name: each.take(pa.array(best)) for name, each in columns.items()}, np.append(0, np.cumsum(kept))
-
-
-def _are_equal(values: pa.Array) -> NDArray[np.bool_]:
-    """Return whether each value equals the one before it, or both are null."""
-    one, other = values[1:], values[:-1]
-    nulls = pc.and_(one.is_null(), other.is_null())
-    return np.asarray(pc.fill_null(pc.equal(one, other), nulls).to_numpy(zero_copy_only=False))
+def _nulls_of_documents(prediction: pa.Array, reference: pa.Array) -> list[int]:
+    """Return what documents lack: 0 for nothing, 1 for the prediction, 2 for the reference, 3 for both."""
+    lacks = [side.is_null().to_numpy(zero_copy_only=False) for side in (prediction, reference)]
+    counts = np.bincount(lacks[0] + 2 * lacks[1])
+    return list(np.flatnonzero(counts).tolist())
 
 
 def _refuse_unlike(sides: list[pa.Array], place: Callable[[int], str]) -> None:
@@ -482,18 +349,3 @@ def _weights(weight: pa.Array, begins: NDArray[np.int64], place: Callable[[int],
         problem = f"must be the same in all rows of a query; got {weights[query]} and {values[row]}"
         raise InputError(f"{place(query)}: {problem}", "sample_weight")
     return weights
-
-
-def _refuse_repeats(queries: pa.Array, documents: pa.Array, begins: NDArray[np.int64]) -> None:
-    """Raise an error for a document that appears twice in a query, or has no id."""
-    same = np.zeros(len(documents), bool)
-    same[1:] = pc.fill_null(pc.equal(documents[1:], documents[:-1]), False).to_numpy(zero_copy_only=False)
-    same[begins] = False
-    for wrong, problem in (
-        (same, f"appears twice; {once('run')}"),
-        (documents.is_null().to_numpy(zero_copy_only=False), "has no id"),
-    ):
-        if wrong.any():
-            row = int(np.argmax(wrong))
-            query = queries[int(np.searchsorted(begins, row, side="right")) - 1].as_py()
-            raise InputError(f"document {shown(documents[row].as_py())} {problem}", "document", f"query {shown(query)}")

@@ -69,6 +69,125 @@ def test_two_tables_score_as_in_memory(ndcg: evaluate.Metric) -> None:
         ndcg.compute(predictions=frames[0], references=frames[1].drop("label"))
     with pytest.raises(ValueError, match=r"^references: must be a Spark DataFrame, as the other side is"):
         ndcg.compute(predictions=frames[0], references=qrels)
+    with pytest.raises(ValueError, match=r"^sample_weight: two Spark tables take no weights; join them"):
+        ndcg.compute(predictions=frames[0], references=frames[1], sample_weight="weight")
+    with pytest.raises(ValueError, match=r"^predictions: column 'score' must hold numbers; got string"):
+        ndcg.compute(predictions=frames[0].selectExpr("qid", "docno", "'1' as score"), references=frames[1])
+    with pytest.raises(ValueError, match=r"^predictions: fields={'score': None}: rows of a Spark DataFrame have no"):
+        ndcg.compute(predictions=frames[0], references=frames[1], fields={"score": None})
+    relevant = {"qid": ["a", "b"], "docno": ["y", "x"]}
+    fields = {"relevance": None}
+    expected = ndcg.compute(predictions=run, references=relevant, fields=fields)
+    found = ndcg.compute(predictions=frames[0], references=frame_of(pa.table(relevant)), fields=fields)
+    assert found == pytest.approx(expected, **EXACT)
+
+
+RUN_SCHEMA = "query_id string, document_id string, score bigint"
+QRELS_SCHEMA = "query_id string, document_id string, relevance int"
+EXCLUDE_SCHEMA = "query string, document string"
+
+
+def in_memory(rows: list[Any], schema: str) -> pa.Table:
+    names = [column.split()[0] for column in schema.split(", ")]
+    return pa.table({name: [row[at] for row in rows] for at, name in enumerate(names)})
+
+
+OPTIONS_OF_TABLES: list[dict[str, Any]] = [
+    {"duplicates": "best"},
+    {"duplicates": "best", "score_order": "ascending", "k": 2},
+    {"duplicates": "best", "ties": "docid", "judged_only": True},
+    {"duplicates": "best", "missing": "skip", "zero_division": math.nan, "k": [1, 3]},
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS_OF_TABLES, ids=str)
+@pytest.mark.parametrize("with_exclude", [False, True])
+def test_random_tables_have_the_value_of_each_query_that_they_have_in_memory(
+    ndcg: evaluate.Metric, options: dict[str, Any], with_exclude: bool
+) -> None:
+    rng = np.random.default_rng([with_exclude, OPTIONS_OF_TABLES.index(options)])
+
+    def pairs(number: int, distinct: bool) -> list[tuple[str, str]]:
+        found = [(f"q{rng.integers(9)}", f"d{rng.integers(7)}") for _ in range(number)]
+        return [*dict.fromkeys(found)] if distinct else found
+
+    # Scores of which float64 cannot tell neighbors apart, and nulls; some queries are in one table only.
+    scores = [*(2**53 + at for at in range(5)), None]
+    run = [(*pair, scores[rng.integers(6)]) for pair in pairs(150, distinct=False)]
+    qrels = [(*pair, [0, 1, 2, None][rng.integers(4)]) for pair in pairs(40, distinct=True)]
+    qrels.append(("judged only", "d0", 1))
+    tables = {"predictions": (run, RUN_SCHEMA), "references": (qrels, QRELS_SCHEMA)}
+    if with_exclude:
+        tables["exclude"] = (pairs(20, distinct=False), EXCLUDE_SCHEMA)
+    names = [*dict.fromkeys(query for query, *_ in qrels)]
+    how = {**options, "use_aggregator": False}
+    expected = ndcg.compute(**{name: in_memory(*table) for name, table in tables.items()}, **how)
+    frames = {name: frame_of(*table) for name, table in tables.items()}
+    found = {row[0]: row[1:] for row in ndcg.compute(**frames, **how).collect()}
+    assert found.keys() == set(names)
+    for query, *values in zip(names, *expected.values(), strict=True):
+        assert found[query] == pytest.approx(values, **EXACT, nan_ok=True)
+
+
+GOOD_TABLES = {
+    "predictions": [("a", "x", 3), ("a", "y", 2), ("b", "x", 1)],
+    "references": [("a", "y", 1), ("b", "x", 1)],
+    "exclude": [("a", "z")],
+}
+NO_QUERY, NO_DOCUMENT = "a row has no query id; give each one", "a row has no document id; give each one"
+# the table, a row to add to it, and the error
+BAD_ROWS_OF_TABLES = [
+    *((name, (None, "x", 1)[: len(GOOD_TABLES[name][0])], NO_QUERY) for name in GOOD_TABLES),
+    *((name, ("a", None, 1)[: len(GOOD_TABLES[name][0])], f"query 'a': {NO_DOCUMENT}") for name in GOOD_TABLES),
+    ("predictions", ("not judged", None, 1), f"query 'not judged': {NO_DOCUMENT}"),
+    ("references", ("a", "y", 1), "query 'a': document 'y' appears twice; give it once for a query"),
+    ("references", ("a", "y", None), "query 'a': document 'y' appears twice; give it once for a query"),
+]
+
+
+@pytest.mark.parametrize(("table", "row", "problem"), BAD_ROWS_OF_TABLES, ids=str)
+def test_a_row_that_tables_in_memory_refuse_is_refused(
+    ndcg: evaluate.Metric, table: str, row: Any, problem: str
+) -> None:
+    rows = {**GOOD_TABLES, table: [*GOOD_TABLES[table], row]}
+    schemas = dict(zip(rows, (RUN_SCHEMA, QRELS_SCHEMA, EXCLUDE_SCHEMA), strict=True))
+    for make in (in_memory, frame_of):
+        tables = {name: make(rows[name], schemas[name]) for name in rows}
+        with pytest.raises(ValueError, match=f"^{table}: ") as caught:
+            ndcg.compute(**tables, duplicates="best")
+    assert str(caught.value) == f"{table}: {problem}"
+
+
+@pytest.mark.parametrize(("row", "problem"), [((None, "x"), NO_QUERY), (("a", None), f"query 'a': {NO_DOCUMENT}")])
+def test_documents_to_exclude_from_one_table_have_ids(ndcg: evaluate.Metric, row: Any, problem: str) -> None:
+    rows = [("a", "x", 3, 0), ("a", "y", 2, 1)]
+    frame = frame_of(rows, "query string, document string, score int, relevance int")
+    excluded = frame_of([("a", "x"), row], EXCLUDE_SCHEMA)
+    with pytest.raises(ValueError, match=f"^exclude: {problem}$"):
+        ndcg.compute_spark(frame, **COLUMNS, document="document", exclude=excluded)
+
+
+def test_documents_to_exclude_have_the_names_of_tables(ndcg: evaluate.Metric) -> None:
+    tables = {"predictions": frame_of(GOOD_TABLES["predictions"], RUN_SCHEMA)}
+    tables["references"] = frame_of(GOOD_TABLES["references"], QRELS_SCHEMA)
+    excluded = [("a", "x")]
+    for schema in (
+        "query string, document string",
+        "qid string, docno string",
+        "user string, query_id string, doc_id string",
+    ):
+        rows = [("u", *row) if "user" in schema else row for row in excluded]
+        assert ndcg.compute(**tables, exclude=frame_of(rows, schema)) == {"nDCG": 1.0}
+    other = frame_of(excluded, "judged_by string, item string")
+    renamed = {**tables, "references": tables["references"].withColumnRenamed("query_id", "judged_by")}
+    fields = {"query": ("query_id", "judged_by")}
+    assert ndcg.compute(**renamed, exclude=other, fields=fields) == {"nDCG": 1.0}
+    with pytest.raises(ValueError, match=r"^exclude: no column holds the query; name it query_id"):
+        ndcg.compute(**tables, exclude=other)
+    with pytest.raises(ValueError, match=r"^exclude: column 'query' is of type int, and in the rankings string"):
+        ndcg.compute(**tables, exclude=frame_of([(1, "x")], "query int, document string"))
+    with pytest.raises(ValueError, match=r"^exclude: must be a Spark DataFrame, as the rankings are; got {'a'"):
+        ndcg.compute(**tables, exclude={"a": ["x"]})
 
 
 ALS = "user int, recommendations array<struct<item int, rating float>>"
@@ -95,6 +214,45 @@ def test_arrays_beside_a_table_hold_documents_with_scores_or_ids_best_first(
     ):
         expected = ndcg.compute(predictions=predictions, references=references, **how)
         assert ndcg.compute(predictions=run, references=qrels, **how) == pytest.approx(expected, **EXACT)
+    # Without scores the order counts.
+    best_last = frame_of([(user, [*items.items()][::-1]) for user, items in HITS.items()], ALS)
+    expected = ndcg.compute(predictions={user: [*items][::-1] for user, items in HITS.items()}, references=sets, **how)
+    found = ndcg.compute(predictions=best_last, references=relevant, fields={"score": None}, **how)
+    assert found == pytest.approx(expected, **EXACT)
+
+
+ITEMS = "user int, items array<int>"
+
+
+@pytest.mark.parametrize("missing", ["empty", "skip", "raise"])
+def test_an_empty_array_is_a_query_without_documents(ndcg: evaluate.Metric, missing: Any) -> None:
+    run, qrels = {1: [10, 11], 2: [], 3: [10]}, {1: {11}, 2: {12}, 3: set[int]()}
+    expected = ndcg.compute(predictions=run, references=qrels, missing=missing)
+    relevant = [(user, [*items]) for user, items in qrels.items()]
+    frames = {"predictions": frame_of([*run.items()], ITEMS), "references": frame_of(relevant, ITEMS)}
+    assert ndcg.compute(**frames, missing=missing) == pytest.approx(expected, **EXACT)
+
+
+@pytest.mark.parametrize("side", ["predictions", "references"])
+@pytest.mark.parametrize(
+    ("row", "problem"),
+    [
+        ((2, None), "query 2 is null; give an array, empty if there is no document"),
+        ((1, [12]), "query 1 is in two rows; give each query once"),
+        ((1, []), "query 1 is in two rows; give each query once"),
+        ((2, [None]), f"query 2: {NO_DOCUMENT}"),
+        ((None, [10]), NO_QUERY),
+        ((None, []), NO_QUERY),
+    ],
+    ids=str,
+)
+def test_arrays_that_cannot_be_the_documents_of_a_query_are_refused(
+    ndcg: evaluate.Metric, side: str, row: Any, problem: str
+) -> None:
+    rows = {"predictions": [(1, [10, 11])], "references": [(1, [11])]}
+    rows[side] = [*rows[side], row]
+    with pytest.raises(ValueError, match=f"^{side}: {re.escape(problem)}$"):
+        ndcg.compute(**{name: frame_of(each, ITEMS) for name, each in rows.items()})
 
 
 def test_ids_may_be_dates(ndcg: evaluate.Metric) -> None:
@@ -222,6 +380,10 @@ columns = {"query": "query", "prediction": "score", "reference": "relevance"}
 assert "connect" in type(frame).__module__, type(frame)
 print(ndcg.compute_spark(frame, **columns, k=2))
 print(sorted(map(tuple, ndcg.compute_spark(frame, **columns, k=2, use_aggregator=False).collect())))
+run = session.createDataFrame([("q", "a", 2.0), ("q", "b", 1.0)], "qid string, docid string, score double")
+hits = session.createDataFrame([("q", ["b"])], "qid string, items array<string>")
+excluded = session.createDataFrame([("q", "a")], "qid string, docid string")
+print(ndcg.compute(predictions=run, references=hits, exclude=excluded))
 try:
     ndcg.compute_spark(frame.selectExpr("query", "score", "-relevance as relevance"), **columns)
 except ValueError as error:
@@ -244,7 +406,8 @@ def test_spark_connect_gives_the_same(ndcg: evaluate.Metric) -> None:
     value = ndcg.compute(**lists, use_aggregator=False)["nDCG@2"]
     printed = process.stdout.splitlines()
     assert printed[:2] == [str(ndcg.compute(**lists)), str([("empty", value[1]), ("q", value[0])])]
-    assert printed[2].startswith("reference: query 'q': the relevance -")
+    assert printed[2] == "{'nDCG': 1.0}"
+    assert printed[3].startswith("reference: query 'q': the relevance -")
 
 
 @pytest.mark.xdist_group("processes")
@@ -300,7 +463,7 @@ BAD_ROWS: list[tuple[list[Any], dict[str, Any], str]] = [
     ([GOOD, ("r", "a", 1e39, 1, 1.0)], {"score_dtype": "float32"}, "prediction: query 'r': 1e+39 is too large for"),
     ([(None, "a", 1.0, 1, 1.0)], {}, "query: a row has no query id"),
     ([GOOD, ("q", "a", 2.0, 0, 1.0)], DOCUMENT, "document: query 'q': document 'a' appears twice"),
-    ([("q", None, 2.0, 0, 1.0)], DOCUMENT, "document: query 'q': document None has no id"),
+    ([("q", None, 2.0, 0, 1.0)], DOCUMENT, "document: query 'q': a row has no document id"),
     ([GOOD, ("q", "b", 2.0, 0, 2.0)], WEIGHT, "sample_weight: query 'q': must be the same in all rows of a query"),
     ([("q", "a", 1.0, 1, -1.0)], WEIGHT, f"{NOT_FINITE} -1"),
     ([GOOD, ("q", "b", 1.0, 1, None)], WEIGHT, f"{NOT_FINITE} None"),
@@ -344,6 +507,21 @@ def test_errors_name_the_column_and_the_query_in_few_words(
     with pytest.raises(ValueError, match=f"^{re.escape(message)}") as caught:
         ndcg.compute_spark(frame_of(rows, schema), **how)
     assert len(str(caught.value)) < 300
+
+
+def test_a_document_that_a_table_has_twice_is_named(ndcg: evaluate.Metric) -> None:
+    once = {"predictions": "give it once for a query, or duplicates=", "references": "give it once for a query$"}
+    for table, hint in once.items():
+        rows = {**GOOD_TABLES, table: [*GOOD_TABLES[table], ("a", "y", 1)]}
+        frames = {"predictions": frame_of(rows["predictions"], RUN_SCHEMA)}
+        frames["references"] = frame_of(rows["references"], QRELS_SCHEMA)
+        with pytest.raises(ValueError, match=f"^{table}: query 'a': document 'y' appears twice; {hint}"):
+            ndcg.compute(**frames)
+    one = frame_of([("a", "x", 3, 0), ("a", "x", 2, 1)], "query string, document string, score int, relevance int")
+    with pytest.raises(ValueError, match=r"^reference: query 'a': document 'x' has several relevances; give it one$"):
+        ndcg.compute_spark(one, **COLUMNS, document="document", duplicates="best")
+    with pytest.raises(Exception, match=r"reference: query 'a': document 'x' has several relevances"):
+        ndcg.compute_spark(one, **COLUMNS, document="document", duplicates="best", use_aggregator=False).collect()
 
 
 GAIN = {"relevant": 3, "partially": 1, "not relevant": 0}

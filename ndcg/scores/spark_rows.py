@@ -1,0 +1,311 @@
+"""Bring the rows of Spark DataFrames into one: of a table, or of a run, qrels and documents to exclude.
+
+Tables are not joined here. Their rows are put below one another, with where they are from, and grouped by query; the
+executors join them, since Spark would drop a row without an id and multiply one that is there twice.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.util import find_spec
+from typing import Any, NamedTuple
+
+from ..inputs.fields import Names, UnknownColumnError, names_of_side
+from ..inputs.sources import is_spark
+from ..inputs.tables import chosen_columns
+from ..measure.messages import InputError, mark, missing_library, shown, within
+from .spark_join import (
+    BEGINS_ARRAY,
+    IN_EXCLUDE,
+    IN_QRELS,
+    IN_RUN,
+    IS_EMPTY_ARRAY,
+    IS_NULL_ARRAY,
+    ONE_TABLE,
+)
+
+INTEGERS = ("tinyint", "smallint", "int", "bigint")
+NUMBERS = ("boolean", *INTEGERS, "float", "double")
+ID_TYPES = (*INTEGERS, "string", "date", "timestamp", "timestamp_ntz")
+KINDS = {"predictions": "run", "references": "qrels", "exclude": "exclude"}
+# Columns of the rows of arrays, under names that no table is likely to have.
+ORIGIN, RANK, ITEM = "ndcg: origin", "ndcg: rank", "ndcg: item"
+
+
+def queries_of_frame(frame: Any, columns: Mapping[str, str | None], ties: str, exclude: Any = None) -> Any:
+    """Return a row for each query of one table, whose `columns` are named by argument.
+
+    If its rows are documents, the row of a query has lists, as in `_lists_by_query`.
+    """
+    if not find_spec("pyspark"):
+        raise missing_library("compute_spark", "PySpark", "pyspark")
+    given = {name: column for name, column in columns.items() if column is not None}
+    nested = _are_nested(frame, given)
+    chosen = frame.selectExpr(*(f"{_quoted(column)} as {name}" for name, column in given.items()))
+    if exclude is not None and (nested or "document" not in given):
+        raise ValueError("exclude needs one row per document; name the columns of ids as query and document")
+    if nested:
+        if "document" in given:
+            raise ValueError(
+                "document needs one row per document; in arrays, put the documents in ascending order of id instead"
+            )
+        return chosen
+    if "query" not in given:
+        raise ValueError("query must name the column of query ids if each row is a document")
+    if ties == "docid" and "document" not in given:
+        raise ValueError('ties="docid" needs the ids of documents: name their column as document')
+    _refuse_order(ties)
+    if exclude is not None:
+        excluded = _excluded_rows(exclude, given)
+        _refuse_other_ids(frame, given, exclude, given)
+        chosen = chosen.selectExpr("*", f"cast({ONE_TABLE} as tinyint) as origin")
+        chosen = chosen.unionByName(excluded, allowMissingColumns=True)
+    return _lists_by_query(chosen)
+
+
+def queries_of_tables(tables: Mapping[str, Any], fields: Any, score_order: str, ties: str) -> Any:
+    """Return a row for each query of two tables, predictions and references, perhaps with exclude.
+
+    Columns are found by the names that tables in memory may have, or that `fields` gives. In an array
+    of a query, documents have scores, as from ALS, or are ids, best first.
+    """
+    _refuse_order(ties)
+    sides = {name: _Side.read(name, table, fields, score_order) for name, table in tables.items()}
+    run, qrels = sides["predictions"], sides["references"]
+    for name in ("query", "document"):
+        types = [run.type_of(name), qrels.type_of(name)]
+        if _kind_of_ids(types[0]) != _kind_of_ids(types[1]):
+            both = f"{types[0]} in the predictions and {types[1]} in the references"
+            raise ValueError(f"{name}_ids are {both}; cast one")
+    if "exclude" in sides:
+        exclude = sides["exclude"]
+        _refuse_other_ids(run.frame, run.columns, exclude.frame, exclude.columns)
+    rows = run.rows(IN_RUN).unionByName(qrels.rows(IN_QRELS), allowMissingColumns=True)
+    if "exclude" in sides:
+        rows = rows.unionByName(sides["exclude"].rows(IN_EXCLUDE), allowMissingColumns=True)
+    return _lists_by_query(rows)
+
+
+def _lists_by_query(rows: Any) -> Any:
+    """Return a row for each query, with a list of each column of its documents, all in the same order.
+
+    Spark's lists omit nulls, so `missing` has a number for each document: bit i is set if the i-th
+    column of lists is null there.
+    """
+    from pyspark.sql import functions
+
+    kinds = {name: kind for name, kind in rows.dtypes if name != "query"}
+    columns = {name: name for name in kinds}
+    if "document" in kinds:
+        kinds["document"] = "string"
+        columns["document"] = "cast(document as string)"
+    rows = rows.selectExpr("query", *(f"{column} as {name}" for name, column in columns.items()))
+    lists = [f"collect_list(coalesce({name}, cast(0 as {kind}))) as {name}" for name, kind in kinds.items()]
+    missing = " + ".join(f"if({name} is null, {1 << bit}, 0)" for bit, name in enumerate(kinds))
+    lists.append(f"collect_list(cast({missing} as tinyint)) as missing")
+    if "origin" not in kinds:
+        return rows.groupBy("query").agg(*map(functions.expr, lists))
+    counts = f"origin & {IN_QRELS} > 0 or query is null or document is null"
+    queries = rows.groupBy("query").agg(*map(functions.expr, [*lists, f"bool_or({counts}) as counts"]))
+    return queries.where("counts").drop("counts")
+
+
+# Two tables
+
+
+class _Side(NamedTuple):
+    """A table with its columns."""
+
+    frame: Any  # a row for each document
+    columns: dict[str, str]  # the columns by field: query, document, and score or relevance
+    names: Names
+
+    @classmethod
+    def read(cls, argument: str, frame: Any, fields: Any, score_order: str) -> "_Side":
+        """Find the columns of a table."""
+        names = names_of_side(KINDS[argument], fields, score_order)
+        if not is_spark(frame):
+            other = "the rankings are" if argument == "exclude" else "the other side is"
+            problem = f"must be a Spark DataFrame, as {other}; got {shown(frame)}"
+            raise InputError(problem, argument)
+        try:
+            try:
+                columns = _chosen(frame, names)
+            except UnknownColumnError:
+                frame = _with_a_row_for_each_document(frame, names)
+                columns = _chosen(frame, names)
+        except UnknownColumnError as error:
+            raise within(error.with_hint(), argument) from None
+        except ValueError as error:
+            raise within(error, argument) from None
+        side = cls(frame, columns, names)
+        for field in ("query", "document"):
+            _check_ids(argument, columns[field], side.type_of(field))
+        if names.value in columns:
+            _check_numbers(argument, columns[names.value], side.type_of(names.value))
+        elif names.kind == "run" and RANK not in frame.columns:
+            problem = f"{mark('fields', {'score': None})}: rows of a Spark DataFrame have no order"
+            raise InputError(f"{problem}; give the column of scores, or arrays", argument)
+        return side
+
+    def type_of(self, field: str) -> str:
+        """Return the type of a field."""
+        return _type(self.frame, self.columns[field])
+
+    def rows(self, table: int) -> Any:
+        """Return the ids of documents with their values and origin."""
+        fields = {name: _quoted(self.columns[name]) for name in ("query", "document")}
+        if self.names.value:
+            column = self.columns.get(self.names.value)
+            value = {"score": "prediction", "relevance": "reference"}[self.names.value]
+            fields[value] = _value_by_order(self.names) if column is None else _quoted(column)
+        fields["origin"] = f"cast({table} as tinyint)"
+        if ORIGIN in self.frame.columns:
+            fields["origin"] = f"cast({table} + {_quoted(ORIGIN)} as tinyint)"
+        return self.frame.selectExpr(*(f"{column} as {name}" for name, column in fields.items()))
+
+
+def _chosen(frame: Any, names: Names) -> dict[str, str]:
+    """Return the columns of a table by field."""
+    columns = [name for name in frame.columns if name not in (ORIGIN, RANK)]
+
+    def cells(of: Sequence[str]) -> Iterator[Any]:
+        return iter(frame.select(*map(_quoted, of)).limit(1 << 16).collect())
+
+    chosen = chosen_columns(columns, names, cells, "the table")
+    return dict(zip(names.columns, (columns[at] for at in chosen), strict=True))
+
+
+def _with_a_row_for_each_document(frame: Any, names: Names) -> Any:
+    """Return a table with the structs of its arrays, as from ALS, or the ids in these, in rows.
+
+    An array without documents has one row, without an id. Tables without such arrays are returned
+    unchanged.
+    """
+    rank, item, origin = map(_quoted, (RANK, ITEM, ORIGIN))
+    for column, kind in frame.dtypes:
+        are_structs = kind.startswith("array<struct<")
+        if not are_structs and not (kind.startswith("array<") and kind[6:-1] in ID_TYPES):
+            continue
+        array = _quoted(column)
+        others = [_quoted(name) for name in frame.columns if name != column]
+        is_of = (
+            f"case when {array} is null then {IS_EMPTY_ARRAY + IS_NULL_ARRAY} "
+            f"when {rank} is null then {IS_EMPTY_ARRAY} "
+            f"when {rank} = 0 then {BEGINS_ARRAY} else 0 end"
+        )
+        rows = frame.selectExpr("*", f"posexplode_outer({array}) as ({rank}, {item})")
+        rows = rows.selectExpr(*others, rank, item, f"{is_of} as {origin}")
+        if are_structs:
+            rows = rows.selectExpr(*others, f"{item}.*", rank, origin)
+            is_als = names.kind == "run" and "score" not in rows.columns
+            return rows.withColumnRenamed("rating", "score") if is_als else rows
+        values = [f"{_value_by_order(names)} as {names.value}"] if names.value else []
+        return rows.selectExpr(*others, f"{item} as document_id", *values, rank, origin)
+    return frame
+
+
+def _value_by_order(names: Names) -> str:
+    """Return the value of documents that have none: by their order in a run, else each is relevant."""
+    if names.kind != "run":
+        return "1"
+    return _quoted(RANK) if names.ascending else f"-{_quoted(RANK)}"
+
+
+# One table
+
+
+def _excluded_rows(exclude: Any, given: Mapping[str, str]) -> Any:
+    """Return the ids of documents to exclude, in columns that are called as those of the rankings."""
+    if not is_spark(exclude):
+        problem = f"must be a Spark DataFrame if data is one; got {type(exclude).__name__}"
+        raise InputError(problem, "exclude")
+    ids = {name: given[name] for name in ("query", "document")}
+    for name, column in ids.items():
+        if exclude.columns.count(column) != 1:
+            there = ", ".join(exclude.columns)
+            problem = f"must have one column {shown(column)}, which {name} names"
+            raise InputError(f"{problem}; there are {there}", "exclude")
+    columns = [f"{_quoted(column)} as {name}" for name, column in ids.items()]
+    return exclude.selectExpr(*columns, f"cast({IN_EXCLUDE} as tinyint) as origin")
+
+
+def _are_nested(frame: Any, given: Mapping[str, Any]) -> bool:
+    """Return whether predictions and references are arrays; raise an error for a missing column or a wrong type."""
+    if not hasattr(frame, "mapInArrow"):
+        raise ValueError(f"df must be a Spark DataFrame; got {type(frame).__name__}")
+    wrong = {name: column for name, column in given.items() if column not in frame.columns}
+    if wrong:
+        got = ", ".join(shown(each) if isinstance(each, str) else type(each).__name__ for each in wrong.values())
+        names = f"{' and '.join(wrong)} must name {'a column' if len(wrong) == 1 else 'columns'}"
+        raise ValueError(f"{names} of the DataFrame; got {got}, and there are {', '.join(frame.columns)}")
+    for name, column in given.items():
+        if frame.columns.count(column) > 1:
+            raise ValueError(f"{name}: the DataFrame has several columns {shown(column)}; give them names of their own")
+    types = {name: _type(frame, column) for name, column in given.items()}
+    nested = bool(types["prediction"].startswith("array<"))
+    for name in ("prediction", "reference"):
+        inner = types[name].removeprefix("array<").removesuffix(">")
+        if inner == "string" and name == "reference":  # labels
+            inner = "double"
+        if inner not in NUMBERS or types[name].startswith("array<") != nested:
+            problem = "both must be numbers, or both arrays of numbers; cast decimals to double"
+            if types[name].startswith("array<struct<"):
+                problem = "for documents with their scores, give two tables, predictions=run, references=qrels"
+            raise ValueError(
+                f"{name}: column {shown(given[name])} is of type {types[name]}, "
+                f"prediction of {types['prediction']}; {problem}"
+            )
+    if "sample_weight" in given:
+        _check_numbers("sample_weight", given["sample_weight"], types["sample_weight"])
+    for name in ("query", "document"):
+        if name in given:
+            _check_ids(name, given[name], types[name])
+    return nested
+
+
+# Both
+
+
+def _type(frame: Any, column: str) -> str:
+    return str(frame.schema[column].dataType.simpleString())
+
+
+def _kind_of_ids(of: str) -> str:
+    return "integer" if of in INTEGERS else of
+
+
+def _check_ids(argument: str, column: str, kind: str) -> None:
+    """Raise an error for a column of a type that ids cannot have."""
+    if kind not in ID_TYPES:
+        hint = "cast whole numbers to bigint" if kind in ("float", "double") else ""
+        problem = f"must hold integers, strings, dates or timestamps; got {kind}"
+        raise InputError(f"column {shown(column)} {problem}", argument, hint=hint)
+
+
+def _check_numbers(argument: str, column: str, kind: str) -> None:
+    """Raise an error for a column of a type other than numbers or, in references, labels."""
+    are_labels = argument == "references" and kind == "string"
+    if kind not in NUMBERS and not are_labels:
+        hint = "cast decimals to double" if kind.startswith("decimal") else ""
+        raise InputError(f"column {shown(column)} must hold numbers; got {kind}", argument, hint=hint)
+
+
+def _refuse_other_ids(frame: Any, columns: Mapping[str, str], exclude: Any, excluded: Mapping[str, str]) -> None:
+    """Raise an error for ids of documents to exclude that are of another type than those of the rankings."""
+    for name in ("query", "document"):
+        kind, other = _type(exclude, excluded[name]), _type(frame, columns[name])
+        if _kind_of_ids(kind) != _kind_of_ids(other):
+            both = f"{kind}, and in the rankings {other}"
+            problem = f"column {shown(excluded[name])} is of type {both}"
+            raise InputError(f"{problem}; give both the same type", "exclude")
+
+
+def _refuse_order(ties: str) -> None:
+    """Raise an error for ties that depend on an order of rows."""
+    if ties in ("first", "last"):
+        raise ValueError(
+            f'ties="{ties}": rows of a DataFrame have no order; use "average", "docid" with document, or arrays'
+        )
+
+
+def _quoted(column: str) -> str:
+    return f"`{column.replace('`', '``')}`"
