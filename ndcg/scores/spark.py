@@ -150,8 +150,8 @@ def means(frame: Any, options: Options) -> dict[str, float]:
         total, weight = (math.fsum(row[side][at] * (row.scale / scale) for row in rows) for side in ("sums", "weights"))
         results[name] = total / weight if weight else math.nan
     nulls = {each for row in rows for each in row.nulls}
-    if 0 not in nulls and {1, 2} <= nulls:
-        hint = "if they are of two tables that were joined, check that both have the same ids"
+    if 0 not in nulls and 1 in nulls:
+        hint = "if they are of two tables, check that both have the same ids"
         warn(f"no row has both a prediction and a reference; {hint}")
     return results
 

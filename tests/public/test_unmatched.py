@@ -168,16 +168,27 @@ def test_whole_numbers_that_are_floats_get_a_hint(ndcg: evaluate.Metric, column:
 @pytest.mark.xdist_group("spark")
 @pytest.mark.filterwarnings("ignore")  # of PySpark
 def test_spark_warns_if_no_row_has_both_values(ndcg: evaluate.Metric) -> None:
-    columns = {"predictions": "score", "references": "label", "query_ids": "q"}
+    columns = {"predictions": "score", "references": "label", "query_ids": "qid"}
+    schema = "qid string, docid string, score double, label double"
+
+    def frame_of(*rows: tuple[Any, ...]) -> Any:
+        return spark_session().createDataFrame(rows, schema).repartition(3)
+
+    given = []
     for label, expected in ((None, 1), (0.0, 0)):
-        rows = [("q", 0.9, label), ("q", None, 1.0)]
-        frame = spark_session().createDataFrame(rows, "q string, score double, label double").repartition(3)
+        frame = frame_of(("q", "a", 0.9, label), ("q", "b", None, 1.0))
+        given.append(({"data": frame, **columns}, expected))
+    qrels = frame_of(("q", "a", None, 1.0)).drop("score")
+    for query, document, expected in (("q", "a", 0), ("q", "b", 1), ("p", "a", 1)):
+        run = frame_of((query, document, 0.9, None)).drop("label")
+        given.append(({"predictions": run, "references": qrels}, expected))
+    for arguments, expected in given:
         with warnings.catch_warnings(record=True) as found:
             warnings.simplefilter("always")
-            ndcg.compute(data=frame, **columns)
+            ndcg.compute(**arguments)
         said = [str(each.message) for each in found if each.filename == __file__]
         assert len(said) == expected
         assert all(each.startswith("no row has both a prediction and a reference") for each in said)
-    frame = spark_session().createDataFrame([(1.0, 0.5, 1)], "q double, score double, label int")
+    frame = spark_session().createDataFrame([(1.0, 0.5, 1)], "qid double, score double, label int")
     with pytest.raises(ValueError, match=r"got double; cast whole numbers to bigint$"):
         ndcg.compute(data=frame, **columns)
