@@ -60,11 +60,12 @@ def _metric_class() -> Any:
 
         higher_is_better, is_differentiable, full_state_update = True, False, False
         # Numbers are kept in 64 bits, so that all processes gather the same types whatever they
-        # were given: integers as they are, floats as their bits. `integers` tells them apart.
+        # were given: integers as they are, floats as their bits. `integers` tells them apart. Up to
+        # version 2.1, the states had other types and names, so old checkpoints are rejected.
         rows = {  # noqa: RUF012
-            "preds": torch.int64,
-            "target": torch.int64,
-            "indexes": torch.int64,
+            "scores": torch.int64,
+            "labels": torch.int64,
+            "queries": torch.int64,
             "integers": torch.uint8,  # 1 if the score is an integer, plus 2 if the label is
         }
 
@@ -96,19 +97,19 @@ def _metric_class() -> Any:
             batch["target"] = _with_exact_padding(batch["target"], self.options.ignore_index)
             batch = {name: _in_64_bits(name, column) for name, column in batch.items()}
             batch["integers"] = torch.full_like(batch["indexes"], integers, dtype=torch.uint8)
-            for name, column in batch.items():
+            for name, column in zip(self.rows, batch.values(), strict=True):
                 getattr(self, name).append(column)
 
         def compute(self) -> Any:
             """Return the mean over all queries since the last reset."""
             rows = [getattr(self, name) for name in self.rows]
             rows = [torch.cat(column) if isinstance(column, list) and column else column for column in rows]
-            preds, target, indexes, integers = rows
+            scores, labels, queries, integers = rows
             sums, counts = self.sums, self.counts
-            if len(preds):
-                scores = _from_64_bits(preds, integers & 1 > 0)
-                labels = _from_64_bits(target, integers & 2 > 0)
-                sums, counts = self._added(Inputs(scores, labels, indexes))
+            if len(scores):
+                scores = _from_64_bits(scores, integers & 1 > 0)
+                labels = _from_64_bits(labels, integers & 2 > 0)
+                sums, counts = self._added(Inputs(scores, labels, queries))
             means = sums / counts
             return means[0] if len(means) == 1 else dict(zip(self.options.names, means, strict=True))
 
