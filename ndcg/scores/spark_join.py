@@ -93,15 +93,15 @@ def joined(queries: SparkQueries, options: Options) -> SparkQueries:
 
     either = np.where(run < 0, qrels, run)
     kept = (either >= 0) & in_qrels[query[is_first]]
-    found = rows.take(either[kept])
+    chosen = rows.take(either[kept])
     columns = {
-        **found.columns,
+        **chosen.columns,
         "prediction": _taken(rows.columns["prediction"], run[kept]),
         "reference": _taken(rows.columns["reference"], qrels[kept]),
     }
     if excluded.any():
         columns["excluded"] = pa.array(excluded[kept])
-    offsets = offsets_of(np.diff(found.offsets)[in_qrels])
+    offsets = offsets_of(np.diff(chosen.offsets)[in_qrels])
     return SparkQueries(queries.ids.filter(pa.array(in_qrels)), offsets, columns, answered[in_qrels])
 
 
@@ -144,14 +144,14 @@ def _in_order_of_ids(queries: SparkQueries) -> NDArray[np.int64]:
 
 def _row_of_each(rows: SparkQueries, table: int, document: NDArray[np.int64], options: Options) -> NDArray[np.int64]:
     """Return the row of each document in a table; -1 for a document that is not in it."""
-    found = np.flatnonzero(rows.origin & table)
-    again = document[found[1:]] == document[found[:-1]]
+    in_table = np.flatnonzero(rows.origin & table)
+    again = document[in_table[1:]] == document[in_table[:-1]]
     if again.any():
-        _refuse_repeats(rows, table, found[1:][again], found[:-1][again], options)
-        found = found[_best_first(rows, table, found, document, options)]
-        found = found[np.append(True, document[found[1:]] != document[found[:-1]])]
+        _refuse_repeats(rows, table, in_table[1:][again], in_table[:-1][again], options)
+        in_table = in_table[_best_first(rows, table, in_table, document, options)]
+        in_table = in_table[np.append(True, document[in_table[1:]] != document[in_table[:-1]])]
     of_documents = np.full(int(document[-1]) + 1 if len(document) else 0, -1)
-    of_documents[document[found]] = found
+    of_documents[document[in_table]] = in_table
     return of_documents
 
 
@@ -159,7 +159,7 @@ def _refuse_repeats(
     rows: SparkQueries, table: int, again: NDArray[np.int64], before: NDArray[np.int64], options: Options
 ) -> None:
     """Raise an error for a document that is in a table twice, unless its best row in the run counts."""
-    is_judged_twice = rows.origin[again] == IN_QRELS
+    is_judged_twice = rows.origin[again] & ONE_TABLE == IN_QRELS
     if table == IN_QRELS and is_judged_twice.any():
         row = int(again[int(is_judged_twice.argmax())])
         raise _repeated(rows, row, f"appears twice; {once('qrels')}", "references")
@@ -182,18 +182,18 @@ def _repeated(rows: SparkQueries, row: int, problem: str, argument: str) -> Inpu
 
 
 def _best_first(
-    rows: SparkQueries, table: int, found: NDArray[np.int64], document: NDArray[np.int64], options: Options
+    rows: SparkQueries, table: int, in_table: NDArray[np.int64], document: NDArray[np.int64], options: Options
 ) -> NDArray[np.int64]:
     """Return an order in which the best row of each document in the run is its first."""
     if table != IN_RUN:
-        return np.arange(len(found))
-    column = rows.columns["prediction"].take(pa.array(found))
+        return np.arange(len(in_table))
+    column = rows.columns["prediction"].take(pa.array(in_table))
     if pa.types.is_boolean(column.type):
         column = column.cast(pa.int8())
     score = column.fill_null(0).to_numpy()
     lowest_first = score if options.score_order == "ascending" else negated(score)
     # NaN counts as the best, so that it is refused.
-    return np.lexsort((lowest_first, ~np.isnan(score), _is_null(column), document[found]))
+    return np.lexsort((lowest_first, ~np.isnan(score), _is_null(column), document[in_table]))
 
 
 def _argument(origin: int, field: str) -> str:
