@@ -17,7 +17,7 @@ from ..scores.queries import refuse_negative
 from .comparison import SHARED, Comparison
 from .contest import Contest, results_of
 from .measured import PerQuery, Resampling, leave_out_alike, query_columns, query_table, stacked, with_slices
-from .notes import notes_of, notes_on_slices, notes_on_tests, shared_notes, small_slices
+from .notes import equal_notes, notes_of, notes_on_slices, notes_on_tests, shared_notes, small_slices
 from .pairs import Testing, system_names
 
 
@@ -119,6 +119,8 @@ def comparison_of(
     """Return the comparison of systems from the columns of their queries, with notes on the tests before others."""
     results = results_of(columns, slices, contest)
     of_tests = notes_on_tests(results["pairs"], contest.testing, contest.baseline)
+    if contest.testing.paired:
+        of_tests = [*equal_notes(results["pairs"]), *of_tests]
     if slices is not None:
         of_slices = notes_on_slices(results["pairs"], contest.testing, results["slices"], slices.values)
         of_tests = [*of_tests, *small_slices(results["slices"]), *of_slices]

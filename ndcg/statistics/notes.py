@@ -15,6 +15,7 @@ from .measured import EXCLUDED, SHOWN, PerQuery, Score, Slice
 from .pairs import SIGNIFICANT, Pair, Testing
 from .significance import FEW, differences
 
+NAMED_PAIRS = 5  # pairs in a sentence
 NAMED_SLICES = 5  # slices in a sentence
 
 
@@ -151,14 +152,21 @@ def missing_notes(columns: PerQuery, options: Options) -> list[str]:
 
 
 def short_run_notes(columns: PerQuery, options: Options) -> list[str]:
-    """Return a sentence on queries with few retrieved documents, if there are any."""
+    """Return a sentence on queries with few retrieved documents that lack judged ones, if there are any.
+
+    A short list with all judged documents, as of a reranker, is as long as it can usefully be.
+    """
     if "missing" not in columns:  # values without rankings
         return []
     k = max((k for k in options.cutoffs if k is not None), default=0)
     incomplete = ~columns["missing"] & (columns["judged"] > columns["retrieved and judged"])
     few = np.count_nonzero(incomplete & (columns["retrieved"] < k))
-    have = f"{'query has' if few == 1 else 'queries have'} fewer than {k} retrieved documents."
-    return [f"{few:,} {'other ' if columns['missing'].any() else ''}{have}"] if few else []
+    if not few:
+        return []
+    other = "other " if columns["missing"].any() else ""
+    if few == 1:
+        return [f"1 {other}query has fewer than {k} retrieved documents and lacks judged ones."]
+    return [f"{few:,} {other}queries have fewer than {k} retrieved documents and lack judged ones."]
 
 
 def chance_notes(scores: Mapping[str, Score], columns: PerQuery) -> list[str]:
@@ -210,6 +218,20 @@ def differing_text(least: int, most: int | None = None) -> str:
     if least == 1 and most is None:
         return "1 query that differs"
     return f"{least:,}{'' if most is None else f' to {most:,}'} queries that differ"
+
+
+def equal_notes(pairs: Sequence[Pair]) -> list[str]:
+    """Return a sentence on the pairs with the same value of every measure in every query, if there are any."""
+    differing: dict[str, int] = {}
+    for pair in pairs:
+        differing[pair.title] = differing.get(pair.title, 0) + pair.differing
+    equal = [title for title, queries in differing.items() if queries == 0]
+    if not equal:
+        return []
+    names = ", ".join(equal[:NAMED_PAIRS])
+    if len(equal) > NAMED_PAIRS:
+        names += f" and {len(equal) - NAMED_PAIRS:,} more"
+    return [f"Both systems have the same value in every query: {names}. Are they the same run?"]
 
 
 def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None) -> list[str]:

@@ -113,7 +113,8 @@ def test_a_correction_that_cannot_reach_the_level_is_noted(
     note = "{} pairs cannot be significant: with {} queries that differ, {}. "
     note += "A significant result needs {} queries that differ{}."
     assert {pair.wins + pair.losses for pair in comparison.pairs} == {queries}
-    assert comparison.notes == (() if figures is None else (note.format(*figures),))
+    of_tests = [each for each in comparison.notes if "in every query" not in each]  # that all three are equal
+    assert of_tests == ([] if figures is None else [note.format(*figures)])
 
 
 def test_too_few_permutations_for_many_pairs_are_noted(ndcg: Metric) -> None:
@@ -201,7 +202,7 @@ def test_queries_that_a_run_is_missing_are_noted(ndcg: Metric) -> None:
     whole = {query: {"d1": 1.0, "d2": 0.5} for query in qrels}
     missing = "38 of 40 judged queries are missing from the run and "
     counted, skipped = f'{missing}counted as 0; missing="skip" skips them.', f"{missing}excluded from the mean."
-    short = "1 other query has fewer than 2 retrieved documents."
+    short = "1 other query has fewer than 2 retrieved documents and lacks judged ones."
     for run, options, expected in (
         (some, {}, [counted, short]),
         (some, {"missing": "skip"}, [skipped, short]),
@@ -213,10 +214,58 @@ def test_queries_that_a_run_is_missing_are_noted(ndcg: Metric) -> None:
     assert [note for note in both if "missing" in note] == [f"some: {counted}"]
 
 
-def test_queries_with_few_retrieved_documents_are_noted(ndcg: Metric) -> None:
+@pytest.mark.parametrize(
+    ("relevant", "note"),
+    [
+        ({}, "2 queries have fewer than 3 retrieved documents and lack judged ones."),
+        ({"q0": {"d1": 1}}, "1 query has fewer than 3 retrieved documents and lacks judged ones."),
+        ({"q0": {"d1": 1}, "q1": {"d1": 1}}, None),
+    ],
+    ids=["both lack some", "one has all", "both have all"],
+)
+def test_queries_with_few_retrieved_documents_are_noted_unless_they_have_all_judged_ones(
+    ndcg: Metric, relevant: dict[str, Any], note: str | None
+) -> None:
     qrels = {f"q{at}": {"d1": 1, "d2": 0, "d3": 2} for at in range(40)}
     run = {query: {"d1": 3.0, "d2": 2.0, "d3": 1.0} for query in qrels} | {"q0": {"d1": 1.0}, "q1": {"d1": 1.0}}
-    judged_alone = {query: {"d1": 1} for query in qrels}  # of which the run has all, so that it is complete
-    for references, notes in ((qrels, ["2 queries have fewer than 3 retrieved documents."]), (judged_alone, [])):
-        found = ndcg.report(predictions=run, references=references, k=[1, 2, 3])
-        assert [note for note in found.notes if "fewer than" in note] == notes  # of the largest cutoff
+    found = ndcg.report(predictions=run, references={**qrels, **relevant}, k=[1, 2, 3])
+    # of the largest cutoff
+    assert [each for each in found.notes if "fewer than" in each] == ([] if note is None else [note])
+
+
+def ranked_as(order: np.ndarray) -> np.ndarray:
+    """Scores that rank the documents of each query in an order."""
+    scores = np.empty(order.shape)
+    np.put_along_axis(scores, order, np.arange(order.shape[1], 0.0, -1)[np.newaxis], axis=1)
+    return scores
+
+
+ORDER = np.argsort(-SYSTEMS["dense"], axis=1, kind="stable")
+FIRST_THREE_ALIKE = np.concatenate([ORDER[:, :3], ORDER[:, :2:-1]], axis=1)
+DENSE = ranked_as(ORDER)
+
+
+@pytest.mark.parametrize(
+    ("systems", "baseline", "pairs"),
+    [
+        ({"dense": DENSE, "doubled": 2 * DENSE}, None, "dense – doubled"),
+        ({"dense": DENSE, "doubled": 2 * DENSE}, "dense", "doubled – dense"),
+        ({"dense": DENSE, "same at 3": ranked_as(FIRST_THREE_ALIKE)}, None, None),
+        ({**SYSTEMS, "a": SYSTEMS["bm25"]}, None, "bm25 – a"),
+        (dict.fromkeys("abc", DENSE), None, "a – b, a – c, b – c"),
+        (dict.fromkeys("abcdefgh", DENSE), "a", "b – a, c – a, d – a, e – a, f – a and 2 more"),
+    ],
+    ids=["two", "with a baseline", "equal in one of two measures", "among others", "three", "many"],
+)
+def test_systems_with_the_same_value_in_every_query_are_noted(
+    ndcg: Metric, systems: dict[str, Any], baseline: str | None, pairs: str | None
+) -> None:
+    how: dict[str, Any] = {"references": RELEVANCE, "k": [3, 10]}
+    found = ndcg.compare(systems=systems, baseline=baseline, **how)
+    reports = {name: ndcg.report(predictions=each, **how) for name, each in systems.items()}
+    of_reports = ndcg.compare_reports(reports, baseline=baseline)
+    note = f"Both systems have the same value in every query: {pairs}. Are they the same run?"
+    for notes in (found.notes, of_reports.notes):
+        assert [each for each in notes if "in every query" in each] == ([] if pairs is None else [note])
+    unpaired = ndcg.compare_reports(reports, paired=False).notes  # which queries are equal is not asked
+    assert [each for each in unpaired if "in every query" in each] == []
