@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..explanations.explanation import explain
 from ..files.groups import path_of
@@ -184,7 +185,7 @@ def _audit(args: argparse.Namespace) -> Listing:
     """Return what affects the reliability of a score: ties, unjudged documents, a random order, missing queries."""
     sides = Sides.read(args, [args.run])
     ((name, run),) = sides.runs.items()
-    report = sides.report(name)
+    report, missing = sides.report_and_missing(name)
     columns = ("queries", "mean", "random order", "min–max over tie orders", "unjudged")
     measures = [["measure", *columns]]
     for name, score in report.scores.items():
@@ -193,7 +194,7 @@ def _audit(args: argparse.Namespace) -> Listing:
     queries = [["finding", "queries", "examples"]]
     rows: list[Row] = []
     judged, ranked = (side.query_ids.to_pylist() for side in (sides.qrels, run))
-    for finding, (number, names) in _findings(report, judged, ranked).items():
+    for finding, (number, names) in _findings(report, missing, judged, ranked).items():
         queries.append([finding, count_text(number), ", ".join(map(str, names[:FIRST])) + ", …" * (len(names) > FIRST)])
         rows.append({"finding": finding, "value": number, "queries": " ".join(map(str, names[:FIRST]))})
     for name, score in report.scores.items():
@@ -205,18 +206,19 @@ def _audit(args: argparse.Namespace) -> Listing:
     return Listing([measures, queries], report.notes, report.signature, rows, whole_answer)
 
 
-def _findings(report: Report, judged: Sequence[Any], ranked: Sequence[Any]) -> dict[str, tuple[int, Sequence[Any]]]:
+def _findings(
+    report: Report, missing: NDArray[np.bool_], judged: Sequence[Any], ranked: Sequence[Any]
+) -> dict[str, tuple[int, Sequence[Any]]]:
     """Return the number of queries for each finding, and their ids if the output lists them."""
     first = next(iter(report.scores))
     ids = np.array(report.queries["query"].to_pylist(), object)
     worst, best = (report.queries[f"{order} {first}"].to_numpy() for order in ("worst", "best"))
     tied = ids[affected_by_ties(worst, best)]
-    in_qrels, in_run = set(judged), set(ranked)
-    missing = [each for each in judged if each not in in_run]
+    in_qrels = set(judged)
     extra = [each for each in ranked if each not in in_qrels]
     return {
         "judged": (len(judged), []),
-        "missing from the run": (len(missing), missing),
+        "missing from the run": (int(missing.sum()), ids[missing]),
         "only in the run": (len(extra), extra),
         "no relevant documents": (report.counts["nothing_relevant"], ids[report.queries["relevant"].to_numpy() == 0]),
         "all documents relevant": (report.counts["all_relevant"], []),

@@ -59,9 +59,9 @@ def gate_run(args: argparse.Namespace) -> Listing:
         raise ValueError(f"--max-drop {args.max_drop:g}: {problem}; give a smaller value, such as 0.01")
     sides = Sides.read(args, [args.baseline, args.run])
     baseline, run = sides.names
-    new = sides.report(run)
+    new, missing = sides.report_and_missing(run)
     old = _saved_report(args.baseline, sides) if baseline in sides.saved else sides.report(baseline)
-    ranked = _ranked(args, sides, old, new)
+    ranked = _ranked(args, sides, old, new, missing)
     comparison = compare_reports(
         {baseline: old, run: new},
         baseline=baseline,
@@ -194,8 +194,13 @@ def _saved_report(file: str, sides: Sides) -> Report:
     return report
 
 
-def _ranked(args: argparse.Namespace, sides: Sides, old: Report, new: Report) -> NDArray[np.bool_]:
-    """Return a mask of queries, in the order of the baseline, for which the baseline or the run ranks a document."""
+def _ranked(
+    args: argparse.Namespace, sides: Sides, old: Report, new: Report, missing: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Return a mask of queries, in the order of the baseline, for which the baseline or the run ranks a document.
+
+    `missing` has the queries of `new` that are missing from the run.
+    """
     file, qrels = args.baseline, args.qrels
     if old.signature != new.signature:
         problem = f"was saved with {old.signature}, but {args.run} is scored with {new.signature}"
@@ -212,9 +217,10 @@ def _ranked(args: argparse.Namespace, sides: Sides, old: Report, new: Report) ->
         for at in np.flatnonzero(before[name] != after[name])[:1].tolist():
             problem = f"query {shown(ids[at])} has {before[name][at]} {name} documents there"
             raise ValueError(f"{file}: {problem}, but {after[name][at]} in {qrels}; {hint}")
-    lacking = np.flatnonzero((before["retrieved"] > 0) & (after["retrieved"] == 0)).tolist()
+    ranked_before = {query for query, retrieved in zip(ids, before["retrieved"], strict=True) if retrieved}
+    lacking = [query for query in new.queries["query"].filter(missing).to_pylist() if query in ranked_before]
     if lacking and args.missing is None:
-        problem = f"is missing {some_of([ids[at] for at in lacking], 'query')} that {file} ranks"
+        problem = f"is missing {some_of(lacking, 'query')} that {file} ranks"
         raise ValueError(f"{args.run}: {problem}; --missing empty counts them as 0, --missing skip skips them")
     if any(saved["judgments"] != digest_of(sides.qrels) for saved in sides.saved.values()):
         raise ValueError(f"{file}: was saved with other judgments than {qrels}; {hint}")

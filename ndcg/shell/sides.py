@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from ..files.content import SavedResultError
 from ..files.groups import STANDARD_INPUT, file_and_column, path_of, read_groups
@@ -21,7 +23,7 @@ from ..measure.messages import of_file, shown, warn, within
 from ..measure.options import OF_COMPUTE, Options
 from ..statistics.measured import Resampling
 from ..statistics.pairs import COLUMNS
-from ..statistics.report import Report, report_on
+from ..statistics.report import Report, report_and_missing
 
 SUFFIX = re.compile(
     r"(\.(gz|zst|txt|run|res|trec|qrels|csv|tsv|json|jsonl|ndjson|parquet|arrow|feather|svm|libsvm|letor))+$",
@@ -81,7 +83,11 @@ class Sides:
 
     def report(self, run: str) -> Report:
         """Return the report on a run."""
-        return report_on(
+        return self.report_and_missing(run)[0]
+
+    def report_and_missing(self, run: str) -> tuple[Report, NDArray[np.bool_]]:
+        """Return the report on a run, and a mask of its queries: True for those that are missing from the run."""
+        return report_and_missing(
             Inputs(self.runs[run], self.qrels, exclude=self.exclude, by=self.by),
             options=Options.parse(**scoring(self.args)),
             resampling=Resampling.parse(getattr(self.args, "confidence", 0.95)),

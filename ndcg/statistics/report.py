@@ -12,6 +12,7 @@ from typing import Any, Unpack
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from ..inputs.reading import Inputs
 from ..inputs.slices import Slices, Value, slice_name, slices_of
@@ -364,13 +365,30 @@ def report(
 
 def report_on(inputs: Inputs, *, options: Options, resampling: Resampling, notify: Notify = warn_unmatched) -> Report:
     """Return the report on rankings, once the options are checked; `notify` is called as in `describe_queries`."""
+    return report_and_missing(inputs, options=options, resampling=resampling, notify=notify)[0]
+
+
+def report_and_missing(
+    inputs: Inputs, *, options: Options, resampling: Resampling, notify: Notify = warn_unmatched
+) -> tuple[Report, NDArray[np.bool_]]:
+    """Return the report on rankings, and a mask of its queries: True for those that are missing from the predictions.
+
+    A query with an empty list is not missing, which the numbers of documents in a report do not tell.
+    """
     unmatched: list[str] = []
     columns = query_columns(inputs, options, unmatched.append)
     for each in unmatched:
         notify(each)
-    signature = options.signature(weighted=inputs.sample_weight is not None, excluding=inputs.exclude is not None)
-    how: dict[str, Any] = {"options": options, "resampling": resampling, "signature": signature}
-    return report_of(columns, inputs.by, **how, unmatched="".join(unmatched))
+    is_weighted, is_excluding = inputs.sample_weight is not None, inputs.exclude is not None
+    report = report_of(
+        columns,
+        inputs.by,
+        options=options,
+        resampling=resampling,
+        signature=options.signature(weighted=is_weighted, excluding=is_excluding),
+        unmatched="".join(unmatched),
+    )
+    return report, columns["missing"]
 
 
 def report_of(

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from conftest import ROOT
 from evaluate import Metric
-from shells import MAIN, QRELS, QUERIES, WORSE, Call, pipe_of, standard_input, write
+from shells import MAIN, QRELS, QUERIES, WORSE, Call, json_lines, pipe_of, standard_input, write
 from shells import call as call
 from shells import environment as environment
 from shells import folder as folder
@@ -200,6 +200,27 @@ def test_a_run_that_is_missing_queries_of_the_baseline_never_passes(call: Call, 
     problem = f"part.txt: is missing 2 queries ('q0', 'q1') that {baseline} ranks; --missing"
     assert (status, said.startswith(f"ndcg gate: {problem}")) == (2, True)
     assert call(f"gate qrels.txt {baseline} part.txt --missing empty")[0] == 0
+
+
+@pytest.mark.parametrize("baseline", ["saved.json", "main.txt"])
+@pytest.mark.parametrize("options", ["", "--missing empty", "--missing skip"])
+def test_a_query_with_an_empty_list_is_not_missing(call: Call, folder: Path, baseline: str, options: str) -> None:
+    """As in `ndcg score`: it counts as 0, also with --missing skip, which a query that is missing does not."""
+    empty = {**MAIN, "q0": {}, "q1": {}}
+    (folder / "empty.json").write_text(json.dumps(empty))
+    save(call, options)
+    status, printed, said = call(f"gate qrels.txt {baseline} empty.json --any-drop -o json {options}")
+    (row,) = json.loads(printed)["measures"]
+    means = [json.loads(call(f"score qrels.txt {run} -o json {options}")[1]) for run in ("main.txt", "empty.json")]
+    assert [row["baseline"], row["run"]] == [mean["scores"]["nDCG"]["value"] for mean in means]
+    assert (status, said, row["queries"]) == (1, "", len(QUERIES))
+    del empty["q2"]
+    (folder / "empty.json").write_text(json.dumps(empty))
+    if not options:
+        status, _, said = call(f"gate qrels.txt {baseline} empty.json")
+        assert (status, "is missing 1 query ('q2') that" in said) == (2, True)
+    findings = json_lines(call("audit qrels.txt empty.json -o jsonl")[1])
+    assert [row["queries"] for row in findings if row["finding"] == "missing from the run"] == ["q2"]
 
 
 FEW = {query: QRELS[query] for query in QUERIES[:4]}
