@@ -357,13 +357,32 @@ class _Parser(argparse.ArgumentParser):
 class _CommandParser(_Parser):
     """The parser of a command; its errors about unknown options name the command."""
 
+    is_intermixing = False
+
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Return the arguments, and an empty list of unknown ones."""
-        known, unknown = super().parse_known_args(args, namespace)
+        if self.is_intermixing:
+            return super().parse_known_args(args, namespace)
+        known, unknown = self._parse_in_any_order(args, namespace)
         if unknown:
+            # files after an unknown option may be among them
+            unknown = [each for each in unknown if each.startswith("-")] or unknown
             hint = OF_LIBRARIES.get(unknown[0].partition("=")[0].removeprefix("--").replace("-", "_"))
             self.error(f"unrecognized arguments: {' '.join(unknown)}{f'; {hint}' if hint else ''}")
         return known, unknown
+
+    def _parse_in_any_order(self, args: Any, namespace: Any) -> Any:
+        """Return the known and the unknown arguments, with options before, between and after files.
+
+        By itself argparse takes the files before an option for all, and leaves out optional ones.
+        """
+        if "--" in args:  # says which are files; intermixing would lose it
+            return super().parse_known_args(args, namespace)
+        self.is_intermixing = True
+        try:
+            return self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self.is_intermixing = False
 
 
 def parser() -> argparse.ArgumentParser:

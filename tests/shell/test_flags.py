@@ -114,6 +114,37 @@ def test_the_setting_of_another_library_is_answered_with_ours(call: Call) -> Non
     assert said.startswith(f"ndcg score: {problem}")
 
 
+@pytest.mark.parametrize(
+    ("command", "files"),
+    [
+        ("score qrels.txt -k 10 main.txt worse.txt", {"qrels": "qrels.txt", "runs": ["main.txt", "worse.txt"]}),
+        ("score qrels.txt main.txt -k 10 worse.txt", {"qrels": "qrels.txt", "runs": ["main.txt", "worse.txt"]}),
+        ("score -k 10 qrels.txt", {"qrels": "qrels.txt", "runs": []}),
+        ("score -k 10 -- qrels.txt -run.txt", {"qrels": "qrels.txt", "runs": ["-run.txt"]}),
+        ("compare qrels.txt base.txt -k 10 run.txt", {"baseline": "base.txt", "runs": ["run.txt"]}),
+        ("gate qrels.txt -k 10 base.txt --any-drop run.txt", {"baseline": "base.txt", "run": "run.txt"}),
+    ],
+)
+def test_options_may_stand_between_files(command: str, files: dict[str, Any]) -> None:
+    parsed = vars(flags.parser().parse_args(shlex.split(command)))
+    assert {name: parsed[name] for name in files} == files
+    assert parsed["k"] == [10]
+
+
+@pytest.mark.parametrize(
+    ("command", "problem"),
+    [
+        ("gate qrels.txt base.txt run.txt other.txt", "unrecognized arguments: other.txt"),
+        ("gate qrels.txt --nosuch base.txt run.txt", "unrecognized arguments: --nosuch"),
+        ("gate qrels.txt -k 10", "the following arguments are required: BASELINE, RUN"),
+        ("audit -k 10", "the following arguments are required: QRELS, RUN"),
+    ],
+)
+def test_too_many_files_and_too_few_are_rejected(call: Call, command: str, problem: str) -> None:
+    name = command.split()[0]
+    assert call(command) == (2, "", f"ndcg {name}: {problem}; see ndcg {name} --help\n")
+
+
 def test_shells_complete_commands_and_options(call: Call) -> None:
     pytest.importorskip("shtab")
     status, script, _ = call("--print-completion bash")
