@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# A gate as a CI job has it: fail if the search of this branch is worse than the one that was saved.
+# A gate as a CI job has it: fail if the search of this branch is worse than the one that was saved,
+# or below a threshold.
 #
 #   examples/gate.sh              # in an empty folder, with ndcg installed
 #
@@ -21,5 +22,5 @@ make_run 0.5 > branch.txt
 ndcg score qrels.txt main.txt -m nDCG@10 -o json > baseline.json
 
 # in each job; exit status 1 ends it, and so does 2, bad input
-ndcg gate qrels.txt baseline.json branch.txt -m nDCG@10 --max-drop 0.01 --alpha 0.05 -o markdown \
+ndcg gate qrels.txt baseline.json branch.txt -m nDCG@10 --max-drop 0.01 --alpha 0.05 --at-least 0.7 -o markdown \
   | tee -a "${GITHUB_STEP_SUMMARY:-/dev/null}"

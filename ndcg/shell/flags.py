@@ -66,20 +66,22 @@ examples:
 """,
     ),
     "gate": (
-        "exit status 1 if a run is worse than a baseline",
+        "exit status 1 if a run is worse than a baseline, or too low",
         "Exit with status 1 only if the mean of a measure drops by more than --max-drop and a one-sided paired\n"
         "randomization test finds the drop significant at --alpha (with several measures, after Holm's\n"
         "correction); with --any-drop, whenever it drops by more than --max-drop. The output says whether each\n"
-        "drop is significant, and whether enough queries differ to prove it. If the run is empty, has no\n"
-        "query in common with the qrels, or is missing queries that the baseline ranks, the status is 2, never\n"
-        "a pass.",
+        "drop is significant, and whether enough queries differ to prove it. With --at-least, also whenever a mean\n"
+        "is below a threshold, which needs no BASELINE. If the run is empty, has no query in common with the qrels,\n"
+        "or is missing queries that the baseline ranks, the status is 2, never a pass.",
         """\
 examples:
   ndcg gate qrels.txt main.txt branch.txt -m nDCG@10
   ndcg gate qrels.txt main.txt branch.txt -m nDCG@10,nDCG@100 --max-drop 0.02 --alpha 0.01
-  ndcg gate qrels.txt main.txt branch.txt -m nDCG@10 --any-drop  the threshold alone decides
+  ndcg gate qrels.txt main.txt branch.txt -m nDCG@10 --any-drop  without a test
   ndcg score qrels.txt main.txt -m nDCG@10 -o json > baseline.json
   ndcg gate qrels.txt baseline.json branch.txt -m nDCG@10        no need to keep the old run
+  ndcg gate qrels.txt main.txt branch.txt -m nDCG@10 --at-least 0.6
+  ndcg gate qrels.txt branch.txt -m nDCG@10 --at-least 0.6       a threshold alone
   ndcg gate qrels.txt main.txt branch.txt -o junit > gate.xml    for CI systems
 """,
     ),
@@ -162,7 +164,7 @@ RUNS, TESTS, PLOTS = ("score", "compare"), ("compare", "gate"), ("score", "compa
 FORMATS = ("text", "markdown", "tsv", "jsonl", "json", "latex", "junit")
 SIDES = ("two-sided", "greater", "less")
 PAIRS = ("baseline", "all")
-SCORING = "scoring options"
+SCORING, CRITERIA = "scoring options", "regression criteria"
 # All arguments, by their heading in the help; the first group uses argparse's own heading.
 ARGUMENTS = {
     "": [
@@ -181,7 +183,11 @@ ARGUMENTS = {
             "with --reports: the results are for different queries, as before and after a release (Welch's t-test)",
             False,
         ),
-        Argument("baseline", GATE, "the run to compare with, or its result, saved by ndcg score -o json"),
+        Argument(
+            "baseline",
+            GATE,
+            "the run to compare with, or its result, saved by ndcg score -o json; may be left out with --at-least",
+        ),
         Argument("runs", RUNS, "document scores of one system or several"),
         Argument("run", ("gate", "audit", "explain"), "document scores of a system"),
         Argument(
@@ -208,10 +214,11 @@ ARGUMENTS = {
         Argument("cases", CHECK, "the number of rankings", 200),
         Argument("seed", CHECK, "random seed of the rankings", 0),
     ],
-    "regression criteria": [
+    CRITERIA: [
         Argument("max_drop", GATE, "the largest drop of the mean that is tolerated", 0.01),
         Argument("alpha", GATE, "significance level of the test, from 0 to 1", 0.05),
         Argument("any_drop", GATE, "fail for any drop by more than --max-drop, significant or not", False),
+        Argument("at_least", GATE, "fail if a mean is below X, significant or not; this needs no BASELINE"),
     ],
     "test options": [
         Argument("alternative", COMPARE, "test whether a run differs, is better or is worse", "two-sided", SIDES),
@@ -249,7 +256,11 @@ ARGUMENTS = {
             COMPARE,
             "; by default, stop if a query is missing from one run only, unless the convention skips it",
         ),
-        _of_python("missing", GATE, "; by default, stop if a query is missing from the run and not from the baseline"),
+        _of_python(
+            "missing",
+            GATE,
+            "; by default, stop if a query is missing from the run and not from the baseline, or if there is none",
+        ),
         Argument("exclude", ALL, "documents to remove from rankings and ideals: a file of queries and documents"),
         _of_python("exclude_from", ALL, " (with run, those that are judged stay in the ideals)"),
     ],
@@ -314,7 +325,9 @@ POSITIONAL = ("qrels", "baseline", "runs", "run", "function")
 FILES = (*POSITIONAL, "exclude", "by", "got", "plot")  # completed by shells
 SHORT = {"k": "-k", "measures": "-m", "judged_only": "-J", "by_query": "-q", "output": "-o", "places": "-p"}
 READ: dict[str, tuple[Callable[[str], Any], str]] = {
-    **dict.fromkeys(("max_drop", "alpha", "margin", "confidence", "log_base", "ignore_index"), (float, "X")),
+    **dict.fromkeys(
+        ("max_drop", "alpha", "at_least", "margin", "confidence", "log_base", "ignore_index"), (float, "X")
+    ),
     **dict.fromkeys(("places", "seed", "cases"), (int, "N")),
     **dict.fromkeys(("query", "document", "score", "relevance", "convention", "form"), (str, "NAME")),
     **dict.fromkeys(("exclude", "plot"), (str, "FILE")),
@@ -416,7 +429,8 @@ def _add(group: Any, argument: Argument, command: str, is_scoring: bool) -> None
         how |= {"type": read, "metavar": shown, "choices": CHOICES.get(name)}
         how["help"] += "" if default is None else f" (default: {default})"
     if name in POSITIONAL:
-        nargs = "*" if name == "runs" else None  # no RUN with --reports, nor for -m IDCG
+        # no RUN with --reports, nor for -m IDCG; no BASELINE with --at-least
+        nargs = "*" if name == "runs" else "?" if (name, command) == ("baseline", "gate") else None
         added = group.add_argument(name, nargs=nargs, **how)
     else:
         flags = dict.fromkeys(([SHORT[name]] if name in SHORT else []) + [flag_of(name)])

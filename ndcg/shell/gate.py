@@ -1,8 +1,8 @@
-"""`ndcg gate`: a one-sided comparison with a baseline, which may be a saved result, and a threshold."""
+"""`ndcg gate`: a one-sided comparison with a baseline, which may be a saved result, or a threshold alone."""
 
 import argparse
 import math
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 import pyarrow as pa
@@ -11,18 +11,19 @@ from numpy.typing import NDArray
 from ..inputs.hashes import digest_of
 from ..measure.messages import shown
 from ..measure.options import Options, in_units, is_real
+from ..show.junit import FAILURE, PASSED, Case
 from ..show.tables import counted_text, level_text, number_text, p_text
 from ..statistics.comparing_reports import OtherQueriesError, compare_reports, same_queries, some_of
 from ..statistics.comparison import Comparison
 from ..statistics.measured import Resampling
-from ..statistics.notes import differing_text, least_p_values
+from ..statistics.notes import differing_text, equal_notes, least_p_values
 from ..statistics.pairs import Pair
 from ..statistics.report import Report
 from ..statistics.significance import can_be_significant, falls_beyond, is_regression
-from .output import FIRST, Listing, Row
+from .flags import ARGUMENTS, CRITERIA, flag_of
+from .output import FIRST, REGRESSION, Listing, Row
 from .sides import Sides, scoring
-
-REGRESSION = 1  # the exit status of a regression
+from .threshold import checked_threshold, with_threshold
 
 
 class Criteria(NamedTuple):
@@ -47,7 +48,19 @@ class Criteria(NamedTuple):
 
 
 def gate_run(args: argparse.Namespace) -> Listing:
-    """Return whether a run is significantly worse than a baseline, by more than is tolerated."""
+    """Return whether the means of a run drop too far below a baseline, or are below a threshold."""
+    least = None if args.at_least is None else checked_threshold(args)
+    if args.baseline is not None:
+        listing, new = _gate_with_baseline(args)
+    elif least is None:
+        raise ValueError("give BASELINE before RUN, or the least mean that passes by --at-least")
+    else:
+        listing, new = _gate_alone(args)
+    return listing if least is None else with_threshold(listing, args, new, least)
+
+
+def _gate_with_baseline(args: argparse.Namespace) -> tuple[Listing, Report]:
+    """Return whether a run is significantly worse than a baseline, by more than is tolerated, and its report."""
     criteria = Criteria.parse(args)
     resampling = Resampling.parse(args.confidence, args.seed)
     if resampling.confidence <= 0.5:
@@ -73,7 +86,22 @@ def gate_run(args: argparse.Namespace) -> Listing:
     _refuse_too_few_queries(comparison, ranked, criteria)
     least = least_p_values(comparison.pairs, comparison.testing)
     rows = [_row(pair, p, comparison, new, criteria) for pair, p in zip(comparison.pairs, least, strict=True)]
-    return _listing(args, comparison, rows, new, criteria)
+    return _listing(args, comparison, rows, new, criteria), new
+
+
+def _gate_alone(args: argparse.Namespace) -> tuple[Listing, Report]:
+    """Return the output of a gate without a baseline, which has no criterion yet, and the report on the run."""
+    for argument in ARGUMENTS[CRITERIA]:
+        if argument.name != "at_least" and getattr(args, argument.name) != argument.default:
+            raise ValueError(f"{flag_of(argument.name)} compares with a baseline; give BASELINE before RUN")
+    sides = Sides.read(args, [args.run])
+    (run,) = sides.names
+    new, missing = sides.report_and_missing(run)
+    lacking = new.queries["query"].filter(missing).to_pylist()
+    if lacking and args.missing is None:
+        _refuse_missing(args.run, f"{some_of(lacking, 'query')} of {args.qrels}")
+    whole = {"signature": new.signature, "run": run, "queries": new.counts["queries"], "notes": list(new.notes)}
+    return Listing([], new.notes, new.signature, [], whole), new
 
 
 def _row(pair: Pair, least: float, comparison: Comparison, new: Report, criteria: Criteria) -> Row:
@@ -151,7 +179,7 @@ def _listing(
     """Return the output of a gate: a table of its measures, and the criteria of a regression."""
     baseline, run = comparison.scores
     failed = any(row["regression"] for row in rows)
-    remarks = [_summary(run, rows, criteria), str(criteria), *_notes_on_the_test(rows, criteria), *new.notes]
+    notes = [*_notes_on_the_test(rows, criteria), *equal_notes(comparison.pairs), *new.notes]
     whole = {
         "signature": new.signature,
         "baseline": baseline,
@@ -161,7 +189,7 @@ def _listing(
         "queries": new.counts["queries"],
         "regression": failed,
         "measures": rows,
-        "notes": remarks[2:],
+        "notes": notes,
     }
     interval = f"one-sided {level_text(args.confidence)}"
     table = [["measure", "queries", baseline, run, "difference", interval, "p (drop)", "p (Holm)", "verdict"]]
@@ -171,7 +199,18 @@ def _listing(
         difference, high = (number_text(row[each], args.places, "+") for each in ("difference", "high"))
         p_values = [p_text(row[each]) for each in ("p", "p_holm")]
         table.append([row["measure"], counted, *means, difference, f"up to {high}", *p_values, row["verdict"]])
-    return Listing([table], remarks, new.signature, rows, whole, status=REGRESSION * failed)
+    remarks = [_summary(run, rows, criteria), str(criteria), *notes]
+    status = REGRESSION if failed else 0
+    return Listing([table], remarks, new.signature, rows, whole, status=status, cases=list(map(_case, rows)))
+
+
+def _case(row: Row) -> Case:
+    """Return the test case of a measure."""
+    verdict = f"{row['measure']} {row['verdict']}"
+    if not row["regression"]:
+        return Case(row["measure"], PASSED, verdict)
+    p = p_text(row["p_holm"])
+    return Case(row["measure"], FAILURE, f"{verdict}, p {p if p.startswith('<') else f'= {p}'}")
 
 
 # The run and the baseline
@@ -220,11 +259,16 @@ def _ranked(
     ranked_before = {query for query, retrieved in zip(ids, before["retrieved"], strict=True) if retrieved}
     lacking = [query for query in new.queries["query"].filter(missing).to_pylist() if query in ranked_before]
     if lacking and args.missing is None:
-        problem = f"is missing {some_of(lacking, 'query')} that {file} ranks"
-        raise ValueError(f"{args.run}: {problem}; --missing empty counts them as 0, --missing skip skips them")
+        _refuse_missing(args.run, f"{some_of(lacking, 'query')} that {file} ranks")
     if any(saved["judgments"] != digest_of(sides.qrels) for saved in sides.saved.values()):
         raise ValueError(f"{file}: was saved with other judgments than {qrels}; {hint}")
     return np.asarray((before["retrieved"] > 0) | (after["retrieved"] > 0))
+
+
+def _refuse_missing(run: str, queries: str) -> NoReturn:
+    """Raise an error for queries that are missing from a run, unless --missing says how they count."""
+    hint = "--missing empty counts them as 0, --missing skip skips them"
+    raise ValueError(f"{run}: is missing {queries}; {hint}")
 
 
 def _refuse_too_few_queries(comparison: Comparison, ranked: NDArray[np.bool_], criteria: Criteria) -> None:

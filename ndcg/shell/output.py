@@ -11,10 +11,11 @@ from typing import Any
 from ..measure.messages import in_short, visible
 from ..measure.options import whole
 from ..show.json_types import without_nan
-from ..show.junit import Case, junit_of
-from ..show.tables import CONTROLS, Readable, Table, latex_of, p_text, rich_of, tsv_of
+from ..show.junit import FAILURE, Case, junit_of
+from ..show.tables import CONTROLS, Readable, Table, latex_of, rich_of, tsv_of
 
 FIRST = 5  # the most queries that an output lists
+REGRESSION = 1  # the exit status of a gate that fails
 JSON_ESCAPES = {code: f"\\u{code:04x}" for code in CONTROLS if code > 0x20}  # control characters that JSON allows
 
 Row = dict[str, Any]
@@ -31,6 +32,7 @@ class Listing(Readable):
     whole: Any  # the whole output, in types that JSON has
     status: int = 0  # the exit status of the command
     latex: str = ""  # the output as LaTeX, if it differs from the tables
+    cases: Sequence[Case] = ()  # the test cases of a gate
 
     def _tables(self) -> list[Table]:
         return self.cells
@@ -61,16 +63,9 @@ class Listing(Readable):
         return str(self)
 
     def _junit(self) -> str:
-        """Return one test case per measure of a gate."""
-        cases = []
-        for row in self.rows:
-            said = f"{row['measure']} {row['verdict']}"
-            if row["regression"]:
-                p = p_text(row["p_holm"])
-                message = f"{said}, p {p if p.startswith('<') else f'= {p}'}"
-                cases.append(Case(row["measure"], "failure", message, str(self)))
-            else:
-                cases.append(Case(row["measure"], "system-out", said))
+        """Return the test cases of a gate; those that fail have the whole output as their text."""
+        text = str(self)
+        cases = [case._replace(text=text) if case.result == FAILURE else case for case in self.cases]
         return junit_of(cases)
 
 

@@ -6,22 +6,24 @@ from xml.etree import ElementTree
 
 from ..measure.messages import visible
 
+FAILURE = "failure"  # a criterion of the gate that fails
 ERROR = "error"  # the message of a gate that could not decide
+PASSED = "system-out"
 
 
 class Case(NamedTuple):
     """A test case."""
 
-    name: str  # the measure
-    result: str  # "failure", "error", or else "system-out"
+    name: str  # the measure, and the criterion if there are several
+    result: str  # FAILURE, ERROR or PASSED
     message: str  # the verdict in one line
     text: str = ""  # the whole output, for a failure
 
 
 def junit_of(cases: Sequence[Case]) -> str:
-    """Return the report of a gate, with a test case for each measure.
+    """Return the report of a gate, with a test case for each measure and criterion.
 
-    >>> print(junit_of([Case("nDCG@10", "failure", "nDCG@10 dropped by 0.2: significant")]))
+    >>> print(junit_of([Case("nDCG@10", FAILURE, "nDCG@10 dropped by 0.2: significant")]))
     <?xml version="1.0" encoding="UTF-8"?>
     <testsuite name="ndcg gate" tests="1" failures="1" errors="0">
       <testcase classname="ndcg.gate" name="nDCG@10">
@@ -30,11 +32,11 @@ def junit_of(cases: Sequence[Case]) -> str:
     </testsuite>
     """
     suite = ElementTree.Element("testsuite", name="ndcg gate", tests=str(len(cases)))
-    for kind in ("failure", ERROR):
+    for kind in (FAILURE, ERROR):
         suite.set(f"{kind}s", str(sum(each.result == kind for each in cases)))
     for each in cases:
         case = ElementTree.SubElement(suite, "testcase", classname="ndcg.gate", name=each.name)
-        if each.result in ("failure", ERROR):
+        if each.result in (FAILURE, ERROR):
             ElementTree.SubElement(case, each.result, message=visible(each.message)).text = each.text or None
         else:
             ElementTree.SubElement(case, each.result).text = each.message

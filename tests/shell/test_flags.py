@@ -123,6 +123,8 @@ def test_the_setting_of_another_library_is_answered_with_ours(call: Call) -> Non
         ("score -k 10 -- qrels.txt -run.txt", {"qrels": "qrels.txt", "runs": ["-run.txt"]}),
         ("compare qrels.txt base.txt -k 10 run.txt", {"baseline": "base.txt", "runs": ["run.txt"]}),
         ("gate qrels.txt -k 10 base.txt --any-drop run.txt", {"baseline": "base.txt", "run": "run.txt"}),
+        ("gate qrels.txt -k 10 run.txt", {"baseline": None, "run": "run.txt"}),
+        ("gate - run.txt -k 10", {"qrels": "-", "baseline": None, "run": "run.txt"}),
     ],
 )
 def test_options_may_stand_between_files(command: str, files: dict[str, Any]) -> None:
@@ -136,7 +138,7 @@ def test_options_may_stand_between_files(command: str, files: dict[str, Any]) ->
     [
         ("gate qrels.txt base.txt run.txt other.txt", "unrecognized arguments: other.txt"),
         ("gate qrels.txt --nosuch base.txt run.txt", "unrecognized arguments: --nosuch"),
-        ("gate qrels.txt -k 10", "the following arguments are required: BASELINE, RUN"),
+        ("gate qrels.txt -k 10", "the following arguments are required: RUN"),
         ("audit -k 10", "the following arguments are required: QRELS, RUN"),
     ],
 )

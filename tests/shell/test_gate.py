@@ -6,6 +6,7 @@ import re
 import subprocess
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from conftest import ROOT
@@ -112,7 +113,105 @@ def test_the_interval_of_a_gate_is_one_sided_as_its_test(call: Call, ndcg: Metri
     assert f" up to {row['high']:+.4f} " in printed
 
 
-def test_a_threshold_alone_needs_no_number_of_queries(call: Call) -> None:
+def mean_of(call: Call, run: str, options: str, measure: str = "nDCG@5") -> dict[str, float]:
+    """The figures of a mean as `ndcg score` saves them."""
+    figures: dict[str, float] = json.loads(call(f"score qrels.txt {run} {options} -o json")[1])["scores"][measure]
+    return figures
+
+
+@pytest.mark.parametrize("files", ["worse.txt", "main.txt worse.txt", "saved.json worse.txt"])
+@pytest.mark.parametrize(("beside", "is_low"), [(-1e-4, False), (0, False), (1e-9, True), (1e-4, True), (0.2, True)])
+def test_a_mean_below_the_threshold_fails_with_its_interval(
+    call: Call, files: str, beside: float, is_low: bool
+) -> None:
+    """Whatever the baseline says: the drop is no regression here."""
+    save(call, "-k 5")
+    score = mean_of(call, "worse.txt", "-k 5")
+    least = score["value"] + beside
+    options = f"-k 5 --at-least {least!r}"
+    if files != "worse.txt":
+        options += " --max-drop 0.5"
+    interval = f"(95% interval {score['low']:.4f} – {score['high']:.4f})"
+    status, printed, said = call(f"gate qrels.txt {files} {options}")
+    assert (status, said) == (is_low, "")
+    if is_low:
+        # as many digits as tell the mean from the threshold
+        mean = f"{score['value']:.4f}"
+        mean = mean if float(mean) < least else f"{score['value']:.15g}"
+        summary = f"Too low: nDCG@5 of worse is {mean} {interval}, below {least:.15g}."
+        verdict = f"is {mean} {interval}, below {least:.15g}"
+    else:
+        summary = f"High enough: no mean of worse is below {least:.15g}."
+        verdict = f"is {score['value']:.4f} {interval}, at least {least:.15g}"
+    assert printed.split("\n\n")[-1].startswith(f"{summary}\n")
+    whole = json.loads(call(f"gate qrels.txt {files} {options} -o json")[1])
+    (row,) = whole["means"]
+    assert (whole["at_least"], whole["too_low"], whole.get("regression", False)) == (least, is_low, False)
+    expected = {"run": score["value"], "low": score["low"], "high": score["high"], "queries": 40, "left_out": 0}
+    assert row == {"measure": "nDCG@5", **expected, "at_least": least, "too_low": is_low, "verdict": verdict}
+    assert json_lines(call(f"gate qrels.txt {files} {options} -o jsonl")[1])[-1] == row
+    report = ElementTree.fromstring(call(f"gate qrels.txt {files} {options} -o junit")[1])
+    case = report.findall("testcase")[-1]
+    assert (case.get("name"), report.get("failures")) == (f"nDCG@5 at least {least:.15g}", str(int(is_low)))
+    failure, passed = case.find("failure"), case.find("system-out")
+    if is_low:
+        assert (failure.get("message"), summary in failure.text) == (f"nDCG@5 {verdict}", True)
+    else:
+        assert passed.text == f"nDCG@5 {verdict}"
+
+
+def test_a_run_may_fail_for_its_drop_and_for_its_mean(call: Call) -> None:
+    write_drop(8)
+    whole = json.loads(call(f"{GATE} -m nDCG,DCG --at-least 0.7 -o json")[1])
+    assert (whole["regression"], whole["too_low"]) == (True, True)
+    status, printed, _ = call(f"{GATE} -m nDCG,CG --at-least 0.5")
+    assert status == 1  # for the drop alone
+    assert printed.split("\n\n")[2].startswith(
+        "High enough: no mean of worse is below 0.5.\nRegression: nDCG, CG of worse"
+    )
+    cases = ElementTree.fromstring(call(f"{GATE} --at-least 0.7 -o junit")[1])
+    assert [case.get("name") for case in cases] == ["nDCG", "nDCG at least 0.7"]
+    assert cases.get("failures") == "2"
+    rows = call(f"{GATE} --at-least 0.7 -o tsv")[1].splitlines()
+    assert len({row.count("\t") for row in rows}) == 1
+    low = call("gate qrels.txt worse.txt -m nDCG,DCG --at-least 0.7")[1]
+    interval = r"0\.6000 \(95% interval 0\.\d{4} – 0\.\d{4}\)"
+    unbounded = r"0\.6000 \(95% interval -?\d\.\d{4} – \d\.\d{4}\)"
+    assert re.search(rf"^Too low: nDCG of worse is {interval}; DCG of worse is {unbounded}, below 0.7\.$", low, re.M)
+
+
+def test_a_threshold_is_for_the_mean_that_score_prints(call: Call) -> None:
+    """Which a query that only the baseline lacks does not change."""
+    write(part={query: MAIN[query] for query in QUERIES[5:]})
+    for options in ("-k 5 --missing skip", "-k 5 --missing empty"):
+        score = mean_of(call, "worse.txt", options)
+        for files in ("worse.txt", "part.txt worse.txt"):
+            (row,) = json.loads(call(f"gate qrels.txt {files} {options} --at-least 0.1 -o json")[1])["means"]
+            assert (row["run"], row["low"], row["queries"]) == (score["value"], score["low"], score["queries"])
+
+
+def test_one_query_has_a_threshold_without_an_interval(call: Call) -> None:
+    write(qrels={"q1": {"a": 1}}, run={"q1": {"b": 2, "a": 1}})
+    status, printed, _ = call("gate qrels.txt run.txt --at-least 0.7")
+    assert status == 1
+    assert "Too low: nDCG of run is 0.6309 (a single query has no interval), below 0.7.\n" in printed
+    assert json.loads(call("gate qrels.txt run.txt --at-least 0.6 -o json")[1])["means"][0]["low"] is None
+
+
+@pytest.mark.parametrize("convention", ["trec_eval", "pytrec_eval"])  # count missing queries as 0, and skip them
+def test_without_a_baseline_no_query_may_be_missing(call: Call, folder: Path, convention: str) -> None:
+    write(part={query: MAIN[query] for query in QUERIES[2:]})
+    command = f"gate qrels.txt part.txt --convention {convention} --at-least 0.1"
+    problem = "part.txt: is missing 2 queries ('q0', 'q1') of qrels.txt; --missing empty counts them as 0, "
+    assert call(command) == (2, "", f"ndcg gate: {problem}--missing skip skips them\n")
+    for missing, queries in (("empty", 40), ("skip", 38)):
+        (row,) = json.loads(call(f"{command} --missing {missing} -o json")[1])["means"]
+        assert row["queries"] == queries
+    (folder / "empty.json").write_text(json.dumps({**MAIN, "q0": {}}))
+    assert call(command.replace("part.txt", "empty.json"))[0] == 0
+
+
+def test_a_drop_without_a_test_needs_no_number_of_queries(call: Call) -> None:
     write_drop(1, queries=2)
     assert call(GATE)[0] == 2
     for measures in ("nDCG", "nDCG,DCG,CG,nDCG@1,DCG@1"):
@@ -290,6 +389,12 @@ def test_a_saved_result_is_not_a_run(call: Call) -> None:
         *((f"--alpha={each}", "--alpha must be from 0 to 1, such as 0.05; got ") for each in ("-0.1", "1.1", "nan")),
         ("--max-drop 1", "--max-drop 1: nDCG is at most 1, so the gate could never fail; give a smaller value"),
         ("--confidence 0.5", "--confidence must be above 0.5, since the interval of a gate is one-sided; got 0.5"),
+        *(
+            (f"--at-least={each}", "--at-least must be a number above 0, such as 0.6; ")
+            for each in ("nan", "inf", "0", "-1")
+        ),
+        ("--at-least 60", "--at-least 60: nDCG is at most 1, so the gate would always fail; give a smaller value"),
+        ("--at-least 2 -m DCG,nDCG@5", "--at-least 2: nDCG is at most 1, so the gate would always fail; "),
     ],
 )
 def test_criteria_that_decide_nothing_are_rejected(call: Call, options: str, error: str) -> None:
@@ -298,9 +403,32 @@ def test_criteria_that_decide_nothing_are_rejected(call: Call, options: str, err
     assert said.startswith(f"ndcg gate: {error}")
 
 
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ("", "give BASELINE before RUN, or the least mean that passes by --at-least"),
+        ("--at-least 0.5 --any-drop", "--any-drop compares with a baseline; give BASELINE before RUN"),
+        ("--at-least 0.5 --max-drop 0.02", "--max-drop compares with a baseline; give BASELINE before RUN"),
+        ("--at-least 0.5 --alpha 0.5", "--alpha compares with a baseline; give BASELINE before RUN"),
+    ],
+)
+def test_a_gate_without_a_baseline_needs_a_threshold_and_no_other_criterion(
+    call: Call, options: str, error: str
+) -> None:
+    assert call(f"gate qrels.txt worse.txt {options}") == (2, "", f"ndcg gate: {error}\n")
+
+
 def test_a_measure_without_a_bound_may_drop_by_more_than_1(call: Call) -> None:
     for names in ("DCG", "nDCG,DCG"):
         assert call(f"{GATE} --max-drop 8 -m {names}")[0] == 0
+    assert [call(f"gate qrels.txt main.txt -m DCG --at-least {least}")[0] for least in (2, 200)] == [0, 1]
+
+
+def test_a_gate_says_that_a_run_is_the_baseline(call: Call) -> None:
+    write(again=MAIN)
+    note = "Both systems have the same value in every query: again – main. Are they the same run?"
+    assert note in call("gate qrels.txt main.txt again.txt -k 5,10")[1].splitlines()
+    assert json.loads(call("gate qrels.txt main.txt again.txt -o json")[1])["notes"][0] == note
 
 
 def test_the_example_of_a_gate_fails_and_tells_the_summary_why(environment: dict[str, str], tmp_path: Path) -> None:

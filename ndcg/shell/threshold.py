@@ -1,0 +1,106 @@
+"""`ndcg gate --at-least`: the least mean that passes, with or without a baseline."""
+
+import argparse
+import math
+from dataclasses import replace
+
+from ..measure.messages import shown
+from ..measure.options import Options, is_real
+from ..show.junit import FAILURE, PASSED, Case
+from ..show.tables import Table, counted_text, interval_text, level_text, number_text
+from ..statistics.measured import Score
+from ..statistics.report import Report
+from ..statistics.significance import falls_beyond
+from .output import REGRESSION, Listing, Row
+from .sides import scoring
+
+
+def checked_threshold(args: argparse.Namespace) -> float:
+    """Return the least mean that passes, if a mean can be above and below it."""
+    least = args.at_least
+    if not is_real(least) or not 0 < least < math.inf:
+        raise ValueError(f"--at-least must be a number above 0, such as 0.6; got {shown(least)}")
+    options = Options.parse(**scoring(args))
+    if least > 1 and any(measure == "nDCG" for measure, _ in options.with_cutoffs):
+        problem = "nDCG is at most 1, so the gate would always fail"
+        raise ValueError(f"--at-least {least:g}: {problem}; give a smaller value, such as 0.6")
+    return float(least)
+
+
+def with_threshold(listing: Listing, args: argparse.Namespace, report: Report, least: float) -> Listing:
+    """Return the output of a gate with the means of a run beside the least that passes.
+
+    The mean decides, without a test; its interval is that of `ndcg score`.
+    """
+    run, level = listing.whole["run"], level_text(args.confidence)
+    rows = [_row(name, score, report, least, level) for name, score in report.scores.items()]
+    low = [row for row in rows if row["too_low"]]
+    if low:
+        means = "; ".join(f"{row['measure']} of {run} is {_mean_in_words(row, least, level)}" for row in low)
+        summary = f"Too low: {means}, below {_digits(least)}."
+    else:
+        summary = f"High enough: no mean of {run} is below {_digits(least)}."
+    return replace(
+        listing,
+        cells=[*listing.cells, _table(args, run, rows, report, level)],
+        sentences=[summary, *listing.sentences],
+        rows=[*listing.rows, *rows],
+        whole={**listing.whole, "at_least": least, "too_low": bool(low), "means": rows},
+        status=REGRESSION if low else listing.status,
+        cases=[*listing.cases, *map(_case, rows)],
+    )
+
+
+def _row(name: str, score: Score, report: Report, least: float, level: str) -> Row:
+    """Return the machine-readable result for a measure."""
+    is_low = falls_beyond(score.value - least, max_drop=0.0)
+    row = {
+        "measure": name,
+        "queries": score.queries,
+        "left_out": score.left_out(report.counts["queries"]),
+        "run": score.value,
+        "low": score.low,
+        "high": score.high,
+        "at_least": least,
+        "too_low": is_low,
+    }
+    relation = "below" if is_low else "at least"
+    row["verdict"] = f"is {_mean_in_words(row, least, level)}, {relation} {_digits(least)}"
+    return row
+
+
+def _mean_in_words(row: Row, least: float, level: str) -> str:
+    """Return a mean with its interval, with as many digits as tell it from the least that passes."""
+    mean = number_text(row["run"])
+    if row["too_low"] and float(mean) >= least:
+        mean = _digits(row["run"])
+    if math.isnan(row["low"]):
+        return f"{mean} (a single query has no interval)"
+    return f"{mean} ({level} {interval_text(row['low'], row['high'])})"
+
+
+def _digits(value: float) -> str:
+    """Return a number with all digits that are sure.
+
+    >>> _digits(0.6), _digits(0.1 + 0.2), _digits(0.59999)
+    ('0.6', '0.3', '0.59999')
+    """
+    return f"{value:.15g}"
+
+
+def _table(args: argparse.Namespace, run: str, rows: list[Row], report: Report, level: str) -> Table:
+    """Return the table of the means."""
+    table = [["measure", "queries", run, level, "verdict"]]
+    for row in rows:
+        counted = counted_text(row["queries"], report.counts["queries"])
+        mean = number_text(row["run"], args.places)
+        interval = interval_text(row["low"], row["high"], args.places)
+        verdict = f"{'below' if row['too_low'] else 'at least'} {_digits(row['at_least'])}"
+        table.append([row["measure"], counted, mean, interval, verdict])
+    return table
+
+
+def _case(row: Row) -> Case:
+    """Return the test case of a mean."""
+    name = f"{row['measure']} at least {_digits(row['at_least'])}"
+    return Case(name, FAILURE if row["too_low"] else PASSED, f"{row['measure']} {row['verdict']}")
