@@ -177,6 +177,33 @@ def test_simulations_make_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     assert agreement[0] == "| values | 10 queries |"
     tables = (gates, agreement, simulations.table_of_corrected(2), simulations.table_of_samples(2))
     assert [len(table) - 2 for table in tables] == [10, 6, 5, 5]
+    monkeypatch.setattr(simulations, "OTHER_SIZES", (5,))
+    monkeypatch.setattr(simulations, "SLICES", {"2 of 5": [5, 5]})
+    slices, others = simulations.table_of_slices(4), simulations.table_of_others(4)
+    assert slices[0] == "| values | 2 of 5 |"
+    assert others[0].startswith("| values | queries | **ours** | ")
+    assert [len(table) - 2 for table in (slices, others)] == [5, 11]
+
+
+def test_other_intervals_are_those_of_the_literature() -> None:
+    import scipy.stats
+    import simulations
+
+    np = simulations.np
+    values = np.array([[1.0] * 3 + [0.0] * 7, [1.0] * 9 + [0.0]])
+    exact = [scipy.stats.binomtest(ones, 10).proportion_ci(method="exact") for ones in (3, 9)]
+    assert np.transpose(simulations.dirichlet(1.0, values)) == pytest.approx(np.array(exact), abs=0.02)
+    many = np.random.default_rng(0).random((3, 400))
+    students = np.array(simulations.students_t(many, None))
+    assert np.array(simulations.empirical_likelihood(many)) == pytest.approx(students, abs=0.002)
+
+
+def test_intervals_of_the_mean_of_slices_hold_what_they_promise() -> None:
+    import simulations
+
+    held, of_differences, found = simulations.of_slices(200, "symmetric: Beta(3, 3)", [5, 10, 20])
+    assert min(held, of_differences) >= 1 - most(200, 3)
+    assert found <= most(200, 3)
 
 
 @pytest.mark.peers

@@ -13,6 +13,7 @@ from .ids import check_ids, decoded, id_kind
 from .sources import ARROW, plain_in_order
 
 Value = str | int | bool | None
+MEAN_OF_SLICES = "mean of slices"  # as tables call it; the name of no slice
 # The Arrow types that values may have, and the types that they are converted to.
 TYPES = {
     pa.types.is_string: pa.large_string(),
@@ -51,29 +52,32 @@ def read_slices(values: Any) -> Slices:
     return Slices(ordered, code.to_numpy().astype(np.int64))
 
 
-def crossed(columns: Sequence[Any]) -> list[str]:
-    """Return the slices of several columns together.
+def crossed(columns: Sequence[Any]) -> list[str | None]:
+    """Return the slices of several columns together; None where one of them has none.
 
     >>> crossed([["shoes", "hats"], ["phone", None]]), crossed([["a, b"], ["c"]])
-    (['shoes, phone', 'hats, (none)'], ["'a, b', c"])
+    (['shoes, phone', None], ["'a, b', c"])
     """
 
-    def text(value: Value) -> str:
+    def text(value: Value) -> str | None:
+        if value is None:
+            return None
         return shown(value) if isinstance(value, str) and ", " in value else slice_name(value)
 
-    texts = (np.array([text(value) for value in values], object)[code] for values, code in map(read_slices, columns))
-    return list(map(", ".join, zip(*texts, strict=False)))
+    texts = [np.array([text(value) for value in values], object)[code] for values, code in map(read_slices, columns)]
+    return [None if None in row else ", ".join(row) for row in zip(*texts, strict=False)]
 
 
 def slice_name(value: Value) -> str:
     """Return the value of a slice as tables show it, on one line.
 
-    >>> slice_name("en"), slice_name(None), slice_name("")
-    ('en', '(none)', "''")
+    >>> slice_name("en"), slice_name(None), slice_name(""), slice_name("mean of slices")
+    ('en', '(none)', "''", "'mean of slices'")
     """
     if value is None:
         return "(none)"
-    plain = isinstance(value, str) and value.isprintable() and value.strip() and value != "(none)"
+    reserved = ("(none)", MEAN_OF_SLICES)
+    plain = isinstance(value, str) and value.isprintable() and value.strip() and value not in reserved
     return str(value) if plain else shown(value)
 
 

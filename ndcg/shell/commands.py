@@ -14,7 +14,6 @@ from ..explanations.explanation import explain
 from ..files.groups import path_of
 from ..inputs.hashes import digest_of
 from ..inputs.reading import Inputs
-from ..inputs.slices import slice_name
 from ..measure.arguments import text_of_gain
 from ..measure.messages import worded
 from ..measure.options import Options, result_name, whole
@@ -24,6 +23,7 @@ from ..statistics.comparison import PLACES
 from ..statistics.measured import Score, affected_by_ties, mean_table
 from ..statistics.notes import shared_notes
 from ..statistics.report import Report, plot_reports
+from ..statistics.slice_means import queries_in_slices, slice_rows, slices_in_mean
 from .checking import check_function
 from .comparing import compare_runs
 from .flags import ARGUMENTS, POSITIONAL, flag_of
@@ -145,18 +145,20 @@ def _score_ideal(args: argparse.Namespace) -> Listing:
 def _means(reports: Mapping[str, Report], args: argparse.Namespace) -> tuple[list[Table], list[Row]]:
     """Return tables of the means of runs, and of their slices, with their intervals."""
     runs = list(reports.items())
-    slices = [(run, value, part) for run, report in runs for value, part in report.slices.items()]
     level, places = level_text(args.confidence), args.places
     of_runs = [(report.scores, report.counts["queries"]) for _, report in runs]
     tables = [mean_table([["run"], *([run] for run, _ in runs)], of_runs, level, places)]
+    slices = [(run, *row) for run, report in runs for row in slice_rows(report.slices, report.mean_of_slices)]
     if slices:
-        names = [["run", "slice"], *([run, slice_name(value)] for run, value, _ in slices)]
-        tables.append(mean_table(names, [(part.scores, part.queries) for *_, part in slices], level, places))
+        names = [["run", "slice"], *([run, name] for run, name, _, _ in slices)]
+        tables.append(mean_table(names, [(scores, queries) for *_, scores, queries in slices], level, places))
     rows: list[Row] = []
     for run, report in runs:
         rows += _score_rows({"run": run}, report.scores, report.counts["queries"])
         for value, part in report.slices.items():
             rows += _score_rows({"run": run, "slice": value}, part.scores, part.queries)
+        of_mean = {"run": run, "slices": slices_in_mean(report.slices)}
+        rows += _score_rows(of_mean, report.mean_of_slices, queries_in_slices(report.slices))
     return tables, rows
 
 

@@ -4,13 +4,13 @@ import argparse
 from collections.abc import Iterator
 
 from ..files.groups import path_of
-from ..inputs.slices import slice_name
 from ..show.tables import counted_text, level_text
 from ..statistics.comparing import compare
 from ..statistics.comparing_reports import compare_reports
-from ..statistics.comparison import Comparison, query_rows, query_tables
+from ..statistics.comparison import Comparison, compared_rows, query_rows, query_tables
 from ..statistics.measured import mean_table
 from ..statistics.pairs import Pair
+from ..statistics.slice_means import slices_in_mean
 from .flags import flag_of
 from .output import FIRST, Listing, Row, save_plot, worst_of
 from .sides import Sides, names_of, scoring
@@ -77,21 +77,25 @@ def _tables_of_pairs(comparison: Comparison, level: str, places: int) -> list[li
     tables = [[header, *map(row, comparison.pairs)]]
     if comparison.slices:
         of_slices = [
-            [slice_name(value), counted_text(pair.queries, each.queries), *row(pair)]
-            for value, each in comparison.slices.items()
-            for pair in each.pairs
+            [name, counted_text(pair.queries, part.queries), *row(pair)]
+            for name, part in compared_rows(comparison)
+            for pair in part.pairs
         ]
         tables.append([["slice", "queries", *header], *of_slices])
     return tables
 
 
 def _rows_of_pairs(comparison: Comparison) -> Iterator[Row]:
-    """Yield a machine-readable row for each difference, over all queries and over slices."""
+    """Yield a machine-readable row for each difference: over all queries, over slices, and of the means of slices."""
     for pair in comparison.pairs:
         yield _pair_row(pair, comparison.counts[pair.system])
-    for value, each in comparison.slices.items():
-        for pair in each.pairs:
-            yield {"slice": value, **_pair_row(pair, each.queries)}
+    for value, part in comparison.slices.items():
+        for pair in part.pairs:
+            yield {"slice": value, **_pair_row(pair, part.queries)}
+    means = comparison.mean_of_slices
+    if means is not None:
+        for pair in means.pairs:
+            yield {"slices": slices_in_mean(comparison.slices), **_pair_row(pair, means.queries)}
 
 
 def _pair_row(pair: Pair, queries: int) -> Row:

@@ -378,8 +378,6 @@ class _CommandParser(_Parser):
             return super().parse_known_args(args, namespace)
         known, unknown = self._parse_in_any_order(args, namespace)
         if unknown:
-            # files after an unknown option may be among them
-            unknown = [each for each in unknown if each.startswith("-")] or unknown
             hint = OF_LIBRARIES.get(unknown[0].partition("=")[0].removeprefix("--").replace("-", "_"))
             self.error(f"unrecognized arguments: {' '.join(unknown)}{f'; {hint}' if hint else ''}")
         return known, unknown

@@ -58,7 +58,7 @@ def compare(
         data: a DataFrame; then the arguments above, and each system's predictions, may be names of its columns.
         exclude: documents to remove from rankings and ideals, as in `compute`.
         by: a value per query, as in `report`; the queries with the same value are compared as a slice, with
-            p-values corrected for all slices.
+            p-values corrected for all slices. The means of slices are compared too.
         fields: the names of fields and columns, as in `compute`.
         confidence: the confidence level of the intervals, between 0 and 1.
         seed: the random seed; the same seed gives the same comparison.

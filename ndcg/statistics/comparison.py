@@ -14,13 +14,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..inputs.slices import Value, slice_name, slices_of
+from ..inputs.slices import MEAN_OF_SLICES, Value, slice_name, slices_of
 from ..measure.messages import shown, visible
 from ..measure.options import choice, measure_of, whole
 from ..show.drawing import figure_of
 from ..show.json_types import without_nan
 from ..show.tables import Readable, Table, count_text, counted_text, latex_text, letter_text, number_text, tabular
-from .contest import ComparedSlice, Contest, results_of
+from .contest import ComparedSlice, Contest, results_of, with_figures_of_slices
 from .measured import SHOWN, Resampling, Score, mean_cells
 from .notes import first_slices
 from .pairs import SIGNIFICANT, Pair, Testing, system_names
@@ -65,6 +65,8 @@ class Comparison(Readable):
         notes: sentences with further facts for the reader.
         slices: the comparison of each slice with at least two queries, by its value of `by`, ascending; queries
             without a value, None, come last.
+        mean_of_slices: the comparison of the means of slices, in which each slice counts the same; None is no slice.
+            None without slices, or if one of them is not compared.
     """
 
     signature: str
@@ -76,6 +78,7 @@ class Comparison(Readable):
     testing: Testing
     notes: tuple[str, ...] = ()
     slices: dict[Value, ComparedSlice] = field(default_factory=dict)
+    mean_of_slices: ComparedSlice | None = None
 
     @property
     def counts(self) -> dict[str, int]:
@@ -176,15 +179,15 @@ class Comparison(Readable):
     def _slice_table(self, level: str) -> Table:
         columns = ["difference", level, "p", "p (Holm)"]
         table = [["slice", "queries", "pair", "measure", *columns]]
-        for value, each in islice(self.slices.items(), SHOWN):
-            _, *rows = _pair_table("pair", each.pairs, columns, level)
-            counts = [counted_text(pair.queries, each.queries) for pair in each.pairs]
-            table += [[slice_name(value), count, *row] for count, row in zip(counts, rows, strict=True)]
+        for name, part in compared_rows(self, SHOWN):
+            _, *rows = _pair_table("pair", part.pairs, columns, level)
+            counts = [counted_text(pair.queries, part.queries) for pair in part.pairs]
+            table += [[name, count, *row] for count, row in zip(counts, rows, strict=True)]
         return table
 
     def _exactness(self) -> str:
         """Return the number of pairs with an exact p, and the precision of p for the others."""
-        pairs = [*self.pairs, *(pair for each in self.slices.values() for pair in each.pairs)]
+        pairs = [*self.pairs, *(pair for _, part in compared_rows(self) for pair in part.pairs)]
         sampled = [pair for pair in pairs if not pair.exact]
         if not sampled:
             return "all permutations: exact"
@@ -260,6 +263,7 @@ class Comparison(Readable):
             "notes": list(self.notes),
             "testing": self.testing._asdict(),
             "slices": [{"slice": value, **without_nan(each)} for value, each in self.slices.items()],
+            "mean_of_slices": without_nan(self.mean_of_slices),
         }
 
     @classmethod
@@ -287,6 +291,10 @@ class Comparison(Readable):
         slices = slices_of(first["slice"], None, len(first)) if "slice" in shared else None
         results = results_of(columns, slices, Contest(options, values["baseline"], resampling, testing))
         of_slices = {each["slice"]: each["scores"] for each in values["slices"]}
+        compared = {
+            value: part._replace(scores=with_figures_of_documents(part.scores, of_slices[value]))
+            for value, part in results["slices"].items()
+        }
         return cls(
             signature=signature,
             baseline=values["baseline"],
@@ -296,10 +304,8 @@ class Comparison(Readable):
             pairs=results["pairs"],
             resampling=results["resampling"],
             scores=with_figures_of_documents(results["scores"], values["scores"]),
-            slices={
-                value: each._replace(scores=with_figures_of_documents(each.scores, of_slices[value]))
-                for value, each in results["slices"].items()
-            },
+            slices=compared,
+            mean_of_slices=with_figures_of_slices(results["mean_of_slices"], compared),
         )
 
     def plot(
@@ -349,7 +355,8 @@ class Comparison(Readable):
         if self.slices:
             first, reference = self._of(next(iter(self.scores))), self._reference(names[0])
             slices = slices_of(first["slice"], None, len(first))
-            panels.append(lambda axes: plot_slices(axes, slices, self.slices, reference, names[0]))
+            mean = self.mean_of_slices
+            panels.append(lambda axes: plot_slices(axes, slices, self.slices, mean, reference, names[0]))
         return panels
 
     def _query_panels(self, name: str) -> list[Callable[[Any], None]]:
@@ -368,6 +375,14 @@ class Comparison(Readable):
     def _reference(self, name: str) -> str:
         """Return the system from which plots show differences: the baseline, else the best system."""
         return self.baseline or max(self.scores, key=lambda system: self.scores[system][name].value)
+
+
+def compared_rows(comparison: Comparison, most: int | None = None) -> list[tuple[str, ComparedSlice]]:
+    """Return the slices by their names, at most so many, and then the mean of slices, if there is one."""
+    rows = [(slice_name(value), part) for value, part in islice(comparison.slices.items(), most)]
+    if comparison.mean_of_slices is not None:
+        rows.append((MEAN_OF_SLICES, comparison.mean_of_slices))
+    return rows
 
 
 def query_rows(

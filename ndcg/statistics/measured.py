@@ -275,14 +275,18 @@ def query_figures(columns: PerQuery, names: Sequence[str]) -> PerQuery:
     return figures
 
 
-def score_system(figures: PerQuery, options: Options, confidence: float) -> dict[str, Score]:
-    """Return the scores of a system by name; nan if no query has a value."""
-    return {name: score_result(figures, name, confidence) for name in options.names}
+def score_system(figures: PerQuery, samples: Mapping[str, Sample], confidence: float) -> dict[str, Score]:
+    """Return the scores of a system by name, from its figures and `samples_of` them; nan if no query has a value."""
+    return {name: score_result(figures, name, sample, confidence) for name, sample in samples.items()}
 
 
-def score_result(figures: PerQuery, name: str, confidence: float) -> Score:
+def samples_of(figures: PerQuery, names: Sequence[str]) -> dict[str, Sample]:
+    """Return the values of each result as a sample with one row."""
+    return {name: Sample.of(figures[name][:1], figures.get("weight")) for name in names}
+
+
+def score_result(figures: PerQuery, name: str, sample: Sample, confidence: float) -> Score:
     """Return the score of one result."""
-    sample = Sample.of(figures[name][:1], figures.get("weight"))
     ends = intervals(sample, greatest=greatest_value(name), confidence=confidence)
     return make_scores(name, figures[name][np.newaxis], ends)[0]
 

@@ -4,10 +4,11 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..inputs.slices import slice_name
+from ..inputs.slices import MEAN_OF_SLICES
 from ..measure.messages import missing_library, shown
 from ..show.tables import count_text, interval_text, level_text
 from .measured import Score
+from .slice_means import slice_rows
 
 
 def flat_scores(report: Any) -> dict[str, float]:
@@ -15,7 +16,7 @@ def flat_scores(report: Any) -> dict[str, float]:
     flat: dict[str, float] = {}
     for part, _, scores in parts_of(report):
         for name, score in scores.items():
-            key = name if part is None else f"{name}/slice={part}"
+            key = name if part is None else f"{name}/{_key_of(part)}"
             own = {key: score.value, f"{key}/low": score.low, f"{key}/high": score.high}
             if both := flat.keys() & own:
                 raise ValueError(f"by: two values would be called {shown(min(both))}; give the slices other names")
@@ -24,10 +25,15 @@ def flat_scores(report: Any) -> dict[str, float]:
 
 
 def parts_of(report: Any) -> Iterator[tuple[str | None, int, Mapping[str, Score]]]:
-    """Yield the scores of all queries, then of each slice by its name, each with its number of queries."""
+    """Yield the scores of all queries, of each slice by its name, and of their mean, with the numbers of queries."""
     yield None, report.counts["queries"], report.scores
-    for value, each in report.slices.items():
-        yield slice_name(value), each.queries, each.scores
+    for part, scores, queries in slice_rows(report.slices, report.mean_of_slices):
+        yield part, queries, scores
+
+
+def _key_of(part: str) -> str:
+    """Return the name of a slice, or of the mean of slices, as trackers group it."""
+    return MEAN_OF_SLICES.replace(" ", "_") if part == MEAN_OF_SLICES else f"slice={part}"
 
 
 def model_index(report: Any, model_name: str, dataset: str, task_type: str, **fields: Any) -> list[dict[str, Any]]:
@@ -47,11 +53,14 @@ def model_index(report: Any, model_name: str, dataset: str, task_type: str, **fi
         for name, score in scores.items():
             if math.isnan(score.value):
                 continue
+            metric_name = name
+            if part is not None:
+                metric_name += f" {part}" if part == MEAN_OF_SLICES else f" slice={part}"
             interval = {"confidence": confidence, "low": score.low, "high": score.high}
             result = EvalResult(
                 **fields,
                 metric_type=name.lower(),
-                metric_name=name if part is None else f"{name} slice={part}",
+                metric_name=metric_name,
                 metric_value=score.value,
                 metric_args={
                     **({} if math.isnan(score.low) else interval),

@@ -96,7 +96,7 @@ def left_out_notes(columns: PerQuery, options: Options) -> list[str]:
             measures.setdefault((lacking & applies).tobytes(), []).append(name)
         for mask, names in measures.items():
             if count := np.count_nonzero(np.frombuffer(mask, bool)):
-                measure = "" if len(names) == len(without) else f" of {', '.join(names)}"
+                measure = _of_some(names, without)
                 reason = one if count == 1 else several
                 sentences.append(f"{count:,} of {queries:,} {how_many} {reason} excluded from the mean{measure}.")
     if "weight" in columns and (count := np.count_nonzero(columns["weight"] == 0)):
@@ -182,11 +182,32 @@ def chance_notes(scores: Mapping[str, Score], columns: PerQuery) -> list[str]:
     return sentences
 
 
-def slice_notes(slices: Mapping[Value, Slice]) -> list[str]:
-    """Return a sentence on the slices without an interval, if there are any."""
-    without = sum(any(math.isnan(score.low) for score in each.scores.values()) for each in slices.values())
+def slice_notes(slices: Mapping[Value, Slice], means: Mapping[str, Score]) -> list[str]:
+    """Return sentences on the slices without an interval, and on what the mean of slices lacks, if there are any."""
+    without = sum(any(math.isnan(score.low) for score in part.scores.values()) for part in slices.values())
+    if not without:
+        return []
     few = "fewer than two of their queries have a value"
-    return [f"{without:,} of {len(slices):,} slices have no interval, since {few}."] if without else []
+    sentences = [f"{without:,} of {len(slices):,} slices have no interval, since {few}."]
+    named = [part for value, part in slices.items() if value is not None]
+    with_fewer: dict[int, list[str]] = {}
+    for name in means:
+        counted = sum(part.scores[name].queries > 0 for part in named)
+        if counted < len(named):
+            with_fewer.setdefault(counted, []).append(name)
+    for counted, names in with_fewer.items():
+        which = f"mean of slices{_of_some(names, means)}"
+        sentences.append(f"The {which} is over {counted:,} of {len(named):,} slices; the others have no value.")
+    names = [name for name, score in means.items() if score.queries and math.isnan(score.low)]
+    if names:
+        which = f"mean of slices{_of_some(names, means)}"
+        sentences.append(f"The {which} has no interval, since one of the slices has none.")
+    return sentences
+
+
+def _of_some(names: Sequence[str], of_all: Collection[str]) -> str:
+    """Return the names of measures, if these are not all."""
+    return "" if len(names) == len(of_all) else f" of {', '.join(names)}"
 
 
 def small_slices(slices: Mapping[Value, Any]) -> list[str]:
@@ -280,4 +301,6 @@ def notes_on_slices(
         few = f"fewer than two of their queries have a value: {', '.join(left[:NAMED_SLICES])}"
         more = f" and {len(left) - NAMED_SLICES:,} more" if len(left) > NAMED_SLICES else ""
         sentences.append(f"{len(left):,} of {len(slices):,} slices are not compared, since {few}{more}.")
+        if any(value is not None and value not in compared for value in slices):
+            sentences.append("The mean of slices is not compared either, since one of the slices is not.")
     return sentences

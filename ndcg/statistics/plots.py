@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ..inputs.slices import Slices, slice_name
+from ..inputs.slices import MEAN_OF_SLICES, Slices, slice_name
 from ..measure.ties import Floats
 from ..show.drawing import Mark, draw_mark, draw_rows, legend_above, name_rows
 from ..show.tables import count_text, number_text, p_text
@@ -60,21 +60,43 @@ def plot_means(
     axes.set_xlabel("\n".join(lines), parse_math=False)
 
 
-def plot_slices(axes: Any, slices: Slices, compared: Mapping[Any, ComparedSlice], reference: str, measure: str) -> None:
-    """Draw a row for each slice with the systems' differences from the reference, empty if it has no intervals."""
+def plot_slices(
+    axes: Any,
+    slices: Slices,
+    compared: Mapping[Any, ComparedSlice],
+    mean: ComparedSlice | None,
+    reference: str,
+    measure: str,
+) -> None:
+    """Draw a row for each slice with the systems' differences from the reference, empty if it has no intervals.
+
+    The last row is for the mean of slices, if there is one.
+    """
+    sizes = np.bincount(slices.code).tolist()
+    parts = [
+        (slice_name(value), size, compared.get(value))
+        for value, size in list(zip(slices.values, sizes, strict=True))[:SHOWN]
+    ]
+    if mean is not None:
+        parts.append((MEAN_OF_SLICES, mean.queries, mean))
     rows: list[tuple[str, list[Mark]]] = []
     systems: list[str] = []
-    for value, size in list(zip(slices.values, np.bincount(slices.code).tolist(), strict=True))[:SHOWN]:
-        pairs = pairs_with(reference, compared[value].pairs, measure) if value in compared else {}
-        systems = list(pairs) or systems
+    for name, size, part in parts:
+        if part is None:
+            rows.append((f"{name} ({count_text(size)}, no interval)", []))
+            continue
+        pairs = pairs_with(reference, part.pairs, measure)
+        systems = list(pairs)
         seen = [pair if pair.system == system else pair.turned() for system, pair in pairs.items()]
-        name = f"{slice_name(value)} ({count_text(seen[0].queries if seen else size)}{'' if seen else ', no interval'})"
         marks = [Mark(pair.difference, pair.low_holm, pair.high_holm, _is_significant(pair)) for pair in seen]
-        rows.append((name, marks))
+        rows.append((f"{name} ({count_text(seen[0].queries)})", marks))
     draw_rows(axes, rows, systems)
     axes.axvline(0, color="gray", linewidth=1)
     axes.grid(axis="x", alpha=0.3)
-    lines = [f"difference in {measure} from {reference}", "by slices (and their queries)", "corrected over all slices"]
+    corrected = "corrected over all slices"
+    if mean is not None:
+        corrected += ", the mean over its pairs"
+    lines = [f"difference in {measure} from {reference}", "by slices (and their queries)", corrected]
     axes.set_xlabel("\n".join(lines), parse_math=False)
     legend_above(axes)
 

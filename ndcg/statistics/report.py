@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ..inputs.reading import Inputs
-from ..inputs.slices import Slices, Value, slice_name, slices_of
+from ..inputs.slices import Slices, Value, slices_of
 from ..measure.messages import shown
 from ..measure.options import Cutoffs, Options, QueryOptions, choice, measure_of, whole
 from ..scores.frames import from_frame
@@ -37,6 +37,7 @@ from .measured import (
     query_columns,
     query_figures,
     query_table,
+    samples_of,
     score_system,
     with_slices,
 )
@@ -51,6 +52,8 @@ from .saved import (
     saved_signature,
     table_from_lists,
 )
+from .significance import Sample
+from .slice_means import mean_of_slices, slice_rows
 
 # The rows of a report's table that counts queries.
 COUNTED = {
@@ -82,6 +85,8 @@ class Report(Readable):
         resampling: the confidence of the intervals.
         notes: sentences with further facts for the reader.
         slices: the scores of each slice, by its value of `by`, ascending; queries without a value, None, come last.
+        mean_of_slices: the mean of the slices' scores by name, in which each slice counts the same; None is no slice.
+            Its interval takes the slices as given, and their queries as samples. Empty without slices.
     """
 
     signature: str
@@ -91,6 +96,7 @@ class Report(Readable):
     resampling: Resampling
     notes: tuple[str, ...] = ()
     slices: dict[Value, Slice] = field(default_factory=dict)
+    mean_of_slices: dict[str, Score] = field(default_factory=dict)
 
     def _tables(self) -> list[Table]:
         level = self.resampling.level
@@ -107,9 +113,9 @@ class Report(Readable):
         return tables
 
     def _slice_table(self, level: str) -> Table:
-        shown = dict(islice(self.slices.items(), SHOWN))
-        names = [["slice"], *([slice_name(value)] for value in shown)]
-        return mean_table(names, [(each.scores, each.queries) for each in shown.values()], level)
+        rows = slice_rows(self.slices, self.mean_of_slices, SHOWN)
+        names = [["slice"], *([name] for name, _, _ in rows)]
+        return mean_table(names, [(scores, queries) for _, scores, queries in rows], level)
 
     def _remarks(self) -> list[str]:
         return [f"{self.resampling}.", *first_slices(self.slices), *self.notes]
@@ -124,6 +130,7 @@ class Report(Readable):
             "resampling": self.resampling._asdict(),
             "notes": list(self.notes),
             "slices": [{"slice": value, **without_nan(each)} for value, each in self.slices.items()],
+            "mean_of_slices": without_nan(self.mean_of_slices),
         }
 
     @classmethod
@@ -141,7 +148,7 @@ class Report(Readable):
         queries, resampling = table_from_lists(values["queries"]), saved_resampling(values["resampling"])
         columns = saved_columns(queries, options.names, signature)
         by = slices_of(queries["slice"], None, len(queries)) if "slice" in queries.column_names else None
-        scores, slices = _scores_and_slices(columns, by, options, resampling)
+        scores, slices, means = _scores_and_slices(columns, by, options, resampling)
         counts = {name: saved_count(each, f"counts: {name}") for name, each in values["counts"].items()}
         return cls(
             signature=signature,
@@ -151,6 +158,7 @@ class Report(Readable):
             resampling=resampling,
             notes=saved_notes(values["notes"]),
             slices=slices,
+            mean_of_slices=means,
         )
 
     def lowest(self, n: int | None = 10, measure: str | None = None) -> pa.Table:
@@ -269,8 +277,8 @@ class Report(Readable):
         legend_above(axes)
 
     def _plot_slices(self, axes: Any, names: Sequence[str]) -> None:
-        values = islice(self.slices.items(), SHOWN)
-        _draw_slices(axes, {value: [each.scores[name] for name in names] for value, each in values}, names)
+        rows = slice_rows(self.slices, self.mean_of_slices, SHOWN)
+        _draw_slices(axes, [(row, [scores[name] for name in names]) for row, scores, _ in rows], names)
         axes.set_xlabel(f"mean, with {self.resampling.level}, by slices (and their queries)")
 
 
@@ -300,16 +308,16 @@ def plot_reports(reports: Mapping[str, Report]) -> Any:
         draw_rows(each, [(system, [_mark_of_mean(report.scores[name])]) for system, report in reports.items()])
         each.set_xlabel(f"{name}, with {one.resampling.level}")
     if values:
-        scores = {value: [report.slices[value].scores[first] for report in reports.values()] for value in values}
-        _draw_slices(axes[-1], scores, list(reports))
+        of_reports = [slice_rows(each.slices, each.mean_of_slices, SHOWN) for each in reports.values()]
+        slices = [(row[0][0], [scores[first] for _, scores, _ in row]) for row in zip(*of_reports, strict=True)]
+        _draw_slices(axes[-1], slices, list(reports))
         axes[-1].set_xlabel(f"{first}, with {one.resampling.level}, by slices (and their queries)")
     return figure
 
 
-def _draw_slices(axes: Any, scores: Mapping[Value, Sequence[Score]], labels: Sequence[str]) -> None:
+def _draw_slices(axes: Any, slices: Sequence[tuple[str, Sequence[Score]]], labels: Sequence[str]) -> None:
     """Draw a row for each slice with its scores, which have labels in a legend."""
-    names = (f"{slice_name(value)} ({_count_range(each)})" for value, each in scores.items())
-    rows = [(name, list(map(_mark_of_mean, each))) for name, each in zip(names, scores.values(), strict=True)]
+    rows = [(f"{name} ({_count_range(scores)})", list(map(_mark_of_mean, scores))) for name, scores in slices]
     draw_rows(axes, rows, labels)
     legend_above(axes)
 
@@ -343,7 +351,8 @@ def report(
         data: a DataFrame; then the arguments above may be names of its columns.
         exclude: documents to remove from rankings and ideals, as in `compute`.
         by: a value per query (a string, an integer or a boolean; None for none), such as its language; the
-            queries with the same value are scored as a slice. In the order of the queries, or `{query: value}`.
+            queries with the same value are scored as a slice. In the order of the queries, or `{query: value}`. The
+            report then also has the mean of slices, in which each slice counts the same.
         fields: the names of fields and columns, as in `compute`.
         confidence: the confidence level of the intervals, between 0 and 1.
         **options: the options of `compute`, except `use_aggregator` and `engine`.
@@ -397,7 +406,7 @@ def report_of(
     """Return the report on queries from their columns, which may come without rankings."""
     queries = len(columns["ideal"])
     parts = None if by is None else slices_of(by, columns.get("query"), queries)
-    scores, slices = _scores_and_slices(columns, parts, options, resampling)
+    scores, slices, means = _scores_and_slices(columns, parts, options, resampling)
     counts = {"queries": queries}
     excluded = {name.replace(" ", "_"): int(columns[name].sum()) for name in EXCLUDED if name in columns}
     if "retrieved" in columns:
@@ -412,23 +421,30 @@ def report_of(
         counts={**counts, "left_out": _left_out(columns, options), **excluded},
         queries=query_table(columns if parts is None else with_slices(columns, parts)),
         resampling=resampling,
-        notes=(*notes_of(columns, options, scores, unmatched), *small_slices(slices), *slice_notes(slices)),
+        notes=(
+            *notes_of(columns, options, scores, unmatched),
+            *small_slices(slices),
+            *slice_notes(slices, means),
+        ),
         slices=slices,
+        mean_of_slices=means,
     )
 
 
 def _scores_and_slices(
     columns: PerQuery, by: Slices | None, options: Options, resampling: Resampling
-) -> tuple[dict[str, Score], dict[Value, Slice]]:
-    """Return the scores of all queries, and those of each slice."""
-    figures = query_figures(columns, options.names)
-    scores = score_system(figures, options, resampling.confidence)
+) -> tuple[dict[str, Score], dict[Value, Slice], dict[str, Score]]:
+    """Return the scores of all queries, those of each slice, and the mean of the slices."""
+    figures, confidence = query_figures(columns, options.names), resampling.confidence
+    scores = score_system(figures, samples_of(figures, options.names), confidence)
     for name in [name for name, score in scores.items() if not score.queries]:
         mean(name, columns[name], columns.get("weight"))  # raises the error
-    parts = () if by is None else in_slices(figures, by)
-    return scores, {
-        value: Slice(len(own["ideal"]), score_system(own, options, resampling.confidence)) for value, own in parts
-    }
+    slices: dict[Value, Slice] = {}
+    samples: dict[Value, dict[str, Sample]] = {}
+    for value, part in () if by is None else in_slices(figures, by):
+        samples[value] = samples_of(part, options.names)
+        slices[value] = Slice(len(part["ideal"]), score_system(part, samples[value], confidence))
+    return scores, slices, mean_of_slices(samples, slices, confidence)
 
 
 def _left_out(columns: PerQuery, options: Options) -> int:

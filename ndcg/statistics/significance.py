@@ -153,9 +153,64 @@ def intervals(sample: Sample, *, greatest: float = 1.0, confidence: float = 0.95
     Values lie between 0 and `greatest`; a row with values outside has no bound on that side. With fewer than two
     values there are no intervals: they are nan.
     """
-    values, greatest = sample.values, greatest / sample.scale
     if len(sample.weight) < 2:
-        return Intervals._make(np.full((3, len(values)), np.nan))
+        return Intervals._make(np.full((3, len(sample.values)), np.nan))
+    quantile = (1 + confidence) / 2
+    ends = [(*each.ends(each.t(quantile)), each.standard_error) for each in estimates(sample, greatest)]
+    return Intervals._make(np.array(ends).T * sample.scale)
+
+
+class Estimate(NamedTuple):
+    """A mean, or a difference of two means, and how its standard error depends on the true one."""
+
+    value: float  # the observed one
+    standard_error: float  # its standard error
+    square: float  # the same squared, but no more than of 0/1 values; 0 if all values are equal
+    freedom: float  # the degrees of freedom of Student's t
+    effective: float  # the effective number of queries
+    bounds: tuple[float, float]  # the true one lies between these
+    slope: float  # the relative change of the variance with the mean
+    is_mean: bool  # the error of a difference does not depend on the true difference
+
+    def t(self, quantile: float) -> float:
+        """Return a quantile of Student's t; of the normal distribution if all values are equal, as in Wilson's."""
+        freedom = self.freedom if self.square else math.inf
+        return float(scipy_special().stdtrit(freedom, quantile))
+
+    def ends(self, t: float) -> tuple[float, float]:
+        """Return the ends of the interval of all values within `t` times their standard error of the observed one.
+
+        The square of this error at ``value + d`` is modeled as that at ``value`` times
+        ``(1 + rise * d)(1 - fall * d)``.
+        """
+        least, greatest = self.bounds
+        if self.square == 0:
+            # the share of other values, at a bound, is at most the end of Wilson's interval for 0 of n
+            odds = t**2 / self.effective
+            low, high = (
+                self.value + (end - self.value) * odds / (1 + odds) if math.isfinite(end) else self.value
+                for end in self.bounds
+            )
+            return low, high
+        reach = t**2 * self.square
+        if not self.is_mean:
+            away = math.sqrt(reach)
+            return max(self.value - away, least), min(self.value + away, greatest)
+        # with one bound alone, values do not get more alike towards it
+        has_bounds = math.isfinite(least) and math.isfinite(greatest)
+        rise = 1 / (self.value - least) if has_bounds else 0.0
+        fall = 1 / (greatest - self.value) if has_bounds else 0.0
+        low, high = _crossings(reach, rise, fall)
+        low_skewed, high_skewed = _crossings(reach, max(rise, fall + self.slope), max(fall, rise - self.slope))
+        return max(self.value + min(low, low_skewed), least), min(self.value + max(high, high_skewed), greatest)
+
+
+def estimates(sample: Sample, greatest: float) -> list[Estimate]:
+    """Return the estimates of the mean of each row, and then of the difference of each pair, divided by the scale.
+
+    Values lie as in `intervals`; there are two or more.
+    """
+    values, greatest = sample.values, greatest / sample.scale
     if (lightest := sample.weight.min()) < LIGHTEST:
         problem = f"a weight is {lightest:.0e} of the largest, too far apart for a confidence interval"
         raise ValueError(f"sample_weight: {problem}; give the queries that hardly count a weight of 0")
@@ -165,37 +220,24 @@ def intervals(sample: Sample, *, greatest: float = 1.0, confidence: float = 0.95
     ]
     for one, other in sample.pairs.T.tolist():
         bounds.append((bounds[one][0] - bounds[other][1], bounds[one][1] - bounds[other][0]))
-    ends = [
-        (*_interval(moments, within, sample, confidence, of_mean=at < len(values)), moments.standard_error)
+    return [
+        _estimate(moments, within, sample, is_mean=at < len(values))
         for at, (moments, within) in enumerate(zip(sample.moments, bounds, strict=True))
     ]
-    return Intervals._make(np.array(ends).T * sample.scale)
 
 
-def _interval(
-    moments: Moments, bounds: tuple[float, float], sample: Sample, confidence: float, *, of_mean: bool
-) -> tuple[float, float]:
-    """Return the ends of the interval of a mean, or of a difference, whose error does not depend on the mean.
-
-    The interval contains every mean within Student's t times its standard error of the observed one. The
-    square of this error at ``mean + d`` is modeled as that at ``mean`` times ``(1 + rise * d)(1 - fall * d)``.
-    """
-    student, quantile = scipy_special().stdtrit, (1 + confidence) / 2
+def _estimate(moments: Moments, bounds: tuple[float, float], sample: Sample, *, is_mean: bool) -> Estimate:
+    """Return the estimate of a mean, or of a difference."""
     mean, error, _, slope = moments
+    freedom, effective = float(len(sample.weight) - 1), sample.effective
     if error <= max(ROUNDING * abs(mean), TINY):
-        # all values are equal: the share of others at a bound is at most the end of Wilson's interval for 0 of n
-        odds = float(student(math.inf, quantile)) ** 2 / sample.effective
-        low, high = (mean + (end - mean) * odds / (1 + odds) if math.isfinite(end) else mean for end in bounds)
-        return low, high
-    gaps, slope = ((mean - bounds[0], bounds[1] - mean), slope) if of_mean else ((math.inf, math.inf), 0.0)
-    most = gaps[0] * gaps[1] / sample.effective  # the squared error if every value were at a bound, like 0/1 values
+        return Estimate(mean, error, 0.0, freedom, effective, bounds, slope, is_mean)
+    most = math.inf
+    if is_mean:  # the squared error if every value were at a bound, like 0/1 values, of which t is normal
+        most = (mean - bounds[0]) * (bounds[1] - mean) / effective
     square = min(error**2, most)
-    freedom = (len(sample.weight) - 1) / max(1 - square / most, ROUNDING)
-    reach = float(student(freedom, quantile)) ** 2 * square
-    rise, fall = (1 / gap if math.isfinite(most) else 0.0 for gap in gaps)
-    low, high = _crossings(reach, rise, fall)
-    low_skewed, high_skewed = _crossings(reach, max(rise, fall + slope), max(fall, rise - slope))
-    return max(mean + min(low, low_skewed), bounds[0]), min(mean + max(high, high_skewed), bounds[1])
+    freedom /= max(1 - square / most, ROUNDING)
+    return Estimate(mean, error, square, freedom, effective, bounds, slope, is_mean)
 
 
 def _crossings(reach: float, rise: float, fall: float) -> tuple[float, float]:

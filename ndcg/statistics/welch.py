@@ -41,10 +41,14 @@ def welch(
         squares = (each**2 / (len(sample) - 1) for each, sample in zip(variances, samples, strict=True))
         freedom = error**4 / sum(squares)
         below = above = float(student.stdtrit(freedom, (1 + confidence) / 2)) * error
-        t = beyond / error
-        tail = {"two-sided": -abs(t), "greater": -t, "less": t}[alternative]
-        p = (1 + two_sided) * float(student.stdtr(freedom, tail))
+        p = p_of_t(beyond / error, freedom, alternative)
         detected = detectable_t(freedom + 1, two_sided) * error
     figures = {"difference": difference, "low": difference - below, "high": difference + above, "standard_error": error}
     scaled = {name: float(value * size) for name, value in {**figures, "min_detectable": detected}.items()}
     return {**scaled, "degrees_of_freedom": freedom, "p": p}
+
+
+def p_of_t(t: float, freedom: float, alternative: str) -> float:
+    """Return the p-value of a value of Student's t."""
+    tail = {"two-sided": -abs(t), "greater": -t, "less": t}[alternative]
+    return (1 + (alternative == "two-sided")) * float(scipy_special().stdtr(freedom, tail))

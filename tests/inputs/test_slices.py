@@ -16,7 +16,7 @@ from conftest import MetricFactory
 from evaluate import Metric
 from every_form import FRAMES
 
-from ndcg.inputs.slices import read_slices, slice_name
+from ndcg.inputs.slices import crossed, read_slices, slice_name
 from ndcg.statistics.significance import holm
 
 # Queries of three languages, one without; tied scores, unjudged and unretrieved documents, nothing relevant in some.
@@ -62,9 +62,11 @@ def test_fewer_than_two_values_have_no_interval(ndcg: Metric) -> None:
     assert all(map(math.isnan, (one.low, one.high, one.standard_error)))
     assert all(map(math.isnan, (empty.value, empty.low, empty.high, empty.random_order)))
     problem = "have fewer than 10 queries: intervals may miss the true value more often than they say"
-    assert report.notes[-2:] == (
+    assert report.notes[-4:] == (
         f"3 of 3 slices {problem}.",
         "2 of 3 slices have no interval, since fewer than two of their queries have a value.",
+        "The mean of slices is over 2 of 3 slices; the others have no value.",
+        "The mean of slices has no interval, since one of the slices has none.",
     )
     rows = {line.split()[0]: line.split()[1:] for line in str(report).splitlines() if line}
     assert rows["empty"] == ["0", "of", "1", "–", "–"]
@@ -212,8 +214,13 @@ def test_columns_may_name_the_slices(ndcg: Metric, tmp_path: Path, frame: str) -
     comparison = ndcg.compare(data=FRAMES[frame](table, tmp_path), **columns, by="group")
     values = {value: each.scores["one"]["nDCG"].value for value, each in comparison.slices.items()}
     assert values == {each: expected.slices[each].scores["nDCG"].value for each in ("group 0", "group 1", "group 2")}
-    crossed = ndcg.report(data=FRAMES[frame](table, tmp_path), **BY_USER, by=["group", "device"]).slices
-    assert list(crossed) == ["(none), 1", *(f"group {each}, {device}" for each in range(3) for device in range(2))]
+    both = ndcg.report(data=FRAMES[frame](table, tmp_path), **BY_USER, by=["group", "device"]).slices
+    assert list(both) == [*(f"group {each}, {device}" for each in range(3) for device in range(2)), None]
+
+
+def test_a_query_without_a_value_in_one_of_several_columns_is_in_no_slice() -> None:
+    columns = [["shoes", "hats", None, None], ["phone", None, "phone", None]]
+    assert crossed(columns) == ["shoes, phone", None, None, None]
 
 
 TABLE = {"qid": ["q1", "q1", "q2"], "docno": ["d1", "d2", "d3"], "relevance": [0, 1, 2], "language": ["en", "en", "de"]}
@@ -268,14 +275,18 @@ def test_tables_show_each_slice_with_its_name_on_one_line(ndcg: Metric) -> None:
     assert header == ["slice", "queries", "nDCG@2", interval, "nDCG", interval, "DCG@2", interval, "DCG", interval]
     assert pair_header == ["slice", "queries", "pair", "measure", "difference", interval, "p", "p (Holm)"]
     shown = ["''", "' '", r"'<b>|_&\n$x$'", "de", "(none)"]
-    assert [row[0] for row in rows] == shown
-    for row, part in zip(rows, report.slices.values(), strict=True):
-        cells = [(f"{each.value:.4f}", f"{each.low:.4f} – {each.high:.4f}") for each in part.scores.values()]
+    assert [row[0] for row in rows] == [*shown, "mean of slices"]
+    of_rows = [*(part.scores for part in report.slices.values()), report.mean_of_slices]
+    for row, scores in zip(rows, of_rows, strict=True):
+        cells = [(f"{each.value:.4f}", f"{each.low:.4f} – {each.high:.4f}") for each in scores.values()]
         assert row[2:] == [cell for of_score in cells for cell in of_score]
-    found = [pair for part in comparison.slices.values() for pair in part.pairs]
+    parts = [*comparison.slices.values(), comparison.mean_of_slices]
+    found = [pair for part in parts for pair in part.pairs]
+    assert [row[0] for row in pairs] == [name for name in [*shown, "mean of slices"] for _ in comparison.measures]
     for row, pair in zip(pairs, found, strict=True):
         assert row[4:6] == [f"{pair.difference:+.4f}", f"{pair.low:+.4f} – {pair.high:+.4f}"]
     assert {slice_name(each): each for each in (7, True)} == {"7": 7, "True": True}
+    assert slice_name("mean of slices") == "'mean of slices'"
 
 
 def test_only_the_first_of_many_slices_are_shown(ndcg: Metric) -> None:
@@ -283,7 +294,8 @@ def test_only_the_first_of_many_slices_are_shown(ndcg: Metric) -> None:
     assert len(report.slices) == 62
     assert "The first 50 of 62 slices are shown." in str(report)
     assert re.findall(r"^(\d+) +1 ", str(report), re.MULTILINE) == list(map(str, range(50)))
-    assert len(report.plot().axes[2].get_yticklabels()) == 50
+    assert re.findall(r"^(\w+ of \w+) +62 ", str(report), re.MULTILINE) == ["mean of slices"]
+    assert len(report.plot().axes[2].get_yticklabels()) == 51
 
 
 def test_a_result_without_the_column_of_slices_is_read_without_slices(ndcg: Metric) -> None:
@@ -292,7 +304,8 @@ def test_a_result_without_the_column_of_slices_is_read_without_slices(ndcg: Metr
         whole = json.loads(json.dumps(found.to_dict(), allow_nan=False))
         assert type(found).from_dict(whole) == found
         del whole["queries"]["slice"]
-        assert type(found).from_dict(whole).slices == {}
+        without = type(found).from_dict(whole)
+        assert (without.slices, without.mean_of_slices or None) == ({}, None)
 
 
 # Rejected input

@@ -137,7 +137,7 @@ def test_options_may_stand_between_files(command: str, files: dict[str, Any]) ->
     ("command", "problem"),
     [
         ("gate qrels.txt base.txt run.txt other.txt", "unrecognized arguments: other.txt"),
-        ("gate qrels.txt --nosuch base.txt run.txt", "unrecognized arguments: --nosuch"),
+        ("gate qrels.txt base.txt run.txt --nosuch", "unrecognized arguments: --nosuch"),
         ("gate qrels.txt -k 10", "the following arguments are required: RUN"),
         ("audit -k 10", "the following arguments are required: QRELS, RUN"),
     ],

@@ -2,13 +2,14 @@
 
 import gzip
 import json
+import re
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 from evaluate import Metric
 from every_form import as_parquet
-from shells import BY, LINES, MAIN, QRELS, Call, json_lines, pipe_of, saved_report, standard_input
+from shells import BY, LINES, MAIN, QRELS, QUERIES, WORSE, Call, json_lines, pipe_of, saved_report, standard_input
 from shells import call as call
 from shells import folder as folder
 
@@ -52,7 +53,13 @@ def test_slices_come_through_pipes_and_compressed_like_other_files(call: Call, f
     (folder / "by.csv.gz").write_bytes(gzip.compress(content))
     command = f"{SCORE} -o jsonl --by"
     expected = call(f"{command} by.csv")
-    assert [row.get("slice") for row in json_lines(expected[1])] == [None, "de", "en"]
+    rows = json_lines(expected[1])
+    assert [(row.get("slice"), row.get("slices")) for row in rows] == [
+        (None, None),
+        ("de", None),
+        ("en", None),
+        (None, 2),
+    ]
     with pipe_of(content) as pipe:
         assert call(f"{command} {pipe}") == expected
     with standard_input("by.csv.gz"):
@@ -140,3 +147,36 @@ def test_slices_and_ids_are_read_from_columns_of_the_qrels(
     (folder / "run.csv").write_text("\n".join(["reader,film,score", *rows]))
     pair = command.replace("main.txt", "run.csv").replace("--query member", "--query reader,member")
     assert saved_report(call(f"{pair} lang")[1]) == saved
+
+
+def test_the_mean_of_slices_is_in_every_output(call: Call, folder: Path, ndcg: Metric) -> None:
+    by = {**BY, QUERIES[-1]: None}
+    (folder / "by.json").write_text(json.dumps(by))
+    command = "qrels.txt main.txt worse.txt -k 5,10 --by by.json"
+    reports = {
+        name: ndcg.report(predictions=run, references=QRELS, k=[5, 10], by=by)
+        for name, run in (("main", MAIN), ("worse", WORSE))
+    }
+    saved = json.loads(call(f"score {command} -o json")[1])
+    rows = [row for row in json_lines(call(f"score {command} -o jsonl")[1]) if "slices" in row]
+    printed = call(f"score {command}")[1]
+    for name, report in reports.items():
+        means = report.mean_of_slices
+        assert saved[name]["mean_of_slices"] == {each: score._asdict() for each, score in means.items()}
+        for measure, score in means.items():
+            (row,) = (row for row in rows if (row["run"], row["measure"]) == (name, measure))
+            figures = {"slices": 2, "queries": 39, "left_out": 0, "value": score.value, "low": score.low}
+            assert row.items() >= figures.items()
+        cells = [f"{score.value:.4f}  {score.low:.4f} – {score.high:.4f}" for score in means.values()]
+        assert re.search(rf"^{name} +mean of slices +39  {'   '.join(cells)}$", printed, re.MULTILINE)
+    comparison = ndcg.compare(
+        systems={"main": MAIN, "worse": WORSE}, references=QRELS, k=[5, 10], by=by, baseline="main"
+    )
+    pairs = comparison.mean_of_slices.pairs
+    found = [row for row in json_lines(call(f"compare {command} -o jsonl")[1]) if "slices" in row]
+    assert [(row["measure"], row["slices"], row["difference"]) for row in found] == [
+        (pair.measure, 2, pair.difference) for pair in pairs
+    ]
+    printed = call(f"compare {command} -o markdown")[1]
+    for pair in pairs:
+        assert f"| mean of slices | 39 | {pair.measure} | worse | {pair.difference:+.4f} |" in printed

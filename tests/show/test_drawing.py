@@ -227,7 +227,7 @@ def test_many_panels_are_in_rows_of_four(ndcg: evaluate.Metric) -> None:
 def test_the_slices_of_a_report_are_drawn_from_top_to_bottom(sliced: dict[str, Any]) -> None:
     axes = sliced["report"].plot().axes[2]
     assert axes.yaxis_inverted()
-    assert [height for height, *_ in marks(axes)] == [-0.1875, 0.1875, 0.8125, 1.1875]
+    assert [height for height, *_ in marks(axes)] == [-0.1875, 0.1875, 0.8125, 1.1875, 1.8125, 2.1875]
 
 
 def test_several_reports_are_drawn_side_by_side_with_their_slices(ndcg: evaluate.Metric) -> None:
@@ -242,7 +242,8 @@ def test_several_reports_are_drawn_side_by_side_with_their_slices(ndcg: evaluate
             assert labels(axes) == list(reports)
         else:
             scores = [report.slices[part].scores["nDCG@3"] for part in ("de", "rare") for report in reports.values()]
-            assert labels(axes) == ["de (59)", "rare (1)"]
+            scores += [report.mean_of_slices["nDCG@3"] for report in reports.values()]
+            assert labels(axes) == ["de (59)", "rare (1)", "mean of slices (60)"]
         expected = [(each.low, each.value, each.high) for each in scores]
         np.testing.assert_array_equal([mark[1:4] for mark in marks(axes)], expected)
     figure.draw_without_rendering()

@@ -29,11 +29,13 @@ def report(ndcg: Metric) -> Any:
 
 def parts(report: Any) -> list[tuple[str, int, Any]]:
     """Each score by its name, with the name of the slice, and the number of queries."""
-    return [(name, 4, report.scores[name]) for name in NAMES] + [
+    slices = [
         (f"{name} slice={shown}", report.slices[value].queries, report.slices[value].scores[name])
         for shown, value in {"de": "de", "en": "en", "(none)": None}.items()
         for name in NAMES
     ]
+    means = [(f"{name} mean of slices", 3, report.mean_of_slices[name]) for name in NAMES]
+    return [*((name, 4, report.scores[name]) for name in NAMES), *slices, *means]
 
 
 def test_a_model_index_has_every_score_with_its_interval_and_the_signature(report: Any) -> None:
@@ -52,7 +54,7 @@ def test_a_model_index_has_every_score_with_its_interval_and_the_signature(repor
         }
         assert (each.task_type, each.dataset_type, each.dataset_name) == ("text-ranking", *["user/queries"] * 2)
     assert [each.metric_name for each in results if "low" not in each.metric_args] == [
-        f"{name} slice={one}" for one in ("de", "(none)") for name in NAMES
+        f"{name} {one}" for one in ("slice=de", "slice=(none)", "mean of slices") for name in NAMES
     ]
 
 
@@ -92,8 +94,9 @@ def test_a_card_counts_the_queries_of_the_mean_and_those_that_are_left_out(ndcg:
     assert math.isnan(report.slices["de"].scores["nDCG"].value)  # so that it is left out
     results = model_index_to_eval_results(report.to_model_index(**CARD))[1]
     counts = [(each.metric_name, each.metric_args["queries"], each.metric_args["left_out"]) for each in results]
-    assert counts == [("nDCG", 2, 2), ("nDCG slice=en", 2, 1)]
-    assert [key for key in report.flat() if "/low" not in key and "/high" not in key] == ["nDCG", "nDCG/slice=en"]
+    assert counts == [("nDCG", 2, 2), ("nDCG slice=en", 2, 1), ("nDCG mean of slices", 2, 2)]
+    flat = [key for key in report.flat() if "/low" not in key and "/high" not in key]
+    assert flat == ["nDCG", "nDCG/slice=en", "nDCG/mean_of_slices"]
     for shown, text in (
         (report, ", 2 queries, 2 excluded; "),
         (ndcg.report(predictions=[[1, 2]], references=[[0, 1]]), "nDCG, 1 query; "),
@@ -127,7 +130,7 @@ def test_a_missing_huggingface_hub_is_named(report: Any, monkeypatch: pytest.Mon
 def test_a_flat_report_has_a_number_for_every_score_and_interval(report: Any) -> None:
     expected = {}
     for name, _, score in parts(report):
-        key = name.replace(" ", "/")
+        key = name.replace(" ", "/", 1).replace(" ", "_")
         expected |= {key: score.value, f"{key}/low": score.low, f"{key}/high": score.high}
     assert report.flat() == {key: value for key, value in expected.items() if not math.isnan(value)}
     assert {"nDCG@3", "nDCG@3/low", "nDCG@3/slice=en/high", "nDCG@3/slice=de"} <= report.flat().keys()
