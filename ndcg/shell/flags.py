@@ -412,12 +412,12 @@ def parser() -> argparse.ArgumentParser:
                 about = "options that you do not set follow the convention" if by_convention else None
                 group = command.add_argument_group(heading, about) if heading else command
                 for argument in own:
-                    _add(group, argument, name, is_scoring=heading == SCORING)
+                    _add(group, argument, name, may_be_unset=heading in (SCORING, CRITERIA))
     return top
 
 
-def _add(group: Any, argument: Argument, command: str, is_scoring: bool) -> None:
-    """Add an argument to the parser of a command, or to a group of it."""
+def _add(group: Any, argument: Argument, command: str, may_be_unset: bool) -> None:
+    """Add an argument to the parser of a command, or to a group of it; it is None if it is not set, if it may be."""
     name, _, sentence, default, words, others = argument
     how: dict[str, Any] = {"help": (f"{sentence}: {', '.join(words)}" if words else sentence) + others}
     if default is False:
@@ -432,7 +432,7 @@ def _add(group: Any, argument: Argument, command: str, is_scoring: bool) -> None
         added = group.add_argument(name, nargs=nargs, **how)
     else:
         flags = dict.fromkeys(([SHORT[name]] if name in SHORT else []) + [flag_of(name)])
-        added = group.add_argument(*flags, default=None if is_scoring else default, **how)
+        added = group.add_argument(*flags, default=None if may_be_unset else default, **how)
     if name in FILES:
         added.complete = {"bash": "_shtab_compgen_files", "zsh": "_files"}
 

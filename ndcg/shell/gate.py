@@ -25,6 +25,9 @@ from .output import FIRST, REGRESSION, Listing, Row
 from .sides import Sides, scoring
 from .threshold import checked_threshold, with_threshold
 
+# The criteria of a comparison with a baseline, with their values if they are not set.
+OF_BASELINE = {each.name: each.default for each in ARGUMENTS[CRITERIA] if each.name != "at_least"}
+
 
 class Criteria(NamedTuple):
     """The criteria of a regression."""
@@ -35,9 +38,12 @@ class Criteria(NamedTuple):
     @classmethod
     def parse(cls, args: argparse.Namespace) -> "Criteria":
         """Check the criteria."""
-        if not is_real(args.alpha) or not 0 <= args.alpha <= 1:
-            raise ValueError(f"--alpha must be from 0 to 1, such as 0.05; got {shown(args.alpha)}")
-        return cls(in_units("max_drop", args.max_drop), 1.0 if args.any_drop else args.alpha)
+        max_drop, alpha, any_drop = (
+            default if getattr(args, name) is None else getattr(args, name) for name, default in OF_BASELINE.items()
+        )
+        if not is_real(alpha) or not 0 <= alpha <= 1:
+            raise ValueError(f"--alpha must be from 0 to 1, such as 0.05; got {shown(alpha)}")
+        return cls(in_units("max_drop", max_drop), 1.0 if any_drop else alpha)
 
     def __str__(self) -> str:
         drop = f"A regression is a drop of the mean by more than {self.max_drop:g}"
@@ -67,9 +73,9 @@ def _gate_with_baseline(args: argparse.Namespace) -> tuple[Listing, Report]:
         problem = "must be above 0.5, since the interval of a gate is one-sided"
         raise ValueError(f"--confidence {problem}; got {args.confidence:g}")
     options = Options.parse(**scoring(args))
-    if args.max_drop >= 1 and all(measure == "nDCG" for measure, _ in options.with_cutoffs):
+    if criteria.max_drop >= 1 and all(measure == "nDCG" for measure, _ in options.with_cutoffs):
         problem = "nDCG is at most 1, so the gate could never fail"
-        raise ValueError(f"--max-drop {args.max_drop:g}: {problem}; give a smaller value, such as 0.01")
+        raise ValueError(f"--max-drop {criteria.max_drop:g}: {problem}; give a smaller value, such as 0.01")
     sides = Sides.read(args, [args.baseline, args.run])
     baseline, run = sides.names
     new, missing = sides.report_and_missing(run)
@@ -91,9 +97,8 @@ def _gate_with_baseline(args: argparse.Namespace) -> tuple[Listing, Report]:
 
 def _gate_alone(args: argparse.Namespace) -> tuple[Listing, Report]:
     """Return the output of a gate without a baseline, which has no criterion yet, and the report on the run."""
-    for argument in ARGUMENTS[CRITERIA]:
-        if argument.name != "at_least" and getattr(args, argument.name) != argument.default:
-            raise ValueError(f"{flag_of(argument.name)} compares with a baseline; give BASELINE before RUN")
+    if given := [name for name in OF_BASELINE if getattr(args, name) is not None]:
+        raise ValueError(f"{flag_of(given[0])} compares with a baseline; give BASELINE before RUN")
     sides = Sides.read(args, [args.run])
     (run,) = sides.names
     new, missing = sides.report_and_missing(run)

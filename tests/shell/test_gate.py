@@ -408,7 +408,7 @@ def test_criteria_that_decide_nothing_are_rejected(call: Call, options: str, err
     [
         ("", "give BASELINE before RUN, or the least mean that passes by --at-least"),
         ("--at-least 0.5 --any-drop", "--any-drop compares with a baseline; give BASELINE before RUN"),
-        ("--at-least 0.5 --max-drop 0.02", "--max-drop compares with a baseline; give BASELINE before RUN"),
+        ("--at-least 0.5 --max-drop 0.01", "--max-drop compares with a baseline; give BASELINE before RUN"),
         ("--at-least 0.5 --alpha 0.5", "--alpha compares with a baseline; give BASELINE before RUN"),
     ],
 )
