@@ -33,6 +33,7 @@ from ndcg.statistics.contest import Contest, results_of  # noqa: E402
 from ndcg.statistics.measured import Resampling  # noqa: E402
 from ndcg.statistics.pairs import Testing  # noqa: E402
 from ndcg.statistics.significance import LEVEL, Sample, differences, intervals, is_regression, paired_tests  # noqa: E402
+from ndcg.statistics.stratified import combine  # noqa: E402
 from ndcg.statistics.welch import welch  # noqa: E402
 
 Floats = NDArray[np.float64]
@@ -46,6 +47,14 @@ DIFFERING = 0.7  # the share of queries in which two runs differ
 TESTS = ("randomization", "randomization, one side", "Student's t", "interval excludes 0")
 SIZES_OF_SAMPLES = (10, 30, 100)
 SYSTEMS = 5  # that are compared in all pairs
+OTHER_SIZES = (10, 20)
+SLICES = {
+    "3 of 10": [10] * 3,
+    "10 of 5": [5] * 10,
+    "12 of 20": [20] * 12,
+    "2 of 5, 2 of 50": [5, 5, 50, 50],
+    "4, 8, 12, 24, 40": [4, 8, 12, 24, 40],
+}
 PEERS = ("ours", "SciPy permutation_test", "ranx fisher", "SciPy ttest_rel")
 DIFFERENCES = (0, 0.01, 0.02, 0.03, 0.05, 0.08)
 BLOCK = 100  # samples that are resampled alike
@@ -103,6 +112,8 @@ USUAL = {
 HARD = {
     "lognormal, σ = 0.8": Family(*lognormal(-1.5, 0.8), *lognormal(-1.7, 0.8)),
     "lognormal, σ = 1": Family(*lognormal(-2.5, 1), *lognormal(-2.3, 1)),
+    "80% zeros, the rest uniform": Family(beta(1, 1, 0.8, 0), 0.1, beta(1, 1, 0.7, 0), 0.15),
+    "80% zeros, the rest skewed": Family(beta(0.5, 2, 0.8, 0), 0.04, beta(0.5, 2, 0.7, 0), 0.06),
     "60% zeros, the rest skewed": Family(beta(1, 3, 0.6, 0), 0.1, beta(1, 3, 0.5, 0), 0.125),
     "90% ones": Family(beta(2, 2, 0.9, 1), 0.95, beta(2, 2, 0.8, 1), 0.9),
     "0 or 1: 5% ones": Family(zeros_and_ones(0.05), 0.05, zeros_and_ones(0.1), 0.1),
@@ -183,6 +194,54 @@ def bootstrap_t(resamples: int, values: Floats, weight: Floats | None) -> Ends:
     return low, high
 
 
+def dirichlet(extra: float, values: Floats) -> Ends:
+    """Return intervals of the mean with Dirichlet weights of the values and of the bound beyond each end.
+
+    With 1 for the bound it is Gaffke's (2005), which is Clopper and Pearson's for values of 0 and 1; with 1/2 it is
+    between that and the Bayesian bootstrap.
+    """
+    rng = np.random.default_rng(0)
+    weight = np.concatenate([rng.exponential(size=(2_000, values.shape[1])), rng.gamma(extra, size=(2_000, 1))], axis=1)
+    weight /= weight.sum(axis=1, keepdims=True)
+    low, high = np.empty(len(values)), np.empty(len(values))
+    for start in range(0, len(values), BLOCK):
+        block = slice(start, start + BLOCK)
+        means = values[block] @ weight[:, :-1].T
+        low[block] = np.quantile(means, (1 - CONFIDENCE) / 2, axis=1)
+        high[block] = np.quantile(means + weight[:, -1], (1 + CONFIDENCE) / 2, axis=1)
+    return low, high
+
+
+def empirical_likelihood(values: Floats) -> Ends:
+    """Return Owen's intervals (1988), with the square of Student's t as the limit of the likelihood ratio."""
+    size = values.shape[1]
+    limit = scipy.stats.t.ppf((1 + CONFIDENCE) / 2, size - 1) ** 2
+
+    def is_within(mean: Floats) -> NDArray[np.bool_]:
+        away = values - mean[:, np.newaxis]
+        greatest, least = away.max(axis=1), away.min(axis=1)
+        inside = (greatest > 1e-12) & (least < -1e-12)
+        # the multiplier lies between these, and the sum falls in it
+        low = -1 / np.where(inside, greatest, 1) * (1 - 1e-9)
+        high = -1 / np.where(inside, least, -1) * (1 - 1e-9)
+        for _ in range(45):
+            middle = (low + high) / 2
+            is_below = (away / (1 + middle[:, np.newaxis] * away)).sum(axis=1) > 0
+            low, high = np.where(is_below, middle, low), np.where(is_below, high, middle)
+        ratio = 2 * np.log(np.maximum(1 + low[:, np.newaxis] * away, 1e-300)).sum(axis=1)
+        return inside & (ratio <= limit)
+
+    observed, ends = values.mean(axis=1), []
+    for outer in (values.min(axis=1), values.max(axis=1)):
+        inner = observed
+        for _ in range(30):
+            middle = (inner + outer) / 2
+            within = is_within(middle)
+            inner, outer = np.where(within, middle, inner), np.where(within, outer, middle)
+        ends.append(outer)
+    return ends[0], ends[1]
+
+
 def _mean_and_error(values: Floats, weight: Floats) -> Ends:
     """Return weighted means over the last axis, and their linearized standard errors."""
     size, total = values.shape[-1], weight.sum(axis=-1)
@@ -218,6 +277,75 @@ def coverage(repetitions: int, resamples: int, of_differences: bool, name: str, 
             held = (low <= truth + 1e-12) & (truth - 1e-12 <= high)
             found.append((method, (held.mean(), np.nanmean(high - low))))
     return found
+
+
+OTHERS: dict[str, Callable[[Floats], Ends]] = {
+    "**ours**": lambda values: ours(values, None),
+    "Dirichlet, 1": partial(dirichlet, 1.0),
+    "Dirichlet, ½": partial(dirichlet, 0.5),
+    "empirical likelihood": empirical_likelihood,
+}
+
+
+def of_others(repetitions: int, name: str, size: int) -> list[str]:
+    """Return the coverage and the mean width of each of the other intervals."""
+    family = (USUAL | HARD)[name]
+    values = family.first(np.random.default_rng([size, 0]), (repetitions, size))
+    cells = []
+    for ends in OTHERS.values():
+        low, high = ends(values)
+        held = (low <= family.mean + 1e-12) & (family.mean - 1e-12 <= high)
+        cells.append(f"{held.mean():.3f} ({np.mean(high - low):.2f})")
+    return cells
+
+
+def table_of_others(repetitions: int) -> list[str]:
+    """Return a table of other intervals of means: a row for each family and number of queries."""
+    names = [name for name, family in (USUAL | HARD).items() if family.weight is None]
+    cells = list(product(names, OTHER_SIZES))
+    found = _in_processes(partial(of_others, repetitions), *zip(*cells, strict=True))
+    rows = [[name, str(size), *shares] for (name, size), shares in zip(cells, found, strict=True)]
+    return _table([["values", "queries", *OTHERS], *rows])
+
+
+def of_slices(repetitions: int, name: str, sizes: Sequence[int]) -> tuple[float, float, float]:
+    """Return how often intervals of the mean of slices hold the mean, and of the difference the difference.
+
+    And how often the randomization test finds a difference between equal systems. Every other slice is of the second
+    system of a family. Two systems have the same value in 30% of the queries.
+    """
+    family, rng = USUAL[name], np.random.default_rng(list(sizes))
+    mean = np.mean([family.mean_of_second if at % 2 else family.mean for at in range(len(sizes))])
+    difference = 0.7 * (family.mean - family.mean_of_second)
+    draws = [family.second if at % 2 else family.first for at in range(len(sizes))]
+    by_slice = [draw(rng, (repetitions, size)) for draw, size in zip(draws, sizes, strict=True)]
+    means = combine([Sample.of(values) for values in by_slice], confidence=CONFIDENCE)
+    held = np.mean([each.low <= mean <= each.high for each in means])
+    weight = np.concatenate([np.full(size, 1 / size) for size in sizes])
+    held_differences = found = 0
+    for _ in range(repetitions):
+        first, second, again = (
+            [draw(rng, (1, size))[0] for size in sizes] for draw in (family.first, family.second, family.first)
+        )
+        for one, other, another in zip(first, second, again, strict=True):
+            same = rng.random(len(one)) < 0.3
+            other[same], another[same] = one[same], one[same]
+        pairs = [Sample.of(np.stack(values), None, [(0, 1)]) for values in zip(first, second, strict=True)]
+        between = combine(pairs, confidence=CONFIDENCE)[2]
+        held_differences += between.low - 1e-12 <= difference <= between.high + 1e-12
+        equal = Sample.of(np.stack([np.concatenate(first), np.concatenate(again)]), weight, [(0, 1)])
+        found += float(paired_tests(equal).randomization[0]) <= 1 - CONFIDENCE
+    return float(held), held_differences / repetitions, found / repetitions
+
+
+def table_of_slices(repetitions: int) -> list[str]:
+    """Return a table of the mean of slices: a row for each family, a column for each set of slices."""
+    cells = list(product([name for name in USUAL if USUAL[name].weight is None], SLICES.values()))
+    rows: dict[str, list[str]] = {}
+    found = _in_processes(partial(of_slices, repetitions), *zip(*cells, strict=True))
+    for (name, _), (held, held_differences, share) in zip(cells, found, strict=True):
+        rows.setdefault(name, []).append(f"{held:.3f}, {held_differences:.3f}, {100 * share:.1f}%")
+    return _table([["values", *SLICES], *([name, *row] for name, row in rows.items())])
 
 
 def agreement(repetitions: int, name: str, size: int) -> tuple[float, float]:
@@ -461,6 +589,12 @@ def sections_of_pairs(repetitions: int) -> list[str]:
         "the true difference, the share of samples in which all ten do, and the share of intervals with an end that "
         "was moved, since the randomization test, which tries 16,384 permutations here, decides about 0.",
         "\n".join(table_of_corrected(repetitions // 10)),
+        "## The mean of slices",
+        "Slices of so many queries, each of which counts the same, every other one of the family's second system, in "
+        f"{repetitions // 4:,} samples a cell: the share of 95% intervals that hold the mean of the slices' means, the "
+        "share of intervals of the difference of two systems that hold it, and how often the randomization test at the "
+        "5% level finds one between equal systems.",
+        "\n".join(table_of_slices(repetitions // 4)),
         "## Independent samples",
         f"Two samples of different queries, as with `paired=False`, in {repetitions:,} pairs of samples a cell: the "
         "share of Welch's 95% intervals that hold the true difference, and how often the test at the 5% level finds "
@@ -488,6 +622,7 @@ def markdown(repetitions: int, resamples: int) -> str:
         for families in (USUAL, HARD)
         for of_differences in (False, True)
     )
+    others = table_of_others(repetitions)
     agreeing = table_of_agreement(repetitions // 4)
     gates = table_of_gates(repetitions // 4)
     seconds = time.perf_counter() - start
@@ -508,6 +643,12 @@ def markdown(repetitions: int, resamples: int) -> str:
         "\n".join(hard_means),
         "Paired differences:",
         "\n".join(hard_differences),
+        "## Other intervals",
+        "Intervals of means that were tried in place of ours, with the same samples; bootstrap-t is above. "
+        "Dirichlet: the values and the bound beyond an end get random weights, the bound as one value (Gaffke, 2005; "
+        "exact for values of 0 and 1) or as half a value. Empirical likelihood is Owen's (1988), calibrated by "
+        "Student's t.",
+        "\n".join(others),
         "## Interval and test",
         "How often the interval of a difference excludes 0 while the randomization test has p ≥ 0.05, and the other "
         "way round.",

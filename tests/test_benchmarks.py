@@ -182,7 +182,7 @@ def test_simulations_make_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     slices, others = simulations.table_of_slices(4), simulations.table_of_others(4)
     assert slices[0] == "| values | 2 of 5 |"
     assert others[0].startswith("| values | queries | **ours** | ")
-    assert [len(table) - 2 for table in (slices, others)] == [5, 11]
+    assert [len(table) - 2 for table in (slices, others)] == [5, 12]
 
 
 def test_other_intervals_are_those_of_the_literature() -> None:

@@ -31,12 +31,12 @@ ScoresAndPairs = tuple[dict[str, dict[str, Score]], list[Pair]]  # scores by sys
 
 
 class ComparedSlice(NamedTuple):
-    """How systems differ on the queries with the same value of `by`.
+    """How systems differ on the queries with the same value of `by`, or in the mean of slices.
 
     Attributes:
         queries: the number of these queries.
         scores: the scores by system, then by name.
-        pairs: the pairs, by measure; Holm's correction covers the p-values of all slices.
+        pairs: the pairs, by measure; Holm's correction covers the p-values of all slices, or those of their mean.
     """
 
     queries: int
