@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from systems import RELEVANCE, SYSTEMS
 
-from ndcg.statistics.significance import Sample
+from ndcg.statistics.significance import Sample, intervals
 from ndcg.statistics.stratified import combine
 
 BY: list[str | None] = ["en"] * 25 + ["de"] * 20 + ["fr"] * 12 + [None] * 3
@@ -213,5 +213,9 @@ def test_slices_of_equal_values_still_allow_for_others() -> None:
     """One of few equal values more than one of many, as with Wilson's interval."""
     few, many = (combine([Sample.of(np.ones((1, n)))] * 4)[0] for n in (3, 30))
     assert few.low < many.low < 1 == few.high == many.high
-    both = combine([Sample.of(np.array([[1.0] * 5])), Sample.of(np.array([[0.2, 0.4, 0.9]]))])[0]
+    samples = [Sample.of(np.array([values])) for values in ([1.0] * 5, [0.2, 0.4, 0.9])]
+    both = combine(samples)[0]
     assert both.low < both.value < both.high < 1
+    # one slice alone has an error: each end is the mean of the slices' own
+    alone = np.mean([[ends.low.item(), ends.high.item()] for ends in map(intervals, samples)], axis=0)
+    assert (both.low, both.high) == pytest.approx(tuple(alone))
