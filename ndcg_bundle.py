@@ -36,6 +36,7 @@ from decimal import Decimal, InvalidOperation
 from filelock import FileLock, Timeout
 from functools import cache, cached_property, lru_cache, partial, reduce
 from importlib import import_module
+from importlib.util import find_spec
 from itertools import chain, combinations, compress, count, cycle, filterfalse, groupby, islice, pairwise, permutations, product, repeat
 from numbers import Integral, Real
 from numpy.typing import NDArray
@@ -1716,11 +1717,11 @@ def _discounted_sums(ranked: Floats, ideal: Floats, ranks: int, definition: Meas
     sums, discount = {}, definition.weight[:ranks]
     cutoffs = [min(k or ranks, ranks) for k in definition.cutoffs]
     if "CG" in definition.measures:
-        sums["CG"] = _sums(ranked, np.ones(ranks)[::-1], cutoffs)
+        sums["CG"] = _measure_scoring_sums(ranked, np.ones(ranks)[::-1], cutoffs)
     if definition.needs("nDCG", "DCG"):
-        sums["DCG"] = _sums(ranked, discount, cutoffs)
+        sums["DCG"] = _measure_scoring_sums(ranked, discount, cutoffs)
     if definition.needs("nDCG", "IDCG"):
-        sums["IDCG"] = _sums(ideal, discount, cutoffs)
+        sums["IDCG"] = _measure_scoring_sums(ideal, discount, cutoffs)
     return sums
 
 
@@ -1750,11 +1751,11 @@ def _sum_of_equal(gains: Floats, weight: Floats) -> Floats:
     step = max(1, SCORES_AT_A_TIME // max(len(weight), 1))
     parts = (gains[start : start + step, np.newaxis] for start in range(0, len(gains), step))
     return np.concatenate(
-        [_sums(part.repeat(len(weight), axis=1)[:, ::-1], weight, [len(weight)])[0] for part in parts]
+        [_measure_scoring_sums(part.repeat(len(weight), axis=1)[:, ::-1], weight, [len(weight)])[0] for part in parts]
     )
 
 
-def _sums(gains: Floats, weight: Floats, cutoffs: Sequence[int]) -> Floats:
+def _measure_scoring_sums(gains: Floats, weight: Floats, cutoffs: Sequence[int]) -> Floats:
     """Return the weighted sums of each query's gains up to each cutoff, added rank by rank.
 
     In this order, zeros at the end of a padded list do not change the rounding. ``einsum`` uses it if both arrays are
@@ -3310,7 +3311,7 @@ def read_column(
     place: Place | None = None,
 ) -> Column:
     """Read values in which each row is a query; text in them is one of the labels."""
-    values = _combined(values)
+    values = _inputs_columns_combined(values)
     if isinstance(values, pa.Array):
         return _from_arrow(argument, values, ignore_index, labels, place)
     if isinstance(values, np.ndarray):
@@ -3335,7 +3336,7 @@ def read_flat_column(
     argument: str, values: Any, place: Place, ignore_index: float | None = None, labels: Labels | None = None
 ) -> Column:
     """Read values in which each row is a document, as if all belonged to one query; text is one of the labels."""
-    values = _combined(values)
+    values = _inputs_columns_combined(values)
     if isinstance(values, np.ndarray) and values.ndim == 2 and values.shape[1] == 1:  # from a head with one logit
         values = values.reshape(-1)
     if isinstance(values, pa.Array) and not pa.types.is_nested(values.type):
@@ -3371,7 +3372,7 @@ def logits_hint(argument: str, values: Any) -> str:
     return f"; {way}, in a Trainer by preprocess_logits_for_metrics (docs/training.md)"
 
 
-def _combined(values: Any) -> Any:
+def _inputs_columns_combined(values: Any) -> Any:
     """Combine the chunks of an Arrow column into one array; return other values unchanged."""
     if not isinstance(values, pa.ChunkedArray):
         return values
@@ -8284,7 +8285,7 @@ def read_groups(
         limits.check("rows", len(found))
         if isinstance(found, pa.Table):
             limits.check("columns", found.num_columns)
-            return _files_groups_one_each(*_chosen(found, names, column, file, by))
+            return _files_groups_one_each(*_files_groups_chosen(found, names, column, file, by))
         if file is None:
             raise ValueError(f"has no columns, and there is no file {shown(by)}")
         if column is not None:
@@ -8292,7 +8293,7 @@ def read_groups(
         return dict(found)
 
 
-def _chosen(
+def _files_groups_chosen(
     table: pa.Table, names: Sequence[str], column: str | None, file: str | None, by: str
 ) -> tuple[pa.ChunkedArray, pa.ChunkedArray]:
     """Return the columns of queries and of slices; a column is chosen by its name if there are several."""
@@ -9805,7 +9806,7 @@ def measure_on_device(
 def _can_score(inputs: Inputs, options: Options, mask: Any) -> bool:
     """Return whether tensors on a device have a format and options that it can score."""
     score, relevance, query_ids, document_ids, exclude, *_ = inputs
-    types = [_type(side) for side in (score, relevance)]
+    types = [_scores_devices_type(side) for side in (score, relevance)]
     if score.numel() < ON_DEVICE_FROM or document_ids is not None or exclude is not None:
         return False
     if not {*types} <= {*NUMBER_TENSORS}:
@@ -9816,17 +9817,17 @@ def _can_score(inputs: Inputs, options: Options, mask: Any) -> bool:
         return False
     if options.score_order != "descending" and types[0] in (*INTEGER_TENSORS, "bool"):
         return False
-    if mask is not None and (mask.shape != score.shape or _type(mask) not in NUMBER_TENSORS):
+    if mask is not None and (mask.shape != score.shape or _scores_devices_type(mask) not in NUMBER_TENSORS):
         return False
     if query_ids is None:
         are_integers = all(each in INTEGER_TENSORS for each in types)  # they may be ids, which the host refuses
         return score.ndim == 2 and score.shape == relevance.shape and score.shape[1] > ROW_OF_TABLE and not are_integers
     shapes = (query_ids.shape, (*query_ids.shape, 1))
     is_flat = query_ids.ndim == 1 and score.shape in shapes and relevance.shape in shapes
-    return is_flat and mask is None and _type(query_ids) in INTEGER_TENSORS
+    return is_flat and mask is None and _scores_devices_type(query_ids) in INTEGER_TENSORS
 
 
-def _type(values: Any) -> str:
+def _scores_devices_type(values: Any) -> str:
     return str(values.dtype).removeprefix("torch.")
 
 
@@ -9835,7 +9836,7 @@ def _placed(score: Any, relevance: Any, query_ids: Any, mask: Any, options: Opti
     if options.score_order != "descending":
         score = -score  # inf, of a document that was not retrieved, becomes -inf
     kept = None if mask is None else mask != 0
-    if mask is not None and _type(mask) != "bool" and (kept & (mask != 1)).any():
+    if mask is not None and _scores_devices_type(mask) != "bool" and (kept & (mask != 1)).any():
         return None
     if query_ids is None:
         return Placed(relevance, score, _without_padding(relevance, kept, options.ignore_index))
@@ -12328,6 +12329,7 @@ def _example(query: Query, value: float, options: Mapping[str, Any]) -> Example:
 # ndcg/inputs/slices.py: Slices: the queries with the same value of `by`, such as a language, a segment or a length.
 
 Value = str | int | bool | None
+MEAN_OF_SLICES = "mean of slices"  # as tables call it; the name of no slice
 # The Arrow types that values may have, and the types that they are converted to.
 TYPES = {
     pa.types.is_string: pa.large_string(),
@@ -12366,29 +12368,32 @@ def read_slices(values: Any) -> Slices:
     return Slices(ordered, code.to_numpy().astype(np.int64))
 
 
-def crossed(columns: Sequence[Any]) -> list[str]:
-    """Return the slices of several columns together.
+def crossed(columns: Sequence[Any]) -> list[str | None]:
+    """Return the slices of several columns together; None where one of them has none.
 
     >>> crossed([["shoes", "hats"], ["phone", None]]), crossed([["a, b"], ["c"]])
-    (['shoes, phone', 'hats, (none)'], ["'a, b', c"])
+    (['shoes, phone', None], ["'a, b', c"])
     """
 
-    def text(value: Value) -> str:
+    def text(value: Value) -> str | None:
+        if value is None:
+            return None
         return shown(value) if isinstance(value, str) and ", " in value else slice_name(value)
 
-    texts = (np.array([text(value) for value in values], object)[code] for values, code in map(read_slices, columns))
-    return list(map(", ".join, zip(*texts, strict=False)))
+    texts = [np.array([text(value) for value in values], object)[code] for values, code in map(read_slices, columns)]
+    return [None if None in row else ", ".join(row) for row in zip(*texts, strict=False)]
 
 
 def slice_name(value: Value) -> str:
     """Return the value of a slice as tables show it, on one line.
 
-    >>> slice_name("en"), slice_name(None), slice_name("")
-    ('en', '(none)', "''")
+    >>> slice_name("en"), slice_name(None), slice_name(""), slice_name("mean of slices")
+    ('en', '(none)', "''", "'mean of slices'")
     """
     if value is None:
         return "(none)"
-    plain = isinstance(value, str) and value.isprintable() and value.strip() and value != "(none)"
+    reserved = ("(none)", MEAN_OF_SLICES)
+    plain = isinstance(value, str) and value.isprintable() and value.strip() and value not in reserved
     return str(value) if plain else shown(value)
 
 
@@ -14152,9 +14157,64 @@ def intervals(sample: Sample, *, greatest: float = 1.0, confidence: float = 0.95
     Values lie between 0 and `greatest`; a row with values outside has no bound on that side. With fewer than two
     values there are no intervals: they are nan.
     """
-    values, greatest = sample.values, greatest / sample.scale
     if len(sample.weight) < 2:
-        return Intervals._make(np.full((3, len(values)), np.nan))
+        return Intervals._make(np.full((3, len(sample.values)), np.nan))
+    quantile = (1 + confidence) / 2
+    ends = [(*each.ends(each.t(quantile)), each.standard_error) for each in estimates(sample, greatest)]
+    return Intervals._make(np.array(ends).T * sample.scale)
+
+
+class Estimate(NamedTuple):
+    """A mean, or a difference of two means, and how its standard error depends on the true one."""
+
+    value: float  # the observed one
+    standard_error: float  # its standard error
+    square: float  # the same squared, but no more than of 0/1 values; 0 if all values are equal
+    freedom: float  # the degrees of freedom of Student's t
+    effective: float  # the effective number of queries
+    bounds: tuple[float, float]  # the true one lies between these
+    slope: float  # the relative change of the variance with the mean
+    is_mean: bool  # the error of a difference does not depend on the true difference
+
+    def t(self, quantile: float) -> float:
+        """Return a quantile of Student's t; of the normal distribution if all values are equal, as in Wilson's."""
+        freedom = self.freedom if self.square else math.inf
+        return float(scipy_special().stdtrit(freedom, quantile))
+
+    def ends(self, t: float) -> tuple[float, float]:
+        """Return the ends of the interval of all values within `t` times their standard error of the observed one.
+
+        The square of this error at ``value + d`` is modeled as that at ``value`` times
+        ``(1 + rise * d)(1 - fall * d)``.
+        """
+        least, greatest = self.bounds
+        if self.square == 0:
+            # the share of other values, at a bound, is at most the end of Wilson's interval for 0 of n
+            odds = t**2 / self.effective
+            low, high = (
+                self.value + (end - self.value) * odds / (1 + odds) if math.isfinite(end) else self.value
+                for end in self.bounds
+            )
+            return low, high
+        reach = t**2 * self.square
+        if not self.is_mean:
+            away = math.sqrt(reach)
+            return max(self.value - away, least), min(self.value + away, greatest)
+        # with one bound alone, values do not get more alike towards it
+        has_bounds = math.isfinite(least) and math.isfinite(greatest)
+        rise = 1 / (self.value - least) if has_bounds else 0.0
+        fall = 1 / (greatest - self.value) if has_bounds else 0.0
+        low, high = _crossings(reach, rise, fall)
+        low_skewed, high_skewed = _crossings(reach, max(rise, fall + self.slope), max(fall, rise - self.slope))
+        return max(self.value + min(low, low_skewed), least), min(self.value + max(high, high_skewed), greatest)
+
+
+def estimates(sample: Sample, greatest: float) -> list[Estimate]:
+    """Return the estimates of the mean of each row, and then of the difference of each pair, divided by the scale.
+
+    Values lie as in `intervals`; there are two or more.
+    """
+    values, greatest = sample.values, greatest / sample.scale
     if (lightest := sample.weight.min()) < LIGHTEST:
         problem = f"a weight is {lightest:.0e} of the largest, too far apart for a confidence interval"
         raise ValueError(f"sample_weight: {problem}; give the queries that hardly count a weight of 0")
@@ -14164,37 +14224,24 @@ def intervals(sample: Sample, *, greatest: float = 1.0, confidence: float = 0.95
     ]
     for one, other in sample.pairs.T.tolist():
         bounds.append((bounds[one][0] - bounds[other][1], bounds[one][1] - bounds[other][0]))
-    ends = [
-        (*_interval(moments, within, sample, confidence, of_mean=at < len(values)), moments.standard_error)
+    return [
+        _estimate(moments, within, sample, is_mean=at < len(values))
         for at, (moments, within) in enumerate(zip(sample.moments, bounds, strict=True))
     ]
-    return Intervals._make(np.array(ends).T * sample.scale)
 
 
-def _interval(
-    moments: Moments, bounds: tuple[float, float], sample: Sample, confidence: float, *, of_mean: bool
-) -> tuple[float, float]:
-    """Return the ends of the interval of a mean, or of a difference, whose error does not depend on the mean.
-
-    The interval contains every mean within Student's t times its standard error of the observed one. The
-    square of this error at ``mean + d`` is modeled as that at ``mean`` times ``(1 + rise * d)(1 - fall * d)``.
-    """
-    student, quantile = scipy_special().stdtrit, (1 + confidence) / 2
+def _estimate(moments: Moments, bounds: tuple[float, float], sample: Sample, *, is_mean: bool) -> Estimate:
+    """Return the estimate of a mean, or of a difference."""
     mean, error, _, slope = moments
+    freedom, effective = float(len(sample.weight) - 1), sample.effective
     if error <= max(ROUNDING * abs(mean), TINY):
-        # all values are equal: the share of others at a bound is at most the end of Wilson's interval for 0 of n
-        odds = float(student(math.inf, quantile)) ** 2 / sample.effective
-        low, high = (mean + (end - mean) * odds / (1 + odds) if math.isfinite(end) else mean for end in bounds)
-        return low, high
-    gaps, slope = ((mean - bounds[0], bounds[1] - mean), slope) if of_mean else ((math.inf, math.inf), 0.0)
-    most = gaps[0] * gaps[1] / sample.effective  # the squared error if every value were at a bound, like 0/1 values
+        return Estimate(mean, error, 0.0, freedom, effective, bounds, slope, is_mean)
+    most = math.inf
+    if is_mean:  # the squared error if every value were at a bound, like 0/1 values, of which t is normal
+        most = (mean - bounds[0]) * (bounds[1] - mean) / effective
     square = min(error**2, most)
-    freedom = (len(sample.weight) - 1) / max(1 - square / most, ROUNDING)
-    reach = float(student(freedom, quantile)) ** 2 * square
-    rise, fall = (1 / gap if math.isfinite(most) else 0.0 for gap in gaps)
-    low, high = _crossings(reach, rise, fall)
-    low_skewed, high_skewed = _crossings(reach, max(rise, fall + slope), max(fall, rise - slope))
-    return max(mean + min(low, low_skewed), bounds[0]), min(mean + max(high, high_skewed), bounds[1])
+    freedom /= max(1 - square / most, ROUNDING)
+    return Estimate(mean, error, square, freedom, effective, bounds, slope, is_mean)
 
 
 def _crossings(reach: float, rise: float, fall: float) -> tuple[float, float]:
@@ -14651,14 +14698,18 @@ def query_figures(columns: PerQuery, names: Sequence[str]) -> PerQuery:
     return figures
 
 
-def score_system(figures: PerQuery, options: Options, confidence: float) -> dict[str, Score]:
-    """Return the scores of a system by name; nan if no query has a value."""
-    return {name: score_result(figures, name, confidence) for name in options.names}
+def score_system(figures: PerQuery, samples: Mapping[str, Sample], confidence: float) -> dict[str, Score]:
+    """Return the scores of a system by name, from its figures and `samples_of` them; nan if no query has a value."""
+    return {name: score_result(figures, name, sample, confidence) for name, sample in samples.items()}
 
 
-def score_result(figures: PerQuery, name: str, confidence: float) -> Score:
+def samples_of(figures: PerQuery, names: Sequence[str]) -> dict[str, Sample]:
+    """Return the values of each result as a sample with one row."""
+    return {name: Sample.of(figures[name][:1], figures.get("weight")) for name in names}
+
+
+def score_result(figures: PerQuery, name: str, sample: Sample, confidence: float) -> Score:
     """Return the score of one result."""
-    sample = Sample.of(figures[name][:1], figures.get("weight"))
     ends = intervals(sample, greatest=greatest_value(name), confidence=confidence)
     return make_scores(name, figures[name][np.newaxis], ends)[0]
 
@@ -14712,6 +14763,155 @@ def in_slices(figures: PerQuery, slices: Slices) -> Iterator[tuple[Value, PerQue
         yield value, {name: each[..., end - size : end] for name, each in in_order.items()}
 
 
+# ndcg/statistics/stratified.py: The mean of independent means, such as those of slices, and its interval.
+
+class Combined(NamedTuple):
+    """The mean of independent means with its interval.
+
+    Attributes:
+        value: the mean, in which each of the means counts the same.
+        low: the lower end of its interval.
+        high: the upper end.
+        standard_error: its standard error; the variances of independent means add.
+        freedom: its degrees of freedom (Satterthwaite, 1946; Welch, 1947).
+    """
+
+    value: float
+    low: float
+    high: float
+    standard_error: float
+    freedom: float
+
+
+def combine(samples: Sequence[Sample], *, greatest: float = 1.0, confidence: float = 0.95) -> list[Combined]:
+    """Return the mean, over independent samples, of the mean of each row, and then of the difference of each pair.
+
+    All samples have the same rows and pairs, and at least two queries. The ends of the interval are the means of the
+    ends of the samples' own intervals, which are `intervals` with a smaller t: as far from the mean of all as t of the
+    combined degrees of freedom times the combined error (Yan & Su, Statistics in Biopharmaceutical Research 2010, for
+    proportions). So the interval of one sample is its own, and no end is beyond a bound.
+    """
+    of_samples = [estimates(sample, greatest) for sample in samples]
+    scales = [sample.scale for sample in samples]
+    quantile = (1 + confidence) / 2
+    return [_statistics_stratified_combined(row, scales, quantile) for row in zip(*of_samples, strict=True)]
+
+
+def _statistics_stratified_combined(of_samples: Sequence[Estimate], scales: Sequence[float], quantile: float) -> Combined:
+    """Return the mean of independent estimates, each in units of its scale."""
+    count, unit = len(of_samples), max(scales)
+    relative = [scale / unit for scale in scales]  # so that no sum overflows
+    errors = [math.sqrt(each.square) * scale for each, scale in zip(of_samples, relative, strict=True)]
+    total = math.hypot(*errors)
+    if total > 0:
+        shares = (error / total for error in errors)
+        freedom = 1 / sum(share**4 / each.freedom for share, each in zip(shares, of_samples, strict=True))
+        t = float(scipy_special().stdtrit(freedom, quantile))
+    else:
+        # all values of each sample are equal: its interval is as long as its queries are few
+        freedom = sum(each.freedom for each in of_samples)
+        t = of_samples[0].t(quantile)
+        errors = [1 / math.sqrt(each.effective) for each in of_samples]
+        total = math.hypot(*errors)
+    t *= total / sum(errors)
+    lows, highs = [], []
+    for each, error, scale in zip(of_samples, errors, relative, strict=True):
+        if error > 0:
+            low, high = each.ends(t)
+        elif each.is_mean:
+            low, high = each.ends(min(t, each.t(quantile)))
+        else:
+            # of differences, as in Student's t: equal ones have no error if others do
+            low = high = each.value
+        lows.append(low * scale)
+        highs.append(high * scale)
+    values = [each.value * scale for each, scale in zip(of_samples, relative, strict=True)]
+    standard_errors = [each.standard_error * scale for each, scale in zip(of_samples, relative, strict=True)]
+    return Combined(
+        value=sum(values) / count * unit,
+        low=sum(lows) / count * unit,
+        high=sum(highs) / count * unit,
+        standard_error=math.hypot(*standard_errors) / count * unit,
+        freedom=freedom,
+    )
+
+
+# ndcg/statistics/slice_means.py: The mean of the means of slices, in which each slice counts the same, however many queries it has.
+
+def mean_of_slices(
+    samples: Mapping[Value, Mapping[str, Sample]], slices: Mapping[Value, Slice], confidence: float
+) -> dict[str, Score]:
+    """Return the mean of the slices' means by name, from the samples of each slice, by name, and its scores.
+
+    Empty if no query is in a slice: None is none. A slice without a value is not in the mean.
+    """
+    named = [value for value in slices if value is not None]
+    if not named:
+        return {}
+    means = {}
+    for name in samples[named[0]]:
+        counted = [value for value in named if slices[value].scores[name].queries]
+        scores = [slices[value].scores[name] for value in counted]
+        combined = None
+        if scores and min(score.queries for score in scores) > 1:
+            of_name = [samples[value][name] for value in counted]
+            (combined,) = combine(of_name, greatest=greatest_value(name), confidence=confidence)
+        means[name] = mean_of_scores(name, scores, combined)
+    return means
+
+
+def mean_of_scores(name: str, scores: Sequence[Score], combined: Combined | None) -> Score:
+    """Return the mean of scores, each of which counts the same, with its interval; None if it has none."""
+    value = mean(name, np.array([score.value for score in scores])) if scores else math.nan
+    low = high = error = math.nan
+    if combined is not None:
+        low, high, error = min(combined.low, value), max(combined.high, value), combined.standard_error
+    return Score(
+        value=value,
+        low=low,
+        high=high,
+        standard_error=error,
+        queries=sum(score.queries for score in scores),
+        **figures_of_documents(scores),
+    )
+
+
+def figures_of_documents(scores: Sequence[Score]) -> dict[str, Any]:
+    """Return the figures of a mean of scores that depend on documents, by their names in a `Score`."""
+    orders = [(score.worst, score.best, score.random_order) for score in scores]
+    worst, best, random_order = np.mean(orders, axis=0).tolist() if orders else [math.nan] * 3
+    return {
+        "worst": worst,
+        "best": best,
+        "random_order": random_order,
+        "tied": sum(score.tied for score in scores),
+        "ranked": sum(score.ranked for score in scores),
+        "unjudged": math.fsum(score.unjudged for score in scores),
+    }
+
+
+def slice_rows(
+    slices: Mapping[Value, Slice], means: Mapping[str, Score], most: int | None = None
+) -> list[tuple[str, Mapping[str, Score], int]]:
+    """Return the names, the scores and the numbers of queries of slices, at most so many, and then of their mean."""
+    rows: list[tuple[str, Mapping[str, Score], int]] = [
+        (slice_name(value), part.scores, part.queries) for value, part in islice(slices.items(), most)
+    ]
+    if means:
+        rows.append((MEAN_OF_SLICES, means, queries_in_slices(slices)))
+    return rows
+
+
+def slices_in_mean(slices: Mapping[Value, Any]) -> int:
+    """Return the number of slices that count in their mean."""
+    return sum(value is not None for value in slices)
+
+
+def queries_in_slices(slices: Mapping[Value, Any]) -> int:
+    """Return the number of queries that are in a slice; None is none."""
+    return sum(part.queries for value, part in slices.items() if value is not None)
+
+
 # ndcg/statistics/model_cards.py: Export a report: the metadata of model cards for the Hugging Face Hub, and flat scores for experiment trackers.
 
 def flat_scores(report: Any) -> dict[str, float]:
@@ -14719,7 +14919,7 @@ def flat_scores(report: Any) -> dict[str, float]:
     flat: dict[str, float] = {}
     for part, _, scores in parts_of(report):
         for name, score in scores.items():
-            key = name if part is None else f"{name}/slice={part}"
+            key = name if part is None else f"{name}/{_key_of(part)}"
             own = {key: score.value, f"{key}/low": score.low, f"{key}/high": score.high}
             if both := flat.keys() & own:
                 raise ValueError(f"by: two values would be called {shown(min(both))}; give the slices other names")
@@ -14728,10 +14928,15 @@ def flat_scores(report: Any) -> dict[str, float]:
 
 
 def parts_of(report: Any) -> Iterator[tuple[str | None, int, Mapping[str, Score]]]:
-    """Yield the scores of all queries, then of each slice by its name, each with its number of queries."""
+    """Yield the scores of all queries, of each slice by its name, and of their mean, with the numbers of queries."""
     yield None, report.counts["queries"], report.scores
-    for value, each in report.slices.items():
-        yield slice_name(value), each.queries, each.scores
+    for part, scores, queries in slice_rows(report.slices, report.mean_of_slices):
+        yield part, queries, scores
+
+
+def _key_of(part: str) -> str:
+    """Return the name of a slice, or of the mean of slices, as trackers group it."""
+    return MEAN_OF_SLICES.replace(" ", "_") if part == MEAN_OF_SLICES else f"slice={part}"
 
 
 def model_index(report: Any, model_name: str, dataset: str, task_type: str, **fields: Any) -> list[dict[str, Any]]:
@@ -14751,11 +14956,14 @@ def model_index(report: Any, model_name: str, dataset: str, task_type: str, **fi
         for name, score in scores.items():
             if math.isnan(score.value):
                 continue
+            metric_name = name
+            if part is not None:
+                metric_name += f" {part}" if part == MEAN_OF_SLICES else f" slice={part}"
             interval = {"confidence": confidence, "low": score.low, "high": score.high}
             result = EvalResult(
                 **fields,
                 metric_type=name.lower(),
-                metric_name=name if part is None else f"{name} slice={part}",
+                metric_name=metric_name,
                 metric_value=score.value,
                 metric_args={
                     **({} if math.isnan(score.low) else interval),
@@ -15033,6 +15241,7 @@ def system_names(systems: Any, baseline: Any, argument: str = "systems", content
 
 # ndcg/statistics/notes.py: Notes: sentences that help the reader of a report or a comparison to interpret its figures.
 
+NAMED_PAIRS = 5  # pairs in a sentence
 NAMED_SLICES = 5  # slices in a sentence
 
 
@@ -15113,7 +15322,7 @@ def left_out_notes(columns: PerQuery, options: Options) -> list[str]:
             measures.setdefault((lacking & applies).tobytes(), []).append(name)
         for mask, names in measures.items():
             if count := np.count_nonzero(np.frombuffer(mask, bool)):
-                measure = "" if len(names) == len(without) else f" of {', '.join(names)}"
+                measure = _of_some(names, without)
                 reason = one if count == 1 else several
                 sentences.append(f"{count:,} of {queries:,} {how_many} {reason} excluded from the mean{measure}.")
     if "weight" in columns and (count := np.count_nonzero(columns["weight"] == 0)):
@@ -15169,14 +15378,21 @@ def missing_notes(columns: PerQuery, options: Options) -> list[str]:
 
 
 def short_run_notes(columns: PerQuery, options: Options) -> list[str]:
-    """Return a sentence on queries with few retrieved documents, if there are any."""
+    """Return a sentence on queries with few retrieved documents that lack judged ones, if there are any.
+
+    A short list with all judged documents, as of a reranker, is as long as it can usefully be.
+    """
     if "missing" not in columns:  # values without rankings
         return []
     k = max((k for k in options.cutoffs if k is not None), default=0)
     incomplete = ~columns["missing"] & (columns["judged"] > columns["retrieved and judged"])
     few = np.count_nonzero(incomplete & (columns["retrieved"] < k))
-    have = f"{'query has' if few == 1 else 'queries have'} fewer than {k} retrieved documents."
-    return [f"{few:,} {'other ' if columns['missing'].any() else ''}{have}"] if few else []
+    if not few:
+        return []
+    other = "other " if columns["missing"].any() else ""
+    if few == 1:
+        return [f"1 {other}query has fewer than {k} retrieved documents and lacks judged ones."]
+    return [f"{few:,} {other}queries have fewer than {k} retrieved documents and lack judged ones."]
 
 
 def chance_notes(scores: Mapping[str, Score], columns: PerQuery) -> list[str]:
@@ -15192,11 +15408,32 @@ def chance_notes(scores: Mapping[str, Score], columns: PerQuery) -> list[str]:
     return sentences
 
 
-def slice_notes(slices: Mapping[Value, Slice]) -> list[str]:
-    """Return a sentence on the slices without an interval, if there are any."""
-    without = sum(any(math.isnan(score.low) for score in each.scores.values()) for each in slices.values())
+def slice_notes(slices: Mapping[Value, Slice], means: Mapping[str, Score]) -> list[str]:
+    """Return sentences on the slices without an interval, and on what the mean of slices lacks, if there are any."""
+    without = sum(any(math.isnan(score.low) for score in part.scores.values()) for part in slices.values())
+    if not without:
+        return []
     few = "fewer than two of their queries have a value"
-    return [f"{without:,} of {len(slices):,} slices have no interval, since {few}."] if without else []
+    sentences = [f"{without:,} of {len(slices):,} slices have no interval, since {few}."]
+    named = [part for value, part in slices.items() if value is not None]
+    with_fewer: dict[int, list[str]] = {}
+    for name in means:
+        counted = sum(part.scores[name].queries > 0 for part in named)
+        if counted < len(named):
+            with_fewer.setdefault(counted, []).append(name)
+    for counted, names in with_fewer.items():
+        which = f"mean of slices{_of_some(names, means)}"
+        sentences.append(f"The {which} is over {counted:,} of {len(named):,} slices; the others have no value.")
+    names = [name for name, score in means.items() if score.queries and math.isnan(score.low)]
+    if names:
+        which = f"mean of slices{_of_some(names, means)}"
+        sentences.append(f"The {which} has no interval, since one of the slices has none.")
+    return sentences
+
+
+def _of_some(names: Sequence[str], of_all: Collection[str]) -> str:
+    """Return the names of measures, if these are not all."""
+    return "" if len(names) == len(of_all) else f" of {', '.join(names)}"
 
 
 def small_slices(slices: Mapping[Value, Any]) -> list[str]:
@@ -15228,6 +15465,20 @@ def differing_text(least: int, most: int | None = None) -> str:
     if least == 1 and most is None:
         return "1 query that differs"
     return f"{least:,}{'' if most is None else f' to {most:,}'} queries that differ"
+
+
+def equal_notes(pairs: Sequence[Pair]) -> list[str]:
+    """Return a sentence on the pairs with the same value of every measure in every query, if there are any."""
+    differing: dict[str, int] = {}
+    for pair in pairs:
+        differing[pair.title] = differing.get(pair.title, 0) + pair.differing
+    equal = [title for title, queries in differing.items() if queries == 0]
+    if not equal:
+        return []
+    names = ", ".join(equal[:NAMED_PAIRS])
+    if len(equal) > NAMED_PAIRS:
+        names += f" and {len(equal) - NAMED_PAIRS:,} more"
+    return [f"Both systems have the same value in every query: {names}. Are they the same run?"]
 
 
 def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None) -> list[str]:
@@ -15276,6 +15527,8 @@ def notes_on_slices(
         few = f"fewer than two of their queries have a value: {', '.join(left[:NAMED_SLICES])}"
         more = f" and {len(left) - NAMED_SLICES:,} more" if len(left) > NAMED_SLICES else ""
         sentences.append(f"{len(left):,} of {len(slices):,} slices are not compared, since {few}{more}.")
+        if any(value is not None and value not in compared for value in slices):
+            sentences.append("The mean of slices is not compared either, since one of the slices is not.")
     return sentences
 
 
@@ -15451,6 +15704,8 @@ class Report(Readable):
         resampling: the confidence of the intervals.
         notes: sentences with further facts for the reader.
         slices: the scores of each slice, by its value of `by`, ascending; queries without a value, None, come last.
+        mean_of_slices: the mean of the slices' scores by name, in which each slice counts the same; None is no slice.
+            Its interval takes the slices as given, and their queries as samples. Empty without slices.
     """
 
     signature: str
@@ -15460,6 +15715,7 @@ class Report(Readable):
     resampling: Resampling
     notes: tuple[str, ...] = ()
     slices: dict[Value, Slice] = field(default_factory=dict)
+    mean_of_slices: dict[str, Score] = field(default_factory=dict)
 
     def _tables(self) -> list[Table]:
         level = self.resampling.level
@@ -15476,9 +15732,9 @@ class Report(Readable):
         return tables
 
     def _slice_table(self, level: str) -> Table:
-        shown = dict(islice(self.slices.items(), SHOWN))
-        names = [["slice"], *([slice_name(value)] for value in shown)]
-        return mean_table(names, [(each.scores, each.queries) for each in shown.values()], level)
+        rows = slice_rows(self.slices, self.mean_of_slices, SHOWN)
+        names = [["slice"], *([name] for name, _, _ in rows)]
+        return mean_table(names, [(scores, queries) for _, scores, queries in rows], level)
 
     def _remarks(self) -> list[str]:
         return [f"{self.resampling}.", *first_slices(self.slices), *self.notes]
@@ -15493,6 +15749,7 @@ class Report(Readable):
             "resampling": self.resampling._asdict(),
             "notes": list(self.notes),
             "slices": [{"slice": value, **without_nan(each)} for value, each in self.slices.items()],
+            "mean_of_slices": without_nan(self.mean_of_slices),
         }
 
     @classmethod
@@ -15510,7 +15767,7 @@ class Report(Readable):
         queries, resampling = table_from_lists(values["queries"]), saved_resampling(values["resampling"])
         columns = saved_columns(queries, options.names, signature)
         by = slices_of(queries["slice"], None, len(queries)) if "slice" in queries.column_names else None
-        scores, slices = _scores_and_slices(columns, by, options, resampling)
+        scores, slices, means = _scores_and_slices(columns, by, options, resampling)
         counts = {name: saved_count(each, f"counts: {name}") for name, each in values["counts"].items()}
         return cls(
             signature=signature,
@@ -15520,6 +15777,7 @@ class Report(Readable):
             resampling=resampling,
             notes=saved_notes(values["notes"]),
             slices=slices,
+            mean_of_slices=means,
         )
 
     def lowest(self, n: int | None = 10, measure: str | None = None) -> pa.Table:
@@ -15638,8 +15896,8 @@ class Report(Readable):
         legend_above(axes)
 
     def _plot_slices(self, axes: Any, names: Sequence[str]) -> None:
-        values = islice(self.slices.items(), SHOWN)
-        _draw_slices(axes, {value: [each.scores[name] for name in names] for value, each in values}, names)
+        rows = slice_rows(self.slices, self.mean_of_slices, SHOWN)
+        _draw_slices(axes, [(row, [scores[name] for name in names]) for row, scores, _ in rows], names)
         axes.set_xlabel(f"mean, with {self.resampling.level}, by slices (and their queries)")
 
 
@@ -15669,16 +15927,16 @@ def plot_reports(reports: Mapping[str, Report]) -> Any:
         draw_rows(each, [(system, [_mark_of_mean(report.scores[name])]) for system, report in reports.items()])
         each.set_xlabel(f"{name}, with {one.resampling.level}")
     if values:
-        scores = {value: [report.slices[value].scores[first] for report in reports.values()] for value in values}
-        _draw_slices(axes[-1], scores, list(reports))
+        of_reports = [slice_rows(each.slices, each.mean_of_slices, SHOWN) for each in reports.values()]
+        slices = [(row[0][0], [scores[first] for _, scores, _ in row]) for row in zip(*of_reports, strict=True)]
+        _draw_slices(axes[-1], slices, list(reports))
         axes[-1].set_xlabel(f"{first}, with {one.resampling.level}, by slices (and their queries)")
     return figure
 
 
-def _draw_slices(axes: Any, scores: Mapping[Value, Sequence[Score]], labels: Sequence[str]) -> None:
+def _draw_slices(axes: Any, slices: Sequence[tuple[str, Sequence[Score]]], labels: Sequence[str]) -> None:
     """Draw a row for each slice with its scores, which have labels in a legend."""
-    names = (f"{slice_name(value)} ({_count_range(each)})" for value, each in scores.items())
-    rows = [(name, list(map(_mark_of_mean, each))) for name, each in zip(names, scores.values(), strict=True)]
+    rows = [(f"{name} ({_count_range(scores)})", list(map(_mark_of_mean, scores))) for name, scores in slices]
     draw_rows(axes, rows, labels)
     legend_above(axes)
 
@@ -15712,7 +15970,8 @@ def report(
         data: a DataFrame; then the arguments above may be names of its columns.
         exclude: documents to remove from rankings and ideals, as in `compute`.
         by: a value per query (a string, an integer or a boolean; None for none), such as its language; the
-            queries with the same value are scored as a slice. In the order of the queries, or `{query: value}`.
+            queries with the same value are scored as a slice. In the order of the queries, or `{query: value}`. The
+            report then also has the mean of slices, in which each slice counts the same.
         fields: the names of fields and columns, as in `compute`.
         confidence: the confidence level of the intervals, between 0 and 1.
         **options: the options of `compute`, except `use_aggregator` and `engine`.
@@ -15734,13 +15993,30 @@ def report(
 
 def report_on(inputs: Inputs, *, options: Options, resampling: Resampling, notify: Notify = warn_unmatched) -> Report:
     """Return the report on rankings, once the options are checked; `notify` is called as in `describe_queries`."""
+    return report_and_missing(inputs, options=options, resampling=resampling, notify=notify)[0]
+
+
+def report_and_missing(
+    inputs: Inputs, *, options: Options, resampling: Resampling, notify: Notify = warn_unmatched
+) -> tuple[Report, NDArray[np.bool_]]:
+    """Return the report on rankings, and a mask of its queries: True for those that are missing from the predictions.
+
+    A query with an empty list is not missing, which the numbers of documents in a report do not tell.
+    """
     unmatched: list[str] = []
     columns = query_columns(inputs, options, unmatched.append)
     for each in unmatched:
         notify(each)
-    signature = options.signature(weighted=inputs.sample_weight is not None, excluding=inputs.exclude is not None)
-    how: dict[str, Any] = {"options": options, "resampling": resampling, "signature": signature}
-    return report_of(columns, inputs.by, **how, unmatched="".join(unmatched))
+    is_weighted, is_excluding = inputs.sample_weight is not None, inputs.exclude is not None
+    report = report_of(
+        columns,
+        inputs.by,
+        options=options,
+        resampling=resampling,
+        signature=options.signature(weighted=is_weighted, excluding=is_excluding),
+        unmatched="".join(unmatched),
+    )
+    return report, columns["missing"]
 
 
 def report_of(
@@ -15749,7 +16025,7 @@ def report_of(
     """Return the report on queries from their columns, which may come without rankings."""
     queries = len(columns["ideal"])
     parts = None if by is None else slices_of(by, columns.get("query"), queries)
-    scores, slices = _scores_and_slices(columns, parts, options, resampling)
+    scores, slices, means = _scores_and_slices(columns, parts, options, resampling)
     counts = {"queries": queries}
     excluded = {name.replace(" ", "_"): int(columns[name].sum()) for name in EXCLUDED if name in columns}
     if "retrieved" in columns:
@@ -15764,23 +16040,30 @@ def report_of(
         counts={**counts, "left_out": _left_out(columns, options), **excluded},
         queries=query_table(columns if parts is None else with_slices(columns, parts)),
         resampling=resampling,
-        notes=(*notes_of(columns, options, scores, unmatched), *small_slices(slices), *slice_notes(slices)),
+        notes=(
+            *notes_of(columns, options, scores, unmatched),
+            *small_slices(slices),
+            *slice_notes(slices, means),
+        ),
         slices=slices,
+        mean_of_slices=means,
     )
 
 
 def _scores_and_slices(
     columns: PerQuery, by: Slices | None, options: Options, resampling: Resampling
-) -> tuple[dict[str, Score], dict[Value, Slice]]:
-    """Return the scores of all queries, and those of each slice."""
-    figures = query_figures(columns, options.names)
-    scores = score_system(figures, options, resampling.confidence)
+) -> tuple[dict[str, Score], dict[Value, Slice], dict[str, Score]]:
+    """Return the scores of all queries, those of each slice, and the mean of the slices."""
+    figures, confidence = query_figures(columns, options.names), resampling.confidence
+    scores = score_system(figures, samples_of(figures, options.names), confidence)
     for name in [name for name, score in scores.items() if not score.queries]:
         mean(name, columns[name], columns.get("weight"))  # raises the error
-    parts = () if by is None else in_slices(figures, by)
-    return scores, {
-        value: Slice(len(own["ideal"]), score_system(own, options, resampling.confidence)) for value, own in parts
-    }
+    slices: dict[Value, Slice] = {}
+    samples: dict[Value, dict[str, Sample]] = {}
+    for value, part in () if by is None else in_slices(figures, by):
+        samples[value] = samples_of(part, options.names)
+        slices[value] = Slice(len(part["ideal"]), score_system(part, samples[value], confidence))
+    return scores, slices, mean_of_slices(samples, slices, confidence)
 
 
 def _left_out(columns: PerQuery, options: Options) -> int:
@@ -16673,7 +16956,7 @@ def _for_lightgbm(
     if weight is not None:
         query = np.repeat(np.arange(len(lengths)), lengths)
         weight = np.bincount(query, weight, len(lengths)) / np.maximum(lengths, 1)
-    results = _results(options, predictions, labels, offsets_of(lengths), weight)
+    results = _loops_scorer_results(options, predictions, labels, offsets_of(lengths), weight)
     return [(name, value, True) for name, value in results.items()]
 
 
@@ -16705,11 +16988,11 @@ def _for_xgboost(options: Options, predictions: Any, data: Any) -> list[tuple[st
             "xgboost_metric: the DMatrix has no qid, so its queries are unknown; give DMatrix(..., qid=...)"
         )
     weight = data.get_weight()
-    results = _results(options, predictions, data.get_label(), begins, weight if len(weight) else None)
+    results = _loops_scorer_results(options, predictions, data.get_label(), begins, weight if len(weight) else None)
     return [(f"ndcg.{name}", value) for name, value in results.items()]
 
 
-def _results(
+def _loops_scorer_results(
     options: Options, predictions: NDArray[Any], labels: NDArray[Any], begins: NDArray[Any], weight: Any
 ) -> dict[str, Any]:
     """Return the results of queries with contiguous rows, with one score for each row."""
@@ -16767,7 +17050,15 @@ def _metric_class() -> Any:
         """The mean of nDCG, DCG, IDCG or CG over queries."""
 
         higher_is_better, is_differentiable, full_state_update = True, False, False
-        rows = {"preds": torch.float64, "target": torch.float64, "indexes": torch.int64}  # noqa: RUF012
+        # Numbers are kept in 64 bits, so that all processes gather the same types whatever they
+        # were given: integers as they are, floats as their bits. `integers` tells them apart. Up to
+        # version 2.1, the states had other types and names, so old checkpoints are rejected.
+        rows = {  # noqa: RUF012
+            "scores": torch.int64,
+            "labels": torch.int64,
+            "queries": torch.int64,
+            "integers": torch.uint8,  # 1 if the score is an integer, plus 2 if the label is
+        }
 
         def __init__(self, options: Options) -> None:
             super().__init__()
@@ -16791,18 +17082,25 @@ def _metric_class() -> Any:
             if len(set(map(len, batch.values()))) > 1:
                 shapes = ", ".join(f"{name} {len(each)}" for name, each in batch.items())
                 raise ValueError(f"with indexes, preds, target and indexes are one per document; got {shapes}")
-            if batch["indexes"].is_floating_point():
+            if indexes.is_floating_point():
                 raise ValueError(f"indexes must be integers, the id of each document's query; got {indexes.dtype}")
-            for name, kind in self.rows.items():
-                getattr(self, name).append(batch[name].to(kind))
+            integers = int(not preds.is_floating_point()) + 2 * int(not target.is_floating_point())
+            batch["target"] = _with_exact_padding(batch["target"], self.options.ignore_index)
+            batch = {name: _in_64_bits(name, column) for name, column in batch.items()}
+            batch["integers"] = torch.full_like(batch["indexes"], integers, dtype=torch.uint8)
+            for name, column in zip(self.rows, batch.values(), strict=True):
+                getattr(self, name).append(column)
 
         def compute(self) -> Any:
             """Return the mean over all queries since the last reset."""
             rows = [getattr(self, name) for name in self.rows]
-            preds, target, indexes = (torch.cat(each) if isinstance(each, list) and each else each for each in rows)
+            rows = [torch.cat(column) if isinstance(column, list) and column else column for column in rows]
+            scores, labels, queries, integers = rows
             sums, counts = self.sums, self.counts
-            if len(preds):
-                sums, counts = self._added(Inputs(preds, target, indexes))
+            if len(scores):
+                scores = _from_64_bits(scores, integers & 1 > 0)
+                labels = _from_64_bits(labels, integers & 2 > 0)
+                sums, counts = self._added(Inputs(scores, labels, queries))
             means = sums / counts
             return means[0] if len(means) == 1 else dict(zip(self.options.names, means, strict=True))
 
@@ -16812,6 +17110,10 @@ def _metric_class() -> Any:
                 if isinstance(each := getattr(self, name), list) and not each:
                     each.append(torch.empty(0, dtype=kind, device=self.device))
             super().sync(*args, **options)
+
+        def set_dtype(self, dst_type: Any) -> Any:
+            """Leave the states as they are, since in fewer bits different ids may be the same."""
+            return self
 
         def _added(self, inputs: Inputs) -> "tuple[Tensor, Tensor]":
             """Return the sums and counts with those of more queries."""
@@ -16825,6 +17127,40 @@ def _metric_class() -> Any:
             return restored_metric, (), self.__getstate__()
 
     return NDCGMetric
+
+
+def _with_exact_padding(labels: "Tensor", ignore_index: float | None) -> "Tensor":
+    """Return float labels as float64, with `ignore_index` itself where it is rounded in their type."""
+    if ignore_index is None or not labels.is_floating_point():
+        return labels
+    rounded = labels.new_tensor(float(ignore_index))
+    return labels.double().masked_fill(labels == rounded, float(ignore_index))
+
+
+def _in_64_bits(argument: str, numbers: "Tensor") -> "Tensor":
+    """Return integers as int64, and floats as the bits of float64."""
+    import torch
+
+    if numbers.is_floating_point():
+        return numbers.double().view(torch.int64)
+    if numbers.dtype == torch.uint64 or not torch.can_cast(numbers.dtype, torch.int64):
+        needs = "have a type that int64 or float64 can hold"
+        raise ValueError(f"with indexes, {argument} must {needs}; got {numbers.dtype}")
+    return numbers.long()
+
+
+def _from_64_bits(bits: "Tensor", are_integers: "Tensor") -> "Tensor | list[float]":
+    """Return the numbers of `_in_64_bits`, in a list if some are integers and others floats."""
+    import torch
+
+    if are_integers.all():
+        return bits
+    floats = bits.view(torch.float64)
+    if not are_integers.any():
+        return floats
+    # A common type could round integers; `compute` refuses those that float64 would round.
+    rows = zip(bits.tolist(), floats.tolist(), are_integers.tolist(), strict=True)
+    return [integer if is_integer else number for integer, number, is_integer in rows]
 
 
 # ndcg/loops/trainer.py: The metric for `transformers.Trainer(compute_metrics=...)`.
@@ -16861,7 +17197,8 @@ class TrainerMetrics:
         """Add predictions, and return the results unless more batches follow.
 
         Args:
-            evaluation: a `transformers.EvalPrediction`. If a model has several outputs, the first is used.
+            evaluation: a `transformers.EvalPrediction`, or its predictions and labels as a pair. If a
+                model has several outputs, the first is used.
             compute_result: False for a batch that is not the last, True for the last
                 (`batch_eval_metrics=True`); None for a whole set.
 
@@ -16870,9 +17207,8 @@ class TrainerMetrics:
         """
         if compute_result is None:
             self.reset()
-        predictions, labels, inputs = evaluation.predictions, evaluation.label_ids, evaluation.inputs
         try:
-            for batch in _batches(predictions, labels, inputs):
+            for batch in _batches(*_outputs(evaluation)):
                 self._add(*batch)
             if compute_result is False:
                 return {}
@@ -16915,7 +17251,8 @@ class TrainerMetrics:
     def _main(self, inputs: Any) -> NDArray[Any]:
         """Return the model's main input."""
         if inputs is None:
-            raise ValueError('query_ids need the inputs: set TrainingArguments(include_for_metrics=["inputs"])')
+            setting = 'TrainingArguments(include_for_metrics=["inputs"])'
+            raise ValueError(f"query_ids need the inputs: set {setting}, and give the whole EvalPrediction")
         if isinstance(inputs, Mapping):  # in batch-wise evaluations the Trainer passes all inputs
             if self.main_input not in inputs:
                 raise ValueError(f"main_input={shown(self.main_input)} is not among the inputs: {', '.join(inputs)}")
@@ -17022,12 +17359,27 @@ def trainer_metrics(
         ValueError: an option that `compute` rejects, or columns that cannot be read.
 
     >>> metrics = trainer_metrics(k=1)
-    >>> from transformers import EvalPrediction  # doctest: +SKIP
-    >>> metrics(EvalPrediction(np.array([[.9, .1, -100]]), np.array([[1, 0, -100]])))  # doctest: +SKIP
+    >>> metrics((np.array([[.9, .1, -100]]), np.array([[1, 0, -100]])))  # as an EvalPrediction unpacks
     {'nDCG@1': 1.0}
     """
     parsed = Options.of_method(trainer_metrics, k, {"ignore_index": ignore_index, **options}, lacks=NOT_IN_TRAINER)
     return TrainerMetrics(parsed, query_ids, references, main_input)
+
+
+def _outputs(evaluation: Any) -> tuple[Any, Any, Any]:
+    """Return the predictions, the labels and the inputs of an evaluation."""
+    if hasattr(evaluation, "predictions") and hasattr(evaluation, "label_ids"):
+        # The result of Trainer.predict has no inputs.
+        return evaluation.predictions, evaluation.label_ids, getattr(evaluation, "inputs", None)
+    if isinstance(evaluation, (tuple, list)):
+        # A third value could be the inputs or the losses.
+        if len(evaluation) == 2:
+            return evaluation[0], evaluation[1], None
+        got = f"{len(evaluation)} values"
+    else:
+        got = type(evaluation).__name__
+    needs = "an EvalPrediction, or its predictions and labels as a pair"
+    raise ValueError(f"trainer_metrics needs {needs}; got {got}")
 
 
 def _batches(predictions: Any, labels: Any, inputs: Any) -> list[tuple[Any, Any, Any]]:
@@ -17704,6 +18056,502 @@ def _widest(kinds: set[pa.DataType]) -> pa.DataType:
     return pa.list_(pa.float64() if pa.list_(pa.float64()) in kinds else pa.float32())
 
 
+# ndcg/scores/spark_join.py: Join the rows of a query on Spark's executors: those of its run, of its qrels and of documents to exclude.
+
+# Where a row is from, as the sum of its tables; both sides for a row of one table,
+IN_RUN, IN_QRELS, IN_EXCLUDE = 1, 2, 4
+# and, in a table with an array of documents for each query, whether the row begins such an array or
+# stands for one without documents, which is empty or null.
+BEGINS_ARRAY, IS_EMPTY_ARRAY, IS_NULL_ARRAY = 8, 16, 32
+
+TABLE_ARGUMENTS = {IN_RUN: "predictions", IN_QRELS: "references", IN_EXCLUDE: "exclude"}
+ONE_TABLE = IN_RUN | IN_QRELS
+
+
+class SparkQueries(NamedTuple):
+    """SparkQueries and the columns of their documents, query after query."""
+
+    ids: pa.Array  # the id of each query
+    offsets: NDArray[np.int64]  # the start of each query, from 0, and the end of the last one
+    columns: Mapping[str, pa.Array]  # a row for each document
+    answered: Mask | None = None  # as in `Rankings`
+
+    @property
+    def query(self) -> NDArray[np.int64]:
+        """The query of each row, as an index into the ids."""
+        return np.repeat(np.arange(len(self.ids)), np.diff(self.offsets))
+
+    @property
+    def origin(self) -> NDArray[np.int8]:
+        """Where each row is from."""
+        if "origin" in self.columns:
+            return np.asarray(self.columns["origin"].to_numpy())
+        return np.full(int(self.offsets[-1]), ONE_TABLE, np.int8)
+
+    def named(self, row: int) -> str:
+        """Describe the query of a row."""
+        return f"query {shown(self.ids[int(self.query[row])].as_py())}"
+
+    def take(self, rows: NDArray[np.int64]) -> "SparkQueries":
+        """Return some of the rows, in an order that keeps those of a query together."""
+        columns = {name: column.take(pa.array(rows)) for name, column in self.columns.items()}
+        lengths = np.bincount(self.query[rows], minlength=len(self.ids))
+        return self._replace(offsets=offsets_of(lengths), columns=columns)
+
+    def have(self, rows: Mask) -> Mask:
+        """Return which queries have one of the rows for which a mask is True."""
+        return np.asarray(np.bincount(self.query[rows], minlength=len(self.ids)) > 0)
+
+
+def joined(queries: SparkQueries, options: Options) -> SparkQueries:
+    """Return one row for each document of a query, in ascending order of the ids of documents.
+
+    The prediction is that of the run, null if it does not list the document, and the reference that of the qrels, null
+    if they do not judge it. `excluded` is a column of flags. Queries that are not in the qrels are left out.
+
+    Raises:
+        InputError: a row has no id; the qrels judge a document twice; the run lists one twice, and the option
+            `duplicates` does not count its best row; a query has two arrays in a table.
+    """
+    _refuse_missing_ids(queries)
+    _refuse_two_arrays(queries)
+    origin = queries.origin
+    in_qrels = queries.have(origin & IN_QRELS > 0)
+    answered = queries.have((origin & IN_RUN > 0) & (origin & IS_EMPTY_ARRAY > 0))
+    rows = queries.take(_in_order_of_ids(queries))
+
+    query, origin, documents = rows.query, rows.origin, rows.columns["document"]
+    is_first = np.ones(len(query), bool)
+    is_first[1:] = (query[1:] != query[:-1]) | ~_are_equal(documents)
+    if is_first.all() and "origin" not in rows.columns:
+        return rows  # of one table, in which each row is a document
+    document = np.cumsum(is_first) - 1  # the same number for all rows of a document
+    run = _row_of_each(rows, IN_RUN, document, options)
+    qrels = _row_of_each(rows, IN_QRELS, document, options)
+    excluded = np.zeros(len(run), bool)
+    excluded[document[origin & IN_EXCLUDE > 0]] = True
+
+    either = np.where(run < 0, qrels, run)
+    kept = (either >= 0) & in_qrels[query[is_first]]
+    chosen = rows.take(either[kept])
+    columns = {
+        **chosen.columns,
+        "prediction": _taken(rows.columns["prediction"], run[kept]),
+        "reference": _taken(rows.columns["reference"], qrels[kept]),
+    }
+    if excluded.any():
+        columns["excluded"] = pa.array(excluded[kept])
+    offsets = offsets_of(np.diff(chosen.offsets)[in_qrels])
+    return SparkQueries(queries.ids.filter(pa.array(in_qrels)), offsets, columns, answered[in_qrels])
+
+
+def _refuse_missing_ids(queries: SparkQueries) -> None:
+    """Raise an error for a row without the id of its query or document, or with a null in place of an array."""
+    origin = queries.origin
+    if queries.ids.null_count:
+        row = int(queries.offsets[int(np.argmax(_is_null(queries.ids)))])
+        raise InputError("a row has no query id; give each one", _scores_spark_join_argument(origin[row], "query"))
+    if (null := origin & IS_NULL_ARRAY > 0).any():
+        row = int(null.argmax())
+        problem = f"{queries.named(row)} is null; give an array, empty if there is no document"
+        raise InputError(problem, _scores_spark_join_argument(origin[row], "query"))
+    lacks = _is_null(queries.columns["document"]) & (origin & IS_EMPTY_ARRAY == 0)
+    if lacks.any():
+        row = int(lacks.argmax())
+        problem = "a row has no document id; give each one"
+        raise InputError(problem, _scores_spark_join_argument(origin[row], "document"), queries.named(row))
+
+
+def _refuse_two_arrays(queries: SparkQueries) -> None:
+    """Raise an error for a query that has an array in two rows of a table."""
+    origin = queries.origin
+    for table in (IN_RUN, IN_QRELS):
+        begins = (origin & table > 0) & (origin & (BEGINS_ARRAY | IS_EMPTY_ARRAY) > 0)
+        rows = np.flatnonzero(begins)
+        query = queries.query[rows]
+        if (again := query[1:] == query[:-1]).any():
+            name = queries.named(int(rows[int(again.argmax())]))
+            raise InputError(f"{name} is in two rows; give each query once", TABLE_ARGUMENTS[table])
+
+
+def _in_order_of_ids(queries: SparkQueries) -> NDArray[np.int64]:
+    """Return the rows that are documents, those of a query in ascending order of their ids."""
+    keys = {"query": queries.query, "document": queries.columns["document"]}
+    order = pc.sort_indices(pa.table(keys), sort_keys=[(key, "ascending") for key in keys]).to_numpy()
+    order = order.astype(np.int64)
+    return np.asarray(order[queries.origin[order] & IS_EMPTY_ARRAY == 0])
+
+
+def _row_of_each(rows: SparkQueries, table: int, document: NDArray[np.int64], options: Options) -> NDArray[np.int64]:
+    """Return the row of each document in a table; -1 for a document that is not in it."""
+    in_table = np.flatnonzero(rows.origin & table)
+    again = document[in_table[1:]] == document[in_table[:-1]]
+    if again.any():
+        _refuse_repeats(rows, table, in_table[1:][again], in_table[:-1][again], options)
+        in_table = in_table[_best_first(rows, table, in_table, document, options)]
+        in_table = in_table[np.append(True, document[in_table[1:]] != document[in_table[:-1]])]
+    of_documents = np.full(int(document[-1]) + 1 if len(document) else 0, -1)
+    of_documents[document[in_table]] = in_table
+    return of_documents
+
+
+def _refuse_repeats(
+    rows: SparkQueries, table: int, again: NDArray[np.int64], before: NDArray[np.int64], options: Options
+) -> None:
+    """Raise an error for a document that is in a table twice, unless its best row in the run counts."""
+    is_judged_twice = rows.origin[again] & ONE_TABLE == IN_QRELS
+    if table == IN_QRELS and is_judged_twice.any():
+        row = int(again[int(is_judged_twice.argmax())])
+        raise _repeated(rows, row, f"appears twice; {once('qrels')}", "references")
+    if table == IN_RUN and options.duplicates != "best":
+        row = int(again[0])
+        raise _repeated(rows, row, f"appears twice; {once('run')}", _scores_spark_join_argument(rows.origin[row], "document"))
+    if table == IN_QRELS:
+        # In one table, each row of a document has its relevance again.
+        reference = rows.columns["reference"]
+        unlike = ~_are_alike(reference.take(pa.array(again)), reference.take(pa.array(before)))
+        if unlike.any():
+            row = int(again[int(unlike.argmax())])
+            raise _repeated(rows, row, "has several relevances; give it one", "reference")
+
+
+def _repeated(rows: SparkQueries, row: int, problem: str, argument: str) -> InputError:
+    """Return the error for a document with several rows."""
+    document = shown(rows.columns["document"][row].as_py())
+    return InputError(f"document {document} {problem}", argument, rows.named(row))
+
+
+def _best_first(
+    rows: SparkQueries, table: int, in_table: NDArray[np.int64], document: NDArray[np.int64], options: Options
+) -> NDArray[np.int64]:
+    """Return an order in which the best row of each document in the run is its first."""
+    if table != IN_RUN:
+        return np.arange(len(in_table))
+    column = rows.columns["prediction"].take(pa.array(in_table))
+    if pa.types.is_boolean(column.type):
+        column = column.cast(pa.int8())
+    score = column.fill_null(0).to_numpy()
+    lowest_first = score if options.score_order == "ascending" else negated(score)
+    # NaN counts as the best, so that it is refused.
+    return np.lexsort((lowest_first, ~np.isnan(score), _is_null(column), document[in_table]))
+
+
+def _scores_spark_join_argument(origin: int, field: str) -> str:
+    """Return the argument that names the table of a row, or in one table the column of a field."""
+    return TABLE_ARGUMENTS.get(int(origin) & (ONE_TABLE | IN_EXCLUDE), field)
+
+
+def _taken(column: pa.Array, rows: NDArray[np.int64]) -> pa.Array:
+    """Return some values of a column, null for the row -1."""
+    return column.take(pa.array(rows, mask=rows < 0))
+
+
+def _is_null(column: pa.Array) -> Mask:
+    return np.asarray(column.is_null().to_numpy(zero_copy_only=False))
+
+
+def _are_equal(column: pa.Array) -> Mask:
+    """Return whether each value from the second on equals the one before it."""
+    return _are_alike(column[1:], column[:-1])
+
+
+def _are_alike(one: pa.Array, other: pa.Array) -> Mask:
+    """Return whether two columns have the same values, or are both null."""
+    nulls = pc.and_(one.is_null(), other.is_null())
+    return np.asarray(pc.fill_null(pc.equal(one, other), nulls).to_numpy(zero_copy_only=False))
+
+
+# ndcg/scores/spark_rows.py: Bring the rows of Spark DataFrames into one: of a table, or of a run, qrels and documents to exclude.
+
+INTEGERS = ("tinyint", "smallint", "int", "bigint")
+NUMBERS = ("boolean", *INTEGERS, "float", "double")
+ID_TYPES = (*INTEGERS, "string", "date", "timestamp", "timestamp_ntz")
+KINDS = {"predictions": "run", "references": "qrels", "exclude": "exclude"}
+# Columns of the rows of arrays, under names that no table is likely to have.
+ORIGIN, RANK, ITEM = "ndcg: origin", "ndcg: rank", "ndcg: item"
+
+
+def queries_of_frame(frame: Any, columns: Mapping[str, str | None], ties: str, exclude: Any = None) -> Any:
+    """Return a row for each query of one table, whose `columns` are named by argument.
+
+    If its rows are documents, the row of a query has lists, as in `_lists_by_query`.
+    """
+    if not find_spec("pyspark"):
+        raise missing_library("compute_spark", "PySpark", "pyspark")
+    given = {name: column for name, column in columns.items() if column is not None}
+    nested = _are_nested(frame, given)
+    chosen = frame.selectExpr(*(f"{_quoted(column)} as {name}" for name, column in given.items()))
+    if exclude is not None and (nested or "document" not in given):
+        raise ValueError("exclude needs one row per document; name the columns of ids as query and document")
+    if nested:
+        if "document" in given:
+            raise ValueError(
+                "document needs one row per document; in arrays, put the documents in ascending order of id instead"
+            )
+        return chosen
+    if "query" not in given:
+        raise ValueError("query must name the column of query ids if each row is a document")
+    if ties == "docid" and "document" not in given:
+        raise ValueError('ties="docid" needs the ids of documents: name their column as document')
+    _refuse_order(ties)
+    if exclude is not None:
+        excluded = _excluded_rows(exclude, given)
+        _refuse_other_ids(frame, given, exclude, given)
+        chosen = chosen.selectExpr("*", f"cast({ONE_TABLE} as tinyint) as origin")
+        chosen = chosen.unionByName(excluded, allowMissingColumns=True)
+    return _lists_by_query(chosen)
+
+
+def queries_of_tables(tables: Mapping[str, Any], fields: Any, score_order: str, ties: str) -> Any:
+    """Return a row for each query of two tables, predictions and references, perhaps with exclude.
+
+    Columns are found by the names that tables in memory may have, or that `fields` gives. In an array
+    of a query, documents have scores, as from ALS, or are ids, best first.
+    """
+    _refuse_order(ties)
+    sides = {name: _Side.read(name, table, fields, score_order) for name, table in tables.items()}
+    run, qrels = sides["predictions"], sides["references"]
+    for name in ("query", "document"):
+        types = [run.type_of(name), qrels.type_of(name)]
+        if _kind_of_ids(types[0]) != _kind_of_ids(types[1]):
+            both = f"{types[0]} in the predictions and {types[1]} in the references"
+            raise ValueError(f"{name}_ids are {both}; cast one")
+    if "exclude" in sides:
+        exclude = sides["exclude"]
+        _refuse_other_ids(run.frame, run.columns, exclude.frame, exclude.columns)
+    rows = run.rows(IN_RUN).unionByName(qrels.rows(IN_QRELS), allowMissingColumns=True)
+    if "exclude" in sides:
+        rows = rows.unionByName(sides["exclude"].rows(IN_EXCLUDE), allowMissingColumns=True)
+    return _lists_by_query(rows)
+
+
+def _lists_by_query(rows: Any) -> Any:
+    """Return a row for each query, with a list of each column of its documents, all in the same order.
+
+    Spark's lists omit nulls, so `missing` has a number for each document: bit i is set if the i-th
+    column of lists is null there.
+    """
+    from pyspark.sql import functions
+
+    kinds = {name: kind for name, kind in rows.dtypes if name != "query"}
+    columns = {name: name for name in kinds}
+    if "document" in kinds:
+        kinds["document"] = "string"
+        columns["document"] = "cast(document as string)"
+    rows = rows.selectExpr("query", *(f"{column} as {name}" for name, column in columns.items()))
+    lists = [f"collect_list(coalesce({name}, cast(0 as {kind}))) as {name}" for name, kind in kinds.items()]
+    missing = " + ".join(f"if({name} is null, {1 << bit}, 0)" for bit, name in enumerate(kinds))
+    lists.append(f"collect_list(cast({missing} as tinyint)) as missing")
+    if "origin" not in kinds:
+        return rows.groupBy("query").agg(*map(functions.expr, lists))
+    counts = f"origin & {IN_QRELS} > 0 or query is null or document is null"
+    queries = rows.groupBy("query").agg(*map(functions.expr, [*lists, f"bool_or({counts}) as counts"]))
+    return queries.where("counts").drop("counts")
+
+
+# Two tables
+
+
+class _Side(NamedTuple):
+    """A table with its columns."""
+
+    frame: Any  # a row for each document
+    columns: dict[str, str]  # the columns by field: query, document, and score or relevance
+    names: Names
+
+    @classmethod
+    def read(cls, argument: str, frame: Any, fields: Any, score_order: str) -> "_Side":
+        """Find the columns of a table."""
+        names = names_of_side(KINDS[argument], fields, score_order)
+        if not is_spark(frame):
+            other = "the rankings are" if argument == "exclude" else "the other side is"
+            problem = f"must be a Spark DataFrame, as {other}; got {shown(frame)}"
+            raise InputError(problem, argument)
+        try:
+            try:
+                columns = _scores_spark_rows_chosen(frame, names)
+            except UnknownColumnError:
+                frame = _with_a_row_for_each_document(frame, names)
+                columns = _scores_spark_rows_chosen(frame, names)
+        except UnknownColumnError as error:
+            raise within(error.with_hint(), argument) from None
+        except ValueError as error:
+            raise within(error, argument) from None
+        side = cls(frame, columns, names)
+        for field in ("query", "document"):
+            _check_ids(argument, columns[field], side.type_of(field))
+        if names.value in columns:
+            _check_numbers(argument, columns[names.value], side.type_of(names.value))
+        elif names.kind == "run" and RANK not in frame.columns:
+            problem = f"{mark('fields', {'score': None})}: rows of a Spark DataFrame have no order"
+            raise InputError(f"{problem}; give the column of scores, or arrays", argument)
+        return side
+
+    def type_of(self, field: str) -> str:
+        """Return the type of a field."""
+        return _scores_spark_rows_type(self.frame, self.columns[field])
+
+    def rows(self, table: int) -> Any:
+        """Return the ids of documents with their values and origin."""
+        fields = {name: _quoted(self.columns[name]) for name in ("query", "document")}
+        if self.names.value:
+            column = self.columns.get(self.names.value)
+            value = {"score": "prediction", "relevance": "reference"}[self.names.value]
+            fields[value] = _value_by_order(self.names) if column is None else _quoted(column)
+        fields["origin"] = f"cast({table} as tinyint)"
+        if ORIGIN in self.frame.columns:
+            fields["origin"] = f"cast({table} + {_quoted(ORIGIN)} as tinyint)"
+        return self.frame.selectExpr(*(f"{column} as {name}" for name, column in fields.items()))
+
+
+def _scores_spark_rows_chosen(frame: Any, names: Names) -> dict[str, str]:
+    """Return the columns of a table by field."""
+    columns = [name for name in frame.columns if name not in (ORIGIN, RANK)]
+
+    def cells(of: Sequence[str]) -> Iterator[Any]:
+        return iter(frame.select(*map(_quoted, of)).limit(1 << 16).collect())
+
+    chosen = chosen_columns(columns, names, cells, "the table")
+    return dict(zip(names.columns, (columns[at] for at in chosen), strict=True))
+
+
+def _with_a_row_for_each_document(frame: Any, names: Names) -> Any:
+    """Return a table with the structs of its arrays, as from ALS, or the ids in these, in rows.
+
+    An array without documents has one row, without an id. Tables without such arrays are returned
+    unchanged.
+    """
+    rank, item, origin = map(_quoted, (RANK, ITEM, ORIGIN))
+    for column, kind in frame.dtypes:
+        are_structs = kind.startswith("array<struct<")
+        if not are_structs and not (kind.startswith("array<") and kind[6:-1] in ID_TYPES):
+            continue
+        array = _quoted(column)
+        others = [_quoted(name) for name in frame.columns if name != column]
+        is_of = (
+            f"case when {array} is null then {IS_EMPTY_ARRAY + IS_NULL_ARRAY} "
+            f"when {rank} is null then {IS_EMPTY_ARRAY} "
+            f"when {rank} = 0 then {BEGINS_ARRAY} else 0 end"
+        )
+        rows = frame.selectExpr("*", f"posexplode_outer({array}) as ({rank}, {item})")
+        rows = rows.selectExpr(*others, rank, item, f"{is_of} as {origin}")
+        if are_structs:
+            rows = rows.selectExpr(*others, f"{item}.*", rank, origin)
+            is_als = names.kind == "run" and "score" not in rows.columns
+            return rows.withColumnRenamed("rating", "score") if is_als else rows
+        values = [f"{_value_by_order(names)} as {names.value}"] if names.value else []
+        return rows.selectExpr(*others, f"{item} as document_id", *values, rank, origin)
+    return frame
+
+
+def _value_by_order(names: Names) -> str:
+    """Return the value of documents that have none: by their order in a run, else each is relevant."""
+    if names.kind != "run":
+        return "1"
+    return _quoted(RANK) if names.ascending else f"-{_quoted(RANK)}"
+
+
+# One table
+
+
+def _excluded_rows(exclude: Any, given: Mapping[str, str]) -> Any:
+    """Return the ids of documents to exclude, in columns that are called as those of the rankings."""
+    if not is_spark(exclude):
+        problem = f"must be a Spark DataFrame if data is one; got {type(exclude).__name__}"
+        raise InputError(problem, "exclude")
+    ids = {name: given[name] for name in ("query", "document")}
+    for name, column in ids.items():
+        if exclude.columns.count(column) != 1:
+            there = ", ".join(exclude.columns)
+            problem = f"must have one column {shown(column)}, which {name} names"
+            raise InputError(f"{problem}; there are {there}", "exclude")
+    columns = [f"{_quoted(column)} as {name}" for name, column in ids.items()]
+    return exclude.selectExpr(*columns, f"cast({IN_EXCLUDE} as tinyint) as origin")
+
+
+def _are_nested(frame: Any, given: Mapping[str, Any]) -> bool:
+    """Return whether predictions and references are arrays; raise an error for a missing column or a wrong type."""
+    if not hasattr(frame, "mapInArrow"):
+        raise ValueError(f"df must be a Spark DataFrame; got {type(frame).__name__}")
+    wrong = {name: column for name, column in given.items() if column not in frame.columns}
+    if wrong:
+        got = ", ".join(shown(each) if isinstance(each, str) else type(each).__name__ for each in wrong.values())
+        names = f"{' and '.join(wrong)} must name {'a column' if len(wrong) == 1 else 'columns'}"
+        raise ValueError(f"{names} of the DataFrame; got {got}, and there are {', '.join(frame.columns)}")
+    for name, column in given.items():
+        if frame.columns.count(column) > 1:
+            raise ValueError(f"{name}: the DataFrame has several columns {shown(column)}; give them names of their own")
+    types = {name: _scores_spark_rows_type(frame, column) for name, column in given.items()}
+    nested = bool(types["prediction"].startswith("array<"))
+    for name in ("prediction", "reference"):
+        inner = types[name].removeprefix("array<").removesuffix(">")
+        if inner == "string" and name == "reference":  # labels
+            inner = "double"
+        if inner not in NUMBERS or types[name].startswith("array<") != nested:
+            problem = "both must be numbers, or both arrays of numbers; cast decimals to double"
+            if types[name].startswith("array<struct<"):
+                problem = "for documents with their scores, give two tables, predictions=run, references=qrels"
+            raise ValueError(
+                f"{name}: column {shown(given[name])} is of type {types[name]}, "
+                f"prediction of {types['prediction']}; {problem}"
+            )
+    if "sample_weight" in given:
+        _check_numbers("sample_weight", given["sample_weight"], types["sample_weight"])
+    for name in ("query", "document"):
+        if name in given:
+            _check_ids(name, given[name], types[name])
+    return nested
+
+
+# Both
+
+
+def _scores_spark_rows_type(frame: Any, column: str) -> str:
+    return str(frame.schema[column].dataType.simpleString())
+
+
+def _kind_of_ids(of: str) -> str:
+    return "integer" if of in INTEGERS else of
+
+
+def _check_ids(argument: str, column: str, kind: str) -> None:
+    """Raise an error for a column of a type that ids cannot have."""
+    if kind not in ID_TYPES:
+        hint = "cast whole numbers to bigint" if kind in ("float", "double") else ""
+        problem = f"must hold integers, strings, dates or timestamps; got {kind}"
+        raise InputError(f"column {shown(column)} {problem}", argument, hint=hint)
+
+
+def _check_numbers(argument: str, column: str, kind: str) -> None:
+    """Raise an error for a column of a type other than numbers or, in references, labels."""
+    are_labels = argument == "references" and kind == "string"
+    if kind not in NUMBERS and not are_labels:
+        hint = "cast decimals to double" if kind.startswith("decimal") else ""
+        raise InputError(f"column {shown(column)} must hold numbers; got {kind}", argument, hint=hint)
+
+
+def _refuse_other_ids(frame: Any, columns: Mapping[str, str], exclude: Any, excluded: Mapping[str, str]) -> None:
+    """Raise an error for ids of documents to exclude that are of another type than those of the rankings."""
+    for name in ("query", "document"):
+        kind, other = _scores_spark_rows_type(exclude, excluded[name]), _scores_spark_rows_type(frame, columns[name])
+        if _kind_of_ids(kind) != _kind_of_ids(other):
+            both = f"{kind}, and in the rankings {other}"
+            problem = f"column {shown(excluded[name])} is of type {both}"
+            raise InputError(f"{problem}; give both the same type", "exclude")
+
+
+def _refuse_order(ties: str) -> None:
+    """Raise an error for ties that depend on an order of rows."""
+    if ties in ("first", "last"):
+        raise ValueError(
+            f'ties="{ties}": rows of a DataFrame have no order; use "average", "docid" with document, or arrays'
+        )
+
+
+def _quoted(column: str) -> str:
+    return f"`{column.replace('`', '``')}`"
+
+
 # ndcg/scores/spark.py: Score Spark DataFrames, for rankings that do not fit on one machine.
 
 def compute_spark(
@@ -17759,75 +18607,56 @@ def compute_spark(
     {'nDCG@2': 0.7601875334318685}
     """
     parsed = Options.of_method(compute_spark, k, {"use_aggregator": use_aggregator, **options}, lacks=("engine",))
-    columns = {"query": query, "prediction": prediction, "reference": reference, "document": document}
+    columns = {"query": query, "prediction": prediction, "reference": reference}
+    columns |= {"document": document, "sample_weight": sample_weight}
     if parsed.score_order == "descending":
         refuse_lowest_first(prediction, "prediction")
-    frame = prepare(df, {**columns, "sample_weight": sample_weight}, parsed.ties, exclude)
+    frame = queries_of_frame(df, columns, parsed.ties, exclude)
     if parsed.duplicates == "best" and document is None:
         needed = "the ids of documents: name their column as document"
         raise InputError(f"{mark('duplicates', 'best')} needs {needed}")
-    if not parsed.use_aggregator:
-        if query is None:
-            raise InputError(f"query must name the column of query ids if {mark('use_aggregator', False)}")
-        return by_query(frame, parsed)
-    return {name: mean(name, np.array([value])) for name, value in means(frame, parsed).items()}
+    if not parsed.use_aggregator and query is None:
+        raise InputError(f"query must name the column of query ids if {mark('use_aggregator', False)}")
+    return _scores_spark_results(frame, parsed)
 
 
-def joined(
-    predictions: Any, references: Any, query_ids: Any, document_ids: Any, score_order: Any, fields: Any = None
+def compute_spark_tables(
+    predictions: Any,
+    references: Any,
+    *,
+    query_ids: Any = None,
+    document_ids: Any = None,
+    exclude: Any = None,
+    fields: Any = None,
+    sample_weight: Any = None,
+    k: Cutoffs = None,
+    **options: Any,
 ) -> Any:
-    """Return one DataFrame with the columns of two: predictions, references, and the ids of queries and documents.
+    """Score two Spark tables, a run and qrels, as `compute` scores tables in memory; the arguments are those of it.
 
-    Queries without judgments are left out, as where rankings are joined by ids.
+    SparkQueries without judgments are left out, as where rankings are joined by ids.
     """
+    parsed = Options.of_method(compute_spark, k, options, lacks=("engine",))
+    if sample_weight is not None:
+        problem = "two Spark tables take no weights"
+        hint = "join them, and give data= and the names of its columns, with that of the weights"
+        raise InputError(problem, "sample_weight", hint=hint)
     fields = with_names_of_columns(fields, query=query_ids, document=document_ids)
-    sides = []
-    for argument, kind, frame in (("predictions", "run", predictions), ("references", "qrels", references)):
-        if not is_spark(frame):
-            raise InputError(f"must be a Spark DataFrame, as the other side is; got {shown(frame)}", argument)
-        names = names_of_side(kind, fields, score_order or "descending")
-
-        def cells(of: Sequence[str], frame: Any = frame) -> Iterator[Any]:
-            return iter(frame.select(*map(_quoted, of)).limit(1 << 16).collect())
-
-        try:
-            try:
-                at = chosen_columns(frame.columns, names, cells, "the table")
-            except UnknownColumnError:
-                frame = _with_a_row_for_each_document(frame, kind, score_order)
-                at = chosen_columns(frame.columns, names, cells, "the table")
-        except ValueError as error:
-            raise within(error, argument) from None
-        as_ids = zip(at, ("query_ids", "document_ids", argument), strict=True)
-        sides.append(frame.select([frame[_quoted(frame.columns[each])].alias(name) for each, name in as_ids]))
-    run, qrels = sides
-    for name in ("query_ids", "document_ids"):
-        types = [side.schema[name].dataType.simpleString() for side in sides]
-        if _kind_of_ids(types[0]) != _kind_of_ids(types[1]):
-            raise ValueError(f"{name} are {types[0]} in the predictions and {types[1]} in the references; cast one")
-    run = run.join(qrels.select("query_ids").distinct(), "query_ids", "left_semi")
-    both = run.join(qrels, ["query_ids", "document_ids"], "full")
-    return both.select("predictions", "references", "query_ids", "document_ids")
+    tables = {"predictions": predictions, "references": references}
+    if exclude is not None:
+        tables["exclude"] = exclude
+    return _scores_spark_results(queries_of_tables(tables, fields, parsed.score_order, parsed.ties), parsed)
 
 
-def _with_a_row_for_each_document(frame: Any, kind: str, score_order: Any) -> Any:
-    """Return a table with the structs of its arrays, as from ALS, or the ids in these, in rows; others unchanged."""
-    for column, of in frame.dtypes:
-        others = [_quoted(name) for name in frame.columns if name != column]
-        if of.startswith("array<struct<"):
-            rows = frame.selectExpr(*others, f"inline({_quoted(column)})")
-            is_als = kind == "run" and "score" not in rows.columns
-            return rows.withColumnRenamed("rating", "score") if is_als else rows
-        if of.startswith("array<") and of[6:-1] in ID_TYPES:
-            rows = frame.selectExpr(*others, f"posexplode({_quoted(column)}) as (rank, document_id)")
-            best_first = "rank" if score_order == "ascending" else "-rank"
-            value = f"{best_first} as score" if kind == "run" else "1 as relevance"
-            return rows.selectExpr(*others, "document_id", value)
-    return frame
+def _scores_spark_results(frame: Any, options: Options) -> Any:
+    """Return the means over queries, or a DataFrame with the values of each."""
+    if not options.use_aggregator:
+        return by_query(frame, options)
+    return {name: mean(name, np.array([value])) for name, value in means(frame, options).items()}
 
 
 def means(frame: Any, options: Options) -> dict[str, float]:
-    """Return the mean of each result over all queries in the result of `prepare`: nan if no query has a value.
+    """Return the mean of each result over all queries, nan if no query has a value.
 
     Of the errors of the executors, the first in alphabetical order is raised.
     """
@@ -17835,134 +18664,28 @@ def means(frame: Any, options: Options) -> dict[str, float]:
     rows = frame.mapInArrow(_travelling(_weighted_sums, options), schema).collect()
     if problems := sorted(row.problem for row in rows if row.problem):
         raise ValueError(problems[0])
+    rows = [row for row in rows if row.queries]
+    if not rows:
+        raise ValueError("the DataFrame holds no queries; there is nothing to score")
     results = {}
-    scale = max((row.scale for row in rows), default=1.0)
+    scale = max(row.scale for row in rows)
     if not scale:
         raise InputError(f"{mark('sample_weight')} is 0 for every query; give at least one query a weight")
     for at, name in enumerate(options.names):
         total, weight = (math.fsum(row[side][at] * (row.scale / scale) for row in rows) for side in ("sums", "weights"))
         results[name] = total / weight if weight else math.nan
-    if not sum(row.queries for row in rows):
-        raise ValueError("the DataFrame holds no queries; there is nothing to score")
     nulls = {each for row in rows for each in row.nulls}
-    if 0 not in nulls and {1, 2} <= nulls:
-        hint = "if they are of two tables that were joined, check that both have the same ids"
+    if 0 not in nulls and 1 in nulls:
+        hint = "if they are of two tables, check that both have the same ids"
         warn(f"no row has both a prediction and a reference; {hint}")
     return results
 
 
 def by_query(frame: Any, options: Options) -> Any:
-    """Return a DataFrame with the values of every query in the result of `prepare`, computed when it is used."""
+    """Return a DataFrame with the values of each query, computed when it is used."""
     kind = frame.schema["query"].dataType.simpleString()
     columns = [f"query {kind}", *(f"`{name}` double" for name in options.names)]
     return frame.mapInArrow(_travelling(_values, options), ", ".join(columns))
-
-
-def prepare(frame: Any, columns: Mapping[str, str | None], ties: str, exclude: Any = None) -> Any:
-    """Return the columns that the executors read, with a row for each query; `columns` names them by argument.
-
-    If a row was a document, `missing` has a number for each document of the query, because Spark's lists omit nulls:
-    bit i is set if the i-th column of lists was null.
-    """
-    try:
-        from pyspark.sql import functions
-    except ImportError:
-        raise missing_library("compute_spark", "PySpark", "pyspark") from None
-    given = {name: column for name, column in columns.items() if column is not None}
-    nested = _are_nested(frame, given)
-    chosen = frame.select([functions.col(_quoted(column)).alias(name) for name, column in given.items()])
-    if exclude is not None and (nested or "document" not in given):
-        raise ValueError("exclude needs one row per document; name the columns of ids as query and document")
-    if nested:
-        if "document" in given:
-            raise ValueError(
-                "document needs one row per document; in arrays, put the documents in ascending order of id instead"
-            )
-        return chosen
-    if "query" not in given:
-        raise ValueError("query must name the column of query ids if each row is a document")
-    if ties == "docid" and "document" not in given:
-        raise ValueError('ties="docid" needs the ids of documents: name their column as document')
-    if ties in ("first", "last"):
-        raise ValueError(
-            f'ties="{ties}": rows of a DataFrame have no order; use "average", "docid" with document, or arrays'
-        )
-    if "document" in given:
-        chosen = chosen.withColumn("document", functions.col("document").cast("string"))
-    if exclude is not None:
-        chosen = chosen.join(_excluded_rows(exclude, frame, given), ["query", "document"], "left")
-    kinds = {name: kind for name, kind in chosen.dtypes if name != "query"}
-    lists = [f"collect_list(coalesce({name}, cast(0 as {kind}))) as {name}" for name, kind in kinds.items()]
-    missing = " + ".join(f"if({name} is null, {1 << bit}, 0)" for bit, name in enumerate(kinds))
-    lists.append(f"collect_list(cast({missing} as tinyint)) as missing")
-    return chosen.groupBy("query").agg(*map(functions.expr, lists))
-
-
-def _excluded_rows(exclude: Any, frame: Any, given: Mapping[str, str]) -> Any:
-    """Return the documents to exclude: the ids of query and document, and a column of true."""
-    from pyspark.sql import functions
-
-    if not hasattr(exclude, "mapInArrow"):
-        raise InputError(f"must be a Spark DataFrame if data is one; got {type(exclude).__name__}", "exclude")
-    ids = {name: given[name] for name in ("query", "document")}
-    for name, column in ids.items():
-        if exclude.columns.count(column) != 1:
-            there = ", ".join(exclude.columns)
-            raise InputError(f"must have one column {shown(column)}, which {name} names; there are {there}", "exclude")
-        types = [each.schema[column].dataType.simpleString() for each in (exclude, frame)]
-        if _kind_of_ids(types[0]) != _kind_of_ids(types[1]):
-            both = f"{types[0]}, and in the rankings {types[1]}"
-            raise InputError(f"column {shown(column)} is of type {both}; give both the same type", "exclude")
-    columns = [functions.col(_quoted(column)).alias(name) for name, column in ids.items()]
-    pairs = exclude.select(columns).withColumn("document", functions.col("document").cast("string")).distinct()
-    return pairs.withColumn("excluded", functions.lit(True))
-
-
-def _are_nested(frame: Any, given: Mapping[str, Any]) -> bool:
-    """Return whether predictions and references are arrays; raise an error for a missing column or a wrong type."""
-    if not hasattr(frame, "mapInArrow"):
-        raise ValueError(f"df must be a Spark DataFrame; got {type(frame).__name__}")
-    wrong = {name: column for name, column in given.items() if column not in frame.columns}
-    if wrong:
-        got = ", ".join(shown(each) if isinstance(each, str) else type(each).__name__ for each in wrong.values())
-        names = f"{' and '.join(wrong)} must name {'a column' if len(wrong) == 1 else 'columns'}"
-        raise ValueError(f"{names} of the DataFrame; got {got}, and there are {', '.join(frame.columns)}")
-    for name, column in given.items():
-        if frame.columns.count(column) > 1:
-            raise ValueError(f"{name}: the DataFrame has several columns {shown(column)}; give them names of their own")
-    types = {name: frame.schema[column].dataType.simpleString() for name, column in given.items()}
-    nested = bool(types["prediction"].startswith("array<"))
-    for name in ("prediction", "reference"):
-        inner = types[name].removeprefix("array<").removesuffix(">")
-        if inner == "string" and name == "reference":  # labels
-            inner = "double"
-        if inner not in NUMBERS or types[name].startswith("array<") != nested:
-            problem = "both must be numbers, or both arrays of numbers; cast decimals to double"
-            if types[name].startswith("array<struct<"):
-                problem = "for documents with their scores, give two tables, predictions=run, references=qrels"
-            raise ValueError(
-                f"{name}: column {shown(given[name])} is of type {types[name]}, "
-                f"prediction of {types['prediction']}; {problem}"
-            )
-    if types.get("sample_weight", "double") not in NUMBERS:
-        raise InputError(
-            f"column {shown(given['sample_weight'])} must hold numbers; got {types['sample_weight']}", "sample_weight"
-        )
-    for name in ("query", "document"):
-        if types.get(name, "string") not in ID_TYPES:
-            hint = "; cast whole numbers to bigint" if types[name] in ("float", "double") else ""
-            problem = f"must hold integers, strings, dates or timestamps; got {types[name]}{hint}"
-            raise ValueError(f"{name}: column {shown(given[name])} {problem}")
-    return nested
-
-
-NUMBERS = ("boolean", "tinyint", "smallint", "int", "bigint", "float", "double")
-INTEGERS = ("tinyint", "smallint", "int", "bigint")
-ID_TYPES = (*INTEGERS, "string", "date", "timestamp", "timestamp_ntz")
-
-
-def _kind_of_ids(of: str) -> str:
-    return "integer" if of in INTEGERS else of
 
 
 # On executors
@@ -17976,36 +18699,43 @@ def _travelling(function: Callable[..., Any], options: Options) -> Callable[[Ite
     return partial(function, options)
 
 
-def _quoted(column: str) -> str:
-    return f"`{column.replace('`', '``')}`"
-
-
 def _values(options: Options, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield every query with its values."""
     for table in _tables(batches):
-        queries, values, _ = _scores_spark_measure(options, table)
-        yield pa.record_batch([queries, *map(pa.array, values)], ["query", *options.names])
+        measured = _scores_spark_measure(options, table)
+        if measured is not None:
+            columns = [measured.ids, *map(pa.array, measured.values)]
+            yield pa.record_batch(columns, ["query", *options.names])
 
 
 def _weighted_sums(options: Options, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield sums over queries, with weights of at most 1 and their scale, and errors as text."""
     for table in _tables(batches):
-        row: dict[str, Any] = {"queries": 0, "scale": 0.0, "sums": [0.0], "weights": [0.0], "nulls": []}
+        row: dict[str, Any] = {}
         try:
-            _, measured, weight = _scores_spark_measure(options, table)
-            valued = [~np.isnan(values) for values in measured]
-            row["queries"] = len(weight)
-            row["scale"] = float(weight.max())
-            weight = weight / (row["scale"] or 1.0)
-            row["sums"] = [float(np.sum((values * weight)[had])) for values, had in zip(measured, valued, strict=True)]
-            row["weights"] = [float(np.sum(weight[had])) for had in valued]
-            if "missing" in table.column_names:  # 1: the prediction is null, 2: the reference
-                row["nulls"] = np.unique(pc.list_flatten(table["missing"]).to_numpy() & 3).tolist()
+            measured = _scores_spark_measure(options, table)
+            if measured is not None:
+                row = _scores_spark_sums(measured)
         except ValueError as problem:
             row["problem"] = str(problem)
-        yield pa.RecordBatch.from_pylist([row], SUMS)
+        yield pa.RecordBatch.from_pylist([{**NOTHING, **row}], SUMS)
 
 
+def _scores_spark_sums(measured: "Measured") -> dict[str, Any]:
+    """Return the sums over some queries."""
+    scale = float(measured.weights.max())
+    weights = measured.weights / (scale or 1.0)
+    valued = [~np.isnan(values) for values in measured.values]
+    return {
+        "queries": len(weights),
+        "scale": scale,
+        "sums": [float(np.sum((values * weights)[has])) for values, has in zip(measured.values, valued, strict=True)],
+        "weights": [float(np.sum(weights[has])) for has in valued],
+        "nulls": measured.nulls,
+    }
+
+
+NOTHING = {"queries": 0, "scale": 0.0, "sums": [0.0], "weights": [0.0], "nulls": []}
 SUMS = pa.schema(
     {
         "queries": pa.int64(),
@@ -18034,97 +18764,82 @@ def _tables(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
         yield pa.Table.from_batches(pending)
 
 
-def _scores_spark_measure(
-    options: Options, table: pa.Table
-) -> tuple[pa.Array | None, list[NDArray[np.float64]], NDArray[np.float64]]:
-    """Return the ids of queries, the values of each result, and the weights."""
+class Measured(NamedTuple):
+    """Some queries with their values."""
+
+    ids: pa.Array | None  # the id of each query
+    values: list[NDArray[np.float64]]  # of each result, the values of the queries
+    weights: NDArray[np.float64]  # the weight of each query
+    nulls: list[int]  # what documents lack: 0 for nothing, 1 for the prediction, 2 for the reference, 3 for both
+
+
+def _scores_spark_measure(options: Options, table: pa.Table) -> Measured | None:
+    """Return the queries of a table with their values; None if it has none."""
+    columns: Mapping[str, pa.Array]
     columns = {name: table[name].combine_chunks() for name in table.column_names}
-    queries = columns.get("query")
-    begins = np.arange(table.num_rows)
-    if queries is not None and queries.null_count:
+    ids, answered = columns.get("query"), None
+    if "document" in columns:
+        ids, offsets, columns, answered = joined(_with_documents(columns), options)
+    elif "missing" in columns:
+        _, offsets, columns, _ = _with_documents(columns)
+    else:
+        offsets = np.arange(table.num_rows + 1)
+    if ids is not None and ids.null_count:
         raise ValueError("query: a row has no query id; give each one")
-    nested = "missing" not in columns
-    if not nested:
-        offsets = np.append(0, np.cumsum(pc.list_value_length(columns["missing"]), dtype=np.int64))
-        begins = offsets[:-1]
-        columns = _documents(columns)
-        if "document" in columns:
-            columns = _in_order_of_ids(columns, np.diff(offsets))
-            if options.duplicates == "best":
-                columns, offsets = _without_repeats(columns, offsets, options.score_order == "ascending")
-                begins = offsets[:-1]
-            _refuse_repeats(queries, columns["document"], begins)
-        lists = {name: pa.LargeListArray.from_arrays(offsets, columns[name]) for name in ("prediction", "reference")}
-        columns.update(lists)
-    sides, weight = [columns["prediction"], columns["reference"]], columns.get("sample_weight")
+    if len(offsets) == 1:
+        return None
 
     def place(query: int) -> str:
-        if queries is None:
+        if ids is None:
             return "a row (name a query column to learn which)"
-        return f"query {shown(queries[query].as_py())}"
+        return f"query {shown(ids[query].as_py())}"
 
+    sides, nulls = [columns["prediction"], columns["reference"]], []
+    if "missing" in table.column_names:
+        nulls = _nulls_of_documents(*sides)
+        sides = [pa.LargeListArray.from_arrays(offsets, side) for side in sides]
     _refuse_unlike(sides, place)
-    weights = np.ones(len(begins)) if weight is None else _weights(weight, begins, place)
+    weights = np.ones(len(offsets) - 1)
+    if "sample_weight" in columns:
+        weights = _weights(columns["sample_weight"], offsets[:-1], place)
+    how = options.ignore_index, options.score_order, options.labels
     try:
-        how = options.ignore_index, options.score_order, options.labels
         rankings = join_lists(sides[0], sides[1], *how, lambda query, _: place(query))
-        if "excluded" in columns:
-            excluded = pc.fill_null(columns["excluded"], False).to_numpy(zero_copy_only=False)
-            rankings = rankings.only(~excluded, options.exclude_from)
+    except InputError as error:  # text in place of a relevance
+        raise within(error, "reference", instead_of="references") from None
+    rankings = rankings._replace(answered=answered, place=lambda query, _: place(query))
+    if "excluded" in columns:
+        excluded = columns["excluded"].to_numpy(zero_copy_only=False)
+        rankings = rankings.only(~excluded, options.exclude_from)
+    try:
         rankings = rankings.with_scores_in(options.score_dtype).with_highest_first(options.score_order)
         rankings = rankings if options.labels is None else rankings.with_gains(options.labels)
         if options.missing == "raise":
-            refuse_missing(rankings._replace(place=lambda query, _: place(query)))
+            refuse_missing(rankings)
         values = measure_rankings(rankings.of_judged() if options.judged_only else rankings, options)
     except InvalidRankingError as error:
         argument = {"relevance": "reference", "score": "prediction"}[error.array]
         raise InputError(error.problem, argument, place(error.query), hint=error.hint) from None
-    except InputError as error:  # text in place of a relevance
-        raise within(error, "reference", instead_of="references") from None
-    return queries, [np.asarray(values[measure][row]) for _, measure, row in options.results], weights
+    results = [np.asarray(values[measure][row]) for _, measure, row in options.results]
+    return Measured(ids, results, weights, nulls)
 
 
-def _documents(columns: Mapping[str, pa.Array]) -> dict[str, pa.Array]:
-    """Return the columns with a row for each document, with the nulls that `missing` records."""
+def _with_documents(columns: Mapping[str, pa.Array]) -> SparkQueries:
+    """Return queries with a row for each document, with the nulls that `missing` records."""
+    offsets = offsets_of(pc.list_value_length(columns["missing"]).to_numpy())
     missing = columns["missing"].flatten().to_numpy()
-    lists = {name: each.flatten() for name, each in columns.items() if name not in ("query", "missing")}
+    lists = {name: column.flatten() for name, column in columns.items() if name not in ("query", "missing")}
     if missing.any():
         for bit, name in enumerate(lists):
             lists[name] = pc.if_else(pa.array(missing & (1 << bit) == 0), lists[name], None)
-    return lists
+    return SparkQueries(columns["query"], offsets, lists)
 
 
-def _in_order_of_ids(columns: Mapping[str, pa.Array], lengths: NDArray[np.int64]) -> dict[str, pa.Array]:
-    """Return the columns with the documents of each query in ascending order of their ids."""
-    keys = {"query": np.repeat(np.arange(len(lengths)), lengths), "document": columns["document"]}
-    order = pc.sort_indices(pa.table(keys), sort_keys=[(key, "ascending") for key in keys])
-    return {name: each.take(order) for name, each in columns.items()}
-
-
-def _without_repeats(
-    columns: dict[str, pa.Array], offsets: NDArray[np.int64], ascending: bool
-) -> tuple[dict[str, pa.Array], NDArray[np.int64]]:
-    """Return the columns, in order of ids, with the best row of each document, and the offsets of queries."""
-    query = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-    document, reference = columns["document"], columns["reference"]
-    same = np.zeros(len(query), bool)
-    same[1:] = _are_equal(document) & (query[1:] == query[:-1])
-    if (unlike := same[1:] & ~_are_equal(reference)).any():
-        named = shown(document[int(unlike.argmax())].as_py())
-        raise ValueError(f"reference: document {named} has several relevances in a query; give it one")
-    score = columns["prediction"].cast(pa.float64())
-    score = pc.fill_null(score if ascending else pc.negate(score), np.inf).to_numpy(zero_copy_only=False)
-    order = np.lexsort((score, ~np.isnan(score), np.cumsum(~same)))
-    best = order[np.flatnonzero(~same)]
-    kept = np.bincount(query[best], minlength=len(offsets) - 1)
-    return {name: each.take(pa.array(best)) for name, each in columns.items()}, np.append(0, np.cumsum(kept))
-
-
-def _are_equal(values: pa.Array) -> NDArray[np.bool_]:
-    """Return whether each value equals the one before it, or both are null."""
-    one, other = values[1:], values[:-1]
-    nulls = pc.and_(one.is_null(), other.is_null())
-    return np.asarray(pc.fill_null(pc.equal(one, other), nulls).to_numpy(zero_copy_only=False))
+def _nulls_of_documents(prediction: pa.Array, reference: pa.Array) -> list[int]:
+    """Return what documents lack: 0 for nothing, 1 for the prediction, 2 for the reference, 3 for both."""
+    lacks = [side.is_null().to_numpy(zero_copy_only=False) for side in (prediction, reference)]
+    counts = np.bincount(lacks[0] + 2 * lacks[1])
+    return list(np.flatnonzero(counts).tolist())
 
 
 def _refuse_unlike(sides: list[pa.Array], place: Callable[[int], str]) -> None:
@@ -18159,21 +18874,6 @@ def _weights(weight: pa.Array, begins: NDArray[np.int64], place: Callable[[int],
         problem = f"must be the same in all rows of a query; got {weights[query]} and {values[row]}"
         raise InputError(f"{place(query)}: {problem}", "sample_weight")
     return weights
-
-
-def _refuse_repeats(queries: pa.Array, documents: pa.Array, begins: NDArray[np.int64]) -> None:
-    """Raise an error for a document that appears twice in a query, or has no id."""
-    same = np.zeros(len(documents), bool)
-    same[1:] = pc.fill_null(pc.equal(documents[1:], documents[:-1]), False).to_numpy(zero_copy_only=False)
-    same[begins] = False
-    for wrong, problem in (
-        (same, f"appears twice; {once('run')}"),
-        (documents.is_null().to_numpy(zero_copy_only=False), "has no id"),
-    ):
-        if wrong.any():
-            row = int(np.argmax(wrong))
-            query = queries[int(np.searchsorted(begins, row, side="right")) - 1].as_py()
-            raise InputError(f"document {shown(documents[row].as_py())} {problem}", "document", f"query {shown(query)}")
 
 
 # ndcg/scores/compute.py: The function `compute` of the package, for rankings in memory, in files, in DataFrames or on Spark.
@@ -18221,13 +18921,14 @@ def compute(
     >>> compute(predictions=[[.1, .2, .3, 4, 70]], references=[[10, 0, 0, 1, 5]], k=3)
     {'nDCG@3': 0.4123818817534531}
     """
+    how: dict[str, Any] = {"exclude": exclude, "sample_weight": sample_weight, "k": k, **options}
     if is_spark(predictions) or is_spark(references):
-        data = joined(predictions, references, query_ids, document_ids, options.get("score_order"), fields)
-        predictions, references, query_ids, document_ids = data.columns
+        ids = {"query_ids": query_ids, "document_ids": document_ids, "fields": fields}
+        return compute_spark_tables(predictions, references, **ids, **how)
     if is_spark(data):
-        columns = {"prediction": predictions, "reference": references, "query": query_ids, "document": document_ids}
-        how: dict[str, Any] = {**columns, "exclude": exclude, **options}
-        return compute_spark(data, **how, sample_weight=sample_weight, k=k)
+        columns = {"prediction": predictions, "reference": references}
+        columns |= {"query": query_ids, "document": document_ids}
+        return compute_spark(data, **columns, **how)
     parsed = Options.of_method(compute, k, options, lacks=())
     inputs = Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight, fields=fields)
     return score_inputs(from_frame(data, inputs), parsed)
@@ -18383,13 +19084,17 @@ def welch(
         squares = (each**2 / (len(sample) - 1) for each, sample in zip(variances, samples, strict=True))
         freedom = error**4 / sum(squares)
         below = above = float(student.stdtrit(freedom, (1 + confidence) / 2)) * error
-        t = beyond / error
-        tail = {"two-sided": -abs(t), "greater": -t, "less": t}[alternative]
-        p = (1 + two_sided) * float(student.stdtr(freedom, tail))
+        p = p_of_t(beyond / error, freedom, alternative)
         detected = detectable_t(freedom + 1, two_sided) * error
     figures = {"difference": difference, "low": difference - below, "high": difference + above, "standard_error": error}
     scaled = {name: float(value * size) for name, value in {**figures, "min_detectable": detected}.items()}
     return {**scaled, "degrees_of_freedom": freedom, "p": p}
+
+
+def p_of_t(t: float, freedom: float, alternative: str) -> float:
+    """Return the p-value of a value of Student's t."""
+    tail = {"two-sided": -abs(t), "greater": -t, "less": t}[alternative]
+    return (1 + (alternative == "two-sided")) * float(scipy_special().stdtr(freedom, tail))
 
 
 # ndcg/statistics/contest.py: Compute the scores and pairs of several systems, for all queries and for slices.
@@ -18398,12 +19103,12 @@ ScoresAndPairs = tuple[dict[str, dict[str, Score]], list[Pair]]  # scores by sys
 
 
 class ComparedSlice(NamedTuple):
-    """How systems differ on the queries with the same value of `by`.
+    """How systems differ on the queries with the same value of `by`, or in the mean of slices.
 
     Attributes:
         queries: the number of these queries.
         scores: the scores by system, then by name.
-        pairs: the pairs, by measure; Holm's correction covers the p-values of all slices.
+        pairs: the pairs, by measure; Holm's correction covers the p-values of all slices, or those of their mean.
     """
 
     queries: int
@@ -18429,9 +19134,9 @@ class Contest(NamedTuple):
     def _compared(self, name: str, columns: Mapping[str, PerQuery]) -> tuple[dict[str, Score], list[Pair]]:
         """Return the scores and pairs of one result."""
         systems, of_systems = list(columns), np.array([each[name] for each in columns.values()])
-        rows = [(systems.index(one), systems.index(other)) for one, other in self._opponents(systems)]
         values, greatest = of_systems[:, 0], greatest_value(name)
-        sample = Sample.of(values, columns[systems[0]].get("weight"), rows)
+        sample = self.sample(name, columns)
+        rows = sample.pairs.T.tolist()
         ends = intervals(sample, greatest=greatest, confidence=self.resampling.confidence)
         scores = make_scores(name, of_systems, ends)
         how: dict[str, Any] = {"alternative": self.testing.alternative, "margin": self.testing.margin}
@@ -18469,10 +19174,18 @@ class Contest(NamedTuple):
             pairs.append(pair)
         return dict(zip(systems, scores, strict=True)), pairs
 
+    def sample(self, name: str, columns: Mapping[str, PerQuery]) -> Sample:
+        """Return the values of one result, with a row for each system and the pairs that are compared."""
+        systems, values = list(columns), np.array([each[name][0] for each in columns.values()])
+        rows = [(systems.index(one), systems.index(other)) for one, other in self._opponents(systems)]
+        return Sample.of(values, columns[systems[0]].get("weight"), rows)
+
     def _compared_samples(self, name: str, columns: Mapping[str, PerQuery]) -> tuple[dict[str, Score], list[Pair]]:
         """Return the scores and pairs of one result of systems with different queries."""
         confidence, testing = self.resampling.confidence, self.testing
-        scores = {system: score_result(each, name, confidence) for system, each in columns.items()}
+        scores = {
+            system: score_system(each, samples_of(each, [name]), confidence)[name] for system, each in columns.items()
+        }
         samples = {system: each[name][0][~np.isnan(each[name][0])] for system, each in columns.items()}
         pairs = []
         for systems in self._opponents(columns):
@@ -18499,6 +19212,72 @@ class Contest(NamedTuple):
             pairs.append(Pair(name, *systems, **figures))
         return scores, pairs
 
+    def mean_of_slices(
+        self, slices: Sequence[Mapping[str, PerQuery]], of_slices: Sequence[Mapping[str, Mapping[str, Score]]]
+    ) -> ScoresAndPairs:
+        """Return the means of slices and their pairs, from the figures of each slice and its scores.
+
+        Each slice counts the same. Its queries share its weight in the randomization test.
+        """
+        scores: dict[str, dict[str, Score]] = {system: {} for system in of_slices[0]}
+        pairs: list[Pair] = []
+        for name in self.options.names:
+            samples = [self.sample(name, columns) for columns in slices]
+            greatest, confidence = greatest_value(name), self.resampling.confidence
+            combined = combine(samples, greatest=greatest, confidence=confidence)
+            of_systems, of_pairs = combined[: len(scores)], combined[len(scores) :]
+            for system, of_system in zip(scores, of_systems, strict=True):
+                means = [of_slice[system][name] for of_slice in of_slices]
+                scores[system][name] = mean_of_scores(name, means, of_system)
+            together = Sample.of(
+                np.concatenate([sample.values * sample.scale for sample in samples], axis=1),
+                np.concatenate([sample.weight / sample.weight.sum() for sample in samples]),
+                samples[0].pairs.T.tolist(),
+            )
+            of_name = {system: of_system[name] for system, of_system in scores.items()}
+            pairs += self._pairs_of_slices(name, of_name, together, of_pairs)
+        return scores, pairs
+
+    def _pairs_of_slices(
+        self, name: str, scores: Mapping[str, Score], sample: Sample, combined: Sequence[Combined]
+    ) -> list[Pair]:
+        """Return the pairs of the mean of slices in one result, before Holm's correction."""
+        testing, systems = self.testing, list(scores)
+        tests = paired_tests(sample, alternative=testing.alternative, margin=testing.margin, seed=self.resampling.seed)
+        pairs = []
+        of_pairs = zip(sample.pairs.T.tolist(), sample.by_query, combined, *tests, strict=True)
+        for (one, other), by_query, mean, p, _, exact, permutations in of_pairs:
+            means = np.array([scores[systems[one]].value, scores[systems[other]].value])
+            difference = float(differences(means[0], means[1]))
+            bound = math.inf if sample.values[[one, other]].min() < 0 else greatest_value(name)
+            p_t, detectable = _t_test(difference - testing.tested, mean, testing.alternative)
+            wins, losses = (int(np.count_nonzero(each)) for each in (by_query > 0, by_query < 0))
+            pair = Pair(
+                measure=name,
+                system=systems[one],
+                other=systems[other],
+                difference=difference,
+                low=min(difference, mean.low),
+                high=max(difference, mean.high),
+                low_holm=-bound,
+                high_holm=bound,
+                standard_error=mean.standard_error,
+                degrees_of_freedom=mean.freedom,
+                p=float(p),
+                p_holm=float(p),
+                p_t=p_t,
+                p_t_holm=p_t,
+                wins=wins,
+                ties=len(by_query) - wins - losses,
+                losses=losses,
+                exact=bool(exact),
+                permutations=int(permutations),
+                min_detectable=detectable if detectable <= testing.margin + bound else None,
+                queries_needed=None,
+            )
+            pairs.append(pair)
+        return pairs
+
     def _opponents(self, systems: Iterable[str]) -> list[tuple[str, str]]:
         """Return each pair of systems, or each system with the baseline."""
         if self.baseline is None:
@@ -18515,29 +19294,68 @@ def results_of(columns: Mapping[str, PerQuery], slices: Slices | None, contest: 
         "scores": scores,
         "pairs": tuple(pairs),
         "resampling": contest.resampling._replace(exact=all(pair.exact for pair in pairs)),
-        "slices": {} if slices is None else _compared_slices(contest, slices, figures),
+        "slices": {},
+        "mean_of_slices": None,
+        **({} if slices is None else _compared_slices(contest, slices, figures)),
     }
 
 
-def _compared_slices(contest: Contest, slices: Slices, figures: Mapping[str, PerQuery]) -> dict[Value, ComparedSlice]:
+def _compared_slices(contest: Contest, slices: Slices, figures: Mapping[str, PerQuery]) -> dict[str, Any]:
     """Return the comparison of each slice in which every system has at least two values of each measure.
 
-    The p-values and intervals of all slices are corrected together.
+    The p-values and intervals of all slices are corrected together. With them comes the mean of slices, if all of them
+    are compared.
     """
     by_slice: dict[Value, tuple[int, ScoresAndPairs]] = {}
+    named: list[dict[str, PerQuery]] = []
     with progress(len(slices.values), "Comparing", " slices") as bar:
         for of_systems in zip(*(in_slices(each, slices) for each in figures.values()), strict=True):
             value, first = of_systems[0]
             if min(np.count_nonzero(first[name][-1]) for name in contest.options.names) > 1:
                 own = {system: each for system, (_, each) in zip(figures, of_systems, strict=True)}
                 by_slice[value] = len(first["ideal"]), contest.results(own)
+                if value is not None:
+                    named.append(own)
             bar.update(1)
     pairs = [pair for _, (_, of_slice) in by_slice.values() for pair in of_slice]
     corrected = iter(contest.testing.corrected(pairs, contest.resampling.confidence))
-    return {
+    compared = {
         value: ComparedSlice(queries, scores, tuple(islice(corrected, len(of_slice))))
         for value, (queries, (scores, of_slice)) in by_slice.items()
     }
+    means = None
+    if named and len(named) == sum(value is not None for value in slices.values):
+        of_slices = [part.scores for value, part in compared.items() if value is not None]
+        scores, pairs = contest.mean_of_slices(named, of_slices)
+        pairs = contest.testing.corrected(pairs, contest.resampling.confidence)
+        means = ComparedSlice(queries_in_slices(compared), scores, tuple(pairs))
+    return {"slices": compared, "mean_of_slices": means}
+
+
+def with_figures_of_slices(means: ComparedSlice | None, slices: Mapping[Value, ComparedSlice]) -> ComparedSlice | None:
+    """Return the mean of slices with the figures of its scores that depend on documents, from those of the slices."""
+    if means is None:
+        return None
+    named = [part.scores for value, part in slices.items() if value is not None]
+    scores = {
+        system: {
+            name: score._replace(**figures_of_documents([of_slice[system][name] for of_slice in named]))
+            for name, score in of_system.items()
+        }
+        for system, of_system in means.scores.items()
+    }
+    return means._replace(scores=scores)
+
+
+def _t_test(beyond: float, mean: Combined, alternative: str) -> tuple[float, float]:
+    """Return the p-value of a difference from the tested one, and the smallest that the test finds; nan if unknown."""
+    if mean.standard_error > ROUNDING * abs(mean.value):
+        t = beyond / mean.standard_error
+        detectable = detectable_t(mean.freedom + 1, alternative == "two-sided") * mean.standard_error
+        return p_of_t(t, mean.freedom, alternative), detectable
+    # all differences of each slice are equal
+    is_beyond = {"two-sided": beyond != 0, "greater": beyond > 0, "less": beyond < 0}[alternative]
+    return (0.0 if is_beyond else 1.0), math.nan
 
 
 # ndcg/statistics/plots.py: Draw comparisons: the means of systems beside the best or a baseline, slices, and the difference of each query.
@@ -18589,21 +19407,43 @@ def plot_means(
     axes.set_xlabel("\n".join(lines), parse_math=False)
 
 
-def plot_slices(axes: Any, slices: Slices, compared: Mapping[Any, ComparedSlice], reference: str, measure: str) -> None:
-    """Draw a row for each slice with the systems' differences from the reference, empty if it has no intervals."""
+def plot_slices(
+    axes: Any,
+    slices: Slices,
+    compared: Mapping[Any, ComparedSlice],
+    mean: ComparedSlice | None,
+    reference: str,
+    measure: str,
+) -> None:
+    """Draw a row for each slice with the systems' differences from the reference, empty if it has no intervals.
+
+    The last row is for the mean of slices, if there is one.
+    """
+    sizes = np.bincount(slices.code).tolist()
+    parts = [
+        (slice_name(value), size, compared.get(value))
+        for value, size in list(zip(slices.values, sizes, strict=True))[:SHOWN]
+    ]
+    if mean is not None:
+        parts.append((MEAN_OF_SLICES, mean.queries, mean))
     rows: list[tuple[str, list[Mark]]] = []
     systems: list[str] = []
-    for value, size in list(zip(slices.values, np.bincount(slices.code).tolist(), strict=True))[:SHOWN]:
-        pairs = pairs_with(reference, compared[value].pairs, measure) if value in compared else {}
-        systems = list(pairs) or systems
+    for name, size, part in parts:
+        if part is None:
+            rows.append((f"{name} ({count_text(size)}, no interval)", []))
+            continue
+        pairs = pairs_with(reference, part.pairs, measure)
+        systems = list(pairs)
         seen = [pair if pair.system == system else pair.turned() for system, pair in pairs.items()]
-        name = f"{slice_name(value)} ({count_text(seen[0].queries if seen else size)}{'' if seen else ', no interval'})"
         marks = [Mark(pair.difference, pair.low_holm, pair.high_holm, _is_significant(pair)) for pair in seen]
-        rows.append((name, marks))
+        rows.append((f"{name} ({count_text(seen[0].queries)})", marks))
     draw_rows(axes, rows, systems)
     axes.axvline(0, color="gray", linewidth=1)
     axes.grid(axis="x", alpha=0.3)
-    lines = [f"difference in {measure} from {reference}", "by slices (and their queries)", "corrected over all slices"]
+    corrected = "corrected over all slices"
+    if mean is not None:
+        corrected += ", the mean over its pairs"
+    lines = [f"difference in {measure} from {reference}", "by slices (and their queries)", corrected]
     axes.set_xlabel("\n".join(lines), parse_math=False)
     legend_above(axes)
 
@@ -18667,6 +19507,8 @@ class Comparison(Readable):
         notes: sentences with further facts for the reader.
         slices: the comparison of each slice with at least two queries, by its value of `by`, ascending; queries
             without a value, None, come last.
+        mean_of_slices: the comparison of the means of slices, in which each slice counts the same; None is no slice.
+            None without slices, or if one of them is not compared.
     """
 
     signature: str
@@ -18678,6 +19520,7 @@ class Comparison(Readable):
     testing: Testing
     notes: tuple[str, ...] = ()
     slices: dict[Value, ComparedSlice] = field(default_factory=dict)
+    mean_of_slices: ComparedSlice | None = None
 
     @property
     def counts(self) -> dict[str, int]:
@@ -18778,15 +19621,15 @@ class Comparison(Readable):
     def _slice_table(self, level: str) -> Table:
         columns = ["difference", level, "p", "p (Holm)"]
         table = [["slice", "queries", "pair", "measure", *columns]]
-        for value, each in islice(self.slices.items(), SHOWN):
-            _, *rows = _pair_table("pair", each.pairs, columns, level)
-            counts = [counted_text(pair.queries, each.queries) for pair in each.pairs]
-            table += [[slice_name(value), count, *row] for count, row in zip(counts, rows, strict=True)]
+        for name, part in compared_rows(self, SHOWN):
+            _, *rows = _pair_table("pair", part.pairs, columns, level)
+            counts = [counted_text(pair.queries, part.queries) for pair in part.pairs]
+            table += [[name, count, *row] for count, row in zip(counts, rows, strict=True)]
         return table
 
     def _exactness(self) -> str:
         """Return the number of pairs with an exact p, and the precision of p for the others."""
-        pairs = [*self.pairs, *(pair for each in self.slices.values() for pair in each.pairs)]
+        pairs = [*self.pairs, *(pair for _, part in compared_rows(self) for pair in part.pairs)]
         sampled = [pair for pair in pairs if not pair.exact]
         if not sampled:
             return "all permutations: exact"
@@ -18862,6 +19705,7 @@ class Comparison(Readable):
             "notes": list(self.notes),
             "testing": self.testing._asdict(),
             "slices": [{"slice": value, **without_nan(each)} for value, each in self.slices.items()],
+            "mean_of_slices": without_nan(self.mean_of_slices),
         }
 
     @classmethod
@@ -18889,6 +19733,10 @@ class Comparison(Readable):
         slices = slices_of(first["slice"], None, len(first)) if "slice" in shared else None
         results = results_of(columns, slices, Contest(options, values["baseline"], resampling, testing))
         of_slices = {each["slice"]: each["scores"] for each in values["slices"]}
+        compared = {
+            value: part._replace(scores=with_figures_of_documents(part.scores, of_slices[value]))
+            for value, part in results["slices"].items()
+        }
         return cls(
             signature=signature,
             baseline=values["baseline"],
@@ -18898,10 +19746,8 @@ class Comparison(Readable):
             pairs=results["pairs"],
             resampling=results["resampling"],
             scores=with_figures_of_documents(results["scores"], values["scores"]),
-            slices={
-                value: each._replace(scores=with_figures_of_documents(each.scores, of_slices[value]))
-                for value, each in results["slices"].items()
-            },
+            slices=compared,
+            mean_of_slices=with_figures_of_slices(results["mean_of_slices"], compared),
         )
 
     def plot(
@@ -18951,7 +19797,8 @@ class Comparison(Readable):
         if self.slices:
             first, reference = self._of(next(iter(self.scores))), self._reference(names[0])
             slices = slices_of(first["slice"], None, len(first))
-            panels.append(lambda axes: plot_slices(axes, slices, self.slices, reference, names[0]))
+            mean = self.mean_of_slices
+            panels.append(lambda axes: plot_slices(axes, slices, self.slices, mean, reference, names[0]))
         return panels
 
     def _query_panels(self, name: str) -> list[Callable[[Any], None]]:
@@ -18970,6 +19817,14 @@ class Comparison(Readable):
     def _reference(self, name: str) -> str:
         """Return the system from which plots show differences: the baseline, else the best system."""
         return self.baseline or max(self.scores, key=lambda system: self.scores[system][name].value)
+
+
+def compared_rows(comparison: Comparison, most: int | None = None) -> list[tuple[str, ComparedSlice]]:
+    """Return the slices by their names, at most so many, and then the mean of slices, if there is one."""
+    rows = [(slice_name(value), part) for value, part in islice(comparison.slices.items(), most)]
+    if comparison.mean_of_slices is not None:
+        rows.append((MEAN_OF_SLICES, comparison.mean_of_slices))
+    return rows
 
 
 def query_rows(
@@ -19042,7 +19897,7 @@ def compare(
         data: a DataFrame; then the arguments above, and each system's predictions, may be names of its columns.
         exclude: documents to remove from rankings and ideals, as in `compute`.
         by: a value per query, as in `report`; the queries with the same value are compared as a slice, with
-            p-values corrected for all slices.
+            p-values corrected for all slices. The means of slices are compared too.
         fields: the names of fields and columns, as in `compute`.
         confidence: the confidence level of the intervals, between 0 and 1.
         seed: the random seed; the same seed gives the same comparison.
@@ -19073,10 +19928,10 @@ def compare(
     parsed = Options.of_method(compare, k, {**options, "score_order": None} if isinstance(order, Mapping) else options)
     names = system_names(systems, baseline)
     orders = _orders(order, names) if isinstance(order, Mapping) else dict.fromkeys(names, parsed.score_order)
-    runs = {_argument(name): systems[name] for name in names}
+    runs = {_statistics_comparing_argument(name): systems[name] for name in names}
     shared = Inputs(None, references, query_ids, document_ids, exclude, sample_weight, by, fields)._asdict()
     arguments = columns_of(data, {**runs, **shared})
-    runs = {name: arguments.pop(_argument(name)) for name in names}
+    runs = {name: arguments.pop(_statistics_comparing_argument(name)) for name in names}
     inputs = Inputs(**arguments)
     same_queries = options.get("missing") is None and parsed.missing == "empty"
     by_system = {name: replace(parsed, score_order=each) for name, each in orders.items()}
@@ -19103,6 +19958,8 @@ def comparison_of(
     """Return the comparison of systems from the columns of their queries, with notes on the tests before others."""
     results = results_of(columns, slices, contest)
     of_tests = notes_on_tests(results["pairs"], contest.testing, contest.baseline)
+    if contest.testing.paired:
+        of_tests = [*equal_notes(results["pairs"]), *of_tests]
     if slices is not None:
         of_slices = notes_on_slices(results["pairs"], contest.testing, results["slices"], slices.values)
         of_tests = [*of_tests, *small_slices(results["slices"]), *of_slices]
@@ -19126,14 +19983,14 @@ def _orders(score_order: Mapping[str, Any], names: Sequence[str]) -> dict[str, s
     return {name: Options.parse(score_order=score_order.get(name)).score_order for name in names}
 
 
-def _argument(system: str) -> str:
+def _statistics_comparing_argument(system: str) -> str:
     """Return a system's predictions as errors name them."""
     return f"systems[{shown(system)}]"
 
 
 def _marked_argument(system: str) -> str:
     """Return a system's predictions as each entry point names them."""
-    return mark("systems", system, said=_argument(system))
+    return mark("systems", system, said=_statistics_comparing_argument(system))
 
 
 def _columns_of_systems(
@@ -19149,7 +20006,7 @@ def _columns_of_systems(
     refuse_negative(inputs.references, inputs.exclude, shared)
     orders = [options[name].score_order for name in runs]
     read = {
-        _argument(name): from_file(_argument(name), side, order, inputs.names, keep=shared.sides["keep"])
+        _statistics_comparing_argument(name): from_file(_statistics_comparing_argument(name), side, order, inputs.names, keep=shared.sides["keep"])
         for (name, side), order in zip(runs.items(), orders, strict=True)
     }
     systems = settled_systems(read, inputs, orders, shared.labels, shared.sides["keep"])
