@@ -1,4 +1,5 @@
 """The modules of ndcg/ in one file, for `evaluate.load`; `make bundle` writes it: read and edit the package."""
+import ast
 import csv
 import datetime
 import difflib
@@ -27,20 +28,19 @@ import time
 import warnings
 from bisect import bisect_right
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Generator, Hashable, Iterable, Iterator, Mapping, Sequence, Set, ValuesView
+from collections.abc import Callable, Collection, Generator, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext, redirect_stderr, redirect_stdout, suppress
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC
 from decimal import Decimal, InvalidOperation
 from filelock import FileLock, Timeout
 from functools import cache, cached_property, lru_cache, partial, reduce
 from importlib import import_module
-from importlib.util import find_spec
 from itertools import chain, combinations, compress, count, cycle, filterfalse, groupby, islice, pairwise, permutations, product, repeat
-from numbers import Integral, Real
+from numbers import Integral, Number, Real
 from numpy.typing import NDArray
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 from pathlib import Path
 from types import NoneType, SimpleNamespace
 from typing import Any, BinaryIO, Generic, Literal, NamedTuple, SupportsIndex, TYPE_CHECKING, TypeVar, TypedDict, Unpack
@@ -1717,11 +1717,11 @@ def _discounted_sums(ranked: Floats, ideal: Floats, ranks: int, definition: Meas
     sums, discount = {}, definition.weight[:ranks]
     cutoffs = [min(k or ranks, ranks) for k in definition.cutoffs]
     if "CG" in definition.measures:
-        sums["CG"] = _measure_scoring_sums(ranked, np.ones(ranks)[::-1], cutoffs)
+        sums["CG"] = _sums(ranked, np.ones(ranks)[::-1], cutoffs)
     if definition.needs("nDCG", "DCG"):
-        sums["DCG"] = _measure_scoring_sums(ranked, discount, cutoffs)
+        sums["DCG"] = _sums(ranked, discount, cutoffs)
     if definition.needs("nDCG", "IDCG"):
-        sums["IDCG"] = _measure_scoring_sums(ideal, discount, cutoffs)
+        sums["IDCG"] = _sums(ideal, discount, cutoffs)
     return sums
 
 
@@ -1751,11 +1751,11 @@ def _sum_of_equal(gains: Floats, weight: Floats) -> Floats:
     step = max(1, SCORES_AT_A_TIME // max(len(weight), 1))
     parts = (gains[start : start + step, np.newaxis] for start in range(0, len(gains), step))
     return np.concatenate(
-        [_measure_scoring_sums(part.repeat(len(weight), axis=1)[:, ::-1], weight, [len(weight)])[0] for part in parts]
+        [_sums(part.repeat(len(weight), axis=1)[:, ::-1], weight, [len(weight)])[0] for part in parts]
     )
 
 
-def _measure_scoring_sums(gains: Floats, weight: Floats, cutoffs: Sequence[int]) -> Floats:
+def _sums(gains: Floats, weight: Floats, cutoffs: Sequence[int]) -> Floats:
     """Return the weighted sums of each query's gains up to each cutoff, added rank by rank.
 
     In this order, zeros at the end of a padded list do not change the rounding. ``einsum`` uses it if both arrays are
@@ -2410,7 +2410,7 @@ def _show_tables_plain(table: Table) -> str:
     return "\n".join("  ".join(row).rstrip() for row in rows)
 
 
-def _records(table: Table) -> str:
+def _show_tables_records(table: Table) -> str:
     """Return each row of a table as its name and, below it, a line with the heading and value of each cell.
 
     A row without a name continues the one above.
@@ -2466,7 +2466,7 @@ def rich_of(result: Readable) -> str:
             first, *others = _widths(cells)
             if min(first, FOLDED) + sum(others) + RICH_PADDING * len(cells[0]) > console.width:
                 fits = sum([first, *others]) + 2 * len(others) <= console.width
-                console.print(Text(f"{_show_tables_plain(cells) if fits else _records(cells)}\n"), soft_wrap=True)
+                console.print(Text(f"{_show_tables_plain(cells) if fits else _show_tables_records(cells)}\n"), soft_wrap=True)
                 continue
             header, *rows = cells
             table = RichTable(box=box.SIMPLE_HEAD)
@@ -2602,7 +2602,7 @@ DATABASES = ("chdb", "daft", "datafusion", "duckdb", "ibis", "pyspark", "sqlfram
 
 def settled(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return arguments, with tensors and columns of other libraries converted with ``plain``, each only once."""
-    foreign = {name: values for name, values in arguments.items() if not _inputs_sources_is_plain(values)}
+    foreign = {name: values for name, values in arguments.items() if not _is_plain(values)}
     if not foreign:
         return dict(arguments)
     queries = {id(values): name for name, values in foreign.items() if is_database_query(values)}
@@ -2628,7 +2628,7 @@ def settled(arguments: Mapping[str, Any]) -> dict[str, Any]:
     return {name: converted_by_id.get(id(values), values) for name, values in arguments.items()}
 
 
-def _inputs_sources_is_plain(values: Any) -> bool:
+def _is_plain(values: Any) -> bool:
     """Return whether a value is a list, a dict, None or a NumPy array, which need no conversion."""
     kind = type(values)
     return kind in (NoneType, list, tuple, dict) or (kind is np.ndarray and values.dtype.names is None)
@@ -3300,6 +3300,13 @@ def offsets_of(lengths: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
     return offsets
 
 
+def check_queries_equal(predicted: int, referred: int) -> None:
+    """Raise an error if predictions and references have different numbers of queries."""
+    if predicted != referred:
+        counts = f"{mark('predictions')} hold {predicted} queries and references {referred}"
+        raise InputError(f"{counts}; give both for every query")
+
+
 # Formats
 
 
@@ -3311,7 +3318,7 @@ def read_column(
     place: Place | None = None,
 ) -> Column:
     """Read values in which each row is a query; text in them is one of the labels."""
-    values = _inputs_columns_combined(values)
+    values = _combined(values)
     if isinstance(values, pa.Array):
         return _from_arrow(argument, values, ignore_index, labels, place)
     if isinstance(values, np.ndarray):
@@ -3336,7 +3343,7 @@ def read_flat_column(
     argument: str, values: Any, place: Place, ignore_index: float | None = None, labels: Labels | None = None
 ) -> Column:
     """Read values in which each row is a document, as if all belonged to one query; text is one of the labels."""
-    values = _inputs_columns_combined(values)
+    values = _combined(values)
     if isinstance(values, np.ndarray) and values.ndim == 2 and values.shape[1] == 1:  # from a head with one logit
         values = values.reshape(-1)
     if isinstance(values, pa.Array) and not pa.types.is_nested(values.type):
@@ -3372,7 +3379,7 @@ def logits_hint(argument: str, values: Any) -> str:
     return f"; {way}, in a Trainer by preprocess_logits_for_metrics (docs/training.md)"
 
 
-def _inputs_columns_combined(values: Any) -> Any:
+def _combined(values: Any) -> Any:
     """Combine the chunks of an Arrow column into one array; return other values unchanged."""
     if not isinstance(values, pa.ChunkedArray):
         return values
@@ -3543,8 +3550,9 @@ def _from_lists(
         for query, row in enumerate(rows):
             if isinstance(row, (list, tuple)):
                 continue
-            if isinstance(row, Real):
-                problem = f"is the number {shown(row)}, not a list of documents; {NOT_NESTED}"
+            if isinstance(row, (Real, str)):
+                kind = "text" if isinstance(row, str) else "number"
+                problem = f"is the {kind} {shown(row)}, not a list of documents; {NOT_NESTED}"
             else:
                 problem = f"must be a list of documents; got {type(row).__name__}"
             raise InputError(problem, argument, f"query {query}")
@@ -3654,7 +3662,7 @@ def _inputs_columns_one_by_one(
         query = int(np.searchsorted(offsets, at, side="right")) - 1
         return InputError(f"{place(query, int(at - offsets[query]))}: {shown(given[at])} {problem}", argument)
 
-    foreign = {kind for kind in set(map(type, given)) if not _is_number(kind) and kind is not type(None)}
+    foreign = {kind for kind in set(map(type, given)) if not _inputs_columns_is_number(kind) and kind is not type(None)}
     values = [number(value) if type(value) in foreign else value for value in given] if foreign else given
     if any(issubclass(kind, str) for kind in foreign):
         if labels is not None:
@@ -3666,7 +3674,7 @@ def _inputs_columns_one_by_one(
     values = [0 if value is None else value for value in values]
     kinds = set(map(type, values))
     for kind in kinds:
-        if not _is_number(kind):
+        if not _inputs_columns_is_number(kind):
             at = next(at for at, value in enumerate(values) if type(value) is kind)
             raise refuse(at, _not_a_number(argument, values, values[at], labels))
     if mask is not None and _holds_all(array := np.array(values)):
@@ -3694,7 +3702,7 @@ def _not_a_number(argument: str, values: Iterable[Any], value: Any, labels: Labe
     return f"is not a number; {to_label(values)}" if labels is None else labels.unknown(value)
 
 
-def _is_number(kind: type) -> bool:
+def _inputs_columns_is_number(kind: type) -> bool:
     return issubclass(kind, Real) and not issubclass(kind, np.timedelta64)
 
 
@@ -3806,7 +3814,7 @@ def _padding_in_list(values: list[Any], array: NDArray[Any], ignore_index: float
     def is_reference(value: Any, number: Any) -> bool:
         if isinstance(value, str):  # a label, or text of a number
             return bool(number == ignore_index)
-        if value is None or (_is_number(type(value)) and not isinstance(value, np.generic)):
+        if value is None or (_inputs_columns_is_number(type(value)) and not isinstance(value, np.generic)):
             return bool(value == ignore_index)
         return bool(is_padding(np.asanyarray(converted(value)), ignore_index))
 
@@ -3823,32 +3831,43 @@ def _is_narrow(dtype: np.dtype[Any]) -> bool:
 HASHES_AT_A_TIME = 1 << 16  # rows that are sorted at a time: few enough for the processor's cache
 ODD = np.uint64(0x9E3779B97F4A7C15)
 UNITS = ["s", "ms", "us", "ns"]  # of times
+NO_ROWS: RowNumbers = np.empty(0, np.int64)
 
 
 class Columns(NamedTuple):
-    """One side with ids, one row per document: of a file, a table, mappings, ranked ids or flat columns."""
+    """One side with ids, one row per document: of a file, a table, or of flat columns."""
 
-    query: RowNumbers  # the query of each row, as an index into ``query_ids``
-    query_ids: Any  # the distinct query ids: an Arrow array of a file or table, strings in a file; a list of a mapping
-    document: pa.ChunkedArray  # the id of each row's document, a string in a file; or the number of a name
-    value: NDArray[Any]  # the score or the relevance of each row; integers only beyond 2^53
-    hashes: NDArray[np.uint64]  # the hashes of the document ids, from ``hashes_of``
-    # a function from a row to the words for its place in the file; None for rows that are not in a file
-    place: Callable[[int], str] | None = None
-    positions: int | None = None  # the number of queries, if they have no ids, but numbers from 0, as text; else None
-    are_rows: bool = False  # the documents are the rows of a file of LETOR or of scores, counted from 0, as text
+    query: RowNumbers  # the query of each row, as an index into `query_ids`
+    # the distinct query ids: an Arrow array of a file or table, a list of a mapping
+    query_ids: Any
+    document: pa.ChunkedArray  # the id of each row's document; or the number of a name
+    value: NDArray[Any]  # the score or the relevance of each row; integers only beyond 2**53
+    hashes: NDArray[np.uint64]  # the hashes of the document ids, from `hashes_of`
+    # a function from the number of a row in its table or file to the words for it
+    place_of: Callable[[int], str] | None = None
+    numbers: RowNumbers | None = None  # the numbers of these rows in their table or file
+    lacking: RowNumbers = NO_ROWS  # the numbers of its rows without a value, which are not here
+    positions: int | None = None  # the number of queries without ids, numbered from 0; else None
+    are_rows: bool = False  # whether the documents are the rows of LETOR, counted from 0, as text
     present: Mask | None = None  # False for a missing value; None if none is missing
-    padding: Mask | None = None  # True for a value that marks padding in a mapping; None if no value is known to
-    has_fields: bool = True  # whether it has columns or fields with names, which `fields` may give
-    unnamed: Sequence[Mapping[str, Any]] = ()  # what stands in place of the ids of queries, if they have none
-    names: Sequence[Any] | None = None  # the ids of documents of several kinds, by their numbers; None for one kind
+    padding: Mask | None = None  # True for padding in a mapping; None if no value is known to be
+    names: Sequence[Any] | None = None  # ids of several kinds, by their numbers; None for one kind
+    form: str = ""  # what held the rows
+    fields: Mapping[str, str] = {}  # the column of each role
+
+    def place(self, row: int) -> str:
+        """Return the words for a row's place in its table or file."""
+        if self.place_of is None or self.numbers is None:
+            return f"row {row}"
+        return self.place_of(int(self.numbers[row]))
 
     def only(self, kept: Mask) -> "Columns":
         """Return the rows for which a mask is True."""
         present, padding = (None if mask is None else mask[kept] for mask in (self.present, self.padding))
         rows = {name: getattr(self, name)[kept] for name in ("query", "value", "hashes")}
         document = self.document.filter(pa.array(kept))
-        return self._replace(**rows, document=document, present=present, padding=padding, place=None)
+        numbers = None if self.numbers is None else self.numbers[kept]
+        return self._replace(**rows, document=document, present=present, padding=padding, numbers=numbers)
 
     def retrieved(self, present: Mask | None) -> "Columns":
         """Return the rows of a run that have a score, and the queries that have such rows."""
@@ -3886,22 +3905,29 @@ def repeated_row(columns: Columns) -> tuple[int, int] | None:
     return min(zip(again.tolist(), first.tolist(), strict=True), default=None)
 
 
-def best_rows(columns: Columns, present: Mask | None, keep: str, ascending: bool) -> Mask | None:
+def best_rows(
+    columns: Columns, keep: str, ascending: bool, present: Mask | None = None
+) -> Mask | None:
     """Return a mask of the best row of each document of a query; None if no document is repeated.
 
-    `keep` tells which of equal scores is the best, the "first" or the "last".
+    `keep` tells which of equal scores is the best, the "first" or the "last". A row without a
+    score, where `present` is False, is the best only if the document has no other.
     """
     before = first_rows(columns)
     is_again = before != np.arange(len(before))
     if not is_again.any():
         return None
     rows = np.union1d(before[is_again], np.flatnonzero(is_again))
-    lowest_first = columns.value[rows] if ascending else negated(columns.value[rows])
-    unlike = np.isnan(lowest_first)
-    lack = np.zeros(len(rows), bool) if present is None else ~present[rows]
-    order = np.lexsort((rows if keep == "first" else -rows, lowest_first, ~unlike, lack, before[rows]))
+    scores = columns.value[rows]
+    lowest_first = scores if ascending else negated(scores)
+    in_order = rows if keep == "first" else -rows
+    is_lacking = np.zeros(len(rows), bool) if present is None else ~present[rows]
+    # A score that is nan comes first, so that it is kept, and refused later.
+    keys = (in_order, lowest_first, ~np.isnan(lowest_first), is_lacking, before[rows])
+    order = np.lexsort(keys)
+    document = before[rows][order]
     is_best = np.ones(len(rows), bool)
-    is_best[1:] = before[rows][order][1:] != before[rows][order][:-1]
+    is_best[1:] = document[1:] != document[:-1]
     kept = np.ones(len(columns.query), bool)
     kept[rows[order[~is_best]]] = False
     return kept
@@ -4295,6 +4321,656 @@ def to_arrow(rankings: Rankings) -> tuple[pa.Array, pa.Array]:
     return lists[0], lists[1]
 
 
+# ndcg/inputs/fields.py: The names of fields: the standard ones, and those that `fields=` gives.
+
+ROLES = ("query", "document", "score", "relevance")
+VALUE = {"run": "score", "qrels": "relevance"}  # the role of the value of a document, by side
+
+# The standard names of each role, in groups: a name of a later group counts only if there is none
+# of an earlier one. Where a group has two names of one side, nothing tells which is meant.
+Groups = tuple[tuple[str, ...], ...]
+# fmt: off
+QUERY: Groups = (
+    ("query_id", "qid", "topic_id", "question_id", "user_id", "customer_id", "session_id"),
+    ("query", "topic", "question", "user", "uid"),
+)
+QUERY_OF_LISTS: Groups = (*QUERY, ("id",))  # of an object that holds the documents of a query
+DOCUMENT: Groups = (
+    ("document_id", "doc_id", "docno", "corpus_id", "pid", "passage_id", "chunk_id", "article_id",
+     "item_id", "iid", "movie_id", "product_id"),
+    ("document", "item"),
+)
+DOCUMENT_OF_HITS: Groups = (
+    DOCUMENT[0], (*DOCUMENT[1], "id", "node_id", "uuid", "object_id", "file_id"),
+)
+LISTS_OF_IDS: Mapping[str, Groups] = {
+    "run": (("retrieved_ids", "retrieved_doc_ids", "retrieved_context_ids"),
+            ("ids", "doc_ids", "document_ids", "item_ids")),
+    "qrels": (("relevant_ids", "relevant_doc_ids", "ground_truth_doc_ids", "expected_ids",
+               "gold_doc_ids", "reference_context_ids"),
+              ("ids", "doc_ids", "document_ids", "item_ids")),
+    "exclude": (("ids", "doc_ids", "document_ids", "item_ids"),),
+}
+SCORE: Groups = (
+    ("score", "prediction", "est", "sim", "similarity", "relevance_score", "certainty",
+     "_rankingscore", "@search.score"),
+)
+LOWEST_FIRST = ("rank", "position", "distance", "dist", "loss")  # scores if the lowest is best
+RELEVANCE: Groups = (
+    ("relevance", "rel", "reference", "label", "grade", "judgment", "judgement", "verdict",
+     "relevance_label", "relevance_grade", "rating", "r_ui", "relevant", "is_relevant",
+     "has_answer"),
+    ("weight", "score"),  # which may be those of a model, so nothing else may stand beside the ids
+)
+LISTS_OF_VALUES: Mapping[str, Groups] = {
+    "run": (("scores", "similarities"),),
+    "qrels": (("relevances", "relevance", "labels", "ratings", "grades", "judgments",
+               "relevance_scores"),),
+}
+LOWEST_FIRST_LISTS = ("ranks", "distances")
+# fmt: on
+USERS = ("user_id", "customer_id", "session_id", "user", "uid")  # who may have several queries
+ASKED = ("query", "topic", "question")  # what they ask
+NAMES_OF_RANKS = re.compile(r"(?:^|[ _-])(rank|position|pos|slot|order|row[ _-]?number)$", re.IGNORECASE)
+NAMES_OF_DISTANCES = re.compile(r"(?:^|[ _-])(distance|dist|loss|cost)$", re.IGNORECASE)
+START_OF_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+RECBOLE = re.compile(r":(token|float)(_seq)?$")  # the types that RecBole writes after names
+
+ROW_NUMBER = re.compile(r"(Unnamed: \d+)?|__index_level_\d+__")
+MOST_FIELDS = 100  # a mapping with more keys is of queries or documents
+MOST_LISTED = 40  # fields in an error
+_EXAMPLE = reprlib.Repr()
+_EXAMPLE.maxstring = _EXAMPLE.maxother = _EXAMPLE.maxlong = 30
+_EXAMPLE.maxlist = _EXAMPLE.maxtuple = _EXAMPLE.maxdict = _EXAMPLE.maxset = 2
+_EXAMPLE.maxlevel = 2
+
+
+# Spelling
+
+
+@lru_cache(1 << 12)
+def plain_name(name: Any) -> str:
+    """Return a name in the spelling in which names are compared; empty if it is no text.
+
+    >>> plain_name("Query-ID"), plain_name("_id"), plain_name("query_id:token"), plain_name(0)
+    ('queryid', 'id', 'queryid', '')
+    """
+    if not isinstance(name, str):
+        return ""
+    plain: str = RECBOLE.sub("", name.strip()) if ":" in name else name
+    return plain.lower().replace("_", "").replace("-", "").replace(" ", "")
+
+
+def spelled(names: Iterable[Any], standard: Iterable[str]) -> list[Any]:
+    """Return the names that are one of the standard names, in the order of these.
+
+    >>> spelled(["docId", "Query-ID", "score"], ["query_id", "doc_id"])
+    ['Query-ID', 'docId']
+    """
+    by_spelling: dict[str, Any] = {}
+    for name in names:
+        by_spelling.setdefault(plain_name(name), name)
+    present = (by_spelling.get(plain_name(name)) for name in standard)
+    return list(dict.fromkeys(name for name in present if name is not None))
+
+
+def refuse_repeated_names(names: Iterable[Any]) -> None:
+    """Raise an error for two columns of one name."""
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise InputError(f"has {count} columns {shown(name)}; give each a name of its own")
+
+
+def says_lowest_first(name: Any, pattern: re.Pattern[str] = NAMES_OF_DISTANCES) -> bool:
+    """Return whether the last word of a name says that the lowest score is best.
+
+    >>> [says_lowest_first(name) for name in ("cosineDistance", "l2_dist", "distance_score")]
+    [True, True, False]
+    """
+    if not isinstance(name, str):
+        return False
+    last = RECBOLE.sub("", name.strip()).rpartition(".")[2]
+    return pattern.search(START_OF_WORD.sub("_", last)) is not None
+
+
+def refuse_lowest_first(name: Any, argument: str = "") -> None:
+    """Raise an error for scores whose name says that the lowest is best, such as "distance"."""
+    if says_lowest_first(name) or plain_name(name) in LOWEST_FIRST:
+        problem = f"the column {name!r} is best where it is lowest"
+        hint = f"give {mark('score_order', 'ascending')}, or another name if the highest is best"
+        raise InputError(problem, argument, hint=hint)
+
+
+# The argument `fields`
+
+
+class Fields(NamedTuple):
+    """The fields of a side, by their names or paths."""
+
+    examples: Mapping[Any, Any]  # an example of what each holds
+    last: Mapping[Any, str]  # the last name on the path of each, in the spelling of names
+
+    @classmethod
+    def of_table(cls, examples: Mapping[Any, Any]) -> "Fields":
+        """Return the columns of a table, of which examples are given, without the row numbers."""
+        named = {name: cell for name, cell in examples.items() if not _is_row_number(name)}
+        return cls(named, {name: plain_name(name) for name in named})
+
+
+def _is_row_number(name: Any) -> bool:
+    """Return whether a column has the name that pandas writes for the numbers of rows."""
+    return isinstance(name, str) and ROW_NUMBER.fullmatch(name) is not None
+
+
+class Given(NamedTuple):
+    """The name or the path that `fields` gives for a role; None if there is no such field."""
+
+    name: str | None
+    of_both: bool  # one name for both sides, of which one may lack it
+
+
+def check_fields(fields: Any) -> dict[str, tuple[str | None, str | None]]:
+    """Return `fields` as the name of each role in the run and in the references.
+
+    >>> check_fields({"document": ("docno", "pid"), "relevance": None})
+    {'document': ('docno', 'pid'), 'relevance': (None, None)}
+
+    Raises:
+        ValueError: it is no mapping, a role is unknown, or a name is no text.
+    """
+    if fields is None:
+        return {}
+    if not isinstance(fields, Mapping):
+        roles = ", ".join(ROLES)
+        raise ValueError(f"fields must map {roles} to names of fields; got {shown(fields)}")
+    pairs: dict[str, tuple[str | None, str | None]] = {}
+    for role, name in fields.items():
+        if role not in ROLES:
+            near = nearest(str(role), ROLES)
+            hint = f"did you mean {near!r}?" if near else f"the fields are {', '.join(ROLES)}"
+            raise ValueError(f"fields: {shown(role)} is not a field; {hint}")
+        pairs[role] = _pair(role, name)
+    return pairs
+
+
+def _pair(role: str, name: Any) -> tuple[str | None, str | None]:
+    """Return the names of a role in the run and in the references."""
+    may_differ = role in ("query", "document")
+    pair = name if may_differ and isinstance(name, (list, tuple)) and len(name) == 2 else (name,)
+    if not all(part is None or (isinstance(part, str) and part) for part in pair):
+        or_pair = ", a pair of names (in the run, in the qrels)" if may_differ else ""
+        problem = f"must be the name of a field{or_pair} or None; got {shown(name)}"
+        raise InputError(f"{mark('fields', after=': ')}{mark(role)} {problem}")
+    if role == "document" and None in pair:
+        problem = "must be the name of a field, since each document has an id; got None"
+        raise InputError(f"{mark('fields', after=': ')}{mark(role)} {problem}")
+    return pair[0], pair[-1]
+
+
+def with_names_of_columns(fields: Any, **arguments: Any) -> Any:
+    """Return `fields` with the names that other arguments give, such as `query_ids="reader"`."""
+    named = {role: name for role, name in arguments.items() if isinstance(name, str)}
+    if not named or not isinstance(fields, (Mapping, NoneType)):
+        return fields
+    return {**named, **(fields or {})}
+
+
+# The names of one side
+
+
+@dataclass(frozen=True)
+class Names:
+    """The names that the fields of one side may have, and how its documents are read."""
+
+    kind: str  # "run", "qrels" or "exclude"
+    given: Mapping[str, Given]  # what `fields` gives, by role
+    score_order: str = "descending"
+    labels: Labels | None = None  # what the relevances may be in place of numbers
+    # of a document that a run lists several times, its best row is kept, the first or the last of
+    # equal scores; None: an error
+    keep: str | None = None
+
+    @property
+    def value(self) -> str:
+        """The role of the value of a document; empty for documents to exclude."""
+        return VALUE.get(self.kind, "")
+
+    @property
+    def ascending(self) -> bool:
+        """Whether the lowest score is best."""
+        return self.kind == "run" and self.score_order == "ascending"
+
+    def has_none(self, role: str) -> bool:
+        """Return whether `fields` says that there is no field of a role."""
+        return role in self.given and self.given[role].name is None
+
+    @property
+    def has_no_value(self) -> bool:
+        """Whether `fields` says that documents have no score, or no relevance."""
+        return self.has_none(self.value)
+
+    def name(self, role: str) -> str | None:
+        """Return the name that `fields` gives for a role; None if it gives none."""
+        return self.given[role].name if role in self.given else None
+
+    def values(self, in_lists: bool = False) -> Groups:
+        """Return the standard names of the values of documents, or of lists of them."""
+        if self.kind == "qrels":
+            return LISTS_OF_VALUES["qrels"] if in_lists else RELEVANCE
+        lowest = LOWEST_FIRST_LISTS if in_lists else LOWEST_FIRST
+        (highest,) = LISTS_OF_VALUES["run"] if in_lists else SCORE
+        return ((*lowest, *highest),) if self.ascending else (highest,)
+
+    def candidates(self, role: str, fields: Fields, standard: Groups) -> list[Any]:
+        """Return the fields that could have a role: the one that `fields` names, or standard ones."""
+        if self.has_none(role):
+            return []
+        name = self.name(role)
+        if name is not None:
+            named = _called(name, fields)
+            if named or not self.given[role].of_both:
+                return named
+        taken = {given.name for given in self.given.values()}
+        for group in standard:
+            plain = set(map(plain_name, group))
+            present = [path for path, last in fields.last.items() if last in plain]
+            present = _with_values([path for path in present if path not in taken], fields)
+            if present and role == "query":
+                return present + _asked_by_users(present, fields)
+            if present:
+                return present
+        return []
+
+
+def _with_values(paths: list[Any], fields: Fields) -> list[Any]:
+    """Return the fields that are not always null, if there are any."""
+    return [path for path in paths if fields.examples[path] is not None] or paths
+
+
+def _called(name: str, fields: Fields) -> list[Any]:
+    """Return the field with this name or path; without one, the fields whose last name it is."""
+    if name in fields.last:
+        return [name]
+    if "." in name:
+        return []
+    return [path for path, last in fields.last.items() if last == plain_name(name)]
+
+
+def _asked_by_users(present: Sequence[Any], fields: Fields) -> list[Any]:
+    """Return the fields of what a user asks, if those of the user are all: nothing tells which."""
+    users = set(map(plain_name, USERS))
+    if not all(fields.last[path] in users for path in present):
+        return []
+    return [path for path, last in fields.last.items() if last in ASKED and path not in present]
+
+
+def names_of_side(
+    kind: str,
+    fields: Any = None,
+    score_order: str = "descending",
+    labels: Labels | None = None,
+    keep: str | None = None,
+) -> Names:
+    """Return the names that the fields of one side may have."""
+    if fields is None and labels is None and keep is None:
+        return _standard_names(kind, score_order)
+    given = {}
+    for role, pair in check_fields(fields).items():
+        is_pair = isinstance(fields[role], (list, tuple))
+        given[role] = Given(pair[0 if kind == "run" else 1], not is_pair)
+    labels = labels if kind == "qrels" else None
+    return Names(kind, given, score_order, labels, keep if kind == "run" else None)
+
+
+@cache
+def _standard_names(kind: str, score_order: str) -> Names:
+    return Names(kind, {}, score_order)
+
+
+def are_names_of_fields(names: Iterable[Any]) -> bool:
+    """Return whether names are those of fields, not of queries or documents: two roles have one.
+
+    >>> are_names_of_fields(["query_id", "docno", "x"]), are_names_of_fields(["query", "apple"])
+    (True, False)
+    """
+    present = set(map(plain_name, names))
+    roles = (QUERY, DOCUMENT_OF_HITS, (*SCORE, *RELEVANCE))
+    return sum(not present.isdisjoint(_plain_names(groups)) for groups in roles) >= 2
+
+
+@cache
+def _plain_names(groups: Groups) -> frozenset[str]:
+    return frozenset(plain_name(name) for group in groups for name in group)
+
+
+# Choosing, and the error of a choice that is not clear
+
+
+class UnknownFieldError(InputError):
+    """No field, or more than one, could have a role.
+
+    Args:
+        problems: what is not clear, a sentence each.
+        roles: the roles that are not clear.
+        chosen: the fields of the roles that are clear.
+        fields: all fields, with an example of each.
+    """
+
+    def __init__(
+        self,
+        problems: Sequence[str],
+        roles: Sequence[str],
+        chosen: Mapping[str, Any],
+        fields: str,
+    ) -> None:
+        super().__init__("")
+        self.problems, self.roles, self.chosen, self.fields = problems, roles, chosen, fields
+        write = fields_to_write({role: "..." for role in roles})
+        self.problem = f"{self.unclear}; {fields}; {write}"
+
+    @property
+    def unclear(self) -> str:
+        """What is not clear, and what would be read of the rest."""
+        clear = [f"the {role} is {shown(field)}" for role, field in self.chosen.items()]
+        return "; ".join([*self.problems, *clear])
+
+
+def chosen_fields(
+    candidates: Mapping[str, Sequence[Any]], names: Names, fields: Fields, there: str
+) -> dict[str, Any]:
+    """Return the field of each role, among its candidates.
+
+    A role that has no field, as `fields` says, is left out. `there` is what has the fields, as an
+    error says it.
+
+    Raises:
+        UnknownFieldError: a role has no candidate, or more than one.
+        InputError: the name of the scores says that the lowest is best.
+    """
+    chosen: dict[str, Any] = {}
+    unclear: dict[str, Sequence[Any]] = {}
+    for role, possible in candidates.items():
+        if len(possible) == 1:
+            chosen[role] = possible[0]
+        elif not names.has_none(role):
+            unclear[role] = possible
+    if unclear:
+        problems = _problems(unclear, names, fields)
+        listed = f"{there} {listed_fields(fields.examples)}"
+        raise UnknownFieldError(problems, list(unclear), chosen, listed)
+    if len(set(chosen.values())) < len(chosen):
+        raise InputError(f"fields name one field twice: {shown(chosen)}; give each role its own")
+    if names.kind == "run" and not names.ascending:
+        refuse_lowest_first(chosen.get("score"))
+    return chosen
+
+
+def _problems(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields) -> list[str]:
+    """Return what is not clear, a sentence each."""
+    problems = []
+    lacking = []
+    for role, possible in unclear.items():
+        name = names.name(role)
+        if possible:
+            several = brief(map(shown, possible), ", ")
+            problems.append(f"several fields could be the {role}: {several}")
+        elif name is not None:
+            near = nearest(name, [field for field in fields.examples if isinstance(field, str)])
+            hint = f" (did you mean {near!r}?)" if near else ""
+            problems.append(f"no field is called {shown(name)}{hint}")
+        else:
+            lacking.append(role)
+    if lacking:
+        *first, last = lacking
+        listed = f"{', '.join(first)} or {last}" if first else last
+        problems.append(f"no {listed} under a standard name")
+    if "score" in lacking:
+        lowest = [path for path, last in fields.last.items() if last in LOWEST_FIRST]
+        if lowest:
+            call = mark("score_order", "ascending")
+            problems.append(f"with {call} {shown(lowest[0])} is the score, the lowest first")
+    return problems
+
+
+def fields_to_write(names: Mapping[str, Any]) -> str:
+    """Return what an error says to write for roles that are not clear."""
+    words = f"give {mark('fields', dict(names))}"
+    if "score" in names:
+        words += ", or None as the score if the order counts"
+    if "relevance" in names:
+        words += ", or None as the relevance if each document is relevant"
+    return f"{words}; {mark('preview', said='preview(...)')} shows what is read"
+
+
+def listed_fields(examples: Mapping[Any, Any]) -> str:
+    """Return fields with an example of each, as messages show them.
+
+    >>> listed_fields({"case": 1, "hits.id": "d1"})
+    "'case' (1), 'hits.id' ('d1')"
+    """
+    if not examples:
+        return "none"
+    listed = [f"{shown(field)} ({_inputs_fields_example(value)})" for field, value in examples.items()]
+    more = len(listed) - MOST_LISTED
+    return ", ".join(listed[:MOST_LISTED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _inputs_fields_example(value: Any) -> str:
+    try:
+        return " ".join(_EXAMPLE.repr(value).split())
+    except Exception:  # noqa: BLE001 - a value that cannot be shown is no reason for another error
+        return type(value).__name__
+
+
+def fields_unknown(
+    errors: Mapping[str, UnknownFieldError], are_one: bool = False
+) -> InputError:
+    """Return one error for the fields that are not clear on several sides, by argument.
+
+    If the sides `are_one`, such as a log, the query has one name and the documents have two.
+    """
+    first, *others = errors
+    if not others and not are_one:
+        return within(errors[first], first, instead_of=first)
+    roles: dict[str, Any] = {}
+    for argument, error in errors.items():
+        for role in error.roles:
+            are_two = role in roles and argument == "references" and not are_one
+            roles[role] = ("...", "...") if are_two else "..."
+    if are_one:
+        roles["document"] = ("...", "...")
+    listed = [error.fields for error in errors.values()]
+    sides = []
+    for argument, error in errors.items():
+        places = [mark(argument), *(place for place in error.places if place != argument)]
+        words = error.unclear
+        if len(set(listed)) > 1:
+            words += f"; {error.fields}"
+        sides.append(": ".join([*places, words]))
+    if len(set(listed)) == 1:
+        sides.append(listed[0])
+    write = fields_to_write({role: roles[role] for role in ROLES if role in roles})
+    return InputError(f"{'; '.join(sides)}; {write}")
+
+
+def refuse_unused_fields(fields: Any, runs: Sequence[Any], qrels: Any, exclude: Any, **ids: Any) -> None:
+    """Raise an error for a name in `fields` that no side has.
+
+    A side has no fields if it is a file of TREC, a mapping or a list of ids. `ids` are the
+    arguments that may give a name in place of `fields`, such as ``query_ids="reader"``.
+    """
+    for role, pair in check_fields(fields).items():
+        of_one_side = {"score": runs, "relevance": [qrels]}.get(role)
+        if of_one_side is not None:
+            sides = [(pair[0], of_one_side)]
+        elif isinstance(fields[role], (list, tuple)):
+            sides = [(pair[0], runs), (pair[1], [qrels, exclude])]
+        else:
+            sides = [(pair[0], [*runs, qrels, exclude])]
+        for name, having in sides:
+            if name is None or any(_has_field(side, role, name) for side in having):
+                continue
+            argument = next((key for key, value in ids.items() if value == name), "")
+            call = mark(argument, name) if argument else mark("fields", {role: name})
+            hint = "files of TREC, mappings and lists tell queries and documents by their places"
+            raise InputError(f"{call} names a field, but {_lacking(having, runs, qrels)}; {hint}")
+
+
+def _has_field(side: Any, role: str, name: str) -> bool:
+    """Return whether a side was read from a field of this name or path."""
+    path = getattr(side, "fields", {}).get(role)
+    if not isinstance(path, str):
+        return False
+    return path == name or plain_name(path.rpartition(".")[2]) == plain_name(name)
+
+
+def _lacking(having: Sequence[Any], runs: Sequence[Any], qrels: Any) -> str:
+    """Return who lacks a field, as an error says it."""
+    if qrels not in having:
+        return "the run has none"
+    if having[0] is qrels:
+        return "the references have none"
+    return "neither side has such a field"
+
+
+# ndcg/inputs/documents.py: The documents of queries by their ids, and the rules for the documents of one query.
+
+DocumentValues = Mapping[Any, Any]  # the values of a query's documents by their ids
+
+
+@dataclass(frozen=True)
+class ById:
+    """The values of the documents of each query by their ids."""
+
+    queries: Mapping[Any, DocumentValues]  # by the ids of queries, or by their numbers from 0
+    by_position: bool = False  # whether queries have no ids
+    form: str = "mappings of documents to numbers"  # what held them
+    fields: Mapping[str, str] = field(default_factory=dict)  # the field of each role
+
+    def named(self, argument: str, ids: Sequence[Any]) -> "ById":
+        """Return the documents of queries without ids by ids that are given in their order."""
+        if len(ids) != len(self.queries):
+            problem = f"has {len(ids)} ids for {len(self.queries)} queries; give an id for each"
+            raise InputError(problem, argument)
+        queries = rows_by_query(argument, ids, list(self.queries.values()))
+        return ById(queries, form=self.form, fields=self.fields)
+
+
+def rows_by_query(argument: str, queries: Sequence[Any], rows: Sequence[Any]) -> dict[Any, Any]:
+    """Return the documents of queries by their ids, which must differ."""
+    documents = dict(zip(queries, rows, strict=True))
+    if len(documents) == len(queries):
+        return documents
+    first: dict[Any, int] = {}
+    for position, query in enumerate(queries):
+        before = first.setdefault(query, position)
+        if before < position:
+            problem = f"query {shown(query)} is in row {before} and in row {position}"
+            raise InputError(f"{problem}; give each query once", argument)
+    raise AssertionError("ids that are equal have equal hashes")
+
+
+def documents_of_query(
+    ids: Iterable[Any], values: Iterable[Any] | None, names: Names, in_list: bool = False
+) -> dict[Any, Any]:
+    """Return the values of a query's documents by their ids.
+
+    Without values, the order of a run makes them: they fall by one from rank to rank, or rise. A
+    relevance is 1. In a list, each document of a run must have a score if one has.
+
+    >>> documents_of_query(["d2", "d1"], None, Names("run", {}))
+    {'d2': -1, 'd1': -2}
+    >>> documents_of_query(["d1"], ["0.5"], Names("run", {}))
+    {'d1': 0.5}
+
+    Raises:
+        InputError: a value is no id, ids are of several kinds, a document is there twice, or only
+            some documents have a score.
+    """
+    ids = list(ids)
+    numbers = _by_order(len(ids), names) if values is None else list(map(as_number, values))
+    if in_list and names.kind == "run" and None in numbers:
+        _refuse_no_score(ids, numbers)
+    kinds = set(map(type, ids))
+    if len(kinds) > 1 or not kinds <= {str, int}:
+        _check_kinds(ids)
+    documents = dict(zip(ids, numbers, strict=True))
+    if len(documents) == len(ids):
+        return documents
+    if names.keep is None:
+        _refuse_twice(ids, names)
+    return _best(ids, numbers, names)
+
+
+def _by_order(count: int, names: Names) -> list[int]:
+    """Return the values of documents that have none."""
+    if names.kind != "run":
+        return [1] * count
+    if names.ascending:
+        return list(range(1, count + 1))
+    return list(range(-1, -count - 1, -1))
+
+
+def _refuse_no_score(ids: Sequence[Any], numbers: Sequence[Any]) -> None:
+    """Raise an error for a hit without a score."""
+    position = numbers.index(None)
+    call = mark("fields", {"score": None})
+    hint = f"give each document a score, or {call} if the order counts"
+    raise InputError(f"document {shown(ids[position])} has no score; {hint}", position=position)
+
+
+def _check_kinds(ids: Sequence[Any]) -> None:
+    """Raise an error for a value that is no id, and for ids of several kinds."""
+    wrong = types_of_no_ids(ids)
+    first: dict[str, Any] = {}
+    for position, document in enumerate(ids):
+        if type(document) in wrong:
+            problem = f"an id must be text or an integer; got {shown(document)}"
+            raise InputError(f"{problem}; give others as text", position=position)
+        first.setdefault(id_kind(type(document)), document)
+    if len(first) > 1:
+        several = " and ".join(map(shown, first.values()))
+        raise InputError(f"ids must be of one kind; got {several}; give all as text")
+
+
+def _refuse_twice(ids: Sequence[Any], names: Names) -> None:
+    """Raise an error for the first document that is there twice."""
+    first: dict[Any, int] = {}
+    for position, document in enumerate(ids):
+        before = first.setdefault(document, position)
+        if before < position:
+            problem = f"document {shown(document)} is in position {before} already"
+            raise InputError(f"{problem}; {once(names.kind)}", position=position)
+
+
+def _best(ids: Sequence[Any], numbers: Sequence[Any], names: Names) -> dict[Any, Any]:
+    """Return the best score of each document, at the first of its places with it, or at the last."""
+    best: dict[Any, int] = {}
+    for position, document in enumerate(ids):
+        before = best.setdefault(document, position)
+        if _is_better(numbers[position], numbers[before], names):
+            best[document] = position
+    return {ids[position]: numbers[position] for position in sorted(best.values())}
+
+
+def _is_better(score: Any, known: Any, names: Names) -> bool:
+    """Return whether a score takes the place of one that is known for the same document."""
+    score, known = number(score), number(known)
+    if not _inputs_documents_is_number(known):
+        return known is None  # another value is kept, and refused where values are read
+    if score is None:
+        return False
+    if not _inputs_documents_is_number(score):
+        return True
+    if score == known:
+        return names.keep == "last"
+    return bool(score < known if names.ascending else score > known)
+
+
+def _inputs_documents_is_number(value: Any) -> bool:
+    return isinstance(value, Real) and value == value
+
+
 # ndcg/inputs/exclusion.py: Remove documents, such as items that a user has seen, from rankings and ideals.
 
 class Pairs(NamedTuple):
@@ -4345,6 +5021,8 @@ def _are_among(side: Columns, excluded: Columns) -> Mask:
 def _inputs_exclusion_columns(exclude: Any, run: Columns, judged: Columns) -> Columns:
     """Return the documents to exclude as columns, without ids that the rankings' columns cannot hold."""
     own = run if len(run.document) else judged
+    if isinstance(exclude, ById):
+        exclude = exclude.queries
     if isinstance(exclude, Mapping):
         check_ids("exclude", exclude, nested=False)
         by_query = {query: found for query, documents in exclude.items() if (found := _inputs_exclusion_ids(query, documents))}
@@ -4447,519 +5125,160 @@ def _check_documents(excluded: Any, own: Columns) -> None:
         raise InputError(f"ids of documents are of another type, such as {ids}; give both the same type", "exclude")
 
 
-# ndcg/inputs/fields.py: The names of fields: those that are known, and those that `fields=` gives.
+# ndcg/inputs/objects.py: Objects and the paths to their fields: dicts, as in JSON, and objects of client libraries.
 
-Possible = Mapping[str, tuple[str, ...]]  # the names that each field may have
-
-# The first name that is present is used. Ids come before fields that may be text, judgments before possible scores.
-# fmt: off
-IDS = {
-    "query": (
-        "query_id", "qid", "topic_id", "question_id", "user_id", "customer_id", "session_id", "query", "topic",
-        "question", "user", "uid",
-    ),
-    "document": (
-        "document_id", "doc_id", "docno", "corpus_id", "pid", "passage_id", "chunk_id", "article_id", "item_id", "iid",
-        "movie_id", "product_id", "document", "item",
-    ),
-}
-IDS_OF_HITS = {
-    "query": (*IDS["query"], "id"),
-    "document": ("id", *IDS["document"], "node_id", "uuid", "object_id", "file_id"),
-}
-# Fields that may name queries or documents in two ways: users have several queries, and documents several chunks.
-ALTERNATIVES = {
-    "query": ("user_id", "customer_id", "session_id", "query", "topic", "user", "uid"),
-    "document": tuple(name for name in IDS["document"] if name not in ("document", "item")),
-}
-LOWEST_FIRST = ("rank", "position", "distance", "dist", "loss")  # of which the lowest is best
-VALUES_OF_ROWS = {
-    "run": ("score", "prediction", "est", "sim", "similarity", "relevance_score"),
-    "qrels": (
-        "relevance", "rel", "reference", "label", "grade", "judgment", "judgement", "verdict", "relevance_label",
-        "relevance_grade", "rating", "r_ui", "relevant", "is_relevant", "weight", "score",
-    ),
-    "exclude": (),
-}
-VALUES_OF_HITS = {
-    "run": (*VALUES_OF_ROWS["run"], "_rankingscore", "@search.score", "certainty"),
-    "qrels": ("has_answer", *VALUES_OF_ROWS["qrels"]),
-    "exclude": (),
-}
-# fmt: on
-OF_DOCUMENT = {"run": "score", "qrels": "relevance"}  # the field of the value of a document
-ROLES = ("query", "document", "score", "relevance")
-RECBOLE = re.compile(r":(token|float)(_seq)?$")  # the types that RecBole writes after the names of columns
-INDEX = re.compile(r"(?:unnamed: \d+|index)?$|__", re.IGNORECASE)  # the rows' own names in tables of pandas
-# what judges and annotators write in place of a grade
-JUDGED = re.compile(
-    r"(?i)\s*(?:(?:not|non|partially|partly|somewhat|highly|fully|very|perfectly|marginally)[ _-]?)*(?:ir)?relevant\s*|"
-    r"\s*(?:yes|no|true|false|good|bad|fair|excellent|perfect|poor|correct|incorrect|pass|fail)\s*"
-)
-
-LONGEST_WORD = 40  # of a judge, in characters
-# how the name of a judge's word ends, and what any name in the way to a grade holds
-VERDICTS = (
-    *("verdict", "judgment", "judgement", "relevance", "grade", "rating", "vote", "decision"),
-    *("assessment", "opinion", "feedback", "evaluation", "level", "label", "relevancy", "usefulness"),
-)
-JUDGING = re.compile("vote|judg|grade|rating|stars|assess|opinion|score|relevan|verdict|review|feedback|label|decision")
+DEEPEST = 5  # objects within objects
+LOOKED_AT = 1 << 10  # objects of a side whose fields are looked at; all are read by the same paths
+MOST_SHAPES = 1 << 5  # kinds of objects among these
+Keys = tuple[str, ...]
 
 
-class UnknownColumnError(InputError):
-    """A table has no column with a known name for "query", "document", "score" or "relevance"."""
+class Field(NamedTuple):
+    """A field of objects."""
 
-    def __init__(self, columns: Sequence[str], problem: str, others: Sequence[str] = ()) -> None:
-        super().__init__(problem)
-        self.columns = columns  # the fields without a column
-        self.others = others  # the columns that are no known fields
-
-    def with_hint(self, more: str = "") -> "UnknownColumnError":
-        """Return the error with the argument that names the columns, and with more."""
-        only = self.others[0] if len(self.columns) == len(self.others) == 1 else "..."
-        if self.columns:
-            self.hint = f"or give their names, {mark('fields', dict.fromkeys(self.columns, only))}"
-        self.hint = "; ".join(filter(None, [self.hint, more]))
-        return self
-
-
-@lru_cache(1 << 12)
-def plain_name(name: str) -> str:
-    """Return a name in the spelling in which names are compared.
-
-    >>> plain_name("Query-ID"), plain_name("queryId"), plain_name("query_id:token")
-    ('queryid', 'queryid', 'queryid')
-    """
-    name = RECBOLE.sub("", name.strip()) if ":" in name else name
-    return name.lower().replace("_", "").replace("-", "").replace(" ", "")
-
-
-PLAIN = {
-    name: plain_name(name)
-    for names in (IDS_OF_HITS, VALUES_OF_HITS, {"": LOWEST_FIRST})
-    for each in names.values()
-    for name in each
-}
-COLUMNS_OF_ROWS = {PLAIN[name] for names in (*IDS.values(), *VALUES_OF_ROWS.values(), LOWEST_FIRST) for name in names}
-
-
-@dataclass(frozen=True)
-class Names:
-    """The names that the fields of one side may have."""
-
-    kind: str  # "run", "qrels" or "exclude"
-    given: Mapping[str, Any]  # the names that `fields` gives, by field; None for a field that is not there
-    score_order: str = "descending"
-    labels: Labels | None = None  # what the relevances may be in place of numbers
-    # of a document that a run lists several times, its best row is kept, the first or the last of equal scores; None:
-    # an error
-    keep: str | None = None
+    keys: Keys  # the names that lead to it from an object
+    lists: tuple[int, ...]  # after how many of these keys there is a list of objects
+    example: Any
+    has_fields: bool  # whether it leads to objects, whose fields have paths of their own
 
     @property
-    def ascending(self) -> bool:
-        """Whether the lowest score is best."""
-        return self.score_order == "ascending" and self.kind == "run"
+    def in_list(self) -> bool:
+        """Whether the path leads through a list of objects."""
+        return len(self.lists) > 0
 
     @property
-    def value(self) -> str:
-        """The field of the value of a document, "score" or "relevance"; empty for documents to exclude."""
-        return OF_DOCUMENT.get(self.kind, "")
-
-    @property
-    def has_no_value(self) -> bool:
-        """Whether `fields` says that documents have no value."""
-        return self.value in self.given and self.given[self.value] is None
-
-    @cached_property
-    def columns(self) -> Possible:
-        """The names that the columns of a table may have."""
-        return self._possible(IDS, VALUES_OF_ROWS)
-
-    @cached_property
-    def of_hits(self) -> Possible:
-        """The names that the fields of a hit, and of an object with the hits of a query, may have."""
-        return self._possible(IDS_OF_HITS, VALUES_OF_HITS)
-
-    def _possible(self, ids: Possible, values: Possible) -> Possible:
-        possible = dict(ids)
-        if self.value and not self.has_no_value:
-            possible[self.value] = (*LOWEST_FIRST, *values[self.kind]) if self.ascending else values[self.kind]
-        taken = {plain_name(name) for names in self.given.values() for name in names or ()}
-        for field, names in possible.items() if taken else ():
-            possible[field] = tuple(name for name in names if plain_name(name) not in taken)
-        for field, names in self.given.items():
-            if field in possible:
-                possible[field] = () if names is None else names
-        return possible
-
-    def within(self, path: tuple[str, ...]) -> "Names":
-        """Return the names without the path to a list of objects, in which they are."""
-        start = "".join(f"{name}." for name in path)
-        given = {
-            field: these and tuple(each.removeprefix(start) for each in these) for field, these in self.given.items()
-        }
-        return replace(self, given=given) if path else self
-
-    def call(self, name: str | None) -> str:
-        """Return the argument that names the value of a document, as it is written in a call.
-
-        >>> print(InputError(Names("qrels", {}).call("stars")))
-        fields={'relevance': 'stars'}
-        """
-        return mark("fields", {self.value: name})
-
-
-def check_fields(fields: Any) -> dict[str, tuple[str | None, str | None]]:
-    """Return `fields` as the name of each field in the run and in the qrels; None for a field that is not there.
-
-    >>> check_fields({"document": ("docno", "pid"), "relevance": None})
-    {'document': ('docno', 'pid'), 'relevance': (None, None)}
-
-    Raises:
-        ValueError: it is not a mapping, a field is unknown, or a name is not text.
-    """
-    if fields is None:
-        return {}
-    if not isinstance(fields, Mapping):
-        raise ValueError(f"fields must map {', '.join(ROLES)} to names of fields; got {shown(fields)}")
-    found: dict[str, tuple[str | None, str | None]] = {}
-    for field, name in fields.items():
-        if field not in ROLES:
-            near = nearest(str(field), ROLES)
-            hint = f"; did you mean {near!r}?" if near else f"; the fields are {', '.join(ROLES)}"
-            raise ValueError(f"fields: {shown(field)} is not a field{hint}")
-        is_pair = isinstance(name, (list, tuple)) and len(name) == 2 and field in ("query", "document")
-        pair = tuple(name) if is_pair else (name, name)
-        if not all(each is None or (isinstance(each, str) and each) for each in pair):
-            pairs = ", a pair of names (in the run, in the qrels)" if field in ("query", "document") else ""
-            problem = f"must be the name of a field{pairs} or None; got {shown(name)}"
-            raise InputError(f"{mark('fields', after=': ')}{mark(field)} {problem}")
-        if field == "document" and None in pair:
-            problem = f"{mark(field)} must be the name of a field, since each document has an id; got None"
-            raise InputError(f"{mark('fields', after=': ')}{problem}")
-        found[field] = (pair[0], pair[1])
-    return found
-
-
-def names_of_side(
-    kind: str,
-    fields: Any = None,
-    score_order: str = "descending",
-    labels: Labels | None = None,
-    keep: str | None = None,
-) -> Names:
-    """Return the names that the fields of one side may have, with the ones that `fields` gives for it."""
-    if fields is None and labels is None and keep is None:
-        return _known_names(kind, score_order)
-    given: dict[str, Any] = {}
-    for field, (of_run, of_qrels) in check_fields(fields).items():
-        those = {"run": (of_run,), "qrels": (of_qrels,), "exclude": (of_qrels, of_run)}[kind]
-        known = IDS.get(field, ()) if kind == "exclude" else ()
-        given[field] = None if None in those else tuple(dict.fromkeys((*those, *known)))
-    names = Names(kind, given, score_order, labels if kind == "qrels" else None, keep if kind == "run" else None)
-    if names.value == "score" and score_order == "descending":
-        for name in given.get("score") or ():
-            refuse_lowest_first(name)
-    return names
-
-
-@cache
-def _known_names(kind: str, score_order: str) -> Names:
-    """Return the names that are known without `fields`, looked up once."""
-    return Names(kind, {}, score_order)
-
-
-def with_names_of_columns(fields: Any, **given: Any) -> Any:
-    """Return `fields` with the names that other arguments give, such as `query_ids="reader"` beside two tables."""
-    named = {field: name for field, name in given.items() if isinstance(name, str)}
-    return {**named, **(fields or {})} if named and isinstance(fields, (Mapping, NoneType)) else fields
-
-
-def refuse_lowest_first(name: Any, argument: str = "") -> None:
-    """Raise an error for a column of scores whose name says that the lowest is best, such as "distance"."""
-    plain = plain_name(name) if isinstance(name, str) else ""
-    if plain in LOWEST_FIRST or "distance" in plain:
-        hint = f"give {mark('score_order', 'ascending')}, or another name if the highest is best"
-        raise InputError(f"the column {name!r} is best where it is lowest", argument, hint=hint)
-
-
-def spelled(names: Iterable[Any], possible: Iterable[str]) -> list[Any]:
-    """Return those of the names that are possible ones, in the order of these.
-
-    >>> spelled(["docId", "Query-ID", "score"], ["query_id", "doc_id"])
-    ['Query-ID', 'docId']
-    """
-    own: dict[str, Any] = {}
-    for name in names:
-        if isinstance(name, str):
-            own.setdefault(plain_name(name), name)
-    found = (own.get(PLAIN.get(each) or plain_name(each)) for each in possible)
-    return list(dict.fromkeys(each for each in found if each is not None))
-
-
-def is_last_resort(names: Iterable[Any], possible: Iterable[str]) -> bool:
-    """Return whether the only known relevance is a score or a weight, which may be those of a model."""
-    return {plain_name(name) for name in spelled(names, possible)} in ({"score"}, {"weight"}, {"score", "weight"})
-
-
-def could_be_value(value: Any) -> bool:
-    """Return whether a value could be a score or a relevance: a number, a flag, their text, a judge's word, or None.
-
-    >>> [could_be_value(each) for each in (2, False, None, "1.0", "not relevant", "a title")]
-    [True, True, True, True, True, False]
-    """
-    if isinstance(value, str):
-        if len(value) > LONGEST_WORD:
-            return False
-        if JUDGED.fullmatch(value):
-            return True
-        try:
-            float(value)
-        except ValueError:
-            return False
-        return True
-    return value is None or isinstance(value, (Real, Decimal, np.bool_)) or getattr(value, "ndim", None) == 0
-
-
-UNRELATED = (  # fields that are neither ids nor values, although they may hold numbers
-    *("version", "page", "page_number", "page_label", "total_pages", "year", "date", "time", "timestamp", "ts"),
-    *("index", "idx", "chunk", "chunk_index", "iter", "iteration", "start", "end", "start_char", "end_char", "length"),
-    *("tokens", "lang", "language", "title", "text", "content", "body", "name", "url", "source", "path", "author"),
-    *("annotator", "level_0", "price", "start_index", "char_start", "char_end", "offset", "section", "paragraph"),
-    *("line", "row", "slide", "sheet", "chunk_no", "chunk_size", "n_tokens", "num_tokens", "token_count", "word_count"),
-    *(
-        "size",
-        "size_kb",
-        "duration",
-        "latency",
-        "seconds",
-        "hop",
-        "step",
-        "revision",
-        "created",
-        "created_at",
-        "updated_at",
-    ),
-    *("modified", "mtime", "age_days", "lat", "lon", "is_table", "archived"),
-)
-ROLE_NAMES = {plain_name(name) for names in (*IDS_OF_HITS.values(), LOWEST_FIRST, UNRELATED) for name in names}
-
-
-def unknown_values(names: Iterable[Any], value_of: Any) -> list[str]:
-    """Return the names, of no known meaning, under which a record or a row has what could be a score or a relevance."""
-    return [name for name in names if is_unknown(name) and could_be_value(value_of(name))]
-
-
-def is_unknown(name: Any) -> bool:
-    """Return whether a field has no known meaning: it is no id, rank or distance, no text and no index."""
-    if not isinstance(name, str) or INDEX.match(name):
-        return False
-    plain = plain_name(name)
-    return plain not in ROLE_NAMES and not plain.endswith(LOWEST_FIRST)
-
-
-def unknown_error(names: Names, unknown: Sequence[str], there: str = "its hits have") -> str:
-    """Return what an error says about fields that could be the value of a document, but have no known name."""
-    them = brief(map(shown, unknown), ", ")
-    none = "the order counts" if names.kind == "run" else "each document is relevant"
-    judging = [name for name in unknown if len(unknown) == 1 or are_of_judges([name])]
-    one = judging[0] if len(judging) == 1 else "..."
-    say = f"give {names.call(one)}, or {names.call(None)} if {none}"
-    if names.kind == "run":  # the order mostly counts, and other numbers, such as prices, are no scores
-        say = f"give {names.call(None)} if {none}, or {names.call(one)} if that is the score"
-        say += "" if names.ascending else f", with {mark('score_order', 'ascending')} if the lowest is best"
-    return f"no {names.value} under a known name, but {there} {them}; {say}"
-
-
-def for_one_side(field: str, called: str, names: Sequence[Any], kind: str) -> str:
-    """Return what an error about a name that one side lacks says if that side has a known name, and the other this one.
-
-    >>> print(InputError(for_one_side("query", "case", ["user_id", "hits"], "qrels")))
-    ; if only the run has it, give a pair, fields={'query': ('case', 'user_id')}
-    """
-    known = spelled(names, IDS_OF_HITS.get(field, ()))
-    if not known or kind == "exclude":
-        return ""
-    pair, other = ([called, known[0]], "run") if kind == "qrels" else ([known[0], called], "references")
-    have = "have" if other == "references" else "has"
-    return f"; if only the {other} {have} it, give a pair, {mark('fields', {field: tuple(pair)})}"
-
-
-def are_of_judges(names: Iterable[Any]) -> bool:
-    """Return whether one of the names has a word for judgments, such as those that lead to a grade in an object.
-
-    >>> are_of_judges(["review", "value"]), are_of_judges(["meta", "split_id"])
-    (True, False)
-    """
-    return any(JUDGING.search(plain_name(name)) for name in names if isinstance(name, str))
-
-
-class OneToOne:
-    """Tells whether two names for the same thing, such as `user_id` and `query`, group rows in the same way."""
-
-    def __init__(self) -> None:
-        self.one: dict[Any, Any] = {}
-        self.other: dict[Any, Any] = {}
-
-    def agree(self, one: Any, other: Any) -> bool:
-        """Return whether no row so far has one of the two values with another partner."""
-        return bool(self.one.setdefault(one, other) == other and self.other.setdefault(other, one) == one)
-
-
-@lru_cache(1 << 10)
-def alternatives(field: str, names: tuple[Any, ...], of_hits: bool = False) -> list[Any]:
-    """Return the names of the ids of queries, or of documents, among which none is the obvious one.
-
-    >>> alternatives("query", ("user_id", "query", "score")), alternatives("query", ("query_id", "user_id"))
-    (['user_id', 'query'], [])
-    >>> alternatives("document", ("id", "doc_id"), of_hits=True)  # a chunk and its document
-    ['id', 'doc_id']
-    """
-    found = spelled(names, IDS_OF_HITS[field] if of_hits else IDS[field])
-    several = spelled(found, ("id", *ALTERNATIVES[field]) if of_hits else ALTERNATIVES[field])
-    return several if len(several) > 1 and several[0] == found[0] else []
-
-
-def ambiguous(field: str, one: str, other: str) -> str:
-    """Return what an error says about two names for the query, or the document, of a row."""
-    noun = {"query": "queries", "document": "documents"}[field]
-    call = mark("fields", {field: one}, {field: other})
-    return f"{shown(one)} and {shown(other)} name its {noun} in different ways; say which one counts, {call}"
-
-
-# ndcg/inputs/objects.py: Read the fields of objects: of dicts, as in JSON, and of objects of client libraries, which have attributes.
-
-FieldPath = tuple[str, ...]  # the names that lead from an object to one of its fields
-DEEPEST = 3  # objects within objects
-WITHIN = ("document", "node", "metadata", "entity", "hit", "doc", "_additional")  # objects in a hit with its fields
+    def list_path(self) -> Keys:
+        """The path to the innermost list of objects that holds the field."""
+        return self.keys[: self.lists[-1]] if self.lists else ()
 
 
 def is_object(value: Any) -> bool:
-    """Return whether a value is an object of a client's library, which has fields as attributes."""
-    if id_kind(type(value)) or isinstance(value, (Real, Mapping)) or value is None:
+    """Return whether a value has fields: a dict, a named tuple, a row of a database, a client's."""
+    if isinstance(value, Mapping) or hasattr(value, "_fields") or hasattr(value, "__fields__"):
+        return True
+    if value is None or isinstance(value, (str, Number, list, tuple, Set, type)):
         return False
-    if isinstance(value, (list, tuple)):
-        return bool(field_names(value))
-    return hasattr(value, "__dict__") and not any(hasattr(value, each) for each in ("__array__", "__arrow_c_stream__"))
+    if id_kind(type(value)) or hasattr(value, "__array__") or hasattr(value, "__arrow_c_stream__"):
+        return False
+    if hasattr(value, "keys") and hasattr(value, "__getitem__"):  # a row of sqlite3 and others
+        return True
+    return hasattr(value, "__dict__") or hasattr(value, "__dataclass_fields__")
 
 
-def field_names(hit: Any) -> list[Any]:
-    """Return the names of the fields of a hit: a dict, a named tuple, a row of Spark or an object."""
-    if isinstance(hit, Mapping):
-        return list(hit)
-    if isinstance(hit, tuple):
-        return list(getattr(hit, "_fields", getattr(hit, "__fields__", ())))
-    return list(getattr(hit, "__dict__", ()))
+def is_list(value: Any) -> bool:
+    """Return whether a value is a list or a tuple without names."""
+    return isinstance(value, list) or (isinstance(value, tuple) and not is_object(value))
 
 
-def fields_of(row: Any) -> Mapping[Any, Any]:
-    """Return the fields of an object by their names; none for other values."""
-    if isinstance(row, Mapping):
-        return row
-    return {name: field_at(row, (name,)) for name in field_names(row)} if is_object(row) else {}
+def fields_of(value: Any) -> Mapping[Any, Any]:
+    """Return the fields of an object by their names."""
+    if isinstance(value, Mapping):
+        return value
+    for names in ("_fields", "__fields__", "__dataclass_fields__"):
+        if hasattr(value, names):
+            return {name: getattr(value, name, None) for name in getattr(value, names)}
+    if hasattr(value, "keys") and hasattr(value, "__getitem__"):
+        return {name: value[name] for name in value.keys()}  # noqa: SIM118 - it may be no mapping
+    return {name: field for name, field in vars(value).items() if not callable(field)}
 
 
-def leaves_of(row: Any, depth: int = DEEPEST) -> dict[Any, Any]:
-    """Return the fields of an object by their names, and those of the objects in it by their paths.
+def fields_among(objects: Iterable[Any], start: Keys = ()) -> dict[str, Field]:
+    """Return the fields of objects by their paths, which begin with those of `start`.
 
-    >>> leaves_of({"id": 1, "output": {"items": ["a"]}})
-    {'id': 1, 'output.items': ['a']}
+    >>> fields = fields_among([{"id": 1, "output": {"hits": [{"doc.id": "a"}]}}])
+    >>> {path: field.lists for path, field in fields.items()}
+    {'id': (), 'output': (), 'output.hits': (2,), 'output.hits.doc.id': (2,)}
+
+    Raises:
+        InputError: one is no object.
     """
-    found: dict[Any, Any] = {}
-    for name, each in fields_of(row).items():
-        inner = leaves_of(each, depth - 1) if depth else {}
-        found |= {f"{name}.{key}": value for key, value in inner.items()} if inner else {name: each}
-    return found
+    examples: dict[Any, Any] = {}
+    for position, value in enumerate(islice(objects, LOOKED_AT)):
+        if value is not None and not is_object(value):
+            problem = f"holds {shown(value)} among objects; give objects alone"
+            raise InputError(problem, position=position)
+        examples.setdefault(_shape(value, DEEPEST), value)
+    examples.pop(None, None)
+    fields: dict[str, Field] = {}
+    for value in islice(examples.values(), MOST_SHAPES):
+        for field in _fields_within(value, (), DEEPEST):
+            path = ".".join((*start, *field.keys))
+            known = fields.get(path)
+            # A list that is empty, or null, in one object may hold objects in another.
+            if known is None or (field.has_fields and not known.has_fields):
+                fields[path] = field
+            elif _inputs_objects_is_empty(known.example) and not _inputs_objects_is_empty(field.example):
+                fields[path] = field
+    return fields
 
 
-def path_named(row: Any, name: str) -> FieldPath:
-    """Return the path that a name means in an object: the name of a field, or a path such as "output.items"."""
-    return (name,) if "." not in name or has_field(row, (name,)) else tuple(name.split("."))
+def leaves(fields: Mapping[str, Field], paths: Iterable[str] | None = None) -> Fields:
+    """Return the fields that hold no fields themselves, all or those at some paths."""
+    chosen = fields if paths is None else paths
+    ends = [path for path in chosen if not fields[path].has_fields]
+    examples = {path: fields[path].example for path in ends}
+    return Fields(examples, {path: plain_name(fields[path].keys[-1]) for path in ends})
 
 
-def path_to_list(row: Any, name: str) -> FieldPath:
-    """Return the path to the list of objects through which a path such as "hits.id" leads; () if there is none."""
-    names = name.split(".")
-    paths = (tuple(names[:end]) for end in range(1, len(names)))
-    return next((path for path in paths if _holds_objects(field_at(row, path))), ())
+def _inputs_objects_is_empty(value: Any) -> bool:
+    return value is None or (isinstance(value, (list, tuple, Mapping)) and not value)
 
 
-def _holds_objects(value: Any) -> bool:
-    """Return whether a value is a list of objects."""
-    return isinstance(value, (list, tuple)) and not is_object(value) and len(value) > 0 and len(fields_of(value[0])) > 0
+def _shape(value: Any, depth: int) -> Any:
+    """Return what tells apart objects with other paths: the names of their fields, at any depth."""
+    if is_list(value):
+        return (list, _shape(_inputs_objects_first(value), depth))
+    if depth == 0 or not is_object(value):
+        return value is None
+    return tuple((name, _shape(field, depth - 1)) for name, field in fields_of(value).items())
 
 
-def field_at(value: Any, path: FieldPath) -> Any:
-    """Return a field of a hit; None if it has none."""
-    for name in path:
-        value = value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
-    return None if callable(value) else value
+def _inputs_objects_first(values: Sequence[Any]) -> Any:
+    return next((value for value in values if value is not None), None)
 
 
-def has_field(value: Any, path: FieldPath) -> bool:
-    """Return whether a hit has a field, even if it is None."""
-    for name in path[:-1]:
-        value = field_at(value, (name,))
-    return path[-1] in value if isinstance(value, Mapping) else hasattr(value, path[-1])
-
-
-def path_to(hit: Any, names: Sequence[str], within: Sequence[str] = WITHIN, nulls: bool = False) -> FieldPath | None:
-    """Return the path to the first field that a hit has under one of the names, in the hit or in an object within.
-
-    With `nulls`, the field may be None. A name may be a path itself, such as "metadata.source".
-    """
-    if not isinstance(hit, Mapping) and not is_object(hit):
-        return None
-    for outer in ((), *((each,) for each in within)):
-        inner = field_at(hit, outer) if outer else hit
-        if inner is None or not (isinstance(inner, Mapping) or is_object(inner)):
+def _fields_within(value: Any, keys: Keys, depth: int, lists: tuple[int, ...] = ()) -> Iterator[Field]:
+    """Yield the fields of an object at some keys, and those of the objects within."""
+    for name, example in fields_of(value).items():
+        if not isinstance(name, str):
             continue
-        own = {plain_name(name): name for name in field_names(inner) if isinstance(name, str)}
-        for name in names:
-            path = (*outer, own.get(plain_name(name), name))
-            value = field_at(hit, path)
-            if value is None:
-                if nulls and has_field(hit, path):
-                    return path
-            elif not isinstance(value, (list, tuple, Mapping)) and not is_object(value):
-                return path
-    dotted = (tuple(name.split(".")) for name in names if "." in name)
-    return next((path for path in dotted if field_at(hit, path) is not None), None)
+        path = (*keys, name)
+        first = _inputs_objects_first(example) if is_list(example) else None
+        inner, within = example, lists
+        if is_object(first):
+            inner, within = first, (*lists, len(path))
+        has_fields = depth > 1 and is_object(inner) and len(fields_of(inner)) > 0
+        yield Field(path, within, example, has_fields)
+        if has_fields:
+            yield from _fields_within(inner, path, depth - 1, within)
 
 
-def first_path(hits: Sequence[Any], names: Sequence[str], nulls: bool) -> FieldPath | None:
-    """Return the path to a field under one of the names, in the first hit that has it, or else has it as None."""
-    paths: dict[Any, FieldPath | None] = {}  # by the names of a hit, since nearly all hits have the same
-    first = None
-    for hit in hits:
-        inner = tuple(tuple(field_names(field_at(hit, (name,)))) for name in WITHIN)
-        shape = (*field_names(hit), inner)
-        if shape not in paths:
-            paths[shape] = path_to(hit, names, nulls=True)
-        path = paths[shape]
-        if path is not None and field_at(hit, path) is None:
-            first, path = first or path, path_to(hit, names)
-        if path is not None:
-            return path
-    return first if nulls else None
+def value_at(value: Any, keys: Keys) -> Any:
+    """Return the field at some keys: a list if they lead through one, None if there is none.
+
+    >>> value_at({"hits": [{"id": "a"}, {"id": "b"}]}, ("hits", "id"))
+    ['a', 'b']
+    """
+    for at, key in enumerate(keys):
+        if value is None:
+            return None
+        if is_list(value):
+            return values_at(value, keys[at:])
+        if isinstance(value, Mapping):
+            value = value.get(key)
+        elif hasattr(value, "keys"):
+            value = value[key] if key in value.keys() else None  # noqa: SIM118 - it may be no mapping
+        else:
+            value = getattr(value, key, None)
+    return value
 
 
-def fields_at(hits: Sequence[Any], path: FieldPath, names: Sequence[str], word: str, nulls: bool = False) -> list[Any]:
-    """Return a field of each hit, under the same path or another one; with `nulls`, it may be None."""
-    if len(path) == 1 and set(map(type, hits)) == {dict}:  # by far the most frequent, and faster
-        found = [hit.get(path[0]) for hit in hits]
-    else:
-        found = [field_at(hit, path) for hit in hits]
-    if None not in found:
-        return found
-    for position, value in enumerate(found):
-        if value is None and not (nulls and has_field(hits[position], path)):
-            other = path_to(hits[position], names, nulls=nulls)
-            if other is None:
-                others = "the first has" if has_field(hits[0], path) else "others have"
-                raise InputError(f"the hit has no {word} ({others} {'.'.join(path)})", position=position)
-            found[position] = field_at(hits[position], other)
-    return found
+def values_at(objects: Sequence[Any], keys: Keys) -> list[Any]:
+    """Return the field at some keys of each object."""
+    if len(keys) == 1 and set(map(type, objects)) == {dict}:  # by far the most frequent, and faster
+        (key,) = keys
+        return [value.get(key) for value in objects]
+    return [value_at(value, keys) for value in objects]
 
 
 # ndcg/inputs/frame.py: Read whatever has columns with names: DataFrames, tables, databases, Datasets, dicts of columns, and records.
@@ -4974,8 +5293,10 @@ class Frame(NamedTuple):
     """The columns of a table."""
 
     names: list[Any]
-    read: Callable[[Collection[Any]], list[Any]]  # returns columns, by their names, whose rows match
-    are_records: bool = False  # whether the rows are objects, whose fields are the columns
+    # a function that returns columns, by their names, whose rows match
+    read: Callable[[Collection[Any]], list[Any]]
+    # a function that returns the first rows of some columns, without reading all
+    head: Callable[[Collection[Any]], list[Any]]
 
 
 def frame_of(argument: str, value: Any) -> Frame | None:
@@ -4988,39 +5309,72 @@ def frame_of(argument: str, value: Any) -> Frame | None:
     Raises:
         ValueError: it is a table for each split, or its rows cannot be counted.
     """
+    _refuse_splits(argument, value)
+    if isinstance(value, (list, tuple)):
+        return _inputs_frame_records(argument, value)
+    if hasattr(value, "collect_schema") and hasattr(value, "collect"):  # a LazyFrame
+        return _lazy_frame(value)
+    if isinstance(value, ARROW) and pa.types.is_struct(value.type):
+        value = pa.Table.from_struct_array(value)
+    is_arrow = library_of(value) == "pyarrow" and hasattr(value, "schema")
+    if is_arrow and hasattr(value, "to_table"):
+        return _dataset_of_files(value)
+    names = value.schema.names if is_arrow else _inputs_frame_names_of(value)
+    if names is None:
+        return None
+    if is_database_query(value):
+        table = cache(partial(pa.table, value))  # the query runs once
+        read = lambda names: _inputs_frame_columns(table(), names)  # noqa: E731
+        return Frame(names, read, read)
+    if not hasattr(value, "__len__"):
+        problem = f"{type(value).__name__} has no rows that can be counted"
+        raise ValueError(f"{argument}: {problem}; {HINT}")
+    read = partial(_inputs_frame_columns, value)
+    return Frame(names, read, read)
+
+
+def _refuse_splits(argument: str, value: Any) -> None:
+    """Raise an error for a table for each split of a Dataset."""
     if type(value).__name__ in ("DatasetDict", "IterableDatasetDict"):
         splits = ", ".join(map(shown, value))
         hint = f"choose a split, such as dataset[{shown(next(iter(value), 'test'))}]"
         raise InputError(f"is a {type(value).__name__} of {splits}; {hint}", argument)
-    if isinstance(value, (list, tuple)):
-        fields_of_first = _fields_of(value[0]) if value else []
-        read = partial(_columns_of_records, argument, value)
-        return Frame(fields_of_first, read, are_records=True) if fields_of_first else None
-    if hasattr(value, "collect_schema") and hasattr(value, "collect"):  # a LazyFrame
-        return Frame(value.collect_schema().names(), lambda of: _inputs_frame_columns(value.select(list({*of})).collect(), of))
-    if isinstance(value, ARROW) and pa.types.is_struct(value.type):
-        value = pa.Table.from_struct_array(value)
-    is_arrow = library_of(value) == "pyarrow" and hasattr(value, "schema")
-    if is_arrow and hasattr(value, "to_table"):  # a dataset in files
-        return Frame(value.schema.names, lambda of: _inputs_frame_columns(value.to_table(columns=list({*of})), of))
+
+
+def _lazy_frame(value: Any) -> Frame:
+    """Return the columns of a LazyFrame of Polars, which is computed once for all that are read."""
+
+    def read(names: Collection[Any]) -> list[Any]:
+        return _inputs_frame_columns(value.select(list({*names})).collect(), names)
+
+    def head(names: Collection[Any]) -> list[Any]:
+        return _inputs_frame_columns(value.select(list({*names})).head(1).collect(), names)
+
+    return Frame(value.collect_schema().names(), read, head)
+
+
+def _dataset_of_files(value: Any) -> Frame:
+    """Return the columns of a dataset of Arrow in files."""
+
+    def read(names: Collection[Any]) -> list[Any]:
+        return _inputs_frame_columns(value.to_table(columns=list({*names})), names)
+
+    def head(names: Collection[Any]) -> list[Any]:
+        return _inputs_frame_columns(value.head(1, columns=list({*names})), names)
+
+    return Frame(value.schema.names, read, head)
+
+
+def _inputs_frame_names_of(value: Any) -> list[Any] | None:
+    """Return the names of columns; None for a value that has none."""
     if isinstance(value, Mapping):
-        names: Any = list(value)
-    elif isinstance(value, np.ndarray):
-        names = value.dtype.names
-    elif is_arrow:
-        names = value.schema.names
-    else:
-        names = getattr(value, "column_names", None) or getattr(value, "columns", None)
-    if names is None and hasattr(value, "column_names"):  # a Dataset that tells nothing of its columns
-        names = []
-    if names is None or callable(names):
-        return None
-    if is_database_query(value):
-        table = cache(partial(pa.table, value))
-        return Frame(list(names), lambda of: _inputs_frame_columns(table(), of))
-    if not hasattr(value, "__len__"):
-        raise ValueError(f"{argument}: {type(value).__name__} has no rows that can be counted; {HINT}")
-    return Frame(list(names), partial(_inputs_frame_columns, value))
+        return list(value)
+    if isinstance(value, np.ndarray):
+        return None if value.dtype.names is None else list(value.dtype.names)
+    names = getattr(value, "column_names", None) or getattr(value, "columns", None)
+    if names is None and hasattr(value, "column_names"):  # a Dataset that tells no names
+        return []
+    return None if names is None or callable(names) else list(names)
 
 
 def _inputs_frame_columns(table: Any, names: Collection[Any]) -> list[Any]:
@@ -5028,30 +5382,31 @@ def _inputs_frame_columns(table: Any, names: Collection[Any]) -> list[Any]:
     return [table[name] for name in names]
 
 
-def _fields_of(record: Any) -> list[str]:
-    """Return the names of the fields of a record: a dict, a named tuple, a row of a database, or an object."""
-    if isinstance(record, (Mapping, tuple)):
-        return [name for name in field_names(record) if isinstance(name, str)]
-    if is_dataclass(record) and not isinstance(record, type):
-        return [field.name for field in fields(record)]
-    if hasattr(record, "__array__"):
-        return []
-    if hasattr(record, "keys") and hasattr(record, "__getitem__"):  # a row of sqlite3 and others
-        return list(record.keys())
-    return field_names(record)
+def _inputs_frame_records(argument: str, records: Sequence[Any]) -> Frame | None:
+    """Return the fields of records, a list of objects, as columns; None for other lists."""
+    if len(records) == 0 or not is_object(records[0]):
+        return None
+
+    def read(names: Collection[Any]) -> list[Any]:
+        return [_field_of_records(argument, records, name) for name in names]
+
+    return Frame(list(fields_of(records[0])), read, read)
 
 
-def _columns_of_records(argument: str, records: Sequence[Any], names: Collection[str]) -> list[Any]:
-    """Return fields of all records."""
-    getter = itemgetter if isinstance(records[0], Mapping) or hasattr(records[0], "keys") else attrgetter
-    with suppress(KeyError, AttributeError, TypeError, IndexError):
-        return [list(map(getter(name), records)) for name in names]
-    for name in names:
-        for row, record in enumerate(records):
-            if name not in (own := _fields_of(record)):
-                problem = f"record {row} has no {name!r}, which the first one has; it has {shown(own or record)}"
-                raise InputError(problem, argument)
-    raise InputError("records differ in type; give all as dicts, or all as named tuples", argument)
+def _field_of_records(argument: str, records: Sequence[Any], name: Any) -> list[Any]:
+    """Return a field of all records."""
+    if set(map(type, records)) == {dict}:
+        with suppress(KeyError):
+            return [record[name] for record in records]
+    column = []
+    for row, record in enumerate(records):
+        fields = fields_of(record) if is_object(record) else {}
+        if name not in fields:
+            has = shown(list(fields) or record)
+            problem = f"record {row} has no {name!r}, which the first one has; it has {has}"
+            raise InputError(problem, argument)
+        column.append(fields[name])
+    return column
 
 
 def named_columns(data: Any, called: str = "data", **arguments: Any) -> list[Any]:
@@ -5079,13 +5434,15 @@ def named_columns(data: Any, called: str = "data", **arguments: Any) -> list[Any
         hint = "give predictions and references as their names, which must be text"
         raise ValueError(f"{called}: no argument names one of its columns, which are {_listed(columns)}; {hint}")
     named = [name for name in columns if name in names.values()]
-    found = {name: _with_name(column, name) for name, column in zip(named, frame.read(named), strict=True)}
+    found = dict(zip(named, frame.read(named), strict=True))
+    found = {name: _with_name(column, name) for name, column in found.items()}
     return [found[given] if argument in names else given for argument, given in arguments.items()]
 
 
 def _with_name(column: Any, name: str) -> Any:
-    """Return a column; one that is best where it is lowest with its name, in a table, so that it is no score."""
-    if plain_name(name) not in LOWEST_FIRST or name_of_column(column) == name:
+    """Return a column; one whose lowest value may be the best with its name, in a table."""
+    says_so = says_lowest_first(name) or says_lowest_first(name, NAMES_OF_RANKS)
+    if not says_so or name_of_column(column) == name:
         return column
     with suppress(pa.ArrowException, ValueError):
         return pa.table({name: plain(name, column)})
@@ -5093,8 +5450,15 @@ def _with_name(column: Any, name: str) -> Any:
 
 
 def name_of_column(column: Any) -> Any:
-    """Return the name of a column of a DataFrame; None for other values."""
-    return getattr(column, "name", getattr(column, "column_name", None))
+    """Return the name of a column of a DataFrame, or of its only one; None for other values."""
+    for attribute in ("name", "column_name"):
+        if hasattr(column, attribute):
+            return getattr(column, attribute)
+    for attribute in ("column_names", "columns"):
+        names = getattr(column, attribute, None)
+        if names is not None and not callable(names) and len(names) == 1:
+            return names[0]
+    return None
 
 
 def _listed(columns: list[Any]) -> str:
@@ -5102,1411 +5466,173 @@ def _listed(columns: list[Any]) -> str:
     return ", ".join(map(shown, columns[:20])) + (f" and {len(columns) - 20} more" if len(columns) > 20 else "")
 
 
-# ndcg/inputs/hits.py: Hits: what a retriever returned for a query, a list of objects with an id and perhaps a score, best first.
+# ndcg/inputs/no_rankings.py: Refuse what looks like rankings and is something else: rows of a table, ids, ranks as scores.
 
-AS_TEXT = "give others as text"
-LONGEST_ID = 100  # of a query under an unknown name, in characters; longer text is no id
-CONTAINERS = (list, tuple, Mapping)
-# the lists of hits, and the lists of ids and of their values, of a query
-LISTS = (
-    *("hits", "matches", "points", "results", "result", "response", "docs", "ctxs", "retrieved", "ratings"),
-    *("candidates", "root", "children", "objects", "documents", "value", "data", "chunks"),
-)
-ANSWERS = ("responses", "results", "result", "requests", "judgment_ratings")  # lists of the answers to several queries
-IDS_IN_LISTS = ("ids", "doc_ids", "document_ids", "item_ids", "items", "recommendations", "docs")
-LISTS_OF_IDS = {
-    "run": ("retrieved_ids", "retrieved_doc_ids", "retrieved_context_ids", *IDS_IN_LISTS),
-    "qrels": (
-        *(
-            "relevant_ids",
-            "relevant_doc_ids",
-            "ground_truth_doc_ids",
-            "expected_ids",
-            "gold_doc_ids",
-            "reference_context_ids",
-        ),
-        *IDS_IN_LISTS,
-    ),
-    "exclude": (),
-}
-LISTS_OF_VALUES = {
-    "run": ("scores", "similarities"),
-    "qrels": ("relevances", "relevance", "labels", "ratings", "grades", "relevance_scores"),
-    "exclude": (),
-}
-LOWEST_LISTS = ("distances", "ranks")  # of numbers of which the lowest is best
-
-
-class Hits(NamedTuple):
-    """The documents of a query."""
-
-    ids: Sequence[Any]  # their ids, best first in a run
-    values: Sequence[Any] | None = None  # their scores or relevances; None if they have none
-    are_indices: bool = False  # whether the ids are positions in the list of documents that was ranked
-    ranks: Sequence[Any] = ()  # their ranks, if they have no scores
-    objects: Sequence[Any] = ()  # the objects that they were read from
-    problem: ValueError | None = None  # the error in one of them
-
-
-class Unnamed(dict[str, tuple[str, str]]):
-    """In place of the id of a query: the ids that its object has under unknown names, by the name as names compare."""
-
-
-class ByPosition(list[Any]):
-    """The documents of queries without a known id, in their order."""
-
-    def __init__(self, rows: Iterable[Any], unnamed: Sequence[Unnamed]) -> None:
-        super().__init__(rows)
-        self.unnamed = unnamed  # what stands in place of the ids of the queries
-
-
-def hits_of(row: Any, names: Names) -> Hits | None:
-    """Return the hits of a query, or the error in one of them, from a list of hits or a response with one.
-
-    Anything else is None. With ascending scores, a distance or a rank is the score if there is one.
-
-    >>> found = hits_of({"hits": {"hits": [{"_id": "d2", "_score": 0.9}]}}, Names("run", {}))
-    >>> found.ids, found.values
-    (['d2'], [0.9])
-    >>> hits_of([("d2", 0.9), ("d1", 0.8)], Names("run", {})).values
-    [0.9, 0.8]
-    >>> hits_of([0.9, 0.8], Names("run", {})) is None
-    True
-    """
-    try:
-        return _recognized(row, names)
-    except ValueError as error:
-        return Hits((), problem=error)
-
-
-def _recognized(row: Any, names: Names) -> Hits | None:
-    """Return the hits of a query; None for anything else.
-
-    Raises:
-        ValueError: a hit is faulty.
-    """
-    response = row
-    if isinstance(row, Mapping) or is_object(row):
-        row = list_in(row, names)
-        if isinstance(row, Hits):
-            return row
-        if row == [] and row is not response:
-            return Hits(row)
-        if isinstance(row, CONTAINERS) and row is not response and row and query_of(response, names) is not None:
-            if isinstance(row, Mapping) and all(
-                could_be_value(each) or _may_be_label(each, names) for each in row.values()
-            ):
-                return Hits(list(row), list(row.values()))
-            if not isinstance(row, Mapping) and not types_of_no_ids(row):
-                return Hits(row)
-    if isinstance(row, Mapping):
-        return _values_by_id(row, names)
-    if not isinstance(row, (list, tuple)) or not row:
-        return None
-    if (pairs := _pairs(row, names)) is not None:
-        return pairs
-    first = row[0]
-    if not isinstance(first, Mapping) and not is_object(first):
-        return None
-    possible = names.of_hits["document"]
-    document = path_to(first, possible) or path_to(first, () if "document" in names.given else ("index",))
-    if document is None and (given := names.given.get("document")):
-        raise InputError(not_called("document", given[0], names, field_names(first), "hits have"))
-    if document is None:
-        return None
-    hits = Hits(fields_at(row, document, possible, "id"), are_indices=document == ("index",), objects=row)
-    possible = names.of_hits.get(names.value, ())
-    if (value := first_path(row, possible, nulls=names.kind == "qrels")) is not None:
-        values = fields_at(row, value, possible, names.value, nulls=True)
-        if any(each is not None for each in values) or not is_last_resort(field_names(first), possible):
-            return hits._replace(values=values)
-    if row is not response and names.kind == "qrels" and not names.has_no_value:
-        named = names.given.get(names.value)
-        if not named:
-            return hits._replace(values=_values_beside(response, hits.ids, "", names, of_objects=True))
-        if spelled(field_names(response), named) or has_field(response, path_named(response, named[0])):
-            return hits._replace(values=_values_named(named[0], response, response, hits.ids, names))
-    ranks = path_to(first, ("rank",)) if names.kind == "run" else None
-    return hits if ranks is None else hits._replace(ranks=[field_at(each, ranks) for each in row])
-
-
-def answers_in(response: Mapping[Any, Any], names: Names) -> Any:
-    """Return the answers to several queries in a response, as a list; other mappings unchanged.
-
-    >>> answers_in({"took": 3, "responses": [{"hits": {"hits": []}}]}, Names("run", {}))
-    [{'hits': {'hits': []}}]
-    >>> answers_in({"ids": [["d2"], ["d1", "d3"]], "documents": None}, Names("run", {}))
-    [{'ids': ['d2']}, {'ids': ['d1', 'd3']}]
-    """
-    for name in spelled(response, ANSWERS):
-        rows = response[name]
-        if not isinstance(rows, (list, tuple)) or not rows:
-            continue
-        if all(isinstance(row, Mapping) and list_in(row, names) is not row for row in rows):
-            return list(rows)
-    ids = response.get("ids")
-    if names.kind != "run" or not isinstance(ids, (list, tuple)) or not ids:
-        return response
-    if not all(isinstance(row, (list, tuple)) for row in ids):
-        return response
-    lists = {name: of for name, of in response.items() if isinstance(of, (list, tuple)) and len(of) == len(ids)}
-    return [{name: of[at] for name, of in lists.items()} for at in range(len(ids))]
-
-
-def query_of(row: Any, names: Names) -> Any:
-    """Return the id of the query of an object with its hits; None if it has none.
-
-    >>> query_of({"query_id": "q1", "hits": []}, Names("run", {})), query_of({"hits": []}, Names("run", {}))
-    ('q1', None)
-    """
-    path = path_to(row, names.of_hits["query"], within=("query",))
-    return None if path is None else field_at(row, path)
-
-
-def unnamed(row: Any, names: Names) -> Unnamed:
-    """Return what stands in place of the id of a query; nothing if `fields` says that there is no id.
-
-    >>> unnamed({"input": {"caseNo": 1}, "hits": []}, Names("run", {}))
-    {'input.caseno': ('input.caseNo', '1')}
-    """
-    found = Unnamed()
-    for name, each in leaves_of(row).items() if "query" not in names.given else ():
-        if isinstance(name, str) and id_kind(type(each)) and not (isinstance(each, str) and len(each) > LONGEST_ID):
-            found[plain_name(name)] = name, str(each)
-    return found
-
-
-def names_of_unnamed(*sides: Any) -> list[str]:
-    """Return the names, as names compare, under which each query without a known id has another id, on all sides."""
-    rows: list[Sequence[Unnamed]] = [getattr(side, "unnamed", ()) for side in sides]
-    if not all(rows):
-        return []
-    names = [name for name in rows[0][0] if all(name in row for of_side in rows for row in of_side)]
-    return [name for name in names if all(len({row[name][1] for row in each}) == len(each) for each in rows)]
-
-
-def hint_of_unnamed(side: Any) -> str:
-    """Return what an error says about queries without a known id that may have one under another name."""
-    names = [side.unnamed[0][name][0] for name in names_of_unnamed(side)]
-    return f"; if {shown(names[0])} names the query, give {mark('fields', {'query': names[0]})}" if names else ""
-
-
-def by_id(
-    ids: Collection[Any],
-    values: Iterable[Any] | None,
-    kind: str,
-    ascending: bool = False,
-    advice: str = AS_TEXT,
-    keep: str | None = None,
-) -> dict[Any, Any]:
-    """Return the values of a query's documents by their ids, which must differ unless `keep` says which one to keep.
-
-    Without values, the order of a run makes them: they fall by one from rank to rank, or rise. A relevance is 1.
-
-    >>> by_id(["d2", "d1"], None, "run"), by_id(["d2", "d1"], ["0.9", 0.8], "run"), by_id({"d1"}, None, "qrels")
-    ({'d2': -1, 'd1': -2}, {'d2': 0.9, 'd1': 0.8}, {'d1': 1})
-    """
-    step = 1 if ascending else -1
-    ranks = range(step, step * (len(ids) + 1), step) if kind == "run" else repeat(1, len(ids))
-    wrong = types_of_no_ids(ids)
-    numbers = ranks if values is None else list(map(as_number, values))
-    found = {} if wrong else dict(zip(ids, numbers, strict=True))
-    if len(found) == len(ids):
-        return found
-    if keep is not None and not wrong:
-        return _best_by_id(zip(ids, numbers, strict=True), ascending, keep)
-    first: dict[Any, int] = {}
-    for at, each in enumerate(ids):
-        if type(each) in wrong:
-            raise InputError(f"an id must be text or an integer; got {shown(each)}; {advice}", position=at)
-        if not wrong and first.setdefault(each, at) < at:
-            problem = f"document {shown(each)} is in position {first[each]} already; {once(kind)}"
-            raise InputError(problem, position=at)
-    return found
-
-
-def _best_by_id(pairs: Iterable[tuple[Any, Any]], ascending: bool, keep: str) -> dict[Any, Any]:
-    """Return the best value of each id, in the order of these values; what is not a number is kept, to be refused."""
-    found: dict[Any, Any] = {}
-    for each, value in pairs:
-        before = found.get(each)
-        if before is not None and isinstance(before, Real) and before == before:
-            if value is None:
-                continue
-            if isinstance(value, Real) and value == value:
-                is_better = value < before if ascending else value > before
-                if not is_better and not (keep == "last" and value == before):
-                    continue
-        elif before is not None:
-            continue
-        found.pop(each, None)
-        found[each] = value
-    return found
-
-
-def not_called(field: str, name: str, names: Names, own: Sequence[Any], there: str) -> str:
-    """Return what an error says about a name that `fields` gives, and that no field has."""
-    near = nearest(name, [each for each in own if isinstance(each, str)])
-    hint = f"; did you mean {near!r}?" if near else for_one_side(field, name, own, names.kind)
-    return f"no field is called {name}; its {there} {brief(map(shown, own), ', ')}{hint}"
-
-
-def contradicts_order(values: Sequence[Any], ascending: bool) -> bool:
-    """Return whether numbers, fractions among them, contradict the order of the hits."""
-    numbers = [as_number(getattr(each, "item", lambda each=each: each)()) for each in values if each is not None]
-    numbers = [each for each in numbers if each == each]  # without nan, a missing value
-    if not all(isinstance(each, (Real, Decimal)) and not isinstance(each, bool) for each in numbers):
-        return False
-    is_fraction = any(each % 1 for each in numbers)
-    return is_fraction and any(after < before if ascending else after > before for before, after in pairwise(numbers))
-
-
-def list_in(row: Any, names: Names) -> Any:
-    """Return the list of hits in a response, or the hits of lists of ids and of values; None if there is neither."""
-    possible = LISTS_OF_IDS[names.kind]
-    name, whole = None, row
-    for path in [path_named(row, given) for given in names.given.get("document") or ()]:
-        if name is None and (name := _first_list(field_at(row, path[:-1]), path[-1:])) is not None:
-            row = field_at(row, path[:-1])
-    if name is not None or (name := _first_list(row, possible)) is not None:
-        ids = _flat_list(field_at(row, (name,))) or []
-        if names.has_no_value:
-            return Hits(ids)
-        try:
-            if ids and (given := names.given.get(names.value)):
-                return Hits(ids, _values_named(given[0], whole, row, ids, names))
-            return Hits(ids, _values_beside(row, ids, name, names))
-        except ValueError as error:
-            return Hits(ids, problem=error)
-    for _ in range(3):
-        fields = spelled(row, LISTS) if isinstance(row, Mapping) else LISTS
-        found = next(
-            (each for name in fields if isinstance(each := field_at(row, (name,)), CONTAINERS) or is_object(each)), None
-        )
-        if found is None:
-            break
-        row = found
-        if not isinstance(row, Mapping) and not is_object(row):
-            break
-    return row
-
-
-def _values_named(name: str, whole: Any, row: Any, ids: Sequence[Any], names: Names) -> list[Any]:
-    """Return the values of a list of ids under the name that `fields` gives: beside it, or by a path from the whole."""
-    path = path_named(whole, name)
-    places: list[tuple[Any, FieldPath]] = [(whole, path)] if has_field(whole, path) else []
-    places[:0] = [(each, (own,)) for each in (row, whole) for own in spelled(field_names(each), [name])]
-    values = next((each for each in (field_at(*place) for place in places) if each is not None), None)
-    if not places:
-        raise InputError(not_called(names.value, name, names, list(leaves_of(whole)), "object has"))
-    if (found := _inputs_hits_values_of(values, ids, names, True)) is None:
-        raise InputError(f"{name} holds {shown(values)}, which is no {names.value} for each id")
-    return _inputs_hits_one_each(found, ids)
-
-
-def _inputs_hits_one_each(values: list[Any], ids: Sequence[Any]) -> list[Any]:
-    """Return the values of ids; it is an error if they are more or fewer."""
-    if len(values) != len(ids):
-        raise ValueError(f"holds {len(ids)} ids and {len(values)} values; give one for each")
-    return values
-
-
-def _values_beside(row: Any, ids: Sequence[Any], name_of_ids: str, names: Names, of_objects: bool = False) -> Any:
-    """Return the values of a list of ids, or of objects, from a list or a mapping beside it; None if there is none."""
-    possible = LISTS_OF_VALUES[names.kind]
-    possible = (*LOWEST_LISTS, *possible) if names.ascending else possible
-    beside = {
-        name: each
-        for name in field_names(row)
-        if name != name_of_ids
-        and not plain_name(str(name)).endswith("ids")
-        and (each := _inputs_hits_values_of(field_at(row, (name,)), ids, names, len(spelled([name], possible)) > 0)) is not None
-        and not all(value is None for value in each)
-        and (len(each) == len(ids) or not of_objects)
-    }
-    for name in spelled(beside, (*possible, *names.of_hits[names.value])):
-        return _inputs_hits_one_each(beside[name], ids)
-    unknown = [
-        name
-        for name, each in beside.items()
-        if len(each) == len(ids) and is_unknown(name) and not all(isinstance(value, str) for value in each)
-    ]
-    if names.kind == "run":
-        unknown = [name for name in unknown if contradicts_order(beside[name], names.ascending)]
-    unknown = [name for name in unknown if plain_name(name) not in LOWEST_LISTS]
-    if unknown:
-        raise InputError(unknown_error(names, unknown, "beside its ids are"))
-    return None
-
-
-def _inputs_hits_values_of(values: Any, ids: Sequence[Any], names: Names, is_known: bool) -> list[Any] | None:
-    """Return the values of a list, or of a mapping by the ids, whose name may be known; None for anything else."""
-    if isinstance(values, Mapping):
-        found = [values[each] for each in ids] if values and set(ids) <= values.keys() else None
-    else:
-        found = _flat_list(values)
-    if found is None or not all(could_be_value(each) or (is_known and _may_be_label(each, names)) for each in found):
-        return None
-    return found
-
-
-def _may_be_label(value: Any, names: Names) -> bool:
-    """Return whether a value could be a judge's word under a name that is known to be that of a relevance."""
-    return names.kind == "qrels" and isinstance(value, str)
-
-
-def _first_list(row: Any, names: Sequence[str]) -> str | None:
-    """Return the first of the names under which a response has a list of ids."""
-    for name in spelled(row, names) if isinstance(row, Mapping) else names:
-        found = _flat_list(field_at(row, (name,)))
-        if found is not None and all(id_kind(type(each)) for each in found[:1]):
-            return name
-    return None
-
-
-def _flat_list(each: Any) -> list[Any] | None:
-    """Return a list of ids or numbers; None for anything else."""
-    each = each.tolist() if hasattr(each, "tolist") else each
-    if isinstance(each, (list, tuple)) and len(each) == 1 and isinstance(each[0], (list, tuple)):
-        each = each[0]  # Chroma's answer to one query
-    if isinstance(each, (list, tuple)) and not any(
-        isinstance(of, (list, tuple, Mapping)) or is_object(of) for of in each[:1]
-    ):
-        return list(each)
-    return None
-
-
-def _values_by_id(row: Mapping[Any, Any], names: Names) -> Hits | None:
-    """Return the hits of a mapping of ids to objects with their values; None if its values are no objects."""
-    objects = list(row.values())
-    possible = names.of_hits.get(names.value, ())
-    if not objects or not all(isinstance(each, Mapping) or is_object(each) for each in objects):
-        return None
-    path = first_path(objects, possible, nulls=names.kind == "qrels")
-    return None if path is None else Hits(list(row), fields_at(objects, path, possible, names.value, nulls=True))
-
-
-def _pairs(row: Sequence[Any], names: Names) -> Hits | None:
-    """Return the hits of pairs of an id, or of an object with one, and a score; of (id, rank, score), too."""
-    first = row[0]
-    if not isinstance(first, (list, tuple)) or hasattr(first, "_fields"):
-        return None
-    if not all(isinstance(each, (list, tuple)) and len(each) == len(first) for each in row):
-        return None
-    if len(first) == 3 and [each[1] for each in row] == list(range(1, len(row) + 1)):  # ColBERT's rankings
-        row = [(each[0], each[2]) for each in row]
-    elif len(first) != 2:
-        return None
-    (one, score), is_tuple = row[0], isinstance(first, tuple)
-    if not isinstance(score, Real) or (not is_tuple and isinstance(one, int) and isinstance(score, int)):
-        return None
-    if id_kind(type(one)):
-        return Hits([each for each, _ in row], [value for _, value in row])
-    possible = names.of_hits["document"]
-    path = path_to(one, possible) if isinstance(one, Mapping) or is_object(one) else None
-    if path is None:
-        return None
-    return Hits(fields_at([each for each, _ in row], path, possible, "id"), [score for _, score in row])
-
-
-# ndcg/inputs/hit_reader.py: Read the hits of one query after another, and account for each of their fields.
-
-OF_QRELS = re.compile("relevan|gold|truth|expect|positive|correct|referen|judg|qrel|label")  # lists of what is relevant
-FIRST_ROWS = 1000  # rows that tell under which name they have their lists
-
-
-class HitReader:
-    """Reads the documents of one query after another, and sees to it that all have the same fields."""
-
-    def __init__(self, names: Names, rows: Iterable[Any] = (), are_named: bool = False) -> None:
-        self.names = names
-        self.list_path: FieldPath = ()  # to the list of objects with ids, if its name is no known one
-        paths = [name for name in names.given.get("document") or () if "." in name]
-        for row in filter(fields_of, islice(rows, FIRST_ROWS)):
-            if not self.list_path and (are_named or query_of(row, names) is not None):
-                self.list_path = next(filter(None, (path_to_list(row, name) for name in paths)), ())
-                if not self.list_path and (name := self._own_list(row)):
-                    self.list_path = path_named(row, name)
-        self.names = names.within(self.list_path)
-        self.warning = ""  # about the first hits in another order than their scores or ranks
-        self.have_values: bool | None = None  # whether the hits so far have values; None if there is no hit so far
-        self.queries_named, self.documents_named = OneToOne(), OneToOne()  # whose ids have two names
-        self.have_fields = False  # whether some row so far has a field with a known or a given name
-
-    def _own_list(self, row: Any) -> str:
-        """Return the name of the only list of objects with ids in an object of a query; its error names the query."""
-        try:
-            return own_list(row, self.names, is_named=True)
-        except ValueError as error:
-            query = query_of(row, self.names)
-            raise error if query is None else within(error, f"query {shown(query)}") from None
-
-    def hits(self, row: Any) -> Hits | None:
-        """Return the hits of a query, also from an object with its list under a name of its own; None for others."""
-        if self.list_path and has_field(row, self.list_path):
-            row = field_at(row, self.list_path) or []
-        return Hits(()) if row == [] else hits_of(row, self.names)
-
-    def query(self, row: Any) -> Any:
-        """Return the query id of an object with hits; a second name for the query must group the rows alike."""
-        found = query_of(row, self.names)
-        if found is None and (given := self.names.given.get("query")) and (fields := fields_of(row)):
-            raise InputError(not_called("query", given[0], self.names, list(fields), "object has"))
-        self.have_fields |= found is not None
-        if found is not None and isinstance(row, Mapping) and "query" not in self.names.given:
-            several = [name for name in alternatives("query", tuple(row)) if id_kind(type(row[name]))]
-            if len(several) > 1 and not self.queries_named.agree(*(row[name] for name in several[:2])):
-                raise InputError(ambiguous("query", *several[:2]))
-        return found
-
-    def documents(self, query: str, row: Any, hits: Hits | None) -> dict[Any, Any]:
-        """Return the values of the documents of a query by their ids, from its hits or a list of ids."""
-        names = self.names
-        try:
-            if hits is None and (name := own_list(row, names, is_named=True)):
-                self.list_path = path_named(row, name)
-                hits = self.hits(row)
-            if hits is None and isinstance(row, list) and row and isinstance(row[-1], float):
-                raise ValueError(f"{shown(row)} are not ids; name the columns, as to_json(orient='records') does")
-            if hits is None and (self.have_fields or not isinstance(row, list)):
-                other = f"an object {{document: {names.value}}}, a list of ids or hits"
-                what = "a list of hits, as those before" if self.have_fields else other
-                raise ValueError(f"must be {what}; got {shown(row)}")
-            hits = hits or Hits(row)
-            if hits.problem:
-                raise hits.problem
-            may_have_others = hits.ids and "document" not in names.given and fields_of(row)
-            if may_have_others and (problem := other_list(row, hits, names)):
-                raise InputError(problem)
-            self.have_fields |= len(hits.objects) > 0
-            if names.has_no_value:
-                hits = Hits(hits.ids)
-            elif hits.ids:
-                self._account(hits)
-            if names.kind == "run" and not self.warning:
-                self.warning = contradiction(query, hits, names.ascending, "score" in names.given)
-            return by_id(hits.ids, hits.values, names.kind, names.ascending, keep=names.keep)
-        except ValueError as error:
-            raise within(error, f"query {query}") from None
-
-    def _account(self, hits: Hits) -> None:
-        """Raise an error if hits have what could be their value under an unknown name, or two names for their ids."""
-        names, word, has_values = self.names, self.names.value, hits.values is not None
-        first = hits.objects[0] if hits.objects else None
-        present, known = field_names(first), names.of_hits[word]
-        for name in spelled(present, known) if hits.objects and not has_values else ():
-            if (value := field_at(first, (name,))) is not None:
-                raise ValueError(f"the {word} {shown(value)} of a hit is not a number; give a number")
-        if hits.objects and not has_values and (given := names.given.get(word)):
-            raise InputError(not_called(word, given[0], names, present, "hits have"))
-        if self.have_values is not None and has_values is not self.have_values and hits.objects:
-            other = "those before have none" if has_values else f"those before have a {word}"
-            raise ValueError(f"its hits have {'a' if has_values else 'no'} {word}, but {other}; give it to all or none")
-        self.have_values = has_values
-        if not isinstance(first, Mapping) and not is_object(first):
-            return
-        several = () if "document" in names.given else alternatives("document", tuple(present), of_hits=True)
-        for each in hits.objects if len(several) > 1 else ():
-            one, other = (field_at(each, (name,)) for name in several[:2])
-            if id_kind(type(one)) and id_kind(type(other)) and not self.documents_named.agree(one, other):
-                raise InputError(ambiguous("document", *several[:2]))
-        if not has_values:
-            _refuse_unknown_values(hits.objects, names, bool(hits.ranks))
-        elif names.ascending and "score" not in names.given:
-            _refuse_two_orders(hits.objects, names)
-        elif names.kind == "qrels" and is_last_resort(present, known):
-            _refuse_unknown_values(hits.objects, names, nulls=False)
-
-
-def _refuse_unknown_values(objects: Sequence[Any], names: Names, have_ranks: bool = False, nulls: bool = True) -> None:
-    """Raise an error if a hit without a known relevance or score has something that could be one.
-
-    In a run, the order of hits counts, and a fraction that falls from hit to hit changes nothing.
-    """
-    known = {plain_name(name) for name in names.of_hits[names.value]}
-    columns: dict[FieldPath, list[Any]] = {}
-    for each in objects:
-        for path in _unknown_paths(each, DEEPEST if names.kind == "qrels" else 0):
-            columns.setdefault(path, []).append(field_at(each, path))
-    unknown = [
-        path
-        for path, values in columns.items()
-        if (plain_name(path[-1]) not in known or path[0] not in (path[-1], *WITHIN))
-        and all(could_be_value(each) or (names.kind == "qrels" and _is_verdict(path[-1], each)) for each in values)
-        and (nulls or any(value is not None for value in values))
-    ]
-    if names.kind == "run":
-        unknown = [] if have_ranks else [path for path in unknown if contradicts_order(columns[path], names.ascending)]
-    if unknown:
-        raise InputError(unknown_error(names, list(map(".".join, unknown))))
-    lists = [path for path, values in columns.items() if names.kind == "qrels" and _are_grades(path, values)]
-    if lists:
-        have = brief((shown(".".join(path)) for path in lists), ", ")
-        hint = f"give one number for each document, such as their mean, or {names.call(None)} if each is relevant"
-        raise InputError(f"no relevance under a known name, but its hits have lists of grades, {have}; {hint}")
-
-
-def _is_verdict(name: str, value: Any) -> bool:
-    """Return whether a value is a short text under a name that ends in a word for a judgment, such as "verdict"."""
-    return isinstance(value, str) and len(value) <= LONGEST_WORD and plain_name(name).endswith(VERDICTS)
-
-
-def _are_grades(path: FieldPath, values: Sequence[Any]) -> bool:
-    """Return whether the lists of all hits under a path are grades of several judges, or objects with one each."""
-    lists = [each.tolist() if hasattr(each, "tolist") else each for each in values if each is not None]
-    if not any(lists) or not all(isinstance(each, (list, tuple)) for each in lists):
-        return False
-
-    def is_grade(each: Any) -> bool:
-        inner: list[FieldPath] = [()] if could_be_value(each) else _unknown_paths(each, DEEPEST)
-        return any(could_be_value(field_at(each, more)) and are_of_judges((*path, *more)) for more in inner)
-
-    return all(is_grade(each) for of_hit in lists for each in of_hit)
-
-
-def _unknown_paths(hit: Any, depth: int = 0) -> list[FieldPath]:
-    """Return the paths to the fields of no known meaning in a hit, and in the objects in it that may have its id.
-
-    To a depth, also in other objects, if the path has a word for judgments.
-    """
-    shape = tuple(
-        (name, tuple(field_names(field_at(hit, (name,)))) if name in WITHIN else ())
-        for name in field_names(hit)
-        if isinstance(name, str)
-    )
-    paths = list(_unknown_paths_of(shape))
-    for name, _ in shape if depth else ():
-        inner = _unknown_paths(field_at(hit, (name,)), depth - 1) if name not in WITHIN else ()
-        paths += [path for each in inner if are_of_judges(path := (name, *each))]
-    return paths
-
-
-@lru_cache(1 << 10)
-def _unknown_paths_of(shape: tuple[tuple[str, tuple[Any, ...]], ...]) -> Sequence[FieldPath]:
-    """Return the paths to the fields of no known meaning in hits with these names, and names within them."""
-    paths: list[FieldPath] = [(name,) for name, _ in shape]
-    paths += [(name, each) for name, inner in shape for each in inner if isinstance(each, str)]
-    return [path for path in paths if is_unknown(path[-1])]
-
-
-def _refuse_two_orders(objects: Sequence[Any], names: Names) -> None:
-    """Raise an error if hits have a rank or a distance and a score that rank them differently, lowest first."""
-    fields = spelled(field_names(objects[0]), names.of_hits["score"])
-    lowest = [name for name in fields if plain_name(name) in LOWEST_FIRST]
-    scores = [name for name in fields if plain_name(name) not in LOWEST_FIRST]
-    if not lowest or not scores:
-        return
-    one, other = lowest[0], scores[0]
-    both = [[as_number(field_at(each, (name,))) for each in objects] for name in (one, other)]
-    if all(isinstance(each, Real) for side in both for each in side) and _inputs_hit_reader_order(both[0]) != _inputs_hit_reader_order(both[1]):
-        say = f"give {names.call(one)} or {names.call(other)}"
-        raise InputError(f"{shown(one)} and {shown(other)} rank its hits in different orders, lowest first; {say}")
-
-
-def _inputs_hit_reader_order(values: Sequence[Any]) -> list[int]:
-    """Return the positions of values from the lowest to the highest."""
-    return sorted(range(len(values)), key=values.__getitem__)
-
-
-def contradiction(query: str, hits: Hits, ascending: bool = False, are_named: bool = False) -> str:
-    """Return what a warning says about hits in another order than their scores or ranks; empty if they agree.
-
-    Scores that `fields` names count in any order, but if they are in the opposite one they may be distances.
-
-    >>> contradiction("q1", Hits(["d2", "d1"], ranks=[2, 1]))[:60]
-    'query q1: its hits are in another order than their ranks, an'
-    """
-    numbers = [value for value in map(as_number, hits.ranks or hits.values or ()) if isinstance(value, Real)]
-    lowest_first = bool(hits.ranks) or ascending
-    if are_named and (len(numbers) < 2 or numbers != sorted(numbers, reverse=lowest_first)):
-        return ""
-    if not any(after < before if lowest_first else after > before for before, after in pairwise(numbers)):
-        return ""
-    if hits.ranks:
-        problem = "its hits are in another order than their ranks, and their order counts"
-        return f"query {query}: {problem}; if the ranks count, give {mark('score_order', 'ascending')}"
-    order = "" if ascending else f"; if the lowest score is best, give {mark('score_order', 'ascending')}"
-    return (
-        f"query {query}: the scores rank its hits in another order than they are in, and the scores count; if the "
-        f"order counts, give the ids alone{order}"
-    )
-
-
-def other_list(row: Any, hits: Hits, names: Names) -> str:
-    """Return what an error says about a list in an object that may hold its documents, beside its hits; empty if none.
-
-    In a run, the list has the same ids in another order. In qrels, it has grades, or it has some of the ids, and hits
-    are in a list that may also hold what was retrieved.
-
-    >>> print(InputError(other_list({"docs": ["a", "b"], "mine": ["b"]}, Hits(["a", "b"]), Names("qrels", {}))))
-    its documents may be those in 'docs' or in 'mine'; say which are relevant, fields={'document': 'mine'}, or \
-{'document': ('docs', 'mine')} if the run is in the same log
-    """
-    found = {name: each for name, each in leaves_of(row).items() if isinstance(each, (list, tuple)) and each}
-    if len(found) < 2 or names.kind == "exclude":
-        return ""
-    lists: dict[str, tuple[list[Any], str, bool]] = {}  # the ids, the name that selects them, whether they have grades
-    grades = [name for name in names.of_hits.get("relevance", ()) if not is_last_resort([name], [name])]
-    for name, each in found.items():
-        path = path_to(each[0], names.of_hits["document"])
-        ids = list(each) if path is None else [field_at(of, path) for of in each]
-        if isinstance(name, str) and all(isinstance(of, str) for of in ids):  # numbers may be values
-            call = name if path is None else ".".join((name, *path))
-            lists[name] = ids, call, path is not None and path_to(each[0], grades) is not None
-    chosen = next((name for name, (ids, *_) in lists.items() if ids == list(hits.ids)), None)
-    if chosen is None:
-        return ""
-    own, is_of_qrels = set(hits.ids), OF_QRELS.search(plain_name(chosen)) is not None
-    for name, (ids, call, have_grades) in lists.items():
-        calls = {"document": lists[chosen][1]}, {"document": call}, {"document": (lists[chosen][1], call)}
-        is_ranking = names.kind == "run" and hits.values is None and not OF_QRELS.search(plain_name(name))
-        if is_ranking and set(ids) == own and ids != list(hits.ids):
-            problem = f"{shown(chosen)} and {shown(name)} have its documents in different orders; say which one counts"
-            return f"{problem}, {mark('fields', *calls[:2])}"
-        is_part = set(ids) < own and not is_of_qrels
-        if names.kind == "qrels" and (is_part or (have_grades and hits.values is None and not own.isdisjoint(ids))):
-            problem = f"its documents may be those in {shown(chosen)} or in {shown(name)}; say which are relevant"
-            one_log = mark("fields", calls[2], said=f"{calls[2]!r}")
-            return f"{problem}, {mark('fields', calls[1])}, or {one_log} if the run is in the same log"
-    return ""
-
-
-def own_list(row: Any, names: Names, is_named: bool) -> str:
-    """Return the name of the only list of objects with ids in an object without a known list; empty if it has none.
-
-    `is_named` tells whether the id of its query is known.
-
-    >>> own_list({"query_id": "q", "found": [{"id": "a"}]}, Names("run", {}), is_named=True)
-    'found'
-
-    Raises:
-        InputError: such an object has no query under a known name, or its lists hold ids alone or objects without one.
-    """
-    if is_named and (spelled(fields_of(row), names.columns["document"]) or list_in(row, names) is not row):
-        return ""
-    fields = leaves_of(row)
-    lists = {name: each for name, each in fields.items() if isinstance(each, (list, tuple)) and each}
-    ids = [name for name, each in fields.items() if isinstance(name, str) and id_kind(type(each))]
-    if not lists or (not is_named and (not ids or len(ids) + len(lists) < len(fields) - 1 or _are_by_query(row))):
-        return ""
-    call = {} if is_named else {"query": ids[0] if len(ids) == 1 else "..."}
-    firsts = {name: each[0] for name, each in lists.items()}
-    objects = [name for name, first in firsts.items() if path_to(first, names.of_hits["document"]) is not None]
-    if is_named and len(objects) == 1:
-        return str(objects[0])
-    if is_named and objects:
-        calls = (".".join((name, *(path_to(firsts[name], names.of_hits["document"]) or ()))) for name in objects)
-        have = " and ".join(map(shown, objects))
-        say = mark("fields", *({"document": each} for each in calls))
-        raise InputError(
-            f"holds lists under {have}, which are no known names; say which one holds its documents, {say}"
-        )
-    (name, first), *more = firsts.items()
-    if not objects and not more and (of_first := fields_of(first)):
-        own = brief(map(shown, of_first), ", ")
-        problem = f"no document under a known name, but the hits in {shown(name)} have {own}"
-        raise InputError(f"{problem}; give {mark('fields', {**call, 'document': '...'})}")
-    # in {query: {document: [1]}}, which is faulty, numbers are no ids
-    kinds = ("text",) if query_of(row, names) is None else ("text", "integers")
-    if is_named and (of_ids := [name for name, first in firsts.items() if id_kind(type(first)) in kinds]):
-        several, of_other = len(of_ids) > 1, names.given.get("document") or of_ids[1:]
-        problem = "lists under {}, which are no known names" if several else "a list under {}, which is no known name"
-        hint = f"if {'one' if several else 'it'} holds its documents, give {mark('fields', {'document': of_ids[0]})}"
-        if of_other:
-            pair = (of_other[0], of_ids[0]) if names.kind == "qrels" and not several else (of_ids[0], of_other[0])
-            hint = f"give the lists of the run and of the references, such as {mark('fields', {'document': pair})}"
-        raise InputError(f"holds {problem.format(' and '.join(map(shown, of_ids)))}; {hint}")
-    are_flat = names.kind != "exclude" and all(id_kind(type(each)) or could_be_value(each) for each in firsts.values())
-    if not is_named and (objects or are_flat):
-        texts = [name for name, each in firsts.items() if isinstance(each, str)]
-        call = call if objects else {**call, "document": texts[0] if len(texts) == 1 else "..."}
-        have_fields = brief(map(shown, fields), ", ")
-        raise InputError(f"no query under a known name, but {have_fields}; give {mark('fields', call)}")
-    return ""
-
-
-def _are_by_query(row: Any) -> bool:
-    """Return whether an object maps queries to objects: these have field names in common, or there is only one."""
-    inner = [set(fields_of(each)) for each in fields_of(row).values() if fields_of(each)]
-    return len(inner) > 0 and (len(inner) == len(fields_of(row)) == 1 or len(set.union(*inner)) < sum(map(len, inner)))
-
-
-# ndcg/inputs/kinds.py: What a side holds, told once from its first documents, before both sides are put together.
-
-LOOKED_AT = 9  # documents of as many queries that tell scores from ids and grades
-OF_NUMBERS = ("scores", "integers", "numbers")
-NESTED = (*OF_NUMBERS, "text", "sets")  # the kinds of lists with a row for each query
-BY_ID = ("mapping", "columns")  # the kinds of sides that name their queries
-
-
-class Indices(NamedTuple):
-    """Hits of rerankers, by query, whose ids are positions in the lists of the references."""
-
-    rows: Any
-
-
-def kind_of(side: Any) -> str:
-    """Return what one side holds.
-
-    | kind | a side |
-    |---|---|
-    | `mapping`, `columns` | by the ids of its queries: a mapping, or the rows of a table or a file |
-    | `positions`, `rows` | a file without ids of queries, or the rows of LETOR and their scores |
-    | `indices` | what a reranker returns: positions of candidates |
-    | `sparse` | a sparse matrix |
-    | `text`, `sets` | a list for each query, of ids as text, or sets and mappings of ids |
-    | `scores`, `integers`, `numbers` | a list for each query, with fractions, of integers, or of other numbers |
-    | `flat` | a value for each row |
-    | `empty`, `nothing`, `other` | no document at all, None, and anything else |
-
-    >>> kind_of([["d3", "d1"]]), kind_of([[], [7, 1]]), kind_of([[1, 0.5]]), kind_of([{"d1"}]), kind_of([0.5])
-    ('text', 'integers', 'scores', 'sets', 'flat')
-    """
-    if side is None:
-        return "nothing"
-    if isinstance(side, Columns):
-        return "rows" if side.are_rows else "columns" if side.positions is None else "positions"
-    if isinstance(side, Indices):
-        return "indices"
-    if isinstance(side, Mapping):
-        return "mapping"
-    if is_sparse(side):
-        return "sparse"
-    if isinstance(side, ARROW):
-        return _kind_of_column(side.type)
-    if isinstance(side, np.ndarray) and side.dtype.kind != "O":
-        kinds = {"U": "text", "T": "text", "i": "integers", "u": "integers", "f": "scores"}
-        return kinds.get(side.dtype.kind, "numbers") if side.ndim > 1 else "flat"
-    return _kind_of_rows(side) if isinstance(side, (list, tuple, np.ndarray)) else "other"
-
-
-def rows_of(side: Any) -> Any:
-    """Return an array or a column as a list; other values unchanged."""
-    return side.tolist() if isinstance(side, np.ndarray) else side.to_pylist() if isinstance(side, ARROW) else side
-
-
-def _kind_of_column(kind: pa.DataType) -> str:
-    """Return what a column of Arrow holds."""
-    if not pa.types.is_nested(kind):
-        return "flat"
-    while pa.types.is_nested(kind) and kind.num_fields == 1:
-        kind = kind.field(0).type
-    if pa.types.is_null(kind):
-        return "empty"
-    return "scores" if pa.types.is_floating(kind) else _kind_of_documents(id_kind(kind))
-
-
-def _kind_of_rows(rows: Any) -> str:
-    """Return what a list of queries holds: of documents, the first nonempty query tells."""
-    for row in rows:
-        if isinstance(row, (Set, Mapping)):
-            return "sets"
-        if row is not None and (not isinstance(row, (list, tuple, np.ndarray)) or getattr(row, "ndim", 1) == 0):
-            return "flat"
-        if row is not None and len(row):
-            found = _kind_of_documents(id_kind(type(row[0])))
-            return "scores" if found != "text" and _have_fractions(rows) else found
-    return "empty"
-
-
-def _kind_of_documents(kind: str) -> str:
-    """Return the kind of lists whose documents are given as values of this kind of ids."""
-    return kind if kind in ("text", "integers") else "numbers"
-
-
-def _have_fractions(rows: Any) -> bool:
-    """Return whether one of the first documents is given as a float."""
-    return any(
-        isinstance(row, (list, tuple, np.ndarray)) and any(isinstance(each, (float, np.floating)) for each in row[:9])
-        for row in islice(rows, LOOKED_AT)
-    )
-
-
-# ndcg/inputs/tables.py: Recognize tables of rows: the columns of queries, documents and values, and the layouts that pandas writes.
-
-MOST_COLUMNS = 100  # of a table in JSON: more names than that are queries or documents
-Cells = Callable[
-    [Sequence[str]], Iterable[Sequence[Any]]
-]  # the cells of the first rows in some columns, by their names
-
-
-def chosen_columns(columns: Sequence[str], names: Names, cells: Cells, there: str = "the file") -> list[int]:
-    """Return the indices of the columns of queries, documents and values in a table.
-
-    `cells` returns the cells of some columns, so that a column is not chosen where another could be meant.
-    """
-    possible = names.columns
-    found = {field: spelled(columns, these) for field, these in possible.items()}
-    if "query" in names.given and names.given["query"] is None:
-        problem = "fields: query is None, but each row of a table needs the id of its query; give its column"
-        raise UnknownColumnError([], problem)
-    if missing := [field for field, those in found.items() if not those]:
-        low = next(iter(spelled(columns, LOWEST_FIRST)), None)
-        if "score" in missing and low and "score" not in names.given:
-            refuse_lowest_first(low)
-        unnamed = [field for field in missing if field not in names.given]
-        others = [name for name in columns if isinstance(name, str) and not INDEX.match(name)]
-        others = [name for name in others if name not in {each for those in found.values() for each in those}]
-        raise UnknownColumnError(unnamed, _no_columns(names, missing, columns, there), others)
-    chosen = {field: those[0] for field, those in found.items()}
-    if len(set(chosen.values())) < len(chosen):
-        raise ValueError(f"fields name one column twice: {shown(chosen)}; give each field a column of its own")
-    plain = [plain_name(name) if isinstance(name, str) else "" for name in columns]
-    for name in chosen.values():
-        if plain.count(plain_name(name)) > 1:
-            raise ValueError(f"two columns are called {plain_name(name)}; remove one")
-    for field in IDS.keys() - names.given.keys():
-        if several := alternatives(field, tuple(columns))[:2]:
-            rows = OneToOne()
-            if not all(rows.agree(*row) for row in cells(several)):
-                raise InputError(ambiguous(field, *several))
-    if "relevance" in chosen and "relevance" not in names.given and is_last_resort(columns, possible["relevance"]):
-        others = [name for name in columns if isinstance(name, str) and name not in chosen.values()]
-        row: Mapping[str, Any] = dict(zip(others, next(iter(cells(others)), ()), strict=False)) if others else {}
-        if unknown := unknown_values([name for name in row if row[name] is not None], row.get):
-            beside = chosen["relevance"]
-            calls = f"{names.call(beside)} or {names.call(unknown[0])}"
-            problem = f"{shown(beside)} may be that of a model, and beside it are {brief(map(shown, unknown), ', ')}"
-            raise InputError(f"the relevance is not certain: {problem}; give {calls}")
-    return [columns.index(name) for name in chosen.values()]
-
-
-def _no_columns(names: Names, missing: Sequence[str], columns: Sequence[Any], there: str) -> str:
-    """Return the error for all columns that a table lacks, with names of columns that resemble theirs."""
-    possible = {field: names.columns[field] for field in missing}
-    called = [name for field in missing for name in names.given.get(field) or ()]
-    held = [field for field in missing if field not in names.given]
-    problems = [f"is called {' or '.join(called)}"] if called else []
-    if held:
-        them = "it" if len(held) == 1 else "them"
-        name_them = f"name {them} {' and '.join(possible[field][0] for field in held)}, or as docs/inputs.md says"
-        problems.append(f"holds the {' or the '.join(held)}; {name_them}")
-    near = [nearest(these[0], [name for name in columns if isinstance(name, str)]) for these in possible.values()]
-    hint = f"; did you mean {', '.join(map(shown, filter(None, near)))}?" if any(near) else ""
-    if called and not hint:
-        given = ((field, those[0]) for field in missing if (those := names.given.get(field)))
-        hint = next((for_one_side(field, name, columns, names.kind) for field, name in given), "")
-    if "relevance" in held:
-        hint += f"; if each row is one relevant document, give {mark('fields', {'relevance': None})}"
-    has = f"has {brief(map(shown, columns), ', ')}" if columns else "has none"
-    return f"no column {' and none '.join(problems)}; {there} {has}{hint}"
-
-
-def values_by_order(rows: int, names: Names) -> NDArray[np.float64]:
-    """Return the values of documents that have none, in the order of their rows.
-
-    >>> values_by_order(3, Names("run", {})).tolist(), values_by_order(2, Names("qrels", {})).tolist()
-    ([-1.0, -2.0, -3.0], [1.0, 1.0])
-    """
-    ranks = np.arange(1.0, rows + 1)
-    return np.ones(rows) if names.kind != "run" else ranks if names.ascending else -ranks
-
-
-def are_columns(names: Iterable[Any], possible: Possible) -> bool:
-    """Return whether at least two of three names are names of columns."""
-    known = {plain_name(name) for name in names if isinstance(name, str)}
-    return sum(not known.isdisjoint(map(plain_name, each)) for each in possible.values()) >= 2
-
-
-def table_records(value: Any, possible: Possible) -> Sequence[Any] | None:
-    """Return the records of a table that pandas' `to_json` or `to_dict` wrote; None for any other value.
-
-    A value is records, ``{column: {row: cell}}``, ``{column: [cell]}``, ``{row: {column: cell}}``, or an object that
-    has the rows as its data. Each record must have two of the possible names.
-    """
-    rows = list(value.values()) if isinstance(value, Mapping) else value
-    if isinstance(value, Mapping) and isinstance(value.get("data"), list):
-        rows, columns = value["data"], value.get("columns")
-        if isinstance(columns, list) and all(isinstance(name, str) for name in columns):
-            rows = [dict(zip(columns, row, strict=False)) if isinstance(row, list) else row for row in rows]
-    elif isinstance(value, Mapping) and len(value) <= MOST_COLUMNS and are_columns(value, possible):
-        cells = [dict(enumerate(each)) if isinstance(each, list) else each for each in rows]
-        if not all(isinstance(each, Mapping) and each.keys() == cells[0].keys() for each in cells):
-            return None
-        rows = [{name: each[row] for name, each in zip(value, cells, strict=True)} for row in cells[0]]
-    if not isinstance(rows, (list, tuple)) or not rows:
-        return None
-    return rows if all(_is_record(row, possible) for row in rows) else None
-
-
-def _is_record(row: Any, possible: Possible) -> bool:
-    """Return whether a value is a row of a table, and not scores of documents whose ids look like names of columns."""
-    if not isinstance(row, Mapping) or len(row) > MOST_COLUMNS or not are_columns(row, possible):
-        return False
-    ids = (row[name] for column in IDS for name in spelled(row, possible[column]))
-    return not any(isinstance(cell, float) and cell % 1 for cell in ids)
-
-
-# ndcg/inputs/formats.py: Recognize the format of one side: a table of rows, records, or hits; the rows become `Columns`, hits mappings.
-
-HASHED = 1 << 17  # rows whose ids a thread hashes at a time
-PLAIN_NUMBERS = (int, float)
-KIND_OF_ARGUMENT = {"references": "qrels", "exclude": "exclude"}  # else a run
-
-
-def with_ids(
-    argument: str,
-    side: Any,
-    fields: Any = None,
-    score_order: str = "descending",
-    labels: Labels | None = None,
-    keep: str | None = None,
-) -> Any:
-    """Return a table of rows or records as `Columns`, hits as a mapping or a list of mappings, and others unchanged.
-
-    The columns and fields have the names that `fields` gives, or else known ones.
-
-    >>> with_ids("predictions", [[{"id": "d1", "score": 0.5}]])
-    [{'d1': 0.5}]
-    """
-    if isinstance(side, io.IOBase):
-        raise InputError(f"is an open file ({type(side).__name__}); give its path", argument)
-    names = names_of_side(KIND_OF_ARGUMENT.get(argument, "run"), fields, score_order, labels, keep)
-    found = (read(argument, side, names) for read in FORMATS if side is not None)
-    return next((each for each in found if each is not None), side)
-
-
-def plain_kind(side: Any) -> str:
-    """Return "numbers" or "mappings" for a side that needs no other reading, as far as its first query tells; else "".
-
-    Numbers are in an array or in nested lists, mappings are ``{query: {document: number}}``.
-    """
-    if type(side) is np.ndarray:
-        return "numbers" if side.dtype.kind in "biuf" else ""
-    if type(side) is list:
-        has_number = side and type(side[0]) is list and side[0] and type(side[0][0]) in PLAIN_NUMBERS
-        return "numbers" if has_number else ""
-    if type(side) is not dict or set(map(type, side.values())) != {dict}:
-        return ""
-    first = next(iter(side.values()))
-    if not first or not set(map(type, first.values())) <= {*PLAIN_NUMBERS, NoneType}:
-        return ""
-    rows = [each for each in (side, first) if len(each) <= MOST_COLUMNS]  # as of a table, whose names are columns
-    are_ids = COLUMNS_OF_ROWS.isdisjoint(plain_name(name) for each in rows for name in each if isinstance(name, str))
-    return "mappings" if are_ids else ""
-
-
-# Tables of rows, and records
-
-
-def _of_columns(argument: str, side: Any, names: Names) -> Any:
-    """Return a table of rows, records, or a layout of pandas as `Columns`; None for other formats."""
-    if is_spark(side):
-        raise InputError(
-            "is a Spark DataFrame; give both sides as Spark DataFrames, or its rows, frame.toArrow()", argument
-        )
-    if isinstance(side, (str, Columns, Pairs)) or is_sparse(side):
-        return side
-    frame = frame_of_side(argument, side, names)
-    if frame is not None and (len(frame.names) > 1 or frame.are_records):
-        return _of_table(argument, frame, names)
-    if names.kind == "run" and not names.ascending:
-        refuse_lowest_first(frame.names[0] if frame is not None and frame.names else name_of_column(side), argument)
-    return None
-
-
-def frame_of_side(argument: str, side: Any, names: Names) -> Frame | None:
-    """Return the columns of a table, of records, or of a layout of pandas; None for hits and rankings by ids."""
-    frame, possible = frame_of(argument, side), names.columns
-    if not isinstance(side, (Mapping, list, tuple)):
-        return frame
-    only = side[0] if isinstance(side, (list, tuple)) and len(side) == 1 else side
-    if isinstance(only, Mapping) and _are_columns(only, possible):
-        return frame if only is side else frame_of(argument, only)
-    if isinstance(side, Mapping):
-        side = table_records(side, possible)
-        frame = frame_of(argument, side)
-    if frame is None:
-        return None
-    found = sum(bool(spelled(frame.names, each)) for each in possible.values())
-    if found < 2 and not (found and _is_record_of_words(side[0], names)):
-        return None
-    return None if found < len(possible) and hits_of(side[0], names) is not None else frame
-
-
-def _is_record_of_words(row: Any, names: Names) -> bool:
-    """Return whether a mapping has text where documents have values, and no id of a hit: a record of unknown names."""
-    if not isinstance(row, Mapping) or spelled(row, names.of_hits["document"]):
-        return False
-    cells = list(row.values())
-    are_flat = not any(isinstance(each, (list, tuple, Mapping)) for each in cells)
-    return are_flat and any(isinstance(each, str) and not could_be_value(each) for each in cells)
-
-
-def _are_columns(side: Mapping[Any, Any], possible: Possible) -> bool:
-    """Return whether a mapping holds columns: lists or arrays of the same length, of ids and numbers."""
-    if len(side) > MOST_COLUMNS or not are_columns(side, possible):
-        return False
-    columns = [side[name] for names in possible.values() for name in spelled(side, names)]
-    return all(isinstance(each, (list, tuple, np.ndarray, *ARROW)) or hasattr(each, "__array__") for each in columns)
-
-
-def _rows_of_lists(frame: Frame) -> list[dict[str, Any]] | None:
-    """Return the rows of a table in which each row has the lists of a query; None for other tables."""
-    if len({name for name in frame.names if isinstance(name, str)}) < len(frame.names):
-        return None
-    columns = settled(dict(zip(frame.names, frame.read(frame.names), strict=True)))
-    lists = {name: rows_of(each) for name, each in columns.items()}
-    if not all(isinstance(each, (list, tuple)) for each in lists.values()) or len(set(map(len, lists.values()))) > 1:
-        return None
-    if not any(each and isinstance(each[0], (list, np.ndarray)) for each in lists.values()):
-        return None
-    return [dict(zip(lists, row, strict=True)) for row in zip(*lists.values(), strict=True)]
-
-
-def _holds_lists(column: Any) -> bool:
-    """Return whether a column has the documents of a query in each row."""
-    if isinstance(column, ARROW):
-        return bool(pa.types.is_nested(column.type))
-    return len(column) > 0 and isinstance(column[0], (list, tuple, np.ndarray))
-
-
-def _of_table(argument: str, frame: Frame, names: Names) -> Any:
-    """Return the rows of a table as columns."""
-
-    def cells(of: Sequence[str]) -> Iterator[Any]:
-        found = settled(dict(zip(of, frame.read(of), strict=True)))
-        return zip(*(rows_of(each[:HASHED]) for each in found.values()), strict=False)
-
-    try:
-        at = chosen_columns(frame.names, names, cells, "the first record" if frame.are_records else "the table")
-    except UnknownColumnError as error:
-        if not frame.are_records and (lists := _rows_of_lists(frame)) is not None:
-            return _inputs_formats_hits(argument, lists, names)
-        more = "" if frame.are_records else "if each row is a query, give its column of lists, or an array"
-        raise within(error.with_hint(more), argument) from None
-    except ValueError as error:
-        raise within(error, argument) from None
-    named = dict(zip(names.columns, (frame.names[each] for each in at), strict=True))
-    called = {field: f"{argument}: the column {name!r}" for field, name in named.items()}
-    read = settled(dict(zip(called.values(), frame.read(named.values()), strict=True)))
-    cells_of = dict(zip(named, read.values(), strict=True))
-    if _holds_lists(cells_of["document"]) and (lists := _rows_of_lists(frame)) is not None:
-        return _inputs_formats_hits(argument, lists, names)
-    if names.kind == "exclude":
-        return Pairs(*cells_of.values())
-    query = read_ids(called["query"], cells_of.pop("query"))
-    document = id_column(called["document"], cells_of.pop("document"))
-
-    def place(_: int, row: int | None) -> str:
-        return f"row {row}"
-
-    if cells_of:
-        column = read_flat_column(called[names.value], cells_of[names.value], place, labels=names.labels)
-    else:
-        column = Column(values_by_order(len(document), names), offsets_of([len(document)]))
-    lengths = query.rows, len(document), len(column.values)
-    if len(set(lengths)) > 1:
-        of_columns = shown(dict(zip(named.values(), lengths, strict=False)))
-        raise InputError(f"columns differ in length: {of_columns}", argument)
-    numbers = column.values
-    if numbers.dtype.kind != "f" and not beyond_2_53(numbers).any():
-        numbers = numbers.astype(np.float64)
-    starts = range(0, len(document), HASHED)
-    hashes = in_threads(hashes_of, [document[start : start + HASHED] for start in starts] or [document])
-    side = Columns(query.codes, query.distinct, document, numbers, np.concatenate(hashes))
-    if names.keep is not None and (kept := best_rows(side, column.present, names.keep, names.ascending)) is not None:
-        side, column = side.only(kept), column.reordered(kept, offsets_of([int(kept.sum())]))
-        numbers = side.value
-    elif names.keep is None and (repeated := repeated_row(side)):
-        (row, before), ids = repeated, "document {} of query {}".format(*side.words(repeated[0]))
-        raise InputError(f"{ids} is in row {before} already; {once(names.kind)}", argument, f"row {row}")
-    if names.kind == "qrels":  # a query without judgments counts
-        rows = np.arange(len(numbers)) if column.present is None else np.flatnonzero(column.present)
-        side = side if column.present is None else side.only(column.present)
-        return side._replace(place=lambda row: f"row {rows[row]}")
-    return side.retrieved(column.present)  # after an outer join, a document without a score was not retrieved
-
-
-# Hits
-
-
-def _inputs_formats_hits(argument: str, side: Any, names: Names) -> Any:
-    """Return hits as mappings of ids to values, by query or in the order of the queries; others unchanged."""
-    if names.kind == "exclude":
-        return side
-    if isinstance(side, Mapping):
-        side = answers_in(side, names)
-    if not isinstance(side, (list, tuple, Mapping)):
-        return side
-    rows = list(side.values()) if isinstance(side, Mapping) else side
-    first = next((row for row in rows if not _inputs_formats_is_empty(row)), None)
-    if first is None or _inputs_formats_is_plain(first):
-        return _without_values(side, names) if names.has_no_value else side
-    try:
-        reader = HitReader(names, rows, are_named=isinstance(side, Mapping))
-        queries: Any = list(side) if isinstance(side, Mapping) else [reader.query(row) for row in rows]
-    except ValueError as error:
-        raise within(error, argument) from None
-    are_named = isinstance(side, Mapping) or all(map(id_kind, map(type, queries)))
-    found: list[Any] = []
-    are_indices = False
-    for query, row in zip(queries if are_named else count(), rows, strict=False):
-        try:
-            hits = Hits(()) if _inputs_formats_is_empty(row) else reader.hits(row)
-            if hits is None and not any(found):
-                return side
-            found.append(reader.documents(shown(query), row, hits))
-        except ValueError as error:
-            raise within(error, argument) from None
-        are_indices |= hits is not None and hits.are_indices
-    if reader.warning:
-        warn(f"{argument}: {reader.warning}")
-    if are_indices:  # an "id" beside them is that of the response
-        return Indices(dict(zip(side, found, strict=True)) if isinstance(side, Mapping) else found)
-    if are_named:
-        return dict_of_queries(argument, queries, found)
-    return ByPosition(found, [unnamed(row, names) for row in rows])
-
-
-def _without_values(side: Any, names: Names) -> Any:
-    """Return mappings of documents to values as the documents alone: in their order in a run, else each relevant."""
-
-    def alone(row: Any) -> Any:
-        return by_id(row, None, names.kind, names.ascending) if isinstance(row, Mapping) else row
-
-    return {query: alone(row) for query, row in side.items()} if isinstance(side, Mapping) else list(map(alone, side))
-
-
-def dict_of_queries(argument: str, queries: Sequence[Any], rows: Sequence[Any]) -> dict[Any, Any]:
-    """Return the rows by the ids of their queries, which must differ."""
-    found = dict(zip(queries, rows, strict=True))
-    if len(found) < len(queries):
-        first: dict[Any, int] = {}
-        at, again = next((at, query) for at, query in enumerate(queries) if first.setdefault(query, at) < at)
-        problem = f"query {shown(again)} is in row {first[again]} and in row {at}; give each query once"
-        raise InputError(problem, argument)
-    return found
-
-
-def _inputs_formats_is_plain(row: Any) -> bool:
-    """Return whether a query is a list of numbers or ids, or a mapping of documents to numbers."""
-    if isinstance(row, Mapping) or (isinstance(row, tuple) and is_object(row)):
-        return not any(isinstance(each, (list, tuple, np.ndarray, Mapping)) for each in fields_of(row).values())
-    if isinstance(row, (list, tuple)):
-        first = row[0]
-    else:
-        return isinstance(row, (Set, np.ndarray, *ARROW)) or hasattr(row, "__array__")
-    return first is None or isinstance(first, (str, int, float, np.generic))
-
-
-def _inputs_formats_is_empty(row: Any) -> bool:
-    return row is None or (isinstance(row, (list, tuple, Mapping)) and not row)
-
-
-FORMATS = (_of_columns, _inputs_formats_hits)  # the first that a side has; numbers, ids and mappings stay as they are
-
-
-# ndcg/inputs/ids_as_values.py: Refuse what cannot be rankings: a single query, rows of a table, and ids of documents in place of numbers.
-
-SINGLE = "for a single query, wrap it in a list"
 MANY_DOCUMENTS = 20  # in all queries: so many different numbers are hardly ranks or grades
-ARE_SCORES = "if they are scores, give them as floats"
 
 
-def refuse_other_rows(argument: str, side: Any, are_ids: bool) -> None:
-    """Raise an error for a side that has something else in place of the documents of its first query.
-
-    Args:
-        argument: the name of the argument.
-        side: the predictions or references.
-        are_ids: whether the other side has ids, so that three numbers are not scores.
-
-    >>> refuse_other_rows("predictions", {"d2": 0.9, "d1": 0.8}, True)
-    Traceback (most recent call last):
-    ...
-    ValueError: predictions: query 'd2': is the number 0.9, not documents; for a single query, wrap it in a list
-    """
-    if not isinstance(side, (list, tuple, Mapping)):
+def refuse_no_rankings(score: Column, relevance: Column) -> None:
+    """Raise an error if both sides, lists of the same lengths, hold ids or rows of a table."""
+    lengths = np.diff(score.offsets)
+    if len(lengths) == 0 or score.present is not None or relevance.present is not None:
         return
-    if len(side) == 2 and all(getattr(each, "ndim", 0) == 2 for each in side):
-        hint = f"give the scores as predictions and the ids as {mark('document_ids')}"
-        raise InputError(f"holds two matrices, as of scores and of ids; {hint}", argument)
-    query, row = next(iter(side.items() if isinstance(side, Mapping) else enumerate(side)), (None, None))
-    if isinstance(row, (list, tuple)) and row and type(row[0]) is float:  # scores
+    if len(lengths) > 1 and (lengths == 3).all():
+        _refuse_triples(score.values.reshape(-1, 3), relevance.values.reshape(-1, 3))
+    _check_ids(score, relevance, lengths)
+
+
+def warn_of_one_document(score: Column) -> None:
+    """Warn of queries of one document each, which may be the documents of one query."""
+    lengths = np.diff(score.offsets)
+    if len(lengths) < 2 or not (lengths == 1).all():
         return
-    place = f"{argument}: query {shown(query)}"
-    if isinstance(row, str):
-        hint = f"give a list of ids for each query, [{shown(row)}]" if isinstance(side, Mapping) else SINGLE
-        hint += "; for the lines of a file, give its path" if any(map(str.isspace, row)) else ""
-        raise ValueError(f"{place}: is the text {shown(row)}, not documents; {hint}")
-    if isinstance(row, Real) and isinstance(side, Mapping):
-        raise ValueError(f"{place}: is the number {shown(row)}, not documents; {SINGLE}")
-    try:
-        own_list(row, names := Names("run", {}), isinstance(side, Mapping) or query_of(row, names) is not None)
-    except InputError as error:
-        raise within(error, place) from None
-    if isinstance(row, Mapping):
-        has_id = any(id_kind(type(row[name])) for name in spelled(row, IDS_OF_HITS["document"]))
-        if has_id and len(row) > 1 and spelled(row, chain(*VALUES_OF_HITS.values())):
-            raise ValueError(f"{place}: is the hit {shown(row)}; give a list of hits for each query; {SINGLE}")
-        if has_id and (ids := [name for name, each in row.items() if isinstance(each, str) and is_unknown(name)]):
-            hint = f"if each row is a document, give the name of its query, {mark('fields', {'query': ids[0]})}"
-            raise InputError(f"is {shown(row)}, not documents; {hint}; else give a list of hits for each query", place)
-        if inner := next((name for name, each in row.items() if _has_objects(each)), None):
-            problem = f"holds {shown(inner)} in place of documents, and no list of hits under a known name"
-            raise ValueError(f"{place}: {problem}; give the list, or {{document: score}}")
-    if isinstance(row, (list, tuple)) and row and isinstance(row[0], Mapping):
-        fields = brief(map(shown, row[0]), ", ")
-        call = mark("fields", {"document": "..."}, said="fields={'document': ...}")
-        problem = f"the hit has no id under a known name, but {fields}; give {call}"
-        raise InputError(problem, place, position=0)
-    if isinstance(row, (list, tuple)) and len(row) == 3 and all(id_kind(type(each)) for each in row[:2]):
-        has_text = any(isinstance(each, str) for each in row[:2])
-        if isinstance(row[2], Real) and (has_text or (are_ids and not isinstance(row[2], int))):
-            raise InputError(
-                f"holds rows such as {shown(row)} in place of the documents of each query; give a table "
-                'with names of columns, such as pd.DataFrame(rows, columns=["query_id", "document_id", "score"])',
-                argument,
-            )
+    problem = f"{len(lengths)} queries have one document each, so no order matters"
+    hint = f"if these are documents of one query, wrap them in a list, else give {mark('query_ids')}"
+    warn(f"{mark('predictions')}: {problem}; {hint}")
 
 
-def _has_objects(value: Any) -> bool:
-    """Return whether a value is an object or a list of them, and not a number, text or a list of these."""
-    if isinstance(value, (list, tuple)):
-        return len(value) > 0 and not isinstance(value[0], (Real, str))
-    return isinstance(value, Mapping)
+def _refuse_triples(rows: NDArray[Any], others: NDArray[Any]) -> None:
+    """Raise an error for rows of a user, an item and a value: each would be a query of three.
 
-
-def refuse_pairs_of_ids(ranked: list[Any], relevant: list[Any]) -> None:
-    """Raise an error for rows of a user and an item as text, in tuples: each would be a query of two documents."""
-    if not all(isinstance(row, tuple) and len(row) == 2 for side in (ranked, relevant) for row in side):
-        return
-    users, items = ({row[at] for side in (ranked, relevant) for row in side} for at in (0, 1))
-    if users.isdisjoint(items) and len({user for user, _ in ranked}) < len(ranked):
-        raise _rows_of_pairs()
-
-
-def refuse_ids_as_values(score: Column, relevance: Column, are_arrays: bool) -> None:
-    """Raise an error if both sides, of the same lengths, hold ids or rows of a table in place of values."""
-    queries = len(score.offsets) - 1
-    if not queries or score.present is not None or relevance.present is not None:
-        return
-    lengths = score.offsets[1:] - score.offsets[:-1]
-    if are_arrays and queries > 1 and (lengths == 1).all():
-        hint = f"give {mark('query_ids')}, the query of each row, or, if these are ids, references as sets"
-        raise InputError(f"predictions and references hold one document for each of {queries} queries; {hint}")
-    if queries > 1 and (lengths == 3).all():
-        _refuse_triples(*(side.values.reshape(-1, 3) for side in (score, relevance)))
-    if queries > 4 and (lengths == 2).all():
-        _refuse_pairs(*(side.values.reshape(-1, 2) for side in (score, relevance)))
-    _refuse_ids(score, relevance, lengths)
-
-
-def _refuse_triples(rows: NDArray[np.float64], others: NDArray[np.float64]) -> None:
-    """Raise an error for rows of a user, an item and a value: each would be a query of three documents.
-
-    Users and items are whole numbers, another pair in each row. Either the rows of both sides have the same pairs, as
-    scores and relevances may have in a few queries of small numbers, hardly in five queries or with a 10; or
-    both sides have the same users, some of them repeatedly, and only the third scores have fractions.
+    Users and items are whole numbers, another pair in each row. Either the rows of both sides have
+    the same pairs, as scores and relevances may have in a few queries of small numbers, hardly in
+    five queries or with a 10; or both sides have the same users, some of them repeatedly, and only
+    the third scores have fractions.
     """
     pairs, other_pairs = rows[:, :2].astype(np.float64), others[:, :2].astype(np.float64)
-    if (len(pairs) < 5 and (pairs < 10).all()) or not _are_distinct(pairs):
+    are_few = len(pairs) < 5 and (pairs < 10).all()
+    if are_few or not _are_distinct(pairs):
         return
-    if (pairs != other_pairs).any():
-        users, other_users = np.unique(pairs[:, 0]), np.unique(other_pairs[:, 0])
-        have_same_users = len(users) < len(pairs) and np.array_equal(users, other_users)
-        have_fractions = np.mean(rows[:, 2] != np.trunc(rows[:, 2])) > 0.5
-        if not have_same_users or not have_fractions or not _are_distinct(other_pairs):
+    if (pairs == other_pairs).all():
+        if (rows == others).all():
             return
-    elif (rows == others).all():
+    elif not _have_same_users(pairs, other_pairs) or not _have_fractions(rows[:, 2]):
         return
-    raise _rows_of_triples(*(f"({user:.0f}, {item:.0f}, {value:g})" for user, item, value in (rows[0], others[0])))
-
-
-def _rows_of_triples(*examples: str) -> ValueError:
-    """Return the error for rows of a user, an item and a value."""
-    return ValueError(
-        f"both sides hold rows of a user, an item and a value, such as {' and '.join(examples)}, and each would be "
-        "a query of three documents; give tables with names of columns, such as "
+    one, other = (f"({row[0]:.0f}, {row[1]:.0f}, {row[2]:g})" for row in (rows[0], others[0]))
+    problem = f"both sides hold rows of a user, an item and a value, such as {one} and {other}"
+    hint = (
+        "give tables with names of columns, such as "
         'predictions=pd.DataFrame(rows, columns=["user_id", "item_id", "score"])'
     )
+    raise ValueError(f"{problem}, and each would be a query of three documents; {hint}")
 
 
-def _refuse_pairs(rows: NDArray[np.float64], others: NDArray[np.float64]) -> None:
-    """Raise an error for rows of a user and an item: each would be a query of two documents."""
-    if not _are_whole(rows, others) or (others == 0).any() or others.max() < 10:
-        return
-    users, other_users = np.unique(rows[:, 0]), np.unique(others[:, 0])
-    if len(users) == len(rows) or not np.array_equal(users, other_users):
-        return
-    if _are_distinct(rows) and _are_distinct(others):
-        raise _rows_of_pairs()
+def _have_same_users(pairs: NDArray[Any], others: NDArray[Any]) -> bool:
+    """Return whether both sides have the same users, some of them repeatedly, and other items."""
+    users, other_users = np.unique(pairs[:, 0]), np.unique(others[:, 0])
+    are_repeated = len(users) < len(pairs)
+    return are_repeated and np.array_equal(users, other_users) and _are_distinct(others)
 
 
-def refuse_typed_triples(predictions: Any, references: Any) -> None:
-    """Raise an error for rows of two integers and a fraction, beside rows of integers: a user, an item and a value.
+def _have_fractions(values: NDArray[Any]) -> bool:
+    return bool(np.mean(values != np.trunc(values)) > 0.5)
 
-    >>> refuse_typed_triples([(1, 10, 1.5)], [(1, 11, 1)])
-    Traceback (most recent call last):
-    ...
-    ValueError: both sides hold rows of a user, an item and a value, such as (1, 10, 1.5) and (1, 11, 1), and each \
-would be a query of three documents; give tables with names of columns, such as \
-predictions=pd.DataFrame(rows, columns=["user_id", "item_id", "score"])
+
+def _check_ids(score: Column, relevance: Column, lengths: NDArray[np.int64]) -> None:
+    """Raise an error, or warn, for ids on both sides: whole numbers, none of them twice in a query.
+
+    In many documents the highest of each side is above the length of the longest query, which
+    ranks and grades are not: that is an error. In few there is no 0, each query has at least three
+    documents, and only the scores must go beyond that length: that is a warning.
     """
-    if not all(
-        isinstance(side, (list, tuple)) and side and _inputs_ids_as_values_types(side[0])[:2] == (int, int)
-        for side in (predictions, references)
-    ):
+    sides = (score.values, relevance.values)
+    if any(side.dtype.kind not in "iu" or len(side) == 0 for side in sides):
         return
-    kinds = [set(map(_inputs_ids_as_values_types, side)) for side in (predictions, references)]
-    are_triples = kinds[0] == {(int, int, float)} and kinds[1] <= {(int, int, int), (int, int, float)}
-    have_same_users = are_triples and {row[0] for row in predictions} == {row[0] for row in references}
-    if have_same_users and predictions[0][2] % 1:
-        raise _rows_of_triples(*(shown(tuple(side[0])) for side in (predictions, references)))
-
-
-def _inputs_ids_as_values_types(row: Any) -> tuple[type, ...]:
-    """Return the types of three values in a tuple, as rows of a database are; nothing for other rows."""
-    return tuple(map(type, row)) if isinstance(row, tuple) and len(row) == 3 else ()
-
-
-def _rows_of_pairs() -> ValueError:
-    """Return the error for rows of a user and an item."""
-    return ValueError(
-        "both sides hold rows of a user and an item, and each would be a query of two documents; give "
-        "{user: [items]}, best first, as predictions and {user: {items}} as references"
-    )
-
-
-def _refuse_ids(score: Column, relevance: Column, lengths: NDArray[np.int64]) -> None:
-    """Raise an error for ids on both sides: whole numbers, none twice in a query.
-
-    In 20 documents or more, the highest of each side is above the length of the longest query, which ranks and grades
-    are not. In fewer, each query has at least three documents, and there is no 0. The id -1 is no document.
-    """
-    if not _are_whole(score.values, relevance.values):
-        return
+    highest = [side.max() for side in sides]
     are_many = len(score.values) >= MANY_DOCUMENTS
-    if are_many and min(score.values.max(), relevance.values.max()) <= lengths.max():
+    if are_many and min(highest) <= lengths.max():
         return
-    if not are_many and ((lengths < 3).any() or (score.values == 0).any() or (relevance.values == 0).any()):
+    if not are_many and (lengths.min() < 3 or highest[0] <= lengths.max()):
+        return
+    if not are_many and any((side == 0).any() for side in sides):
         return
     query = np.repeat(np.arange(len(lengths)), lengths)
-    sides = (np.stack([query, side.values.astype(np.int64)], axis=1)[side.values != -1] for side in (score, relevance))
-    if all(map(_are_distinct, sides)):
-        examples = (side.values[: lengths[0]].tolist() for side in (score, relevance))
-        of_both, relevant = (", ".join(map(str, each[:5])) + ", ..." * (len(each) > 5) for each in examples)
-        raise ValueError(
-            "predictions and references hold other whole numbers in each place of a query, as ids are, such as "
-            f"[{of_both}] and [{relevant}]; give the ids of relevant documents as sets, "
-            f"references=[{{{relevant}}}, ...]; {ARE_SCORES}"
-        )
+    for side in sides:
+        rows = np.stack([query, side.astype(np.int64)], axis=1)
+        if not _are_distinct(rows[side != -1]):  # -1 is no document
+            return
+    first = [", ".join(map(str, side[: lengths[0]][:5].tolist())) for side in sides]
+    problem = "hold other whole numbers in each place of a query, as ids are, such as"
+    ids = "give the ids of relevant documents as sets, references=[{...}, ...]"
+    words = f"{problem} [{first[0]}, ...] and [{first[1]}, ...]; {ids}"
+    if are_many:
+        raise ValueError(f"predictions and references {words}; if they are scores, as floats")
+    warn(f"{mark('predictions')}: both sides {words}; they are read as scores and relevances")
 
 
-def _are_whole(one: NDArray[np.float64], other: NDArray[np.float64]) -> bool:
-    """Return whether both sides were given as integers."""
-    return one.dtype.kind in "iu" and other.dtype.kind in "iu"
-
-
-def _are_distinct(rows: NDArray[np.float64]) -> bool:
+def _are_distinct(rows: NDArray[Any]) -> bool:
     """Return whether rows are whole numbers, another row each."""
-    return bool((rows == np.trunc(rows)).all()) and len(np.unique(rows, axis=0)) == len(rows)
+    are_whole = (rows == np.trunc(rows)).all()
+    return bool(are_whole) and len(np.unique(rows, axis=0)) == len(rows)
 
 
-# ndcg/inputs/joins.py: Join rankings by ids, query by query: flat rows with the id of their query, mappings, and files.
+def refuse_counted_ranks(
+    argument: str, name: Any, query: NDArray[np.int64], score: NDArray[Any]
+) -> None:
+    """Raise an error for scores that count from 0 or 1 in each query, under the name of a rank.
 
-Side = Mapping[Any, Mapping[Any, Any]]
+    Args:
+        argument: the argument that holds the scores.
+        name: the name of the column or the field of scores.
+        query: the number of each score's query.
+        score: the scores.
+    """
+    if len(score) == 0:
+        return
+    try:
+        score = score.astype(np.float64)
+    except (TypeError, ValueError):  # another error says so
+        return
+    order = np.lexsort((score, query))
+    starts = np.flatnonzero(np.diff(query[order], prepend=-1))
+    lengths = np.diff(np.append(starts, len(order)))
+    counted = np.arange(len(order)) - np.repeat(starts, lengths)
+    if not any((score[order] - counted == first).all() for first in (0, 1)):
+        return
+    problem = f"the column {name!r} counts from {score.min():g} in each query, as ranks do"
+    hint = f"give {mark('score_order', 'ascending')} if the lowest is best, else floats"
+    raise InputError(f"{problem}; {hint}", argument)
+
+
+# ndcg/inputs/joins.py: Join both sides: lists by position, flat rows by the ids of their queries, and others by ids.
+
+# Lists, by position
+
+
+def join_lists(
+    predictions: Any,
+    references: Any,
+    ignore_index: float | None,
+    score_order: str,
+    labels: Labels | None = None,
+    place: Place | None = None,
+) -> Rankings:
+    """Return rankings in which each query is a list, with the same documents on both sides.
+
+    `place` describes the place of a label, if queries have other names than their numbers.
+    """
+    score = read_column("predictions", predictions).without_unretrieved(score_order)
+    relevance = read_column("references", references, ignore_index, labels, place)
+    check_queries_equal(len(score.offsets) - 1, len(relevance.offsets) - 1)
+    if (score.offsets != relevance.offsets).any():
+        raise _other_lengths(np.diff(score.offsets), np.diff(relevance.offsets))
+    refuse_no_rankings(score, relevance)
+    if place is None:
+        warn_of_one_document(score)
+    return Rankings.of(score, relevance)
+
+
+def _other_lengths(scored: NDArray[np.int64], judged: NDArray[np.int64]) -> InputError:
+    """Return the error for lists of different lengths."""
+    query = int(np.flatnonzero(scored != judged)[0])
+    problem = f"{scored[query]} predictions and {judged[query]} references"
+    none = mark(
+        "None",
+        before=", ",
+        after=" for the score of one not retrieved or the relevance of one not judged",
+    )
+    ids = "if these are document ids, give the references as sets"
+    return InputError(f"query {query}: {problem}; give both for every document{none}; or, {ids}")
 
 
 # Flat rows
@@ -6527,7 +5653,7 @@ def join_rows(
     labels: Labels | None = None,
     keep: str | None = None,
 ) -> Rankings:
-    """Group rows by query. Rows of a query keep their order, except ties, which are ordered by document id."""
+    """Group rows by query; rows of a query keep their order, except ties with ids of documents."""
     queries = read_ids("query_ids", query_ids)
     documents = None if document_ids is None else id_column("document_ids", document_ids)
     codes, ids = queries.codes, queries.distinct
@@ -6540,20 +5666,21 @@ def join_rows(
     score = read_flat_column("predictions", predictions, row_of).without_unretrieved(score_order)
     relevance = read_flat_column("references", references, row_of, ignore_index, labels)
     _check_lengths(score, relevance, queries, documents)
-    order, offsets = queries.grouped()
-    rows: Columns | None = None
     if keep is not None and documents is None:
         needed = f"{mark('document_ids')}, the ids by which documents are the same"
         raise InputError(f"{mark('duplicates', 'best')} needs {needed}")
+    order, offsets = queries.grouped()
+    rows: Columns | None = None
     if documents is not None:
         rows = Columns(codes, ids, documents, score.values, hashes_of(documents))
-        if keep is None and (repeated := repeated_row(rows)) is not None:
-            again = f"{row_of(0, repeated[0])}: document {rows.words(repeated[0])[0]}"
-            raise InputError(f"{again} is in row {repeated[1]} already; {once('run')}", "document_ids")
-        if keep and (best := best_rows(rows, score.present, keep, score_order == "ascending")) is not None:
-            _refuse_two_judgments(rows, relevance, row_of)
-            order, offsets = grouped(codes[best], len(ids))
-            order = np.flatnonzero(best)[order]
+        if keep is None:
+            _refuse_repeated_rows(rows, row_of)
+        else:
+            best = best_rows(rows, keep, score_order == "ascending", score.present)
+            if best is not None:
+                _refuse_two_judgments(rows, relevance, row_of)
+                order, offsets = grouped(codes[best], len(ids))
+                order = np.flatnonzero(best)[order]
         if by_docid:
             order = _sort_ties(order, codes, in_dtype(score.values, score_dtype), rows.ordinals)
 
@@ -6565,86 +5692,127 @@ def join_rows(
         if position is None:
             return name
         row = int(rows_of(query)[position])
-        return f"{name}, row {row}" + ("" if rows is None else f", document {rows.words(row)[0]}")
+        document = "" if rows is None else f", document {rows.words(row)[0]}"
+        return f"{name}, row {row}{document}"
 
     def documents_of(query: int) -> list[Any]:
-        at = rows_of(query)
-        return list(at.tolist() if rows is None else rows.documents(at))
+        of_query = rows_of(query)
+        return list(of_query.tolist() if rows is None else rows.documents(of_query))
+
+    def in_order(column: Column) -> Column:
+        return column.reordered(order, offsets)
 
     threads = None if len(codes) > THREADED else 1
-    score, relevance = in_threads(lambda side: side.reordered(order, offsets), (score, relevance), threads=threads)
+    score, relevance = in_threads(in_order, (score, relevance), threads=threads)
     rankings = Rankings.of(score, relevance, place=place, query_ids=ids, documents=documents_of)
     if exclude is None or rows is None:
         return rankings
     kept = ~are_excluded(rows, exclude)[order]
-    given = Rankings(relevance.values, score.values, offsets, relevance.present, score.present)  # padding too
-    had, has = given.counts(), given.only(kept).counts()
-    counts = np.stack([had[name] - has[name] for name in ("retrieved", "judged")], axis=1)
-    return rankings.only(kept, exclude_from)._replace(excluded=counts)
+    present = (relevance.present, score.present)
+    given = Rankings(relevance.values, score.values, offsets, *present)  # padding too
+    before, after = given.counts(), given.only(kept).counts()
+    excluded = [before[name] - after[name] for name in ("retrieved", "judged")]
+    return rankings.only(kept, exclude_from)._replace(excluded=np.stack(excluded, axis=1))
 
 
-def _refuse_two_judgments(rows: Columns, relevance: Column, row_of: Callable[[int, int], str]) -> None:
+def _refuse_repeated_rows(rows: Columns, row_of: Callable[[int, int], str]) -> None:
+    """Raise an error for a document that a query has in two rows."""
+    repeated = repeated_row(rows)
+    if repeated is not None:
+        row, before = repeated
+        again = f"{row_of(0, row)}: document {rows.words(row)[0]}"
+        raise InputError(f"{again} is in row {before} already; {once('run')}", "document_ids")
+
+
+def _refuse_two_judgments(
+    rows: Columns, relevance: Column, row_of: Callable[[int, int], str]
+) -> None:
     """Raise an error for a document whose rows have different relevances."""
     first, again = same_rows(rows)
     judged = np.ones(len(rows.query), bool) if relevance.present is None else relevance.present
-    unlike = (judged[first] != judged[again]) | (judged[first] & (relevance.values[first] != relevance.values[again]))
-    for at in np.flatnonzero(unlike)[:1].tolist():
-        document = rows.words(int(again[at]))[0]
-        problem = f"document {document} has another relevance than in row {first[at]}; give it one"
-        raise ValueError(f"references: {row_of(0, int(again[at]))}: {problem}")
+    values = relevance.values
+    unlike = judged[first] != judged[again]
+    unlike |= judged[first] & (values[first] != values[again])
+    if unlike.any():
+        at = int(unlike.argmax())
+        row, before = int(again[at]), int(first[at])
+        problem = f"document {rows.words(row)[0]} has another relevance than in row {before}"
+        raise ValueError(f"references: {row_of(0, row)}: {problem}; give it one")
 
 
 def _check_lengths(score: Column, relevance: Column, queries: Ids, documents: Any) -> None:
     """Raise an error unless all columns have the same number of rows."""
-    rows = {"predictions": len(score.values), "references": len(relevance.values), "query_ids": queries.rows}
+    rows = {
+        "predictions": len(score.values),
+        "references": len(relevance.values),
+        "query_ids": queries.rows,
+    }
     if documents is not None:
         rows["document_ids"] = len(documents)
-    if len(set(rows.values())) > 1:
-        lengths = ", ".join(f"{mark(name)} {length}" for name, length in rows.items())
-        hint = "first join tables with different rows by query and document, with an outer join (docs/inputs.md)"
-        sizes = queries.distinct.take(pa.array(queries.codes)).to_pylist() if queries.rows < len(score.values) else []
-        if all(isinstance(each, int) for each in sizes) and len(score.values) in (sum(sizes), max(sizes, default=0)):
-            hint = (
-                "for sizes of groups give numpy.repeat(range(len(sizes)), sizes), for their ends numpy.diff(ends) first"
-            )
-        raise InputError(
-            f"with {mark('query_ids')}, all columns must be flat and have the same length, one row per document; got "
-            f"{lengths} rows; {hint}"
-        )
+    if len(set(rows.values())) == 1:
+        return
+    lengths = ", ".join(f"{mark(name)} {length}" for name, length in rows.items())
+    outer_join = "an outer join (docs/inputs.md)"
+    hint = f"first join tables with different rows by query and document, with {outer_join}"
+    if _are_sizes(queries, len(score.values)):
+        sizes = "for sizes of groups give numpy.repeat(range(len(sizes)), sizes)"
+        hint = f"{sizes}, for their ends numpy.diff(ends) first"
+    raise InputError(
+        f"with {mark('query_ids')}, all columns must be flat and have the same length, one row per "
+        f"document; got {lengths} rows; {hint}"
+    )
+
+
+def _are_sizes(queries: Ids, rows: int) -> bool:
+    """Return whether ids of queries are the sizes of the groups of rows, or their ends."""
+    if queries.rows >= rows:
+        return False
+    sizes = queries.distinct.take(pa.array(queries.codes)).to_pylist()
+    if not all(isinstance(size, int) for size in sizes):
+        return False
+    return rows in (sum(sizes), max(sizes, default=0))
 
 
 def refuse_open_ties(rankings: Rankings, score_dtype: str) -> None:
-    """Raise an error if the order of equal scores in flat rows matters, since the rows have no document ids."""
+    """Raise an error if the order of equal scores in flat rows without document ids matters."""
     if rankings.place is None:
         return
     begins = rankings.offsets
     query = np.repeat(np.arange(rankings.queries), begins[1:] - begins[:-1])
-    rows = np.arange(len(query)) if rankings.retrieved is None else np.flatnonzero(rankings.retrieved)
+    rows = np.arange(len(query))
+    if rankings.retrieved is not None:
+        rows = rows[rankings.retrieved]
     rows = rows[tied_rows(query[rows], rankings.score[rows])]
     rows = rows[np.lexsort((rankings.score[rows], query[rows]))]
     judged = np.ones(len(query), bool) if rankings.judged is None else rankings.judged
     relevance = np.where(judged, rankings.relevance, 0)
     first, second = rows[:-1], rows[1:]
-    together = (query[first] == query[second]) & (rankings.score[first] == rankings.score[second])
-    unlike = (judged[first] != judged[second]) | (relevance[first] < relevance[second])
-    unlike |= relevance[first] > relevance[second]  # NaN is neither above nor equal; it is rejected elsewhere
-    if (open_ties := together & unlike).any():
-        at = int(open_ties.argmax())
-        places = [rankings.place(int(query[row]), int(row - begins[query[row]])) for row in (first[at], second[at])]
-        same = "the same score" if score_dtype == "given" else f"the same score in {score_dtype}"
-        raise InputError(
-            f"{mark('document_ids')} are missing: {places[0]} and {places[1]} have {same}, and "
-            f"{mark('ties', 'docid')} (which {mark('convention', 'trec_eval')} means) ranks them by the ids of their "
-            f"documents; give these as {mark('document_ids')}, or other ties, such as {mark('ties', 'average')}"
-        )
+    are_tied = query[first] == query[second]
+    are_tied &= rankings.score[first] == rankings.score[second]
+    # NaN is neither above nor equal; it is refused elsewhere.
+    unlike = (relevance[first] < relevance[second]) | (relevance[first] > relevance[second])
+    unlike |= judged[first] != judged[second]
+    if not (are_tied & unlike).any():
+        return
+    at = int((are_tied & unlike).argmax())
+    places = []
+    for row in (int(first[at]), int(second[at])):
+        places.append(rankings.place(int(query[row]), row - int(begins[query[row]])))
+    same = "the same score" if score_dtype == "given" else f"the same score in {score_dtype}"
+    docid = f"{mark('ties', 'docid')} (which {mark('convention', 'trec_eval')} means)"
+    raise InputError(
+        f"{mark('document_ids')} are missing: {places[0]} and {places[1]} have {same}, and {docid} "
+        "ranks them by the ids of their documents; give these as "
+        f"{mark('document_ids')}, or other ties, such as {mark('ties', 'average')}"
+    )
 
 
-# Mappings, tables and files
+# Mappings, tables and files, by ids
 
 
 def join_by_id(
-    predictions: Any,
-    references: Any,
+    run: ById | Columns,
+    qrels: ById | Columns,
     exclude: Any = None,
     *,
     exclude_from: str = "both",
@@ -6654,20 +5822,29 @@ def join_by_id(
     ignore_index: float | None = None,
     labels: Labels | None = None,
 ) -> Rankings:
-    """Join both sides by ids: for each query of the references, first the retrieved documents, then the others."""
-    if exclude is None and isinstance(predictions, Mapping) and isinstance(references, Mapping):
-        return _join_mappings(predictions, references, by_docid, ignore_index, labels)
-    run, qrels = _both_columns(predictions, references, ignore_index, labels)
-    if exclude is None:
-        return _join_columns(run, qrels, by_docid, score_dtype, ignore_index)
-    run, qrels, counts = without(exclude, run, qrels, exclude_from)
-    return _join_columns(run, qrels, by_docid, score_dtype, ignore_index)._replace(excluded=counts)
+    """Join both sides: for each judged query, the retrieved documents, then the others."""
+    if exclude is None and isinstance(run, ById) and isinstance(qrels, ById):
+        return _join_mappings(run, qrels, by_docid, ignore_index, labels)
+    rows, judged = _both_columns(run, qrels, ignore_index, labels)
+    excluded = None
+    if exclude is not None:
+        rows, judged, excluded = without(exclude, rows, judged, exclude_from)
+    rankings = _join_columns(rows, judged, by_docid, score_dtype, ignore_index)
+    rankings = rankings._replace(excluded=excluded)
+    if isinstance(qrels, ById) and qrels.by_position:  # its queries have numbers, and no ids
+        return rankings._replace(query_ids=None)
+    return rankings
 
 
 def _join_mappings(
-    predictions: Side, references: Side, by_docid: bool, ignore_index: float | None, labels: Labels | None
+    run: ById,
+    qrels: ById,
+    by_docid: bool,
+    ignore_index: float | None,
+    labels: Labels | None,
 ) -> Rankings:
     """Join mappings by their own keys: faster than as columns, above all for a few queries."""
+    predictions, references = run.queries, qrels.queries
     if predictions and references and predictions.keys().isdisjoint(references):
         raise _nothing_shared(next(iter(predictions)), next(iter(references)))
     scores: list[Any] = []
@@ -6677,28 +5854,28 @@ def _join_mappings(
     id_types: set[type] = set()
     value_types: set[type] = {NoneType}
     for query, judged in references.items():
-        run = predictions.get(query, {})
-        id_types.update(map(type, run), map(type, judged))
+        ranked = predictions.get(query, {})
+        id_types.update(map(type, ranked), map(type, judged))
         value_types.update(map(type, judged.values()))
         if by_docid:
-            run = {document: run[document] for document in ascending(run)}
-        scores.extend(run.values())
-        relevances.extend(map(judged.get, run))  # None if not judged
-        missing = [document for document in judged if document not in run]
+            ranked = {document: ranked[document] for document in ascending(ranked)}
+        missing = [document for document in judged if document not in ranked]
+        scores.extend(ranked.values())
         scores.extend(repeat(0, len(missing)))
+        relevances.extend(map(judged.get, ranked))  # None if not judged
         relevances.extend(map(judged.__getitem__, missing))
-        is_retrieved += b"\1" * len(run) + b"\0" * len(missing)
-        lengths.append(len(run) + len(missing))
-    if not all(map(id_kind, id_types.union(map(type, predictions), map(type, references)))):
+        is_retrieved += b"\1" * len(ranked) + b"\0" * len(missing)
+        lengths.append(len(ranked) + len(missing))
+    id_types.update(map(type, predictions), map(type, references))
+    if not all(map(id_kind, id_types)):
         check_ids("predictions", predictions)
         check_ids("references", references)
-
     names = list(references)
 
     def documents(query: int) -> list[Any]:
-        run = predictions.get(names[query], {})
-        ranked = ascending(run) if by_docid else list(run)
-        return [*ranked, *(document for document in references[names[query]] if document not in run)]
+        ranked = predictions.get(names[query], {})
+        order = ascending(ranked) if by_docid else list(ranked)
+        return [*order, *(name for name in references[names[query]] if name not in ranked)]
 
     def place(query: int, position: int | None) -> str:
         document = "" if position is None else f", document {shown(documents(query)[position])}"
@@ -6706,85 +5883,184 @@ def _join_mappings(
 
     offsets = offsets_of(lengths)
     score = read_numbers("predictions", [scores], offsets, place)
-    relevance = read_numbers("references", [relevances], offsets, place, ignore_index, labels, value_types)
+    relevance = read_numbers(
+        "references", [relevances], offsets, place, ignore_index, labels, value_types
+    )
     retrieved = np.frombuffer(is_retrieved, bool)
     both = retrieved if relevance.present is None else retrieved & relevance.present
     if not both.any():
-        found = [list(chain.from_iterable(side.values())) for side in (predictions, references)]
-        kinds = [{id_kind(type(each)) for each in documents} for documents in found]
-        if all(kinds) and kinds[0].isdisjoint(kinds[1]):
-            raise _another_kind("document", found[0][0], found[1][0])
+        _refuse_other_kinds_of_ids(predictions, references)
     are_empty = (query in predictions and not predictions[query] for query in references)
-    answered = np.fromiter(are_empty, bool, len(names))
-    of_queries = {"place": place, "query_ids": names, "answered": answered, "documents": documents}
-    return Rankings.of(score.only(retrieved), relevance, **of_queries)
+    return Rankings.of(
+        score.only(retrieved),
+        relevance,
+        place=place,
+        query_ids=None if qrels.by_position else names,
+        answered=np.fromiter(are_empty, bool, len(names)),
+        documents=documents,
+    )
+
+
+def _refuse_other_kinds_of_ids(predictions: Mapping[Any, Any], references: Mapping[Any, Any]) -> None:
+    """Raise an error if the documents of the two sides are of two kinds, such as text and integers."""
+    documents = [list(chain(*side.values())) for side in (predictions, references)]
+    kinds = [{id_kind(type(document)) for document in side} for side in documents]
+    if all(kinds) and kinds[0].isdisjoint(kinds[1]):
+        raise _another_kind("document", documents[0][0], documents[1][0])
 
 
 def _both_columns(
-    predictions: Any, references: Any, ignore_index: float | None, labels: Labels | None
+    run: ById | Columns, qrels: ById | Columns, ignore_index: float | None, labels: Labels | None
 ) -> tuple[Columns, Columns]:
     """Return both sides as columns; of two mappings, only the queries of the references."""
-    are_mappings = isinstance(predictions, Mapping) and isinstance(references, Mapping)
-    if are_mappings:
-        if predictions and references and predictions.keys().isdisjoint(references):
-            raise _nothing_shared(next(iter(predictions)), next(iter(references)))
-        predictions = {query: predictions[query] for query in references if query in predictions}
-    run, qrels = (
-        side if isinstance(side, Columns) else _of_mapping(argument, side, ignore_index, own, are_mappings)
-        for argument, side, own in (("predictions", predictions, None), ("references", references, labels))
-    )
+    are_mappings = isinstance(run, ById) and isinstance(qrels, ById)
+    if isinstance(run, ById) and isinstance(qrels, ById):
+        queries = {query: run.queries[query] for query in qrels.queries if query in run.queries}
+        if run.queries and qrels.queries and not queries:
+            raise _nothing_shared(next(iter(run.queries)), next(iter(qrels.queries)))
+        run = ById(queries)
+    if isinstance(run, ById):
+        run = _inputs_joins_of_mapping("predictions", run, ignore_index, None, are_mappings)
+    if isinstance(qrels, ById):
+        qrels = _inputs_joins_of_mapping("references", qrels, ignore_index, labels, are_mappings)
     if run.names is None and qrels.names is None:
         return run, qrels
     ids = [side.documents(np.arange(len(side.query))) for side in (run, qrels)]
     names = list(dict.fromkeys(chain(*ids)))
-    numbers = [pa.chunked_array([pa.array(index_among(each, names))]) for each in ids]
-    run, qrels = (
-        side._replace(document=document, hashes=hashes_of(document), names=names)
-        for side, document in zip((run, qrels), numbers, strict=True)
-    )
-    return run, qrels
+    return _with_numbers(run, ids[0], names), _with_numbers(qrels, ids[1], names)
 
 
-def _of_mapping(
-    argument: str, side: Side, ignore_index: float | None, labels: Labels | None, may_differ: bool
+def _with_numbers(side: Columns, ids: list[Any], names: list[Any]) -> Columns:
+    """Return a side with numbers in place of ids of several kinds."""
+    document = pa.chunked_array([pa.array(index_among(ids, names))])
+    return side._replace(document=document, hashes=hashes_of(document), names=names)
+
+
+def _inputs_joins_of_mapping(
+    argument: str,
+    side: ById,
+    ignore_index: float | None,
+    labels: Labels | None,
+    may_differ: bool,
 ) -> Columns:
-    """Return a mapping as columns; its ids may be of several kinds only if it `may_differ` from a column."""
-    queries = list(side)
-    given = list(chain.from_iterable(each.values() for each in side.values()))
-    lengths = np.fromiter(map(len, side.values()), np.int64, len(side))
+    """Return a mapping as columns; ids may be of several kinds only if they `may_differ`."""
+    rows = side.queries
+    queries = list(rows)
+    lengths = np.fromiter(map(len, rows.values()), np.int64, len(rows))
 
     def place(query: int, position: int | None) -> str:
-        return f"query {shown(queries[query])}, document {shown(list(side[queries[query]])[position or 0])}"
+        document = list(rows[queries[query]])[position or 0]
+        return f"query {shown(queries[query])}, document {shown(document)}"
 
-    column = read_numbers(argument, [given], offsets_of(lengths), place, ignore_index, labels)
-    documents = list(chain.from_iterable(side.values()))
-    ids, names = queries, None
+    values = list(chain.from_iterable(row.values() for row in rows.values()))
+    column = read_numbers(argument, [values], offsets_of(lengths), place, ignore_index, labels)
+    documents = list(chain.from_iterable(rows.values()))
     if not all(map(id_kind, set(map(type, documents)))):
-        check_ids(argument, side)
+        check_ids(argument, rows)
+    query_ids: Any = queries
+    names = None
     try:
-        found = id_column(argument, documents)
-        ids = queries if may_differ else id_column(f"{argument}: query ids", queries).combine_chunks()
+        document = id_column(argument, documents)
+        if not may_differ:
+            query_ids = id_column(f"{argument}: query ids", queries).combine_chunks()
     except ValueError:
         if not may_differ:
-            for query, of_query in side.items():  # name the query
-                id_column(f"{argument}: query {shown(query)}: document ids", list(of_query))
+            for query, row in rows.items():  # name the query
+                id_column(f"{argument}: query {shown(query)}: document ids", list(row))
             raise
-        names, found = documents, pa.chunked_array([pa.array(np.arange(len(documents)))])
-    query = np.repeat(np.arange(len(lengths)), lengths)
-    return Columns(query, ids, found, column.values, hashes_of(found), None, None, False, *column[2:], names=names)
+        names = documents
+        document = pa.chunked_array([pa.array(np.arange(len(documents)))])
+    return Columns(
+        np.repeat(np.arange(len(lengths)), lengths),
+        query_ids,
+        document,
+        column.values,
+        hashes_of(document),
+        present=column.present,
+        padding=column.padding,
+        names=names,
+    )
 
 
-def _nothing_shared(predicted: Any, referred: Any) -> ValueError:
+def _nothing_shared(predicted: Any, referred: Any) -> InputError:
     """Return the error for predictions and references without a query in common."""
-    ids = f"{shown(predicted)} in the {mark('predictions')}, {shown(referred)} in the {mark('references')}"
+    in_run = f"{shown(predicted)} in the {mark('predictions')}"
+    ids = f"{in_run}, {shown(referred)} in the {mark('references')}"
     hint = float_hint(shown(predicted), shown(referred))
-    return InputError(f"no query is in the {mark('references')}; ids are such as {ids}{hint}", "predictions")
+    problem = f"no query is in the {mark('references')}; ids are such as {ids}{hint}"
+    return InputError(problem, "predictions")
 
 
 def _join_columns(
     run: Columns, qrels: Columns, by_docid: bool, score_dtype: str, ignore_index: float | None
 ) -> Rankings:
+    """Join two sides of rows: for each query, first the documents of the run, then the others."""
     _refuse_other_kinds(run, qrels)
+    run, known = _with_queries_of(run, qrels)
+    queries = len(qrels.query_ids)
+    first, second = same_rows(run, qrels)
+    second -= len(run.query)
+    missed = np.ones(len(qrels.query), bool)
+    missed[second] = False
+    order, until = grouped(run.query, queries)
+    if by_docid:
+        order = _sort_ties(order, run.query, in_dtype(run.value, score_dtype), run.ordinals)
+    lacked = np.flatnonzero(missed)
+    in_order, until_lacked = grouped(qrels.query[lacked], queries)
+    lacked = lacked[in_order]
+    at = until[qrels.query[lacked] + 1]  # where the documents go that the run lacks
+    offsets = until + until_lacked
+
+    def documents(index: int) -> list[Any]:
+        rows = np.arange(len(run.query))[order][until[index] : until[index + 1]]
+        others = lacked[until_lacked[index] : until_lacked[index + 1]]
+        return [*run.documents(rows), *qrels.documents(others)]
+
+    def place(index: int, position: int | None) -> str:
+        document = "" if position is None else f", document {shown(documents(index)[position])}"
+        return f"query {shown(qrels.query_id(index))}{document}"
+
+    score = run.value[order]
+    retrieved = None if run.present is None else run.present[order]
+    if len(lacked):
+        if retrieved is None:
+            retrieved = np.ones(len(score), bool)
+        retrieved = np.insert(retrieved, at, False)
+        score = np.insert(score, at, 0)
+    before = until_lacked[run.query[first]]
+    if not isinstance(order, slice):
+        rank = np.empty_like(order)
+        rank[order] = np.arange(len(order))
+        first = rank[first]
+    rows = np.concatenate([first + before, at + np.arange(len(lacked))])
+    judgments = np.concatenate([second, lacked])
+
+    def in_place(values: NDArray[Any]) -> NDArray[Any]:
+        in_rows = np.zeros(len(score), values.dtype)
+        in_rows[rows] = values[judgments]
+        return in_rows
+
+    relevance = in_place(qrels.value)
+    judged = np.ones(len(qrels.query), bool) if qrels.present is None else qrels.present
+    if qrels.padding is None:
+        padding = is_padding(relevance, ignore_index)
+    else:
+        padding = in_place(qrels.padding)
+    answered = np.zeros(queries, bool)
+    answered[known[known >= 0]] = True
+    answered &= until[1:] == until[:-1]  # queries with an empty list
+    return Rankings.of(
+        Column(score, offsets, retrieved),
+        Column(relevance, offsets, padding=padding).only(in_place(judged)),
+        place=place,
+        query_ids=qrels.query_ids,
+        answered=answered,
+        documents=documents,
+    )
+
+
+def _with_queries_of(run: Columns, qrels: Columns) -> tuple[Columns, NDArray[np.int64]]:
+    """Return a run with the queries of the references as indices, and that of each of its own."""
     known = index_among(run.query_ids, qrels.query_ids)
     if len(known) and len(qrels.query_ids) and (known < 0).all():
         raise _nothing_shared(run.query_id(0), qrels.query_id(0))
@@ -6792,71 +6068,29 @@ def _join_columns(
         run = run._replace(query=known[run.query])
     if (known < 0).any():  # skip queries without judgments
         run = run.only(run.query >= 0)
-    first, second = same_rows(run, qrels)
-    second -= len(run.query)
-    missed = np.ones(len(qrels.query), bool)
-    missed[second] = False
-    order, until = grouped(run.query, len(qrels.query_ids))
-    if by_docid:
-        order = _sort_ties(order, run.query, in_dtype(run.value, score_dtype), run.ordinals)
-    # for each query, the documents of the run come first, then those that are missing from it
-    lacked = np.flatnonzero(missed)
-    in_order, until_lacked = grouped(qrels.query[lacked], len(qrels.query_ids))
-    lacked = lacked[in_order]
-    at = until[qrels.query[lacked] + 1]
-    offsets = until + until_lacked
-
-    def documents(index: int) -> list[Any]:
-        rows = np.arange(len(run.query))[order][until[index] : until[index + 1]]
-        return [*run.documents(rows), *qrels.documents(lacked[until_lacked[index] : until_lacked[index + 1]])]
-
-    def place(index: int, position: int | None) -> str:
-        document = "" if position is None else f", document {shown(documents(index)[position])}"
-        return f"query {shown(qrels.query_id(index))}{document}"
-
-    score, retrieved = run.value[order], None if run.present is None else run.present[order]
-    if len(lacked):
-        retrieved = np.insert(np.ones(len(score), bool) if retrieved is None else retrieved, at, False)
-        score = np.insert(score, at, 0)
-    before = until_lacked[run.query[first]]
-    if not isinstance(order, slice):
-        rank = np.empty_like(order)
-        rank[order] = np.arange(len(order))
-        first = rank[first]
-    rows, of_rows = np.concatenate([first + before, at + np.arange(len(lacked))]), np.concatenate([second, lacked])
-
-    def in_place(values: NDArray[Any]) -> NDArray[Any]:
-        found = np.zeros(len(score), values.dtype)
-        found[rows] = values[of_rows]
-        return found
-
-    relevance = in_place(qrels.value)
-    judged = in_place(np.ones(len(qrels.query), bool) if qrels.present is None else qrels.present)
-    padding = is_padding(relevance, ignore_index) if qrels.padding is None else in_place(qrels.padding)
-    answered = np.zeros(len(qrels.query_ids), bool)
-    answered[known[known >= 0]] = True
-    answered &= until[1:] == until[:-1]  # queries with an empty list
-    of_queries = {"place": place, "query_ids": qrels.query_ids, "answered": answered, "documents": documents}
-    relevances = Column(relevance, offsets, padding=padding).only(judged)
-    return Rankings.of(Column(score, offsets, retrieved), relevances, **of_queries)
+    return run, known
 
 
 def _refuse_other_kinds(run: Columns, qrels: Columns) -> None:
     """Raise an error for ids of two kinds, such as text and integers."""
-    for noun, of_run, of_qrels in (
-        ("query", run.query_ids, qrels.query_ids),
-        ("document", run.document, qrels.document),
-    ):
-        are_columns = not isinstance(of_run, list)  # the ids of mappings are compared by Python
-        if are_columns and len(of_run) and len(of_qrels) and family(of_run.type) != family(of_qrels.type):
+    ids = {
+        "query": (run.query_ids, qrels.query_ids),
+        "document": (run.document, qrels.document),
+    }
+    for noun, (of_run, of_qrels) in ids.items():
+        if isinstance(of_run, list) or not len(of_run) or not len(of_qrels):
+            continue  # the ids of mappings are compared by Python
+        if family(of_run.type) != family(of_qrels.type):
             raise _another_kind(noun, of_run[0].as_py(), of_qrels[0].as_py())
 
 
-def _another_kind(noun: str, of_run: Any, of_qrels: Any) -> ValueError:
-    """Return the error for ids of queries or of documents that are text on one side and, say, integers on the other."""
-    ids = f"{shown(of_run)} in the {mark('predictions')}, {shown(of_qrels)} in the {mark('references')}"
+def _another_kind(noun: str, of_run: Any, of_qrels: Any) -> InputError:
+    """Return the error for ids that are text on one side and, say, integers on the other."""
+    in_run = f"{shown(of_run)} in the {mark('predictions')}"
+    ids = f"{in_run}, {shown(of_qrels)} in the {mark('references')}"
+    problem = f"{noun} ids are of another type than in the {mark('references')}: {ids}"
     hint = "give both the same type; ids in files are text"
-    return InputError(f"{noun} ids are of another type than in the {mark('references')}: {ids}; {hint}", "predictions")
+    return InputError(f"{problem}; {hint}", "predictions")
 
 
 # The order of rows
@@ -6868,7 +6102,7 @@ def _sort_ties(
     score: NDArray[Any],
     ordinals: Callable[[NDArray[np.int64]], NDArray[np.int64]],
 ) -> Order:
-    """Return an order by query in which tied rows are sorted by their documents' ordinals, ascending."""
+    """Return an order by query in which tied rows are sorted by their documents' ordinals."""
     at = tied_rows(query[order], score[order])
     if not len(at):
         return order
@@ -6886,407 +6120,1093 @@ def tied_rows(query: NDArray[np.int64], score: NDArray[Any]) -> NDArray[np.int64
     >>> tied_rows(np.array([0, 0, 0, 1]), np.array([.5, .5, .1, .5])).tolist()
     [0, 1]
     """
-    are_in_order = (query[1:] > query[:-1]) | ((query[1:] == query[:-1]) & (score[1:] <= score[:-1]))
+    same_query = query[1:] == query[:-1]
+    are_in_order = (query[1:] > query[:-1]) | (same_query & (score[1:] <= score[:-1]))
     order: Order = slice(None) if are_in_order.all() else np.lexsort((score, query))
     query, score = query[order], score[order]
     same = (query[1:] == query[:-1]) & (score[1:] == score[:-1])
-    member = np.zeros(len(query), bool)
-    member[1:] = same
-    member[:-1] |= same
-    member &= score > -np.inf
-    return np.flatnonzero(member) if isinstance(order, slice) else np.sort(order[member])
+    is_tied = np.zeros(len(query), bool)
+    is_tied[1:] = same
+    is_tied[:-1] |= same
+    is_tied &= score > -np.inf
+    return np.flatnonzero(is_tied) if isinstance(order, slice) else np.sort(order[is_tied])
 
 
-# ndcg/inputs/ranked_ids.py: Convert ranked ids to mappings: lists of document ids, best first, and the ids of relevant documents.
+# ndcg/inputs/object_reader.py: Read the documents of queries from objects, by paths that are chosen once for all objects of a side.
 
-IdMapping = Mapping[Any, Mapping[Any, Any]]
-TABLE = mark("data", said="for the columns of a table also give data=, or query_ids and document_ids", before="; ")
-WITH_IDS = "if one argument has text, sets or mappings, both must be ids: predictions best first, or {id: score}"
-ALONE = {"text", "empty"}  # kinds that are ids on both sides, without sets or mappings
+LAST_RESORT = set(map(plain_name, RELEVANCE[-1]))
 
 
-def by_ranked_ids(
-    predictions: Any, references: Any, score_order: str = "descending", keep: str | None = None
-) -> tuple[IdMapping, IdMapping] | None:
-    """Return ``{query: {document: value}}`` for ranked ids and the ids of relevant documents; None for other formats.
+class Roles(NamedTuple):
+    """Where the objects of a side have the query, the documents and their values."""
 
-    Predictions are the ids of each query's documents, best first, or a mapping of them to their scores; references a
-    list or a set of the ids of its relevant documents, or a mapping of them to their relevances. Queries are numbered.
-    Scores fall by one from rank to rank, or rise in ascending order; a listed document has the relevance 1.
+    query: Keys | None
+    document: Keys
+    value: Keys | None
+    fields: dict[str, str]  # the path of each role
 
-    >>> by_ranked_ids([["d3", "d1"]], [["d1"]])
-    ({0: {'d3': -1, 'd1': -2}}, {0: {'d1': 1}})
-    >>> by_ranked_ids([[7, 1]], [{1: 3}])
-    ({0: {7: -1, 1: -2}}, {0: {1: 3}})
-    >>> by_ranked_ids([[7, 1]], [[0, 3]]) is None  # scores and relevances
-    True
+
+# Choosing the roles
+
+
+def roles_of_hits(fields: Mapping[str, Field], names: Names) -> Roles:
+    """Return where the hits of a query have the documents and their values."""
+    outside = leaves(fields, [path for path, field in fields.items() if not field.in_list])
+    documents = names.candidates("document", outside, DOCUMENT_OF_HITS)
+    candidates: dict[str, Sequence[Any]] = {"document": documents}
+    if names.value:
+        candidates |= _values_beside(outside, documents, names)
+    return _roles(fields, candidates, names, leaves(fields), "its hits have")
+
+
+def roles_of_objects(
+    objects: Sequence[Any], fields: Mapping[str, Field], names: Names, have_queries: bool
+) -> Roles:
+    """Return where objects, which are rows or queries, have the query, documents and values.
+
+    The objects may have their queries already, such as those in a mapping by query.
     """
-    kinds = kind_of(predictions), kind_of(references)
-    if set(kinds) == {"text", "integers"}:
-        hint = "give ids as all text or all integers, scores and relevances as numbers"
-        if kinds[1] == "text":
-            hint += f"; {to_label(chain.from_iterable(row for row in references if row is not None))}"
-        raise InputError(f"{mark('predictions')} hold {kinds[0]} and references {kinds[1]}; {hint}")
-    are_lists = set(kinds) <= {*NESTED, "flat", "empty"}
-    if not are_lists or not ("sets" in kinds or "text" in kinds) or not ("sets" in kinds or set(kinds) <= ALONE):
+    documents = _inputs_object_reader_documents(fields, names)
+    ends = leaves(fields)
+    outside = leaves(fields, [path for path, field in fields.items() if _may_be_id(field)])
+    are_queries = any(_holds_documents(fields[path]) for path in documents)
+    candidates: dict[str, Sequence[Any]] = {}
+    if not have_queries:
+        standard = QUERY_OF_LISTS if are_queries else QUERY
+        candidates["query"] = names.candidates("query", outside, standard)
+        documents = [path for path in documents if path not in candidates["query"]]
+        if are_queries and "query" not in names.given:
+            outside_lists = [path for path in ends.last if not fields[path].in_list]
+            if set(outside_lists) <= {*documents, *_beside(fields, documents)}:
+                del candidates["query"]  # nothing could name the query: its position does
+    candidates["document"] = documents
+    if names.value:
+        query = candidates.get("query", [])
+        candidates |= _inputs_object_reader_values(objects, fields, documents, query, names)
+    there = "the objects have"
+    return _roles(fields, candidates, names, ends, there)
+
+
+def _roles(
+    fields: Mapping[str, Field],
+    candidates: Mapping[str, Sequence[Any]],
+    names: Names,
+    ends: Fields,
+    there: str,
+) -> Roles:
+    chosen = chosen_fields(candidates, names, ends, there)
+    keys = {role: fields[path].keys for role, path in chosen.items()}
+    return Roles(keys.get("query"), keys["document"], keys.get(names.value), chosen)
+
+
+def _may_be_id(field: Field) -> bool:
+    """Return whether a field could name the query: a single value outside all lists."""
+    is_single = not is_list(field.example) and not isinstance(field.example, (Mapping, Set))
+    return is_single and not field.in_list and not field.has_fields
+
+
+def _holds_documents(field: Field) -> bool:
+    """Return whether a field holds several documents: in a list, a set or a mapping."""
+    return field.in_list or is_list(field.example) or isinstance(field.example, (Set, Mapping))
+
+
+def _inputs_object_reader_documents(fields: Mapping[str, Field], names: Names) -> list[str]:
+    """Return the fields that could hold the documents."""
+    name = names.name("document")
+    if name is not None and name in fields and isinstance(fields[name].example, Mapping):
+        return [name]  # a mapping of ids to values
+    ends = leaves(fields)
+    if name is not None:
+        return names.candidates("document", ends, ())
+    hits = [path for path in ends.last if fields[path].in_list]
+    lists = [path for path in ends.last if not fields[path].in_list and _is_list_of_ids(fields[path])]
+    rows = [path for path in ends.last if path not in hits and path not in lists]
+    # Full names come before bare ones, wherever they stand.
+    groups: list[tuple[list[str], Groups]] = [
+        (hits, DOCUMENT_OF_HITS), (rows, DOCUMENT), (lists, LISTS_OF_IDS[names.kind]), (lists, DOCUMENT),
+    ]
+    for level in range(2):
+        present: list[str] = []
+        for paths, standard in groups:
+            present += names.candidates("document", leaves(fields, paths), standard[level : level + 1])
+        if present:
+            return present
+    return []
+
+
+def _is_list_of_ids(field: Field) -> bool:
+    return is_list(field.example) or isinstance(field.example, Set)
+
+
+def _inputs_object_reader_values(
+    objects: Sequence[Any],
+    fields: Mapping[str, Field],
+    documents: Sequence[str],
+    query: Sequence[str],
+    names: Names,
+) -> dict[str, Sequence[Any]]:
+    """Return the fields that could hold the values of the documents; nothing if there need be none."""
+    ends = leaves(fields)
+    if len(documents) != 1:  # one error names all that is not clear
+        return {names.value: names.candidates(names.value, ends, names.values())}
+    if names.has_no_value:
+        return {}
+    document = fields[documents[0]]
+    if isinstance(document.example, Mapping) and not document.in_list:
+        return {}
+    if names.name(names.value) is not None:
+        named = names.candidates(names.value, leaves(fields, fields), ())
+        if named or not names.given[names.value].of_both:
+            return {names.value: named}
+    if are_pairs(document.example):
+        return {}
+    if _is_list_of_ids(document) and not document.in_list:
+        return _lists_beside(objects, fields, document, names)
+    same_list = [path for path, field in fields.items() if field.list_path == document.list_path]
+    beside = leaves(fields, [path for path in same_list if path not in query])
+    return _values_beside(beside, documents, names)
+
+
+def _values_beside(
+    ends: Fields, documents: Sequence[str], names: Names
+) -> dict[str, Sequence[Any]]:
+    """Return the fields that could hold the values, among those of the same object as the id.
+
+    There need be no value if nothing stands beside the id.
+    """
+    role = names.value
+    others = [path for path in ends.last if path not in documents]
+    if names.has_no_value or (not others and names.name(role) is None):
+        return {}
+    values = names.candidates(role, ends, names.values())
+    values = [path for path in values if path not in documents]
+    return {role: without_model_scores(values, len(others), ends, names)}
+
+
+def without_model_scores(values: list[Any], others: int, fields: Fields, names: Names) -> list[Any]:
+    """Return the candidates for a relevance without a score or a weight that may be a model's.
+
+    It is a relevance, as in the qrels of BEIR, only if nothing else stands beside the ids.
+    """
+    is_named = names.name("relevance") is not None
+    if names.kind != "qrels" or is_named or others == 1:
+        return values
+    return [path for path in values if fields.last[path] not in LAST_RESORT]
+
+
+def _beside(fields: Mapping[str, Field], documents: Sequence[str]) -> list[str]:
+    """Return the lists and mappings that stand beside a list of ids."""
+    if len(documents) != 1 or not _is_list_of_ids(fields[documents[0]]):
+        return []
+    start = fields[documents[0]].keys[:-1]
+    return [
+        path
+        for path, field in fields.items()
+        if field.keys[:-1] == start and not _may_be_id(field)
+    ]
+
+
+def _lists_beside(
+    objects: Sequence[Any], fields: Mapping[str, Field], document: Field, names: Names
+) -> dict[str, Sequence[Any]]:
+    """Return the lists and mappings beside a list of ids that could hold their values.
+
+    Those are as long as the list, or have the ids as keys, in all objects that are looked at.
+    There need be none.
+    """
+    lists_of_ids = {plain_name(name) for groups in LISTS_OF_IDS.values() for name in chain(*groups)}
+    ids = values_at(objects, document.keys)
+    beside = []
+    for path, field in fields.items():
+        if field.keys[:-1] != document.keys[:-1] or field is document:
+            continue
+        if plain_name(field.keys[-1]) in lists_of_ids:
+            continue
+        values = values_at(objects, field.keys)
+        pairs = [pair for pair in zip(ids, values, strict=True) if pair[0] or pair[1]]
+        if pairs and all(_could_be_values(value, row, names) for row, value in pairs):
+            beside.append(path)
+    if not beside:
+        return {}
+    ends = Fields(
+        {path: fields[path].example for path in beside},
+        {path: plain_name(fields[path].keys[-1]) for path in beside},
+    )
+    standard = (*names.values(in_lists=True), *names.values())
+    return {names.value: names.candidates(names.value, ends, standard)}
+
+
+def _could_be_values(values: Any, ids: Any, names: Names) -> bool:
+    """Return whether a list is as long as a list of ids, or a mapping has the ids as keys."""
+    if not is_list(ids) and not isinstance(ids, Set):
+        return False
+    if isinstance(values, Mapping):
+        return len(values) > 0 and {*ids} <= values.keys()
+    if not is_list(values) or len(values) != len(ids):
+        return False
+    if any(is_list(value) or is_object(value) for value in values):
+        return False
+    # Text beside what was retrieved is content; beside what is relevant it may be a judge's word.
+    return names.kind == "qrels" or not any(isinstance(value, str) for value in values)
+
+
+# Reading
+
+
+def are_pairs(row: Any) -> bool:
+    """Return whether a query's documents are pairs of an id, or an object, and a value."""
+    if not is_list(row) or len(row) == 0 or not is_list(row[0]) or len(row[0]) != 2:
+        return False
+    return is_object(row[0][0]) or bool(id_kind(type(row[0][0])))
+
+
+class ListReader:
+    """Reads the documents of one query after another, from lists of ids with their values."""
+
+    def __init__(self, names: Names) -> None:
+        self.names = names
+        self.warning = ""  # about the first query whose list is in another order than its values
+
+    def read(
+        self, query: Any, ids: Sequence[Any], values: Sequence[Any] | None, ranks: Sequence[Any] = ()
+    ) -> dict[Any, Any]:
+        """Return the values of a query's documents by their ids; errors name the query."""
+        if self.names.kind == "run" and not self.warning:
+            problem = contradiction(values, ranks, self.names)
+            if problem:
+                self.warning = f"query {shown(query)}: {problem}"
+        try:
+            return documents_of_query(ids, values, self.names, in_list=True)
+        except ValueError as error:
+            raise within(error, f"query {shown(query)}") from None
+
+
+def without_value(names: Names) -> Names:
+    """Return the names for objects whose values are given beside them."""
+    return replace(names, given={**names.given, names.value: Given(None, of_both=False)})
+
+
+class HitReader:
+    """Reads lists of hits, in all of which the fields have the same paths."""
+
+    def __init__(self, hits: Iterable[Any], names: Names) -> None:
+        fields = fields_among(hits)
+        self.roles = roles_of_hits(fields, names)
+        self.ranks = _path_of_ranks(fields, names)
+        self.lists = ListReader(names)
+
+    def read(self, query: Any, hits: Sequence[Any]) -> dict[Any, Any]:
+        """Return the values of a query's documents by their ids."""
+        for position, hit in enumerate(hits):
+            if not is_object(hit):
+                problem = f"{shown(hit)} is among hits that are objects; give objects alone"
+                raise InputError(problem, f"query {shown(query)}", position=position)
+        ids = self.ids(hits)
+        values = None if self.roles.value is None else values_at(hits, self.roles.value)
+        ranks = () if self.ranks is None else values_at(hits, self.ranks)
+        return self.lists.read(query, ids, values, ranks)
+
+
+    def ids(self, hits: Sequence[Any]) -> list[Any]:
+        """Return the ids of hits."""
+        return values_at(hits, self.roles.document)
+
+
+def _path_of_ranks(fields: Mapping[str, Field], names: Names) -> Keys | None:
+    """Return the path of the ranks of hits, beside their scores; None if they have none."""
+    if names.kind != "run" or names.ascending:
         return None
-    ranked, relevant = ([_plain_row(row) for row in rows_of(side)] for side in (predictions, references))
-    refuse_pairs_of_ids(ranked, relevant)
-    check_queries_equal(len(ranked), len(relevant))
-    sides = {"predictions": dict(enumerate(ranked)), "references": dict(enumerate(relevant))}
-    found = _of_one_kind(sides, score_order, keep)
-    return found["predictions"], found["references"]
+    paths = [field.keys for field in fields.values() if plain_name(field.keys[-1]) == "rank"]
+    return paths[0] if len(paths) == 1 else None
 
 
-def with_ids_by_query(
-    predictions: Any, references: Any, score_order: str = "descending", keep: str | None = None
-) -> tuple[Any, Any]:
-    """Return both sides, with ``{query: {document: value}}`` for mappings of queries to ids; others unchanged.
+def are_equal_beside_ranks(scores: Sequence[Any], ranks: Sequence[Any]) -> bool:
+    """Return whether several scores are all equal, but have the ranks 1, 2, 3, ..."""
+    if len(scores) < 2 or len(set(scores)) > 1:
+        return False
+    return sorted(ranks) == list(range(1, len(scores) + 1))
 
-    The ids are as in `by_ranked_ids`; a list of integers in a mapping holds ids, as in a file.
 
-    >>> with_ids_by_query({"u1": ["d7", "d9"]}, {"u1": {"d7"}})
-    ({'u1': {'d7': -1, 'd9': -2}}, {'u1': {'d7': 1}})
+def query_of_equal_scores(queries: Iterable[Any], scores: Iterable[Any], ranks: Iterable[Any]) -> Any:
+    """Return the first query of rows whose scores are all equal beside ranks; None if there is none."""
+    by_id: dict[Any, tuple[list[Any], list[Any]]] = {}
+    for query, score, rank in zip(queries, scores, ranks, strict=True):
+        of_scores, of_ranks = by_id.setdefault(query, ([], []))
+        of_scores.append(as_number(score))
+        of_ranks.append(as_number(rank))
+    for query, (of_scores, of_ranks) in by_id.items():
+        if all(isinstance(rank, Real) for rank in of_ranks):
+            if are_equal_beside_ranks(of_scores, of_ranks):
+                return query
+    return None
+
+
+def equal_scores() -> str:
+    """Return what a warning says about equal scores beside ranks."""
+    call = mark("fields", {"score": None})
+    return f"its scores are all equal, but it has ranks from 1; if the order counts, give {call}"
+
+
+def contradiction(values: Sequence[Any] | None, ranks: Sequence[Any], names: Names) -> str:
+    """Return what a warning says about hits whose order and values disagree; empty if they agree.
+
+    Scores that `fields` names may be in any order, but in the opposite one they may be distances.
     """
-    sides = {"predictions": predictions, "references": references}
-    for argument, side in sides.items():
-        if not isinstance(side, Mapping) or set(map(type, side.values())) <= {dict}:
-            continue
-        check_ids(argument, side, nested=False)
-        listed = {query: _plain_row(row, argument) for query, row in side.items() if not isinstance(row, Mapping)}
-        try:
-            sides[argument] = {**side, **_of_one_kind({argument: listed}, score_order, keep)[argument]}
-        except ValueError as error:
-            raise InputError(f"{marked(error)}{TABLE}") from None
-    return sides["predictions"], sides["references"]
+    scores = [value for value in map(as_number, values or ()) if isinstance(value, Real)]
+    places = [rank for rank in map(as_number, ranks) if isinstance(rank, Real)]
+    if are_equal_beside_ranks(scores, places):
+        return equal_scores()
+    if not scores:
+        if all(before < after for before, after in pairwise(places)):
+            return ""
+        hint = f"if the ranks count, give {mark('score_order', 'ascending')}"
+        return f"its hits are in another order than their ranks, and their order counts; {hint}"
+    best_first = sorted(scores, reverse=not names.ascending)
+    if scores == best_first:
+        return ""
+    if names.name("score") is not None and scores != best_first[::-1]:
+        return ""
+    hint = f"if the order counts, give {mark('fields', {'score': None})}"
+    if not names.ascending:
+        hint += f"; if the lowest score is best, give {mark('score_order', 'ascending')}"
+    return (
+        "the scores rank its hits in another order than they are in, and the scores count; "
+        f"{hint}"
+    )
 
 
-def _plain_row(row: Any, argument: str = "") -> Any:
-    """Return the ids of a query as a list if they are in an array or a column."""
-    row = row if isinstance(row, (list, tuple, Set, str, bytes, Mapping)) or not argument else plain(argument, row)
-    return rows_of(row)
+class ObjectReader:
+    """Reads objects that are rows or queries, in all of which the fields have the same paths."""
+
+    def __init__(self, objects: Sequence[Any], names: Names, have_queries: bool = False) -> None:
+        fields = fields_among(objects)
+        self.wrapper = _wrapper(fields, names)
+        if self.wrapper:
+            fields = fields_among(_within_lists(objects, self.wrapper), self.wrapper)
+        self.names = names
+        looked_at = _within_lists(objects, self.wrapper)[:LOOKED_AT]
+        self.roles = roles_of_objects(looked_at, fields, names, have_queries)
+        self.are_rows = not _holds_documents(fields[self.roles.fields["document"]])
+        self.lists = ListReader(names)
+        if self.are_rows and self.roles.query is None and not have_queries:
+            problem = "each row needs the id of its query; give the name of its field"
+            raise InputError(f"{mark('fields', {'query': None})}: {problem}")
+
+    @property
+    def form(self) -> str:
+        """What was read, as `preview` says it."""
+        if self.are_rows:
+            return "objects, a document each"
+        return "objects, a query with its documents each"
+
+    @property
+    def paths(self) -> dict[str, Keys]:
+        """The keys of the fields that are read, by their paths."""
+        keys = {
+            "query": self.roles.query,
+            "document": self.roles.document,
+            self.names.value: self.roles.value,
+        }
+        return {path: keys[role] or () for role, path in self.roles.fields.items()}
+
+    @property
+    def are_flat_rows(self) -> bool:
+        """Whether the objects are rows whose fields are in no other object."""
+        return self.are_rows and all(len(keys) == 1 for keys in self.paths.values())
+
+    def rows(self, objects: Sequence[Any]) -> dict[str, list[Any]]:
+        """Return the columns of rows, by their roles."""
+        objects = _within_lists(objects, self.wrapper)
+        roles = {"query": self.roles.query, "document": self.roles.document}
+        roles[self.names.value] = self.roles.value
+        return {
+            role: values_at(objects, keys) for role, keys in roles.items() if keys is not None
+        }
+
+    def queries(self, objects: Sequence[Any], ids: Sequence[Any] | None = None) -> Iterator[tuple[Any, Any]]:
+        """Yield each query with its documents; a query without an id has its number from 0."""
+        objects = _within_lists(objects, self.wrapper)
+        if ids is not None:
+            queries = ids
+        elif self.roles.query is None:
+            queries = range(len(objects))
+        else:
+            queries = values_at(objects, self.roles.query)
+        lists = values_at(objects, self.roles.document)
+        for position, (query, row, documents) in enumerate(zip(queries, objects, lists, strict=True)):
+            if not id_kind(type(query)):
+                problem = f"the query is {shown(query)}, and not an id; give each query an id"
+                raise InputError(problem, position=position)
+            yield query, self._documents(query, row, documents)
+
+    def _documents(self, query: Any, row: Any, documents: Any) -> dict[Any, Any]:
+        """Return the values of the documents of a query by their ids."""
+        if documents is None:
+            return {}
+        if isinstance(documents, Mapping):
+            values = None if self.names.has_no_value else list(documents.values())
+            return self.lists.read(query, list(documents), values)
+        path = self.roles.fields["document"]
+        if isinstance(documents, Set) and self.names.kind == "run":
+            problem = f"{path} is a set, which has no order; give a list of ids, best first"
+            raise InputError(problem, f"query {shown(query)}")
+        if not is_list(documents) and not isinstance(documents, Set):
+            problem = f"{path} is {shown(documents)}; give a list of ids"
+            raise InputError(problem, f"query {shown(query)}")
+        ids = list(documents)
+        if are_pairs(ids):
+            values = None if self.names.has_no_value else [value for _, value in ids]
+            return self.lists.read(query, [document for document, _ in ids], values)
+        return self.lists.read(query, ids, self._values(query, row, ids))
+
+    def _values(self, query: Any, row: Any, ids: Sequence[Any]) -> Sequence[Any] | None:
+        """Return the values of the documents of a query, one for each id."""
+        if self.roles.value is None:
+            return None
+        values = value_at(row, self.roles.value)
+        if isinstance(values, Mapping):
+            return [values.get(document) for document in ids]
+        if values is None and not ids:
+            return []
+        if not is_list(values) or len(values) != len(ids):
+            path = self.roles.fields[self.names.value]
+            problem = f"holds {len(ids)} documents, but {path} is {shown(values)}"
+            raise InputError(f"{problem}; give a value for each", f"query {shown(query)}")
+        return list(values)
 
 
-def check_queries_equal(predicted: int, referred: int) -> None:
-    """Raise an error if predictions and references have different numbers of queries."""
-    if predicted != referred:
-        raise InputError(
-            f"{mark('predictions')} hold {predicted} queries and references {referred}; give both for every query"
-        )
+def _wrapper(fields: Mapping[str, Field], names: Names) -> Keys:
+    """Return the path to the list of objects that hold the queries, if `fields` says so.
+
+    The path of the query leads through this list, such as `cases` for `cases.id`.
+    """
+    query = fields.get(names.name("query") or "")
+    return () if query is None else query.list_path
 
 
-def _of_one_kind(
-    sides: Mapping[str, Mapping[Any, Any]], score_order: str, keep: str | None
-) -> dict[str, dict[Any, Mapping[Any, Any]]]:
-    """Return the values of the documents of each query by their ids, which must all be of one kind."""
-    found = {
-        argument: {query: _by_id(argument, query, row, score_order, keep) for query, row in side.items()}
-        for argument, side in sides.items()
+def _within_lists(objects: Sequence[Any], path: Keys) -> Sequence[Any]:
+    """Return the objects in the lists at a path; the objects themselves if there is none."""
+    if not path:
+        return objects
+    inner: list[Any] = []
+    for value in values_at(objects, path):
+        inner += _flat(value)
+    return inner
+
+
+def _flat(values: Any) -> Iterator[Any]:
+    """Yield the objects in lists of any depth."""
+    if is_list(values):
+        yield from chain.from_iterable(map(_flat, values))
+    elif values is not None:
+        yield values
+
+
+# ndcg/inputs/tables.py: Read tables: whatever has named columns, in which each row is a document or has lists of them.
+
+HASHED = 1 << 17  # rows whose ids a thread hashes at a time
+FIRST_ROWS = 1 << 10  # rows whose scores are held against their ranks
+
+
+def table_of(argument: str, side: Any, names: Names) -> Frame | None:
+    """Return the columns of a table, or of a dict of columns; None for anything else."""
+    if isinstance(side, (list, tuple)):
+        return None
+    if isinstance(side, Mapping) and not is_dict_of_columns(side, names):
+        return None
+    frame = frame_of(argument, side)
+    if frame is None or len(frame.names) < 2:
+        return None
+    return frame
+
+
+def is_dict_of_columns(side: Mapping[Any, Any], names: Names) -> bool:
+    """Return whether a mapping has columns by their names, not documents by the ids of queries."""
+    for column in side.values():
+        is_column = isinstance(column, (list, np.ndarray, *ARROW)) or hasattr(column, "__array__")
+        if not is_column:
+            return False
+    given = [name.name for name in names.given.values() if name.name is not None]
+    return are_names_of_fields(side) or (len(given) > 1 and all(name in side for name in given))
+
+
+# Choosing the columns
+
+
+def chosen_columns(columns: Fields, names: Names, there: str) -> dict[str, Any]:
+    """Return the column of each role.
+
+    A table of two columns, of queries and documents, needs no values.
+
+    Raises:
+        UnknownFieldError: a role has no column, or more than one.
+    """
+    candidates: dict[str, Sequence[Any]] = {
+        "query": names.candidates("query", columns, QUERY),
+        "document": _inputs_tables_documents(columns, names),
     }
-    types = set(map(type, chain.from_iterable(chain.from_iterable(side.values() for side in found.values()))))
-    if len(set(map(id_kind, types))) > 1:
-        examples: dict[str, str] = {}
-        for argument, side in found.items():
-            for query, documents in side.items():
-                for document in documents:
-                    place = f"{shown(document)} in {argument}, query {shown(query)}"
-                    examples.setdefault(id_kind(type(document)), place)
-        places = ", and ".join(place for _, place in sorted(examples.items(), reverse=True))
-        raise ValueError(f"ids must be all text or all integers; got {places}")
-    return found
+    if names.has_none("query"):
+        call = mark("fields", {"query": None})
+        raise InputError(f"{call}: each row of a table needs the id of its query; give its column")
+    role = names.value
+    if role and not names.has_no_value:
+        values = names.candidates(role, columns, names.values())
+        others = len(columns.last) - 2
+        if others > 0 or names.name(role) is not None:
+            candidates[role] = without_model_scores(values, others, columns, names)
+    return chosen_fields(candidates, names, columns, there)
 
 
-def _by_id(argument: str, query: Any, row: Any, score_order: str, keep: str | None = None) -> Mapping[Any, Any]:
-    """Return a query's documents with their values, from a mapping or by position."""
-    kind = "run" if argument == "predictions" else "qrels"
-    if row is None:
-        raise InputError(f"query {shown(query)} is None; give [] if there is no document", argument)
+def _inputs_tables_documents(columns: Fields, names: Names) -> list[Any]:
+    """Return the columns that could hold the documents: an id in each row, or a list of them."""
+    for level in range(2):
+        singular = names.candidates("document", columns, DOCUMENT[level : level + 1])
+        lists = names.candidates("document", columns, LISTS_OF_IDS[names.kind][level : level + 1])
+        if singular or lists:
+            return list(dict.fromkeys([*singular, *lists]))
+    return []
+
+
+def chosen_of_frame(frame: Frame, names: Names) -> dict[str, Any]:
+    """Return the name of the column of each role in a frame."""
+    refuse_repeated_names(frame.names)
+    there = "the table has the columns"
     try:
-        if not isinstance(row, (list, tuple, Set, Mapping)):
-            raise ValueError(f"must be a list of ids, a set or a mapping; got {shown(row)}")
-        if isinstance(row, Set) and kind == "run" and not types_of_no_ids(row):
-            raise ValueError("a set has no order; give a list of ids, best first")
-        if kind == "run" and isinstance(row, (list, tuple)) and row and row[-1] == -1:
-            row = row[: len(row) - _fill(row)]
-        found = by_id(row, None, kind, score_order == "ascending", WITH_IDS, keep if kind == "run" else None)
-        return row if isinstance(row, Mapping) else found
+        return chosen_columns(Fields.of_table(dict.fromkeys(frame.names)), names, there)
+    except UnknownFieldError:  # once more, with examples for the error
+        return chosen_columns(Fields.of_table(examples_of(frame)), names, there)
+
+
+def examples_of(frame: Frame) -> dict[Any, Any]:
+    """Return the first value of each column, as far as it can be read."""
+    examples: dict[Any, Any] = {}
+    for name in frame.names:
+        examples[name] = "…"
+        with suppress(Exception):  # which the values of the columns that are read may raise again
+            (column,) = frame.head([name])
+            examples[name] = as_python(next(islice(iter(column), 1)))
+    return examples
+
+
+# Reading
+
+
+def read_table(argument: str, frame: Frame, names: Names) -> Columns | Pairs | list[dict[str, Any]]:
+    """Return the rows of a table as columns; as objects if each is a query with its documents."""
+    try:
+        chosen = chosen_of_frame(frame, names)
     except ValueError as error:
-        raise within(error, argument, f"query {shown(query)}") from None
+        if isinstance(error, UnknownFieldError) and _has_lists(frame):
+            return rows_of_frame(frame)
+        raise within(error, argument) from None
+    named = {**chosen, **_column_of_ranks(frame, chosen, names)}
+    called = {role: f"{argument}: the column {name!r}" for role, name in named.items()}
+    columns = settled(dict(zip(called.values(), frame.read(list(named.values())), strict=True)))
+    cells = dict(zip(named, columns.values(), strict=True))
+    if holds_lists(cells["document"]):
+        return rows_of_frame(frame)
+    if names.kind == "exclude":
+        return Pairs(cells["query"], cells["document"])
+    if "rank" in cells:
+        _warn_of_ranks(argument, cells)
+        del cells["rank"]
+    return columns_of_rows(argument, cells, names, chosen, "a table")
 
 
-def _fill(row: Sequence[Any]) -> int:
-    """Return how many ids at the end are -1, with which FAISS fills up what it does not find."""
-    return next((at for at, each in enumerate(reversed(row)) if each != -1), len(row))
+def _column_of_ranks(frame: Frame, chosen: Mapping[str, Any], names: Names) -> dict[str, Any]:
+    """Return the column of ranks beside scores, if there is one."""
+    if names.kind != "run" or "score" not in chosen:
+        return {}
+    ranks = [name for name in frame.names if plain_name(name) == "rank"]
+    return {"rank": ranks[0]} if len(ranks) == 1 and ranks[0] != chosen["score"] else {}
 
 
-# ndcg/inputs/meetings.py: Put both sides together where only both tell what they are: matrices of ids and scores, files without ids, columns.
-
-class Meeting(NamedTuple):
-    """Two sides that are read in a way of their own if they meet."""
-
-    run: Sequence[str]  # the kinds of the predictions; empty for any
-    qrels: Sequence[str]  # the kinds of the references; empty for any
-    read: Callable[..., Any]  # returns the inputs as they are read then
-    query_ids: bool | None = None  # whether there are ids of queries; None if it does not matter
-    document_ids: bool | None = None
-
-    def meets(self, inputs: Any, run: str, qrels: str) -> bool:
-        """Return whether the inputs, of these kinds, are such a pair."""
-        given = (self.query_ids, inputs.query_ids), (self.document_ids, inputs.document_ids)
-        return (
-            (not self.run or run in self.run)
-            and (not self.qrels or qrels in self.qrels)
-            and all(asked is None or asked is (ids is not None) for asked, ids in given)
-        )
+def _warn_of_ranks(argument: str, cells: Mapping[str, Any]) -> None:
+    """Warn of a query with equal scores beside ranks from 1, among the first rows."""
+    heads = {role: list_of(column[:FIRST_ROWS]) for role, column in cells.items()}
+    query = query_of_equal_scores(heads["query"], heads["score"], heads["rank"])
+    if query is not None:
+        warn(f"{argument}: query {shown(query)}: {equal_scores()}")
 
 
-def together(inputs: Any, score_order: str = "descending", keep: str | None = None) -> Any:
-    """Return inputs whose format depends on both sides as mappings, columns of ids or lists; others unchanged."""
-    kinds = kind_of(inputs.predictions), kind_of(inputs.references)
-    if set(kinds) <= set(BY_ID):
-        return inputs
-    for meeting in MEETINGS:
-        if meeting.meets(inputs, *kinds):
-            inputs = meeting.read(inputs, score_order == "ascending", keep)
-            kinds = kind_of(inputs.predictions), kind_of(inputs.references)
-    return inputs
+def as_python(cell: Any) -> Any:
+    """Return the value of a cell as Python's, if its library can convert it."""
+    for method in ("as_py", "to_list", "tolist"):
+        if hasattr(cell, method):
+            return getattr(cell, method)()
+    return cell
 
 
-# Files without ids
+def holds_lists(cells: Any) -> bool:
+    """Return whether the cells of a column hold several documents each."""
+    if isinstance(cells, ARROW):
+        return bool(pa.types.is_nested(cells.type))
+    first = as_python(next((cell for cell in cells if cell is not None), None))
+    return is_list(first) or is_object(first)
 
 
-def _scores_of_rows(inputs: Any, *_: Any) -> Any:
-    """Return the scores of a file, a line each, which are those of rows that have ids in other arguments."""
-    return inputs._replace(predictions=inputs.predictions.value)
+def _has_lists(frame: Frame) -> bool:
+    """Return whether a column of a table holds lists or objects."""
+    return any(is_list(cell) or is_object(cell) for cell in examples_of(frame).values())
 
 
-def _rows_of_letor(inputs: Any, *_: Any) -> Any:
-    """Return the scores of the rows of a file of LETOR, as columns with the rows' ids."""
-    return inputs._replace(predictions=of_letor(inputs.predictions, inputs.references))
+def rows_of_frame(frame: Frame) -> list[dict[str, Any]]:
+    """Return the rows of a table as objects."""
+    columns = settled(dict(zip(frame.names, frame.read(frame.names), strict=True)))
+    cells = []
+    for column in columns.values():
+        cells.append(list(map(as_python, list_of(column))))
+    return [dict(zip(columns, row, strict=True)) for row in zip(*cells, strict=True)]
 
 
-def of_letor(predictions: Any, references: Any) -> Any:
-    """Return the scores of the rows of a file of LETOR, if that is the references, as columns with the rows' ids.
-
-    Beside other references, predictions that are no such scores are returned unchanged.
-    """
-    are_scores = kind_of(predictions) == "rows"
-    is_no_run = isinstance(predictions, (Mapping, NoneType)) and not predictions
-    if is_no_run or (kind_of(references) != "rows" and not are_scores):
-        return predictions
-    if kind_of(references) != "rows":
-        hint = f"give references as LETOR, or {mark('query_ids')} and references as arrays"
-        raise InputError(f"the file has scores without ids; {hint}", "predictions")
-    if are_scores and predictions.place is None:
-        return predictions  # they have the ids of the rows already
-    are_flat = kind_of(predictions) not in NESTED or getattr(predictions, "shape", ())[1:] == (1,)
-    if not are_scores and (isinstance(predictions, (Mapping, Columns)) or not are_flat):
-        hint = "give a score for each row, in a flat array or in a file, one a line"
-        raise InputError(f"the references are rows of LETOR, which have no ids of documents; {hint}", "predictions")
-    scores = predictions.value if are_scores else predictions
-    column = read_flat_column("predictions", scores, lambda _, row: f"row {row}")
-    if len(column.values) != len(references.query):
-        rows = f"{len(column.values)} scores for {len(references.query)} rows of the references"
-        raise InputError(f"holds {rows}; give one for each row, in their order", "predictions")
-    return references._replace(value=column.values, place=None).retrieved(column.present)
+def list_of(column: Any) -> list[Any]:
+    """Return a column as a list."""
+    if isinstance(column, ARROW):
+        return list(column.to_pylist())
+    return list(column.tolist() if isinstance(column, np.ndarray) else column)
 
 
-def _by_position(inputs: Any, *_: Any) -> Any:
-    """Return a file without ids of queries as a list of mappings, if the other side is a list."""
-    run, qrels = inputs.predictions, inputs.references
-    run = _alike("predictions", run, qrels)
-    return inputs._replace(predictions=run, references=_alike("references", qrels, run))
-
-
-def _alike(argument: str, side: Any, other: Any) -> Any:
-    """Return a file without ids of queries as a list of mappings, if the other side is a list; others unchanged."""
-    if kind_of(side) != "positions":
-        return side
-    if kind_of(other) in BY_ID:
-        hint = 'name them in both, as in {"query_id": "q1", "hits": [...]} or {"q1": [...]}'
-        problem = f"the file names no queries, which the other side does; {hint}{hint_of_unnamed(side)}"
-        raise InputError(problem, argument)
-    if isinstance(other, Columns) and argument == "references":
-        check_queries_equal(other.positions or 0, side.positions)
-    if not isinstance(other, (list, tuple, np.ndarray, *ARROW)):
-        return side
-    rows: list[dict[Any, Any]] = [{} for _ in range(side.positions)]
-    at = np.array(side.query_ids.to_pylist(), np.int64)[side.query].tolist()
-    for query, document, value in zip(at, side.document.to_pylist(), side.value.tolist(), strict=True):
-        rows[query][document] = value
-    return rows
-
-
-# Positions of candidates, and numbers of columns
-
-
-def _by_candidate(inputs: Any, *_: Any) -> Any:
-    """Return hits whose ids are positions of candidates as mappings, and the labels of all candidates by position."""
-    predictions, references = inputs.predictions.rows, inputs.references
-    if isinstance(predictions, Mapping):
-        labels = references if isinstance(references, Mapping) else {}
+def columns_of_rows(
+    argument: str,
+    cells: Mapping[str, Any],
+    names: Names,
+    fields: Mapping[str, Any],
+    form: str,
+) -> Columns:
+    """Return rows with a document each as columns, without those that have no value."""
+    called = {role: f"{argument}: the column {fields.get(role, role)!r}" for role in cells}
+    query = read_ids(called["query"], cells["query"])
+    document = id_column(called["document"], cells["document"])
+    if names.value in cells:
+        values = read_values(called[names.value], cells[names.value], names)
     else:
-        is_list = isinstance(references, (list, tuple, np.ndarray)) and not isinstance(references, Columns)
-        labels = dict(enumerate(references)) if is_list else {}
-    for query, hits in predictions.items() if isinstance(predictions, Mapping) else enumerate(predictions):
-        row = labels.get(query)
-        if not isinstance(row, (list, tuple, np.ndarray)):
-            continue
-        for index in hits:
-            if isinstance(index, int) and not 0 <= index < len(row):
-                problem = f"the index {index} is not that of a candidate, 0 to {len(row) - 1}"
-                raise InputError(
-                    f"{problem}; give the labels of all that were sent", "predictions", f"query {shown(query)}"
-                )
-    return inputs._replace(predictions=predictions, references=_by_index(references))
+        values = Column(values_by_order(len(document), names), np.zeros(1, np.int64))
+    lengths = {"query": query.rows, "document": len(document), names.value: len(values.values)}
+    if len(set(lengths.values())) > 1:
+        raise InputError(f"columns differ in length: {shown(lengths)}", argument)
+    starts = range(0, len(document), HASHED)
+    parts = [document[start : start + HASHED] for start in starts] or [document]
+    hashes = np.concatenate(in_threads(hashes_of, parts))
+    side = Columns(query.codes, query.distinct, document, values.values, hashes)
+    side = side._replace(form=form, fields=dict(fields))
+    try:
+        return checked_rows(side, values.present, names, "row {}".format)
+    except InputError as error:
+        raise within(error, argument) from None
 
 
-def _by_index(side: Any) -> Any:
-    """Return the values of each query by their positions."""
+def checked_rows(
+    side: Columns, present: Mask | None, names: Names, place_of: Callable[[int], str]
+) -> Columns:
+    """Return the rows that have a value, with each document of a query once.
 
-    def by_index(row: Any) -> Any:
-        row = row.tolist() if isinstance(row, np.ndarray) else row
-        return dict(enumerate(row)) if isinstance(row, (list, tuple)) else row
+    Of a document that a run repeats, the best row is kept, if `keep` says so.
 
+    Raises:
+        InputError: a document is there twice, or no row has a value.
+    """
+    numbers = np.arange(len(side.query))
+    side = side._replace(numbers=numbers, place_of=place_of)
+    if names.keep is None and names.kind != "exclude":
+        repeated = repeated_row(side)
+        if repeated is not None:
+            row, before = repeated
+            document, query = side.words(row)
+            problem = f"document {document} of query {query} is in {side.place(before)} already"
+            raise InputError(f"{problem}; {once(names.kind)}", side.place(row))
+    if present is not None:
+        if len(present) > 0 and not present.any():
+            raise InputError(no_values(names))
+        side = side.retrieved(present) if names.kind == "run" else side.only(present)
+        side = side._replace(lacking=numbers[~present])
+    if names.keep is not None:
+        best = best_rows(side, names.keep, names.ascending)
+        if best is not None:
+            side = side.only(best)
+    return side
+
+
+def no_values(names: Names) -> str:
+    """Return what an error says about a side of which no document has a score, or a relevance."""
+    if names.kind == "run":
+        call = mark("fields", {"score": None})
+        return f"no document has a score; give scores, or {call} if the order counts"
+    call = mark("fields", {"relevance": None})
+    return f"no document has a relevance; give relevances, or {call} if each is relevant"
+
+
+def read_values(called: str, cells: Any, names: Names) -> Column:
+    """Return the values of rows; integers only beyond 2**53."""
+    column = read_flat_column(called, cells, lambda _, row: f"row {row}", labels=names.labels)
+    numbers = column.values
+    if numbers.dtype.kind != "f" and not beyond_2_53(numbers).any():
+        return column._replace(values=numbers.astype(np.float64))
+    return column
+
+
+def values_by_order(rows: int, names: Names) -> NDArray[np.float64]:
+    """Return the values of documents that have none, in the order of their rows.
+
+    >>> values_by_order(3, Names("run", {})).tolist(), values_by_order(2, Names("qrels", {})).tolist()
+    ([-1.0, -2.0, -3.0], [1.0, 1.0])
+    """
+    if names.kind != "run":
+        return np.ones(rows)
+    ranks = np.arange(1.0, rows + 1)
+    return ranks if names.ascending else -ranks
+
+
+# ndcg/inputs/sides.py: Read one side of rankings: what contains it decides its form, never what its values look like.
+
+SCALARS = (str, bytes, Real)
+
+
+def read_side(argument: str, side: Any, names: Names) -> Any:
+    """Return one side as `ById` or `Columns` if it has ids; numbers by position as they are.
+
+    >>> read_side("predictions", [["d3", "d1"]], Names("run", {})).queries
+    {0: {'d3': -1, 'd1': -2}}
+    """
+    if side is None or isinstance(side, (ById, Columns, Pairs, str)) or is_sparse(side):
+        return side
+    if isinstance(side, io.IOBase):
+        raise InputError(f"is an open file ({type(side).__name__}); give its path", argument)
+    if is_spark(side):
+        hint = "give both sides as Spark DataFrames, or its rows, frame.toArrow()"
+        raise InputError(f"is a Spark DataFrame; {hint}", argument)
+    frame = table_of(argument, side, names)
+    if frame is not None:
+        table = read_table(argument, frame, names)
+        if not isinstance(table, list):
+            return table
+        return objects_by_id(argument, table, names)  # rows that are queries with lists
+    if names.kind == "exclude":
+        return side
     if isinstance(side, Mapping):
-        return {query: by_index(row) for query, row in side.items()}
-    is_list = isinstance(side, (list, tuple, np.ndarray, *ARROW)) and not isinstance(side, Columns)
-    return list(map(by_index, rows_of(side))) if is_list else side
+        return _inputs_sides_of_mapping(argument, side, names)
+    if names.kind == "run" and not names.ascending:
+        refuse_lowest_first(name_of_column(side), argument)
+    rows = _rows(plain(argument, side))
+    return side if rows is None else _of_list(argument, side, rows, names)
 
 
-def _by_column_of_run(inputs: Any, *_: Any) -> Any:
-    """Return a sparse matrix of scores by the numbers of its columns, which are the ids in the references."""
-    _refuse_other_columns("references", inputs.references, inputs.predictions.shape[1])
-    return inputs._replace(predictions=_by_column(inputs.predictions))
+def objects_by_id(
+    argument: str, objects: Sequence[Any], names: Names, queries: Sequence[Any] | None = None
+) -> ById | Columns:
+    """Return the documents of objects that are rows or queries."""
+    try:
+        reader = ObjectReader(objects, names, have_queries=queries is not None)
+        if reader.are_rows:
+            cells = reader.rows(objects)
+            if queries is not None:
+                cells = {"query": list(queries), **cells}
+            return columns_of_rows(argument, cells, names, reader.roles.fields, reader.form)
+        ids, rows = zip(*reader.queries(objects, queries), strict=True)
+    except InputError as error:
+        raise within(error, argument, instead_of=argument) from None
+    if reader.lists.warning:
+        warn(f"{argument}: {reader.lists.warning}")
+    by_position = queries is None and reader.roles.query is None
+    return ById(rows_by_query(argument, ids, rows), by_position, reader.form, reader.roles.fields)
 
 
-def _by_column_of_qrels(inputs: Any, *_: Any) -> Any:
-    """Return a sparse matrix of relevances by the numbers of its columns, if the run has these numbers."""
-    predictions, columns = inputs.predictions, inputs.references.shape[1]
-    if isinstance(predictions, ARROW):
-        return inputs
-    if any(isinstance(row, Set) for row in predictions):
-        raise InputError("a set has no order; give a list of ids, best first", "predictions")
-    if kind_of(predictions) == "integers" and any(row is not None and len(row) == columns for row in predictions):
-        return inputs
-    _refuse_other_columns("predictions", rows_of(predictions), columns, first=-1)  # -1 is no document
-    return inputs._replace(references=_by_column(inputs.references))
+# Mappings
 
 
-def _by_column(sparse: Any) -> list[dict[int, Any]]:
-    """Return what each query stores in a sparse matrix, by the numbers of the columns."""
-    ends = sparse.indptr.tolist()
-    cells = list(zip(sparse.indices.tolist(), sparse.data.tolist(), strict=True))
-    return [dict(cells[start:end]) for start, end in pairwise(ends)]
+def _inputs_sides_of_mapping(argument: str, side: Mapping[Any, Any], names: Names) -> ById | Columns:
+    """Return the documents of a mapping of queries, or of a single object."""
+    if is_single_object(side, names):
+        return objects_by_id(argument, [side], names)
+    _refuse_tables_by_index(argument, side)
+    first = next((row for row in side.values() if not is_empty(row)), None)
+    if is_object(first) and not is_mapping_to_values(first):
+        return _of_objects(argument, side, names)
+    if not names.has_no_value and set(map(type, side.values())) == {dict}:
+        firsts = {type(next(iter(documents.values()), None)) for documents in side.values()}
+        if all(issubclass(kind, (Real, NoneType)) for kind in firsts):
+            return ById(side)
+    return _by_query(argument, side.items(), names, by_position=False)
 
 
-def _refuse_other_columns(argument: str, side: Any, columns: int, first: int = 0) -> None:
-    """Raise an error for ids beside a matrix on the other side that are not numbers of its columns."""
-    queries = side.items() if isinstance(side, Mapping) else () if isinstance(side, Columns) else enumerate(side)
-    for query, documents in queries:
-        for each in documents if isinstance(documents, (list, tuple, Set, Mapping)) else ():
-            if not isinstance(each, (int, np.integer)) or not first <= each < columns:
-                other = {"predictions": "references", "references": "scores"}[argument]
-                problem = f"{shown(each)} is not the number of a column of the {other}, 0 to {columns - 1}"
-                raise InputError(
-                    f"query {shown(query)}: {problem}; give the ids of the columns as {mark('document_ids')}", argument
-                )
+def is_single_object(side: Mapping[Any, Any], names: Names) -> bool:
+    """Return whether a mapping is an object with fields, and not a mapping of queries.
+
+    A query has no single value. The path of the query that `fields` gives begins with a key.
+    """
+    if len(side) > MOST_FIELDS:
+        return False
+    path = names.name("query")
+    if path is not None and any(path == key or path.startswith(f"{key}.") for key in side):
+        return True
+    if are_names_of_fields(side):
+        return True
+    are_single = [isinstance(value, SCALARS) for value in side.values()]
+    return any(are_single) and not all(are_single)  # all: queries with one id each, refused later
 
 
-def _labels_of_columns(inputs: Any, *_: Any) -> Any:
-    """Return a label for each column of the scores, from sets or mappings of the numbers of relevant columns."""
-    scores, relevant = inputs.predictions, inputs.references
-    are_sets = all(isinstance(row, (Set, Mapping)) for row in relevant) and any(map(len, relevant))
-    if not are_sets or not all(isinstance(each, (int, np.integer)) for row in relevant for each in row):
-        return inputs
-    check_queries_equal(len(scores), len(relevant))
-    rows = []
-    for query, (of_query, columns) in enumerate(zip(scores, relevant, strict=True)):
-        row = np.zeros(len(of_query))
-        _refuse_other_columns("references", {query: columns}, len(row))
-        for each in columns:
-            row[each] = columns[each] if isinstance(columns, Mapping) else 1
-        rows.append(row)
-    return inputs._replace(references=rows)
+def is_mapping_to_values(row: Any) -> bool:
+    """Return whether an object is a mapping of documents to values: all of them are single."""
+    if not isinstance(row, Mapping):
+        return False
+    return not any(is_object(value) or isinstance(value, (list, tuple)) for value in row.values())
 
 
-# Rows with ids in other arguments
+def is_ranking(row: Mapping[Any, Any], names: Names) -> bool:
+    """Return whether an object is a mapping of documents to numbers, and no record."""
+    if not all(isinstance(value, (Real, NoneType)) for value in row.values()):
+        return False
+    return not are_names_of_fields(row) and not _are_given(row, names)
 
 
-def _by_document_ids(inputs: Any, ascending: bool, keep: str | None) -> Any:
-    """Return a matrix of scores by the matrix of their documents' ids, and the relevances likewise if they are one."""
-    predictions, references, document_ids = inputs.predictions, inputs.references, inputs.document_ids
-    if kind_of(document_ids) not in (*OF_NUMBERS, "text", "empty"):
-        return inputs
-    if kind_of(references) in OF_NUMBERS:  # integers in lists are values
-        references = _values_of_ids(references, document_ids, "references")
-    predictions = _values_of_ids(predictions, document_ids, "predictions", ascending, keep)
-    return inputs._replace(predictions=predictions, references=references, document_ids=None)
+def are_queries(row: Mapping[Any, Any], names: Names) -> bool:
+    """Return whether an object maps queries to their documents: to lists of ids, or to numbers."""
+    if is_single_object(row, names) or spelled(row, chain(*LISTS_OF_IDS[names.kind])):
+        return False
+    for documents in row.values():
+        if isinstance(documents, (list, tuple)):
+            if len(documents) and is_object(documents[0]):
+                return False
+        elif documents is not None and not is_mapping_to_values(documents):
+            return False
+    return True
 
 
-def _values_of_ids(
-    values: Any, ids: Any, argument: str, ascending: bool = False, keep: str | None = None
-) -> list[dict[Any, Any]]:
-    """Return the values of each query by the ids in the same places; the id -1 is no document."""
-    values, ids = rows_of(values), rows_of(ids)
-    for name, lists in ((argument, values), ("document_ids", ids)):
-        if (query := next((at for at, each in enumerate(lists) if each is None), None)) is not None:
-            raise InputError(f"query {query} is None; give [] if there is no document", name)
-    lengths = [list(map(len, each)) for each in (values, ids)]
-    if lengths[0] != lengths[1]:
-        at = next(
-            (at for at, both in enumerate(zip(*lengths, strict=False)) if both[0] != both[1]), min(map(len, lengths))
-        )
-        raise InputError(
-            f"query {at}: {argument} and {mark('document_ids')} differ in length; give an id for each value",
-            "document_ids",
-        )
-    rows = []
-    for query, (of_query, its_ids) in enumerate(zip(values, ids, strict=True)):
-        kept = [(each, value) for each, value in zip(its_ids, of_query, strict=True) if each != -1]
+def _of_objects(argument: str, side: Mapping[Any, Any], names: Names) -> ById | Columns:
+    """Return the documents of objects by their queries, such as responses of a client."""
+    objects = []
+    for query, value in side.items():
+        if value is not None and not is_object(value):
+            problem = f"must be an object, as those before; got {shown(value)}"
+            raise InputError(problem, argument, f"query {shown(query)}")
+        objects.append({} if value is None else value)
+    return objects_by_id(argument, objects, names, list(side))
+
+
+def _refuse_tables_by_index(argument: str, side: Mapping[Any, Any]) -> None:
+    """Raise an error for {row: {column: cell}} and {column: {row: cell}}, as `to_dict` of pandas."""
+    first = next(iter(side.values()), None)
+    for mapping in (side, first):
+        if not isinstance(mapping, Mapping) or not 1 < len(mapping) < MOST_FIELDS:
+            continue
+        if are_names_of_fields(mapping) and isinstance(first, Mapping):
+            hint = "give the table itself, its records, [{...}, ...], or its columns, {name: [...]}"
+            raise InputError(f"holds {shown(dict(mapping))}, a table by its index; {hint}", argument)
+
+
+# Lists
+
+
+def _of_list(argument: str, side: Any, rows: Sequence[Any], names: Names) -> Any:
+    """Return the documents of a list of queries, or of objects; the side itself if it has numbers."""
+    first = next((row for row in rows if not is_empty(row)), None)
+    if isinstance(first, np.ndarray) and first.dtype.kind in "OUT":
+        rows = [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]
+        return _of_list(argument, rows, rows, names)
+    if is_list(first) and isinstance(first, tuple) and any(isinstance(cell, str) for cell in first):
+        raise _rows_of_table(argument, first, names)
+    if len(rows) == 1 and isinstance(first, Mapping) and is_dict_of_columns(first, names):
+        return read_side(argument, first, names)
+    if is_object(first) and not _are_rankings(argument, rows, names):
+        return objects_by_id(argument, list(rows), names)
+    if names.labels is not None and _are_ids(first):
+        return side  # labels if the other side holds numbers, which both sides together tell
+    if isinstance(first, (Set, Mapping)) or _are_ids(first) or are_hits(first) or are_pairs(first):
+        return _by_query(argument, enumerate(rows), names, by_position=True)
+    return side
+
+
+def _rows_of_table(argument: str, row: tuple[Any, ...], names: Names) -> InputError:
+    """Return the error for a tuple that holds text: a row of a table, and never a query."""
+    columns = ", ".join(f'"{role}"' for role in ("query_id", "doc_id", names.value or "..."))
+    table = f"a table, such as pandas.DataFrame(rows, columns=[{columns}])"
+    problem = f"holds {shown(row)}, a row of a table"
+    return InputError(f"{problem}; give {table}, or lists if each is a query", argument)
+
+
+def _are_rankings(argument: str, rows: Sequence[Any], names: Names) -> bool:
+    """Return whether objects are mappings of documents to numbers, one for each query.
+
+    Records have the same names, rankings mostly do not.
+
+    Raises:
+        InputError: all have the same text as keys, none of them a standard name.
+    """
+    rankings = [row for row in rows if isinstance(row, Mapping) and row]
+    if not rankings or not all(is_ranking(row, names) for row in rankings):
+        return False
+    first = rankings[0]
+    are_texts = all(isinstance(key, str) for key in first)
+    if are_texts and len(rankings) > 1 and len(set(map(frozenset, rankings))) == 1:
+        problem = f"holds mappings with the same keys, such as {shown(dict(first))}"
+        hint = f"if the keys are documents, give {{query: mapping}}; if fields, {mark('fields')}"
+        raise InputError(f"{problem}; {hint}", argument)
+    return True
+
+
+def _are_given(first: Mapping[Any, Any], names: Names) -> bool:
+    """Return whether a key is a name that `fields` gives."""
+    given = {plain_name(name.name) for name in names.given.values() if name.name is not None}
+    return not given.isdisjoint(map(plain_name, first))
+
+
+def _rows(side: Any) -> Sequence[Any] | None:
+    """Return the queries of a side whose documents may have ids; None for numbers."""
+    if isinstance(side, (list, tuple)):
+        return side
+    if isinstance(side, ARROW):
+        kind = side.type
+        while pa.types.is_nested(kind) and kind.num_fields == 1 and not pa.types.is_struct(kind):
+            kind = kind.field(0).type
+        has_numbers = kind == side.type or id_kind(kind) in ("", "integers")
+        return None if has_numbers and not pa.types.is_struct(kind) else side.to_pylist()
+    if isinstance(side, np.ndarray) and side.dtype.kind in "UTO" and side.ndim > 0:
+        return side.tolist() if side.ndim > 1 or side.dtype.kind == "O" else None
+    return None
+
+
+# The documents of queries
+
+
+def is_empty(row: Any) -> bool:
+    """Return whether a query has no documents."""
+    if row is None:
+        return True
+    if getattr(row, "ndim", 1) == 0 or not hasattr(row, "__len__"):
+        return False
+    return len(row) == 0
+
+
+def _are_ids(row: Any) -> bool:
+    """Return whether a query's documents are ids that are never numbers, such as text."""
+    if isinstance(row, np.ndarray):
+        return row.ndim == 1 and row.dtype.kind in "UT"
+    return is_list(row) and len(row) > 0 and id_kind(type(row[0])) not in ("", "integers")
+
+
+def are_hits(row: Any) -> bool:
+    """Return whether a query's documents are objects."""
+    return is_list(row) and len(row) > 0 and is_object(row[0])
+
+
+def _by_query(
+    argument: str, queries: Iterable[tuple[Any, Any]], names: Names, by_position: bool
+) -> ById:
+    """Return the documents of queries by the ids of queries, or by their numbers."""
+    rows = {query: _as_row(argument, row) for query, row in queries}
+    reader = RowReader(rows.values(), names)
+    try:
+        documents = {query: reader.documents(query, row) for query, row in rows.items()}
+    except ValueError as error:
+        raise within(error, argument) from None
+    if reader.lists.warning:
+        warn(f"{argument}: {reader.lists.warning}")
+    return ById(documents, by_position, reader.form, reader.fields)
+
+
+def _as_row(argument: str, row: Any) -> Any:
+    """Return a query's documents as a list, a set or a mapping; an empty list for None."""
+    if row is None:
+        return []
+    if isinstance(row, (list, tuple, Set, Mapping)):
+        return row
+    row = plain(argument, row)
+    if isinstance(row, np.ndarray):
+        return row.tolist()
+    return row.to_pylist() if isinstance(row, ARROW) else row
+
+
+class RowReader:
+    """Reads the documents of queries: mappings, sets, and lists of ids, of pairs and of hits."""
+
+    def __init__(self, rows: Iterable[Any], names: Names) -> None:
+        self.names = names
+        self.hits: HitReader | None = None
+        self.lists = ListReader(names)
+        self.forms: dict[str, None] = {}
+        rows = list(rows)
+        hits = next((row for row in rows if are_hits(row)), None)
+        pairs = next((row for row in rows if are_pairs(row) and is_object(row[0][0])), None)
+        if hits is not None:
+            objects = chain.from_iterable(row for row in rows if are_hits(row))
+            self.hits = HitReader(objects, names)
+        elif pairs is not None:
+            of_pairs = chain.from_iterable(row for row in rows if are_pairs(row))
+            self.hits = HitReader((first for first, *_ in of_pairs), without_value(names))
+        if self.hits is not None:
+            self.lists = self.hits.lists
+
+    @property
+    def form(self) -> str:
+        """What was read, as `preview` says it."""
+        return " and ".join(self.forms)
+
+    @property
+    def fields(self) -> Mapping[str, str]:
+        """The field of each role of hits."""
+        return {} if self.hits is None else self.hits.roles.fields
+
+    def documents(self, query: Any, row: Any) -> DocumentValues:
+        """Return the values of a query's documents by their ids."""
         try:
-            own, kind = [value for _, value in kept], "run" if argument == "predictions" else "qrels"
-            rows.append(by_id([each for each, _ in kept], own, kind, ascending, keep=keep))
+            return self._documents(query, row)
         except ValueError as error:
-            raise within(error, "document_ids", f"query {query}") from None
-    return rows
+            place = f"query {shown(query)}"
+            raise within(error, place, instead_of=place) from None
+
+    def _documents(self, query: Any, row: Any) -> DocumentValues:
+        if isinstance(row, Mapping):
+            self.forms["mappings of documents to numbers"] = None
+            return self._of_mapping(row)
+        if isinstance(row, Set):
+            self.forms["sets of ids"] = None
+            if self.names.kind == "run":
+                raise InputError("a set has no order; give a list of ids, best first")
+            return documents_of_query(row, None, self.names)
+        if not isinstance(row, (list, tuple)):
+            hint = "give a list of ids or hits, a set, or a mapping of documents to numbers"
+            raise InputError(f"got {shown(row)}; {hint}")
+        if len(row) == 0:
+            return {}
+        if self.hits is not None and are_hits(row):
+            self.forms["lists of hits"] = None
+            return self.hits.read(query, row)
+        if are_pairs(row):
+            self.forms["lists of pairs"] = None
+            return self._of_pairs(query, row)
+        self.forms["lists of ids"] = None
+        ids = without_filling(row) if self.names.kind == "run" else row
+        return documents_of_query(ids, None, self.names)
+
+    def _of_mapping(self, row: Mapping[Any, Any]) -> DocumentValues:
+        """Return a mapping of documents to numbers."""
+        if not is_mapping_to_values(row):
+            raise InputError(f"got {shown(dict(row))}; give {{document: number}} in each query")
+        return documents_of_query(row, None, self.names) if self.names.has_no_value else row
+
+    def _of_pairs(self, query: Any, row: Sequence[Any]) -> DocumentValues:
+        """Return the documents of pairs of an id, or of an object with one, and a value."""
+        for position, pair in enumerate(row):
+            if not is_list(pair) or len(pair) != 2:
+                hint = "give pairs of an id and a value, or a table with a row for each document"
+                raise InputError(f"{shown(pair)} is no pair; {hint}", position=position)
+        firsts = [first for first, _ in row]
+        values = None if self.names.has_no_value else [value for _, value in row]
+        if self.hits is not None and is_object(firsts[0]):
+            firsts = list(self.hits.ids(firsts))
+        return self.lists.read(query, firsts, values)
 
 
-def _scores_by_column(inputs: Any, *_: Any) -> Any:
-    """Return a matrix of scores whose columns are the documents of the references, by the numbers of the columns."""
-    predictions = _by_index(inputs.predictions)
-    columns = max(len(row) for row in predictions if isinstance(row, dict))
-    _refuse_other_columns("references", inputs.references, columns)
-    return inputs._replace(predictions=predictions)
+def without_filling(ids: Sequence[Any]) -> Sequence[Any]:
+    """Return ids without each -1 at the end.
 
-
-def _by_query_ids(inputs: Any, *_: Any) -> Any:
-    """Return a list of queries by their ids, if there is one for each."""
-    predictions, query_ids = inputs.predictions, inputs.query_ids
-    if len(query_ids) != len(predictions):
-        return inputs
-    if isinstance(query_ids, (Set, Mapping)):
-        raise InputError(
-            f"a {type(query_ids).__name__} has no order of its own; give a list, an id for each row", "query_ids"
-        )
-    ids = list(query_ids.tolist() if isinstance(query_ids, np.ndarray) else as_list(query_ids))
-    return inputs._replace(predictions=dict_of_queries("query_ids", ids, rows_of(predictions)), query_ids=None)
-
-
-MEETINGS = (  # each is tried in this order, on what those before it made
-    Meeting(("rows",), (), _scores_of_rows, query_ids=True),
-    Meeting(("rows",), (), _rows_of_letor),
-    Meeting((), ("rows",), _rows_of_letor),
-    Meeting(("positions",), (), _by_position),
-    Meeting((), ("positions",), _by_position),
-    Meeting(("indices",), (), _by_candidate),
-    Meeting((*OF_NUMBERS, "empty"), (), _by_document_ids, document_ids=True),
-    Meeting(("sparse",), (*BY_ID, "sets"), _by_column_of_run),
-    Meeting(("integers", "sets"), ("sparse",), _by_column_of_qrels),
-    Meeting(("scores",), BY_ID, _scores_by_column, query_ids=True),
-    Meeting((*NESTED, "empty"), BY_ID, _by_query_ids, query_ids=True),
-    Meeting(("scores",), ("sets",), _labels_of_columns, query_ids=False),
-)
+    >>> without_filling([7, 3, -1, -1])
+    [7, 3]
+    """
+    count = len(ids)
+    # FAISS fills up a list with -1 where it found fewer documents.
+    while count > 0 and type(ids[count - 1]) is int and ids[count - 1] == -1:
+        count -= 1
+    return ids[:count]
 
 
 # ndcg/inputs/sparse.py: Read sparse matrices of SciPy, with a row per query and a column per document, on one side or on both.
@@ -7398,6 +7318,396 @@ def _with_padding(labels: NDArray[Any], offsets: NDArray[np.int64], ignore_index
     return Column(labels, offsets, padding=is_padding(labels, ignore_index))
 
 
+# ndcg/inputs/together.py: What only both sides together tell: whether integers are ids, and whether the ids fit together.
+
+WRITTEN_LIST = re.compile(r"\s*[\[({].*[\])}]\s*", re.DOTALL)
+SEPARATOR = re.compile(r"\s*[,;|]\s*|\s+")
+FIRST_IDS = 1 << 10  # ids of mappings that may be lists written as text
+
+
+def together(inputs: Any, names: Names) -> Any:
+    """Return inputs of which both sides have ids, or none has."""
+    run = with_ids_of_letor(inputs.predictions, inputs.references, inputs.query_ids)
+    inputs = inputs._replace(predictions=run)
+    if has_ids(run) and are_lists(inputs.references):
+        # Text that may be labels is ids beside ids.
+        qrels = read_side("references", inputs.references, names_of_side("qrels"))
+        inputs = inputs._replace(references=qrels)
+    inputs = _with_document_ids(inputs, names)
+    inputs = _beside_sparse_labels(inputs, names)
+    if has_ids(inputs.references) and not has_ids(inputs.predictions):
+        inputs = _beside_judged_ids(inputs, names)
+    elif has_ids(inputs.predictions) and not has_ids(inputs.references):
+        inputs = _beside_ranked_ids(inputs)
+    inputs = _with_query_ids(inputs)
+    if has_ids(inputs.predictions) and has_ids(inputs.references):
+        return _checked(inputs)
+    return inputs
+
+
+def has_ids(side: Any) -> bool:
+    """Return whether the documents of a side have ids."""
+    return isinstance(side, (ById, Columns))
+
+
+def are_lists(side: Any) -> bool:
+    """Return whether a side is a list for each query, in any container.
+
+    >>> are_lists([[1, 0], []]), are_lists(np.zeros((2, 3))), are_lists([1, 0]), are_lists(None)
+    (True, True, False, False)
+    """
+    if isinstance(side, ARROW):
+        return bool(pa.types.is_nested(side.type))
+    if isinstance(side, np.ndarray) and side.dtype.kind != "O":
+        return side.ndim == 2
+    if not isinstance(side, (list, tuple, np.ndarray)):
+        return False
+    return len(side) == 0 or any(isinstance(row, (list, tuple, np.ndarray)) for row in side)
+
+
+def lists_of(side: Any) -> list[Any]:
+    """Return the lists of queries as lists, also from an array or a column."""
+    rows = side.to_pylist() if isinstance(side, ARROW) else side
+    return [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]
+
+
+# Scores of the rows of a file
+
+
+def with_ids_of_letor(run: Any, qrels: Any, query_ids: Any = None) -> Any:
+    """Return the scores of the rows of LETOR, if the references are such, with the ids of rows."""
+    are_scores = isinstance(run, Columns) and run.are_rows
+    are_rows = isinstance(qrels, Columns) and qrels.are_rows
+    if are_scores and query_ids is not None:
+        return run.value
+    if not are_scores and not are_rows:
+        return run
+    if run is None or (isinstance(run, ById) and not run.queries):
+        return run
+    if are_scores and run.place_of is None:
+        return run
+    if not are_rows:
+        hint = f"give references as LETOR, or {mark('query_ids')} and references as arrays"
+        raise InputError(f"the file has scores without ids; {hint}", "predictions")
+    is_one_column = getattr(run, "shape", ())[1:] == (1,)
+    if not are_scores and (has_ids(run) or (are_lists(run) and not is_one_column)):
+        problem = "the references are rows of LETOR, which have no ids of documents"
+        hint = "give a score for each row, in a flat array or in a file, one a line"
+        raise InputError(f"{problem}; {hint}", "predictions")
+    scores = run.value if are_scores else run
+    column = read_flat_column("predictions", scores, lambda _, row: f"row {row}")
+    if len(column.values) != len(qrels.query):
+        rows = f"{len(column.values)} scores for {len(qrels.query)} rows of the references"
+        raise InputError(f"holds {rows}; give one for each row, in their order", "predictions")
+    # Without the place of a row in a file, they are known to have their ids already.
+    scored = qrels._replace(value=column.values, place_of=None, form="the scores of rows")
+    return scored.retrieved(column.present)
+
+
+# Numbers beside ids
+
+
+def _with_document_ids(inputs: Any, names: Names) -> Any:
+    """Return lists of numbers by the ids that `document_ids` has in the same places."""
+    ids = inputs.document_ids
+    if has_ids(inputs.predictions) or not are_lists(inputs.predictions) or not are_lists(ids):
+        return inputs
+    qrels = inputs.references
+    if are_lists(qrels) and not has_ids(qrels):
+        qrels = _by_ids_beside("references", qrels, ids, names_of_side("qrels"))
+    run = _by_ids_beside("predictions", inputs.predictions, ids, names)
+    return inputs._replace(predictions=run, references=qrels, document_ids=None)
+
+
+def _by_ids_beside(argument: str, values: Any, ids: Any, names: Names) -> ById:
+    """Return the values of each query by the ids in the same places; the id -1 is no document."""
+    rows, lists = lists_of(values), lists_of(ids)
+    if len(rows) != len(lists):
+        problem = f"hold {len(lists)} queries, and {argument} {len(rows)}"
+        raise InputError(f"{mark('document_ids')} {problem}; give both for every query")
+    queries = {}
+    for query, (row, row_ids) in enumerate(zip(rows, lists, strict=True)):
+        place = f"query {query}"
+        if row is None or row_ids is None:
+            of_lack = argument if row is None else "document_ids"
+            raise InputError("is None; give [] if there is no document", of_lack, place)
+        if len(row) != len(row_ids):
+            problem = f"{len(row_ids)} ids and {len(row)} {argument}"
+            raise InputError(f"{problem}; give an id for each value", "document_ids", place)
+        kept = [pair for pair in zip(row_ids, row, strict=True) if pair[0] != -1]
+        documents = [document for document, _ in kept]
+        try:
+            queries[query] = documents_of_query(documents, [value for _, value in kept], names)
+        except InputError as error:
+            raise within(error, "document_ids", place) from None
+    return ById(queries, by_position=True, form="lists of numbers with ids in document_ids")
+
+
+def _beside_judged_ids(inputs: Any, names: Names) -> Any:
+    """Return predictions that are numbers with ids, beside references that have ids.
+
+    Integers are ids. Scores are those of the documents 0, 1, 2, ..., if the references are such.
+    """
+    run, qrels = inputs.predictions, inputs.references
+    if is_sparse(run):
+        _refuse_other_columns("references", qrels, run.shape[1])
+        return inputs._replace(predictions=_by_column(run))
+    if not are_lists(run):
+        return inputs
+    rows = lists_of(run)
+    if all(isinstance(value, (int, np.integer)) for row in rows for value in row or ()):
+        return inputs._replace(predictions=_inputs_together_ranked(rows, names))
+    if not _are_integers(qrels):
+        raise _numbers_beside_ids(qrels)
+    if isinstance(qrels, ById) and qrels.by_position:
+        return inputs._replace(references=_labels_of_columns(qrels, rows))
+    columns = max((len(row) for row in rows if row is not None), default=0)
+    _refuse_other_columns("references", qrels, columns)
+    queries = {query: dict(enumerate(row or ())) for query, row in enumerate(rows)}
+    form = "lists of scores of the documents 0, 1, 2, ..."
+    return inputs._replace(predictions=ById(queries, by_position=True, form=form))
+
+
+def _beside_sparse_labels(inputs: Any, names: Names) -> Any:
+    """Return lists of integers as ids, if the references are a sparse matrix of other columns."""
+    run, qrels = inputs.predictions, inputs.references
+    if not is_sparse(qrels) or not are_lists(run) or isinstance(run, ARROW):
+        return inputs
+    rows = lists_of(run)
+    are_integers = all(isinstance(value, (int, np.integer)) for row in rows for value in row or ())
+    if not are_integers or any(len(row or ()) == qrels.shape[1] for row in rows):
+        return inputs
+    return inputs._replace(predictions=_inputs_together_ranked(rows, names))
+
+
+def _inputs_together_ranked(rows: Sequence[Any], names: Names) -> ById:
+    """Return lists of integers as ids, best first."""
+    queries = {}
+    for query, row in enumerate(rows):
+        try:
+            queries[query] = documents_of_query(without_filling(list(row or ())), None, names)
+        except InputError as error:
+            raise within(error, "predictions", f"query {query}") from None
+    return ById(queries, by_position=True, form="lists of integers, which are ids beside ids")
+
+
+def _beside_ranked_ids(inputs: Any) -> Any:
+    """Return references that are a sparse matrix by the numbers of columns, beside ids."""
+    run, qrels = inputs.predictions, inputs.references
+    if is_sparse(qrels):
+        _refuse_other_columns("predictions", run, qrels.shape[1])
+        return inputs._replace(references=_by_column(qrels))
+    if not are_lists(qrels):
+        return inputs
+    ids = "if these are ids of relevant documents, give sets, [set(row) for row in references]"
+    values = "if they are values of the documents 0, 1, 2, ..., [dict(enumerate(row)) for row in references]"
+    raise InputError(f"hold lists of numbers beside documents with ids; {ids}; {values}", "references")
+
+
+def _numbers_beside_ids(qrels: Any) -> InputError:
+    """Return the error for scores beside documents with ids."""
+    ids = f"give {mark('document_ids')}, the id of each score, or {{query: {{document: score}}}}"
+    texts = [document for row in _inputs_together_documents(qrels) for document in row if isinstance(document, str)]
+    if texts and isinstance(qrels, ById) and qrels.form == "lists of ids":
+        problem = f"hold text such as {shown(texts[0])} beside scores"
+        return InputError(f"{problem}; {to_label(texts)}; if they are ids, {ids}", "references")
+    return InputError(f"hold scores, and the references ids of documents; {ids}", "predictions")
+
+
+def _are_integers(side: Any) -> bool:
+    """Return whether all ids of a side are integers."""
+    if isinstance(side, Columns):
+        return bool(pa.types.is_integer(side.document.type))
+    ids = chain.from_iterable(_inputs_together_documents(side))
+    return all(isinstance(document, (int, np.integer)) for document in ids)
+
+
+def _labels_of_columns(qrels: ById, rows: Sequence[Any]) -> list[Any]:
+    """Return a label for each column of the scores, from the numbers of relevant columns."""
+    check_queries_equal(len(rows), len(qrels.queries))
+    labels = []
+    for query, (row, relevant) in enumerate(zip(rows, qrels.queries.values(), strict=True)):
+        columns = len(row or ())
+        _refuse_other_columns("references", ById({query: relevant}), columns)
+        of_query = np.zeros(columns)
+        for column, relevance in relevant.items():
+            of_query[column] = relevance
+        labels.append(of_query)
+    return labels
+
+
+def _by_column(sparse: Any) -> ById:
+    """Return what each query stores in a sparse matrix, by the numbers of the columns."""
+    columns, values = sparse.indices.tolist(), sparse.data.tolist()
+    queries = {}
+    for query, (start, end) in enumerate(pairwise(sparse.indptr.tolist())):
+        queries[query] = dict(zip(columns[start:end], values[start:end], strict=True))
+    return ById(queries, by_position=True, form="a sparse matrix, by the numbers of its columns")
+
+
+def _refuse_other_columns(argument: str, side: Any, columns: int) -> None:
+    """Raise an error for ids beside a matrix on the other side that are no numbers of its columns."""
+    if not isinstance(side, ById):
+        return
+    lowest = -1 if argument == "predictions" else 0  # -1 is no document
+    for query, documents in side.queries.items():
+        for document in documents:
+            is_number = isinstance(document, (int, np.integer))
+            if not is_number or not lowest <= document < columns:
+                other = "references" if argument == "predictions" else "scores"
+                problem = f"{shown(document)} is not the number of a column of the {other}"
+                hint = f"give the ids of the columns as {mark('document_ids')}"
+                place = f"query {shown(query)}"
+                raise InputError(f"{problem}, 0 to {columns - 1}; {hint}", argument, place)
+
+
+# The ids of queries
+
+
+def _with_query_ids(inputs: Any) -> Any:
+    """Return queries by position with the ids that `query_ids` has for them."""
+    run, qrels, query_ids = inputs[:3]
+    if query_ids is None or not isinstance(run, ById) or not run.by_position:
+        return inputs
+    if isinstance(query_ids, (Set, Mapping)):
+        kind = type(query_ids).__name__
+        problem = f"a {kind} has no order of its own; give a list, an id for each query"
+        raise InputError(problem, "query_ids")
+    ids = query_ids.tolist() if isinstance(query_ids, np.ndarray) else as_list(query_ids)
+    run = run.named("query_ids", ids)
+    if isinstance(qrels, ById) and qrels.by_position:
+        qrels = qrels.named("query_ids", ids)
+    return inputs._replace(predictions=run, references=qrels, query_ids=None)
+
+
+def _checked(inputs: Any) -> Any:
+    """Return inputs with ids on both sides, of which the queries and the ids fit together."""
+    run, qrels = inputs.predictions, inputs.references
+    run, qrels = _with_integers(run, qrels), _with_integers(qrels, run)
+    _refuse_one_by_position(run, qrels)
+    refuse_lists_in_ids("predictions", run, qrels)
+    refuse_lists_in_ids("references", qrels, run)
+    return inputs._replace(predictions=run, references=qrels)
+
+
+def _with_integers(side: Any, other: Any) -> Any:
+    """Return a file whose queries have no ids with integers for them, as lists beside it have."""
+    if not isinstance(side, Columns) or side.positions is None or isinstance(other, Columns):
+        return side
+    return side._replace(query_ids=side.query_ids.cast(pa.int64()))
+
+
+def _refuse_one_by_position(run: Any, qrels: Any) -> None:
+    """Raise an error if one side names its queries and the other does not, or has more queries."""
+    if isinstance(run, ById) and not run.queries:
+        return
+    counts = [queries_without_ids(side) for side in (run, qrels)]
+    if counts[0] is not None and counts[1] is not None:
+        check_queries_equal(counts[0], counts[1])
+    elif counts[0] is not None or counts[1] is not None:
+        argument = "references" if counts[0] is None else "predictions"
+        problem = "have no ids of queries, which the other side has"
+        hint = f"give {mark('query_ids')}, the query of each list, or {{query: ...}}"
+        raise InputError(f"{mark(argument)} {problem}; {hint}")
+
+
+def queries_without_ids(side: Any) -> int | None:
+    """Return the number of queries of a side if they have no ids; None if they have."""
+    if isinstance(side, Columns):
+        return side.positions
+    return len(side.queries) if side.by_position else None
+
+
+# Ids that hold several
+
+
+def refuse_lists_in_ids(argument: str, side: Any, other: Any) -> None:
+    """Raise an error for ids that are lists written as text, or several ids in one cell."""
+    for document in _texts_with_brackets(side):
+        if _is_written_list(document):
+            problem = f"the id {shown(document)} is a list written as text"
+            raise InputError(f"{problem}; give lists, as ast.literal_eval reads them", argument)
+    if isinstance(side, Columns):
+        _refuse_several_in_cells(argument, side, other)
+
+
+def _texts_with_brackets(side: Any) -> Iterator[str]:
+    """Yield ids that may be lists written as text."""
+    if isinstance(side, Columns):
+        if _hold_any(side.document, b"[({"):
+            has_bracket = pc.match_substring_regex(side.document, r"^\s*[\[({]")
+            yield from side.document.filter(has_bracket)[:FIRST_IDS].to_pylist()
+        return
+    documents = chain.from_iterable(_inputs_together_documents(side))
+    for document in islice(documents, FIRST_IDS):
+        if isinstance(document, str):
+            yield document
+
+
+def _hold_any(ids: pa.ChunkedArray, characters: bytes) -> bool:
+    """Return whether any id holds one of some characters, faster than Arrow's search in each id."""
+    if not pa.types.is_string(ids.type):
+        return False
+    for chunk in ids.chunks:
+        text = bytes(chunk.buffers()[2] or b"")
+        if any(character in text for character in characters):
+            return True
+    return False
+
+
+def _is_written_list(document: str) -> bool:
+    """Return whether text is a list, a tuple, a set or a mapping in Python's notation or JSON's.
+
+    >>> _is_written_list("['a', 'b']"), _is_written_list("(1967) [draft]")
+    (True, False)
+    """
+    if not WRITTEN_LIST.fullmatch(document):
+        return False
+    try:
+        return isinstance(ast.literal_eval(document.strip()), (list, tuple, set, dict))
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return False
+
+
+def _refuse_several_in_cells(argument: str, side: Columns, other: Any) -> None:
+    """Raise an error for a cell that holds several ids, of which one is an id of the other side.
+
+    The others are ids of the other side too, or hold digits: the titles "Paris" and "Paris, Texas"
+    are two ids.
+    """
+    if not _hold_any(side.document, b" \t\n,;|"):
+        return
+    has_parts = pc.match_substring_regex(side.document, r"[^\s,;|][\s,;|]+[^\s,;|]")
+    several = side.document.filter(has_parts)
+    if not len(several):
+        return
+    known = {str(document) for document in _ids_of(other)}
+    for document in dict.fromkeys(several.to_pylist()):
+        parts = [part for part in SEPARATOR.split(document) if part]
+        known_parts = [part for part in parts if part in known]
+        if document in known or not known_parts:
+            continue
+        if all(part in known or any(map(str.isdigit, part)) for part in parts):
+            problem = f"the id {shown(document)} holds several ids"
+            of_other = f"{shown(known_parts[0])} is one of the other side"
+            hint = "give a list of ids in each cell, or a row for each document"
+            raise InputError(f"{problem}, of which {of_other}; {hint}", argument)
+
+
+def _inputs_together_documents(side: Any) -> Iterable[Any]:
+    """Return the documents of each query of mappings; nothing for columns."""
+    if not isinstance(side, ById):
+        return ()
+    return (row for row in side.queries.values() if not is_empty(row))
+
+
+def _ids_of(side: Any) -> Iterable[Any]:
+    """Return the ids of all documents of a side."""
+    if isinstance(side, Columns):
+        return side.document.to_pylist() if side.names is None else side.names
+    return chain.from_iterable(_inputs_together_documents(side))
+
+
 # ndcg/inputs/reading.py: Read rankings in any format as aligned arrays of relevance and score.
 
 # Nested lists and chunked columns are read in parts of about this many documents.
@@ -7409,10 +7719,10 @@ class Inputs(NamedTuple):
 
     predictions: Any  # the scores
     references: Any  # the relevances
-    query_ids: Any = None  # the query ids of flat rows
+    query_ids: Any = None  # the query ids of flat rows, or of lists
     document_ids: Any = None  # the document ids of flat rows
-    # documents to exclude: ``{query: ids}``, for ranked ids a list of ids for each query, the ``Pairs`` of a DataFrame,
-    # or the ``Columns`` of a file
+    # documents to exclude: ``{query: ids}``, for ranked ids a list of ids for each query, the
+    # ``Pairs`` of a DataFrame, or the ``Columns`` of a file
     exclude: Any = None
     sample_weight: Any = None  # the weight of each query
     by: Any = None  # the slice of each query
@@ -7420,31 +7730,62 @@ class Inputs(NamedTuple):
 
     @property
     def rankings(self) -> dict[str, Any]:
-        """The rankings: all except weights and slices, which belong to queries, and names of fields."""
+        """The rankings: all except weights and slices, which belong to queries, and names."""
         return {name: getattr(self, name) for name in Inputs._fields[:5]}
 
     @property
     def names(self) -> Any:
-        """The names of fields and columns, also those that `query_ids` and `document_ids` give."""
+        """The names of fields, also those that `query_ids` and `document_ids` give."""
         return with_names_of_columns(self.fields, query=self.query_ids, document=self.document_ids)
 
     @property
     def plain_kind(self) -> str:
         """The `plain_kind` of both sides if they have the same and stand alone; else empty."""
-        if any(each is not None for each in (self.query_ids, self.document_ids, self.exclude, self.fields)):
+        others = (self.query_ids, self.document_ids, self.exclude, self.fields)
+        if any(value is not None for value in others):
             return ""
         kind = plain_kind(self.predictions)
-        return kind if kind and kind == plain_kind(self.references) else ""
+        return kind if kind == plain_kind(self.references) else ""
 
     def settled(
-        self, score_order: str = "descending", labels: Labels | None = None, keep: str | None = None
+        self,
+        score_order: str = "descending",
+        labels: Labels | None = None,
+        keep: str | None = None,
     ) -> "Inputs":
-        """Return rankings of other libraries as arrays, and tables, records and hits by their ids."""
+        """Return rankings of other libraries as arrays, and what has ids by its ids."""
         check_fields(self.fields)
-        if self.plain_kind:
+        kind = self.plain_kind
+        if kind == "numbers":
             return self
-        (inputs,) = settled_systems({"predictions": self.predictions}, self, [score_order], labels, keep)
+        if kind == "mappings":
+            sides = {"predictions": ById(self.predictions), "references": ById(self.references)}
+            return self._replace(**sides)
+        runs = {"predictions": self.predictions}
+        (inputs,) = settled_systems(runs, self, [score_order], labels, keep)
         return inputs
+
+
+def plain_kind(side: Any) -> str:
+    """Return "numbers" or "mappings" for a side that needs no other reading; else empty.
+
+    Numbers are in an array or in nested lists, mappings are ``{query: {document: number}}``. The
+    first query tells.
+    """
+    if type(side) is np.ndarray:
+        return "numbers" if side.dtype.kind in "biuf" else ""
+    if type(side) is list:
+        has_number = side and type(side[0]) is list and side[0] and type(side[0][0]) in (int, float)
+        return "numbers" if has_number else ""
+    if type(side) is not dict or set(map(type, side.values())) != {dict}:
+        return ""
+    first = next(iter(side.values()))
+    if not first or not set(map(type, first.values())) <= {int, float, NoneType}:
+        return ""
+    for keys in (side, first):
+        if 1 < len(keys) < MOST_FIELDS and are_names_of_fields(keys):
+            return ""
+    return "mappings"
 
 
 def settled_systems(
@@ -7458,94 +7799,80 @@ def settled_systems(
 
     The predictions are by the name of the argument.
     """
-    fields, score_orders = inputs.names, list(score_orders)
-    shared = {name: side for name, side in inputs.rankings.items() if name != "predictions"}
-    refuse_same_iterator({**runs, **shared})
-    given = {name: listed(side) for name, side in {**runs, **shared}.items()}
-    sides = {
-        name: with_ids(name, given[name], fields, order, keep=keep)
-        for name, order in zip(runs, score_orders, strict=True)
-    }
-    sides |= {name: with_ids(name, given[name], fields, labels=labels) for name in ("references", "exclude")}
-    shared = {name: given[name] for name in shared}
-    for name in runs:
-        if given[name] is given["references"] and sides[name] is not given[name]:
-            refuse_same_column(name, sides[name], sides["references"])
-        _refuse_other_queries(name, sides[name], sides["references"])
+    fields = inputs.names
+    orders = dict(zip(runs, score_orders, strict=True))
+    names = {run: names_of_side("run", fields, orders[run], keep=keep) for run in runs}
+    names["references"] = names_of_side("qrels", fields, labels=labels)
+    names["exclude"] = names_of_side("exclude", fields)
+    others = {"references": inputs.references, "exclude": inputs.exclude}
+    ids = {"query_ids": inputs.query_ids, "document_ids": inputs.document_ids}
+    refuse_same_iterator({**runs, **others, **ids})
+    given = {argument: listed(side) for argument, side in {**runs, **others, **ids}.items()}
+    sides = _read_sides({argument: given[argument] for argument in names}, names)
+    for run in runs:
+        if given[run] is given["references"] and given[run] is not None:
+            refuse_same_column(run, sides[run], sides["references"])
     if fields:
-        named = {name for name, side in sides.items() if side is not given[name] or may_have_fields(side)}
-        are_flat = kind_of(sides["references"]) in ("flat", "other")  # whose ids are in other arguments
-        ids = {} if are_flat else {name: shared[name] for name in ("query_ids", "document_ids")}
-        has_exclude = "exclude" in named and sides["exclude"] is not None
-        refuse_names_of_nothing(
-            inputs.fields if are_flat else fields,
-            not named.isdisjoint(runs),
-            "references" in named,
-            has_exclude,
-            **ids,
-        )
-    if any(isinstance(side, Columns) for side in sides.values()):  # text names columns
-        shared |= {name: None for name in ("query_ids", "document_ids") if isinstance(shared[name], str)}
-    together_with = settled({**dict.fromkeys(runs), **shared, **sides})
-    shared = {name: together_with[name] for name in shared}
-    return [
-        together(inputs._replace(predictions=together_with[name], fields=None, **shared), order, keep)
-        for name, order in zip(runs, score_orders, strict=True)
-    ]
+        read_runs = [sides[run] for run in runs]
+        refuse_unused_fields(fields, read_runs, sides["references"], sides["exclude"], **ids)
+    if any(has_ids(side) for side in sides.values()):
+        for name, value in ids.items():
+            if isinstance(value, str):  # which names a column, as `fields` does
+                given[name] = None
+    converted = settled({**given, **sides})
+    shared = {name: converted[name] for name in (*others, *ids)}
+    inputs = inputs._replace(fields=None, **shared)
+    systems = []
+    for run in runs:
+        system = together(inputs._replace(predictions=converted[run]), names[run])
+        if orders[run] == "descending":
+            _refuse_ranks(run, name_of_column(given[run]), system)
+        systems.append(system)
+    return systems
 
 
-def may_have_fields(side: Any) -> bool:
-    """Return whether a side may have columns or fields with names: a file tells, and so do its first documents.
-
-    >>> [may_have_fields(side) for side in ({"q": {"d1": 1}}, [["d1"]], {"q": []}, {"q": {"found": [{"id": "d1"}]}})]
-    [False, False, True, True]
-    """
-    if isinstance(side, Columns):
-        return side.has_fields
-    rows = side.values() if isinstance(side, Mapping) else side if isinstance(side, (list, tuple)) else ()
-    first = next((row for row in rows if not isinstance(row, (list, tuple, Set, Mapping)) or row), None)
-    documents = first.values() if isinstance(first, Mapping) else first
-    if isinstance(documents, (list, tuple, Set, ValuesView)):
-        return any(isinstance(each, (list, tuple, Mapping)) for each in documents)
-    return side is None or (isinstance(side, (list, tuple, Mapping)) and first is None)  # which has no document
-
-
-def refuse_names_of_nothing(
-    fields: Any, run_has: bool, qrels_have: bool, have_ids: bool = False, **arguments: Any
-) -> None:
-    """Raise an error for a name beside sides without columns or fields, such as files of TREC and mappings.
-
-    With `have_ids`, another table has queries and documents, such as that of excluded documents. `arguments` are those
-    that give a name in place of `fields`, such as ``query_ids="reader"``.
-    """
-    for field, (of_run, of_qrels) in check_fields(fields).items():
-        has: dict[Any, bool] = {of_run: run_has and field != "relevance"}
-        has[of_qrels] = has.get(of_qrels, False) or (qrels_have and field != "score")
-        has[of_qrels] |= have_ids and field in ("query", "document")
-        if name := next((name for name, is_there in has.items() if name is not None and not is_there), None):
-            of_one = field in ("score", "relevance") or of_run != of_qrels
-            side = "the run" if field == "score" or (field != "relevance" and name == of_run) else "the references"
-            lack = f"{side} {'has' if side == 'the run' else 'have'} none" if of_one else "neither side has any"
-            argument = next((each for each, given in arguments.items() if isinstance(given, str) and given == name), "")
-            call = mark(argument, name) if argument else mark("fields", {field: name})
-            hint = "files of TREC, mappings and lists tell queries and documents by their places"
-            raise InputError(f"{call} names a column or a field, but {lack}; {hint}")
+def _refuse_ranks(argument: str, name: Any, inputs: Inputs) -> None:
+    """Raise an error for scores that count from 0 or 1 in each query, under the name of a rank."""
+    run = inputs.predictions
+    if has_ids(run):
+        name = run.fields.get("score")
+    if not says_lowest_first(name, NAMES_OF_RANKS):
+        return
+    if isinstance(run, Columns):
+        query, score = run.query, run.value
+    elif isinstance(run, ById):
+        rows = list(run.queries.values())
+        query = np.repeat(np.arange(len(rows)), list(map(len, rows)))
+        score = np.array([value for row in rows for value in row.values()], object)
+    elif inputs.query_ids is not None:
+        query = encode_ids("query_ids", inputs.query_ids)[0]
+        score = read_flat_column(argument, run, numbered).values
+    else:
+        column = read_column(argument, run)
+        query = np.repeat(np.arange(len(column.offsets) - 1), np.diff(column.offsets))
+        score = column.values
+    if len(query) == len(score):  # else another error says so
+        refuse_counted_ranks(argument, name, query, score)
 
 
-def _refuse_other_queries(argument: str, run: Any, qrels: Any) -> None:
-    """Raise an error for queries that are matched by position, if both sides name them, by a field of another order."""
-    for name in names_of_unnamed(run, qrels):
-        one, other = ([row[name][1] for row in side.unnamed] for side in (run, qrels))
-        if one != other and not set(one).isdisjoint(other):
-            differ = "in the references in another order" if set(one) == set(other) else "not all in the references"
-            called = [side.unnamed[0][name][0] for side in (run, qrels)]
-            call = mark("fields", {"query": called[0] if len(set(called)) == 1 else tuple(called)})
-            hint = f"give {call} if it names the query, or {mark('fields', {'query': None})} to match by position"
-            raise InputError(f"no query under a known name, but {shown(called[0])}, {differ}; {hint}", argument)
+def _read_sides(given: Mapping[str, Any], names: Mapping[str, Names]) -> dict[str, Any]:
+    """Return each side, read; one error names the fields that are not clear on all of them."""
+    sides: dict[str, Any] = {}
+    unknown: dict[str, UnknownFieldError] = {}
+    for argument, side in given.items():
+        try:
+            sides[argument] = read_side(argument, side, names[argument])
+        except UnknownFieldError as error:
+            unknown[argument] = error
+    if unknown:
+        runs = [argument for argument in given if argument not in ("references", "exclude")]
+        are_one = any(given[run] is given["references"] for run in runs)
+        raise fields_unknown(unknown, are_one)
+    return sides
 
 
 def refuse_same_iterator(sides: Mapping[str, Any]) -> None:
-    """Raise an error for a generator or a reader as two arguments, since reading one leaves nothing for the other."""
+    """Raise an error for a generator or a reader as two arguments, which can be read only once."""
     for (one, side), (other, same) in combinations(sides.items(), 2):
         if side is same and isinstance(side, Iterator):
             problem = f"are the same {type(side).__name__}, which can be read only once"
@@ -7553,26 +7880,30 @@ def refuse_same_iterator(sides: Mapping[str, Any]) -> None:
 
 
 def refuse_same_column(argument: str, run: Any, qrels: Any) -> None:
-    """Raise an error for one table on both sides with the same column of values, which would always score 1.0.
+    """Raise an error for one table on both sides with one column of values, which scores 1.0.
 
-    One list of documents without relevances, which also scores 1.0, is a warning.
+    One list of documents without relevances, which also scores 1.0, is a warning. A row of the
+    table must have a score or a relevance.
     """
-    if isinstance(run, Columns) and isinstance(qrels, Columns):
-        are_equal = np.array_equal(run.value, qrels.value)
-        is_same = np.array_equal(run.query, qrels.query) and np.array_equal(run.hashes, qrels.hashes)
-        is_same = is_same and bool((qrels.value == 1).all())
-    else:
-        run, qrels = (list(side.values()) if isinstance(side, dict) else side for side in (run, qrels))
-        are_rows = all(isinstance(side, list) and set(map(type, side)) == {dict} for side in (run, qrels))
-        are_equal = are_rows and run == qrels
-        is_same = are_rows and list(map(list, run)) == list(map(list, qrels))
-        is_same = is_same and all(value == 1 for row in qrels for value in row.values())
-    if are_equal:
+    if not has_ids(run) or not has_ids(qrels) or not run.fields or not qrels.fields:
+        return
+    score, relevance = run.fields.get("score"), qrels.fields.get("relevance")
+    if score is not None and score == relevance:
         problem = "are the same column of the same table"
-        raise ValueError(f"{argument} and references {problem}; name one score and the other relevance")
-    if is_same:
-        hint = f"if both are in one log, name the list of each, {mark('fields', {'document': ('...', '...')})}"
-        warn(f"{argument}: these are the documents of the references too, each of them relevant; {hint}")
+        raise ValueError(f"{argument} and references {problem}; name a score and a relevance")
+    if relevance is None and run.fields["document"] == qrels.fields["document"]:
+        problem = f"these are the documents of the references too, {shown(run.fields['document'])}"
+        hint = f"name the list of each, {mark('fields', {'document': ('...', '...')})}"
+        warn(f"{argument}: {problem}, each of them relevant; if both are in one log, {hint}")
+    if isinstance(run, Columns) and isinstance(qrels, Columns):
+        empty = np.intersect1d(run.lacking, qrels.lacking)
+        if len(empty):
+            words = run.place_of or "row {}".format
+            problem = f"{words(int(empty[0]))} has neither a score nor a relevance"
+            raise ValueError(f"{argument}: {problem}; give one of them, or leave the row out")
+
+
+# Both sides together
 
 
 def read(
@@ -7584,22 +7915,24 @@ def read(
     fields: Any = None,
     **how: Any,
 ) -> Rankings:
-    """Align predictions and references, in any format that `compute` describes, sparse and ranked ids too.
+    """Align predictions and references, in any format that `compute` describes.
 
-    Documents with the reference `ignore_index`, in the type of each reference, are padding, and not part of the
-    ranking. With `by_docid`, documents with equal scores are put in ascending order of their ids, compared as strings:
-    a ranking with the last of them first then equals trec_eval's. Documents by position have no ids and keep their
-    order. In ascending order of scores, ``inf`` marks a document that was not retrieved; ranked ids keep their order.
+    Documents with the reference `ignore_index`, in the type of each reference, are padding, and
+    not part of the ranking. With `by_docid`, documents with equal scores are put in ascending
+    order of their ids, compared as strings: a ranking with the last of them first then equals
+    trec_eval's. Documents by position have no ids and keep their order. In ascending order of
+    scores, ``inf`` marks a document that was not retrieved; ranked ids keep their order.
 
-    In the rankings, the highest score ranks first. Queries are in the order of the references, or, in flat columns, in
-    the order of their first rows. Arrays are not copied, except for ragged lists of them and to change the type or the
-    order of scores.
+    In the rankings, the highest score ranks first. Queries are in the order of the references, or,
+    in flat columns, in the order of their first rows. Arrays are not copied, except for ragged
+    lists of them and to change the type or the order of scores.
     """
     inputs = Inputs(predictions, references, query_ids, document_ids, exclude, fields=fields)
-    return _align(inputs.settled(how.get("score_order", "descending"), how.get("labels"), how.get("keep")), **how)
+    order = how.get("score_order", "descending")
+    return align(inputs.settled(order, how.get("labels"), how.get("keep")), **how)
 
 
-def _align(
+def align(
     inputs: Inputs,
     *,
     ignore_index: float | None = None,
@@ -7616,15 +7949,21 @@ def _align(
     order = {"by_docid": by_docid, "score_dtype": score_dtype, "score_order": score_order}
     how = {"ignore_index": ignore_index, "exclude_from": exclude_from, "labels": labels}
     rankings = _join(inputs, keep=keep, **how, **order)
-    if score_order == "ascending" and rankings.place is not None and (gap := rankings.gap_in_ranks()):
-        warn(f"{mark('predictions')}: {gap}")
+    if score_order == "ascending" and rankings.place is not None:
+        gap = rankings.gap_in_ranks()
+        if gap:
+            warn(f"{mark('predictions')}: {gap}")
     try:
         rankings = rankings.with_scores_in(score_dtype).with_highest_first(score_order)
-        rankings = rankings if labels is None else rankings.with_gains(labels)
+        if labels is not None:
+            rankings = rankings.with_gains(labels)
     except InvalidRankingError as error:
         argument = {"relevance": "references", "score": "predictions"}[error.array]
-        place, before = (numbered, first_query) if rankings.place is None else (rankings.place, 0)
-        raise InputError(f"{place(before + error.query, error.position)}: {error.problem}", argument) from None
+        if rankings.place is None:
+            place = numbered(first_query + error.query, error.position)
+        else:
+            place = rankings.place(error.query, error.position)
+        raise InputError(f"{place}: {error.problem}", argument) from None
     if rankings.place is not None:
         rankings = rankings.matched()
     if judged_only:
@@ -7635,159 +7974,144 @@ def _align(
 
 
 def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:
-    """Put predictions and references into the same order of queries and documents, according to their format."""
+    """Put predictions and references into the same order of queries and documents."""
     predictions, references, query_ids, document_ids, exclude, *_ = inputs
-    if (plain := inputs.plain_kind) == "numbers":
-        return join_lists(predictions, references, how["ignore_index"], how["score_order"], how["labels"])
-    run, qrels = kind_of(predictions), kind_of(references)
-    if plain == "mappings" or run == qrels == "columns":
+    how_lists = {name: how[name] for name in ("ignore_index", "score_order", "labels")}
+    if inputs.plain_kind == "numbers":
+        return join_lists(predictions, references, **how_lists)
+    _refuse_missing(predictions, references)
+    if has_ids(predictions) and has_ids(references):
         _refuse_ids_of_rows(query_ids, document_ids)
+        if isinstance(predictions, ById) and predictions.by_position and exclude is not None:
+            exclude = by_position(exclude, len(predictions.queries))
         return join_by_id(predictions, references, exclude, **how)
-    for argument, side in (("predictions", predictions), ("references", references)):
-        if side is None:
-            hint = f"; only the measure IDCG needs no {mark('predictions')}" if argument == "predictions" else ""
-            raise InputError(f"{mark(argument)} are missing; give predictions and references together{hint}")
-    # text in the references is labels beside numbers, and ids beside ids
-    are_labels = how["labels"] is not None and run in (*OF_NUMBERS, "flat") and qrels == "text"
-    if query_ids is None:
-        for argument, side, other in (("predictions", predictions, qrels), ("references", references, run)):
-            if not isinstance(side, Columns) and not (argument == "references" and are_labels):
-                refuse_other_rows(argument, side, other in BY_ID)
-    are_columns = "sparse" in (run, qrels) and {run, qrels}.isdisjoint((*BY_ID, "positions"))
-    if query_ids is None and exclude is None and are_columns:
-        return join_sparse(predictions, references, how["ignore_index"], how["score_order"])
-    have_ids = query_ids is None and not are_labels
-    if have_ids and (ranked := by_ranked_ids(predictions, references, how["score_order"], keep)) is not None:
-        exclude = None if exclude is None else by_position(exclude, len(predictions))
-        return join_by_id(*ranked, exclude, **how)._replace(query_ids=None)
-    predictions, references = with_ids_by_query(predictions, references, how["score_order"], keep)
-    by_id = _are_by_id(predictions, references, query_ids)
-    if by_id or query_ids is None:
-        _refuse_ids_of_rows(query_ids, document_ids)
-    if exclude is not None and document_ids is None and not by_id:
+    if has_ids(predictions) or has_ids(references):
+        raise _by_ids_and_by_position(predictions, references, query_ids)
+    if exclude is not None and document_ids is None:
         needed = f"{mark('query_ids')} and {mark('document_ids')}, mappings, or ranked ids"
         raise InputError(f"documents have no ids; give {needed}", "exclude")
+    is_one_column = getattr(predictions, "shape", ())[1:] == (1,)  # of a head with one logit
+    if query_ids is not None and (is_one_column or not are_lists(predictions)):
+        return join_rows(*inputs[:5], **how, keep=keep)
+    if document_ids is not None:
+        _refuse_ids_of_rows(None, document_ids)
+    if is_sparse(predictions) or is_sparse(references):
+        return join_sparse(predictions, references, how["ignore_index"], how["score_order"])
+    rankings = join_lists(predictions, references, **how_lists)
+    return rankings if query_ids is None else _with_names(rankings, query_ids)
+
+
+def _refuse_missing(predictions: Any, references: Any) -> None:
+    """Raise an error if one side is not given."""
+    if predictions is None:
+        hint = f"only the measure IDCG needs no {mark('predictions')}"
+        problem = "are missing; give predictions and references together"
+        raise InputError(f"{mark('predictions')} {problem}; {hint}")
+    if references is None:
+        problem = "are missing; give predictions and references together"
+        raise InputError(f"{mark('references')} {problem}")
+
+
+def _by_ids_and_by_position(predictions: Any, references: Any, query_ids: Any) -> InputError:
+    """Return the error for documents with ids on one side and numbers by position on the other."""
+    kinds = []
+    for side in (predictions, references):
+        kind = "list" if isinstance(side, list) else type(side).__name__
+        kinds.append("by ids" if has_ids(side) else f"by position ({kind})")
+    problem = f"{mark('predictions')} are {kinds[0]} and references {kinds[1]}"
+    hint = "give both in the same way"
+    numbers = references if has_ids(predictions) else predictions
+    if isinstance(numbers, (list, tuple)) and not are_lists(numbers):
+        hint = "for a single query, wrap it in a list"
     if query_ids is not None:
-        return join_rows(**inputs.rankings, **how, keep=keep)
-    if by_id:
-        return join_by_id(predictions, references, exclude, **how)
-    return join_lists(predictions, references, how["ignore_index"], how["score_order"], how["labels"])
+        two = "give each of two tables as its argument, predictions=run, references=qrels, without data"
+        hint += mark("data", said=two, before="; ")
+    return InputError(f"{problem}; {hint}")
 
 
-def without_run(inputs: Inputs, score_order: str, labels: Labels | None) -> Inputs:
-    """Return inputs without predictions, settled, with predictions in which no document was retrieved."""
-    inputs = inputs.settled(score_order, labels)
-    references, unretrieved = inputs.references, np.inf if score_order == "ascending" else -np.inf
-    if inputs.query_ids is not None:
-        return inputs._replace(predictions=np.full(len(inputs.query_ids), unretrieved))
-    if isinstance(references, (Mapping, Columns)):
-        return inputs._replace(predictions={})
-    if is_sparse(references):
-        return inputs._replace(predictions=np.full(references.shape, unretrieved))
-    if labels is None and kind_of(references) not in (*OF_NUMBERS, "flat"):
-        return inputs._replace(predictions=[[] for _ in references])
-    offsets = read_column("references", references, labels=labels).offsets
-    return inputs._replace(predictions=[np.full(each, unretrieved) for each in np.diff(offsets)])
+def _with_names(rankings: Rankings, query_ids: Any) -> Rankings:
+    """Return rankings of lists with the ids of their queries."""
+    ids = list(rows_by_query("query_ids", as_list(query_ids), range(len(as_list(query_ids)))))
+    if len(ids) != rankings.queries:
+        problem = f"has {len(ids)} ids for {rankings.queries} queries; give an id for each"
+        raise InputError(problem, "query_ids")
+    return rankings._replace(query_ids=ids)
 
 
 def _refuse_ids_of_rows(query_ids: Any, document_ids: Any) -> None:
-    """Raise an error for ids of flat rows next to rankings that are not flat."""
+    """Raise an error for ids of rows next to rankings that are not flat."""
+    flat = "for flat predictions and references"
     if query_ids is not None:
-        raise InputError(
-            f"{mark('query_ids')} are for flat predictions and references; a mapping or a file has ids of its own"
-        )
+        has_ids = "a mapping, a table or a file has ids of its own"
+        raise InputError(f"{mark('query_ids')} are {flat}, and for lists; {has_ids}")
     if document_ids is not None:
-        raise InputError(
-            f"{mark('document_ids')} are for flat predictions and references; give {mark('query_ids')} too"
-        )
+        problem = f"{mark('document_ids')} are {flat}; give {mark('query_ids')} too"
+        raise InputError(problem)
 
 
-def _are_by_id(predictions: Any, references: Any, query_ids: Any) -> bool:
-    """Return whether predictions and references are mappings or files."""
-    for argument, side in (("predictions", predictions), ("references", references)):
-        if isinstance(side, Mapping):
-            check_ids(argument, side, nested=False)
-    by_id = [isinstance(side, (Mapping, Columns)) for side in (predictions, references)]
-    if by_id[0] != by_id[1]:
-        kinds = [
-            "by ids" if each else f"by position ({'list' if isinstance(side, list) else type(side).__name__})"
-            for each, side in zip(by_id, (predictions, references), strict=True)
-        ]
-        hint = hint_of_unnamed(references if by_id[0] else predictions)
-        hint = hint or f", or {mark('query_ids')}, the query of each list" * by_id[1]
-        if query_ids is not None:
-            tables = "; give each of two tables as its argument, predictions=run, references=qrels, without data"
-            hint = mark("data", said=tables)
-        raise InputError(
-            f"{mark('predictions')} are {kinds[0]} and references {kinds[1]}; give both in the same way{hint}"
-        )
-    return by_id[0]
+def without_run(inputs: Inputs, score_order: str, labels: Labels | None) -> Inputs:
+    """Return inputs without predictions, settled, in which no document was retrieved."""
+    inputs = inputs.settled(score_order, labels)
+    references = inputs.references
+    unretrieved = np.inf if score_order == "ascending" else -np.inf
+    if has_ids(references):
+        return inputs._replace(predictions=ById({}))
+    if inputs.query_ids is not None:
+        return inputs._replace(predictions=np.full(len(inputs.query_ids), unretrieved))
+    if is_sparse(references):
+        return inputs._replace(predictions=np.full(references.shape, unretrieved))
+    lengths = np.diff(read_column("references", references, labels=labels).offsets)
+    return inputs._replace(predictions=[np.full(length, unretrieved) for length in lengths])
 
 
-def join_lists(
-    predictions: Any,
-    references: Any,
-    ignore_index: float | None,
-    score_order: str,
-    labels: Labels | None = None,
-    place: Place | None = None,
-) -> Rankings:
-    """Return rankings in which each query is a list, with the same documents on both sides, and scores as given."""
-    refuse_typed_triples(predictions, references)
-    score = read_column("predictions", predictions).without_unretrieved(score_order)
-    relevance = read_column("references", references, ignore_index, labels, place)
-    check_queries_equal(len(score.offsets) - 1, len(relevance.offsets) - 1)
-    if (score.offsets != relevance.offsets).any():
-        scored, judged = np.diff(score.offsets), np.diff(relevance.offsets)
-        query = int(np.flatnonzero(scored != judged)[0])
-        none = mark("None", before=", ", after=" for the score of one not retrieved or the relevance of one not judged")
-        raise InputError(
-            f"query {query}: {scored[query]} predictions and {judged[query]} references; give both for every "
-            f"document{none}; or, if these are document ids, give the references as sets"
-        )
-    are_arrays = all(isinstance(side, np.ndarray) and side.ndim == 2 for side in (predictions, references))
-    refuse_ids_as_values(score, relevance, are_arrays)
-    return Rankings.of(score, relevance)
+# Parts
 
 
 def parts(inputs: Inputs, **how: Any) -> Iterator[Rankings]:
-    """Align predictions and references, part by part if they are nested lists or chunked columns of lists."""
+    """Align predictions and references, part by part if they are lists or columns of lists."""
     for piece in _pieces(inputs):
         try:
-            rankings = _align(piece, **how)
+            rankings = align(piece, **how)
         except ValueError:
             if piece is not inputs:  # let the error count all queries
-                _align(inputs, **how)
+                align(inputs, **how)
             raise
         yield rankings
 
 
 def _pieces(inputs: Inputs) -> Iterator[Inputs]:
-    """Cut inputs that are copied into pieces of about PART documents, so that the copies are small."""
-    predictions, references, query_ids = inputs[:3]
-    sides = predictions, references
-    lengths = np.zeros(1, np.int64)
-    sparse = sum(map(is_sparse, sides))
-    if query_ids is not None or isinstance(references, (Mapping, Columns)) or sparse == 2:
+    """Cut inputs that are copied into pieces of about PART documents, so that copies are small."""
+    predictions, references = inputs[:2]
+    sparse = [is_sparse(side) for side in (predictions, references)]
+    if inputs.query_ids is not None or has_ids(references) or all(sparse):
         yield inputs
         return
-    if sparse:
-        for rows in dense_pieces(predictions, references, PART):
-            yield inputs._replace(predictions=rows[0], references=rows[1])
+    if any(sparse):
+        for run, qrels in dense_pieces(predictions, references, PART):
+            yield inputs._replace(predictions=run, references=qrels)
         return
-    if all(map(_is_column_of_lists, sides)) and any(side.num_chunks > 1 for side in sides):
-        lengths = pc.fill_null(pc.list_value_length(predictions), 0).to_numpy().astype(np.int64)
-    elif all(isinstance(side, (list, tuple)) and side and isinstance(side[0], (list, tuple)) for side in sides):
-        with suppress(TypeError):  # a row is not a list; reading all rows raises the error
-            lengths = np.fromiter(map(len, predictions), np.int64)
-    documents = lengths.cumsum()
+    documents = _lengths(predictions, references).cumsum()
     if len(documents) < 2 or documents[-1] < PART or len(predictions) != len(references):
         yield inputs
         return
     part = documents // PART
-    cuts = ((part[1:] != part[:-1]).nonzero()[0] + 1).tolist()
+    cuts = (np.flatnonzero(np.diff(part)) + 1).tolist()
     for start, end in pairwise([0, *cuts, len(predictions)]):
-        yield inputs._replace(predictions=predictions[start:end], references=references[start:end])
+        run, qrels = predictions[start:end], references[start:end]
+        yield inputs._replace(predictions=run, references=qrels)
+
+
+def _lengths(predictions: Any, references: Any) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Return the number of documents of each query of lists or chunked columns; else nothing."""
+    sides = (predictions, references)
+    if all(map(_is_column_of_lists, sides)) and any(side.num_chunks > 1 for side in sides):
+        lengths = pc.fill_null(pc.list_value_length(predictions), 0)
+        return np.asarray(lengths.to_numpy(), np.int64)
+    if all(isinstance(side, (list, tuple)) and side for side in sides):
+        if all(isinstance(side[0], (list, tuple)) for side in sides):
+            with suppress(TypeError):  # a row is no list; reading all rows raises the error
+                return np.fromiter(map(len, predictions), np.int64)
+    return np.zeros(1, np.int64)
 
 
 def _is_column_of_lists(side: Any) -> bool:
@@ -7797,7 +8121,7 @@ def _is_column_of_lists(side: Any) -> bool:
 
 
 def without_padding(table: pa.Table, ignore_index: float) -> pa.Table:
-    """Return the columns of lists ``predictions`` and ``references`` with nulls for padding."""
+    """Return the columns ``predictions`` and ``references``, of lists, with nulls for padding."""
     rankings = read(table["predictions"], table["references"], ignore_index=ignore_index)
     return pa.table(dict(zip(("predictions", "references"), to_arrow(rankings), strict=True)))
 
@@ -7820,9 +8144,6 @@ NO_TEXT = {  # characters that no line may contain, and why
     b"\r": "holds a carriage return; end lines in a line feed, with or without one before it",
     b"\0": "holds a NUL byte, which no text does; save the file in UTF-8",
 }
-QUERY = pa.dictionary(pa.int32(), pa.string())
-ROWS = pa.schema({"query": QUERY, "document": pa.string(), "value": pa.float64()})
-VALUE = {"run": "score", "qrels": "relevance", "exclude": "document"}
 
 
 class Limits(NamedTuple):
@@ -7880,30 +8201,6 @@ class SavedResultError(InputError):
     def __init__(self, value: dict[str, Any]) -> None:
         super().__init__("is a saved result, which holds no documents; give the file that was scored")
         self.value = value
-
-
-class ReadRequest(NamedTuple):
-    """How to read a file."""
-
-    names: Names  # the kind of file, and the names that its columns and fields may have
-    limits: Limits  # how much the file may contain
-
-
-class FilePart(NamedTuple):
-    """Consecutive rows of a file."""
-
-    table: pa.Table  # the columns query, document and value
-    span: int  # the number of lines, rows or records of the file in this part
-    # the number of each row among these lines, and of the next line; None if every line is a row
-    numbers: NDArray[np.int64] | None = None
-    problem: str = ""  # the error in the row after these; empty if there is none
-    notice: str = ""  # what a warning says about these rows; empty if there is none
-    # the queries whose documents are each in one list, and their numbers: no other list may be of the same query
-    lists: Sequence[tuple[str, int]] = ()
-    counted: str = ""  # the ids that the file lacks, "query" or "document", which are numbers from 0 in this part
-    total: int = 0  # how many of these numbers there are
-    has_fields: bool = True  # whether these rows have columns or fields with names
-    unnamed: Sequence[Mapping[str, Any]] = ()  # what stands in place of the ids of queries that are counted
 
 
 # Bytes
@@ -8010,19 +8307,6 @@ def line_chunks(stream: ByteStream, longest: float) -> Iterator[bytes]:
         yield rest
 
 
-def parts_in_threads(
-    pool: ThreadPoolExecutor, work: Callable[[bytes], FilePart], chunks: Iterable[bytes]
-) -> Iterator[FilePart]:
-    """Yield the result of a function for each chunk, in order, computed a few chunks ahead."""
-    waiting: deque[Future[FilePart]] = deque()
-    for chunk in chunks:
-        waiting.append(pool.submit(work, chunk))
-        if len(waiting) > pa.cpu_count():
-            yield waiting.popleft().result()
-    while waiting:
-        yield waiting.popleft().result()
-
-
 # Names of columns
 
 
@@ -8035,55 +8319,6 @@ def delimiter_of(header: str) -> str:
     if "\t" in header:
         return "\t"
     return ";" if header.count(";") > header.count(",") else ","
-
-
-def check_header(names: Sequence[str], request: ReadRequest) -> None:
-    """Raise an error for a first line of CSV or TSV that is a row: it has a number and no name of a column."""
-    request.limits.check("columns", len(names))  # checked first, so that no message lists thousands of columns
-    possible = request.names.columns
-    known = set(map(plain_name, chain.from_iterable(possible.values())))
-    if known.isdisjoint(map(plain_name, names)) and any(map(NUMERAL.fullmatch, names)):
-        header = ",".join(each[0] for each in possible.values() if each)
-        first = brief(map(shown_cell, names), ", ")
-        rank = ", or rank in place of score if the lowest is best" * ("score" in possible)
-        raise ValueError(f"has no header: the first line is {first}; name the columns there, such as {header}{rank}")
-
-
-# Rows
-
-
-def id_table(query: pa.Array, document: pa.Array, value: pa.Array | None = None) -> pa.Table:
-    """Return rows as a table, with value 1 if there are no values."""
-    return pa.table([query.cast(QUERY), document, np.ones(len(query)) if value is None else value], schema=ROWS)
-
-
-def faulty_rows(table: pa.Table) -> NDArray[np.bool_]:
-    """Return a mask of rows without an id or with a value that is not a finite number; a null is a missing value."""
-    value = table["value"]
-    faults: NDArray[np.bool_] = ~np.isfinite((value.fill_null(0) if value.null_count else value).to_numpy())
-    for ids in (table["query"].cast(pa.string()), table["document"]):
-        faults |= pc.equal(pc.fill_null(pc.binary_length(ids), 0), 0).to_numpy()
-    return faults
-
-
-def numerals(cells: pa.Array, labels: Labels | None) -> pa.Array:
-    """Return text with the number of each label in place of it, and numbers as Python writes them."""
-    packed = (cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells).dictionary_encode()
-    texts = packed.dictionary.to_pylist()
-    numbers = map(as_number, texts) if labels is None else labels.numbers(texts)
-    written = [None if number is None else str(number) for number in numbers]
-    return pa.array(written, pa.string()).take(packed.indices)
-
-
-def fault_of(value: Any, kind: str, labels: Labels | None, seen: Iterable[Any]) -> str:
-    """Return why a value is refused; for text in place of a relevance, also what to write for the labels seen."""
-    if isinstance(value, (int, float)):
-        return "is not finite" if value - value != 0 else "has more digits than float64 holds"
-    if isinstance(value, str) and DECIMAL_COMMA.fullmatch(value):
-        return "has a decimal comma; write a point"
-    if isinstance(value, str) and kind == "qrels":
-        return f"is not a number; {to_label([value, *seen])}" if labels is None else labels.unknown(value)
-    return "is not a number"
 
 
 # JSON
@@ -8146,22 +8381,79 @@ def shown_cell(cell: Any) -> str:
     return repr(text if len(text) <= 100 else text[:99] + "…")
 
 
-# ndcg/files/detection.py: Tell the form of a file from its first bytes, and read files that are small, such as the slice of each query.
+# ndcg/files/detection.py: Tell the format of a file from its first bytes, and refuse files of other kinds by name.
 
-START = 1 << 12  # bytes that tell the form
+START = 1 << 12  # bytes that tell the format
 TABLES = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "stream"}
-OTHER_FILES = {  # files of other kinds, by the bytes that they begin with, and what to do with them
-    rb"(?!\0{3})(?s:.){3}\0{5}": "is a TFRecord file; read it by TensorFlow, and give the arrays that it holds",
-    rb"PK\x03\x04": "is a ZIP archive or an Excel workbook; give the file that is in it, or save the sheet as CSV",
+GIVEN_FORMATS = {  # the formats that may be given, and how their files are read
+    "trec": "lines",
+    "csv": "lines",
+    "tsv": "lines",
+    "letor": "lines",
+    "json": "json",
+    "jsonl": "json",
+    "parquet": "parquet",
+    "arrow": "arrow",
+}
+OTHER_FILES = {  # files of other kinds, by the bytes that they begin with, and what to do
+    rb"(?!\0{3})(?s:.){3}\0{5}": "is a TFRecord file; read it by TensorFlow, and give its arrays",
+    rb"PK\x03\x04(?s:.){26}[^\0]*\.npy": "is an archive of NumPy arrays; give numpy.load(path)[name]",
+    rb"PK\x03\x04": (
+        "is a ZIP archive or an Excel workbook; give the file that is in it, or save the sheet as CSV"
+    ),
     rb"\xd0\xcf\x11\xe0": "is an Excel workbook; save the sheet as CSV",
-    rb"SQLite format 3\0": "is a SQLite database; give the rows of a query, such as pandas.read_sql(query, connection)",
+    rb"SQLite format 3\0": (
+        "is a SQLite database; give the rows of a query, such as pandas.read_sql(query, connection)"
+    ),
     rb"\x93NUMPY": "is a NumPy array; give numpy.load(path)",
     rb"\x80[\x02-\x05]": "is a pickle; load it, and give what it holds",
     rb"Obj\x01": "is an Avro file; save it as Parquet, or give its records",
     rb"\x89HDF": "is an HDF5 file; give the DataFrame or the arrays that it holds",
-    rb"ORC(?s:.){0,4}[\0-\x08]": "is an ORC file; save it as Parquet, or give pyarrow.orc.read_table(path)",
+    rb"ORC(?s:.){0,4}[\0-\x08]": (
+        "is an ORC file; save it as Parquet, or give pyarrow.orc.read_table(path)"
+    ),
+    rb"BZh[1-9]": "is compressed with bzip2; decompress it, or use gzip or Zstandard",
+    rb"\xfd7zXZ\0": "is compressed with xz; decompress it, or use gzip or Zstandard",
+    rb"---[ \t]*\r?\n|[\w\"'-]+:[ \t]*\r?\n[ \t-]": "is YAML; give yaml.safe_load of it",
 }
 
+
+def check_format(name: str | None) -> str | None:
+    """Return the name of a format, which must be known.
+
+    Raises:
+        ValueError: it is unknown.
+    """
+    if name is None or name in GIVEN_FORMATS:
+        return name
+    near = nearest(str(name), GIVEN_FORMATS)
+    hint = f"; did you mean {near!r}?" if near else ""
+    known = ", ".join(map(shown, GIVEN_FORMATS))
+    raise ValueError(f"{mark('format')} must be one of {known}; got {shown(name)}{hint}")
+
+
+def form_of(start: bytes, path: str = "", given: str | None = None) -> str:
+    """Return how a file that begins with these bytes is read: as a table, "json" or "lines".
+
+    >>> form_of(b"PAR1"), form_of(b' {"q1": {'), form_of(b"q1 Q0 d1 1 0.5 tag")
+    ('parquet', 'json', 'lines')
+    """
+    for beginning, form in TABLES.items():
+        if start.startswith(beginning):
+            return form
+    for beginning, problem in OTHER_FILES.items():
+        if re.match(beginning, start):
+            raise ValueError(problem)
+    if re.search(r"\.ya?ml$", os.path.basename(path).lower()):
+        raise ValueError("is YAML; give yaml.safe_load of it")
+    text = start.removeprefix(BYTE_ORDER_MARK)
+    check_encoding(text)
+    if given is not None:
+        return GIVEN_FORMATS[given]
+    return "json" if text.lstrip()[:1] in (b"{", b"[") else "lines"
+
+
+# ndcg/files/cells.py: Read small files, such as the slice or the value of each query: a table, JSON, or lines.
 
 class Line(NamedTuple):
     """A line of a small file of text."""
@@ -8169,23 +8461,6 @@ class Line(NamedTuple):
     number: int  # from 1
     text: str
     cells: list[str]  # without the spaces around them
-
-
-def form_of(start: bytes) -> str:
-    """Return the form of a file that begins with these bytes: one of `TABLES`, "json" or "lines".
-
-    >>> form_of(b"PAR1"), form_of(b' {"q1": {'), form_of(b"q1 Q0 d1 1 0.5 tag")
-    ('parquet', 'json', 'lines')
-    """
-    for mark, form in TABLES.items():
-        if start.startswith(mark):
-            return form
-    for beginning, problem in OTHER_FILES.items():
-        if re.match(beginning, start):
-            raise ValueError(problem)
-    text = start.removeprefix(BYTE_ORDER_MARK)
-    check_encoding(text)
-    return "json" if text.lstrip()[:1] in (b"{", b"[") else "lines"
 
 
 def read_cells(content: bytes) -> Any:
@@ -8273,7 +8548,7 @@ def read_groups(
     file, column = file_and_column(by)
     if file is None and qrels is None:
         raise ValueError(f"{shown(by)} names no file; if it names a column, give its DataFrame as data")
-    known = IDS["query"]
+    known = (*QUERY[0], *QUERY[1])
     names = known if query is None else (query, *(known if file is not None else ()))
     path = os.fsdecode(file or qrels or "")
     with naming_file(path):
@@ -8285,7 +8560,7 @@ def read_groups(
         limits.check("rows", len(found))
         if isinstance(found, pa.Table):
             limits.check("columns", found.num_columns)
-            return _files_groups_one_each(*_files_groups_chosen(found, names, column, file, by))
+            return _one_each(*_files_groups_chosen(found, names, column, file, by))
         if file is None:
             raise ValueError(f"has no columns, and there is no file {shown(by)}")
         if column is not None:
@@ -8312,7 +8587,7 @@ def _files_groups_chosen(
     return table[own].cast(pa.string()), table[column]
 
 
-def _files_groups_one_each(queries: pa.ChunkedArray, values: pa.ChunkedArray) -> dict[str, Any]:
+def _one_each(queries: pa.ChunkedArray, values: pa.ChunkedArray) -> dict[str, Any]:
     """Return the slice of each query, from rows in which queries may repeat."""
     slices: dict[str, Any] = {}
     for row, (query, value) in enumerate(zip(queries.to_pylist(), values.to_pylist(), strict=True)):
@@ -8354,6 +8629,502 @@ def _whole(cells: pa.StringArray) -> pa.Array:
         return numbers if numbers.cast(pa.string()).equals(cells) else cells
     except pa.ArrowInvalid:
         return cells
+
+
+# ndcg/files/parts.py: The rows of a file in parts: tables of a query, a document and a value, and what is wrong in them.
+
+TYPE_OF_QUERY = pa.dictionary(pa.int32(), pa.string())
+ROWS = pa.schema({"query": TYPE_OF_QUERY, "document": pa.string(), "value": pa.float64()})
+NO_NUMBER = float("nan")  # in place of a value that is refused
+
+
+class ReadRequest(NamedTuple):
+    """How to read a file."""
+
+    names: Names  # the kind of file, and the names that its columns and fields may have
+    limits: Limits  # how much the file may contain
+    format: str | None = None  # the format, if it is given; else the file tells
+
+
+class FilePart(NamedTuple):
+    """Consecutive rows of a file."""
+
+    table: pa.Table  # the columns query, document and value
+    span: int  # the number of lines, rows or records of the file in this part
+    # the number of each row among these, and of the next one; None if every line is a row
+    numbers: NDArray[np.int64] | None = None
+    problem: str = ""  # the error in the row after these; empty if there is none
+    notice: str = ""  # what a warning says about these rows; empty if there is none
+    # the queries whose documents are each in one list, with their numbers: no other list may be
+    # of the same query
+    lists: Sequence[tuple[str, int]] = ()
+    # the ids that the file lacks, "query" or "document", which are numbers from 0 in this part
+    counted: str = ""
+    total: int = 0  # how many of these numbers there are
+    form: str = ""  # what held the rows
+    fields: Mapping[str, str] = {}  # the field of each role
+
+
+def parts_in_threads(
+    pool: ThreadPoolExecutor, work: Callable[[bytes], FilePart], chunks: Iterable[bytes]
+) -> Iterator[FilePart]:
+    """Yield the result of a function for each chunk, in order, computed a few chunks ahead."""
+    waiting: deque[Future[FilePart]] = deque()
+    for chunk in chunks:
+        waiting.append(pool.submit(work, chunk))
+        if len(waiting) > pa.cpu_count():
+            yield waiting.popleft().result()
+    while waiting:
+        yield waiting.popleft().result()
+
+
+# Tables of rows
+
+
+def id_table(query: pa.Array, document: pa.Array, value: pa.Array | None = None) -> pa.Table:
+    """Return rows as a table, with the value 1 if there are no values."""
+    values = np.ones(len(query)) if value is None else value
+    return pa.table([query.cast(TYPE_OF_QUERY), document, values], schema=ROWS)
+
+
+def faulty_rows(table: pa.Table) -> NDArray[np.bool_]:
+    """Return a mask of rows without an id, or with a value that is no finite number.
+
+    A null is a missing value.
+    """
+    value = table["value"]
+    if value.null_count:
+        value = value.fill_null(0)
+    faults: NDArray[np.bool_] = ~np.isfinite(value.to_numpy())
+    for ids in (table["query"].cast(pa.string()), table["document"]):
+        faults |= pc.equal(pc.fill_null(pc.binary_length(ids), 0), 0).to_numpy()
+    return faults
+
+
+def checked_part(
+    part: FilePart, cells_of: Callable[[int], Sequence[Any]], names: Names, seen: Iterable[Any]
+) -> FilePart:
+    """Return the rows before the first faulty one, and the error in that row's cells."""
+    faults = faulty_rows(part.table)
+    if not faults.any():
+        return part
+    row = int(faults.argmax())
+    problem = problem_in(cells_of(row), names, seen)
+    return part._replace(table=part.table[:row], problem=problem)
+
+
+def problem_in(cells: Sequence[Any], names: Names, seen: Iterable[Any]) -> str:
+    """Return the error in the cells of a row, among the values seen."""
+    query, document, value = (*cells, None)[:3]
+    for name, cell in (("query", query), ("document", document)):
+        if cell is None or cell == "":
+            return f"has no {name}; give each row its id"
+        if not is_id(cell):
+            return f"the {name} {shown_cell(cell)} {NO_ID}"
+    place = f"document {shown_cell(document)} of query {shown_cell(query)}"
+    fault = fault_of(value, names.kind, names.labels, seen)
+    return f"the {VALUE[names.kind]} {shown_cell(value)} of {place} {fault}"
+
+
+def fault_of(value: Any, kind: str, labels: Labels | None, seen: Iterable[Any]) -> str:
+    """Return why a value is refused; for text in place of a relevance, also what to write."""
+    if isinstance(value, (int, float)):
+        return "is not finite" if value - value != 0 else "has more digits than float64 holds"
+    if not isinstance(value, str):
+        return "is not a number"
+    if DECIMAL_COMMA.fullmatch(value):
+        return "has a comma; write a point for decimals, and no mark between thousands"
+    if kind != "qrels":
+        return "is not a number"
+    if labels is not None:
+        return labels.unknown(value)
+    return f"is not a number; {to_label([value, *seen])}"
+
+
+# Rows of objects
+
+
+class QueryDocuments(NamedTuple):
+    """The documents of a query, in a line or a record of a file."""
+
+    number: int  # of the line or record
+    query: Any  # its id; None if it has none
+    documents: Mapping[Any, Any]  # the values of the documents by their ids
+    are_listed: bool = True  # whether the query may have no other list of documents
+
+
+def part_of_queries(
+    queries: Sequence[QueryDocuments], span: int, names: Names, next_number: int, problem: str = ""
+) -> FilePart:
+    """Return the documents of queries as rows, and the error in the line of the next number."""
+    are_counted = len(queries) > 0 and queries[0].query is None
+    ids = [number if item.query is None else item.query for number, item in enumerate(queries)]
+    lengths = [len(item.documents) for item in queries]
+    documents: list[Any] = []
+    values: list[Any] = []
+    for item in queries:
+        documents.extend(item.documents)
+        values.extend(item.documents.values())
+    if names.labels is not None:
+        values = names.labels.numbers(values)
+    rows = np.repeat(np.arange(len(queries)), lengths)
+    numbers = np.array([item.number for item in queries], np.int64)[rows]
+    texts = pc.dictionary_encode(texts_of_ids(ids))
+    query = pa.DictionaryArray.from_arrays(texts.indices.take(pa.array(rows)), texts.dictionary)
+    part = FilePart(
+        id_table(query, texts_of_ids(documents), floats(values)),
+        span,
+        np.append(numbers, next_number),
+        problem,
+        lists=[(str(item.query), item.number) for item in queries if item.are_listed],
+        counted="query" if are_counted else "",
+        total=len(queries) if are_counted else 0,
+    )
+    if are_counted:
+        part = part._replace(lists=())
+    return checked_part(part, lambda row: (ids[rows[row]], documents[row], values[row]), names, values)
+
+
+def part_of_cells(
+    cells: Mapping[str, Sequence[Any]], numbers: Sequence[int], span: int, names: Names
+) -> FilePart:
+    """Return rows with a document each, of which the columns are given by role."""
+    query, document = cells["query"], cells["document"]
+    values = list(map(as_number, cells.get(names.value, [1.0] * len(query))))
+    if names.labels is not None:
+        values = names.labels.numbers(values)
+    table = id_table(texts_of_ids(query).dictionary_encode(), texts_of_ids(document), floats(values))
+    part = FilePart(table, span, np.array(numbers, np.int64))
+    return checked_part(part, lambda row: (query[row], document[row], values[row]), names, values)
+
+
+def texts_of_ids(ids: Sequence[Any]) -> pa.StringArray:
+    """Return ids as text, null for those that are neither text nor integers."""
+    if set(map(type, ids)) <= {str}:
+        try:
+            return pa.array(ids, pa.string())
+        except UnicodeEncodeError:
+            pass  # one of them is the replacement of bytes that are not UTF-8
+    return pa.array([str(value) if is_id(value) else None for value in ids], pa.string())
+
+
+def is_id(value: Any) -> bool:
+    """Return whether a value of JSON may be an id."""
+    if isinstance(value, str):
+        return SURROGATE.search(value) is None
+    return bool(id_kind(type(value)))
+
+
+def floats(values: Sequence[Any]) -> pa.DoubleArray:
+    """Return numbers, null for None, and nan for what is refused: also what float64 would round."""
+    if set(map(type, values)) <= {float, type(None)}:
+        return pa.array(values, pa.float64())
+    return pa.array([None if value is None else _float(value) for value in values], pa.float64())
+
+
+def _float(value: Any) -> float:
+    """Return a number as a float; nan for other values and for an integer that would be rounded."""
+    if isinstance(value, Decimal):
+        value = whole_or_float(value)
+    if not isinstance(value, (int, float)) or not -(2**1023) < value < 2**1023:
+        return NO_NUMBER
+    return float(value) if value == float(value) else NO_NUMBER
+
+
+def numerals(cells: pa.Array, labels: Labels | None) -> pa.Array:
+    """Return text with the number of each label in place of it, and numbers as Python writes them."""
+    whole = cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells
+    packed = whole.dictionary_encode()
+    texts = packed.dictionary.to_pylist()
+    numbers = map(as_number, texts) if labels is None else labels.numbers(texts)
+    written = [None if number is None else str(number) for number in numbers]
+    return pa.array(written, pa.string()).take(packed.indices)
+
+
+# ndcg/files/json.py: Read JSON and JSON Lines: objects, mappings of queries, lists of ids and of hits, and records.
+
+def from_json(
+    stream: ByteStream, request: ReadRequest, pool: ThreadPoolExecutor
+) -> tuple[str, Iterator[FilePart]]:
+    """Return the unit of places, and the parts of JSON Lines, or of one value in the whole file."""
+    chunks = line_chunks(stream, math.inf)
+    head = next(chunks) + next(chunks, b"")  # a last line without its end is a chunk of its own
+    if request.format != "json" and _are_lines(head):
+        values = _first_values(head)
+        kind = next((kind_of(value, request.names) for value in values if value), "lists")
+        reader = ValueReader(values, kind, request, "JSON Lines")
+        parts = parts_in_threads(pool, reader.part_of_lines, chain([head], chunks))
+        return "line {}", chain([FilePart(ROWS.empty_table(), 1)], parts)
+    try:
+        value = parse_json(head + b"".join(chunks))
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise ValueError(f"{place}: not JSON: {error.msg}") from None
+    if _is_saved(value):
+        raise SavedResultError(value)
+    unit, values = "", [value]
+    frame = table_of("", value, request.names)
+    if frame is not None:
+        unit, values = "row {} (from 0)", rows_of_frame(frame)
+    elif isinstance(value, list):
+        unit, values = "record {} (from 0)", value
+    request.limits.check("rows", len(values))
+    if isinstance(value, dict) and frame is None:
+        kind = kind_of_whole(value, request.names)
+    else:
+        kind = next((kind_of(row, request.names) for row in values if row), "lists")
+    reader = ValueReader(values[:LOOKED_AT], kind, request, "JSON")
+    return unit, iter([reader.part_of_values(list(enumerate(values)), len(values))])
+
+
+def _are_lines(head: bytes) -> bool:
+    """Return whether the first line is a value, and others follow it."""
+    line, _, rest = head.lstrip().partition(b"\n")
+    if not rest.strip() or not line.startswith((b"{", b"[")):
+        return False
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):  # the value continues on the next lines
+        return False
+    return not _is_saved(value)
+
+
+def _first_values(head: bytes) -> list[Any]:
+    """Return the values in the first lines, up to a faulty one, at which parsing raises the error."""
+    values: list[Any] = []
+    for line in head.split(b"\n"):
+        if len(values) == LOOKED_AT:
+            break
+        if line.strip():
+            try:
+                values.append(json.loads(line))
+            except (ValueError, RecursionError):
+                break
+    return values
+
+
+def _is_saved(value: Any) -> bool:
+    """Return whether a value is a result of `to_dict`, or several of them by name."""
+    if not isinstance(value, dict):
+        return False
+    results = [value] if "signature" in value else list(value.values())
+    for result in results:
+        if not isinstance(result, dict) or not isinstance(result.get("signature"), str):
+            return False
+        if not isinstance(result.get("scores"), dict):
+            return False
+    return len(results) > 0
+
+
+# Values
+
+
+def _excluded(number: int, value: Mapping[str, Any]) -> list[QueryDocuments]:
+    """Return the documents to exclude from each query, which may be repeated."""
+    queries = []
+    for query, ids in value.items():
+        place = f"query {shown_cell(query)}"
+        if not isinstance(ids, (list, dict)):
+            raise ValueError(f"{place}: must be a list of ids; got {shown_cell(ids)}")
+        for document in ids:
+            if not is_id(document):
+                raise ValueError(f"{place}: the document {shown_cell(document)} {NO_ID}")
+        queries.append(QueryDocuments(number, query, dict.fromkeys(ids, 1.0), are_listed=False))
+    return queries
+
+
+class ValueReader:
+    """Reads values of JSON, all of one kind.
+
+    | kind | a value |
+    |---|---|
+    | `objects` | a row or a query, with fields |
+    | `responses` | objects by their queries |
+    | `queries` | `{query: documents}`: lists of ids, of hits, or mappings to numbers |
+    | `rankings` | `{document: number}`, of a query without an id |
+    | `lists` | the documents of a query without an id |
+    """
+
+    def __init__(self, values: Sequence[Any], kind: str, request: ReadRequest, form: str) -> None:
+        names = request.names
+        self.names, self.container, self.kind = names, form, kind
+        self.objects: ObjectReader | None = None
+        self.rows: RowReader | None = None
+        alike: list[Any] = [value for value in values if isinstance(value, CONTAINERS[kind])]
+        if kind == "objects":
+            request.limits.check("columns", len(alike[0]))
+            self.objects = ObjectReader(alike, names)
+        elif kind == "responses":
+            self.objects = ObjectReader(list(alike[0].values()), names, have_queries=True)
+        elif names.kind == "exclude":
+            pass  # whose documents have no values, and may be repeated
+        elif kind == "queries":
+            self.rows = RowReader(chain.from_iterable(value.values() for value in alike), names)
+        else:
+            self.rows = RowReader(alike, names)
+
+    @property
+    def are_rows(self) -> bool:
+        """Whether each value is an object with a document."""
+        return self.objects is not None and self.objects.are_rows
+
+    def _described(self, part: FilePart) -> FilePart:
+        """Return a part with what it was read from."""
+        form, fields, warning = "", {}, ""
+        if self.objects is not None:
+            form, fields = self.objects.form, self.objects.roles.fields
+            warning = self.objects.lists.warning
+        elif self.rows is not None:
+            form, fields = self.rows.form, dict(self.rows.fields)
+            warning = self.rows.lists.warning
+        return part._replace(form=f"{self.container}: {form}", fields=fields, notice=warning)
+
+    # Lines
+
+    def part_of_lines(self, text: bytes) -> FilePart:
+        """Return the rows of whole lines."""
+        plain = self._plain_records(text)
+        if plain is not None:
+            return self._described(plain)
+        lines = text.removesuffix(b"\n").split(b"\n")
+        values: list[tuple[int, Any]] = []
+        problem, number = "", len(lines)
+        for at, line in enumerate(lines):
+            try:
+                if line.strip():
+                    values.append((at, parse_json(line)))
+            except json.JSONDecodeError as error:
+                problem, number = f"not JSON: {error.msg}, at column {error.colno}", at
+            except ValueError as error:
+                problem, number = marked(error), at
+            if problem:
+                break
+        return self.part_of_values(values, len(lines), number, problem)
+
+    def _plain_records(self, text: bytes) -> FilePart | None:
+        """Return the rows of flat objects, read by Arrow; None if one is not plain."""
+        if self.objects is None or not self.objects.are_flat_rows:
+            return None
+        from pyarrow import json as arrow_json  # only when it is needed
+
+        columns = list(self.objects.roles.fields.values())
+        lines = text.removesuffix(b"\n").count(b"\n") + 1
+        types = dict(zip(columns, (pa.string(), pa.string(), pa.float64()), strict=False))
+        parse = arrow_json.ParseOptions(
+            explicit_schema=pa.schema(types), unexpected_field_behavior="ignore"
+        )
+        read = arrow_json.ReadOptions(block_size=len(text) + 1, use_threads=False)
+        try:
+            text.decode()
+            source = pa.BufferReader(text)
+            parsed = arrow_json.read_json(source, read_options=read, parse_options=parse)
+        except (pa.ArrowInvalid, UnicodeError):
+            return None  # reading the lines one by one raises the error
+        table = id_table(*(parsed[name].combine_chunks() for name in columns))
+        value = table["value"]
+        if len(value) != lines or value.null_count or faulty_rows(table).any():
+            return None
+        if pc.max(pc.abs(value)).as_py() >= 2**53:
+            return None
+        return FilePart(table, lines)
+
+    # Values
+
+    def part_of_values(
+        self, values: Sequence[tuple[int, Any]], span: int, number: int = 0, problem: str = ""
+    ) -> FilePart:
+        """Return the rows of values with their numbers, and the error in the next one, if any."""
+        if not problem:
+            number = span
+        rows: list[tuple[int, Any]] = []
+        queries: list[QueryDocuments] = []
+        for at, value in values:
+            try:
+                self._refuse_other_kind(value)
+                if self.are_rows and self.kind == "responses":
+                    rows += [(at, row) for row in value.values()]
+                elif self.are_rows:
+                    rows.append((at, self._with_fields(value)))
+                else:
+                    queries += self._queries(at, value)
+            except ValueError as error:
+                problem, number = _without_position(error), at
+                break
+        if not self.are_rows:
+            part = part_of_queries(queries, span, self.names, number, problem)
+            return self._described(part)
+        assert self.objects is not None
+        cells = self.objects.rows([row for _, row in rows])
+        if self.kind == "responses":
+            cells["query"] = list(values[0][1])
+        part = part_of_cells(cells, [*(at for at, _ in rows), number], span, self.names)
+        return self._described(part if part.problem else part._replace(problem=problem))
+
+    def _refuse_other_kind(self, value: Any) -> None:
+        """Raise an error for a value of another kind than the first one."""
+        if not isinstance(value, CONTAINERS[self.kind]):
+            words = "a list" if self.kind == "lists" else "an object"
+            raise ValueError(f"{shown_cell(value)} is not {words}, as the first value is")
+
+    def _with_fields(self, row: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return a row, which must have each field that is read."""
+        assert self.objects is not None
+        for path, keys in self.objects.paths.items():
+            if keys[0] not in row:
+                raise ValueError(f"has no {path!r}, which the first record has")
+        return row
+
+    def _queries(self, number: int, value: Any) -> list[QueryDocuments]:
+        """Return the queries in a value with their documents."""
+        if self.objects is not None and self.kind == "responses":
+            objects = [{} if row is None else row for row in value.values()]
+            return [
+                QueryDocuments(number, query, documents)
+                for query, documents in self.objects.queries(objects, list(value))
+            ]
+        if self.objects is not None:
+            has_ids = self.objects.roles.query is not None
+            return [
+                QueryDocuments(number, query if has_ids else None, documents)
+                for query, documents in self.objects.queries([value])
+            ]
+        if self.rows is None:
+            return _excluded(number, value)
+        if self.kind != "queries":
+            return [QueryDocuments(number, None, self.rows.documents(number, value))]
+        return [
+            QueryDocuments(number, query, self.rows.documents(query, [] if row is None else row))
+            for query, row in value.items()
+        ]
+
+
+CONTAINERS: dict[str, type] = {
+    "objects": dict, "responses": dict, "queries": dict, "rankings": dict, "lists": list,
+}
+
+
+def kind_of(value: Any, names: Names) -> str:
+    """Return the kind of one of several values, each of which is a query, a row or a mapping."""
+    if not isinstance(value, dict):
+        return "lists"
+    if are_queries(value, names):
+        return "queries"
+    return "rankings" if is_ranking(value, names) else "objects"
+
+
+def kind_of_whole(value: dict[str, Any], names: Names) -> str:
+    """Return the kind of an object that holds all queries."""
+    if is_single_object(value, names):
+        return "objects"
+    first = next((row for row in value.values() if not is_empty(row)), None)
+    return "responses" if is_object(first) and not is_mapping_to_values(first) else "queries"
+
+
+def _without_position(error: ValueError) -> str:
+    """Return the words of an error in a value, which its number places."""
+    if isinstance(error, InputError) and not any(error.places):
+        error.position = None
+    return marked(error)
 
 
 # ndcg/files/letor.py: Recognize LETOR, as LightGBM, XGBoost and RankLib write it, and files of its scores, a number a line.
@@ -8409,10 +9180,13 @@ def no_row(line: bytes, kind: str) -> str:
 # ndcg/files/lines.py: Read rows from lines: TREC, CSV and TSV; LETOR is in `letor`.
 
 SAMPLE = 100  # lines
+TIME = re.compile(rb"[0-9]{9,}(?:\.0*)?")  # in seconds since 1970, from 1973 on
+RATINGS = (
+    "give ratings as CSV or TSV with a first line that names the columns, such as "
+    "user_id,item_id,rating"
+)
 FINITE = re.compile(rb"[+-]?[0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 FIRST_LINE = re.compile(rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*+([ \t\r]*[^ \t\r\n#][^\n]*)\n?")
-TIME = re.compile(rb"[0-9]{9,}(?:\.0*)?")  # in seconds since 1970, from 1973 on, or in smaller units
-RATINGS = "give ratings as CSV or TSV with a first line that names the columns, such as user_id,item_id,rating,time"
 CELL = r'[{1}]*+(?:("(?:[^"\n]|"")*+")[{1}]*+(?=[{0}\n]|\Z)|([^{0}\n]*+))([{0}\n]|\Z)'  # including its end
 FLAG = re.compile(rb"(?i)\b(?:true|false)\b")
 COMMENT = re.compile(rb"#[^\n]*")
@@ -8427,6 +9201,7 @@ class _Layout(NamedTuple):
     delimiter: str
     at: Sequence[int]
     is_letor: bool = False  # whether rows of LETOR, or scores, are to be written in this layout
+    fields: Mapping[str, str] = {}  # the column of each role, if the columns have names
 
     @property
     def words(self) -> str:
@@ -8434,6 +9209,15 @@ class _Layout(NamedTuple):
         who = {6: "a run has", 4: "qrels have", 2: "ids alone are"}.get(len(self.names), "the first line has")
         who = who if self.delimiter == " " else "the header has"
         return f"{who} {len(self.names)}: {brief(self.names, ' ')}"
+
+    @property
+    def form(self) -> str:
+        """What was read, as `preview` says it."""
+        if self.is_letor:
+            return "LETOR" if self.kind == "qrels" else "scores, one a line"
+        if self.delimiter == " ":
+            return "TREC"
+        return "TSV" if self.delimiter == "\t" else "CSV"
 
     def fits(self, cells: Sequence[bytes]) -> bool:
         """Return whether a line of TREC has this layout, apart from its numbers."""
@@ -8480,7 +9264,8 @@ def from_lines(
         head += chunk
         if first := FIRST_LINE.match(head):
             layout = _layout(first[1].removesuffix(b"\r"), head[first.end() :], path, request)
-            notice = _refuse_unlikely(head[first.start(1) :].split(b"\n", SAMPLE)[:SAMPLE], layout, request)
+            lines = head[first.start(1) :].split(b"\n", SAMPLE)[:SAMPLE]
+            notice = _notice_of_ranks(lines, layout, request)
             if layout.delimiter != " ":
                 before += head.count(b"\n", 0, first.end())
                 head = head[first.end() :]
@@ -8505,73 +9290,100 @@ def from_lines(
 
 def _layout(line: bytes, rows: bytes, path: str, request: ReadRequest) -> _Layout:
     """Return the layout of a file with this first line, and these rows after it."""
-    kind = request.names.kind
+    kind, given = request.names.kind, request.format
     if any(mark in line for mark in NO_TEXT):  # the line itself is rejected later, not its columns
         return LAYOUTS[kind][0]
-    if is_row(line, kind):
+    if given in (None, "letor") and is_row(line, kind):
         return LETOR[kind]
     cells = _cells_of_trec(line)
     has_commas = len(cells) > 1 and all(cell.endswith(b",") for cell in cells[:-1])
     fitting = [layout for layout in LAYOUTS[kind] if not has_commas and layout.fits(cells)]
-    for layout in fitting:
+    if given == "trec":
+        return fitting[0] if fitting else LAYOUTS[kind][0]
+    for layout in fitting if given is None else ():
         if len(layout.at) > 2 and layout.is_row(cells):
             return layout
-    named = re.search(r"\.[ct]sv(\.|$)", os.path.basename(path).lower())
+    is_named = re.search(r"\.[ct]sv(\.|$)", os.path.basename(path).lower()) or given in ("csv", "tsv")
     header = line.decode("utf-8", "replace")
     delimiter = "," if has_commas and ";" not in header else delimiter_of(header)
+    if given == "tsv":
+        delimiter = "\t"
     try:
         names = _cells(header, delimiter)
     except csv.Error:
         names = []
     words = [cell.decode("utf-8", "replace") for cell in cells]
-    if len(names) == 1 and are_columns(words, request.names.columns):
+    if len(names) == 1 and are_names_of_fields(words):
         listed = brief(words, " ")
-        raise ValueError(f"the header has spaces between the names, {listed}; separate columns by commas or tabs")
-    if are_columns(names, request.names.columns) or has_commas or (named and not fitting):
-        check_header(names, request)
-
-        def cells_of(of: Sequence[str]) -> Iterator[list[str]]:
-            return _first_cells(rows.splitlines(), delimiter, [names.index(name) for name in of])
-
-        return _Layout(kind, names, delimiter, chosen_columns(names, request.names, cells_of))
+        problem = f"the header has spaces between the names, {listed}"
+        raise ValueError(f"{problem}; separate columns by commas or tabs")
+    if are_names_of_fields(names) or has_commas or (is_named and not fitting):
+        return _named_layout(names, rows, delimiter, request)
     return fitting[0] if fitting else LAYOUTS[kind][0]
 
 
-def _refuse_unlikely(lines: Sequence[bytes], layout: _Layout, request: ReadRequest) -> str:
-    """Raise an error for lines that only look like qrels or a run; return what a warning says about a run's ranks.
+def _named_layout(
+    names: Sequence[str], rows: bytes, delimiter: str, request: ReadRequest
+) -> _Layout:
+    """Return the layout of a table whose columns have these names."""
+    request.limits.check("columns", len(names))  # first, so that no message lists thousands
+    _refuse_no_header(names, request)
+    refuse_repeated_names(names)
+    first = next(_first_cells(rows.splitlines(), delimiter, range(len(names))), [])
+    examples = dict(zip(names, [*first, *[None] * len(names)], strict=False))
+    chosen = chosen_columns(Fields.of_table(examples), request.names, "the header has")
+    at = [names.index(name) for name in chosen.values()]
+    return _Layout(request.names.kind, names, delimiter, at, fields=chosen)
 
-    Ratings (user, item, rating, time) and clicks (user, item, time) end in times; a ranking (query, document, rank)
-    counts from 1 in each query; the items of a user (user, item, item, ...) have one line a user, and the last item for
-    a relevance. In all of these the second column has ids, not only the iterations 0 and Q0. An id with a space moves
-    the columns of a run.
-    """
-    cells = list(map(_cells_of_trec, lines))
+
+def _refuse_no_header(names: Sequence[str], request: ReadRequest) -> None:
+    """Raise an error for a first line that is a row: it has a number and no name of a column."""
+    given = [name.name for name in request.names.given.values()]
+    if any(name in names for name in given) or are_names_of_fields(names):
+        return
+    if any(map(NUMERAL.fullmatch, names)):
+        first = brief(map(shown_cell, names), ", ")
+        header = ",".join(filter(None, ("query_id", "doc_id", VALUE.get(request.names.kind))))
+        problem = f"has no header: the first line is {first}"
+        raise ValueError(f"{problem}; name the columns there, such as {header}")
+
+
+def _notice_of_ranks(lines: Sequence[bytes], layout: _Layout, request: ReadRequest) -> str:
+    """Return what a warning says about the ranks of a run; raise an error for ids with spaces."""
     if layout is RUN:
-        return _check_ranks([each for each in cells if layout.is_row(each)], request.names.score_order)
-    rows = [each for each in cells if layout in (QRELS, PLAIN_QRELS) and layout.is_row(each)]
-    if {each[1] for each in rows} <= {b"0", b"Q0"}:
+        rows = [cells for cells in map(_cells_of_trec, lines) if layout.is_row(cells)]
+        return _check_ranks(rows, request.names.score_order)
+    if layout in (QRELS, PLAIN_QRELS):
+        _refuse_no_qrels([cells for cells in map(_cells_of_trec, lines) if layout.is_row(cells)])
         return ""
+    if request.names.kind != "run" or "score" not in layout.fields:
+        return ""
+    ranks = [name for name in layout.names if plain_name(name) == "rank"]
+    if len(ranks) != 1 or ranks[0] == layout.fields["score"]:
+        return ""
+    columns = [layout.fields["query"], layout.fields["score"], ranks[0]]
+    at = [layout.names.index(name) for name in columns]
+    cells = list(_first_cells(lines[1:], layout.delimiter, at))
+    if not cells:
+        return ""
+    query = query_of_equal_scores(*zip(*cells, strict=True))
+    return "" if query is None else f"query {shown(query)}: {equal_scores()}"
+
+
+def _refuse_no_qrels(rows: Sequence[Sequence[bytes]]) -> None:
+    """Raise an error for lines whose last number is a time, or counts from 1 in each query."""
+    if {row[1] for row in rows} <= {b"0", b"Q0"}:  # the iterations that qrels have
+        return
     line = shown_cell(b" ".join(rows[0]))
-    if all(TIME.fullmatch(each[-1]) for each in rows):
+    if all(TIME.fullmatch(row[-1]) for row in rows):
         raise ValueError(f"the line {line} ends in a time where qrels have the relevance; {RATINGS}")
     by_query: dict[bytes, list[bytes]] = {}
-    for each in rows:
-        by_query.setdefault(each[0], []).append(each[-1])
-    longest = max(map(len, by_query.values()))
-    if layout is PLAIN_QRELS and len(by_query) > 1 and longest > 3:
-        counts = [[b"%d" % rank for rank in range(1, len(each) + 1)] for each in by_query.values()]
-        if counts == list(by_query.values()):
-            raise ValueError(
-                f"the line {line} ends in a rank where qrels have the relevance: each query counts from 1; is it a run?"
-            )
-    are_whole = all(cell.isdigit() for each in rows for cell in each)
-    greatest = max(int(each[-1 if layout is PLAIN_QRELS else 1]) for each in rows) if are_whole else 0
-    if len(rows) > 1 and longest == 1 and greatest > 9:
-        raise ValueError(
-            f"the line {line} may hold a user and its items, since each user has one line; give "
-            "{user: [items]} as JSON, or lines of user, item and relevance"
-        )
-    return ""
+    for row in rows:
+        by_query.setdefault(row[0], []).append(row[-1])
+    counts = [[b"%d" % rank for rank in range(1, len(of) + 1)] for of in by_query.values()]
+    if max(map(len, counts)) > 3 and counts == list(by_query.values()):
+        problem = f"the line {line} ends in a rank where qrels have the relevance"
+        raise ValueError(f"{problem}: each query counts from 1; is it a run?")
 
 
 def _check_ranks(rows: Sequence[Sequence[bytes]], score_order: str) -> str:
@@ -8588,7 +9400,13 @@ def _check_ranks(rows: Sequence[Sequence[bytes]], score_order: str) -> str:
                 problem = "the ranks are in another order than the scores, and the scores count, as in trec_eval"
                 hint = "" if sign > 0 else f"; if the lowest score is best, give {mark('score_order', 'ascending')}"
                 return f"query {shown_cell(before[0])}: {problem}{hint}"
-    return ""
+    finite = [row for row in rows if all(FINITE.fullmatch(row[column]) for column in (3, 4))]
+    query = query_of_equal_scores(
+        [row[0] for row in finite],
+        [float(row[4]) for row in finite],
+        [float(row[3]) for row in finite],
+    )
+    return "" if query is None else f"query {shown_cell(query)}: {equal_scores()}"
 
 
 def _first_cells(rows: Iterable[bytes], delimiter: str, at: Sequence[int]) -> Iterator[list[str]]:
@@ -8622,8 +9440,11 @@ def _parse_lines(chunk: bytes, layout: _Layout, labels: Labels | None) -> FilePa
     if faults.any():
         row = int(faults.argmax())
         table, problem = table[:row], _problem((rows or text.split(b"\n"))[row:], layout, labels)
-    counted, has_fields = "document" * layout.is_letor, layout.delimiter != " "
-    return FilePart(table, span, numbers, problem, counted=counted, total=len(table), has_fields=has_fields)
+    counted = "document" if layout.is_letor else ""
+    form = layout.form
+    total = len(table) if counted else 0
+    part = FilePart(table, span, numbers, problem, counted=counted, total=total)
+    return part._replace(form=form, fields=layout.fields)
 
 
 def _plain_lines(text: bytes, layout: _Layout) -> tuple[bytes, int, NDArray[np.int64] | None, str]:
@@ -8762,7 +9583,7 @@ def _problem(rows: Sequence[bytes], layout: _Layout, labels: Labels | None) -> s
             return NOT_UTF_8
         asked = mark("swapped", said="; are the run and the qrels swapped?")
         swapped = asked if layout in OTHER_SIDE.get(len(cells), ()) else ""
-        hint = f"; {RATINGS}" if "::" in text else swapped  # MovieLens separates ratings by ::
+        hint = f"; {RATINGS}" if "::" in text else swapped  # as MovieLens separates ratings
         return f"{len(cells)} column{'s' * (len(cells) > 1)}; {layout.words}{hint}"
     for name, at in zip(("query", "document"), layout.at, strict=False):
         if not cells[at].strip(" \t"):
@@ -8779,12 +9600,11 @@ def _problem(rows: Sequence[bytes], layout: _Layout, labels: Labels | None) -> s
     return f"the {VALUE[layout.kind]} {shown_cell(value)} {fault}"
 
 
-# ndcg/files/tables.py: Read rows from objects and tables: JSON, JSONL, Parquet and Arrow.
+# ndcg/files/tables.py: Read tables in files: Parquet, Arrow, and folders of Parquet files.
 
-OTHERS_NAMED = 'names no query; give each line its "query_id"'
-OTHERS_UNNAMED = "names a query, but the ones before it do not; name all or none"
+BATCH = 1 << 16  # rows that are read at a time
 FILE_IDS = ("text", "integers", "bytes")  # ids with one spelling as text; a date has many
-NUMBER_TYPES = (
+TYPES_OF_NUMBERS = (
     pa.types.is_integer,
     pa.types.is_floating,
     pa.types.is_decimal,
@@ -8793,339 +9613,117 @@ NUMBER_TYPES = (
 )
 
 
-def from_json(stream: ByteStream, request: ReadRequest, pool: ThreadPoolExecutor) -> tuple[str, Iterator[FilePart]]:
-    """Return the rows of JSON values: one per line if the first line is one, else one for the whole file.
+class Source(NamedTuple):
+    """A table in a file, or in a folder."""
 
-    A list in the first line is one of several lines if others follow.
-    """
-    chunks = line_chunks(stream, math.inf)
-    head = next(chunks) + next(chunks, b"")  # a last line without its end is a chunk of its own
-    line = head.lstrip().split(b"\n", 1)[0]
-    try:
-        first = json.loads(line) if line.startswith((b"{", b"[")) else None
-    except (ValueError, RecursionError):  # the JSON value continues on the next lines
-        first = None
-    if isinstance(first, list):
-        first = first if head.lstrip()[len(line) :].strip() else None
-    if first is not None and not _is_saved(first) and table_records(first, request.names.columns) is None:
-        parse = partial(_parse_json_lines, reading=_JsonReader(first, request, partial(_objects_in, head)))
-        return "line {}", chain([FilePart(ROWS.empty_table(), 1)], parts_in_threads(pool, parse, chain([head], chunks)))
-    try:
-        value = parse_json(head + b"".join(chunks))
-    except json.JSONDecodeError as error:
-        raise ValueError(f"line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from None
-    if _is_saved(value):
-        raise SavedResultError(value)
-    value = table_records(value, request.names.columns) or value
-    if not isinstance(value, list):
-        return "", iter([_json_part([(0, value)], 1, _JsonReader(value, request, lambda: [value]))])
-    request.limits.check("rows", len(value))
-    reading = _JsonReader(value[0] if value else {}, request, lambda: value)
-    return "record {} (from 0)", iter([_json_part(list(enumerate(value)), len(value), reading)])
-
-
-def _is_saved(value: Any) -> bool:
-    """Return whether a value is a result of `to_dict`, or several of them by name."""
-    results = value.values() if isinstance(value, dict) and "signature" not in value else [value]
-    fields = {"signature": str, "scores": dict}
-    return len(results) > 0 and all(
-        isinstance(each, dict) and all(isinstance(each.get(name), kind) for name, kind in fields.items())
-        for each in results
-    )
-
-
-def _objects_in(lines: bytes) -> Iterator[Any]:
-    """Yield the objects in lines of JSON, up to the first faulty one."""
-    with suppress(ValueError, RecursionError):  # parsing all lines raises the error
-        yield from map(json.loads, filter(bytes.strip, lines.split(b"\n")))
-
-
-class _JsonReader:
-    """Reads JSON values: as records, with the names of the first one, as the hits of a query, or as mappings."""
-
-    def __init__(self, first: Any, request: ReadRequest, objects: Callable[[], Iterable[Any]]) -> None:
-        self.names, self.columns = request.names, None
-        self.hits = HitReader(request.names, objects())
-        if isinstance(first, dict) and first and self.hits.hits(first) is None:
-            possible = request.names.columns
-            flat = {name for name, value in first.items() if not isinstance(value, (dict, list))}
-            is_named = any(spelled(first, each) for each in possible.values())
-            if not is_named and all(isinstance(each, (int, float)) for each in first.values()):
-                raise ValueError("holds one query without its id; give {query: {document: value}}")
-            if len(flat) == len(first) or are_columns(flat, possible):
-                request.limits.check("columns", len(first))
-
-                def cells(of: Sequence[str]) -> Iterator[list[Any]]:
-                    return ([each.get(name) for name in of] for each in objects() if isinstance(each, dict))
-
-                self.columns = [list(first)[at] for at in chosen_columns(list(first), request.names, cells)]
-
-    def groups(self, at: int, value: Any) -> Iterator[tuple[Any, Iterable[Any], Iterable[Any], bool]]:
-        """Yield each query in the value at a position with its documents and values, and if these are a list."""
-        if isinstance(value, dict) and self.columns:
-            for name in self.columns:
-                if name not in value:
-                    raise ValueError(f"has no {name!r}, which the first record has")
-            query, document, *number = map(value.get, self.columns)
-            yield query, [document], list(map(as_number, number)) or [1.0], False
-            return
-        names, is_query = self.names, self.names.kind != "exclude"
-        is_named = isinstance(value, dict) and query_of(value, names) is not None
-        if isinstance(value, dict) and not is_named and (answers := answers_in(value, names)) is not value:
-            yield from chain.from_iterable(self.groups(each, answer) for each, answer in enumerate(answers))
-            return
-        hits = self.hits.hits(value) if is_query else None
-        if is_query and (isinstance(value, list) or hits is not None):
-            query = self.hits.query(value) if isinstance(value, dict) else None
-            documents = self.hits.documents(shown_cell(str(at) if query is None else query), value, hits)
-            yield unnamed(value, names) if query is None else query, documents.keys(), documents.values(), True
-            return
-        if not isinstance(value, dict):
-            raise ValueError(f"{shown_cell(value)} is neither a JSON object nor a list")
-        own_list(value, names, is_named)
-        are_rows = is_query and hits_of(next(iter(value.values()), None), names) is not None
-        if not are_rows and not any(isinstance(each, list) for each in value.values()):
-            value = _only_ranking(value)
-        for query, documents in value.items():
-            if not is_query and not isinstance(documents, (list, dict)):
-                raise ValueError(f"query {shown_cell(query)}: must be a list of ids; got {shown_cell(documents)}")
-            if not is_query:
-                yield query, documents, [1.0] * len(documents), False
-                continue
-            are_listed = not isinstance(documents, dict) or not _files_tables_is_plain(documents)
-            if are_listed:
-                documents = self.hits.documents(shown_cell(query), documents, self.hits.hits(documents))
-            yield query, documents.keys(), documents.values(), are_listed
-
-
-def _files_tables_is_plain(documents: dict[str, Any]) -> bool:
-    """Return whether an object has a number for each document."""
-    return not any(isinstance(each, (dict, list)) for each in documents.values())
-
-
-def _only_ranking(objects: dict[str, Any]) -> dict[str, Any]:
-    """Return the only ``{query: {document: value}}`` in nested mappings, such as MTEB's, by subset and split."""
-    rankings = list(rankings_in({name: value for name, value in objects.items() if name != "mteb_model_meta"}))
-    if len(rankings) == 1:
-        return rankings[0][1]
-    there = brief(("".join(f"[{shown_cell(key)}]" for key in keys) for keys, _ in rankings), ", ")
-    keys = "".join(f"[{key!r}]" for key in rankings[0][0]) if rankings else ""
-    raise ValueError(f"holds {len(rankings)} rankings: {there}; read it by json.load and give one, such as file{keys}")
-
-
-def rankings_in(
-    objects: dict[str, Any], keys: tuple[str, ...] = ()
-) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
-    """Yield each ``{query: {document: value}}`` in nested mappings, with the keys that lead to it."""
-    inner = [value for value in objects.values() if isinstance(value, dict) and value]
-    if not inner or not all(isinstance(next(iter(value.values())), dict) for value in inner):
-        yield keys, objects
-        return
-    for name, value in objects.items():
-        if isinstance(value, dict) and value:
-            yield from rankings_in(value, (*keys, name))
-
-
-def _parse_json_lines(text: bytes, reading: _JsonReader) -> FilePart:
-    """Return the rows of JSON Lines; Arrow reads plain records."""
-    lines = text.removesuffix(b"\n").split(b"\n")
-    if reading.columns:
-        from pyarrow import json as arrow_json  # only when it is needed
-
-        types = dict(zip(reading.columns, (pa.string(), pa.string(), pa.float64()), strict=False))
-        how = arrow_json.ParseOptions(explicit_schema=pa.schema(types), unexpected_field_behavior="ignore")
-        block = arrow_json.ReadOptions(block_size=len(text) + 1, use_threads=False)
-        try:
-            text.decode()
-            parsed = arrow_json.read_json(pa.BufferReader(text), read_options=block, parse_options=how)
-            table = id_table(*(parsed[name].combine_chunks() for name in reading.columns))
-            value = table["value"]
-            is_plain = len(value) == len(lines) and not value.null_count and not faulty_rows(table).any()
-            if is_plain and pc.max(pc.abs(value)).as_py() < 2**53:
-                return FilePart(table, len(lines))
-        except (pa.ArrowInvalid, UnicodeError):
-            pass  # reading the lines one by one raises the error
-    values: list[tuple[int, Any]] = []
-    problem = ""
-    for number, line in enumerate(lines):
-        try:
-            if line.strip():
-                values.append((number, parse_json(line)))
-        except json.JSONDecodeError as error:
-            problem = f"not JSON: {error.msg}, at column {error.colno}"
-        except ValueError as error:
-            problem = marked(error)
-        if problem:
-            break
-    return _json_part(values, len(lines), reading, number, problem)
-
-
-def _json_part(
-    values: list[tuple[int, Any]], span: int, reading: _JsonReader, number: int = 0, problem: str = ""
-) -> FilePart:
-    """Return the rows of values with their numbers, and the error in the next value, if any."""
-    queries: list[Any] = []
-    documents: list[Any] = []
-    cells: list[Any] = []
-    lengths, of_query, are_counted = [], [], False
-    in_place_of_ids: list[Unnamed] = []
-    lists: list[tuple[str, int]] = []
-    for at, value in values:
-        try:
-            for query, its_documents, its_values, are_listed in reading.groups(at, value):
-                if queries and isinstance(query, Unnamed) is not are_counted:
-                    raise ValueError(OTHERS_UNNAMED if are_counted else OTHERS_NAMED)
-                if are_counted := isinstance(query, Unnamed):
-                    in_place_of_ids.append(query)
-                if are_listed and not are_counted:
-                    lists.append((str(query), at))
-                queries.append(len(queries) if are_counted else query)
-                of_query.append(at)
-                documents.extend(its_documents)
-                cells.extend(its_values)
-                lengths.append(len(documents))
-        except ValueError as error:
-            number, problem = at, marked(error)
-            break
-    if (labels := reading.names.labels) is not None:
-        cells = labels.numbers(cells)
-    rows = np.repeat(np.arange(len(queries)), np.diff(np.array([0, *lengths])))
-    numbers = np.append(np.array(of_query, np.int64)[rows], number)
-    texts = pc.dictionary_encode(_texts(queries))
-    query = pa.DictionaryArray.from_arrays(texts.indices.take(pa.array(rows)), texts.dictionary)
-    table = id_table(query, _texts(documents), _numbers(cells))
-    counted, has_fields = "query" * are_counted, bool(reading.columns) or reading.hits.have_fields
-    about = lists, counted, len(queries), has_fields, in_place_of_ids
-    part = FilePart(table, span, numbers, problem, reading.hits.warning, *about)
-    return _checked(part, lambda row: (queries[rows[row]], documents[row], cells[row]), reading.names, cells)
-
-
-def _texts(ids: list[Any]) -> pa.StringArray:
-    """Return ids as text, null for those that are neither text nor integers."""
-    if set(map(type, ids)) <= {str}:
-        try:
-            return pa.array(ids, pa.string())
-        except UnicodeEncodeError:
-            pass
-    return pa.array([str(each) if _is_id(each) else None for each in ids], pa.string())
-
-
-def _is_id(value: Any) -> bool:
-    return bool(id_kind(type(value))) and not (isinstance(value, str) and SURROGATE.search(value))
-
-
-def _numbers(values: list[Any]) -> pa.DoubleArray:
-    """Return numbers, null for None, and nan for other values and for integers that float64 would round."""
-    if not set(map(type, values)) <= {float, NoneType}:
-        values = [each if each is None else _float(each) for each in values]
-    return pa.array(values, pa.float64())
-
-
-def _float(value: Any) -> float:
-    """Return a number as a float; nan for other values and for an integer that float64 would round."""
-    if isinstance(value, Decimal):
-        value = whole_or_float(value)
-    is_number = isinstance(value, (int, float)) and -(2**1023) < value < 2**1023 and value == float(value)
-    return float(value) if is_number else math.nan
-
-
-# Parquet and Arrow
+    schema: pa.Schema
+    batches: Callable[[Sequence[str] | None], Iterable[pa.RecordBatch]]  # all columns if None
+    head: Callable[[], Mapping[str, Any]]  # the first row
 
 
 def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]:
-    """Yield the rows of a Parquet or Arrow file, or of a folder of Parquet files; a row may be the hits of a query."""
+    """Yield the rows of a table; a row may be a query with lists of documents."""
     limits = request.limits
-    uncompressed, bounded = 0, limits.uncompressed is not None
+    is_bounded = limits.uncompressed is not None
     if form == "parquet":
-        from pyarrow import parquet as arrow_parquet  # only when it is needed, since the import takes long
-
-        how = {"thrift_container_size_limit": 1 << 16} if bounded else {}  # columns and row groups
-        parquet = arrow_parquet.ParquetFile(file, **how)
-        first_rows = partial(_files_tables_first_rows, lambda of: next(parquet.iter_batches(1 << 16, columns=of), None))
-        chosen = _chosen_fields(parquet.schema_arrow, request, first_rows)
-        limits.check("rows", parquet.metadata.num_rows)
-        if bounded and chosen:  # text that is stored once may belong to many rows, so it is unpacked only once
-            _check_packed(parquet.metadata, chosen, limits)
-            parquet = arrow_parquet.ParquetFile(file, metadata=parquet.metadata, read_dictionary=chosen[:2])
-        batches = parquet.iter_batches(1 << 16, columns=chosen)
+        source, check_packed = _parquet(file, limits)
     elif form == "folder":
-        from pyarrow import dataset as arrow_dataset  # only when it is needed
-
-        folder = arrow_dataset.dataset(file, format="parquet")
-        if not folder.files:
-            raise IsADirectoryError(errno.EISDIR, "Is a directory without files of Parquet")
-        first_rows = partial(_files_tables_first_rows, lambda of: folder.head(1 << 16, columns=of))
-        chosen = _chosen_fields(folder.schema, request, first_rows)
-        batches = folder.to_batches(columns=chosen)
-    elif bounded:
+        source, check_packed = _folder(file), None
+    elif is_bounded:
         raise ValueError("is an Arrow file, which does not say how much it unpacks to; give Parquet")
     else:
-        reader = pa.ipc.open_file(file) if form == "arrow" else pa.ipc.open_stream(file)
-        batches = map(reader.get_batch, range(reader.num_record_batches)) if form == "arrow" else reader
-        first = next(iter(batches), None)
-        chosen = _chosen_fields(reader.schema, request, partial(_files_tables_first_rows, lambda of: first and first.select(of)))
-        batches = batches if first is None else chain([first], batches)
-    reading: _JsonReader | None = None
-    for batch in batches:
+        source, check_packed = _arrow(form, file), None
+    limits.check("columns", len(source.schema.names))
+    chosen = _files_tables_chosen(source, request)
+    if chosen is None:
+        yield from _parts_of_objects(source, request)
+        return
+    if check_packed is not None:
+        source = check_packed(list(chosen.values()))
+    uncompressed = 0
+    for batch in source.batches(list(chosen.values())):
         batch.validate(full=True)
-        if chosen is None:
-            rows = batch.to_pylist()
-            reading = reading or _JsonReader({}, request, partial(iter, rows))
-            yield _json_part(list(enumerate(rows)), len(rows), reading, len(rows))
-            continue
-        cells = [batch[name] for name in chosen]
-        if bounded:
+        cells = [batch[name] for name in chosen.values()]
+        if is_bounded:
             uncompressed += sum(map(_unpacked, cells))
             limits.check("uncompressed", uncompressed)
-        ids = (column.cast(value_type(column.type)).cast(pa.string()) for column in cells[:2])
-        table = id_table(*ids, *(_number_column(each, request.names.labels) for each in cells[2:]))
-        seen = chain.from_iterable(each.to_pylist() for each in cells[2:])
-        yield _checked(FilePart(table, len(table)), partial(_cells_of, cells), request.names, seen)
+        yield _part_of_columns(cells, request)._replace(form="a table", fields=chosen)
 
 
-def _files_tables_first_rows(read: Callable[[Sequence[str]], Any], of: Sequence[str]) -> Iterator[tuple[Any, ...]]:
-    """Yield the cells of the first rows in some columns."""
-    rows = read(of)
-    return iter(()) if rows is None else zip(*(rows[name].to_pylist() for name in of), strict=True)
+# Sources
 
 
-def _chosen_fields(schema: pa.Schema, request: ReadRequest, cells: Cells) -> list[str] | None:
-    """Return the names of a table's columns of queries, documents and values; None if each row has lists of them.
+def _parquet(file: Any, limits: Limits) -> tuple[Source, Callable[[Sequence[str]], Source] | None]:
+    """Return a file of Parquet, and a function that checks how much its columns unpack to."""
+    from pyarrow import parquet as arrow_parquet  # only when it is needed: the import takes long
 
-    Raises:
-        ValueError: it lacks a column, or one does not hold ids or numbers.
-    """
-    request.limits.check("columns", len(schema.names))
-    try:
-        fields = [schema.field(at) for at in chosen_columns(schema.names, request.names, cells)]
-    except UnknownColumnError:
-        if request.limits.uncompressed is None and any(pa.types.is_nested(each) for each in schema.types):
-            return None
-        raise
-    if request.limits.uncompressed is None and pa.types.is_nested(fields[1].type):
-        return None
-    for field in fields[:2]:
-        kind = value_type(field.type)
-        if id_kind(kind) not in FILE_IDS and not pa.types.is_null(kind):
-            problem = f"holds {kind}; ids are text or integers, so convert it"
-            raise ValueError(f"the column {field.name!r} {problem}")
-    for field in fields[2:]:
-        if id_kind(value_type(field.type)) == "text":
-            continue  # numbers, or labels
-        if not any(test(field.type) for test in NUMBER_TYPES):
-            raise ValueError(f"the column {field.name!r} holds {field.type}; it must hold numbers, so convert it")
-    return [field.name for field in fields]
+    is_bounded = limits.uncompressed is not None
+    # Columns and groups of rows: more are a sign of a file that is made to be large.
+    how = {"thrift_container_size_limit": BATCH} if is_bounded else {}
+    parquet = arrow_parquet.ParquetFile(file, **how)
+    limits.check("rows", parquet.metadata.num_rows)
+
+    def source_of(parquet: Any) -> Source:
+        def batches(names: Sequence[str] | None) -> Iterator[pa.RecordBatch]:
+            yield from parquet.iter_batches(BATCH, columns=names)
+
+        return Source(parquet.schema_arrow, batches, lambda: _first_row(parquet.iter_batches(1)))
+
+    def checked(chosen: Sequence[str]) -> Source:
+        _check_packed(parquet.metadata, chosen, limits)
+        # Text that is stored once may belong to many rows, so it is unpacked only once.
+        packed = arrow_parquet.ParquetFile(
+            file, metadata=parquet.metadata, read_dictionary=list(chosen[:2])
+        )
+        return source_of(packed)
+
+    return source_of(parquet), checked if is_bounded else None
+
+
+def _folder(path: Any) -> Source:
+    """Return the Parquet files of a folder, as Spark writes them, as one table."""
+    from pyarrow import dataset as arrow_dataset  # only when it is needed
+
+    folder = arrow_dataset.dataset(path, format="parquet")
+    if not folder.files:
+        raise IsADirectoryError(errno.EISDIR, "Is a directory without files of Parquet")
+    head = lambda: _first_row(folder.head(1).to_batches())  # noqa: E731
+    return Source(folder.schema, lambda names: folder.to_batches(columns=names), head)
+
+
+def _arrow(form: str, file: Any) -> Source:
+    """Return a file or a stream of Arrow, which is read once."""
+    if form == "arrow":
+        reader = pa.ipc.open_file(file)
+        batches = map(reader.get_batch, range(reader.num_record_batches))
+    else:
+        reader = pa.ipc.open_stream(file)
+        batches = iter(reader)
+    known = list(islice(batches, 1))
+    return Source(reader.schema, lambda _: chain(known, batches), lambda: _first_row(known))
+
+
+def _first_row(batches: Iterable[pa.RecordBatch]) -> Mapping[str, Any]:
+    """Return the first row of a table; nothing if it has none."""
+    batch = next(iter(batches), None)
+    if batch is None or not batch.num_rows:
+        return {}
+    row: dict[str, Any] = batch.slice(0, 1).to_pylist()[0]
+    return row
 
 
 def _check_packed(metadata: Any, chosen: Sequence[str], limits: Limits) -> None:
-    """Raise an error for Parquet columns that exceed a limit when they are unpacked, according to the metadata."""
+    """Raise an error for Parquet columns that exceed a limit when they are unpacked."""
     limits.check("columns", metadata.num_columns)
-    groups = map(metadata.row_group, range(metadata.num_row_groups))
-    chunks = [group.column(at) for group in groups for at in range(metadata.num_columns)]
-    chunks = [chunk for chunk in chunks if chunk.path_in_schema in chosen]
+    chunks = []
+    for group in map(metadata.row_group, range(metadata.num_row_groups)):
+        columns = map(group.column, range(metadata.num_columns))
+        chunks += [chunk for chunk in columns if chunk.path_in_schema in chosen]
     limits.check("uncompressed", sum(chunk.total_uncompressed_size for chunk in chunks))
-    if any(encoding.startswith("DELTA") and "BYTE" in encoding for chunk in chunks for encoding in chunk.encodings):
-        raise ValueError("holds ids as DELTA_BYTE_ARRAY, which may unpack to any size; use another encoding")
+    encodings = chain.from_iterable(chunk.encodings for chunk in chunks)
+    if any(encoding.startswith("DELTA") and "BYTE" in encoding for encoding in encodings):
+        problem = "holds ids as DELTA_BYTE_ARRAY, which may unpack to any size"
+        raise ValueError(f"{problem}; use another encoding")
 
 
 def _unpacked(column: pa.Array) -> int:
@@ -9136,12 +9734,65 @@ def _unpacked(column: pa.Array) -> int:
     return pc.sum(lengths.take(column.indices)).as_py() or 0
 
 
-def _cells_of(cells: list[pa.Array], row: int) -> list[Any]:
+# Columns
+
+
+def _files_tables_chosen(source: Source, request: ReadRequest) -> dict[str, str] | None:
+    """Return the column of each role; None if each row has lists or objects of documents.
+
+    Raises:
+        ValueError: a column is not clear, or one does not hold ids or numbers.
+    """
+    schema = source.schema
+    refuse_repeated_names(schema.names)
+    may_have_objects = request.limits.uncompressed is None
+    there = "the table has the columns"
+    try:
+        columns = Fields.of_table(dict.fromkeys(schema.names))
+        chosen = chosen_columns(columns, request.names, there)
+    except UnknownFieldError:
+        if may_have_objects and any(map(pa.types.is_nested, schema.types)):
+            return None
+        row = source.head()
+        columns = Fields.of_table({name: row.get(name) for name in schema.names})
+        chosen = chosen_columns(columns, request.names, there)
+    if may_have_objects and pa.types.is_nested(schema.field(chosen["document"]).type):
+        return None
+    for role, name in chosen.items():
+        _check_type(schema.field(name), role)
+    return chosen
+
+
+def _check_type(field: pa.Field, role: str) -> None:
+    """Raise an error for a column that does not hold ids, or numbers."""
+    kind = value_type(field.type)
+    if role in ("query", "document"):
+        if id_kind(kind) not in FILE_IDS and not pa.types.is_null(kind):
+            problem = f"the column {field.name!r} holds {kind}"
+            raise ValueError(f"{problem}; ids are text or integers, so convert it")
+        return
+    is_text = id_kind(kind) == "text"  # numbers, or labels
+    if not is_text and not any(is_number(kind) for is_number in TYPES_OF_NUMBERS):
+        problem = f"the column {field.name!r} holds {field.type}"
+        raise ValueError(f"{problem}; it must hold numbers, so convert it")
+
+
+def _part_of_columns(cells: Sequence[pa.Array], request: ReadRequest) -> FilePart:
+    """Return the rows of a batch of columns: queries, documents and perhaps values."""
+    names = request.names
+    query, document = (column.cast(value_type(column.type)).cast(pa.string()) for column in cells[:2])
+    values = [_numbers(column, names.labels) for column in cells[2:]]
+    table = id_table(query, document, *values)
+    seen = chain.from_iterable(column.to_pylist() for column in cells[2:])
+    return checked_part(FilePart(table, len(table)), partial(_cells_of, cells), names, seen)
+
+
+def _cells_of(cells: Sequence[pa.Array], row: int) -> list[Any]:
     return [column[row].as_py() for column in cells]
 
 
-def _number_column(column: pa.Array, labels: Labels | None) -> pa.DoubleArray:
-    """Return a column of numbers or labels, null for other values and for integers that float64 would round."""
+def _numbers(column: pa.Array, labels: Labels | None) -> pa.DoubleArray:
+    """Return a column of numbers or labels, nan for other values and what float64 would round."""
     if id_kind(value_type(column.type)) == "text":
         column = numerals(column.cast(pa.string()), labels)
     try:
@@ -9149,34 +9800,29 @@ def _number_column(column: pa.Array, labels: Labels | None) -> pa.DoubleArray:
             column = without_decimals(column)
         return column.cast(pa.float64())
     except pa.ArrowInvalid:
-        return _numbers(list(map(as_number, column.to_pylist())))
+        return floats(list(map(as_number, column.to_pylist())))
 
 
-def _checked(part: FilePart, cells: Callable[[int], Sequence[Any]], names: Names, seen: Iterable[Any]) -> FilePart:
-    """Return the rows before the first faulty one, and the error in that row's cells, among the values seen."""
-    faults = faulty_rows(part.table)
-    if not faults.any():
-        return part
-    row = int(faults.argmax())
-    return part._replace(table=part.table[:row], problem=_problem_in(cells(row), names, seen))
+# Objects
 
 
-def _problem_in(cells: Sequence[Any], names: Names, seen: Iterable[Any]) -> str:
-    """Return the error in the cells of a row."""
-    query, document, value = (*cells, None)[:3]
-    for name, cell in (("query", query), ("document", document)):
-        if cell is None or cell == "":
-            return f"has no {name}; give each row its id"
-        if not _is_id(cell):
-            return f"the {name} {shown_cell(cell)} {NO_ID}"
-    of = f"document {shown_cell(document)} of query {shown_cell(query)}"
-    return f"the {VALUE[names.kind]} {shown_cell(value)} of {of} {fault_of(value, names.kind, names.labels, seen)}"
+def _parts_of_objects(source: Source, request: ReadRequest) -> Iterator[FilePart]:
+    """Yield the rows of a table whose rows are objects, with lists or objects in them."""
+    reader: ValueReader | None = None
+    for batch in source.batches(None):
+        batch.validate(full=True)
+        rows = batch.to_pylist()
+        if reader is None:
+            reader = ValueReader(rows, "objects", request, "a table")
+        yield reader.part_of_values(list(enumerate(rows)), len(rows))
 
 
 # ndcg/files/reader.py: Read files of rankings as columns and mappings; the format is detected from the content.
 
 JSON_BYTES = 5  # JSON takes this many times more memory as Python objects than as text
 JSON = re.compile(rb'(?:\xef\xbb\xbf)?\s*(?:\{\s*["}]|\[\s*[\]\[{"])')
+OTHERS_UNNAMED = "names a query, but the ones before it do not; name all or none"
+OTHERS_NAMED = 'names no query; give each its "query_id"'
 
 
 def read_columns(
@@ -9187,58 +9833,69 @@ def read_columns(
     score_order: str = "descending",
     labels: Labels | None = None,
     keep: str | None = None,
+    format: str | None = None,  # noqa: A002 - the name of the argument of `read_run`
 ) -> Columns:
     """Read a file; its errors name the file and the place.
 
-    The kind is ``"run"``, ``"qrels"``, or ``"exclude"`` for ids alone, in which documents may be repeated or missing.
-    Columns and fields have the names that `fields` gives, or else known ones. In ascending order, ranks and distances
-    are scores. Text in place of a relevance is one of the labels. A document with an empty or null value was not
-    retrieved, or not judged.
+    The kind is ``"run"``, ``"qrels"``, or ``"exclude"`` for ids alone, in which documents may be
+    repeated or missing. Columns and fields have the names that `fields` gives, or else standard
+    ones. In ascending order, ranks and distances are scores. Text in place of a relevance is one
+    of the labels. A document with an empty or null value was not retrieved, or not judged.
     """
     path = os.fsdecode(path)
-    request = ReadRequest(names_of_side(kind, fields, score_order, labels, keep), limits)
+    names = names_of_side(kind, fields, score_order, labels, keep)
+    request = ReadRequest(names, limits, check_format(format))
     parts: list[FilePart] = []
-    kept = None
-    # the pool is closed here and not by a generator, because after an error, a generator may be closed in any thread
-    with naming_file(path), _opened(path, limits) as file, ThreadPoolExecutor(pa.cpu_count()) as pool:
-        unit, found = _file_parts(file, path, request, pool)
+    # The pool is closed here and not by a generator, because after an error a generator may be
+    # closed in any thread.
+    with (
+        naming_file(path),
+        _opened(path, limits) as file,
+        ThreadPoolExecutor(pa.cpu_count()) as pool,
+    ):
+        unit, file_parts = _file_parts(file, path, request, pool)
         rows = 0
-        for part in _in_sequence(found, unit):
+        for part in _in_sequence(file_parts, unit):
             parts.append(part)
             rows += len(part.table)
             limits.check("rows", rows)
             if part.problem:
                 break
         place = _place(parts, unit)
-        columns = _joined(parts, request, pool) if rows else _no_rows() if kind == "exclude" else None
-        if columns is not None:
+        columns = None
+        if rows:
+            columns = _joined(parts, request, pool)
             limits.check("queries", len(columns.query_ids))
-            if (keep := request.names.keep) is not None:
-                kept = best_rows(columns, columns.present, keep, request.names.ascending)
-            elif kind != "exclude" and (repeated := repeated_row(columns)):
-                again, first = map(place, repeated)
-                document, query = columns.words(repeated[0], shown_cell)
-                raise InputError(f"document {document} of query {query} is in {first} already; {once(kind)}", again)
+            columns = checked_rows(columns, columns.present, names, place)
         if parts and parts[-1].problem:
             raise InputError(parts[-1].problem, place(rows))
+        if columns is None and kind == "exclude":
+            columns = _no_rows()
         if columns is None:
-            raise ValueError(f"holds no {VALUE[kind]}s; give at least one query with a document")
-    if notice := next((part.notice for part in parts if part.notice), ""):
-        warn(f"{path}: {notice}")
-    counts = {name: sum(part.total for part in parts if part.counted == name) for name in ("query", "document")}
-    numbers = np.arange(len(columns.query))
-    if kept is not None:
-        numbers, columns = numbers[kept], columns.only(kept)
-    if columns.present is not None:
-        numbers, present = numbers[columns.present], columns.present
-        columns = columns.retrieved(present) if kind == "run" else columns.only(present)
-        columns = columns._replace(present=None)
+            kinds = "scores" if kind == "run" else "relevances"
+            raise ValueError(f"holds no {kinds}; give at least one query with a document")
+    notices = [part.notice for part in parts if part.notice]
+    if notices:
+        warn(f"{path}: {notices[0]}")
+    return _described(columns, parts, path, place)
+
+
+def _described(
+    columns: Columns, parts: list[FilePart], path: str, place: Callable[[int], str]
+) -> Columns:
+    """Return columns with what is known of their file."""
+    described = [part for part in parts if part.form]
+    counts = dict.fromkeys(("query", "document"), 0)
+    for part in parts:
+        if part.counted:
+            counts[part.counted] += part.total
     return columns._replace(
-        place=lambda row: f"{of_file(path)}: {place(int(numbers[row]))}",
+        present=None,
+        place_of=lambda row: f"{of_file(path)}: {place(row)}",
         positions=counts["query"] or None,
         are_rows=counts["document"] > 0,
-        has_fields=any(part.has_fields for part in parts if len(part.table)),
-        unnamed=[each for part in parts for each in part.unnamed],
+        form=described[0].form if described else "",
+        fields=described[0].fields if described else {},
     )
 
 
@@ -9249,46 +9906,76 @@ def read_run(
     *,
     duplicates: str = "raise",
     ties: str | None = None,
+    fields: Any = None,
+    format: str | None = None,  # noqa: A002 - as in other libraries
 ) -> dict[str, dict[str, float]]:
-    """Return the scores of a run file, in TREC or another format: ``{query: {document: score}}``.
+    """Return the scores of a run file: ``{query: {document: score}}``.
 
-    With ``score_order="ascending"``, a column of ranks or distances is read as scores, and ids without scores have
-    their ranks; then score them with ``score_order="ascending"`` too. With ``duplicates="best"``, a document that a
-    query lists several times has its best score, in the first such row, or in the last with ``ties="last"``.
+    Args:
+        path: the file, in TREC or another format.
+        limits: how much it may hold.
+        score_order: with ``"ascending"``, a column of ranks or distances is read as scores, and
+            ids without scores have their ranks; then score them with ``"ascending"`` too.
+        duplicates: with ``"best"``, a document that a query lists several times has its best
+            score, in the first such row, or in the last with ``ties="last"``.
+        ties: as in `compute`, for `duplicates`.
+        fields: the names of fields and columns, if they are not standard ones.
+        format: ``"trec"``, ``"csv"``, ``"tsv"``, ``"json"``, ``"jsonl"``, ``"parquet"``,
+            ``"arrow"`` or ``"letor"``; by default the content tells.
 
     Raises:
         ValueError: as in ``read_columns``.
         FileNotFoundError: there is no such file; this error is also a ValueError.
     """
     options = Options.parse(score_order=score_order, duplicates=duplicates, ties=ties)
-    columns = read_columns(path, "run", limits, **options.sides)
+    how = {**options.sides, "fields": fields, "format": format}
+    columns = read_columns(path, "run", limits, **how)
     if columns.are_rows:
-        raise InputError("has scores alone; give the file and that of LETOR to compute", of_file(os.fsdecode(path)))
+        problem = "has scores alone; give the file and that of LETOR to compute"
+        raise InputError(problem, of_file(os.fsdecode(path)))
     return _mapping(columns)
 
 
 def read_qrels(
-    path: str | os.PathLike[str], limits: Limits = NO_LIMITS, *, gain: Any = None
+    path: str | os.PathLike[str],
+    limits: Limits = NO_LIMITS,
+    *,
+    gain: Any = None,
+    fields: Any = None,
+    format: str | None = None,  # noqa: A002 - as in other libraries
 ) -> dict[str, dict[str, Any]]:
-    """Return the relevance in a qrels file: ``{query: {document: relevance}}``, as integers if all are integers.
+    """Return the relevances in a qrels file: ``{query: {document: relevance}}``.
 
-    With ``gain={"relevant": 3, "no": 0}``, relevances may be these labels; score them with the same ``gain``.
+    They are integers if all are integers.
+
+    Args:
+        path: the file, in TREC or another format.
+        limits: how much it may hold.
+        gain: with ``{"relevant": 3, "no": 0}``, relevances may be these labels; score them with
+            the same `gain`.
+        fields: the names of fields and columns, if they are not standard ones.
+        format: the format, as in `read_run`; by default the content tells.
 
     Raises:
         ValueError: as in ``read_columns``.
         FileNotFoundError: there is no such file; this error is also a ValueError.
     """
     labels = Options.parse(gain=gain).labels
-    columns = read_columns(path, "qrels", limits, labels=labels)
+    columns = read_columns(path, "qrels", limits, labels=labels, fields=fields, format=format)
     if labels is not None:
         words = {number: label for label, number in labels.as_numbers.gains}
-        return {q: {d: words.get(value, value) for d, value in of.items()} for q, of in _mapping(columns).items()}
-    if (columns.value == np.trunc(columns.value)).all() and np.abs(columns.value).max() < 2**63:
+        return {
+            query: {document: words.get(value, value) for document, value in documents.items()}
+            for query, documents in _mapping(columns).items()
+        }
+    are_whole = (columns.value == np.trunc(columns.value)).all()
+    if are_whole and np.abs(columns.value).max() < 2**63:
         columns = columns._replace(value=columns.value.astype(np.int64))
     return _mapping(columns)
 
 
 def _mapping(columns: Columns) -> dict[str, dict[str, Any]]:
+    """Return rows as mappings by query."""
     order = np.argsort(columns.query, kind="stable")
     ends = np.cumsum(np.bincount(columns.query, minlength=len(columns.query_ids))).tolist()
     documents = columns.document.take(pa.array(order)).to_pylist()
@@ -9300,8 +9987,45 @@ def _mapping(columns: Columns) -> dict[str, dict[str, Any]]:
     }
 
 
+# Parts
+
+
+def _opened(path: str, limits: Limits) -> AbstractContextManager[BinaryIO | None]:
+    """Return an open file; None for a folder of files, if there are no limits."""
+    if os.path.isdir(path) and limits == NO_LIMITS:
+        return nullcontext()
+    return open(path, "rb")
+
+
+def _file_parts(
+    file: BinaryIO | None, path: str, request: ReadRequest, pool: ThreadPoolExecutor
+) -> tuple[str, Iterator[FilePart]]:
+    """Return what to call a place in the file, and the file's parts."""
+    unit_of_tables = "row {} (from 0)"
+    limits = request.limits
+    if file is None:
+        return unit_of_tables, from_table("folder", path, request)
+    stream, is_packed = unpacked_stream(file, limits)
+    start = stream.peek(START)
+    form = form_of(start, path, request.format)
+    if form in TABLES.values():
+        if is_packed or not file.seekable():
+            return unit_of_tables, from_table(form, pa.BufferReader(stream.read()), request)
+        limits.check("bytes", file.seek(0, os.SEEK_END))
+        file.seek(0)
+        return unit_of_tables, from_table(form, file, request)
+    if start.startswith(BYTE_ORDER_MARK):
+        stream.read(len(BYTE_ORDER_MARK))
+    is_named = ".json" in os.path.basename(path).lower() or request.format is not None
+    if form == "json" and (JSON.match(start) or is_named):
+        if limits.uncompressed is not None:
+            stream.limits = limits._replace(uncompressed=limits.uncompressed // JSON_BYTES)
+        return from_json(stream, request, pool)
+    return from_lines(stream, path, request, pool)
+
+
 def _in_sequence(parts: Iterator[FilePart], unit: str) -> Iterator[FilePart]:
-    """Yield the parts, with numbers from 0 over all parts as the ids that their file lacks, or with an error.
+    """Yield the parts, with numbers over all parts as ids that their file lacks, or with an error.
 
     Either all queries have ids or none has, and the documents of a query are in one list.
     """
@@ -9310,92 +10034,91 @@ def _in_sequence(parts: Iterator[FilePart], unit: str) -> Iterator[FilePart]:
     for part in parts:
         for query, number in part.lists:
             if query in first:
-                there, here = (unit.format(each) for each in (first[query], before + number))
-                again = f"is in {there} already" if there != here else "is there twice"
-                problem = f"query {shown_cell(query)} {again}; give each query once"
-                raise ValueError(f"{here}: {problem}" if here else problem)
+                raise _in_two_lists(query, first[query], before + number, unit)
             first[query] = before + number
-        if part.total or len(part.table):
-            counted = part.counted if counted is None else counted
-        if (part.total or len(part.table)) and part.counted != counted:
-            part = part._replace(table=part.table[:0], problem=OTHERS_NAMED if part.counted else OTHERS_UNNAMED)
+        has_rows = part.total > 0 or len(part.table) > 0
+        if has_rows and counted is None:
+            counted = part.counted
+        if has_rows and part.counted != counted:
+            problem = OTHERS_NAMED if part.counted else OTHERS_UNNAMED
+            part = part._replace(table=part.table[:0], problem=problem)
         elif part.total and counted:
-            at = np.arange(part.total)
-            if counted == "query":
-                at = part.table["query"].cast(pa.string()).cast(pa.int64()).to_numpy()
-            field, names = part.table.schema.field(counted), part.table.column_names
-            column = pa.array(at + ids).cast(pa.string()).cast(field.type)
-            part = part._replace(table=part.table.set_column(names.index(counted), field, column))
+            part = _numbered_on(part, counted, ids)
         before, ids = before + part.span, ids + part.total
         yield part
 
 
+def _in_two_lists(query: str, first: int, again: int, unit: str) -> InputError:
+    """Return the error for a query whose documents are in two lists."""
+    there, here = unit.format(first), unit.format(again)
+    words = f"is in {there} already" if there != here else "is there twice"
+    return InputError(f"query {shown_cell(query)} {words}; give each query once", here)
+
+
+def _numbered_on(part: FilePart, counted: str, before: int) -> FilePart:
+    """Return a part with numbers as ids that go on after those of the parts before."""
+    numbers = np.arange(part.total)
+    if counted == "query":
+        numbers = part.table["query"].cast(pa.string()).cast(pa.int64()).to_numpy()
+    schema = part.table.schema
+    column = pa.array(numbers + before).cast(pa.string()).cast(schema.field(counted).type)
+    index = schema.get_field_index(counted)
+    return part._replace(table=part.table.set_column(index, schema.field(counted), column))
+
+
 def _joined(parts: list[FilePart], request: ReadRequest, pool: ThreadPoolExecutor) -> Columns:
+    """Return the rows of all parts as columns."""
     table = pa.concat_tables([part.table for part in parts]).unify_dictionaries()
     query = np.concatenate([chunk.indices for chunk in table["query"].chunks], dtype=np.int64)
     ids, column = table["query"].chunk(0).dictionary, table["value"]
-    present = column.is_valid().to_numpy() if column.null_count else None
-    values = (column if present is None else column.fill_null(0)).to_numpy()
-    if request.names.has_no_value:
-        values = values_by_order(len(query), request.names)
-    hashes, until = np.empty(len(query), np.uint64), np.cumsum([len(part.table) for part in parts])
+    present = None
+    if column.null_count:
+        present = column.is_valid().to_numpy()
+        column = column.fill_null(0)
+    values = column.to_numpy()
+    if request.names.has_no_value or _have_no_values(parts, request):
+        values, present = values_by_order(len(query), request.names), None
+    hashes = np.empty(len(query), np.uint64)
+    ends = np.cumsum([len(part.table) for part in parts]).tolist()
 
     def write_hashes(part: FilePart, end: int) -> None:
         hashes[end - len(part.table) : end] = hashes_of(part.table["document"])
 
-    deque(pool.map(write_hashes, parts, until.tolist()), 0)
+    deque(pool.map(write_hashes, parts, ends), 0)
     return Columns(query, ids, table["document"], values, hashes, present=present)
+
+
+def _have_no_values(parts: list[FilePart], request: ReadRequest) -> bool:
+    """Return whether a table has the ids of queries and documents alone."""
+    fields = next((part.fields for part in parts if part.fields), {})
+    is_table = set(fields) == {"query", "document"} and request.names.kind != "exclude"
+    return is_table and not any(part.lists for part in parts)
 
 
 def _no_rows() -> Columns:
     """Return the columns of an empty file."""
-    none = pa.array([], pa.string())  # made only when needed, because making an array imports pandas
-    return Columns(np.empty(0, np.int64), none, pa.chunked_array([none]), np.empty(0), np.empty(0, np.uint64))
+    none = pa.array([], pa.string())  # made only when needed: making an array imports pandas
+    ids = pa.chunked_array([none])
+    return Columns(np.empty(0, np.int64), none, ids, np.empty(0), np.empty(0, np.uint64))
 
 
 def _place(parts: list[FilePart], unit: str) -> Callable[[int], str]:
     """Return a function that describes the place of a row, or of the row after the last."""
-    first_rows = [0, *np.cumsum([len(part.table) for part in parts]).tolist()][: len(parts)]
-    first_numbers = [0, *np.cumsum([part.span for part in parts]).tolist()]
-    numbers_of_parts = [part.numbers for part in parts]  # without keeping the tables, which are large
+    rows = np.cumsum([0, *(len(part.table) for part in parts)])
+    first_rows = rows[: len(parts)].tolist()
+    first_numbers = np.cumsum([0, *(part.span for part in parts)]).tolist()
+    # The numbers of parts alone are kept, and not their tables, which are large.
+    numbers_of_parts: list[NDArray[np.int64] | None] = [part.numbers for part in parts]
 
     def place(row: int) -> str:
-        at = bisect_right(first_rows, row) - 1
-        number = row - first_rows[at]
-        numbers = numbers_of_parts[at]
-        return unit.format(first_numbers[at] + (number if numbers is None else int(numbers[number])))
+        part = bisect_right(first_rows, row) - 1
+        number = row - first_rows[part]
+        numbers = numbers_of_parts[part]
+        if numbers is not None:
+            number = int(numbers[number])
+        return unit.format(first_numbers[part] + number)
 
     return place
-
-
-def _opened(path: str, limits: Limits) -> AbstractContextManager[BinaryIO | None]:
-    """Return an open file; None for a folder of files, if there are no limits."""
-    return nullcontext() if os.path.isdir(path) and limits == NO_LIMITS else open(path, "rb")
-
-
-def _file_parts(
-    file: BinaryIO | None, path: str, request: ReadRequest, pool: ThreadPoolExecutor
-) -> tuple[str, Iterator[FilePart]]:
-    """Detect the format from the first bytes; return what to call a place in the file, and the file's parts."""
-    limits = request.limits
-    if file is None:
-        return "row {} (from 0)", from_table("folder", path, request)
-    stream, is_packed = unpacked_stream(file, limits)
-    start = stream.peek(START)
-    form = form_of(start)
-    if form in TABLES.values():
-        if is_packed or not file.seekable():
-            return "row {} (from 0)", from_table(form, pa.BufferReader(stream.read()), request)
-        limits.check("bytes", file.seek(0, os.SEEK_END))
-        file.seek(0)
-        return "row {} (from 0)", from_table(form, file, request)
-    if start.startswith(BYTE_ORDER_MARK):
-        stream.read(len(BYTE_ORDER_MARK))
-    if form == "json" and (JSON.match(start) or ".json" in os.path.basename(path).lower()):
-        if limits.uncompressed is not None:
-            stream.limits = limits._replace(uncompressed=limits.uncompressed // JSON_BYTES)
-        return from_json(stream, request, pool)
-    return from_lines(stream, path, request, pool)
 
 
 # ndcg/files/paths.py: Replace the paths of files, as arguments, by what the files hold.
@@ -9407,7 +10130,15 @@ def from_files(
     if not any(map(is_path, inputs[:5])):
         return inputs
     fields = inputs.names
-    read = {name: from_file(name, side, score_order, fields, labels, keep) for name, side in inputs.rankings.items()}
+    read: dict[str, Any] = {}
+    unknown: dict[str, UnknownFieldError] = {}
+    for name, side in inputs.rankings.items():
+        try:
+            read[name] = from_file(name, side, score_order, fields, labels, keep)
+        except UnknownFieldError as error:
+            unknown[name] = error
+    if unknown:
+        raise fields_unknown(unknown)
     run, qrels = read["predictions"], read["references"]
     are_files = is_path(inputs.predictions) and is_path(inputs.references)
     if are_files and os.fspath(inputs.predictions) == os.fspath(inputs.references):
@@ -9440,8 +10171,6 @@ def from_file(
         if isinstance(error, MissingFileError) and os.sep not in error.filename:
             error.strerror = f"{error.strerror}; if it names a column, give its DataFrame as data"
         raise
-    except UnknownColumnError as error:
-        raise within(error.with_hint(), argument) from None
     except ValueError as error:
         raise within(error, argument) from None
 
@@ -9806,7 +10535,7 @@ def measure_on_device(
 def _can_score(inputs: Inputs, options: Options, mask: Any) -> bool:
     """Return whether tensors on a device have a format and options that it can score."""
     score, relevance, query_ids, document_ids, exclude, *_ = inputs
-    types = [_scores_devices_type(side) for side in (score, relevance)]
+    types = [_type(side) for side in (score, relevance)]
     if score.numel() < ON_DEVICE_FROM or document_ids is not None or exclude is not None:
         return False
     if not {*types} <= {*NUMBER_TENSORS}:
@@ -9817,17 +10546,17 @@ def _can_score(inputs: Inputs, options: Options, mask: Any) -> bool:
         return False
     if options.score_order != "descending" and types[0] in (*INTEGER_TENSORS, "bool"):
         return False
-    if mask is not None and (mask.shape != score.shape or _scores_devices_type(mask) not in NUMBER_TENSORS):
+    if mask is not None and (mask.shape != score.shape or _type(mask) not in NUMBER_TENSORS):
         return False
     if query_ids is None:
         are_integers = all(each in INTEGER_TENSORS for each in types)  # they may be ids, which the host refuses
         return score.ndim == 2 and score.shape == relevance.shape and score.shape[1] > ROW_OF_TABLE and not are_integers
     shapes = (query_ids.shape, (*query_ids.shape, 1))
     is_flat = query_ids.ndim == 1 and score.shape in shapes and relevance.shape in shapes
-    return is_flat and mask is None and _scores_devices_type(query_ids) in INTEGER_TENSORS
+    return is_flat and mask is None and _type(query_ids) in INTEGER_TENSORS
 
 
-def _scores_devices_type(values: Any) -> str:
+def _type(values: Any) -> str:
     return str(values.dtype).removeprefix("torch.")
 
 
@@ -9836,7 +10565,7 @@ def _placed(score: Any, relevance: Any, query_ids: Any, mask: Any, options: Opti
     if options.score_order != "descending":
         score = -score  # inf, of a document that was not retrieved, becomes -inf
     kept = None if mask is None else mask != 0
-    if mask is not None and _scores_devices_type(mask) != "bool" and (kept & (mask != 1)).any():
+    if mask is not None and _type(mask) != "bool" and (kept & (mask != 1)).any():
         return None
     if query_ids is None:
         return Placed(relevance, score, _without_padding(relevance, kept, options.ignore_index))
@@ -9999,7 +10728,7 @@ def counted_parts(
 def refuse_negative(references: Any, exclude: Any, options: Options) -> None:
     """Raise an error for the first row of a file or table with a negative relevance, unless the options allow it."""
     may_be_negative = options.scoring["negative_relevance"] != "raise"
-    if not isinstance(references, Columns) or references.place is None or may_be_negative:
+    if not isinstance(references, Columns) or references.place_of is None or may_be_negative:
         return
     negative = references.value < 0
     if options.ignore_index is not None:
@@ -10985,7 +11714,7 @@ def _named(fits: Sequence[Fit]) -> list[Match]:
     """Return the conventions that fits amount to, or else the slips on conventions, those reported most often first."""
     found: dict[tuple[Any, ...], Match] = {}
     for fit in fits:
-        for match in _names_of(fit):
+        for match in _explanations_definitions_names_of(fit):
             found.setdefault(match if not match.slips else match[1:], match)
     fewest = min((len(match.slips) for match in found.values()), default=0)
     matches = [match for match in found.values() if len(match.slips) == fewest]
@@ -10994,7 +11723,7 @@ def _named(fits: Sequence[Fit]) -> list[Match]:
     return sorted(matches, key=lambda match: -sum(slip_named(name).reports[0] for name in match.slips))
 
 
-def _names_of(fit: Fit) -> Iterator[Match]:
+def _explanations_definitions_names_of(fit: Fit) -> Iterator[Match]:
     """Yield the conventions from which a fit differs by slips only."""
     slips = tuple(slip.name for slip in fit.definition.slips)
     for convention, (empty, order, precision) in product(CONVENTIONS, fit.choices):
@@ -11095,7 +11824,7 @@ def _by_rank(query: Query) -> list[float]:
     return [query.qrels.get(each, 0) for each in ranked(query)]
 
 
-def _explanations_forms_hits(query: Query) -> Arguments:
+def _hits(query: Query) -> Arguments:
     return _by_rank(query), _relevant(query)
 
 
@@ -11121,8 +11850,8 @@ FORMS = {
     "sets": Form((_IDS, _RELEVANT_SET), lambda query: (ranked(query), set(_relevant(query))), _OF_IDS, has_ids=True),
     "ids": Form((_IDS, _RELEVANT), _explanations_forms_ids, _OF_IDS, has_ids=True),
     "id_lists": Form((_explanations_forms_several(_IDS), _explanations_forms_several(_RELEVANT)), _twice(_explanations_forms_ids, list), _OF_IDS, has_ids=True, is_batch=True),
-    "hits": Form((_HITS, _RELEVANT), _explanations_forms_hits, _OF_IDS),
-    "hit_rows": Form((_explanations_forms_several(_HITS), _explanations_forms_several(_RELEVANT)), _twice(_explanations_forms_hits, np.array, list), _OF_IDS, is_batch=True),
+    "hits": Form((_HITS, _RELEVANT), _hits, _OF_IDS),
+    "hit_rows": Form((_explanations_forms_several(_HITS), _explanations_forms_several(_RELEVANT)), _twice(_hits, np.array, list), _OF_IDS, is_batch=True),
     "ranked": Form((_IDS, _QRELS), lambda query: (ranked(query), dict(query.qrels)), Shows(scores=False), has_ids=True),
     "columns": Form(
         (Argument("columns by rank", "ranked", _IDS.words), Argument("relevance by column", "relevance", _QRELS.words)),
@@ -12280,7 +13009,7 @@ def _smallest_example(asker: Asker, queries: Iterable[Query], convention: str, t
     query = min(queries, key=lambda each: len({*each.run, *each.qrels}))
     while (simpler := next(filter(differs, _simpler(query, asker.call.shows)), None)) is not None:
         query = simpler
-    return _example(query, asker.once(query).value, options)
+    return _explanations_check_example(query, asker.once(query).value, options)
 
 
 def _simpler(query: Query, shows: Shows) -> Iterator[Query]:
@@ -12308,7 +13037,7 @@ def _without(documents: Mapping[Any, float], one: Any) -> dict[Any, float]:
     return {document: value for document, value in documents.items() if document != one}
 
 
-def _example(query: Query, value: float, options: Mapping[str, Any]) -> Example:
+def _explanations_check_example(query: Query, value: float, options: Mapping[str, Any]) -> Example:
     """Return a ranking with its sums by a convention."""
     rows = []
     for document in [*ranked(query), *(each for each in query.qrels if each not in query.run)]:
@@ -12329,7 +13058,6 @@ def _example(query: Query, value: float, options: Mapping[str, Any]) -> Example:
 # ndcg/inputs/slices.py: Slices: the queries with the same value of `by`, such as a language, a segment or a length.
 
 Value = str | int | bool | None
-MEAN_OF_SLICES = "mean of slices"  # as tables call it; the name of no slice
 # The Arrow types that values may have, and the types that they are converted to.
 TYPES = {
     pa.types.is_string: pa.large_string(),
@@ -12368,32 +13096,29 @@ def read_slices(values: Any) -> Slices:
     return Slices(ordered, code.to_numpy().astype(np.int64))
 
 
-def crossed(columns: Sequence[Any]) -> list[str | None]:
-    """Return the slices of several columns together; None where one of them has none.
+def crossed(columns: Sequence[Any]) -> list[str]:
+    """Return the slices of several columns together.
 
     >>> crossed([["shoes", "hats"], ["phone", None]]), crossed([["a, b"], ["c"]])
-    (['shoes, phone', None], ["'a, b', c"])
+    (['shoes, phone', 'hats, (none)'], ["'a, b', c"])
     """
 
-    def text(value: Value) -> str | None:
-        if value is None:
-            return None
+    def text(value: Value) -> str:
         return shown(value) if isinstance(value, str) and ", " in value else slice_name(value)
 
-    texts = [np.array([text(value) for value in values], object)[code] for values, code in map(read_slices, columns)]
-    return [None if None in row else ", ".join(row) for row in zip(*texts, strict=False)]
+    texts = (np.array([text(value) for value in values], object)[code] for values, code in map(read_slices, columns))
+    return list(map(", ".join, zip(*texts, strict=False)))
 
 
 def slice_name(value: Value) -> str:
     """Return the value of a slice as tables show it, on one line.
 
-    >>> slice_name("en"), slice_name(None), slice_name(""), slice_name("mean of slices")
-    ('en', '(none)', "''", "'mean of slices'")
+    >>> slice_name("en"), slice_name(None), slice_name("")
+    ('en', '(none)', "''")
     """
     if value is None:
         return "(none)"
-    reserved = ("(none)", MEAN_OF_SLICES)
-    plain = isinstance(value, str) and value.isprintable() and value.strip() and value not in reserved
+    plain = isinstance(value, str) and value.isprintable() and value.strip() and value != "(none)"
     return str(value) if plain else shown(value)
 
 
@@ -12436,6 +13161,7 @@ def _column(values: Any) -> "pa.Array | pa.ChunkedArray":
 # ndcg/scores/frames.py: Replace names of columns, as arguments, by the columns of a DataFrame; weights and slices have a row per query.
 
 NOT_SIDES = Inputs._fields[2:]
+FIRST_QUERIES = 100  # of a table, which tell whether it holds several systems
 
 
 def from_frame(data: Any, inputs: Inputs) -> Inputs:
@@ -12451,9 +13177,10 @@ def from_frame(data: Any, inputs: Inputs) -> Inputs:
 
 
 def columns_of(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return arguments, with names of columns replaced by the columns of a DataFrame, or of a file for `by`.
+    """Return arguments, with names replaced by the columns of a DataFrame, or of a file for `by`.
 
-    In a column of `sample_weight` or `by`, each row has the value of its query. `by` may name several columns.
+    In a column of `sample_weight` or `by`, each row has the value of its query. `by` may name
+    several columns.
     """
     named = {name: value for name, value in arguments.items() if name != "exclude"}
     by_names = _several_names(named["by"]) if data is not None else {}
@@ -12463,11 +13190,16 @@ def columns_of(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
     columns = dict(zip(named, named_columns(data, **named), strict=True))
     if by_names:
         columns["by"] = crossed([columns.pop(name) for name in by_names])
-    if (query_ids := columns["query_ids"]) is not None:
+    query_ids = columns["query_ids"]
+    if query_ids is not None:
         for name, of_queries in _BY_QUERY.items():
             if columns[name] is not arguments[name]:
-                columns[name] = of_queries(*settled({"query_ids": query_ids, name: columns[name]}).values())
-    if data is None and is_path(columns["by"]):
+                both = settled({"query_ids": query_ids, name: columns[name]})
+                columns[name] = of_queries(*both.values())
+    if data is not None:
+        _refuse_several_systems(data, arguments, query_ids)
+        _refuse_empty_rows(columns)
+    elif is_path(columns["by"]):
         columns["by"] = _slices_named(columns["by"], arguments)
     sides = [columns[name] for name in columns if name not in _BY_QUERY]
     for name in _BY_QUERY:
@@ -12475,19 +13207,84 @@ def columns_of(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
     return {**columns, "exclude": _excluded_pairs(data, arguments["exclude"], arguments)}
 
 
+def _refuse_several_systems(data: Any, arguments: Mapping[str, Any], query_ids: Any) -> None:
+    """Raise an error for a table in which the first queries have a document in several rows.
+
+    Its rows are those of several systems, unless the documents have no ids.
+    """
+    frame = frame_of("data", listed(data))
+    if frame is None or query_ids is None or arguments["document_ids"] is not None:
+        return
+    documents = spelled(frame.names, DOCUMENT[0])
+    if len(documents) != 1 or is_database_query(data):
+        return
+    codes, ids = encode_ids("query_ids", settled({"query_ids": query_ids})["query_ids"])
+    first = codes < FIRST_QUERIES
+    (column,) = frame.read(documents)
+    cells = settled({"data": column})["data"]
+    try:
+        of_rows = id_column("data", cells)
+    except ValueError:
+        return  # the column is not asked for
+    if len(of_rows) != len(codes):
+        return
+    of_rows = of_rows.filter(pa.array(first))
+    rows = Columns(codes[first], ids, of_rows, np.zeros(int(first.sum())), hashes_of(of_rows))
+    repeated = repeated_row(rows)
+    if repeated is None:
+        return
+    numbers = np.flatnonzero(first)
+    row, before = (int(numbers[number]) for number in repeated)
+    document, query = rows.words(repeated[0])
+    problem = f"document {document} of query {query} is in row {before} and in row {row}"
+    hint = "give the rows of one system, or name the documents, " + mark("document_ids", documents[0])
+    raise InputError(f"{problem}; {hint}", "data")
+
+
+def _refuse_empty_rows(columns: Mapping[str, Any]) -> None:
+    """Raise an error for a row of a table that has neither a score, of any system, nor a relevance."""
+    if columns["query_ids"] is None:
+        return
+    sides = {name: column for name, column in columns.items() if name not in NOT_SIDES}
+    empty: NDArray[np.bool_] | None = None
+    for name, column in settled(sides).items():
+        missing = _missing(column)
+        if missing is None:
+            return
+        if empty is not None and len(empty) != len(missing):
+            return  # another error says so
+        empty = missing if empty is None else empty & missing
+    if empty is not None and empty.any():
+        problem = f"row {int(empty.argmax())} has neither a score nor a relevance"
+        raise InputError(f"{problem}; give one of them, or leave the row out", "data")
+
+
+def _missing(column: Any) -> NDArray[np.bool_] | None:
+    """Return which values of a column are missing; None if none is."""
+    if isinstance(column, ARROW):
+        nulls = column.is_null()
+        return np.asarray(nulls, bool) if column.null_count else None
+    if isinstance(column, (list, tuple)) and None in column:
+        return np.array([value is None for value in column], bool)
+    return None
+
+
 def _slices_named(by: Any, arguments: Mapping[str, Any]) -> Any:
     """Return the slice of each query from a column of one of two tables, or else from a file."""
     sides = {name: side for name, side in arguments.items() if name not in NOT_SIDES}
-    for argument, side in sorted(sides.items(), key=lambda each: each[0] != "references"):
-        kind = "qrels" if argument == "references" else "run"
-        names = names_of_side(kind, arguments.get("fields"))
-        frame = frame_of_side(argument, side, names)
-        if frame is not None and by in frame.names and (own := spelled(frame.names, names.columns["query"])):
-            columns = dict(zip(("query_ids", "by"), frame.read([own[0], by]), strict=True))
-            query_ids, values = settled(columns).values()
+    for argument, side in sorted(sides.items(), key=lambda item: item[0] != "references"):
+        frame = None if is_path(side) else frame_of(argument, side)
+        if frame is None or by not in frame.names:
+            continue
+        names = names_of_side("qrels", arguments.get("fields"))
+        fields = Fields.of_table(dict.fromkeys(frame.names))
+        queries = names.candidates("query", fields, QUERY)
+        if len(queries) == 1:
+            both = dict(zip(("query_ids", "by"), frame.read([queries[0], by]), strict=True))
+            query_ids, values = settled(both).values()
             slices = _slices_by_query(query_ids, values)
-            queries = encode_ids("query_ids", query_ids)[1].to_pylist()
-            return {query: slices.values[code] for query, code in zip(queries, slices.code.tolist(), strict=True)}
+            ids = encode_ids("query_ids", query_ids)[1].to_pylist()
+            return {query: slices.values[code] for query, code in zip(ids, slices.code.tolist(), strict=True)}
     files = [side for name in ("references", "predictions") if is_path(side := arguments.get(name))]
     return from_file("by", by, qrels_file=files[0] if files else None)
 
@@ -12521,19 +13318,19 @@ def _weights_by_query(query_ids: Any, rows: Any) -> NDArray[np.float64]:
         row = int(np.flatnonzero(~column.present)[0])
         raise InputError(f"row {row} is missing; give every row the weight of its query", "sample_weight")
     values = np.asarray(column.values, np.float64)
-    return values[_scores_frames_first_rows("sample_weight", query_ids, values, lambda row: str(values[row]))]
+    return values[_first_rows("sample_weight", query_ids, values, lambda row: str(values[row]))]
 
 
 def _slices_by_query(query_ids: Any, rows: Any) -> Slices:
     """Return the slice of each query, from a column with a slice in each row."""
     values, code = read_slices(rows)
-    return Slices(values, code[_scores_frames_first_rows("by", query_ids, code, lambda row: shown(values[code[row]]))])
+    return Slices(values, code[_first_rows("by", query_ids, code, lambda row: shown(values[code[row]]))])
 
 
 _BY_QUERY: dict[str, Callable[[Any, Any], Any]] = {"sample_weight": _weights_by_query, "by": _slices_by_query}
 
 
-def _scores_frames_first_rows(argument: str, query_ids: Any, values: NDArray[Any], text: Callable[[int], str]) -> NDArray[np.int64]:
+def _first_rows(argument: str, query_ids: Any, values: NDArray[Any], text: Callable[[int], str]) -> NDArray[np.int64]:
     """Return the first row of each query, if all of its rows have the same value."""
     code, ids = encode_ids("query_ids", query_ids)
     if len(values) != len(code):
@@ -13262,14 +14059,14 @@ class Reported(NamedTuple):
             ValueError: it is not one of these.
         """
         if isinstance(got, str) and "\n" in got:
-            got, k = _explanations_reported_values_of(got.encode(), k)
+            got, k = _values_of(got.encode(), k)
         elif _is_file(got):
             path = os.fsdecode(got)
-            got, k = _explanations_reported_values_of(_content_of(path), k, f"got: {path}")
+            got, k = _values_of(_content_of(path), k, f"got: {path}")
         elif isinstance(got, str) and "@" in got:
             got = dict(_named_score(each) for each in got.split(","))
         elif isinstance(got, Mapping) and any(isinstance(each, Mapping) for each in got.values()):
-            got, k = _explanations_reported_values_of(got, k)
+            got, k = _values_of(got, k)
         of_names = isinstance(got, Mapping) and bool(got) and all(NAMED.fullmatch(str(name)) for name in got)
         if not of_names and (isinstance(got, (Mapping, list, tuple)) or getattr(got, "ndim", 0) == 1):
             return cls({}, (), False, got, k)
@@ -13455,7 +14252,7 @@ def _content_of(path: str) -> bytes:
         raise InputError(f"{error}", "got") from None
 
 
-def _explanations_reported_values_of(content: bytes | Mapping[Any, Any], k: Any, name: str = "got") -> tuple[Any, Any]:
+def _values_of(content: bytes | Mapping[Any, Any], k: Any, name: str = "got") -> tuple[Any, Any]:
     """Return the values of queries in text or a mapping, by query or in order, and their cutoff.
 
     Text has lines of `query value`, of `measure query value` as printed by trec_eval -q, or of values alone; or it is
@@ -13587,7 +14384,7 @@ def _rows_of_json(value: Any, run: Any = None) -> Iterator[_Row]:
 
 def _rows_of_record(record: Mapping[str, Any], run: Any = None) -> Iterator[_Row]:
     """Yield the values in a row of a table: of each nDCG, or else of the only column that may hold them."""
-    query = next(iter(spelled(record, IDS["query"])), None)
+    query = next(iter(spelled(record, (*QUERY[0], *QUERY[1]))), None)
     others = [name for name in record if name != query and plain_name(name) not in OTHERS]
     if query is None and len(others) == 2:
         query = others.pop(0)
@@ -14157,64 +14954,9 @@ def intervals(sample: Sample, *, greatest: float = 1.0, confidence: float = 0.95
     Values lie between 0 and `greatest`; a row with values outside has no bound on that side. With fewer than two
     values there are no intervals: they are nan.
     """
-    if len(sample.weight) < 2:
-        return Intervals._make(np.full((3, len(sample.values)), np.nan))
-    quantile = (1 + confidence) / 2
-    ends = [(*each.ends(each.t(quantile)), each.standard_error) for each in estimates(sample, greatest)]
-    return Intervals._make(np.array(ends).T * sample.scale)
-
-
-class Estimate(NamedTuple):
-    """A mean, or a difference of two means, and how its standard error depends on the true one."""
-
-    value: float  # the observed one
-    standard_error: float  # its standard error
-    square: float  # the same squared, but no more than of 0/1 values; 0 if all values are equal
-    freedom: float  # the degrees of freedom of Student's t
-    effective: float  # the effective number of queries
-    bounds: tuple[float, float]  # the true one lies between these
-    slope: float  # the relative change of the variance with the mean
-    is_mean: bool  # the error of a difference does not depend on the true difference
-
-    def t(self, quantile: float) -> float:
-        """Return a quantile of Student's t; of the normal distribution if all values are equal, as in Wilson's."""
-        freedom = self.freedom if self.square else math.inf
-        return float(scipy_special().stdtrit(freedom, quantile))
-
-    def ends(self, t: float) -> tuple[float, float]:
-        """Return the ends of the interval of all values within `t` times their standard error of the observed one.
-
-        The square of this error at ``value + d`` is modeled as that at ``value`` times
-        ``(1 + rise * d)(1 - fall * d)``.
-        """
-        least, greatest = self.bounds
-        if self.square == 0:
-            # the share of other values, at a bound, is at most the end of Wilson's interval for 0 of n
-            odds = t**2 / self.effective
-            low, high = (
-                self.value + (end - self.value) * odds / (1 + odds) if math.isfinite(end) else self.value
-                for end in self.bounds
-            )
-            return low, high
-        reach = t**2 * self.square
-        if not self.is_mean:
-            away = math.sqrt(reach)
-            return max(self.value - away, least), min(self.value + away, greatest)
-        # with one bound alone, values do not get more alike towards it
-        has_bounds = math.isfinite(least) and math.isfinite(greatest)
-        rise = 1 / (self.value - least) if has_bounds else 0.0
-        fall = 1 / (greatest - self.value) if has_bounds else 0.0
-        low, high = _crossings(reach, rise, fall)
-        low_skewed, high_skewed = _crossings(reach, max(rise, fall + self.slope), max(fall, rise - self.slope))
-        return max(self.value + min(low, low_skewed), least), min(self.value + max(high, high_skewed), greatest)
-
-
-def estimates(sample: Sample, greatest: float) -> list[Estimate]:
-    """Return the estimates of the mean of each row, and then of the difference of each pair, divided by the scale.
-
-    Values lie as in `intervals`; there are two or more.
-    """
     values, greatest = sample.values, greatest / sample.scale
+    if len(sample.weight) < 2:
+        return Intervals._make(np.full((3, len(values)), np.nan))
     if (lightest := sample.weight.min()) < LIGHTEST:
         problem = f"a weight is {lightest:.0e} of the largest, too far apart for a confidence interval"
         raise ValueError(f"sample_weight: {problem}; give the queries that hardly count a weight of 0")
@@ -14224,24 +14966,37 @@ def estimates(sample: Sample, greatest: float) -> list[Estimate]:
     ]
     for one, other in sample.pairs.T.tolist():
         bounds.append((bounds[one][0] - bounds[other][1], bounds[one][1] - bounds[other][0]))
-    return [
-        _estimate(moments, within, sample, is_mean=at < len(values))
+    ends = [
+        (*_interval(moments, within, sample, confidence, of_mean=at < len(values)), moments.standard_error)
         for at, (moments, within) in enumerate(zip(sample.moments, bounds, strict=True))
     ]
+    return Intervals._make(np.array(ends).T * sample.scale)
 
 
-def _estimate(moments: Moments, bounds: tuple[float, float], sample: Sample, *, is_mean: bool) -> Estimate:
-    """Return the estimate of a mean, or of a difference."""
+def _interval(
+    moments: Moments, bounds: tuple[float, float], sample: Sample, confidence: float, *, of_mean: bool
+) -> tuple[float, float]:
+    """Return the ends of the interval of a mean, or of a difference, whose error does not depend on the mean.
+
+    The interval contains every mean within Student's t times its standard error of the observed one. The
+    square of this error at ``mean + d`` is modeled as that at ``mean`` times ``(1 + rise * d)(1 - fall * d)``.
+    """
+    student, quantile = scipy_special().stdtrit, (1 + confidence) / 2
     mean, error, _, slope = moments
-    freedom, effective = float(len(sample.weight) - 1), sample.effective
     if error <= max(ROUNDING * abs(mean), TINY):
-        return Estimate(mean, error, 0.0, freedom, effective, bounds, slope, is_mean)
-    most = math.inf
-    if is_mean:  # the squared error if every value were at a bound, like 0/1 values, of which t is normal
-        most = (mean - bounds[0]) * (bounds[1] - mean) / effective
+        # all values are equal: the share of others at a bound is at most the end of Wilson's interval for 0 of n
+        odds = float(student(math.inf, quantile)) ** 2 / sample.effective
+        low, high = (mean + (end - mean) * odds / (1 + odds) if math.isfinite(end) else mean for end in bounds)
+        return low, high
+    gaps, slope = ((mean - bounds[0], bounds[1] - mean), slope) if of_mean else ((math.inf, math.inf), 0.0)
+    most = gaps[0] * gaps[1] / sample.effective  # the squared error if every value were at a bound, like 0/1 values
     square = min(error**2, most)
-    freedom /= max(1 - square / most, ROUNDING)
-    return Estimate(mean, error, square, freedom, effective, bounds, slope, is_mean)
+    freedom = (len(sample.weight) - 1) / max(1 - square / most, ROUNDING)
+    reach = float(student(freedom, quantile)) ** 2 * square
+    rise, fall = (1 / gap if math.isfinite(most) else 0.0 for gap in gaps)
+    low, high = _crossings(reach, rise, fall)
+    low_skewed, high_skewed = _crossings(reach, max(rise, fall + slope), max(fall, rise - slope))
+    return max(mean + min(low, low_skewed), bounds[0]), min(mean + max(high, high_skewed), bounds[1])
 
 
 def _crossings(reach: float, rise: float, fall: float) -> tuple[float, float]:
@@ -14698,18 +15453,14 @@ def query_figures(columns: PerQuery, names: Sequence[str]) -> PerQuery:
     return figures
 
 
-def score_system(figures: PerQuery, samples: Mapping[str, Sample], confidence: float) -> dict[str, Score]:
-    """Return the scores of a system by name, from its figures and `samples_of` them; nan if no query has a value."""
-    return {name: score_result(figures, name, sample, confidence) for name, sample in samples.items()}
+def score_system(figures: PerQuery, options: Options, confidence: float) -> dict[str, Score]:
+    """Return the scores of a system by name; nan if no query has a value."""
+    return {name: score_result(figures, name, confidence) for name in options.names}
 
 
-def samples_of(figures: PerQuery, names: Sequence[str]) -> dict[str, Sample]:
-    """Return the values of each result as a sample with one row."""
-    return {name: Sample.of(figures[name][:1], figures.get("weight")) for name in names}
-
-
-def score_result(figures: PerQuery, name: str, sample: Sample, confidence: float) -> Score:
+def score_result(figures: PerQuery, name: str, confidence: float) -> Score:
     """Return the score of one result."""
+    sample = Sample.of(figures[name][:1], figures.get("weight"))
     ends = intervals(sample, greatest=greatest_value(name), confidence=confidence)
     return make_scores(name, figures[name][np.newaxis], ends)[0]
 
@@ -14763,155 +15514,6 @@ def in_slices(figures: PerQuery, slices: Slices) -> Iterator[tuple[Value, PerQue
         yield value, {name: each[..., end - size : end] for name, each in in_order.items()}
 
 
-# ndcg/statistics/stratified.py: The mean of independent means, such as those of slices, and its interval.
-
-class Combined(NamedTuple):
-    """The mean of independent means with its interval.
-
-    Attributes:
-        value: the mean, in which each of the means counts the same.
-        low: the lower end of its interval.
-        high: the upper end.
-        standard_error: its standard error; the variances of independent means add.
-        freedom: its degrees of freedom (Satterthwaite, 1946; Welch, 1947).
-    """
-
-    value: float
-    low: float
-    high: float
-    standard_error: float
-    freedom: float
-
-
-def combine(samples: Sequence[Sample], *, greatest: float = 1.0, confidence: float = 0.95) -> list[Combined]:
-    """Return the mean, over independent samples, of the mean of each row, and then of the difference of each pair.
-
-    All samples have the same rows and pairs, and at least two queries. The ends of the interval are the means of the
-    ends of the samples' own intervals, which are `intervals` with a smaller t: as far from the mean of all as t of the
-    combined degrees of freedom times the combined error (Yan & Su, Statistics in Biopharmaceutical Research 2010, for
-    proportions). So the interval of one sample is its own, and no end is beyond a bound.
-    """
-    of_samples = [estimates(sample, greatest) for sample in samples]
-    scales = [sample.scale for sample in samples]
-    quantile = (1 + confidence) / 2
-    return [_statistics_stratified_combined(row, scales, quantile) for row in zip(*of_samples, strict=True)]
-
-
-def _statistics_stratified_combined(of_samples: Sequence[Estimate], scales: Sequence[float], quantile: float) -> Combined:
-    """Return the mean of independent estimates, each in units of its scale."""
-    count, unit = len(of_samples), max(scales)
-    relative = [scale / unit for scale in scales]  # so that no sum overflows
-    errors = [math.sqrt(each.square) * scale for each, scale in zip(of_samples, relative, strict=True)]
-    total = math.hypot(*errors)
-    if total > 0:
-        shares = (error / total for error in errors)
-        freedom = 1 / sum(share**4 / each.freedom for share, each in zip(shares, of_samples, strict=True))
-        t = float(scipy_special().stdtrit(freedom, quantile))
-    else:
-        # all values of each sample are equal: its interval is as long as its queries are few
-        freedom = sum(each.freedom for each in of_samples)
-        t = of_samples[0].t(quantile)
-        errors = [1 / math.sqrt(each.effective) for each in of_samples]
-        total = math.hypot(*errors)
-    t *= total / sum(errors)
-    lows, highs = [], []
-    for each, error, scale in zip(of_samples, errors, relative, strict=True):
-        if error > 0:
-            low, high = each.ends(t)
-        elif each.is_mean:
-            low, high = each.ends(min(t, each.t(quantile)))
-        else:
-            # of differences, as in Student's t: equal ones have no error if others do
-            low = high = each.value
-        lows.append(low * scale)
-        highs.append(high * scale)
-    values = [each.value * scale for each, scale in zip(of_samples, relative, strict=True)]
-    standard_errors = [each.standard_error * scale for each, scale in zip(of_samples, relative, strict=True)]
-    return Combined(
-        value=sum(values) / count * unit,
-        low=sum(lows) / count * unit,
-        high=sum(highs) / count * unit,
-        standard_error=math.hypot(*standard_errors) / count * unit,
-        freedom=freedom,
-    )
-
-
-# ndcg/statistics/slice_means.py: The mean of the means of slices, in which each slice counts the same, however many queries it has.
-
-def mean_of_slices(
-    samples: Mapping[Value, Mapping[str, Sample]], slices: Mapping[Value, Slice], confidence: float
-) -> dict[str, Score]:
-    """Return the mean of the slices' means by name, from the samples of each slice, by name, and its scores.
-
-    Empty if no query is in a slice: None is none. A slice without a value is not in the mean.
-    """
-    named = [value for value in slices if value is not None]
-    if not named:
-        return {}
-    means = {}
-    for name in samples[named[0]]:
-        counted = [value for value in named if slices[value].scores[name].queries]
-        scores = [slices[value].scores[name] for value in counted]
-        combined = None
-        if scores and min(score.queries for score in scores) > 1:
-            of_name = [samples[value][name] for value in counted]
-            (combined,) = combine(of_name, greatest=greatest_value(name), confidence=confidence)
-        means[name] = mean_of_scores(name, scores, combined)
-    return means
-
-
-def mean_of_scores(name: str, scores: Sequence[Score], combined: Combined | None) -> Score:
-    """Return the mean of scores, each of which counts the same, with its interval; None if it has none."""
-    value = mean(name, np.array([score.value for score in scores])) if scores else math.nan
-    low = high = error = math.nan
-    if combined is not None:
-        low, high, error = min(combined.low, value), max(combined.high, value), combined.standard_error
-    return Score(
-        value=value,
-        low=low,
-        high=high,
-        standard_error=error,
-        queries=sum(score.queries for score in scores),
-        **figures_of_documents(scores),
-    )
-
-
-def figures_of_documents(scores: Sequence[Score]) -> dict[str, Any]:
-    """Return the figures of a mean of scores that depend on documents, by their names in a `Score`."""
-    orders = [(score.worst, score.best, score.random_order) for score in scores]
-    worst, best, random_order = np.mean(orders, axis=0).tolist() if orders else [math.nan] * 3
-    return {
-        "worst": worst,
-        "best": best,
-        "random_order": random_order,
-        "tied": sum(score.tied for score in scores),
-        "ranked": sum(score.ranked for score in scores),
-        "unjudged": math.fsum(score.unjudged for score in scores),
-    }
-
-
-def slice_rows(
-    slices: Mapping[Value, Slice], means: Mapping[str, Score], most: int | None = None
-) -> list[tuple[str, Mapping[str, Score], int]]:
-    """Return the names, the scores and the numbers of queries of slices, at most so many, and then of their mean."""
-    rows: list[tuple[str, Mapping[str, Score], int]] = [
-        (slice_name(value), part.scores, part.queries) for value, part in islice(slices.items(), most)
-    ]
-    if means:
-        rows.append((MEAN_OF_SLICES, means, queries_in_slices(slices)))
-    return rows
-
-
-def slices_in_mean(slices: Mapping[Value, Any]) -> int:
-    """Return the number of slices that count in their mean."""
-    return sum(value is not None for value in slices)
-
-
-def queries_in_slices(slices: Mapping[Value, Any]) -> int:
-    """Return the number of queries that are in a slice; None is none."""
-    return sum(part.queries for value, part in slices.items() if value is not None)
-
-
 # ndcg/statistics/model_cards.py: Export a report: the metadata of model cards for the Hugging Face Hub, and flat scores for experiment trackers.
 
 def flat_scores(report: Any) -> dict[str, float]:
@@ -14919,7 +15521,7 @@ def flat_scores(report: Any) -> dict[str, float]:
     flat: dict[str, float] = {}
     for part, _, scores in parts_of(report):
         for name, score in scores.items():
-            key = name if part is None else f"{name}/{_key_of(part)}"
+            key = name if part is None else f"{name}/slice={part}"
             own = {key: score.value, f"{key}/low": score.low, f"{key}/high": score.high}
             if both := flat.keys() & own:
                 raise ValueError(f"by: two values would be called {shown(min(both))}; give the slices other names")
@@ -14928,15 +15530,10 @@ def flat_scores(report: Any) -> dict[str, float]:
 
 
 def parts_of(report: Any) -> Iterator[tuple[str | None, int, Mapping[str, Score]]]:
-    """Yield the scores of all queries, of each slice by its name, and of their mean, with the numbers of queries."""
+    """Yield the scores of all queries, then of each slice by its name, each with its number of queries."""
     yield None, report.counts["queries"], report.scores
-    for part, scores, queries in slice_rows(report.slices, report.mean_of_slices):
-        yield part, queries, scores
-
-
-def _key_of(part: str) -> str:
-    """Return the name of a slice, or of the mean of slices, as trackers group it."""
-    return MEAN_OF_SLICES.replace(" ", "_") if part == MEAN_OF_SLICES else f"slice={part}"
+    for value, each in report.slices.items():
+        yield slice_name(value), each.queries, each.scores
 
 
 def model_index(report: Any, model_name: str, dataset: str, task_type: str, **fields: Any) -> list[dict[str, Any]]:
@@ -14956,14 +15553,11 @@ def model_index(report: Any, model_name: str, dataset: str, task_type: str, **fi
         for name, score in scores.items():
             if math.isnan(score.value):
                 continue
-            metric_name = name
-            if part is not None:
-                metric_name += f" {part}" if part == MEAN_OF_SLICES else f" slice={part}"
             interval = {"confidence": confidence, "low": score.low, "high": score.high}
             result = EvalResult(
                 **fields,
                 metric_type=name.lower(),
-                metric_name=metric_name,
+                metric_name=name if part is None else f"{name} slice={part}",
                 metric_value=score.value,
                 metric_args={
                     **({} if math.isnan(score.low) else interval),
@@ -15241,7 +15835,6 @@ def system_names(systems: Any, baseline: Any, argument: str = "systems", content
 
 # ndcg/statistics/notes.py: Notes: sentences that help the reader of a report or a comparison to interpret its figures.
 
-NAMED_PAIRS = 5  # pairs in a sentence
 NAMED_SLICES = 5  # slices in a sentence
 
 
@@ -15322,7 +15915,7 @@ def left_out_notes(columns: PerQuery, options: Options) -> list[str]:
             measures.setdefault((lacking & applies).tobytes(), []).append(name)
         for mask, names in measures.items():
             if count := np.count_nonzero(np.frombuffer(mask, bool)):
-                measure = _of_some(names, without)
+                measure = "" if len(names) == len(without) else f" of {', '.join(names)}"
                 reason = one if count == 1 else several
                 sentences.append(f"{count:,} of {queries:,} {how_many} {reason} excluded from the mean{measure}.")
     if "weight" in columns and (count := np.count_nonzero(columns["weight"] == 0)):
@@ -15378,21 +15971,14 @@ def missing_notes(columns: PerQuery, options: Options) -> list[str]:
 
 
 def short_run_notes(columns: PerQuery, options: Options) -> list[str]:
-    """Return a sentence on queries with few retrieved documents that lack judged ones, if there are any.
-
-    A short list with all judged documents, as of a reranker, is as long as it can usefully be.
-    """
+    """Return a sentence on queries with few retrieved documents, if there are any."""
     if "missing" not in columns:  # values without rankings
         return []
     k = max((k for k in options.cutoffs if k is not None), default=0)
     incomplete = ~columns["missing"] & (columns["judged"] > columns["retrieved and judged"])
     few = np.count_nonzero(incomplete & (columns["retrieved"] < k))
-    if not few:
-        return []
-    other = "other " if columns["missing"].any() else ""
-    if few == 1:
-        return [f"1 {other}query has fewer than {k} retrieved documents and lacks judged ones."]
-    return [f"{few:,} {other}queries have fewer than {k} retrieved documents and lack judged ones."]
+    have = f"{'query has' if few == 1 else 'queries have'} fewer than {k} retrieved documents."
+    return [f"{few:,} {'other ' if columns['missing'].any() else ''}{have}"] if few else []
 
 
 def chance_notes(scores: Mapping[str, Score], columns: PerQuery) -> list[str]:
@@ -15408,32 +15994,11 @@ def chance_notes(scores: Mapping[str, Score], columns: PerQuery) -> list[str]:
     return sentences
 
 
-def slice_notes(slices: Mapping[Value, Slice], means: Mapping[str, Score]) -> list[str]:
-    """Return sentences on the slices without an interval, and on what the mean of slices lacks, if there are any."""
-    without = sum(any(math.isnan(score.low) for score in part.scores.values()) for part in slices.values())
-    if not without:
-        return []
+def slice_notes(slices: Mapping[Value, Slice]) -> list[str]:
+    """Return a sentence on the slices without an interval, if there are any."""
+    without = sum(any(math.isnan(score.low) for score in each.scores.values()) for each in slices.values())
     few = "fewer than two of their queries have a value"
-    sentences = [f"{without:,} of {len(slices):,} slices have no interval, since {few}."]
-    named = [part for value, part in slices.items() if value is not None]
-    with_fewer: dict[int, list[str]] = {}
-    for name in means:
-        counted = sum(part.scores[name].queries > 0 for part in named)
-        if counted < len(named):
-            with_fewer.setdefault(counted, []).append(name)
-    for counted, names in with_fewer.items():
-        which = f"mean of slices{_of_some(names, means)}"
-        sentences.append(f"The {which} is over {counted:,} of {len(named):,} slices; the others have no value.")
-    names = [name for name, score in means.items() if score.queries and math.isnan(score.low)]
-    if names:
-        which = f"mean of slices{_of_some(names, means)}"
-        sentences.append(f"The {which} has no interval, since one of the slices has none.")
-    return sentences
-
-
-def _of_some(names: Sequence[str], of_all: Collection[str]) -> str:
-    """Return the names of measures, if these are not all."""
-    return "" if len(names) == len(of_all) else f" of {', '.join(names)}"
+    return [f"{without:,} of {len(slices):,} slices have no interval, since {few}."] if without else []
 
 
 def small_slices(slices: Mapping[Value, Any]) -> list[str]:
@@ -15465,20 +16030,6 @@ def differing_text(least: int, most: int | None = None) -> str:
     if least == 1 and most is None:
         return "1 query that differs"
     return f"{least:,}{'' if most is None else f' to {most:,}'} queries that differ"
-
-
-def equal_notes(pairs: Sequence[Pair]) -> list[str]:
-    """Return a sentence on the pairs with the same value of every measure in every query, if there are any."""
-    differing: dict[str, int] = {}
-    for pair in pairs:
-        differing[pair.title] = differing.get(pair.title, 0) + pair.differing
-    equal = [title for title, queries in differing.items() if queries == 0]
-    if not equal:
-        return []
-    names = ", ".join(equal[:NAMED_PAIRS])
-    if len(equal) > NAMED_PAIRS:
-        names += f" and {len(equal) - NAMED_PAIRS:,} more"
-    return [f"Both systems have the same value in every query: {names}. Are they the same run?"]
 
 
 def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None) -> list[str]:
@@ -15527,8 +16078,6 @@ def notes_on_slices(
         few = f"fewer than two of their queries have a value: {', '.join(left[:NAMED_SLICES])}"
         more = f" and {len(left) - NAMED_SLICES:,} more" if len(left) > NAMED_SLICES else ""
         sentences.append(f"{len(left):,} of {len(slices):,} slices are not compared, since {few}{more}.")
-        if any(value is not None and value not in compared for value in slices):
-            sentences.append("The mean of slices is not compared either, since one of the slices is not.")
     return sentences
 
 
@@ -15704,8 +16253,6 @@ class Report(Readable):
         resampling: the confidence of the intervals.
         notes: sentences with further facts for the reader.
         slices: the scores of each slice, by its value of `by`, ascending; queries without a value, None, come last.
-        mean_of_slices: the mean of the slices' scores by name, in which each slice counts the same; None is no slice.
-            Its interval takes the slices as given, and their queries as samples. Empty without slices.
     """
 
     signature: str
@@ -15715,7 +16262,6 @@ class Report(Readable):
     resampling: Resampling
     notes: tuple[str, ...] = ()
     slices: dict[Value, Slice] = field(default_factory=dict)
-    mean_of_slices: dict[str, Score] = field(default_factory=dict)
 
     def _tables(self) -> list[Table]:
         level = self.resampling.level
@@ -15732,9 +16278,9 @@ class Report(Readable):
         return tables
 
     def _slice_table(self, level: str) -> Table:
-        rows = slice_rows(self.slices, self.mean_of_slices, SHOWN)
-        names = [["slice"], *([name] for name, _, _ in rows)]
-        return mean_table(names, [(scores, queries) for _, scores, queries in rows], level)
+        shown = dict(islice(self.slices.items(), SHOWN))
+        names = [["slice"], *([slice_name(value)] for value in shown)]
+        return mean_table(names, [(each.scores, each.queries) for each in shown.values()], level)
 
     def _remarks(self) -> list[str]:
         return [f"{self.resampling}.", *first_slices(self.slices), *self.notes]
@@ -15749,7 +16295,6 @@ class Report(Readable):
             "resampling": self.resampling._asdict(),
             "notes": list(self.notes),
             "slices": [{"slice": value, **without_nan(each)} for value, each in self.slices.items()],
-            "mean_of_slices": without_nan(self.mean_of_slices),
         }
 
     @classmethod
@@ -15767,7 +16312,7 @@ class Report(Readable):
         queries, resampling = table_from_lists(values["queries"]), saved_resampling(values["resampling"])
         columns = saved_columns(queries, options.names, signature)
         by = slices_of(queries["slice"], None, len(queries)) if "slice" in queries.column_names else None
-        scores, slices, means = _scores_and_slices(columns, by, options, resampling)
+        scores, slices = _scores_and_slices(columns, by, options, resampling)
         counts = {name: saved_count(each, f"counts: {name}") for name, each in values["counts"].items()}
         return cls(
             signature=signature,
@@ -15777,7 +16322,6 @@ class Report(Readable):
             resampling=resampling,
             notes=saved_notes(values["notes"]),
             slices=slices,
-            mean_of_slices=means,
         )
 
     def lowest(self, n: int | None = 10, measure: str | None = None) -> pa.Table:
@@ -15896,8 +16440,8 @@ class Report(Readable):
         legend_above(axes)
 
     def _plot_slices(self, axes: Any, names: Sequence[str]) -> None:
-        rows = slice_rows(self.slices, self.mean_of_slices, SHOWN)
-        _draw_slices(axes, [(row, [scores[name] for name in names]) for row, scores, _ in rows], names)
+        values = islice(self.slices.items(), SHOWN)
+        _draw_slices(axes, {value: [each.scores[name] for name in names] for value, each in values}, names)
         axes.set_xlabel(f"mean, with {self.resampling.level}, by slices (and their queries)")
 
 
@@ -15927,16 +16471,16 @@ def plot_reports(reports: Mapping[str, Report]) -> Any:
         draw_rows(each, [(system, [_mark_of_mean(report.scores[name])]) for system, report in reports.items()])
         each.set_xlabel(f"{name}, with {one.resampling.level}")
     if values:
-        of_reports = [slice_rows(each.slices, each.mean_of_slices, SHOWN) for each in reports.values()]
-        slices = [(row[0][0], [scores[first] for _, scores, _ in row]) for row in zip(*of_reports, strict=True)]
-        _draw_slices(axes[-1], slices, list(reports))
+        scores = {value: [report.slices[value].scores[first] for report in reports.values()] for value in values}
+        _draw_slices(axes[-1], scores, list(reports))
         axes[-1].set_xlabel(f"{first}, with {one.resampling.level}, by slices (and their queries)")
     return figure
 
 
-def _draw_slices(axes: Any, slices: Sequence[tuple[str, Sequence[Score]]], labels: Sequence[str]) -> None:
+def _draw_slices(axes: Any, scores: Mapping[Value, Sequence[Score]], labels: Sequence[str]) -> None:
     """Draw a row for each slice with its scores, which have labels in a legend."""
-    rows = [(f"{name} ({_count_range(scores)})", list(map(_mark_of_mean, scores))) for name, scores in slices]
+    names = (f"{slice_name(value)} ({_count_range(each)})" for value, each in scores.items())
+    rows = [(name, list(map(_mark_of_mean, each))) for name, each in zip(names, scores.values(), strict=True)]
     draw_rows(axes, rows, labels)
     legend_above(axes)
 
@@ -15970,8 +16514,7 @@ def report(
         data: a DataFrame; then the arguments above may be names of its columns.
         exclude: documents to remove from rankings and ideals, as in `compute`.
         by: a value per query (a string, an integer or a boolean; None for none), such as its language; the
-            queries with the same value are scored as a slice. In the order of the queries, or `{query: value}`. The
-            report then also has the mean of slices, in which each slice counts the same.
+            queries with the same value are scored as a slice. In the order of the queries, or `{query: value}`.
         fields: the names of fields and columns, as in `compute`.
         confidence: the confidence level of the intervals, between 0 and 1.
         **options: the options of `compute`, except `use_aggregator` and `engine`.
@@ -15993,30 +16536,13 @@ def report(
 
 def report_on(inputs: Inputs, *, options: Options, resampling: Resampling, notify: Notify = warn_unmatched) -> Report:
     """Return the report on rankings, once the options are checked; `notify` is called as in `describe_queries`."""
-    return report_and_missing(inputs, options=options, resampling=resampling, notify=notify)[0]
-
-
-def report_and_missing(
-    inputs: Inputs, *, options: Options, resampling: Resampling, notify: Notify = warn_unmatched
-) -> tuple[Report, NDArray[np.bool_]]:
-    """Return the report on rankings, and a mask of its queries: True for those that are missing from the predictions.
-
-    A query with an empty list is not missing, which the numbers of documents in a report do not tell.
-    """
     unmatched: list[str] = []
     columns = query_columns(inputs, options, unmatched.append)
     for each in unmatched:
         notify(each)
-    is_weighted, is_excluding = inputs.sample_weight is not None, inputs.exclude is not None
-    report = report_of(
-        columns,
-        inputs.by,
-        options=options,
-        resampling=resampling,
-        signature=options.signature(weighted=is_weighted, excluding=is_excluding),
-        unmatched="".join(unmatched),
-    )
-    return report, columns["missing"]
+    signature = options.signature(weighted=inputs.sample_weight is not None, excluding=inputs.exclude is not None)
+    how: dict[str, Any] = {"options": options, "resampling": resampling, "signature": signature}
+    return report_of(columns, inputs.by, **how, unmatched="".join(unmatched))
 
 
 def report_of(
@@ -16025,7 +16551,7 @@ def report_of(
     """Return the report on queries from their columns, which may come without rankings."""
     queries = len(columns["ideal"])
     parts = None if by is None else slices_of(by, columns.get("query"), queries)
-    scores, slices, means = _scores_and_slices(columns, parts, options, resampling)
+    scores, slices = _scores_and_slices(columns, parts, options, resampling)
     counts = {"queries": queries}
     excluded = {name.replace(" ", "_"): int(columns[name].sum()) for name in EXCLUDED if name in columns}
     if "retrieved" in columns:
@@ -16040,30 +16566,23 @@ def report_of(
         counts={**counts, "left_out": _left_out(columns, options), **excluded},
         queries=query_table(columns if parts is None else with_slices(columns, parts)),
         resampling=resampling,
-        notes=(
-            *notes_of(columns, options, scores, unmatched),
-            *small_slices(slices),
-            *slice_notes(slices, means),
-        ),
+        notes=(*notes_of(columns, options, scores, unmatched), *small_slices(slices), *slice_notes(slices)),
         slices=slices,
-        mean_of_slices=means,
     )
 
 
 def _scores_and_slices(
     columns: PerQuery, by: Slices | None, options: Options, resampling: Resampling
-) -> tuple[dict[str, Score], dict[Value, Slice], dict[str, Score]]:
-    """Return the scores of all queries, those of each slice, and the mean of the slices."""
-    figures, confidence = query_figures(columns, options.names), resampling.confidence
-    scores = score_system(figures, samples_of(figures, options.names), confidence)
+) -> tuple[dict[str, Score], dict[Value, Slice]]:
+    """Return the scores of all queries, and those of each slice."""
+    figures = query_figures(columns, options.names)
+    scores = score_system(figures, options, resampling.confidence)
     for name in [name for name, score in scores.items() if not score.queries]:
         mean(name, columns[name], columns.get("weight"))  # raises the error
-    slices: dict[Value, Slice] = {}
-    samples: dict[Value, dict[str, Sample]] = {}
-    for value, part in () if by is None else in_slices(figures, by):
-        samples[value] = samples_of(part, options.names)
-        slices[value] = Slice(len(part["ideal"]), score_system(part, samples[value], confidence))
-    return scores, slices, mean_of_slices(samples, slices, confidence)
+    parts = () if by is None else in_slices(figures, by)
+    return scores, {
+        value: Slice(len(own["ideal"]), score_system(own, options, resampling.confidence)) for value, own in parts
+    }
 
 
 def _left_out(columns: PerQuery, options: Options) -> int:
@@ -16580,7 +17099,7 @@ class Meter:
             columns = {"predictions": scores, "references": labels, "query_ids": query_ids}
             batch = read_rows({name: np.asanyarray(each) for name, each in columns.items()}, self.options.ignore_index)
             check_rows(Inputs(*batch), self.options)  # the queries may have more rows in later batches
-            if rows and _loops_meter_types(rows[-1]) != _loops_meter_types(batch):  # its types must fit those of earlier batches
+            if rows and _types(rows[-1]) != _types(batch):  # its types must fit those of earlier batches
                 check_rows(Inputs(*concatenated([*rows, batch])), self.options)
             self._state = MeterState(sums, (*rows, batch))
 
@@ -16730,7 +17249,7 @@ def _checked_mask(mask: NDArray[Any]) -> NDArray[np.bool_]:
     return mask.astype(bool)
 
 
-def _loops_meter_types(rows: MeterRows) -> list[Any]:
+def _types(rows: MeterRows) -> list[Any]:
     """Return the type of each column; for a column of objects, the types of these."""
     return [set(map(type, each.tolist())) if each.dtype == object else each.dtype.kind for each in rows]
 
@@ -16956,7 +17475,7 @@ def _for_lightgbm(
     if weight is not None:
         query = np.repeat(np.arange(len(lengths)), lengths)
         weight = np.bincount(query, weight, len(lengths)) / np.maximum(lengths, 1)
-    results = _loops_scorer_results(options, predictions, labels, offsets_of(lengths), weight)
+    results = _results(options, predictions, labels, offsets_of(lengths), weight)
     return [(name, value, True) for name, value in results.items()]
 
 
@@ -16988,11 +17507,11 @@ def _for_xgboost(options: Options, predictions: Any, data: Any) -> list[tuple[st
             "xgboost_metric: the DMatrix has no qid, so its queries are unknown; give DMatrix(..., qid=...)"
         )
     weight = data.get_weight()
-    results = _loops_scorer_results(options, predictions, data.get_label(), begins, weight if len(weight) else None)
+    results = _results(options, predictions, data.get_label(), begins, weight if len(weight) else None)
     return [(f"ndcg.{name}", value) for name, value in results.items()]
 
 
-def _loops_scorer_results(
+def _results(
     options: Options, predictions: NDArray[Any], labels: NDArray[Any], begins: NDArray[Any], weight: Any
 ) -> dict[str, Any]:
     """Return the results of queries with contiguous rows, with one score for each row."""
@@ -17050,15 +17569,7 @@ def _metric_class() -> Any:
         """The mean of nDCG, DCG, IDCG or CG over queries."""
 
         higher_is_better, is_differentiable, full_state_update = True, False, False
-        # Numbers are kept in 64 bits, so that all processes gather the same types whatever they
-        # were given: integers as they are, floats as their bits. `integers` tells them apart. Up to
-        # version 2.1, the states had other types and names, so old checkpoints are rejected.
-        rows = {  # noqa: RUF012
-            "scores": torch.int64,
-            "labels": torch.int64,
-            "queries": torch.int64,
-            "integers": torch.uint8,  # 1 if the score is an integer, plus 2 if the label is
-        }
+        rows = {"preds": torch.float64, "target": torch.float64, "indexes": torch.int64}  # noqa: RUF012
 
         def __init__(self, options: Options) -> None:
             super().__init__()
@@ -17082,25 +17593,18 @@ def _metric_class() -> Any:
             if len(set(map(len, batch.values()))) > 1:
                 shapes = ", ".join(f"{name} {len(each)}" for name, each in batch.items())
                 raise ValueError(f"with indexes, preds, target and indexes are one per document; got {shapes}")
-            if indexes.is_floating_point():
+            if batch["indexes"].is_floating_point():
                 raise ValueError(f"indexes must be integers, the id of each document's query; got {indexes.dtype}")
-            integers = int(not preds.is_floating_point()) + 2 * int(not target.is_floating_point())
-            batch["target"] = _with_exact_padding(batch["target"], self.options.ignore_index)
-            batch = {name: _in_64_bits(name, column) for name, column in batch.items()}
-            batch["integers"] = torch.full_like(batch["indexes"], integers, dtype=torch.uint8)
-            for name, column in zip(self.rows, batch.values(), strict=True):
-                getattr(self, name).append(column)
+            for name, kind in self.rows.items():
+                getattr(self, name).append(batch[name].to(kind))
 
         def compute(self) -> Any:
             """Return the mean over all queries since the last reset."""
             rows = [getattr(self, name) for name in self.rows]
-            rows = [torch.cat(column) if isinstance(column, list) and column else column for column in rows]
-            scores, labels, queries, integers = rows
+            preds, target, indexes = (torch.cat(each) if isinstance(each, list) and each else each for each in rows)
             sums, counts = self.sums, self.counts
-            if len(scores):
-                scores = _from_64_bits(scores, integers & 1 > 0)
-                labels = _from_64_bits(labels, integers & 2 > 0)
-                sums, counts = self._added(Inputs(scores, labels, queries))
+            if len(preds):
+                sums, counts = self._added(Inputs(preds, target, indexes))
             means = sums / counts
             return means[0] if len(means) == 1 else dict(zip(self.options.names, means, strict=True))
 
@@ -17110,10 +17614,6 @@ def _metric_class() -> Any:
                 if isinstance(each := getattr(self, name), list) and not each:
                     each.append(torch.empty(0, dtype=kind, device=self.device))
             super().sync(*args, **options)
-
-        def set_dtype(self, dst_type: Any) -> Any:
-            """Leave the states as they are, since in fewer bits different ids may be the same."""
-            return self
 
         def _added(self, inputs: Inputs) -> "tuple[Tensor, Tensor]":
             """Return the sums and counts with those of more queries."""
@@ -17127,40 +17627,6 @@ def _metric_class() -> Any:
             return restored_metric, (), self.__getstate__()
 
     return NDCGMetric
-
-
-def _with_exact_padding(labels: "Tensor", ignore_index: float | None) -> "Tensor":
-    """Return float labels as float64, with `ignore_index` itself where it is rounded in their type."""
-    if ignore_index is None or not labels.is_floating_point():
-        return labels
-    rounded = labels.new_tensor(float(ignore_index))
-    return labels.double().masked_fill(labels == rounded, float(ignore_index))
-
-
-def _in_64_bits(argument: str, numbers: "Tensor") -> "Tensor":
-    """Return integers as int64, and floats as the bits of float64."""
-    import torch
-
-    if numbers.is_floating_point():
-        return numbers.double().view(torch.int64)
-    if numbers.dtype == torch.uint64 or not torch.can_cast(numbers.dtype, torch.int64):
-        needs = "have a type that int64 or float64 can hold"
-        raise ValueError(f"with indexes, {argument} must {needs}; got {numbers.dtype}")
-    return numbers.long()
-
-
-def _from_64_bits(bits: "Tensor", are_integers: "Tensor") -> "Tensor | list[float]":
-    """Return the numbers of `_in_64_bits`, in a list if some are integers and others floats."""
-    import torch
-
-    if are_integers.all():
-        return bits
-    floats = bits.view(torch.float64)
-    if not are_integers.any():
-        return floats
-    # A common type could round integers; `compute` refuses those that float64 would round.
-    rows = zip(bits.tolist(), floats.tolist(), are_integers.tolist(), strict=True)
-    return [integer if is_integer else number for integer, number, is_integer in rows]
 
 
 # ndcg/loops/trainer.py: The metric for `transformers.Trainer(compute_metrics=...)`.
@@ -17197,8 +17663,7 @@ class TrainerMetrics:
         """Add predictions, and return the results unless more batches follow.
 
         Args:
-            evaluation: a `transformers.EvalPrediction`, or its predictions and labels as a pair. If a
-                model has several outputs, the first is used.
+            evaluation: a `transformers.EvalPrediction`. If a model has several outputs, the first is used.
             compute_result: False for a batch that is not the last, True for the last
                 (`batch_eval_metrics=True`); None for a whole set.
 
@@ -17207,8 +17672,9 @@ class TrainerMetrics:
         """
         if compute_result is None:
             self.reset()
+        predictions, labels, inputs = evaluation.predictions, evaluation.label_ids, evaluation.inputs
         try:
-            for batch in _batches(*_outputs(evaluation)):
+            for batch in _batches(predictions, labels, inputs):
                 self._add(*batch)
             if compute_result is False:
                 return {}
@@ -17229,7 +17695,7 @@ class TrainerMetrics:
 
     def _add(self, predictions: Any, label_ids: Any, inputs: Any) -> None:
         """Store the values of a batch that the result needs."""
-        scores, labels = _first("predictions", predictions), _first("labels", label_ids)
+        scores, labels = _loops_trainer_first("predictions", predictions), _loops_trainer_first("labels", label_ids)
         if self.query_ids is None:
             if scores.ndim == 3 and scores.shape[2] == 1 and labels.ndim == 2:
                 scores = scores[..., 0]
@@ -17251,8 +17717,7 @@ class TrainerMetrics:
     def _main(self, inputs: Any) -> NDArray[Any]:
         """Return the model's main input."""
         if inputs is None:
-            setting = 'TrainingArguments(include_for_metrics=["inputs"])'
-            raise ValueError(f"query_ids need the inputs: set {setting}, and give the whole EvalPrediction")
+            raise ValueError('query_ids need the inputs: set TrainingArguments(include_for_metrics=["inputs"])')
         if isinstance(inputs, Mapping):  # in batch-wise evaluations the Trainer passes all inputs
             if self.main_input not in inputs:
                 raise ValueError(f"main_input={shown(self.main_input)} is not among the inputs: {', '.join(inputs)}")
@@ -17359,27 +17824,12 @@ def trainer_metrics(
         ValueError: an option that `compute` rejects, or columns that cannot be read.
 
     >>> metrics = trainer_metrics(k=1)
-    >>> metrics((np.array([[.9, .1, -100]]), np.array([[1, 0, -100]])))  # as an EvalPrediction unpacks
+    >>> from transformers import EvalPrediction  # doctest: +SKIP
+    >>> metrics(EvalPrediction(np.array([[.9, .1, -100]]), np.array([[1, 0, -100]])))  # doctest: +SKIP
     {'nDCG@1': 1.0}
     """
     parsed = Options.of_method(trainer_metrics, k, {"ignore_index": ignore_index, **options}, lacks=NOT_IN_TRAINER)
     return TrainerMetrics(parsed, query_ids, references, main_input)
-
-
-def _outputs(evaluation: Any) -> tuple[Any, Any, Any]:
-    """Return the predictions, the labels and the inputs of an evaluation."""
-    if hasattr(evaluation, "predictions") and hasattr(evaluation, "label_ids"):
-        # The result of Trainer.predict has no inputs.
-        return evaluation.predictions, evaluation.label_ids, getattr(evaluation, "inputs", None)
-    if isinstance(evaluation, (tuple, list)):
-        # A third value could be the inputs or the losses.
-        if len(evaluation) == 2:
-            return evaluation[0], evaluation[1], None
-        got = f"{len(evaluation)} values"
-    else:
-        got = type(evaluation).__name__
-    needs = "an EvalPrediction, or its predictions and labels as a pair"
-    raise ValueError(f"trainer_metrics needs {needs}; got {got}")
 
 
 def _batches(predictions: Any, labels: Any, inputs: Any) -> list[tuple[Any, Any, Any]]:
@@ -17395,7 +17845,7 @@ def _batches(predictions: Any, labels: Any, inputs: Any) -> list[tuple[Any, Any,
     return list(zip(predictions, labels, repeat(None, len(predictions)) if inputs is None else inputs, strict=True))
 
 
-def _first(argument: str, outputs: Any) -> Any:
+def _loops_trainer_first(argument: str, outputs: Any) -> Any:
     """Return the first of a model's outputs, an array, or a tensor on any device."""
     if isinstance(outputs, tuple) and not outputs:
         raise ValueError(f"{argument} are an empty tuple; the model must return its scores, the data its labels")
@@ -18056,502 +18506,6 @@ def _widest(kinds: set[pa.DataType]) -> pa.DataType:
     return pa.list_(pa.float64() if pa.list_(pa.float64()) in kinds else pa.float32())
 
 
-# ndcg/scores/spark_join.py: Join the rows of a query on Spark's executors: those of its run, of its qrels and of documents to exclude.
-
-# Where a row is from, as the sum of its tables; both sides for a row of one table,
-IN_RUN, IN_QRELS, IN_EXCLUDE = 1, 2, 4
-# and, in a table with an array of documents for each query, whether the row begins such an array or
-# stands for one without documents, which is empty or null.
-BEGINS_ARRAY, IS_EMPTY_ARRAY, IS_NULL_ARRAY = 8, 16, 32
-
-TABLE_ARGUMENTS = {IN_RUN: "predictions", IN_QRELS: "references", IN_EXCLUDE: "exclude"}
-ONE_TABLE = IN_RUN | IN_QRELS
-
-
-class SparkQueries(NamedTuple):
-    """SparkQueries and the columns of their documents, query after query."""
-
-    ids: pa.Array  # the id of each query
-    offsets: NDArray[np.int64]  # the start of each query, from 0, and the end of the last one
-    columns: Mapping[str, pa.Array]  # a row for each document
-    answered: Mask | None = None  # as in `Rankings`
-
-    @property
-    def query(self) -> NDArray[np.int64]:
-        """The query of each row, as an index into the ids."""
-        return np.repeat(np.arange(len(self.ids)), np.diff(self.offsets))
-
-    @property
-    def origin(self) -> NDArray[np.int8]:
-        """Where each row is from."""
-        if "origin" in self.columns:
-            return np.asarray(self.columns["origin"].to_numpy())
-        return np.full(int(self.offsets[-1]), ONE_TABLE, np.int8)
-
-    def named(self, row: int) -> str:
-        """Describe the query of a row."""
-        return f"query {shown(self.ids[int(self.query[row])].as_py())}"
-
-    def take(self, rows: NDArray[np.int64]) -> "SparkQueries":
-        """Return some of the rows, in an order that keeps those of a query together."""
-        columns = {name: column.take(pa.array(rows)) for name, column in self.columns.items()}
-        lengths = np.bincount(self.query[rows], minlength=len(self.ids))
-        return self._replace(offsets=offsets_of(lengths), columns=columns)
-
-    def have(self, rows: Mask) -> Mask:
-        """Return which queries have one of the rows for which a mask is True."""
-        return np.asarray(np.bincount(self.query[rows], minlength=len(self.ids)) > 0)
-
-
-def joined(queries: SparkQueries, options: Options) -> SparkQueries:
-    """Return one row for each document of a query, in ascending order of the ids of documents.
-
-    The prediction is that of the run, null if it does not list the document, and the reference that of the qrels, null
-    if they do not judge it. `excluded` is a column of flags. Queries that are not in the qrels are left out.
-
-    Raises:
-        InputError: a row has no id; the qrels judge a document twice; the run lists one twice, and the option
-            `duplicates` does not count its best row; a query has two arrays in a table.
-    """
-    _refuse_missing_ids(queries)
-    _refuse_two_arrays(queries)
-    origin = queries.origin
-    in_qrels = queries.have(origin & IN_QRELS > 0)
-    answered = queries.have((origin & IN_RUN > 0) & (origin & IS_EMPTY_ARRAY > 0))
-    rows = queries.take(_in_order_of_ids(queries))
-
-    query, origin, documents = rows.query, rows.origin, rows.columns["document"]
-    is_first = np.ones(len(query), bool)
-    is_first[1:] = (query[1:] != query[:-1]) | ~_are_equal(documents)
-    if is_first.all() and "origin" not in rows.columns:
-        return rows  # of one table, in which each row is a document
-    document = np.cumsum(is_first) - 1  # the same number for all rows of a document
-    run = _row_of_each(rows, IN_RUN, document, options)
-    qrels = _row_of_each(rows, IN_QRELS, document, options)
-    excluded = np.zeros(len(run), bool)
-    excluded[document[origin & IN_EXCLUDE > 0]] = True
-
-    either = np.where(run < 0, qrels, run)
-    kept = (either >= 0) & in_qrels[query[is_first]]
-    chosen = rows.take(either[kept])
-    columns = {
-        **chosen.columns,
-        "prediction": _taken(rows.columns["prediction"], run[kept]),
-        "reference": _taken(rows.columns["reference"], qrels[kept]),
-    }
-    if excluded.any():
-        columns["excluded"] = pa.array(excluded[kept])
-    offsets = offsets_of(np.diff(chosen.offsets)[in_qrels])
-    return SparkQueries(queries.ids.filter(pa.array(in_qrels)), offsets, columns, answered[in_qrels])
-
-
-def _refuse_missing_ids(queries: SparkQueries) -> None:
-    """Raise an error for a row without the id of its query or document, or with a null in place of an array."""
-    origin = queries.origin
-    if queries.ids.null_count:
-        row = int(queries.offsets[int(np.argmax(_is_null(queries.ids)))])
-        raise InputError("a row has no query id; give each one", _scores_spark_join_argument(origin[row], "query"))
-    if (null := origin & IS_NULL_ARRAY > 0).any():
-        row = int(null.argmax())
-        problem = f"{queries.named(row)} is null; give an array, empty if there is no document"
-        raise InputError(problem, _scores_spark_join_argument(origin[row], "query"))
-    lacks = _is_null(queries.columns["document"]) & (origin & IS_EMPTY_ARRAY == 0)
-    if lacks.any():
-        row = int(lacks.argmax())
-        problem = "a row has no document id; give each one"
-        raise InputError(problem, _scores_spark_join_argument(origin[row], "document"), queries.named(row))
-
-
-def _refuse_two_arrays(queries: SparkQueries) -> None:
-    """Raise an error for a query that has an array in two rows of a table."""
-    origin = queries.origin
-    for table in (IN_RUN, IN_QRELS):
-        begins = (origin & table > 0) & (origin & (BEGINS_ARRAY | IS_EMPTY_ARRAY) > 0)
-        rows = np.flatnonzero(begins)
-        query = queries.query[rows]
-        if (again := query[1:] == query[:-1]).any():
-            name = queries.named(int(rows[int(again.argmax())]))
-            raise InputError(f"{name} is in two rows; give each query once", TABLE_ARGUMENTS[table])
-
-
-def _in_order_of_ids(queries: SparkQueries) -> NDArray[np.int64]:
-    """Return the rows that are documents, those of a query in ascending order of their ids."""
-    keys = {"query": queries.query, "document": queries.columns["document"]}
-    order = pc.sort_indices(pa.table(keys), sort_keys=[(key, "ascending") for key in keys]).to_numpy()
-    order = order.astype(np.int64)
-    return np.asarray(order[queries.origin[order] & IS_EMPTY_ARRAY == 0])
-
-
-def _row_of_each(rows: SparkQueries, table: int, document: NDArray[np.int64], options: Options) -> NDArray[np.int64]:
-    """Return the row of each document in a table; -1 for a document that is not in it."""
-    in_table = np.flatnonzero(rows.origin & table)
-    again = document[in_table[1:]] == document[in_table[:-1]]
-    if again.any():
-        _refuse_repeats(rows, table, in_table[1:][again], in_table[:-1][again], options)
-        in_table = in_table[_best_first(rows, table, in_table, document, options)]
-        in_table = in_table[np.append(True, document[in_table[1:]] != document[in_table[:-1]])]
-    of_documents = np.full(int(document[-1]) + 1 if len(document) else 0, -1)
-    of_documents[document[in_table]] = in_table
-    return of_documents
-
-
-def _refuse_repeats(
-    rows: SparkQueries, table: int, again: NDArray[np.int64], before: NDArray[np.int64], options: Options
-) -> None:
-    """Raise an error for a document that is in a table twice, unless its best row in the run counts."""
-    is_judged_twice = rows.origin[again] & ONE_TABLE == IN_QRELS
-    if table == IN_QRELS and is_judged_twice.any():
-        row = int(again[int(is_judged_twice.argmax())])
-        raise _repeated(rows, row, f"appears twice; {once('qrels')}", "references")
-    if table == IN_RUN and options.duplicates != "best":
-        row = int(again[0])
-        raise _repeated(rows, row, f"appears twice; {once('run')}", _scores_spark_join_argument(rows.origin[row], "document"))
-    if table == IN_QRELS:
-        # In one table, each row of a document has its relevance again.
-        reference = rows.columns["reference"]
-        unlike = ~_are_alike(reference.take(pa.array(again)), reference.take(pa.array(before)))
-        if unlike.any():
-            row = int(again[int(unlike.argmax())])
-            raise _repeated(rows, row, "has several relevances; give it one", "reference")
-
-
-def _repeated(rows: SparkQueries, row: int, problem: str, argument: str) -> InputError:
-    """Return the error for a document with several rows."""
-    document = shown(rows.columns["document"][row].as_py())
-    return InputError(f"document {document} {problem}", argument, rows.named(row))
-
-
-def _best_first(
-    rows: SparkQueries, table: int, in_table: NDArray[np.int64], document: NDArray[np.int64], options: Options
-) -> NDArray[np.int64]:
-    """Return an order in which the best row of each document in the run is its first."""
-    if table != IN_RUN:
-        return np.arange(len(in_table))
-    column = rows.columns["prediction"].take(pa.array(in_table))
-    if pa.types.is_boolean(column.type):
-        column = column.cast(pa.int8())
-    score = column.fill_null(0).to_numpy()
-    lowest_first = score if options.score_order == "ascending" else negated(score)
-    # NaN counts as the best, so that it is refused.
-    return np.lexsort((lowest_first, ~np.isnan(score), _is_null(column), document[in_table]))
-
-
-def _scores_spark_join_argument(origin: int, field: str) -> str:
-    """Return the argument that names the table of a row, or in one table the column of a field."""
-    return TABLE_ARGUMENTS.get(int(origin) & (ONE_TABLE | IN_EXCLUDE), field)
-
-
-def _taken(column: pa.Array, rows: NDArray[np.int64]) -> pa.Array:
-    """Return some values of a column, null for the row -1."""
-    return column.take(pa.array(rows, mask=rows < 0))
-
-
-def _is_null(column: pa.Array) -> Mask:
-    return np.asarray(column.is_null().to_numpy(zero_copy_only=False))
-
-
-def _are_equal(column: pa.Array) -> Mask:
-    """Return whether each value from the second on equals the one before it."""
-    return _are_alike(column[1:], column[:-1])
-
-
-def _are_alike(one: pa.Array, other: pa.Array) -> Mask:
-    """Return whether two columns have the same values, or are both null."""
-    nulls = pc.and_(one.is_null(), other.is_null())
-    return np.asarray(pc.fill_null(pc.equal(one, other), nulls).to_numpy(zero_copy_only=False))
-
-
-# ndcg/scores/spark_rows.py: Bring the rows of Spark DataFrames into one: of a table, or of a run, qrels and documents to exclude.
-
-INTEGERS = ("tinyint", "smallint", "int", "bigint")
-NUMBERS = ("boolean", *INTEGERS, "float", "double")
-ID_TYPES = (*INTEGERS, "string", "date", "timestamp", "timestamp_ntz")
-KINDS = {"predictions": "run", "references": "qrels", "exclude": "exclude"}
-# Columns of the rows of arrays, under names that no table is likely to have.
-ORIGIN, RANK, ITEM = "ndcg: origin", "ndcg: rank", "ndcg: item"
-
-
-def queries_of_frame(frame: Any, columns: Mapping[str, str | None], ties: str, exclude: Any = None) -> Any:
-    """Return a row for each query of one table, whose `columns` are named by argument.
-
-    If its rows are documents, the row of a query has lists, as in `_lists_by_query`.
-    """
-    if not find_spec("pyspark"):
-        raise missing_library("compute_spark", "PySpark", "pyspark")
-    given = {name: column for name, column in columns.items() if column is not None}
-    nested = _are_nested(frame, given)
-    chosen = frame.selectExpr(*(f"{_quoted(column)} as {name}" for name, column in given.items()))
-    if exclude is not None and (nested or "document" not in given):
-        raise ValueError("exclude needs one row per document; name the columns of ids as query and document")
-    if nested:
-        if "document" in given:
-            raise ValueError(
-                "document needs one row per document; in arrays, put the documents in ascending order of id instead"
-            )
-        return chosen
-    if "query" not in given:
-        raise ValueError("query must name the column of query ids if each row is a document")
-    if ties == "docid" and "document" not in given:
-        raise ValueError('ties="docid" needs the ids of documents: name their column as document')
-    _refuse_order(ties)
-    if exclude is not None:
-        excluded = _excluded_rows(exclude, given)
-        _refuse_other_ids(frame, given, exclude, given)
-        chosen = chosen.selectExpr("*", f"cast({ONE_TABLE} as tinyint) as origin")
-        chosen = chosen.unionByName(excluded, allowMissingColumns=True)
-    return _lists_by_query(chosen)
-
-
-def queries_of_tables(tables: Mapping[str, Any], fields: Any, score_order: str, ties: str) -> Any:
-    """Return a row for each query of two tables, predictions and references, perhaps with exclude.
-
-    Columns are found by the names that tables in memory may have, or that `fields` gives. In an array
-    of a query, documents have scores, as from ALS, or are ids, best first.
-    """
-    _refuse_order(ties)
-    sides = {name: _Side.read(name, table, fields, score_order) for name, table in tables.items()}
-    run, qrels = sides["predictions"], sides["references"]
-    for name in ("query", "document"):
-        types = [run.type_of(name), qrels.type_of(name)]
-        if _kind_of_ids(types[0]) != _kind_of_ids(types[1]):
-            both = f"{types[0]} in the predictions and {types[1]} in the references"
-            raise ValueError(f"{name}_ids are {both}; cast one")
-    if "exclude" in sides:
-        exclude = sides["exclude"]
-        _refuse_other_ids(run.frame, run.columns, exclude.frame, exclude.columns)
-    rows = run.rows(IN_RUN).unionByName(qrels.rows(IN_QRELS), allowMissingColumns=True)
-    if "exclude" in sides:
-        rows = rows.unionByName(sides["exclude"].rows(IN_EXCLUDE), allowMissingColumns=True)
-    return _lists_by_query(rows)
-
-
-def _lists_by_query(rows: Any) -> Any:
-    """Return a row for each query, with a list of each column of its documents, all in the same order.
-
-    Spark's lists omit nulls, so `missing` has a number for each document: bit i is set if the i-th
-    column of lists is null there.
-    """
-    from pyspark.sql import functions
-
-    kinds = {name: kind for name, kind in rows.dtypes if name != "query"}
-    columns = {name: name for name in kinds}
-    if "document" in kinds:
-        kinds["document"] = "string"
-        columns["document"] = "cast(document as string)"
-    rows = rows.selectExpr("query", *(f"{column} as {name}" for name, column in columns.items()))
-    lists = [f"collect_list(coalesce({name}, cast(0 as {kind}))) as {name}" for name, kind in kinds.items()]
-    missing = " + ".join(f"if({name} is null, {1 << bit}, 0)" for bit, name in enumerate(kinds))
-    lists.append(f"collect_list(cast({missing} as tinyint)) as missing")
-    if "origin" not in kinds:
-        return rows.groupBy("query").agg(*map(functions.expr, lists))
-    counts = f"origin & {IN_QRELS} > 0 or query is null or document is null"
-    queries = rows.groupBy("query").agg(*map(functions.expr, [*lists, f"bool_or({counts}) as counts"]))
-    return queries.where("counts").drop("counts")
-
-
-# Two tables
-
-
-class _Side(NamedTuple):
-    """A table with its columns."""
-
-    frame: Any  # a row for each document
-    columns: dict[str, str]  # the columns by field: query, document, and score or relevance
-    names: Names
-
-    @classmethod
-    def read(cls, argument: str, frame: Any, fields: Any, score_order: str) -> "_Side":
-        """Find the columns of a table."""
-        names = names_of_side(KINDS[argument], fields, score_order)
-        if not is_spark(frame):
-            other = "the rankings are" if argument == "exclude" else "the other side is"
-            problem = f"must be a Spark DataFrame, as {other}; got {shown(frame)}"
-            raise InputError(problem, argument)
-        try:
-            try:
-                columns = _scores_spark_rows_chosen(frame, names)
-            except UnknownColumnError:
-                frame = _with_a_row_for_each_document(frame, names)
-                columns = _scores_spark_rows_chosen(frame, names)
-        except UnknownColumnError as error:
-            raise within(error.with_hint(), argument) from None
-        except ValueError as error:
-            raise within(error, argument) from None
-        side = cls(frame, columns, names)
-        for field in ("query", "document"):
-            _check_ids(argument, columns[field], side.type_of(field))
-        if names.value in columns:
-            _check_numbers(argument, columns[names.value], side.type_of(names.value))
-        elif names.kind == "run" and RANK not in frame.columns:
-            problem = f"{mark('fields', {'score': None})}: rows of a Spark DataFrame have no order"
-            raise InputError(f"{problem}; give the column of scores, or arrays", argument)
-        return side
-
-    def type_of(self, field: str) -> str:
-        """Return the type of a field."""
-        return _scores_spark_rows_type(self.frame, self.columns[field])
-
-    def rows(self, table: int) -> Any:
-        """Return the ids of documents with their values and origin."""
-        fields = {name: _quoted(self.columns[name]) for name in ("query", "document")}
-        if self.names.value:
-            column = self.columns.get(self.names.value)
-            value = {"score": "prediction", "relevance": "reference"}[self.names.value]
-            fields[value] = _value_by_order(self.names) if column is None else _quoted(column)
-        fields["origin"] = f"cast({table} as tinyint)"
-        if ORIGIN in self.frame.columns:
-            fields["origin"] = f"cast({table} + {_quoted(ORIGIN)} as tinyint)"
-        return self.frame.selectExpr(*(f"{column} as {name}" for name, column in fields.items()))
-
-
-def _scores_spark_rows_chosen(frame: Any, names: Names) -> dict[str, str]:
-    """Return the columns of a table by field."""
-    columns = [name for name in frame.columns if name not in (ORIGIN, RANK)]
-
-    def cells(of: Sequence[str]) -> Iterator[Any]:
-        return iter(frame.select(*map(_quoted, of)).limit(1 << 16).collect())
-
-    chosen = chosen_columns(columns, names, cells, "the table")
-    return dict(zip(names.columns, (columns[at] for at in chosen), strict=True))
-
-
-def _with_a_row_for_each_document(frame: Any, names: Names) -> Any:
-    """Return a table with the structs of its arrays, as from ALS, or the ids in these, in rows.
-
-    An array without documents has one row, without an id. Tables without such arrays are returned
-    unchanged.
-    """
-    rank, item, origin = map(_quoted, (RANK, ITEM, ORIGIN))
-    for column, kind in frame.dtypes:
-        are_structs = kind.startswith("array<struct<")
-        if not are_structs and not (kind.startswith("array<") and kind[6:-1] in ID_TYPES):
-            continue
-        array = _quoted(column)
-        others = [_quoted(name) for name in frame.columns if name != column]
-        is_of = (
-            f"case when {array} is null then {IS_EMPTY_ARRAY + IS_NULL_ARRAY} "
-            f"when {rank} is null then {IS_EMPTY_ARRAY} "
-            f"when {rank} = 0 then {BEGINS_ARRAY} else 0 end"
-        )
-        rows = frame.selectExpr("*", f"posexplode_outer({array}) as ({rank}, {item})")
-        rows = rows.selectExpr(*others, rank, item, f"{is_of} as {origin}")
-        if are_structs:
-            rows = rows.selectExpr(*others, f"{item}.*", rank, origin)
-            is_als = names.kind == "run" and "score" not in rows.columns
-            return rows.withColumnRenamed("rating", "score") if is_als else rows
-        values = [f"{_value_by_order(names)} as {names.value}"] if names.value else []
-        return rows.selectExpr(*others, f"{item} as document_id", *values, rank, origin)
-    return frame
-
-
-def _value_by_order(names: Names) -> str:
-    """Return the value of documents that have none: by their order in a run, else each is relevant."""
-    if names.kind != "run":
-        return "1"
-    return _quoted(RANK) if names.ascending else f"-{_quoted(RANK)}"
-
-
-# One table
-
-
-def _excluded_rows(exclude: Any, given: Mapping[str, str]) -> Any:
-    """Return the ids of documents to exclude, in columns that are called as those of the rankings."""
-    if not is_spark(exclude):
-        problem = f"must be a Spark DataFrame if data is one; got {type(exclude).__name__}"
-        raise InputError(problem, "exclude")
-    ids = {name: given[name] for name in ("query", "document")}
-    for name, column in ids.items():
-        if exclude.columns.count(column) != 1:
-            there = ", ".join(exclude.columns)
-            problem = f"must have one column {shown(column)}, which {name} names"
-            raise InputError(f"{problem}; there are {there}", "exclude")
-    columns = [f"{_quoted(column)} as {name}" for name, column in ids.items()]
-    return exclude.selectExpr(*columns, f"cast({IN_EXCLUDE} as tinyint) as origin")
-
-
-def _are_nested(frame: Any, given: Mapping[str, Any]) -> bool:
-    """Return whether predictions and references are arrays; raise an error for a missing column or a wrong type."""
-    if not hasattr(frame, "mapInArrow"):
-        raise ValueError(f"df must be a Spark DataFrame; got {type(frame).__name__}")
-    wrong = {name: column for name, column in given.items() if column not in frame.columns}
-    if wrong:
-        got = ", ".join(shown(each) if isinstance(each, str) else type(each).__name__ for each in wrong.values())
-        names = f"{' and '.join(wrong)} must name {'a column' if len(wrong) == 1 else 'columns'}"
-        raise ValueError(f"{names} of the DataFrame; got {got}, and there are {', '.join(frame.columns)}")
-    for name, column in given.items():
-        if frame.columns.count(column) > 1:
-            raise ValueError(f"{name}: the DataFrame has several columns {shown(column)}; give them names of their own")
-    types = {name: _scores_spark_rows_type(frame, column) for name, column in given.items()}
-    nested = bool(types["prediction"].startswith("array<"))
-    for name in ("prediction", "reference"):
-        inner = types[name].removeprefix("array<").removesuffix(">")
-        if inner == "string" and name == "reference":  # labels
-            inner = "double"
-        if inner not in NUMBERS or types[name].startswith("array<") != nested:
-            problem = "both must be numbers, or both arrays of numbers; cast decimals to double"
-            if types[name].startswith("array<struct<"):
-                problem = "for documents with their scores, give two tables, predictions=run, references=qrels"
-            raise ValueError(
-                f"{name}: column {shown(given[name])} is of type {types[name]}, "
-                f"prediction of {types['prediction']}; {problem}"
-            )
-    if "sample_weight" in given:
-        _check_numbers("sample_weight", given["sample_weight"], types["sample_weight"])
-    for name in ("query", "document"):
-        if name in given:
-            _check_ids(name, given[name], types[name])
-    return nested
-
-
-# Both
-
-
-def _scores_spark_rows_type(frame: Any, column: str) -> str:
-    return str(frame.schema[column].dataType.simpleString())
-
-
-def _kind_of_ids(of: str) -> str:
-    return "integer" if of in INTEGERS else of
-
-
-def _check_ids(argument: str, column: str, kind: str) -> None:
-    """Raise an error for a column of a type that ids cannot have."""
-    if kind not in ID_TYPES:
-        hint = "cast whole numbers to bigint" if kind in ("float", "double") else ""
-        problem = f"must hold integers, strings, dates or timestamps; got {kind}"
-        raise InputError(f"column {shown(column)} {problem}", argument, hint=hint)
-
-
-def _check_numbers(argument: str, column: str, kind: str) -> None:
-    """Raise an error for a column of a type other than numbers or, in references, labels."""
-    are_labels = argument == "references" and kind == "string"
-    if kind not in NUMBERS and not are_labels:
-        hint = "cast decimals to double" if kind.startswith("decimal") else ""
-        raise InputError(f"column {shown(column)} must hold numbers; got {kind}", argument, hint=hint)
-
-
-def _refuse_other_ids(frame: Any, columns: Mapping[str, str], exclude: Any, excluded: Mapping[str, str]) -> None:
-    """Raise an error for ids of documents to exclude that are of another type than those of the rankings."""
-    for name in ("query", "document"):
-        kind, other = _scores_spark_rows_type(exclude, excluded[name]), _scores_spark_rows_type(frame, columns[name])
-        if _kind_of_ids(kind) != _kind_of_ids(other):
-            both = f"{kind}, and in the rankings {other}"
-            problem = f"column {shown(excluded[name])} is of type {both}"
-            raise InputError(f"{problem}; give both the same type", "exclude")
-
-
-def _refuse_order(ties: str) -> None:
-    """Raise an error for ties that depend on an order of rows."""
-    if ties in ("first", "last"):
-        raise ValueError(
-            f'ties="{ties}": rows of a DataFrame have no order; use "average", "docid" with document, or arrays'
-        )
-
-
-def _quoted(column: str) -> str:
-    return f"`{column.replace('`', '``')}`"
-
-
 # ndcg/scores/spark.py: Score Spark DataFrames, for rankings that do not fit on one machine.
 
 def compute_spark(
@@ -18607,56 +18561,75 @@ def compute_spark(
     {'nDCG@2': 0.7601875334318685}
     """
     parsed = Options.of_method(compute_spark, k, {"use_aggregator": use_aggregator, **options}, lacks=("engine",))
-    columns = {"query": query, "prediction": prediction, "reference": reference}
-    columns |= {"document": document, "sample_weight": sample_weight}
+    columns = {"query": query, "prediction": prediction, "reference": reference, "document": document}
     if parsed.score_order == "descending":
         refuse_lowest_first(prediction, "prediction")
-    frame = queries_of_frame(df, columns, parsed.ties, exclude)
+    frame = prepare(df, {**columns, "sample_weight": sample_weight}, parsed.ties, exclude)
     if parsed.duplicates == "best" and document is None:
         needed = "the ids of documents: name their column as document"
         raise InputError(f"{mark('duplicates', 'best')} needs {needed}")
-    if not parsed.use_aggregator and query is None:
-        raise InputError(f"query must name the column of query ids if {mark('use_aggregator', False)}")
-    return _scores_spark_results(frame, parsed)
+    if not parsed.use_aggregator:
+        if query is None:
+            raise InputError(f"query must name the column of query ids if {mark('use_aggregator', False)}")
+        return by_query(frame, parsed)
+    return {name: mean(name, np.array([value])) for name, value in means(frame, parsed).items()}
 
 
-def compute_spark_tables(
-    predictions: Any,
-    references: Any,
-    *,
-    query_ids: Any = None,
-    document_ids: Any = None,
-    exclude: Any = None,
-    fields: Any = None,
-    sample_weight: Any = None,
-    k: Cutoffs = None,
-    **options: Any,
+def joined(
+    predictions: Any, references: Any, query_ids: Any, document_ids: Any, score_order: Any, fields: Any = None
 ) -> Any:
-    """Score two Spark tables, a run and qrels, as `compute` scores tables in memory; the arguments are those of it.
+    """Return one DataFrame with the columns of two: predictions, references, and the ids of queries and documents.
 
-    SparkQueries without judgments are left out, as where rankings are joined by ids.
+    Queries without judgments are left out, as where rankings are joined by ids.
     """
-    parsed = Options.of_method(compute_spark, k, options, lacks=("engine",))
-    if sample_weight is not None:
-        problem = "two Spark tables take no weights"
-        hint = "join them, and give data= and the names of its columns, with that of the weights"
-        raise InputError(problem, "sample_weight", hint=hint)
     fields = with_names_of_columns(fields, query=query_ids, document=document_ids)
-    tables = {"predictions": predictions, "references": references}
-    if exclude is not None:
-        tables["exclude"] = exclude
-    return _scores_spark_results(queries_of_tables(tables, fields, parsed.score_order, parsed.ties), parsed)
+    sides = []
+    for argument, kind, frame in (("predictions", "run", predictions), ("references", "qrels", references)):
+        if not is_spark(frame):
+            raise InputError(f"must be a Spark DataFrame, as the other side is; got {shown(frame)}", argument)
+        names = names_of_side(kind, fields, score_order or "descending")
+
+        def cells(of: Sequence[str], frame: Any = frame) -> Iterator[Any]:
+            return iter(frame.select(*map(_quoted, of)).limit(1 << 16).collect())
+
+        try:
+            try:
+                at = chosen_columns(frame.columns, names, cells, "the table")
+            except UnknownFieldError:
+                frame = _with_a_row_for_each_document(frame, kind, score_order)
+                at = chosen_columns(frame.columns, names, cells, "the table")
+        except ValueError as error:
+            raise within(error, argument) from None
+        as_ids = zip(at, ("query_ids", "document_ids", argument), strict=True)
+        sides.append(frame.select([frame[_quoted(frame.columns[each])].alias(name) for each, name in as_ids]))
+    run, qrels = sides
+    for name in ("query_ids", "document_ids"):
+        types = [side.schema[name].dataType.simpleString() for side in sides]
+        if _kind_of_ids(types[0]) != _kind_of_ids(types[1]):
+            raise ValueError(f"{name} are {types[0]} in the predictions and {types[1]} in the references; cast one")
+    run = run.join(qrels.select("query_ids").distinct(), "query_ids", "left_semi")
+    both = run.join(qrels, ["query_ids", "document_ids"], "full")
+    return both.select("predictions", "references", "query_ids", "document_ids")
 
 
-def _scores_spark_results(frame: Any, options: Options) -> Any:
-    """Return the means over queries, or a DataFrame with the values of each."""
-    if not options.use_aggregator:
-        return by_query(frame, options)
-    return {name: mean(name, np.array([value])) for name, value in means(frame, options).items()}
+def _with_a_row_for_each_document(frame: Any, kind: str, score_order: Any) -> Any:
+    """Return a table with the structs of its arrays, as from ALS, or the ids in these, in rows; others unchanged."""
+    for column, of in frame.dtypes:
+        others = [_quoted(name) for name in frame.columns if name != column]
+        if of.startswith("array<struct<"):
+            rows = frame.selectExpr(*others, f"inline({_quoted(column)})")
+            is_als = kind == "run" and "score" not in rows.columns
+            return rows.withColumnRenamed("rating", "score") if is_als else rows
+        if of.startswith("array<") and of[6:-1] in ID_TYPES:
+            rows = frame.selectExpr(*others, f"posexplode({_quoted(column)}) as (rank, document_id)")
+            best_first = "rank" if score_order == "ascending" else "-rank"
+            value = f"{best_first} as score" if kind == "run" else "1 as relevance"
+            return rows.selectExpr(*others, "document_id", value)
+    return frame
 
 
 def means(frame: Any, options: Options) -> dict[str, float]:
-    """Return the mean of each result over all queries, nan if no query has a value.
+    """Return the mean of each result over all queries in the result of `prepare`: nan if no query has a value.
 
     Of the errors of the executors, the first in alphabetical order is raised.
     """
@@ -18664,28 +18637,134 @@ def means(frame: Any, options: Options) -> dict[str, float]:
     rows = frame.mapInArrow(_travelling(_weighted_sums, options), schema).collect()
     if problems := sorted(row.problem for row in rows if row.problem):
         raise ValueError(problems[0])
-    rows = [row for row in rows if row.queries]
-    if not rows:
-        raise ValueError("the DataFrame holds no queries; there is nothing to score")
     results = {}
-    scale = max(row.scale for row in rows)
+    scale = max((row.scale for row in rows), default=1.0)
     if not scale:
         raise InputError(f"{mark('sample_weight')} is 0 for every query; give at least one query a weight")
     for at, name in enumerate(options.names):
         total, weight = (math.fsum(row[side][at] * (row.scale / scale) for row in rows) for side in ("sums", "weights"))
         results[name] = total / weight if weight else math.nan
+    if not sum(row.queries for row in rows):
+        raise ValueError("the DataFrame holds no queries; there is nothing to score")
     nulls = {each for row in rows for each in row.nulls}
-    if 0 not in nulls and 1 in nulls:
-        hint = "if they are of two tables, check that both have the same ids"
+    if 0 not in nulls and {1, 2} <= nulls:
+        hint = "if they are of two tables that were joined, check that both have the same ids"
         warn(f"no row has both a prediction and a reference; {hint}")
     return results
 
 
 def by_query(frame: Any, options: Options) -> Any:
-    """Return a DataFrame with the values of each query, computed when it is used."""
+    """Return a DataFrame with the values of every query in the result of `prepare`, computed when it is used."""
     kind = frame.schema["query"].dataType.simpleString()
     columns = [f"query {kind}", *(f"`{name}` double" for name in options.names)]
-    return frame.mapInArrow(_travelling(_values, options), ", ".join(columns))
+    return frame.mapInArrow(_travelling(_scores_spark_values, options), ", ".join(columns))
+
+
+def prepare(frame: Any, columns: Mapping[str, str | None], ties: str, exclude: Any = None) -> Any:
+    """Return the columns that the executors read, with a row for each query; `columns` names them by argument.
+
+    If a row was a document, `missing` has a number for each document of the query, because Spark's lists omit nulls:
+    bit i is set if the i-th column of lists was null.
+    """
+    try:
+        from pyspark.sql import functions
+    except ImportError:
+        raise missing_library("compute_spark", "PySpark", "pyspark") from None
+    given = {name: column for name, column in columns.items() if column is not None}
+    nested = _are_nested(frame, given)
+    chosen = frame.select([functions.col(_quoted(column)).alias(name) for name, column in given.items()])
+    if exclude is not None and (nested or "document" not in given):
+        raise ValueError("exclude needs one row per document; name the columns of ids as query and document")
+    if nested:
+        if "document" in given:
+            raise ValueError(
+                "document needs one row per document; in arrays, put the documents in ascending order of id instead"
+            )
+        return chosen
+    if "query" not in given:
+        raise ValueError("query must name the column of query ids if each row is a document")
+    if ties == "docid" and "document" not in given:
+        raise ValueError('ties="docid" needs the ids of documents: name their column as document')
+    if ties in ("first", "last"):
+        raise ValueError(
+            f'ties="{ties}": rows of a DataFrame have no order; use "average", "docid" with document, or arrays'
+        )
+    if "document" in given:
+        chosen = chosen.withColumn("document", functions.col("document").cast("string"))
+    if exclude is not None:
+        chosen = chosen.join(_excluded_rows(exclude, frame, given), ["query", "document"], "left")
+    kinds = {name: kind for name, kind in chosen.dtypes if name != "query"}
+    lists = [f"collect_list(coalesce({name}, cast(0 as {kind}))) as {name}" for name, kind in kinds.items()]
+    missing = " + ".join(f"if({name} is null, {1 << bit}, 0)" for bit, name in enumerate(kinds))
+    lists.append(f"collect_list(cast({missing} as tinyint)) as missing")
+    return chosen.groupBy("query").agg(*map(functions.expr, lists))
+
+
+def _excluded_rows(exclude: Any, frame: Any, given: Mapping[str, str]) -> Any:
+    """Return the documents to exclude: the ids of query and document, and a column of true."""
+    from pyspark.sql import functions
+
+    if not hasattr(exclude, "mapInArrow"):
+        raise InputError(f"must be a Spark DataFrame if data is one; got {type(exclude).__name__}", "exclude")
+    ids = {name: given[name] for name in ("query", "document")}
+    for name, column in ids.items():
+        if exclude.columns.count(column) != 1:
+            there = ", ".join(exclude.columns)
+            raise InputError(f"must have one column {shown(column)}, which {name} names; there are {there}", "exclude")
+        types = [each.schema[column].dataType.simpleString() for each in (exclude, frame)]
+        if _kind_of_ids(types[0]) != _kind_of_ids(types[1]):
+            both = f"{types[0]}, and in the rankings {types[1]}"
+            raise InputError(f"column {shown(column)} is of type {both}; give both the same type", "exclude")
+    columns = [functions.col(_quoted(column)).alias(name) for name, column in ids.items()]
+    pairs = exclude.select(columns).withColumn("document", functions.col("document").cast("string")).distinct()
+    return pairs.withColumn("excluded", functions.lit(True))
+
+
+def _are_nested(frame: Any, given: Mapping[str, Any]) -> bool:
+    """Return whether predictions and references are arrays; raise an error for a missing column or a wrong type."""
+    if not hasattr(frame, "mapInArrow"):
+        raise ValueError(f"df must be a Spark DataFrame; got {type(frame).__name__}")
+    wrong = {name: column for name, column in given.items() if column not in frame.columns}
+    if wrong:
+        got = ", ".join(shown(each) if isinstance(each, str) else type(each).__name__ for each in wrong.values())
+        names = f"{' and '.join(wrong)} must name {'a column' if len(wrong) == 1 else 'columns'}"
+        raise ValueError(f"{names} of the DataFrame; got {got}, and there are {', '.join(frame.columns)}")
+    for name, column in given.items():
+        if frame.columns.count(column) > 1:
+            raise ValueError(f"{name}: the DataFrame has several columns {shown(column)}; give them names of their own")
+    types = {name: frame.schema[column].dataType.simpleString() for name, column in given.items()}
+    nested = bool(types["prediction"].startswith("array<"))
+    for name in ("prediction", "reference"):
+        inner = types[name].removeprefix("array<").removesuffix(">")
+        if inner == "string" and name == "reference":  # labels
+            inner = "double"
+        if inner not in NUMBERS or types[name].startswith("array<") != nested:
+            problem = "both must be numbers, or both arrays of numbers; cast decimals to double"
+            if types[name].startswith("array<struct<"):
+                problem = "for documents with their scores, give two tables, predictions=run, references=qrels"
+            raise ValueError(
+                f"{name}: column {shown(given[name])} is of type {types[name]}, "
+                f"prediction of {types['prediction']}; {problem}"
+            )
+    if types.get("sample_weight", "double") not in NUMBERS:
+        raise InputError(
+            f"column {shown(given['sample_weight'])} must hold numbers; got {types['sample_weight']}", "sample_weight"
+        )
+    for name in ("query", "document"):
+        if types.get(name, "string") not in ID_TYPES:
+            hint = "; cast whole numbers to bigint" if types[name] in ("float", "double") else ""
+            problem = f"must hold integers, strings, dates or timestamps; got {types[name]}{hint}"
+            raise ValueError(f"{name}: column {shown(given[name])} {problem}")
+    return nested
+
+
+NUMBERS = ("boolean", "tinyint", "smallint", "int", "bigint", "float", "double")
+INTEGERS = ("tinyint", "smallint", "int", "bigint")
+ID_TYPES = (*INTEGERS, "string", "date", "timestamp", "timestamp_ntz")
+
+
+def _kind_of_ids(of: str) -> str:
+    return "integer" if of in INTEGERS else of
 
 
 # On executors
@@ -18699,43 +18778,36 @@ def _travelling(function: Callable[..., Any], options: Options) -> Callable[[Ite
     return partial(function, options)
 
 
-def _values(options: Options, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _quoted(column: str) -> str:
+    return f"`{column.replace('`', '``')}`"
+
+
+def _scores_spark_values(options: Options, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield every query with its values."""
     for table in _tables(batches):
-        measured = _scores_spark_measure(options, table)
-        if measured is not None:
-            columns = [measured.ids, *map(pa.array, measured.values)]
-            yield pa.record_batch(columns, ["query", *options.names])
+        queries, values, _ = _scores_spark_measure(options, table)
+        yield pa.record_batch([queries, *map(pa.array, values)], ["query", *options.names])
 
 
 def _weighted_sums(options: Options, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield sums over queries, with weights of at most 1 and their scale, and errors as text."""
     for table in _tables(batches):
-        row: dict[str, Any] = {}
+        row: dict[str, Any] = {"queries": 0, "scale": 0.0, "sums": [0.0], "weights": [0.0], "nulls": []}
         try:
-            measured = _scores_spark_measure(options, table)
-            if measured is not None:
-                row = _scores_spark_sums(measured)
+            _, measured, weight = _scores_spark_measure(options, table)
+            valued = [~np.isnan(values) for values in measured]
+            row["queries"] = len(weight)
+            row["scale"] = float(weight.max())
+            weight = weight / (row["scale"] or 1.0)
+            row["sums"] = [float(np.sum((values * weight)[had])) for values, had in zip(measured, valued, strict=True)]
+            row["weights"] = [float(np.sum(weight[had])) for had in valued]
+            if "missing" in table.column_names:  # 1: the prediction is null, 2: the reference
+                row["nulls"] = np.unique(pc.list_flatten(table["missing"]).to_numpy() & 3).tolist()
         except ValueError as problem:
             row["problem"] = str(problem)
-        yield pa.RecordBatch.from_pylist([{**NOTHING, **row}], SUMS)
+        yield pa.RecordBatch.from_pylist([row], SUMS)
 
 
-def _scores_spark_sums(measured: "Measured") -> dict[str, Any]:
-    """Return the sums over some queries."""
-    scale = float(measured.weights.max())
-    weights = measured.weights / (scale or 1.0)
-    valued = [~np.isnan(values) for values in measured.values]
-    return {
-        "queries": len(weights),
-        "scale": scale,
-        "sums": [float(np.sum((values * weights)[has])) for values, has in zip(measured.values, valued, strict=True)],
-        "weights": [float(np.sum(weights[has])) for has in valued],
-        "nulls": measured.nulls,
-    }
-
-
-NOTHING = {"queries": 0, "scale": 0.0, "sums": [0.0], "weights": [0.0], "nulls": []}
 SUMS = pa.schema(
     {
         "queries": pa.int64(),
@@ -18764,82 +18836,97 @@ def _tables(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
         yield pa.Table.from_batches(pending)
 
 
-class Measured(NamedTuple):
-    """Some queries with their values."""
-
-    ids: pa.Array | None  # the id of each query
-    values: list[NDArray[np.float64]]  # of each result, the values of the queries
-    weights: NDArray[np.float64]  # the weight of each query
-    nulls: list[int]  # what documents lack: 0 for nothing, 1 for the prediction, 2 for the reference, 3 for both
-
-
-def _scores_spark_measure(options: Options, table: pa.Table) -> Measured | None:
-    """Return the queries of a table with their values; None if it has none."""
-    columns: Mapping[str, pa.Array]
+def _scores_spark_measure(
+    options: Options, table: pa.Table
+) -> tuple[pa.Array | None, list[NDArray[np.float64]], NDArray[np.float64]]:
+    """Return the ids of queries, the values of each result, and the weights."""
     columns = {name: table[name].combine_chunks() for name in table.column_names}
-    ids, answered = columns.get("query"), None
-    if "document" in columns:
-        ids, offsets, columns, answered = joined(_with_documents(columns), options)
-    elif "missing" in columns:
-        _, offsets, columns, _ = _with_documents(columns)
-    else:
-        offsets = np.arange(table.num_rows + 1)
-    if ids is not None and ids.null_count:
+    queries = columns.get("query")
+    begins = np.arange(table.num_rows)
+    if queries is not None and queries.null_count:
         raise ValueError("query: a row has no query id; give each one")
-    if len(offsets) == 1:
-        return None
+    nested = "missing" not in columns
+    if not nested:
+        offsets = np.append(0, np.cumsum(pc.list_value_length(columns["missing"]), dtype=np.int64))
+        begins = offsets[:-1]
+        columns = _scores_spark_documents(columns)
+        if "document" in columns:
+            columns = _in_order_of_ids(columns, np.diff(offsets))
+            if options.duplicates == "best":
+                columns, offsets = _without_repeats(columns, offsets, options.score_order == "ascending")
+                begins = offsets[:-1]
+            _refuse_repeats(queries, columns["document"], begins)
+        lists = {name: pa.LargeListArray.from_arrays(offsets, columns[name]) for name in ("prediction", "reference")}
+        columns.update(lists)
+    sides, weight = [columns["prediction"], columns["reference"]], columns.get("sample_weight")
 
     def place(query: int) -> str:
-        if ids is None:
+        if queries is None:
             return "a row (name a query column to learn which)"
-        return f"query {shown(ids[query].as_py())}"
+        return f"query {shown(queries[query].as_py())}"
 
-    sides, nulls = [columns["prediction"], columns["reference"]], []
-    if "missing" in table.column_names:
-        nulls = _nulls_of_documents(*sides)
-        sides = [pa.LargeListArray.from_arrays(offsets, side) for side in sides]
     _refuse_unlike(sides, place)
-    weights = np.ones(len(offsets) - 1)
-    if "sample_weight" in columns:
-        weights = _weights(columns["sample_weight"], offsets[:-1], place)
-    how = options.ignore_index, options.score_order, options.labels
+    weights = np.ones(len(begins)) if weight is None else _weights(weight, begins, place)
     try:
+        how = options.ignore_index, options.score_order, options.labels
         rankings = join_lists(sides[0], sides[1], *how, lambda query, _: place(query))
-    except InputError as error:  # text in place of a relevance
-        raise within(error, "reference", instead_of="references") from None
-    rankings = rankings._replace(answered=answered, place=lambda query, _: place(query))
-    if "excluded" in columns:
-        excluded = columns["excluded"].to_numpy(zero_copy_only=False)
-        rankings = rankings.only(~excluded, options.exclude_from)
-    try:
+        if "excluded" in columns:
+            excluded = pc.fill_null(columns["excluded"], False).to_numpy(zero_copy_only=False)
+            rankings = rankings.only(~excluded, options.exclude_from)
         rankings = rankings.with_scores_in(options.score_dtype).with_highest_first(options.score_order)
         rankings = rankings if options.labels is None else rankings.with_gains(options.labels)
         if options.missing == "raise":
-            refuse_missing(rankings)
+            refuse_missing(rankings._replace(place=lambda query, _: place(query)))
         values = measure_rankings(rankings.of_judged() if options.judged_only else rankings, options)
     except InvalidRankingError as error:
         argument = {"relevance": "reference", "score": "prediction"}[error.array]
         raise InputError(error.problem, argument, place(error.query), hint=error.hint) from None
-    results = [np.asarray(values[measure][row]) for _, measure, row in options.results]
-    return Measured(ids, results, weights, nulls)
+    except InputError as error:  # text in place of a relevance
+        raise within(error, "reference", instead_of="references") from None
+    return queries, [np.asarray(values[measure][row]) for _, measure, row in options.results], weights
 
 
-def _with_documents(columns: Mapping[str, pa.Array]) -> SparkQueries:
-    """Return queries with a row for each document, with the nulls that `missing` records."""
-    offsets = offsets_of(pc.list_value_length(columns["missing"]).to_numpy())
+def _scores_spark_documents(columns: Mapping[str, pa.Array]) -> dict[str, pa.Array]:
+    """Return the columns with a row for each document, with the nulls that `missing` records."""
     missing = columns["missing"].flatten().to_numpy()
-    lists = {name: column.flatten() for name, column in columns.items() if name not in ("query", "missing")}
+    lists = {name: each.flatten() for name, each in columns.items() if name not in ("query", "missing")}
     if missing.any():
         for bit, name in enumerate(lists):
             lists[name] = pc.if_else(pa.array(missing & (1 << bit) == 0), lists[name], None)
-    return SparkQueries(columns["query"], offsets, lists)
+    return lists
 
 
-def _nulls_of_documents(prediction: pa.Array, reference: pa.Array) -> list[int]:
-    """Return what documents lack: 0 for nothing, 1 for the prediction, 2 for the reference, 3 for both."""
-    lacks = [side.is_null().to_numpy(zero_copy_only=False) for side in (prediction, reference)]
-    counts = np.bincount(lacks[0] + 2 * lacks[1])
-    return list(np.flatnonzero(counts).tolist())
+def _in_order_of_ids(columns: Mapping[str, pa.Array], lengths: NDArray[np.int64]) -> dict[str, pa.Array]:
+    """Return the columns with the documents of each query in ascending order of their ids."""
+    keys = {"query": np.repeat(np.arange(len(lengths)), lengths), "document": columns["document"]}
+    order = pc.sort_indices(pa.table(keys), sort_keys=[(key, "ascending") for key in keys])
+    return {name: each.take(order) for name, each in columns.items()}
+
+
+def _without_repeats(
+    columns: dict[str, pa.Array], offsets: NDArray[np.int64], ascending: bool
+) -> tuple[dict[str, pa.Array], NDArray[np.int64]]:
+    """Return the columns, in order of ids, with the best row of each document, and the offsets of queries."""
+    query = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    document, reference = columns["document"], columns["reference"]
+    same = np.zeros(len(query), bool)
+    same[1:] = _are_equal(document) & (query[1:] == query[:-1])
+    if (unlike := same[1:] & ~_are_equal(reference)).any():
+        named = shown(document[int(unlike.argmax())].as_py())
+        raise ValueError(f"reference: document {named} has several relevances in a query; give it one")
+    score = columns["prediction"].cast(pa.float64())
+    score = pc.fill_null(score if ascending else pc.negate(score), np.inf).to_numpy(zero_copy_only=False)
+    order = np.lexsort((score, ~np.isnan(score), np.cumsum(~same)))
+    best = order[np.flatnonzero(~same)]
+    kept = np.bincount(query[best], minlength=len(offsets) - 1)
+    return {name: each.take(pa.array(best)) for name, each in columns.items()}, np.append(0, np.cumsum(kept))
+
+
+def _are_equal(values: pa.Array) -> NDArray[np.bool_]:
+    """Return whether each value equals the one before it, or both are null."""
+    one, other = values[1:], values[:-1]
+    nulls = pc.and_(one.is_null(), other.is_null())
+    return np.asarray(pc.fill_null(pc.equal(one, other), nulls).to_numpy(zero_copy_only=False))
 
 
 def _refuse_unlike(sides: list[pa.Array], place: Callable[[int], str]) -> None:
@@ -18874,6 +18961,21 @@ def _weights(weight: pa.Array, begins: NDArray[np.int64], place: Callable[[int],
         problem = f"must be the same in all rows of a query; got {weights[query]} and {values[row]}"
         raise InputError(f"{place(query)}: {problem}", "sample_weight")
     return weights
+
+
+def _refuse_repeats(queries: pa.Array, documents: pa.Array, begins: NDArray[np.int64]) -> None:
+    """Raise an error for a document that appears twice in a query, or has no id."""
+    same = np.zeros(len(documents), bool)
+    same[1:] = pc.fill_null(pc.equal(documents[1:], documents[:-1]), False).to_numpy(zero_copy_only=False)
+    same[begins] = False
+    for wrong, problem in (
+        (same, f"appears twice; {once('run')}"),
+        (documents.is_null().to_numpy(zero_copy_only=False), "has no id"),
+    ):
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            query = queries[int(np.searchsorted(begins, row, side="right")) - 1].as_py()
+            raise InputError(f"document {shown(documents[row].as_py())} {problem}", "document", f"query {shown(query)}")
 
 
 # ndcg/scores/compute.py: The function `compute` of the package, for rankings in memory, in files, in DataFrames or on Spark.
@@ -18921,14 +19023,13 @@ def compute(
     >>> compute(predictions=[[.1, .2, .3, 4, 70]], references=[[10, 0, 0, 1, 5]], k=3)
     {'nDCG@3': 0.4123818817534531}
     """
-    how: dict[str, Any] = {"exclude": exclude, "sample_weight": sample_weight, "k": k, **options}
     if is_spark(predictions) or is_spark(references):
-        ids = {"query_ids": query_ids, "document_ids": document_ids, "fields": fields}
-        return compute_spark_tables(predictions, references, **ids, **how)
+        data = joined(predictions, references, query_ids, document_ids, options.get("score_order"), fields)
+        predictions, references, query_ids, document_ids = data.columns
     if is_spark(data):
-        columns = {"prediction": predictions, "reference": references}
-        columns |= {"query": query_ids, "document": document_ids}
-        return compute_spark(data, **columns, **how)
+        columns = {"prediction": predictions, "reference": references, "query": query_ids, "document": document_ids}
+        how: dict[str, Any] = {**columns, "exclude": exclude, **options}
+        return compute_spark(data, **how, sample_weight=sample_weight, k=k)
     parsed = Options.of_method(compute, k, options, lacks=())
     inputs = Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight, fields=fields)
     return score_inputs(from_frame(data, inputs), parsed)
@@ -19084,17 +19185,13 @@ def welch(
         squares = (each**2 / (len(sample) - 1) for each, sample in zip(variances, samples, strict=True))
         freedom = error**4 / sum(squares)
         below = above = float(student.stdtrit(freedom, (1 + confidence) / 2)) * error
-        p = p_of_t(beyond / error, freedom, alternative)
+        t = beyond / error
+        tail = {"two-sided": -abs(t), "greater": -t, "less": t}[alternative]
+        p = (1 + two_sided) * float(student.stdtr(freedom, tail))
         detected = detectable_t(freedom + 1, two_sided) * error
     figures = {"difference": difference, "low": difference - below, "high": difference + above, "standard_error": error}
     scaled = {name: float(value * size) for name, value in {**figures, "min_detectable": detected}.items()}
     return {**scaled, "degrees_of_freedom": freedom, "p": p}
-
-
-def p_of_t(t: float, freedom: float, alternative: str) -> float:
-    """Return the p-value of a value of Student's t."""
-    tail = {"two-sided": -abs(t), "greater": -t, "less": t}[alternative]
-    return (1 + (alternative == "two-sided")) * float(scipy_special().stdtr(freedom, tail))
 
 
 # ndcg/statistics/contest.py: Compute the scores and pairs of several systems, for all queries and for slices.
@@ -19103,12 +19200,12 @@ ScoresAndPairs = tuple[dict[str, dict[str, Score]], list[Pair]]  # scores by sys
 
 
 class ComparedSlice(NamedTuple):
-    """How systems differ on the queries with the same value of `by`, or in the mean of slices.
+    """How systems differ on the queries with the same value of `by`.
 
     Attributes:
         queries: the number of these queries.
         scores: the scores by system, then by name.
-        pairs: the pairs, by measure; Holm's correction covers the p-values of all slices, or those of their mean.
+        pairs: the pairs, by measure; Holm's correction covers the p-values of all slices.
     """
 
     queries: int
@@ -19134,9 +19231,9 @@ class Contest(NamedTuple):
     def _compared(self, name: str, columns: Mapping[str, PerQuery]) -> tuple[dict[str, Score], list[Pair]]:
         """Return the scores and pairs of one result."""
         systems, of_systems = list(columns), np.array([each[name] for each in columns.values()])
+        rows = [(systems.index(one), systems.index(other)) for one, other in self._opponents(systems)]
         values, greatest = of_systems[:, 0], greatest_value(name)
-        sample = self.sample(name, columns)
-        rows = sample.pairs.T.tolist()
+        sample = Sample.of(values, columns[systems[0]].get("weight"), rows)
         ends = intervals(sample, greatest=greatest, confidence=self.resampling.confidence)
         scores = make_scores(name, of_systems, ends)
         how: dict[str, Any] = {"alternative": self.testing.alternative, "margin": self.testing.margin}
@@ -19174,18 +19271,10 @@ class Contest(NamedTuple):
             pairs.append(pair)
         return dict(zip(systems, scores, strict=True)), pairs
 
-    def sample(self, name: str, columns: Mapping[str, PerQuery]) -> Sample:
-        """Return the values of one result, with a row for each system and the pairs that are compared."""
-        systems, values = list(columns), np.array([each[name][0] for each in columns.values()])
-        rows = [(systems.index(one), systems.index(other)) for one, other in self._opponents(systems)]
-        return Sample.of(values, columns[systems[0]].get("weight"), rows)
-
     def _compared_samples(self, name: str, columns: Mapping[str, PerQuery]) -> tuple[dict[str, Score], list[Pair]]:
         """Return the scores and pairs of one result of systems with different queries."""
         confidence, testing = self.resampling.confidence, self.testing
-        scores = {
-            system: score_system(each, samples_of(each, [name]), confidence)[name] for system, each in columns.items()
-        }
+        scores = {system: score_result(each, name, confidence) for system, each in columns.items()}
         samples = {system: each[name][0][~np.isnan(each[name][0])] for system, each in columns.items()}
         pairs = []
         for systems in self._opponents(columns):
@@ -19212,72 +19301,6 @@ class Contest(NamedTuple):
             pairs.append(Pair(name, *systems, **figures))
         return scores, pairs
 
-    def mean_of_slices(
-        self, slices: Sequence[Mapping[str, PerQuery]], of_slices: Sequence[Mapping[str, Mapping[str, Score]]]
-    ) -> ScoresAndPairs:
-        """Return the means of slices and their pairs, from the figures of each slice and its scores.
-
-        Each slice counts the same. Its queries share its weight in the randomization test.
-        """
-        scores: dict[str, dict[str, Score]] = {system: {} for system in of_slices[0]}
-        pairs: list[Pair] = []
-        for name in self.options.names:
-            samples = [self.sample(name, columns) for columns in slices]
-            greatest, confidence = greatest_value(name), self.resampling.confidence
-            combined = combine(samples, greatest=greatest, confidence=confidence)
-            of_systems, of_pairs = combined[: len(scores)], combined[len(scores) :]
-            for system, of_system in zip(scores, of_systems, strict=True):
-                means = [of_slice[system][name] for of_slice in of_slices]
-                scores[system][name] = mean_of_scores(name, means, of_system)
-            together = Sample.of(
-                np.concatenate([sample.values * sample.scale for sample in samples], axis=1),
-                np.concatenate([sample.weight / sample.weight.sum() for sample in samples]),
-                samples[0].pairs.T.tolist(),
-            )
-            of_name = {system: of_system[name] for system, of_system in scores.items()}
-            pairs += self._pairs_of_slices(name, of_name, together, of_pairs)
-        return scores, pairs
-
-    def _pairs_of_slices(
-        self, name: str, scores: Mapping[str, Score], sample: Sample, combined: Sequence[Combined]
-    ) -> list[Pair]:
-        """Return the pairs of the mean of slices in one result, before Holm's correction."""
-        testing, systems = self.testing, list(scores)
-        tests = paired_tests(sample, alternative=testing.alternative, margin=testing.margin, seed=self.resampling.seed)
-        pairs = []
-        of_pairs = zip(sample.pairs.T.tolist(), sample.by_query, combined, *tests, strict=True)
-        for (one, other), by_query, mean, p, _, exact, permutations in of_pairs:
-            means = np.array([scores[systems[one]].value, scores[systems[other]].value])
-            difference = float(differences(means[0], means[1]))
-            bound = math.inf if sample.values[[one, other]].min() < 0 else greatest_value(name)
-            p_t, detectable = _t_test(difference - testing.tested, mean, testing.alternative)
-            wins, losses = (int(np.count_nonzero(each)) for each in (by_query > 0, by_query < 0))
-            pair = Pair(
-                measure=name,
-                system=systems[one],
-                other=systems[other],
-                difference=difference,
-                low=min(difference, mean.low),
-                high=max(difference, mean.high),
-                low_holm=-bound,
-                high_holm=bound,
-                standard_error=mean.standard_error,
-                degrees_of_freedom=mean.freedom,
-                p=float(p),
-                p_holm=float(p),
-                p_t=p_t,
-                p_t_holm=p_t,
-                wins=wins,
-                ties=len(by_query) - wins - losses,
-                losses=losses,
-                exact=bool(exact),
-                permutations=int(permutations),
-                min_detectable=detectable if detectable <= testing.margin + bound else None,
-                queries_needed=None,
-            )
-            pairs.append(pair)
-        return pairs
-
     def _opponents(self, systems: Iterable[str]) -> list[tuple[str, str]]:
         """Return each pair of systems, or each system with the baseline."""
         if self.baseline is None:
@@ -19294,68 +19317,29 @@ def results_of(columns: Mapping[str, PerQuery], slices: Slices | None, contest: 
         "scores": scores,
         "pairs": tuple(pairs),
         "resampling": contest.resampling._replace(exact=all(pair.exact for pair in pairs)),
-        "slices": {},
-        "mean_of_slices": None,
-        **({} if slices is None else _compared_slices(contest, slices, figures)),
+        "slices": {} if slices is None else _compared_slices(contest, slices, figures),
     }
 
 
-def _compared_slices(contest: Contest, slices: Slices, figures: Mapping[str, PerQuery]) -> dict[str, Any]:
+def _compared_slices(contest: Contest, slices: Slices, figures: Mapping[str, PerQuery]) -> dict[Value, ComparedSlice]:
     """Return the comparison of each slice in which every system has at least two values of each measure.
 
-    The p-values and intervals of all slices are corrected together. With them comes the mean of slices, if all of them
-    are compared.
+    The p-values and intervals of all slices are corrected together.
     """
     by_slice: dict[Value, tuple[int, ScoresAndPairs]] = {}
-    named: list[dict[str, PerQuery]] = []
     with progress(len(slices.values), "Comparing", " slices") as bar:
         for of_systems in zip(*(in_slices(each, slices) for each in figures.values()), strict=True):
             value, first = of_systems[0]
             if min(np.count_nonzero(first[name][-1]) for name in contest.options.names) > 1:
                 own = {system: each for system, (_, each) in zip(figures, of_systems, strict=True)}
                 by_slice[value] = len(first["ideal"]), contest.results(own)
-                if value is not None:
-                    named.append(own)
             bar.update(1)
     pairs = [pair for _, (_, of_slice) in by_slice.values() for pair in of_slice]
     corrected = iter(contest.testing.corrected(pairs, contest.resampling.confidence))
-    compared = {
+    return {
         value: ComparedSlice(queries, scores, tuple(islice(corrected, len(of_slice))))
         for value, (queries, (scores, of_slice)) in by_slice.items()
     }
-    means = None
-    if named and len(named) == sum(value is not None for value in slices.values):
-        of_slices = [part.scores for value, part in compared.items() if value is not None]
-        scores, pairs = contest.mean_of_slices(named, of_slices)
-        pairs = contest.testing.corrected(pairs, contest.resampling.confidence)
-        means = ComparedSlice(queries_in_slices(compared), scores, tuple(pairs))
-    return {"slices": compared, "mean_of_slices": means}
-
-
-def with_figures_of_slices(means: ComparedSlice | None, slices: Mapping[Value, ComparedSlice]) -> ComparedSlice | None:
-    """Return the mean of slices with the figures of its scores that depend on documents, from those of the slices."""
-    if means is None:
-        return None
-    named = [part.scores for value, part in slices.items() if value is not None]
-    scores = {
-        system: {
-            name: score._replace(**figures_of_documents([of_slice[system][name] for of_slice in named]))
-            for name, score in of_system.items()
-        }
-        for system, of_system in means.scores.items()
-    }
-    return means._replace(scores=scores)
-
-
-def _t_test(beyond: float, mean: Combined, alternative: str) -> tuple[float, float]:
-    """Return the p-value of a difference from the tested one, and the smallest that the test finds; nan if unknown."""
-    if mean.standard_error > ROUNDING * abs(mean.value):
-        t = beyond / mean.standard_error
-        detectable = detectable_t(mean.freedom + 1, alternative == "two-sided") * mean.standard_error
-        return p_of_t(t, mean.freedom, alternative), detectable
-    # all differences of each slice are equal
-    is_beyond = {"two-sided": beyond != 0, "greater": beyond > 0, "less": beyond < 0}[alternative]
-    return (0.0 if is_beyond else 1.0), math.nan
 
 
 # ndcg/statistics/plots.py: Draw comparisons: the means of systems beside the best or a baseline, slices, and the difference of each query.
@@ -19407,43 +19391,21 @@ def plot_means(
     axes.set_xlabel("\n".join(lines), parse_math=False)
 
 
-def plot_slices(
-    axes: Any,
-    slices: Slices,
-    compared: Mapping[Any, ComparedSlice],
-    mean: ComparedSlice | None,
-    reference: str,
-    measure: str,
-) -> None:
-    """Draw a row for each slice with the systems' differences from the reference, empty if it has no intervals.
-
-    The last row is for the mean of slices, if there is one.
-    """
-    sizes = np.bincount(slices.code).tolist()
-    parts = [
-        (slice_name(value), size, compared.get(value))
-        for value, size in list(zip(slices.values, sizes, strict=True))[:SHOWN]
-    ]
-    if mean is not None:
-        parts.append((MEAN_OF_SLICES, mean.queries, mean))
+def plot_slices(axes: Any, slices: Slices, compared: Mapping[Any, ComparedSlice], reference: str, measure: str) -> None:
+    """Draw a row for each slice with the systems' differences from the reference, empty if it has no intervals."""
     rows: list[tuple[str, list[Mark]]] = []
     systems: list[str] = []
-    for name, size, part in parts:
-        if part is None:
-            rows.append((f"{name} ({count_text(size)}, no interval)", []))
-            continue
-        pairs = pairs_with(reference, part.pairs, measure)
-        systems = list(pairs)
+    for value, size in list(zip(slices.values, np.bincount(slices.code).tolist(), strict=True))[:SHOWN]:
+        pairs = pairs_with(reference, compared[value].pairs, measure) if value in compared else {}
+        systems = list(pairs) or systems
         seen = [pair if pair.system == system else pair.turned() for system, pair in pairs.items()]
+        name = f"{slice_name(value)} ({count_text(seen[0].queries if seen else size)}{'' if seen else ', no interval'})"
         marks = [Mark(pair.difference, pair.low_holm, pair.high_holm, _is_significant(pair)) for pair in seen]
-        rows.append((f"{name} ({count_text(seen[0].queries)})", marks))
+        rows.append((name, marks))
     draw_rows(axes, rows, systems)
     axes.axvline(0, color="gray", linewidth=1)
     axes.grid(axis="x", alpha=0.3)
-    corrected = "corrected over all slices"
-    if mean is not None:
-        corrected += ", the mean over its pairs"
-    lines = [f"difference in {measure} from {reference}", "by slices (and their queries)", corrected]
+    lines = [f"difference in {measure} from {reference}", "by slices (and their queries)", "corrected over all slices"]
     axes.set_xlabel("\n".join(lines), parse_math=False)
     legend_above(axes)
 
@@ -19507,8 +19469,6 @@ class Comparison(Readable):
         notes: sentences with further facts for the reader.
         slices: the comparison of each slice with at least two queries, by its value of `by`, ascending; queries
             without a value, None, come last.
-        mean_of_slices: the comparison of the means of slices, in which each slice counts the same; None is no slice.
-            None without slices, or if one of them is not compared.
     """
 
     signature: str
@@ -19520,7 +19480,6 @@ class Comparison(Readable):
     testing: Testing
     notes: tuple[str, ...] = ()
     slices: dict[Value, ComparedSlice] = field(default_factory=dict)
-    mean_of_slices: ComparedSlice | None = None
 
     @property
     def counts(self) -> dict[str, int]:
@@ -19621,15 +19580,15 @@ class Comparison(Readable):
     def _slice_table(self, level: str) -> Table:
         columns = ["difference", level, "p", "p (Holm)"]
         table = [["slice", "queries", "pair", "measure", *columns]]
-        for name, part in compared_rows(self, SHOWN):
-            _, *rows = _pair_table("pair", part.pairs, columns, level)
-            counts = [counted_text(pair.queries, part.queries) for pair in part.pairs]
-            table += [[name, count, *row] for count, row in zip(counts, rows, strict=True)]
+        for value, each in islice(self.slices.items(), SHOWN):
+            _, *rows = _pair_table("pair", each.pairs, columns, level)
+            counts = [counted_text(pair.queries, each.queries) for pair in each.pairs]
+            table += [[slice_name(value), count, *row] for count, row in zip(counts, rows, strict=True)]
         return table
 
     def _exactness(self) -> str:
         """Return the number of pairs with an exact p, and the precision of p for the others."""
-        pairs = [*self.pairs, *(pair for _, part in compared_rows(self) for pair in part.pairs)]
+        pairs = [*self.pairs, *(pair for each in self.slices.values() for pair in each.pairs)]
         sampled = [pair for pair in pairs if not pair.exact]
         if not sampled:
             return "all permutations: exact"
@@ -19705,7 +19664,6 @@ class Comparison(Readable):
             "notes": list(self.notes),
             "testing": self.testing._asdict(),
             "slices": [{"slice": value, **without_nan(each)} for value, each in self.slices.items()],
-            "mean_of_slices": without_nan(self.mean_of_slices),
         }
 
     @classmethod
@@ -19733,10 +19691,6 @@ class Comparison(Readable):
         slices = slices_of(first["slice"], None, len(first)) if "slice" in shared else None
         results = results_of(columns, slices, Contest(options, values["baseline"], resampling, testing))
         of_slices = {each["slice"]: each["scores"] for each in values["slices"]}
-        compared = {
-            value: part._replace(scores=with_figures_of_documents(part.scores, of_slices[value]))
-            for value, part in results["slices"].items()
-        }
         return cls(
             signature=signature,
             baseline=values["baseline"],
@@ -19746,8 +19700,10 @@ class Comparison(Readable):
             pairs=results["pairs"],
             resampling=results["resampling"],
             scores=with_figures_of_documents(results["scores"], values["scores"]),
-            slices=compared,
-            mean_of_slices=with_figures_of_slices(results["mean_of_slices"], compared),
+            slices={
+                value: each._replace(scores=with_figures_of_documents(each.scores, of_slices[value]))
+                for value, each in results["slices"].items()
+            },
         )
 
     def plot(
@@ -19797,8 +19753,7 @@ class Comparison(Readable):
         if self.slices:
             first, reference = self._of(next(iter(self.scores))), self._reference(names[0])
             slices = slices_of(first["slice"], None, len(first))
-            mean = self.mean_of_slices
-            panels.append(lambda axes: plot_slices(axes, slices, self.slices, mean, reference, names[0]))
+            panels.append(lambda axes: plot_slices(axes, slices, self.slices, reference, names[0]))
         return panels
 
     def _query_panels(self, name: str) -> list[Callable[[Any], None]]:
@@ -19817,14 +19772,6 @@ class Comparison(Readable):
     def _reference(self, name: str) -> str:
         """Return the system from which plots show differences: the baseline, else the best system."""
         return self.baseline or max(self.scores, key=lambda system: self.scores[system][name].value)
-
-
-def compared_rows(comparison: Comparison, most: int | None = None) -> list[tuple[str, ComparedSlice]]:
-    """Return the slices by their names, at most so many, and then the mean of slices, if there is one."""
-    rows = [(slice_name(value), part) for value, part in islice(comparison.slices.items(), most)]
-    if comparison.mean_of_slices is not None:
-        rows.append((MEAN_OF_SLICES, comparison.mean_of_slices))
-    return rows
 
 
 def query_rows(
@@ -19897,7 +19844,7 @@ def compare(
         data: a DataFrame; then the arguments above, and each system's predictions, may be names of its columns.
         exclude: documents to remove from rankings and ideals, as in `compute`.
         by: a value per query, as in `report`; the queries with the same value are compared as a slice, with
-            p-values corrected for all slices. The means of slices are compared too.
+            p-values corrected for all slices.
         fields: the names of fields and columns, as in `compute`.
         confidence: the confidence level of the intervals, between 0 and 1.
         seed: the random seed; the same seed gives the same comparison.
@@ -19928,10 +19875,10 @@ def compare(
     parsed = Options.of_method(compare, k, {**options, "score_order": None} if isinstance(order, Mapping) else options)
     names = system_names(systems, baseline)
     orders = _orders(order, names) if isinstance(order, Mapping) else dict.fromkeys(names, parsed.score_order)
-    runs = {_statistics_comparing_argument(name): systems[name] for name in names}
+    runs = {_argument(name): systems[name] for name in names}
     shared = Inputs(None, references, query_ids, document_ids, exclude, sample_weight, by, fields)._asdict()
     arguments = columns_of(data, {**runs, **shared})
-    runs = {name: arguments.pop(_statistics_comparing_argument(name)) for name in names}
+    runs = {name: arguments.pop(_argument(name)) for name in names}
     inputs = Inputs(**arguments)
     same_queries = options.get("missing") is None and parsed.missing == "empty"
     by_system = {name: replace(parsed, score_order=each) for name, each in orders.items()}
@@ -19958,8 +19905,6 @@ def comparison_of(
     """Return the comparison of systems from the columns of their queries, with notes on the tests before others."""
     results = results_of(columns, slices, contest)
     of_tests = notes_on_tests(results["pairs"], contest.testing, contest.baseline)
-    if contest.testing.paired:
-        of_tests = [*equal_notes(results["pairs"]), *of_tests]
     if slices is not None:
         of_slices = notes_on_slices(results["pairs"], contest.testing, results["slices"], slices.values)
         of_tests = [*of_tests, *small_slices(results["slices"]), *of_slices]
@@ -19983,14 +19928,14 @@ def _orders(score_order: Mapping[str, Any], names: Sequence[str]) -> dict[str, s
     return {name: Options.parse(score_order=score_order.get(name)).score_order for name in names}
 
 
-def _statistics_comparing_argument(system: str) -> str:
+def _argument(system: str) -> str:
     """Return a system's predictions as errors name them."""
     return f"systems[{shown(system)}]"
 
 
 def _marked_argument(system: str) -> str:
     """Return a system's predictions as each entry point names them."""
-    return mark("systems", system, said=_statistics_comparing_argument(system))
+    return mark("systems", system, said=_argument(system))
 
 
 def _columns_of_systems(
@@ -20006,7 +19951,7 @@ def _columns_of_systems(
     refuse_negative(inputs.references, inputs.exclude, shared)
     orders = [options[name].score_order for name in runs]
     read = {
-        _statistics_comparing_argument(name): from_file(_statistics_comparing_argument(name), side, order, inputs.names, keep=shared.sides["keep"])
+        _argument(name): from_file(_argument(name), side, order, inputs.names, keep=shared.sides["keep"])
         for (name, side), order in zip(runs.items(), orders, strict=True)
     }
     systems = settled_systems(read, inputs, orders, shared.labels, shared.sides["keep"])

@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 
 from ..files.content import read_content
-from ..files.detection import Line, read_cells
-from ..inputs.fields import IDS, plain_name, spelled
+from ..files.cells import Line, read_cells
+from ..inputs.fields import QUERY, plain_name, spelled
 from ..inputs.rankings import Rankings
 from ..measure.messages import InputError, mark, shown
 from ..measure.options import is_real, result_name
@@ -384,7 +384,7 @@ def _rows_of_json(value: Any, run: Any = None) -> Iterator[_Row]:
 
 def _rows_of_record(record: Mapping[str, Any], run: Any = None) -> Iterator[_Row]:
     """Yield the values in a row of a table: of each nDCG, or else of the only column that may hold them."""
-    query = next(iter(spelled(record, IDS["query"])), None)
+    query = next(iter(spelled(record, (*QUERY[0], *QUERY[1]))), None)
     others = [name for name in record if name != query and plain_name(name) not in OTHERS]
     if query is None and len(others) == 2:
         query = others.pop(0)

@@ -4,23 +4,15 @@ import io
 import json
 import re
 import sys
-from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections import Counter
+from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import chain
 from typing import Any, BinaryIO, NamedTuple
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-from numpy.typing import NDArray
 
-from ..inputs.columns import as_number
-from ..inputs.fields import Names, plain_name
 from ..inputs.ids import SURROGATE
-from ..measure.labels import Labels, to_label
-from ..measure.messages import InputError, brief, of_file, visible, within
+from ..measure.messages import InputError, of_file, visible, within
 
 CHUNK = 1 << 20  # bytes of a file that are parsed at a time: few enough that their memory is reused
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -38,9 +30,6 @@ NO_TEXT = {  # characters that no line may contain, and why
     b"\r": "holds a carriage return; end lines in a line feed, with or without one before it",
     b"\0": "holds a NUL byte, which no text does; save the file in UTF-8",
 }
-QUERY = pa.dictionary(pa.int32(), pa.string())
-ROWS = pa.schema({"query": QUERY, "document": pa.string(), "value": pa.float64()})
-VALUE = {"run": "score", "qrels": "relevance", "exclude": "document"}
 
 
 class Limits(NamedTuple):
@@ -98,30 +87,6 @@ class SavedResultError(InputError):
     def __init__(self, value: dict[str, Any]) -> None:
         super().__init__("is a saved result, which holds no documents; give the file that was scored")
         self.value = value
-
-
-class ReadRequest(NamedTuple):
-    """How to read a file."""
-
-    names: Names  # the kind of file, and the names that its columns and fields may have
-    limits: Limits  # how much the file may contain
-
-
-class FilePart(NamedTuple):
-    """Consecutive rows of a file."""
-
-    table: pa.Table  # the columns query, document and value
-    span: int  # the number of lines, rows or records of the file in this part
-    # the number of each row among these lines, and of the next line; None if every line is a row
-    numbers: NDArray[np.int64] | None = None
-    problem: str = ""  # the error in the row after these; empty if there is none
-    notice: str = ""  # what a warning says about these rows; empty if there is none
-    # the queries whose documents are each in one list, and their numbers: no other list may be of the same query
-    lists: Sequence[tuple[str, int]] = ()
-    counted: str = ""  # the ids that the file lacks, "query" or "document", which are numbers from 0 in this part
-    total: int = 0  # how many of these numbers there are
-    has_fields: bool = True  # whether these rows have columns or fields with names
-    unnamed: Sequence[Mapping[str, Any]] = ()  # what stands in place of the ids of queries that are counted
 
 
 # Bytes
@@ -228,19 +193,6 @@ def line_chunks(stream: ByteStream, longest: float) -> Iterator[bytes]:
         yield rest
 
 
-def parts_in_threads(
-    pool: ThreadPoolExecutor, work: Callable[[bytes], FilePart], chunks: Iterable[bytes]
-) -> Iterator[FilePart]:
-    """Yield the result of a function for each chunk, in order, computed a few chunks ahead."""
-    waiting: deque[Future[FilePart]] = deque()
-    for chunk in chunks:
-        waiting.append(pool.submit(work, chunk))
-        if len(waiting) > pa.cpu_count():
-            yield waiting.popleft().result()
-    while waiting:
-        yield waiting.popleft().result()
-
-
 # Names of columns
 
 
@@ -253,55 +205,6 @@ def delimiter_of(header: str) -> str:
     if "\t" in header:
         return "\t"
     return ";" if header.count(";") > header.count(",") else ","
-
-
-def check_header(names: Sequence[str], request: ReadRequest) -> None:
-    """Raise an error for a first line of CSV or TSV that is a row: it has a number and no name of a column."""
-    request.limits.check("columns", len(names))  # checked first, so that no message lists thousands of columns
-    possible = request.names.columns
-    known = set(map(plain_name, chain.from_iterable(possible.values())))
-    if known.isdisjoint(map(plain_name, names)) and any(map(NUMERAL.fullmatch, names)):
-        header = ",".join(each[0] for each in possible.values() if each)
-        first = brief(map(shown_cell, names), ", ")
-        rank = ", or rank in place of score if the lowest is best" * ("score" in possible)
-        raise ValueError(f"has no header: the first line is {first}; name the columns there, such as {header}{rank}")
-
-
-# Rows
-
-
-def id_table(query: pa.Array, document: pa.Array, value: pa.Array | None = None) -> pa.Table:
-    """Return rows as a table, with value 1 if there are no values."""
-    return pa.table([query.cast(QUERY), document, np.ones(len(query)) if value is None else value], schema=ROWS)
-
-
-def faulty_rows(table: pa.Table) -> NDArray[np.bool_]:
-    """Return a mask of rows without an id or with a value that is not a finite number; a null is a missing value."""
-    value = table["value"]
-    faults: NDArray[np.bool_] = ~np.isfinite((value.fill_null(0) if value.null_count else value).to_numpy())
-    for ids in (table["query"].cast(pa.string()), table["document"]):
-        faults |= pc.equal(pc.fill_null(pc.binary_length(ids), 0), 0).to_numpy()
-    return faults
-
-
-def numerals(cells: pa.Array, labels: Labels | None) -> pa.Array:
-    """Return text with the number of each label in place of it, and numbers as Python writes them."""
-    packed = (cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells).dictionary_encode()
-    texts = packed.dictionary.to_pylist()
-    numbers = map(as_number, texts) if labels is None else labels.numbers(texts)
-    written = [None if number is None else str(number) for number in numbers]
-    return pa.array(written, pa.string()).take(packed.indices)
-
-
-def fault_of(value: Any, kind: str, labels: Labels | None, seen: Iterable[Any]) -> str:
-    """Return why a value is refused; for text in place of a relevance, also what to write for the labels seen."""
-    if isinstance(value, (int, float)):
-        return "is not finite" if value - value != 0 else "has more digits than float64 holds"
-    if isinstance(value, str) and DECIMAL_COMMA.fullmatch(value):
-        return "has a decimal comma; write a point"
-    if isinstance(value, str) and kind == "qrels":
-        return f"is not a number; {to_label([value, *seen])}" if labels is None else labels.unknown(value)
-    return "is not a number"
 
 
 # JSON

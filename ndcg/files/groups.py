@@ -6,10 +6,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from ..inputs.fields import IDS, spelled
+from ..inputs.fields import QUERY, spelled
 from ..measure.messages import brief, shown
 from .content import NO_LIMITS, Limits, naming_file, read_content
-from .detection import Line, read_cells
+from .cells import Line, read_cells
 
 STANDARD_INPUT = "/dev/stdin"
 
@@ -46,7 +46,7 @@ def read_groups(
     file, column = file_and_column(by)
     if file is None and qrels is None:
         raise ValueError(f"{shown(by)} names no file; if it names a column, give its DataFrame as data")
-    known = IDS["query"]
+    known = (*QUERY[0], *QUERY[1])
     names = known if query is None else (query, *(known if file is not None else ()))
     path = os.fsdecode(file or qrels or "")
     with naming_file(path):

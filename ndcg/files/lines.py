@@ -3,7 +3,7 @@
 import csv
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
@@ -16,9 +16,11 @@ import pyarrow.compute as pc
 import pyarrow.csv
 from numpy.typing import NDArray
 
-from ..inputs.tables import are_columns, chosen_columns
+from ..inputs.fields import VALUE, Fields, are_names_of_fields, plain_name, refuse_repeated_names
+from ..inputs.object_reader import equal_scores, query_of_equal_scores
+from ..inputs.tables import chosen_columns
 from ..measure.labels import Labels
-from ..measure.messages import brief, mark
+from ..measure.messages import brief, mark, shown
 from .content import (
     BYTE_ORDER_MARK,
     CHUNK,
@@ -26,28 +28,23 @@ from .content import (
     NO_TEXT,
     NOT_UTF_8,
     NUMBER,
-    ROWS,
-    VALUE,
+    NUMERAL,
     ByteStream,
-    FilePart,
-    ReadRequest,
-    check_header,
     delimiter_of,
-    fault_of,
-    faulty_rows,
-    id_table,
     line_chunks,
-    numerals,
-    parts_in_threads,
     shown_cell,
 )
 from .letor import as_qrels, is_row, no_row
+from .parts import ROWS, FilePart, ReadRequest, fault_of, faulty_rows, id_table, numerals, parts_in_threads
 
 SAMPLE = 100  # lines
+TIME = re.compile(rb"[0-9]{9,}(?:\.0*)?")  # in seconds since 1970, from 1973 on
+RATINGS = (
+    "give ratings as CSV or TSV with a first line that names the columns, such as "
+    "user_id,item_id,rating"
+)
 FINITE = re.compile(rb"[+-]?[0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 FIRST_LINE = re.compile(rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*+([ \t\r]*[^ \t\r\n#][^\n]*)\n?")
-TIME = re.compile(rb"[0-9]{9,}(?:\.0*)?")  # in seconds since 1970, from 1973 on, or in smaller units
-RATINGS = "give ratings as CSV or TSV with a first line that names the columns, such as user_id,item_id,rating,time"
 CELL = r'[{1}]*+(?:("(?:[^"\n]|"")*+")[{1}]*+(?=[{0}\n]|\Z)|([^{0}\n]*+))([{0}\n]|\Z)'  # including its end
 FLAG = re.compile(rb"(?i)\b(?:true|false)\b")
 COMMENT = re.compile(rb"#[^\n]*")
@@ -62,6 +59,7 @@ class _Layout(NamedTuple):
     delimiter: str
     at: Sequence[int]
     is_letor: bool = False  # whether rows of LETOR, or scores, are to be written in this layout
+    fields: Mapping[str, str] = {}  # the column of each role, if the columns have names
 
     @property
     def words(self) -> str:
@@ -69,6 +67,15 @@ class _Layout(NamedTuple):
         who = {6: "a run has", 4: "qrels have", 2: "ids alone are"}.get(len(self.names), "the first line has")
         who = who if self.delimiter == " " else "the header has"
         return f"{who} {len(self.names)}: {brief(self.names, ' ')}"
+
+    @property
+    def form(self) -> str:
+        """What was read, as `preview` says it."""
+        if self.is_letor:
+            return "LETOR" if self.kind == "qrels" else "scores, one a line"
+        if self.delimiter == " ":
+            return "TREC"
+        return "TSV" if self.delimiter == "\t" else "CSV"
 
     def fits(self, cells: Sequence[bytes]) -> bool:
         """Return whether a line of TREC has this layout, apart from its numbers."""
@@ -115,7 +122,8 @@ def from_lines(
         head += chunk
         if first := FIRST_LINE.match(head):
             layout = _layout(first[1].removesuffix(b"\r"), head[first.end() :], path, request)
-            notice = _refuse_unlikely(head[first.start(1) :].split(b"\n", SAMPLE)[:SAMPLE], layout, request)
+            lines = head[first.start(1) :].split(b"\n", SAMPLE)[:SAMPLE]
+            notice = _notice_of_ranks(lines, layout, request)
             if layout.delimiter != " ":
                 before += head.count(b"\n", 0, first.end())
                 head = head[first.end() :]
@@ -140,73 +148,100 @@ def from_lines(
 
 def _layout(line: bytes, rows: bytes, path: str, request: ReadRequest) -> _Layout:
     """Return the layout of a file with this first line, and these rows after it."""
-    kind = request.names.kind
+    kind, given = request.names.kind, request.format
     if any(mark in line for mark in NO_TEXT):  # the line itself is rejected later, not its columns
         return LAYOUTS[kind][0]
-    if is_row(line, kind):
+    if given in (None, "letor") and is_row(line, kind):
         return LETOR[kind]
     cells = _cells_of_trec(line)
     has_commas = len(cells) > 1 and all(cell.endswith(b",") for cell in cells[:-1])
     fitting = [layout for layout in LAYOUTS[kind] if not has_commas and layout.fits(cells)]
-    for layout in fitting:
+    if given == "trec":
+        return fitting[0] if fitting else LAYOUTS[kind][0]
+    for layout in fitting if given is None else ():
         if len(layout.at) > 2 and layout.is_row(cells):
             return layout
-    named = re.search(r"\.[ct]sv(\.|$)", os.path.basename(path).lower())
+    is_named = re.search(r"\.[ct]sv(\.|$)", os.path.basename(path).lower()) or given in ("csv", "tsv")
     header = line.decode("utf-8", "replace")
     delimiter = "," if has_commas and ";" not in header else delimiter_of(header)
+    if given == "tsv":
+        delimiter = "\t"
     try:
         names = _cells(header, delimiter)
     except csv.Error:
         names = []
     words = [cell.decode("utf-8", "replace") for cell in cells]
-    if len(names) == 1 and are_columns(words, request.names.columns):
+    if len(names) == 1 and are_names_of_fields(words):
         listed = brief(words, " ")
-        raise ValueError(f"the header has spaces between the names, {listed}; separate columns by commas or tabs")
-    if are_columns(names, request.names.columns) or has_commas or (named and not fitting):
-        check_header(names, request)
-
-        def cells_of(of: Sequence[str]) -> Iterator[list[str]]:
-            return _first_cells(rows.splitlines(), delimiter, [names.index(name) for name in of])
-
-        return _Layout(kind, names, delimiter, chosen_columns(names, request.names, cells_of))
+        problem = f"the header has spaces between the names, {listed}"
+        raise ValueError(f"{problem}; separate columns by commas or tabs")
+    if are_names_of_fields(names) or has_commas or (is_named and not fitting):
+        return _named_layout(names, rows, delimiter, request)
     return fitting[0] if fitting else LAYOUTS[kind][0]
 
 
-def _refuse_unlikely(lines: Sequence[bytes], layout: _Layout, request: ReadRequest) -> str:
-    """Raise an error for lines that only look like qrels or a run; return what a warning says about a run's ranks.
+def _named_layout(
+    names: Sequence[str], rows: bytes, delimiter: str, request: ReadRequest
+) -> _Layout:
+    """Return the layout of a table whose columns have these names."""
+    request.limits.check("columns", len(names))  # first, so that no message lists thousands
+    _refuse_no_header(names, request)
+    refuse_repeated_names(names)
+    first = next(_first_cells(rows.splitlines(), delimiter, range(len(names))), [])
+    examples = dict(zip(names, [*first, *[None] * len(names)], strict=False))
+    chosen = chosen_columns(Fields.of_table(examples), request.names, "the header has")
+    at = [names.index(name) for name in chosen.values()]
+    return _Layout(request.names.kind, names, delimiter, at, fields=chosen)
 
-    Ratings (user, item, rating, time) and clicks (user, item, time) end in times; a ranking (query, document, rank)
-    counts from 1 in each query; the items of a user (user, item, item, ...) have one line a user, and the last item for
-    a relevance. In all of these the second column has ids, not only the iterations 0 and Q0. An id with a space moves
-    the columns of a run.
-    """
-    cells = list(map(_cells_of_trec, lines))
+
+def _refuse_no_header(names: Sequence[str], request: ReadRequest) -> None:
+    """Raise an error for a first line that is a row: it has a number and no name of a column."""
+    given = [name.name for name in request.names.given.values()]
+    if any(name in names for name in given) or are_names_of_fields(names):
+        return
+    if any(map(NUMERAL.fullmatch, names)):
+        first = brief(map(shown_cell, names), ", ")
+        header = ",".join(filter(None, ("query_id", "doc_id", VALUE.get(request.names.kind))))
+        problem = f"has no header: the first line is {first}"
+        raise ValueError(f"{problem}; name the columns there, such as {header}")
+
+
+def _notice_of_ranks(lines: Sequence[bytes], layout: _Layout, request: ReadRequest) -> str:
+    """Return what a warning says about the ranks of a run; raise an error for ids with spaces."""
     if layout is RUN:
-        return _check_ranks([each for each in cells if layout.is_row(each)], request.names.score_order)
-    rows = [each for each in cells if layout in (QRELS, PLAIN_QRELS) and layout.is_row(each)]
-    if {each[1] for each in rows} <= {b"0", b"Q0"}:
+        rows = [cells for cells in map(_cells_of_trec, lines) if layout.is_row(cells)]
+        return _check_ranks(rows, request.names.score_order)
+    if layout in (QRELS, PLAIN_QRELS):
+        _refuse_no_qrels([cells for cells in map(_cells_of_trec, lines) if layout.is_row(cells)])
         return ""
+    if request.names.kind != "run" or "score" not in layout.fields:
+        return ""
+    ranks = [name for name in layout.names if plain_name(name) == "rank"]
+    if len(ranks) != 1 or ranks[0] == layout.fields["score"]:
+        return ""
+    columns = [layout.fields["query"], layout.fields["score"], ranks[0]]
+    at = [layout.names.index(name) for name in columns]
+    cells = list(_first_cells(lines[1:], layout.delimiter, at))
+    if not cells:
+        return ""
+    query = query_of_equal_scores(*zip(*cells, strict=True))
+    return "" if query is None else f"query {shown(query)}: {equal_scores()}"
+
+
+def _refuse_no_qrels(rows: Sequence[Sequence[bytes]]) -> None:
+    """Raise an error for lines whose last number is a time, or counts from 1 in each query."""
+    if {row[1] for row in rows} <= {b"0", b"Q0"}:  # the iterations that qrels have
+        return
     line = shown_cell(b" ".join(rows[0]))
-    if all(TIME.fullmatch(each[-1]) for each in rows):
+    if all(TIME.fullmatch(row[-1]) for row in rows):
         raise ValueError(f"the line {line} ends in a time where qrels have the relevance; {RATINGS}")
     by_query: dict[bytes, list[bytes]] = {}
-    for each in rows:
-        by_query.setdefault(each[0], []).append(each[-1])
-    longest = max(map(len, by_query.values()))
-    if layout is PLAIN_QRELS and len(by_query) > 1 and longest > 3:
-        counts = [[b"%d" % rank for rank in range(1, len(each) + 1)] for each in by_query.values()]
-        if counts == list(by_query.values()):
-            raise ValueError(
-                f"the line {line} ends in a rank where qrels have the relevance: each query counts from 1; is it a run?"
-            )
-    are_whole = all(cell.isdigit() for each in rows for cell in each)
-    greatest = max(int(each[-1 if layout is PLAIN_QRELS else 1]) for each in rows) if are_whole else 0
-    if len(rows) > 1 and longest == 1 and greatest > 9:
-        raise ValueError(
-            f"the line {line} may hold a user and its items, since each user has one line; give "
-            "{user: [items]} as JSON, or lines of user, item and relevance"
-        )
-    return ""
+    for row in rows:
+        by_query.setdefault(row[0], []).append(row[-1])
+    counts = [[b"%d" % rank for rank in range(1, len(of) + 1)] for of in by_query.values()]
+    if max(map(len, counts)) > 3 and counts == list(by_query.values()):
+        problem = f"the line {line} ends in a rank where qrels have the relevance"
+        raise ValueError(f"{problem}: each query counts from 1; is it a run?")
 
 
 def _check_ranks(rows: Sequence[Sequence[bytes]], score_order: str) -> str:
@@ -223,7 +258,13 @@ def _check_ranks(rows: Sequence[Sequence[bytes]], score_order: str) -> str:
                 problem = "the ranks are in another order than the scores, and the scores count, as in trec_eval"
                 hint = "" if sign > 0 else f"; if the lowest score is best, give {mark('score_order', 'ascending')}"
                 return f"query {shown_cell(before[0])}: {problem}{hint}"
-    return ""
+    finite = [row for row in rows if all(FINITE.fullmatch(row[column]) for column in (3, 4))]
+    query = query_of_equal_scores(
+        [row[0] for row in finite],
+        [float(row[4]) for row in finite],
+        [float(row[3]) for row in finite],
+    )
+    return "" if query is None else f"query {shown_cell(query)}: {equal_scores()}"
 
 
 def _first_cells(rows: Iterable[bytes], delimiter: str, at: Sequence[int]) -> Iterator[list[str]]:
@@ -257,8 +298,11 @@ def _parse_lines(chunk: bytes, layout: _Layout, labels: Labels | None) -> FilePa
     if faults.any():
         row = int(faults.argmax())
         table, problem = table[:row], _problem((rows or text.split(b"\n"))[row:], layout, labels)
-    counted, has_fields = "document" * layout.is_letor, layout.delimiter != " "
-    return FilePart(table, span, numbers, problem, counted=counted, total=len(table), has_fields=has_fields)
+    counted = "document" if layout.is_letor else ""
+    form = layout.form
+    total = len(table) if counted else 0
+    part = FilePart(table, span, numbers, problem, counted=counted, total=total)
+    return part._replace(form=form, fields=layout.fields)
 
 
 def _plain_lines(text: bytes, layout: _Layout) -> tuple[bytes, int, NDArray[np.int64] | None, str]:
@@ -397,7 +441,7 @@ def _problem(rows: Sequence[bytes], layout: _Layout, labels: Labels | None) -> s
             return NOT_UTF_8
         asked = mark("swapped", said="; are the run and the qrels swapped?")
         swapped = asked if layout in OTHER_SIDE.get(len(cells), ()) else ""
-        hint = f"; {RATINGS}" if "::" in text else swapped  # MovieLens separates ratings by ::
+        hint = f"; {RATINGS}" if "::" in text else swapped  # as MovieLens separates ratings
         return f"{len(cells)} column{'s' * (len(cells) > 1)}; {layout.words}{hint}"
     for name, at in zip(("query", "document"), layout.at, strict=False):
         if not cells[at].strip(" \t"):

@@ -4,7 +4,7 @@ import os
 from types import NoneType
 from typing import Any
 
-from ..inputs.fields import UnknownColumnError
+from ..inputs.fields import UnknownFieldError, fields_unknown
 from ..inputs.reading import Inputs, refuse_same_column
 from ..measure.labels import Labels
 from ..measure.messages import InputError, within
@@ -20,7 +20,15 @@ def from_files(
     if not any(map(is_path, inputs[:5])):
         return inputs
     fields = inputs.names
-    read = {name: from_file(name, side, score_order, fields, labels, keep) for name, side in inputs.rankings.items()}
+    read: dict[str, Any] = {}
+    unknown: dict[str, UnknownFieldError] = {}
+    for name, side in inputs.rankings.items():
+        try:
+            read[name] = from_file(name, side, score_order, fields, labels, keep)
+        except UnknownFieldError as error:
+            unknown[name] = error
+    if unknown:
+        raise fields_unknown(unknown)
     run, qrels = read["predictions"], read["references"]
     are_files = is_path(inputs.predictions) and is_path(inputs.references)
     if are_files and os.fspath(inputs.predictions) == os.fspath(inputs.references):
@@ -53,8 +61,6 @@ def from_file(
         if isinstance(error, MissingFileError) and os.sep not in error.filename:
             error.strerror = f"{error.strerror}; if it names a column, give its DataFrame as data"
         raise
-    except UnknownColumnError as error:
-        raise within(error.with_hint(), argument) from None
     except ValueError as error:
         raise within(error, argument) from None
 

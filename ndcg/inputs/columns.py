@@ -63,6 +63,13 @@ def offsets_of(lengths: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
     return offsets
 
 
+def check_queries_equal(predicted: int, referred: int) -> None:
+    """Raise an error if predictions and references have different numbers of queries."""
+    if predicted != referred:
+        counts = f"{mark('predictions')} hold {predicted} queries and references {referred}"
+        raise InputError(f"{counts}; give both for every query")
+
+
 # Formats
 
 
@@ -306,8 +313,9 @@ def _from_lists(
         for query, row in enumerate(rows):
             if isinstance(row, (list, tuple)):
                 continue
-            if isinstance(row, Real):
-                problem = f"is the number {shown(row)}, not a list of documents; {NOT_NESTED}"
+            if isinstance(row, (Real, str)):
+                kind = "text" if isinstance(row, str) else "number"
+                problem = f"is the {kind} {shown(row)}, not a list of documents; {NOT_NESTED}"
             else:
                 problem = f"must be a list of documents; got {type(row).__name__}"
             raise InputError(problem, argument, f"query {query}")

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..measure.messages import InputError, mark, shown
 from ..measure.ties import Mask
+from .documents import ById
 from .hashes import Columns, first_rows, hashes_of
 from .ids import SURROGATE, as_list, check_ids, family, id_column, id_kind, index_among, read_ids, types_of_no_ids
 from .sources import ARROW, plain, settled
@@ -64,6 +65,8 @@ def _are_among(side: Columns, excluded: Columns) -> Mask:
 def _columns(exclude: Any, run: Columns, judged: Columns) -> Columns:
     """Return the documents to exclude as columns, without ids that the rankings' columns cannot hold."""
     own = run if len(run.document) else judged
+    if isinstance(exclude, ById):
+        exclude = exclude.queries
     if isinstance(exclude, Mapping):
         check_ids("exclude", exclude, nested=False)
         by_query = {query: found for query, documents in exclude.items() if (found := _ids(query, documents))}

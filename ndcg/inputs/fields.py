@@ -1,214 +1,302 @@
-"""The names of fields: those that are known, and those that `fields=` gives.
+"""The names of fields: the standard ones, and those that `fields=` gives.
 
-A column of a table, a field of a record and of a hit have the same names. A name is known in any spelling of case,
-underscores, hyphens and spaces. What has another name is never taken for granted: whatever could be a score or a
-relevance is an error that shows the `fields=` to write.
+The column of a table and the field of an object are chosen in the same way: by the name that
+`fields` gives, else by a standard name, in any spelling of case, underscores, hyphens and spaces.
+If no field, or more than one, could have a role, one error lists all fields, with an example of
+each, and the `fields=` to write. Nothing is guessed.
 """
 
 import re
+import reprlib
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from decimal import Decimal
-from functools import cache, cached_property, lru_cache
-from numbers import Real
+from dataclasses import dataclass
+from functools import cache, lru_cache
 from types import NoneType
-from typing import Any
-
-import numpy as np
+from typing import Any, NamedTuple
 
 from ..measure.labels import Labels
-from ..measure.messages import InputError, brief, mark, nearest, shown
+from ..measure.messages import InputError, brief, mark, nearest, shown, within
 
-Possible = Mapping[str, tuple[str, ...]]  # the names that each field may have
-
-# The first name that is present is used. Ids come before fields that may be text, judgments before possible scores.
-# fmt: off
-IDS = {
-    "query": (
-        "query_id", "qid", "topic_id", "question_id", "user_id", "customer_id", "session_id", "query", "topic",
-        "question", "user", "uid",
-    ),
-    "document": (
-        "document_id", "doc_id", "docno", "corpus_id", "pid", "passage_id", "chunk_id", "article_id", "item_id", "iid",
-        "movie_id", "product_id", "document", "item",
-    ),
-}
-IDS_OF_HITS = {
-    "query": (*IDS["query"], "id"),
-    "document": ("id", *IDS["document"], "node_id", "uuid", "object_id", "file_id"),
-}
-# Fields that may name queries or documents in two ways: users have several queries, and documents several chunks.
-ALTERNATIVES = {
-    "query": ("user_id", "customer_id", "session_id", "query", "topic", "user", "uid"),
-    "document": tuple(name for name in IDS["document"] if name not in ("document", "item")),
-}
-LOWEST_FIRST = ("rank", "position", "distance", "dist", "loss")  # of which the lowest is best
-VALUES_OF_ROWS = {
-    "run": ("score", "prediction", "est", "sim", "similarity", "relevance_score"),
-    "qrels": (
-        "relevance", "rel", "reference", "label", "grade", "judgment", "judgement", "verdict", "relevance_label",
-        "relevance_grade", "rating", "r_ui", "relevant", "is_relevant", "weight", "score",
-    ),
-    "exclude": (),
-}
-VALUES_OF_HITS = {
-    "run": (*VALUES_OF_ROWS["run"], "_rankingscore", "@search.score", "certainty"),
-    "qrels": ("has_answer", *VALUES_OF_ROWS["qrels"]),
-    "exclude": (),
-}
-# fmt: on
-OF_DOCUMENT = {"run": "score", "qrels": "relevance"}  # the field of the value of a document
 ROLES = ("query", "document", "score", "relevance")
-RECBOLE = re.compile(r":(token|float)(_seq)?$")  # the types that RecBole writes after the names of columns
-INDEX = re.compile(r"(?:unnamed: \d+|index)?$|__", re.IGNORECASE)  # the rows' own names in tables of pandas
-# what judges and annotators write in place of a grade
-JUDGED = re.compile(
-    r"(?i)\s*(?:(?:not|non|partially|partly|somewhat|highly|fully|very|perfectly|marginally)[ _-]?)*(?:ir)?relevant\s*|"
-    r"\s*(?:yes|no|true|false|good|bad|fair|excellent|perfect|poor|correct|incorrect|pass|fail)\s*"
+VALUE = {"run": "score", "qrels": "relevance"}  # the role of the value of a document, by side
+
+# The standard names of each role, in groups: a name of a later group counts only if there is none
+# of an earlier one. Where a group has two names of one side, nothing tells which is meant.
+Groups = tuple[tuple[str, ...], ...]
+# fmt: off
+QUERY: Groups = (
+    ("query_id", "qid", "topic_id", "question_id", "user_id", "customer_id", "session_id"),
+    ("query", "topic", "question", "user", "uid"),
 )
-
-LONGEST_WORD = 40  # of a judge, in characters
-# how the name of a judge's word ends, and what any name in the way to a grade holds
-VERDICTS = (
-    *("verdict", "judgment", "judgement", "relevance", "grade", "rating", "vote", "decision"),
-    *("assessment", "opinion", "feedback", "evaluation", "level", "label", "relevancy", "usefulness"),
+QUERY_OF_LISTS: Groups = (*QUERY, ("id",))  # of an object that holds the documents of a query
+DOCUMENT: Groups = (
+    ("document_id", "doc_id", "docno", "corpus_id", "pid", "passage_id", "chunk_id", "article_id",
+     "item_id", "iid", "movie_id", "product_id"),
+    ("document", "item"),
 )
-JUDGING = re.compile("vote|judg|grade|rating|stars|assess|opinion|score|relevan|verdict|review|feedback|label|decision")
+DOCUMENT_OF_HITS: Groups = (
+    DOCUMENT[0], (*DOCUMENT[1], "id", "node_id", "uuid", "object_id", "file_id"),
+)
+LISTS_OF_IDS: Mapping[str, Groups] = {
+    "run": (("retrieved_ids", "retrieved_doc_ids", "retrieved_context_ids"),
+            ("ids", "doc_ids", "document_ids", "item_ids")),
+    "qrels": (("relevant_ids", "relevant_doc_ids", "ground_truth_doc_ids", "expected_ids",
+               "gold_doc_ids", "reference_context_ids"),
+              ("ids", "doc_ids", "document_ids", "item_ids")),
+    "exclude": (("ids", "doc_ids", "document_ids", "item_ids"),),
+}
+SCORE: Groups = (
+    ("score", "prediction", "est", "sim", "similarity", "relevance_score", "certainty",
+     "_rankingscore", "@search.score"),
+)
+LOWEST_FIRST = ("rank", "position", "distance", "dist", "loss")  # scores if the lowest is best
+RELEVANCE: Groups = (
+    ("relevance", "rel", "reference", "label", "grade", "judgment", "judgement", "verdict",
+     "relevance_label", "relevance_grade", "rating", "r_ui", "relevant", "is_relevant",
+     "has_answer"),
+    ("weight", "score"),  # which may be those of a model, so nothing else may stand beside the ids
+)
+LISTS_OF_VALUES: Mapping[str, Groups] = {
+    "run": (("scores", "similarities"),),
+    "qrels": (("relevances", "relevance", "labels", "ratings", "grades", "judgments",
+               "relevance_scores"),),
+}
+LOWEST_FIRST_LISTS = ("ranks", "distances")
+# fmt: on
+USERS = ("user_id", "customer_id", "session_id", "user", "uid")  # who may have several queries
+ASKED = ("query", "topic", "question")  # what they ask
+NAMES_OF_RANKS = re.compile(r"(?:^|[ _-])(rank|position|pos|slot|order|row[ _-]?number)$", re.IGNORECASE)
+NAMES_OF_DISTANCES = re.compile(r"(?:^|[ _-])(distance|dist|loss|cost)$", re.IGNORECASE)
+START_OF_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+RECBOLE = re.compile(r":(token|float)(_seq)?$")  # the types that RecBole writes after names
+
+ROW_NUMBER = re.compile(r"(Unnamed: \d+)?|__index_level_\d+__")
+MOST_FIELDS = 100  # a mapping with more keys is of queries or documents
+MOST_LISTED = 40  # fields in an error
+_EXAMPLE = reprlib.Repr()
+_EXAMPLE.maxstring = _EXAMPLE.maxother = _EXAMPLE.maxlong = 30
+_EXAMPLE.maxlist = _EXAMPLE.maxtuple = _EXAMPLE.maxdict = _EXAMPLE.maxset = 2
+_EXAMPLE.maxlevel = 2
 
 
-class UnknownColumnError(InputError):
-    """A table has no column with a known name for "query", "document", "score" or "relevance"."""
-
-    def __init__(self, columns: Sequence[str], problem: str, others: Sequence[str] = ()) -> None:
-        super().__init__(problem)
-        self.columns = columns  # the fields without a column
-        self.others = others  # the columns that are no known fields
-
-    def with_hint(self, more: str = "") -> "UnknownColumnError":
-        """Return the error with the argument that names the columns, and with more."""
-        only = self.others[0] if len(self.columns) == len(self.others) == 1 else "..."
-        if self.columns:
-            self.hint = f"or give their names, {mark('fields', dict.fromkeys(self.columns, only))}"
-        self.hint = "; ".join(filter(None, [self.hint, more]))
-        return self
+# Spelling
 
 
 @lru_cache(1 << 12)
-def plain_name(name: str) -> str:
-    """Return a name in the spelling in which names are compared.
+def plain_name(name: Any) -> str:
+    """Return a name in the spelling in which names are compared; empty if it is no text.
 
-    >>> plain_name("Query-ID"), plain_name("queryId"), plain_name("query_id:token")
-    ('queryid', 'queryid', 'queryid')
+    >>> plain_name("Query-ID"), plain_name("_id"), plain_name("query_id:token"), plain_name(0)
+    ('queryid', 'id', 'queryid', '')
     """
-    name = RECBOLE.sub("", name.strip()) if ":" in name else name
-    return name.lower().replace("_", "").replace("-", "").replace(" ", "")
+    if not isinstance(name, str):
+        return ""
+    plain: str = RECBOLE.sub("", name.strip()) if ":" in name else name
+    return plain.lower().replace("_", "").replace("-", "").replace(" ", "")
 
 
-PLAIN = {
-    name: plain_name(name)
-    for names in (IDS_OF_HITS, VALUES_OF_HITS, {"": LOWEST_FIRST})
-    for each in names.values()
-    for name in each
-}
-COLUMNS_OF_ROWS = {PLAIN[name] for names in (*IDS.values(), *VALUES_OF_ROWS.values(), LOWEST_FIRST) for name in names}
+def spelled(names: Iterable[Any], standard: Iterable[str]) -> list[Any]:
+    """Return the names that are one of the standard names, in the order of these.
+
+    >>> spelled(["docId", "Query-ID", "score"], ["query_id", "doc_id"])
+    ['Query-ID', 'docId']
+    """
+    by_spelling: dict[str, Any] = {}
+    for name in names:
+        by_spelling.setdefault(plain_name(name), name)
+    present = (by_spelling.get(plain_name(name)) for name in standard)
+    return list(dict.fromkeys(name for name in present if name is not None))
 
 
-@dataclass(frozen=True)
-class Names:
-    """The names that the fields of one side may have."""
+def refuse_repeated_names(names: Iterable[Any]) -> None:
+    """Raise an error for two columns of one name."""
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise InputError(f"has {count} columns {shown(name)}; give each a name of its own")
 
-    kind: str  # "run", "qrels" or "exclude"
-    given: Mapping[str, Any]  # the names that `fields` gives, by field; None for a field that is not there
-    score_order: str = "descending"
-    labels: Labels | None = None  # what the relevances may be in place of numbers
-    # of a document that a run lists several times, its best row is kept, the first or the last of equal scores; None:
-    # an error
-    keep: str | None = None
 
-    @property
-    def ascending(self) -> bool:
-        """Whether the lowest score is best."""
-        return self.score_order == "ascending" and self.kind == "run"
+def says_lowest_first(name: Any, pattern: re.Pattern[str] = NAMES_OF_DISTANCES) -> bool:
+    """Return whether the last word of a name says that the lowest score is best.
 
-    @property
-    def value(self) -> str:
-        """The field of the value of a document, "score" or "relevance"; empty for documents to exclude."""
-        return OF_DOCUMENT.get(self.kind, "")
+    >>> [says_lowest_first(name) for name in ("cosineDistance", "l2_dist", "distance_score")]
+    [True, True, False]
+    """
+    if not isinstance(name, str):
+        return False
+    last = RECBOLE.sub("", name.strip()).rpartition(".")[2]
+    return pattern.search(START_OF_WORD.sub("_", last)) is not None
 
-    @property
-    def has_no_value(self) -> bool:
-        """Whether `fields` says that documents have no value."""
-        return self.value in self.given and self.given[self.value] is None
 
-    @cached_property
-    def columns(self) -> Possible:
-        """The names that the columns of a table may have."""
-        return self._possible(IDS, VALUES_OF_ROWS)
+def refuse_lowest_first(name: Any, argument: str = "") -> None:
+    """Raise an error for scores whose name says that the lowest is best, such as "distance"."""
+    if says_lowest_first(name) or plain_name(name) in LOWEST_FIRST:
+        problem = f"the column {name!r} is best where it is lowest"
+        hint = f"give {mark('score_order', 'ascending')}, or another name if the highest is best"
+        raise InputError(problem, argument, hint=hint)
 
-    @cached_property
-    def of_hits(self) -> Possible:
-        """The names that the fields of a hit, and of an object with the hits of a query, may have."""
-        return self._possible(IDS_OF_HITS, VALUES_OF_HITS)
 
-    def _possible(self, ids: Possible, values: Possible) -> Possible:
-        possible = dict(ids)
-        if self.value and not self.has_no_value:
-            possible[self.value] = (*LOWEST_FIRST, *values[self.kind]) if self.ascending else values[self.kind]
-        taken = {plain_name(name) for names in self.given.values() for name in names or ()}
-        for field, names in possible.items() if taken else ():
-            possible[field] = tuple(name for name in names if plain_name(name) not in taken)
-        for field, names in self.given.items():
-            if field in possible:
-                possible[field] = () if names is None else names
-        return possible
+# The argument `fields`
 
-    def within(self, path: tuple[str, ...]) -> "Names":
-        """Return the names without the path to a list of objects, in which they are."""
-        start = "".join(f"{name}." for name in path)
-        given = {
-            field: these and tuple(each.removeprefix(start) for each in these) for field, these in self.given.items()
-        }
-        return replace(self, given=given) if path else self
 
-    def call(self, name: str | None) -> str:
-        """Return the argument that names the value of a document, as it is written in a call.
+class Fields(NamedTuple):
+    """The fields of a side, by their names or paths."""
 
-        >>> print(InputError(Names("qrels", {}).call("stars")))
-        fields={'relevance': 'stars'}
-        """
-        return mark("fields", {self.value: name})
+    examples: Mapping[Any, Any]  # an example of what each holds
+    last: Mapping[Any, str]  # the last name on the path of each, in the spelling of names
+
+    @classmethod
+    def of_table(cls, examples: Mapping[Any, Any]) -> "Fields":
+        """Return the columns of a table, of which examples are given, without the row numbers."""
+        named = {name: cell for name, cell in examples.items() if not _is_row_number(name)}
+        return cls(named, {name: plain_name(name) for name in named})
+
+
+def _is_row_number(name: Any) -> bool:
+    """Return whether a column has the name that pandas writes for the numbers of rows."""
+    return isinstance(name, str) and ROW_NUMBER.fullmatch(name) is not None
+
+
+class Given(NamedTuple):
+    """The name or the path that `fields` gives for a role; None if there is no such field."""
+
+    name: str | None
+    of_both: bool  # one name for both sides, of which one may lack it
 
 
 def check_fields(fields: Any) -> dict[str, tuple[str | None, str | None]]:
-    """Return `fields` as the name of each field in the run and in the qrels; None for a field that is not there.
+    """Return `fields` as the name of each role in the run and in the references.
 
     >>> check_fields({"document": ("docno", "pid"), "relevance": None})
     {'document': ('docno', 'pid'), 'relevance': (None, None)}
 
     Raises:
-        ValueError: it is not a mapping, a field is unknown, or a name is not text.
+        ValueError: it is no mapping, a role is unknown, or a name is no text.
     """
     if fields is None:
         return {}
     if not isinstance(fields, Mapping):
-        raise ValueError(f"fields must map {', '.join(ROLES)} to names of fields; got {shown(fields)}")
-    found: dict[str, tuple[str | None, str | None]] = {}
-    for field, name in fields.items():
-        if field not in ROLES:
-            near = nearest(str(field), ROLES)
-            hint = f"; did you mean {near!r}?" if near else f"; the fields are {', '.join(ROLES)}"
-            raise ValueError(f"fields: {shown(field)} is not a field{hint}")
-        is_pair = isinstance(name, (list, tuple)) and len(name) == 2 and field in ("query", "document")
-        pair = tuple(name) if is_pair else (name, name)
-        if not all(each is None or (isinstance(each, str) and each) for each in pair):
-            pairs = ", a pair of names (in the run, in the qrels)" if field in ("query", "document") else ""
-            problem = f"must be the name of a field{pairs} or None; got {shown(name)}"
-            raise InputError(f"{mark('fields', after=': ')}{mark(field)} {problem}")
-        if field == "document" and None in pair:
-            problem = f"{mark(field)} must be the name of a field, since each document has an id; got None"
-            raise InputError(f"{mark('fields', after=': ')}{problem}")
-        found[field] = (pair[0], pair[1])
-    return found
+        roles = ", ".join(ROLES)
+        raise ValueError(f"fields must map {roles} to names of fields; got {shown(fields)}")
+    pairs: dict[str, tuple[str | None, str | None]] = {}
+    for role, name in fields.items():
+        if role not in ROLES:
+            near = nearest(str(role), ROLES)
+            hint = f"did you mean {near!r}?" if near else f"the fields are {', '.join(ROLES)}"
+            raise ValueError(f"fields: {shown(role)} is not a field; {hint}")
+        pairs[role] = _pair(role, name)
+    return pairs
+
+
+def _pair(role: str, name: Any) -> tuple[str | None, str | None]:
+    """Return the names of a role in the run and in the references."""
+    may_differ = role in ("query", "document")
+    pair = name if may_differ and isinstance(name, (list, tuple)) and len(name) == 2 else (name,)
+    if not all(part is None or (isinstance(part, str) and part) for part in pair):
+        or_pair = ", a pair of names (in the run, in the qrels)" if may_differ else ""
+        problem = f"must be the name of a field{or_pair} or None; got {shown(name)}"
+        raise InputError(f"{mark('fields', after=': ')}{mark(role)} {problem}")
+    if role == "document" and None in pair:
+        problem = "must be the name of a field, since each document has an id; got None"
+        raise InputError(f"{mark('fields', after=': ')}{mark(role)} {problem}")
+    return pair[0], pair[-1]
+
+
+def with_names_of_columns(fields: Any, **arguments: Any) -> Any:
+    """Return `fields` with the names that other arguments give, such as `query_ids="reader"`."""
+    named = {role: name for role, name in arguments.items() if isinstance(name, str)}
+    if not named or not isinstance(fields, (Mapping, NoneType)):
+        return fields
+    return {**named, **(fields or {})}
+
+
+# The names of one side
+
+
+@dataclass(frozen=True)
+class Names:
+    """The names that the fields of one side may have, and how its documents are read."""
+
+    kind: str  # "run", "qrels" or "exclude"
+    given: Mapping[str, Given]  # what `fields` gives, by role
+    score_order: str = "descending"
+    labels: Labels | None = None  # what the relevances may be in place of numbers
+    # of a document that a run lists several times, its best row is kept, the first or the last of
+    # equal scores; None: an error
+    keep: str | None = None
+
+    @property
+    def value(self) -> str:
+        """The role of the value of a document; empty for documents to exclude."""
+        return VALUE.get(self.kind, "")
+
+    @property
+    def ascending(self) -> bool:
+        """Whether the lowest score is best."""
+        return self.kind == "run" and self.score_order == "ascending"
+
+    def has_none(self, role: str) -> bool:
+        """Return whether `fields` says that there is no field of a role."""
+        return role in self.given and self.given[role].name is None
+
+    @property
+    def has_no_value(self) -> bool:
+        """Whether `fields` says that documents have no score, or no relevance."""
+        return self.has_none(self.value)
+
+    def name(self, role: str) -> str | None:
+        """Return the name that `fields` gives for a role; None if it gives none."""
+        return self.given[role].name if role in self.given else None
+
+    def values(self, in_lists: bool = False) -> Groups:
+        """Return the standard names of the values of documents, or of lists of them."""
+        if self.kind == "qrels":
+            return LISTS_OF_VALUES["qrels"] if in_lists else RELEVANCE
+        lowest = LOWEST_FIRST_LISTS if in_lists else LOWEST_FIRST
+        (highest,) = LISTS_OF_VALUES["run"] if in_lists else SCORE
+        return ((*lowest, *highest),) if self.ascending else (highest,)
+
+    def candidates(self, role: str, fields: Fields, standard: Groups) -> list[Any]:
+        """Return the fields that could have a role: the one that `fields` names, or standard ones."""
+        if self.has_none(role):
+            return []
+        name = self.name(role)
+        if name is not None:
+            named = _called(name, fields)
+            if named or not self.given[role].of_both:
+                return named
+        taken = {given.name for given in self.given.values()}
+        for group in standard:
+            plain = set(map(plain_name, group))
+            present = [path for path, last in fields.last.items() if last in plain]
+            present = _with_values([path for path in present if path not in taken], fields)
+            if present and role == "query":
+                return present + _asked_by_users(present, fields)
+            if present:
+                return present
+        return []
+
+
+def _with_values(paths: list[Any], fields: Fields) -> list[Any]:
+    """Return the fields that are not always null, if there are any."""
+    return [path for path in paths if fields.examples[path] is not None] or paths
+
+
+def _called(name: str, fields: Fields) -> list[Any]:
+    """Return the field with this name or path; without one, the fields whose last name it is."""
+    if name in fields.last:
+        return [name]
+    if "." in name:
+        return []
+    return [path for path, last in fields.last.items() if last == plain_name(name)]
+
+
+def _asked_by_users(present: Sequence[Any], fields: Fields) -> list[Any]:
+    """Return the fields of what a user asks, if those of the user are all: nothing tells which."""
+    users = set(map(plain_name, USERS))
+    if not all(fields.last[path] in users for path in present):
+        return []
+    return [path for path, last in fields.last.items() if last in ASKED and path not in present]
 
 
 def names_of_side(
@@ -218,180 +306,223 @@ def names_of_side(
     labels: Labels | None = None,
     keep: str | None = None,
 ) -> Names:
-    """Return the names that the fields of one side may have, with the ones that `fields` gives for it."""
+    """Return the names that the fields of one side may have."""
     if fields is None and labels is None and keep is None:
-        return _known_names(kind, score_order)
-    given: dict[str, Any] = {}
-    for field, (of_run, of_qrels) in check_fields(fields).items():
-        those = {"run": (of_run,), "qrels": (of_qrels,), "exclude": (of_qrels, of_run)}[kind]
-        known = IDS.get(field, ()) if kind == "exclude" else ()
-        given[field] = None if None in those else tuple(dict.fromkeys((*those, *known)))
-    names = Names(kind, given, score_order, labels if kind == "qrels" else None, keep if kind == "run" else None)
-    if names.value == "score" and score_order == "descending":
-        for name in given.get("score") or ():
-            refuse_lowest_first(name)
-    return names
+        return _standard_names(kind, score_order)
+    given = {}
+    for role, pair in check_fields(fields).items():
+        is_pair = isinstance(fields[role], (list, tuple))
+        given[role] = Given(pair[0 if kind == "run" else 1], not is_pair)
+    labels = labels if kind == "qrels" else None
+    return Names(kind, given, score_order, labels, keep if kind == "run" else None)
 
 
 @cache
-def _known_names(kind: str, score_order: str) -> Names:
-    """Return the names that are known without `fields`, looked up once."""
+def _standard_names(kind: str, score_order: str) -> Names:
     return Names(kind, {}, score_order)
 
 
-def with_names_of_columns(fields: Any, **given: Any) -> Any:
-    """Return `fields` with the names that other arguments give, such as `query_ids="reader"` beside two tables."""
-    named = {field: name for field, name in given.items() if isinstance(name, str)}
-    return {**named, **(fields or {})} if named and isinstance(fields, (Mapping, NoneType)) else fields
+def are_names_of_fields(names: Iterable[Any]) -> bool:
+    """Return whether names are those of fields, not of queries or documents: two roles have one.
 
-
-def refuse_lowest_first(name: Any, argument: str = "") -> None:
-    """Raise an error for a column of scores whose name says that the lowest is best, such as "distance"."""
-    plain = plain_name(name) if isinstance(name, str) else ""
-    if plain in LOWEST_FIRST or "distance" in plain:
-        hint = f"give {mark('score_order', 'ascending')}, or another name if the highest is best"
-        raise InputError(f"the column {name!r} is best where it is lowest", argument, hint=hint)
-
-
-def spelled(names: Iterable[Any], possible: Iterable[str]) -> list[Any]:
-    """Return those of the names that are possible ones, in the order of these.
-
-    >>> spelled(["docId", "Query-ID", "score"], ["query_id", "doc_id"])
-    ['Query-ID', 'docId']
-    """
-    own: dict[str, Any] = {}
-    for name in names:
-        if isinstance(name, str):
-            own.setdefault(plain_name(name), name)
-    found = (own.get(PLAIN.get(each) or plain_name(each)) for each in possible)
-    return list(dict.fromkeys(each for each in found if each is not None))
-
-
-def is_last_resort(names: Iterable[Any], possible: Iterable[str]) -> bool:
-    """Return whether the only known relevance is a score or a weight, which may be those of a model."""
-    return {plain_name(name) for name in spelled(names, possible)} in ({"score"}, {"weight"}, {"score", "weight"})
-
-
-def could_be_value(value: Any) -> bool:
-    """Return whether a value could be a score or a relevance: a number, a flag, their text, a judge's word, or None.
-
-    >>> [could_be_value(each) for each in (2, False, None, "1.0", "not relevant", "a title")]
-    [True, True, True, True, True, False]
-    """
-    if isinstance(value, str):
-        if len(value) > LONGEST_WORD:
-            return False
-        if JUDGED.fullmatch(value):
-            return True
-        try:
-            float(value)
-        except ValueError:
-            return False
-        return True
-    return value is None or isinstance(value, (Real, Decimal, np.bool_)) or getattr(value, "ndim", None) == 0
-
-
-UNRELATED = (  # fields that are neither ids nor values, although they may hold numbers
-    *("version", "page", "page_number", "page_label", "total_pages", "year", "date", "time", "timestamp", "ts"),
-    *("index", "idx", "chunk", "chunk_index", "iter", "iteration", "start", "end", "start_char", "end_char", "length"),
-    *("tokens", "lang", "language", "title", "text", "content", "body", "name", "url", "source", "path", "author"),
-    *("annotator", "level_0", "price", "start_index", "char_start", "char_end", "offset", "section", "paragraph"),
-    *("line", "row", "slide", "sheet", "chunk_no", "chunk_size", "n_tokens", "num_tokens", "token_count", "word_count"),
-    *(
-        "size",
-        "size_kb",
-        "duration",
-        "latency",
-        "seconds",
-        "hop",
-        "step",
-        "revision",
-        "created",
-        "created_at",
-        "updated_at",
-    ),
-    *("modified", "mtime", "age_days", "lat", "lon", "is_table", "archived"),
-)
-ROLE_NAMES = {plain_name(name) for names in (*IDS_OF_HITS.values(), LOWEST_FIRST, UNRELATED) for name in names}
-
-
-def unknown_values(names: Iterable[Any], value_of: Any) -> list[str]:
-    """Return the names, of no known meaning, under which a record or a row has what could be a score or a relevance."""
-    return [name for name in names if is_unknown(name) and could_be_value(value_of(name))]
-
-
-def is_unknown(name: Any) -> bool:
-    """Return whether a field has no known meaning: it is no id, rank or distance, no text and no index."""
-    if not isinstance(name, str) or INDEX.match(name):
-        return False
-    plain = plain_name(name)
-    return plain not in ROLE_NAMES and not plain.endswith(LOWEST_FIRST)
-
-
-def unknown_error(names: Names, unknown: Sequence[str], there: str = "its hits have") -> str:
-    """Return what an error says about fields that could be the value of a document, but have no known name."""
-    them = brief(map(shown, unknown), ", ")
-    none = "the order counts" if names.kind == "run" else "each document is relevant"
-    judging = [name for name in unknown if len(unknown) == 1 or are_of_judges([name])]
-    one = judging[0] if len(judging) == 1 else "..."
-    say = f"give {names.call(one)}, or {names.call(None)} if {none}"
-    if names.kind == "run":  # the order mostly counts, and other numbers, such as prices, are no scores
-        say = f"give {names.call(None)} if {none}, or {names.call(one)} if that is the score"
-        say += "" if names.ascending else f", with {mark('score_order', 'ascending')} if the lowest is best"
-    return f"no {names.value} under a known name, but {there} {them}; {say}"
-
-
-def for_one_side(field: str, called: str, names: Sequence[Any], kind: str) -> str:
-    """Return what an error about a name that one side lacks says if that side has a known name, and the other this one.
-
-    >>> print(InputError(for_one_side("query", "case", ["user_id", "hits"], "qrels")))
-    ; if only the run has it, give a pair, fields={'query': ('case', 'user_id')}
-    """
-    known = spelled(names, IDS_OF_HITS.get(field, ()))
-    if not known or kind == "exclude":
-        return ""
-    pair, other = ([called, known[0]], "run") if kind == "qrels" else ([known[0], called], "references")
-    have = "have" if other == "references" else "has"
-    return f"; if only the {other} {have} it, give a pair, {mark('fields', {field: tuple(pair)})}"
-
-
-def are_of_judges(names: Iterable[Any]) -> bool:
-    """Return whether one of the names has a word for judgments, such as those that lead to a grade in an object.
-
-    >>> are_of_judges(["review", "value"]), are_of_judges(["meta", "split_id"])
+    >>> are_names_of_fields(["query_id", "docno", "x"]), are_names_of_fields(["query", "apple"])
     (True, False)
     """
-    return any(JUDGING.search(plain_name(name)) for name in names if isinstance(name, str))
+    present = set(map(plain_name, names))
+    roles = (QUERY, DOCUMENT_OF_HITS, (*SCORE, *RELEVANCE))
+    return sum(not present.isdisjoint(_plain_names(groups)) for groups in roles) >= 2
 
 
-class OneToOne:
-    """Tells whether two names for the same thing, such as `user_id` and `query`, group rows in the same way."""
-
-    def __init__(self) -> None:
-        self.one: dict[Any, Any] = {}
-        self.other: dict[Any, Any] = {}
-
-    def agree(self, one: Any, other: Any) -> bool:
-        """Return whether no row so far has one of the two values with another partner."""
-        return bool(self.one.setdefault(one, other) == other and self.other.setdefault(other, one) == one)
+@cache
+def _plain_names(groups: Groups) -> frozenset[str]:
+    return frozenset(plain_name(name) for group in groups for name in group)
 
 
-@lru_cache(1 << 10)
-def alternatives(field: str, names: tuple[Any, ...], of_hits: bool = False) -> list[Any]:
-    """Return the names of the ids of queries, or of documents, among which none is the obvious one.
+# Choosing, and the error of a choice that is not clear
 
-    >>> alternatives("query", ("user_id", "query", "score")), alternatives("query", ("query_id", "user_id"))
-    (['user_id', 'query'], [])
-    >>> alternatives("document", ("id", "doc_id"), of_hits=True)  # a chunk and its document
-    ['id', 'doc_id']
+
+class UnknownFieldError(InputError):
+    """No field, or more than one, could have a role.
+
+    Args:
+        problems: what is not clear, a sentence each.
+        roles: the roles that are not clear.
+        chosen: the fields of the roles that are clear.
+        fields: all fields, with an example of each.
     """
-    found = spelled(names, IDS_OF_HITS[field] if of_hits else IDS[field])
-    several = spelled(found, ("id", *ALTERNATIVES[field]) if of_hits else ALTERNATIVES[field])
-    return several if len(several) > 1 and several[0] == found[0] else []
+
+    def __init__(
+        self,
+        problems: Sequence[str],
+        roles: Sequence[str],
+        chosen: Mapping[str, Any],
+        fields: str,
+    ) -> None:
+        super().__init__("")
+        self.problems, self.roles, self.chosen, self.fields = problems, roles, chosen, fields
+        write = fields_to_write({role: "..." for role in roles})
+        self.problem = f"{self.unclear}; {fields}; {write}"
+
+    @property
+    def unclear(self) -> str:
+        """What is not clear, and what would be read of the rest."""
+        clear = [f"the {role} is {shown(field)}" for role, field in self.chosen.items()]
+        return "; ".join([*self.problems, *clear])
 
 
-def ambiguous(field: str, one: str, other: str) -> str:
-    """Return what an error says about two names for the query, or the document, of a row."""
-    noun = {"query": "queries", "document": "documents"}[field]
-    call = mark("fields", {field: one}, {field: other})
-    return f"{shown(one)} and {shown(other)} name its {noun} in different ways; say which one counts, {call}"
+def chosen_fields(
+    candidates: Mapping[str, Sequence[Any]], names: Names, fields: Fields, there: str
+) -> dict[str, Any]:
+    """Return the field of each role, among its candidates.
+
+    A role that has no field, as `fields` says, is left out. `there` is what has the fields, as an
+    error says it.
+
+    Raises:
+        UnknownFieldError: a role has no candidate, or more than one.
+        InputError: the name of the scores says that the lowest is best.
+    """
+    chosen: dict[str, Any] = {}
+    unclear: dict[str, Sequence[Any]] = {}
+    for role, possible in candidates.items():
+        if len(possible) == 1:
+            chosen[role] = possible[0]
+        elif not names.has_none(role):
+            unclear[role] = possible
+    if unclear:
+        problems = _problems(unclear, names, fields)
+        listed = f"{there} {listed_fields(fields.examples)}"
+        raise UnknownFieldError(problems, list(unclear), chosen, listed)
+    if len(set(chosen.values())) < len(chosen):
+        raise InputError(f"fields name one field twice: {shown(chosen)}; give each role its own")
+    if names.kind == "run" and not names.ascending:
+        refuse_lowest_first(chosen.get("score"))
+    return chosen
+
+
+def _problems(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields) -> list[str]:
+    """Return what is not clear, a sentence each."""
+    problems = []
+    lacking = []
+    for role, possible in unclear.items():
+        name = names.name(role)
+        if possible:
+            several = brief(map(shown, possible), ", ")
+            problems.append(f"several fields could be the {role}: {several}")
+        elif name is not None:
+            near = nearest(name, [field for field in fields.examples if isinstance(field, str)])
+            hint = f" (did you mean {near!r}?)" if near else ""
+            problems.append(f"no field is called {shown(name)}{hint}")
+        else:
+            lacking.append(role)
+    if lacking:
+        *first, last = lacking
+        listed = f"{', '.join(first)} or {last}" if first else last
+        problems.append(f"no {listed} under a standard name")
+    if "score" in lacking:
+        lowest = [path for path, last in fields.last.items() if last in LOWEST_FIRST]
+        if lowest:
+            call = mark("score_order", "ascending")
+            problems.append(f"with {call} {shown(lowest[0])} is the score, the lowest first")
+    return problems
+
+
+def fields_to_write(names: Mapping[str, Any]) -> str:
+    """Return what an error says to write for roles that are not clear."""
+    words = f"give {mark('fields', dict(names))}"
+    if "score" in names:
+        words += ", or None as the score if the order counts"
+    if "relevance" in names:
+        words += ", or None as the relevance if each document is relevant"
+    return f"{words}; {mark('preview', said='preview(...)')} shows what is read"
+
+
+def listed_fields(examples: Mapping[Any, Any]) -> str:
+    """Return fields with an example of each, as messages show them.
+
+    >>> listed_fields({"case": 1, "hits.id": "d1"})
+    "'case' (1), 'hits.id' ('d1')"
+    """
+    if not examples:
+        return "none"
+    listed = [f"{shown(field)} ({_example(value)})" for field, value in examples.items()]
+    more = len(listed) - MOST_LISTED
+    return ", ".join(listed[:MOST_LISTED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _example(value: Any) -> str:
+    try:
+        return " ".join(_EXAMPLE.repr(value).split())
+    except Exception:  # noqa: BLE001 - a value that cannot be shown is no reason for another error
+        return type(value).__name__
+
+
+def fields_unknown(
+    errors: Mapping[str, UnknownFieldError], are_one: bool = False
+) -> InputError:
+    """Return one error for the fields that are not clear on several sides, by argument.
+
+    If the sides `are_one`, such as a log, the query has one name and the documents have two.
+    """
+    first, *others = errors
+    if not others and not are_one:
+        return within(errors[first], first, instead_of=first)
+    roles: dict[str, Any] = {}
+    for argument, error in errors.items():
+        for role in error.roles:
+            are_two = role in roles and argument == "references" and not are_one
+            roles[role] = ("...", "...") if are_two else "..."
+    if are_one:
+        roles["document"] = ("...", "...")
+    listed = [error.fields for error in errors.values()]
+    sides = []
+    for argument, error in errors.items():
+        places = [mark(argument), *(place for place in error.places if place != argument)]
+        words = error.unclear
+        if len(set(listed)) > 1:
+            words += f"; {error.fields}"
+        sides.append(": ".join([*places, words]))
+    if len(set(listed)) == 1:
+        sides.append(listed[0])
+    write = fields_to_write({role: roles[role] for role in ROLES if role in roles})
+    return InputError(f"{'; '.join(sides)}; {write}")
+
+
+def refuse_unused_fields(fields: Any, runs: Sequence[Any], qrels: Any, exclude: Any, **ids: Any) -> None:
+    """Raise an error for a name in `fields` that no side has.
+
+    A side has no fields if it is a file of TREC, a mapping or a list of ids. `ids` are the
+    arguments that may give a name in place of `fields`, such as ``query_ids="reader"``.
+    """
+    for role, pair in check_fields(fields).items():
+        of_one_side = {"score": runs, "relevance": [qrels]}.get(role)
+        if of_one_side is not None:
+            sides = [(pair[0], of_one_side)]
+        elif isinstance(fields[role], (list, tuple)):
+            sides = [(pair[0], runs), (pair[1], [qrels, exclude])]
+        else:
+            sides = [(pair[0], [*runs, qrels, exclude])]
+        for name, having in sides:
+            if name is None or any(_has_field(side, role, name) for side in having):
+                continue
+            argument = next((key for key, value in ids.items() if value == name), "")
+            call = mark(argument, name) if argument else mark("fields", {role: name})
+            hint = "files of TREC, mappings and lists tell queries and documents by their places"
+            raise InputError(f"{call} names a field, but {_lacking(having, runs, qrels)}; {hint}")
+
+
+def _has_field(side: Any, role: str, name: str) -> bool:
+    """Return whether a side was read from a field of this name or path."""
+    path = getattr(side, "fields", {}).get(role)
+    if not isinstance(path, str):
+        return False
+    return path == name or plain_name(path.rpartition(".")[2]) == plain_name(name)
+
+
+def _lacking(having: Sequence[Any], runs: Sequence[Any], qrels: Any) -> str:
+    """Return who lacks a field, as an error says it."""
+    if qrels not in having:
+        return "the run has none"
+    if having[0] is qrels:
+        return "the references have none"
+    return "neither side has such a field"

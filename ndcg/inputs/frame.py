@@ -5,17 +5,15 @@ A lazy frame or a database query runs once for all columns, so that their rows m
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import fields, is_dataclass
 from functools import cache, partial
-from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from ..measure.messages import InputError, nearest, shown
-from .fields import LOWEST_FIRST, plain_name
-from .objects import field_names
+from .fields import NAMES_OF_RANKS, says_lowest_first
+from .objects import fields_of, is_object
 from .sources import ARROW, is_database_query, is_spark, library_of, listed, plain
 
 HINT = (
@@ -28,8 +26,10 @@ class Frame(NamedTuple):
     """The columns of a table."""
 
     names: list[Any]
-    read: Callable[[Collection[Any]], list[Any]]  # returns columns, by their names, whose rows match
-    are_records: bool = False  # whether the rows are objects, whose fields are the columns
+    # a function that returns columns, by their names, whose rows match
+    read: Callable[[Collection[Any]], list[Any]]
+    # a function that returns the first rows of some columns, without reading all
+    head: Callable[[Collection[Any]], list[Any]]
 
 
 def frame_of(argument: str, value: Any) -> Frame | None:
@@ -42,39 +42,72 @@ def frame_of(argument: str, value: Any) -> Frame | None:
     Raises:
         ValueError: it is a table for each split, or its rows cannot be counted.
     """
+    _refuse_splits(argument, value)
+    if isinstance(value, (list, tuple)):
+        return _records(argument, value)
+    if hasattr(value, "collect_schema") and hasattr(value, "collect"):  # a LazyFrame
+        return _lazy_frame(value)
+    if isinstance(value, ARROW) and pa.types.is_struct(value.type):
+        value = pa.Table.from_struct_array(value)
+    is_arrow = library_of(value) == "pyarrow" and hasattr(value, "schema")
+    if is_arrow and hasattr(value, "to_table"):
+        return _dataset_of_files(value)
+    names = value.schema.names if is_arrow else _names_of(value)
+    if names is None:
+        return None
+    if is_database_query(value):
+        table = cache(partial(pa.table, value))  # the query runs once
+        read = lambda names: _columns(table(), names)  # noqa: E731
+        return Frame(names, read, read)
+    if not hasattr(value, "__len__"):
+        problem = f"{type(value).__name__} has no rows that can be counted"
+        raise ValueError(f"{argument}: {problem}; {HINT}")
+    read = partial(_columns, value)
+    return Frame(names, read, read)
+
+
+def _refuse_splits(argument: str, value: Any) -> None:
+    """Raise an error for a table for each split of a Dataset."""
     if type(value).__name__ in ("DatasetDict", "IterableDatasetDict"):
         splits = ", ".join(map(shown, value))
         hint = f"choose a split, such as dataset[{shown(next(iter(value), 'test'))}]"
         raise InputError(f"is a {type(value).__name__} of {splits}; {hint}", argument)
-    if isinstance(value, (list, tuple)):
-        fields_of_first = _fields_of(value[0]) if value else []
-        read = partial(_columns_of_records, argument, value)
-        return Frame(fields_of_first, read, are_records=True) if fields_of_first else None
-    if hasattr(value, "collect_schema") and hasattr(value, "collect"):  # a LazyFrame
-        return Frame(value.collect_schema().names(), lambda of: _columns(value.select(list({*of})).collect(), of))
-    if isinstance(value, ARROW) and pa.types.is_struct(value.type):
-        value = pa.Table.from_struct_array(value)
-    is_arrow = library_of(value) == "pyarrow" and hasattr(value, "schema")
-    if is_arrow and hasattr(value, "to_table"):  # a dataset in files
-        return Frame(value.schema.names, lambda of: _columns(value.to_table(columns=list({*of})), of))
+
+
+def _lazy_frame(value: Any) -> Frame:
+    """Return the columns of a LazyFrame of Polars, which is computed once for all that are read."""
+
+    def read(names: Collection[Any]) -> list[Any]:
+        return _columns(value.select(list({*names})).collect(), names)
+
+    def head(names: Collection[Any]) -> list[Any]:
+        return _columns(value.select(list({*names})).head(1).collect(), names)
+
+    return Frame(value.collect_schema().names(), read, head)
+
+
+def _dataset_of_files(value: Any) -> Frame:
+    """Return the columns of a dataset of Arrow in files."""
+
+    def read(names: Collection[Any]) -> list[Any]:
+        return _columns(value.to_table(columns=list({*names})), names)
+
+    def head(names: Collection[Any]) -> list[Any]:
+        return _columns(value.head(1, columns=list({*names})), names)
+
+    return Frame(value.schema.names, read, head)
+
+
+def _names_of(value: Any) -> list[Any] | None:
+    """Return the names of columns; None for a value that has none."""
     if isinstance(value, Mapping):
-        names: Any = list(value)
-    elif isinstance(value, np.ndarray):
-        names = value.dtype.names
-    elif is_arrow:
-        names = value.schema.names
-    else:
-        names = getattr(value, "column_names", None) or getattr(value, "columns", None)
-    if names is None and hasattr(value, "column_names"):  # a Dataset that tells nothing of its columns
-        names = []
-    if names is None or callable(names):
-        return None
-    if is_database_query(value):
-        table = cache(partial(pa.table, value))
-        return Frame(list(names), lambda of: _columns(table(), of))
-    if not hasattr(value, "__len__"):
-        raise ValueError(f"{argument}: {type(value).__name__} has no rows that can be counted; {HINT}")
-    return Frame(list(names), partial(_columns, value))
+        return list(value)
+    if isinstance(value, np.ndarray):
+        return None if value.dtype.names is None else list(value.dtype.names)
+    names = getattr(value, "column_names", None) or getattr(value, "columns", None)
+    if names is None and hasattr(value, "column_names"):  # a Dataset that tells no names
+        return []
+    return None if names is None or callable(names) else list(names)
 
 
 def _columns(table: Any, names: Collection[Any]) -> list[Any]:
@@ -82,30 +115,31 @@ def _columns(table: Any, names: Collection[Any]) -> list[Any]:
     return [table[name] for name in names]
 
 
-def _fields_of(record: Any) -> list[str]:
-    """Return the names of the fields of a record: a dict, a named tuple, a row of a database, or an object."""
-    if isinstance(record, (Mapping, tuple)):
-        return [name for name in field_names(record) if isinstance(name, str)]
-    if is_dataclass(record) and not isinstance(record, type):
-        return [field.name for field in fields(record)]
-    if hasattr(record, "__array__"):
-        return []
-    if hasattr(record, "keys") and hasattr(record, "__getitem__"):  # a row of sqlite3 and others
-        return list(record.keys())
-    return field_names(record)
+def _records(argument: str, records: Sequence[Any]) -> Frame | None:
+    """Return the fields of records, a list of objects, as columns; None for other lists."""
+    if len(records) == 0 or not is_object(records[0]):
+        return None
+
+    def read(names: Collection[Any]) -> list[Any]:
+        return [_field_of_records(argument, records, name) for name in names]
+
+    return Frame(list(fields_of(records[0])), read, read)
 
 
-def _columns_of_records(argument: str, records: Sequence[Any], names: Collection[str]) -> list[Any]:
-    """Return fields of all records."""
-    getter = itemgetter if isinstance(records[0], Mapping) or hasattr(records[0], "keys") else attrgetter
-    with suppress(KeyError, AttributeError, TypeError, IndexError):
-        return [list(map(getter(name), records)) for name in names]
-    for name in names:
-        for row, record in enumerate(records):
-            if name not in (own := _fields_of(record)):
-                problem = f"record {row} has no {name!r}, which the first one has; it has {shown(own or record)}"
-                raise InputError(problem, argument)
-    raise InputError("records differ in type; give all as dicts, or all as named tuples", argument)
+def _field_of_records(argument: str, records: Sequence[Any], name: Any) -> list[Any]:
+    """Return a field of all records."""
+    if set(map(type, records)) == {dict}:
+        with suppress(KeyError):
+            return [record[name] for record in records]
+    column = []
+    for row, record in enumerate(records):
+        fields = fields_of(record) if is_object(record) else {}
+        if name not in fields:
+            has = shown(list(fields) or record)
+            problem = f"record {row} has no {name!r}, which the first one has; it has {has}"
+            raise InputError(problem, argument)
+        column.append(fields[name])
+    return column
 
 
 def named_columns(data: Any, called: str = "data", **arguments: Any) -> list[Any]:
@@ -133,13 +167,15 @@ def named_columns(data: Any, called: str = "data", **arguments: Any) -> list[Any
         hint = "give predictions and references as their names, which must be text"
         raise ValueError(f"{called}: no argument names one of its columns, which are {_listed(columns)}; {hint}")
     named = [name for name in columns if name in names.values()]
-    found = {name: _with_name(column, name) for name, column in zip(named, frame.read(named), strict=True)}
+    found = dict(zip(named, frame.read(named), strict=True))
+    found = {name: _with_name(column, name) for name, column in found.items()}
     return [found[given] if argument in names else given for argument, given in arguments.items()]
 
 
 def _with_name(column: Any, name: str) -> Any:
-    """Return a column; one that is best where it is lowest with its name, in a table, so that it is no score."""
-    if plain_name(name) not in LOWEST_FIRST or name_of_column(column) == name:
+    """Return a column; one whose lowest value may be the best with its name, in a table."""
+    says_so = says_lowest_first(name) or says_lowest_first(name, NAMES_OF_RANKS)
+    if not says_so or name_of_column(column) == name:
         return column
     with suppress(pa.ArrowException, ValueError):
         return pa.table({name: plain(name, column)})
@@ -147,8 +183,15 @@ def _with_name(column: Any, name: str) -> Any:
 
 
 def name_of_column(column: Any) -> Any:
-    """Return the name of a column of a DataFrame; None for other values."""
-    return getattr(column, "name", getattr(column, "column_name", None))
+    """Return the name of a column of a DataFrame, or of its only one; None for other values."""
+    for attribute in ("name", "column_name"):
+        if hasattr(column, attribute):
+            return getattr(column, attribute)
+    for attribute in ("column_names", "columns"):
+        names = getattr(column, attribute, None)
+        if names is not None and not callable(names) and len(names) == 1:
+            return names[0]
+    return None
 
 
 def _listed(columns: list[Any]) -> str:

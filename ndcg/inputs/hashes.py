@@ -19,32 +19,43 @@ from .ids import FEW_IDS, Order, RowNumbers, ascending, grouped, ordinals
 HASHES_AT_A_TIME = 1 << 16  # rows that are sorted at a time: few enough for the processor's cache
 ODD = np.uint64(0x9E3779B97F4A7C15)
 UNITS = ["s", "ms", "us", "ns"]  # of times
+NO_ROWS: RowNumbers = np.empty(0, np.int64)
 
 
 class Columns(NamedTuple):
-    """One side with ids, one row per document: of a file, a table, mappings, ranked ids or flat columns."""
+    """One side with ids, one row per document: of a file, a table, or of flat columns."""
 
-    query: RowNumbers  # the query of each row, as an index into ``query_ids``
-    query_ids: Any  # the distinct query ids: an Arrow array of a file or table, strings in a file; a list of a mapping
-    document: pa.ChunkedArray  # the id of each row's document, a string in a file; or the number of a name
-    value: NDArray[Any]  # the score or the relevance of each row; integers only beyond 2^53
-    hashes: NDArray[np.uint64]  # the hashes of the document ids, from ``hashes_of``
-    # a function from a row to the words for its place in the file; None for rows that are not in a file
-    place: Callable[[int], str] | None = None
-    positions: int | None = None  # the number of queries, if they have no ids, but numbers from 0, as text; else None
-    are_rows: bool = False  # the documents are the rows of a file of LETOR or of scores, counted from 0, as text
+    query: RowNumbers  # the query of each row, as an index into `query_ids`
+    # the distinct query ids: an Arrow array of a file or table, a list of a mapping
+    query_ids: Any
+    document: pa.ChunkedArray  # the id of each row's document; or the number of a name
+    value: NDArray[Any]  # the score or the relevance of each row; integers only beyond 2**53
+    hashes: NDArray[np.uint64]  # the hashes of the document ids, from `hashes_of`
+    # a function from the number of a row in its table or file to the words for it
+    place_of: Callable[[int], str] | None = None
+    numbers: RowNumbers | None = None  # the numbers of these rows in their table or file
+    lacking: RowNumbers = NO_ROWS  # the numbers of its rows without a value, which are not here
+    positions: int | None = None  # the number of queries without ids, numbered from 0; else None
+    are_rows: bool = False  # whether the documents are the rows of LETOR, counted from 0, as text
     present: Mask | None = None  # False for a missing value; None if none is missing
-    padding: Mask | None = None  # True for a value that marks padding in a mapping; None if no value is known to
-    has_fields: bool = True  # whether it has columns or fields with names, which `fields` may give
-    unnamed: Sequence[Mapping[str, Any]] = ()  # what stands in place of the ids of queries, if they have none
-    names: Sequence[Any] | None = None  # the ids of documents of several kinds, by their numbers; None for one kind
+    padding: Mask | None = None  # True for padding in a mapping; None if no value is known to be
+    names: Sequence[Any] | None = None  # ids of several kinds, by their numbers; None for one kind
+    form: str = ""  # what held the rows
+    fields: Mapping[str, str] = {}  # the column of each role
+
+    def place(self, row: int) -> str:
+        """Return the words for a row's place in its table or file."""
+        if self.place_of is None or self.numbers is None:
+            return f"row {row}"
+        return self.place_of(int(self.numbers[row]))
 
     def only(self, kept: Mask) -> "Columns":
         """Return the rows for which a mask is True."""
         present, padding = (None if mask is None else mask[kept] for mask in (self.present, self.padding))
         rows = {name: getattr(self, name)[kept] for name in ("query", "value", "hashes")}
         document = self.document.filter(pa.array(kept))
-        return self._replace(**rows, document=document, present=present, padding=padding, place=None)
+        numbers = None if self.numbers is None else self.numbers[kept]
+        return self._replace(**rows, document=document, present=present, padding=padding, numbers=numbers)
 
     def retrieved(self, present: Mask | None) -> "Columns":
         """Return the rows of a run that have a score, and the queries that have such rows."""
@@ -82,22 +93,29 @@ def repeated_row(columns: Columns) -> tuple[int, int] | None:
     return min(zip(again.tolist(), first.tolist(), strict=True), default=None)
 
 
-def best_rows(columns: Columns, present: Mask | None, keep: str, ascending: bool) -> Mask | None:
+def best_rows(
+    columns: Columns, keep: str, ascending: bool, present: Mask | None = None
+) -> Mask | None:
     """Return a mask of the best row of each document of a query; None if no document is repeated.
 
-    `keep` tells which of equal scores is the best, the "first" or the "last".
+    `keep` tells which of equal scores is the best, the "first" or the "last". A row without a
+    score, where `present` is False, is the best only if the document has no other.
     """
     before = first_rows(columns)
     is_again = before != np.arange(len(before))
     if not is_again.any():
         return None
     rows = np.union1d(before[is_again], np.flatnonzero(is_again))
-    lowest_first = columns.value[rows] if ascending else negated(columns.value[rows])
-    unlike = np.isnan(lowest_first)
-    lack = np.zeros(len(rows), bool) if present is None else ~present[rows]
-    order = np.lexsort((rows if keep == "first" else -rows, lowest_first, ~unlike, lack, before[rows]))
+    scores = columns.value[rows]
+    lowest_first = scores if ascending else negated(scores)
+    in_order = rows if keep == "first" else -rows
+    is_lacking = np.zeros(len(rows), bool) if present is None else ~present[rows]
+    # A score that is nan comes first, so that it is kept, and refused later.
+    keys = (in_order, lowest_first, ~np.isnan(lowest_first), is_lacking, before[rows])
+    order = np.lexsort(keys)
+    document = before[rows][order]
     is_best = np.ones(len(rows), bool)
-    is_best[1:] = before[rows][order][1:] != before[rows][order][:-1]
+    is_best[1:] = document[1:] != document[:-1]
     kept = np.ones(len(columns.query), bool)
     kept[rows[order[~is_best]]] = False
     return kept

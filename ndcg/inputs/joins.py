@@ -1,7 +1,7 @@
-"""Join rankings by ids, query by query: flat rows with the id of their query, mappings, and files.
+"""Join both sides: lists by position, flat rows by the ids of their queries, and others by ids.
 
-Each join puts predictions and references into the same order: all queries of the references, or all queries of flat
-rows.
+Each join puts predictions and references into the same order: all queries of the references, or
+all queries of flat rows.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,7 +16,18 @@ from numpy.typing import NDArray
 from ..measure.labels import Labels
 from ..measure.messages import InputError, mark, shown
 from ..measure.scoring import in_threads
-from .columns import Column, in_dtype, is_padding, offsets_of, read_flat_column, read_numbers
+from .columns import (
+    Column,
+    Place,
+    check_queries_equal,
+    in_dtype,
+    is_padding,
+    offsets_of,
+    read_column,
+    read_flat_column,
+    read_numbers,
+)
+from .documents import ById
 from .exclusion import are_excluded, without
 from .hashes import Columns, best_rows, hashes_of, repeated_row, same_rows
 from .ids import (
@@ -34,9 +45,46 @@ from .ids import (
     once,
     read_ids,
 )
+from .no_rankings import refuse_no_rankings, warn_of_one_document
 from .rankings import Rankings
 
-Side = Mapping[Any, Mapping[Any, Any]]
+# Lists, by position
+
+
+def join_lists(
+    predictions: Any,
+    references: Any,
+    ignore_index: float | None,
+    score_order: str,
+    labels: Labels | None = None,
+    place: Place | None = None,
+) -> Rankings:
+    """Return rankings in which each query is a list, with the same documents on both sides.
+
+    `place` describes the place of a label, if queries have other names than their numbers.
+    """
+    score = read_column("predictions", predictions).without_unretrieved(score_order)
+    relevance = read_column("references", references, ignore_index, labels, place)
+    check_queries_equal(len(score.offsets) - 1, len(relevance.offsets) - 1)
+    if (score.offsets != relevance.offsets).any():
+        raise _other_lengths(np.diff(score.offsets), np.diff(relevance.offsets))
+    refuse_no_rankings(score, relevance)
+    if place is None:
+        warn_of_one_document(score)
+    return Rankings.of(score, relevance)
+
+
+def _other_lengths(scored: NDArray[np.int64], judged: NDArray[np.int64]) -> InputError:
+    """Return the error for lists of different lengths."""
+    query = int(np.flatnonzero(scored != judged)[0])
+    problem = f"{scored[query]} predictions and {judged[query]} references"
+    none = mark(
+        "None",
+        before=", ",
+        after=" for the score of one not retrieved or the relevance of one not judged",
+    )
+    ids = "if these are document ids, give the references as sets"
+    return InputError(f"query {query}: {problem}; give both for every document{none}; or, {ids}")
 
 
 # Flat rows
@@ -57,7 +105,7 @@ def join_rows(
     labels: Labels | None = None,
     keep: str | None = None,
 ) -> Rankings:
-    """Group rows by query. Rows of a query keep their order, except ties, which are ordered by document id."""
+    """Group rows by query; rows of a query keep their order, except ties with ids of documents."""
     queries = read_ids("query_ids", query_ids)
     documents = None if document_ids is None else id_column("document_ids", document_ids)
     codes, ids = queries.codes, queries.distinct
@@ -70,20 +118,21 @@ def join_rows(
     score = read_flat_column("predictions", predictions, row_of).without_unretrieved(score_order)
     relevance = read_flat_column("references", references, row_of, ignore_index, labels)
     _check_lengths(score, relevance, queries, documents)
-    order, offsets = queries.grouped()
-    rows: Columns | None = None
     if keep is not None and documents is None:
         needed = f"{mark('document_ids')}, the ids by which documents are the same"
         raise InputError(f"{mark('duplicates', 'best')} needs {needed}")
+    order, offsets = queries.grouped()
+    rows: Columns | None = None
     if documents is not None:
         rows = Columns(codes, ids, documents, score.values, hashes_of(documents))
-        if keep is None and (repeated := repeated_row(rows)) is not None:
-            again = f"{row_of(0, repeated[0])}: document {rows.words(repeated[0])[0]}"
-            raise InputError(f"{again} is in row {repeated[1]} already; {once('run')}", "document_ids")
-        if keep and (best := best_rows(rows, score.present, keep, score_order == "ascending")) is not None:
-            _refuse_two_judgments(rows, relevance, row_of)
-            order, offsets = grouped(codes[best], len(ids))
-            order = np.flatnonzero(best)[order]
+        if keep is None:
+            _refuse_repeated_rows(rows, row_of)
+        else:
+            best = best_rows(rows, keep, score_order == "ascending", score.present)
+            if best is not None:
+                _refuse_two_judgments(rows, relevance, row_of)
+                order, offsets = grouped(codes[best], len(ids))
+                order = np.flatnonzero(best)[order]
         if by_docid:
             order = _sort_ties(order, codes, in_dtype(score.values, score_dtype), rows.ordinals)
 
@@ -95,86 +144,127 @@ def join_rows(
         if position is None:
             return name
         row = int(rows_of(query)[position])
-        return f"{name}, row {row}" + ("" if rows is None else f", document {rows.words(row)[0]}")
+        document = "" if rows is None else f", document {rows.words(row)[0]}"
+        return f"{name}, row {row}{document}"
 
     def documents_of(query: int) -> list[Any]:
-        at = rows_of(query)
-        return list(at.tolist() if rows is None else rows.documents(at))
+        of_query = rows_of(query)
+        return list(of_query.tolist() if rows is None else rows.documents(of_query))
+
+    def in_order(column: Column) -> Column:
+        return column.reordered(order, offsets)
 
     threads = None if len(codes) > THREADED else 1
-    score, relevance = in_threads(lambda side: side.reordered(order, offsets), (score, relevance), threads=threads)
+    score, relevance = in_threads(in_order, (score, relevance), threads=threads)
     rankings = Rankings.of(score, relevance, place=place, query_ids=ids, documents=documents_of)
     if exclude is None or rows is None:
         return rankings
     kept = ~are_excluded(rows, exclude)[order]
-    given = Rankings(relevance.values, score.values, offsets, relevance.present, score.present)  # padding too
-    had, has = given.counts(), given.only(kept).counts()
-    counts = np.stack([had[name] - has[name] for name in ("retrieved", "judged")], axis=1)
-    return rankings.only(kept, exclude_from)._replace(excluded=counts)
+    present = (relevance.present, score.present)
+    given = Rankings(relevance.values, score.values, offsets, *present)  # padding too
+    before, after = given.counts(), given.only(kept).counts()
+    excluded = [before[name] - after[name] for name in ("retrieved", "judged")]
+    return rankings.only(kept, exclude_from)._replace(excluded=np.stack(excluded, axis=1))
 
 
-def _refuse_two_judgments(rows: Columns, relevance: Column, row_of: Callable[[int, int], str]) -> None:
+def _refuse_repeated_rows(rows: Columns, row_of: Callable[[int, int], str]) -> None:
+    """Raise an error for a document that a query has in two rows."""
+    repeated = repeated_row(rows)
+    if repeated is not None:
+        row, before = repeated
+        again = f"{row_of(0, row)}: document {rows.words(row)[0]}"
+        raise InputError(f"{again} is in row {before} already; {once('run')}", "document_ids")
+
+
+def _refuse_two_judgments(
+    rows: Columns, relevance: Column, row_of: Callable[[int, int], str]
+) -> None:
     """Raise an error for a document whose rows have different relevances."""
     first, again = same_rows(rows)
     judged = np.ones(len(rows.query), bool) if relevance.present is None else relevance.present
-    unlike = (judged[first] != judged[again]) | (judged[first] & (relevance.values[first] != relevance.values[again]))
-    for at in np.flatnonzero(unlike)[:1].tolist():
-        document = rows.words(int(again[at]))[0]
-        problem = f"document {document} has another relevance than in row {first[at]}; give it one"
-        raise ValueError(f"references: {row_of(0, int(again[at]))}: {problem}")
+    values = relevance.values
+    unlike = judged[first] != judged[again]
+    unlike |= judged[first] & (values[first] != values[again])
+    if unlike.any():
+        at = int(unlike.argmax())
+        row, before = int(again[at]), int(first[at])
+        problem = f"document {rows.words(row)[0]} has another relevance than in row {before}"
+        raise ValueError(f"references: {row_of(0, row)}: {problem}; give it one")
 
 
 def _check_lengths(score: Column, relevance: Column, queries: Ids, documents: Any) -> None:
     """Raise an error unless all columns have the same number of rows."""
-    rows = {"predictions": len(score.values), "references": len(relevance.values), "query_ids": queries.rows}
+    rows = {
+        "predictions": len(score.values),
+        "references": len(relevance.values),
+        "query_ids": queries.rows,
+    }
     if documents is not None:
         rows["document_ids"] = len(documents)
-    if len(set(rows.values())) > 1:
-        lengths = ", ".join(f"{mark(name)} {length}" for name, length in rows.items())
-        hint = "first join tables with different rows by query and document, with an outer join (docs/inputs.md)"
-        sizes = queries.distinct.take(pa.array(queries.codes)).to_pylist() if queries.rows < len(score.values) else []
-        if all(isinstance(each, int) for each in sizes) and len(score.values) in (sum(sizes), max(sizes, default=0)):
-            hint = (
-                "for sizes of groups give numpy.repeat(range(len(sizes)), sizes), for their ends numpy.diff(ends) first"
-            )
-        raise InputError(
-            f"with {mark('query_ids')}, all columns must be flat and have the same length, one row per document; got "
-            f"{lengths} rows; {hint}"
-        )
+    if len(set(rows.values())) == 1:
+        return
+    lengths = ", ".join(f"{mark(name)} {length}" for name, length in rows.items())
+    outer_join = "an outer join (docs/inputs.md)"
+    hint = f"first join tables with different rows by query and document, with {outer_join}"
+    if _are_sizes(queries, len(score.values)):
+        sizes = "for sizes of groups give numpy.repeat(range(len(sizes)), sizes)"
+        hint = f"{sizes}, for their ends numpy.diff(ends) first"
+    raise InputError(
+        f"with {mark('query_ids')}, all columns must be flat and have the same length, one row per "
+        f"document; got {lengths} rows; {hint}"
+    )
+
+
+def _are_sizes(queries: Ids, rows: int) -> bool:
+    """Return whether ids of queries are the sizes of the groups of rows, or their ends."""
+    if queries.rows >= rows:
+        return False
+    sizes = queries.distinct.take(pa.array(queries.codes)).to_pylist()
+    if not all(isinstance(size, int) for size in sizes):
+        return False
+    return rows in (sum(sizes), max(sizes, default=0))
 
 
 def refuse_open_ties(rankings: Rankings, score_dtype: str) -> None:
-    """Raise an error if the order of equal scores in flat rows matters, since the rows have no document ids."""
+    """Raise an error if the order of equal scores in flat rows without document ids matters."""
     if rankings.place is None:
         return
     begins = rankings.offsets
     query = np.repeat(np.arange(rankings.queries), begins[1:] - begins[:-1])
-    rows = np.arange(len(query)) if rankings.retrieved is None else np.flatnonzero(rankings.retrieved)
+    rows = np.arange(len(query))
+    if rankings.retrieved is not None:
+        rows = rows[rankings.retrieved]
     rows = rows[tied_rows(query[rows], rankings.score[rows])]
     rows = rows[np.lexsort((rankings.score[rows], query[rows]))]
     judged = np.ones(len(query), bool) if rankings.judged is None else rankings.judged
     relevance = np.where(judged, rankings.relevance, 0)
     first, second = rows[:-1], rows[1:]
-    together = (query[first] == query[second]) & (rankings.score[first] == rankings.score[second])
-    unlike = (judged[first] != judged[second]) | (relevance[first] < relevance[second])
-    unlike |= relevance[first] > relevance[second]  # NaN is neither above nor equal; it is rejected elsewhere
-    if (open_ties := together & unlike).any():
-        at = int(open_ties.argmax())
-        places = [rankings.place(int(query[row]), int(row - begins[query[row]])) for row in (first[at], second[at])]
-        same = "the same score" if score_dtype == "given" else f"the same score in {score_dtype}"
-        raise InputError(
-            f"{mark('document_ids')} are missing: {places[0]} and {places[1]} have {same}, and "
-            f"{mark('ties', 'docid')} (which {mark('convention', 'trec_eval')} means) ranks them by the ids of their "
-            f"documents; give these as {mark('document_ids')}, or other ties, such as {mark('ties', 'average')}"
-        )
+    are_tied = query[first] == query[second]
+    are_tied &= rankings.score[first] == rankings.score[second]
+    # NaN is neither above nor equal; it is refused elsewhere.
+    unlike = (relevance[first] < relevance[second]) | (relevance[first] > relevance[second])
+    unlike |= judged[first] != judged[second]
+    if not (are_tied & unlike).any():
+        return
+    at = int((are_tied & unlike).argmax())
+    places = []
+    for row in (int(first[at]), int(second[at])):
+        places.append(rankings.place(int(query[row]), row - int(begins[query[row]])))
+    same = "the same score" if score_dtype == "given" else f"the same score in {score_dtype}"
+    docid = f"{mark('ties', 'docid')} (which {mark('convention', 'trec_eval')} means)"
+    raise InputError(
+        f"{mark('document_ids')} are missing: {places[0]} and {places[1]} have {same}, and {docid} "
+        "ranks them by the ids of their documents; give these as "
+        f"{mark('document_ids')}, or other ties, such as {mark('ties', 'average')}"
+    )
 
 
-# Mappings, tables and files
+# Mappings, tables and files, by ids
 
 
 def join_by_id(
-    predictions: Any,
-    references: Any,
+    run: ById | Columns,
+    qrels: ById | Columns,
     exclude: Any = None,
     *,
     exclude_from: str = "both",
@@ -184,20 +274,29 @@ def join_by_id(
     ignore_index: float | None = None,
     labels: Labels | None = None,
 ) -> Rankings:
-    """Join both sides by ids: for each query of the references, first the retrieved documents, then the others."""
-    if exclude is None and isinstance(predictions, Mapping) and isinstance(references, Mapping):
-        return _join_mappings(predictions, references, by_docid, ignore_index, labels)
-    run, qrels = _both_columns(predictions, references, ignore_index, labels)
-    if exclude is None:
-        return _join_columns(run, qrels, by_docid, score_dtype, ignore_index)
-    run, qrels, counts = without(exclude, run, qrels, exclude_from)
-    return _join_columns(run, qrels, by_docid, score_dtype, ignore_index)._replace(excluded=counts)
+    """Join both sides: for each judged query, the retrieved documents, then the others."""
+    if exclude is None and isinstance(run, ById) and isinstance(qrels, ById):
+        return _join_mappings(run, qrels, by_docid, ignore_index, labels)
+    rows, judged = _both_columns(run, qrels, ignore_index, labels)
+    excluded = None
+    if exclude is not None:
+        rows, judged, excluded = without(exclude, rows, judged, exclude_from)
+    rankings = _join_columns(rows, judged, by_docid, score_dtype, ignore_index)
+    rankings = rankings._replace(excluded=excluded)
+    if isinstance(qrels, ById) and qrels.by_position:  # its queries have numbers, and no ids
+        return rankings._replace(query_ids=None)
+    return rankings
 
 
 def _join_mappings(
-    predictions: Side, references: Side, by_docid: bool, ignore_index: float | None, labels: Labels | None
+    run: ById,
+    qrels: ById,
+    by_docid: bool,
+    ignore_index: float | None,
+    labels: Labels | None,
 ) -> Rankings:
     """Join mappings by their own keys: faster than as columns, above all for a few queries."""
+    predictions, references = run.queries, qrels.queries
     if predictions and references and predictions.keys().isdisjoint(references):
         raise _nothing_shared(next(iter(predictions)), next(iter(references)))
     scores: list[Any] = []
@@ -207,28 +306,28 @@ def _join_mappings(
     id_types: set[type] = set()
     value_types: set[type] = {NoneType}
     for query, judged in references.items():
-        run = predictions.get(query, {})
-        id_types.update(map(type, run), map(type, judged))
+        ranked = predictions.get(query, {})
+        id_types.update(map(type, ranked), map(type, judged))
         value_types.update(map(type, judged.values()))
         if by_docid:
-            run = {document: run[document] for document in ascending(run)}
-        scores.extend(run.values())
-        relevances.extend(map(judged.get, run))  # None if not judged
-        missing = [document for document in judged if document not in run]
+            ranked = {document: ranked[document] for document in ascending(ranked)}
+        missing = [document for document in judged if document not in ranked]
+        scores.extend(ranked.values())
         scores.extend(repeat(0, len(missing)))
+        relevances.extend(map(judged.get, ranked))  # None if not judged
         relevances.extend(map(judged.__getitem__, missing))
-        is_retrieved += b"\1" * len(run) + b"\0" * len(missing)
-        lengths.append(len(run) + len(missing))
-    if not all(map(id_kind, id_types.union(map(type, predictions), map(type, references)))):
+        is_retrieved += b"\1" * len(ranked) + b"\0" * len(missing)
+        lengths.append(len(ranked) + len(missing))
+    id_types.update(map(type, predictions), map(type, references))
+    if not all(map(id_kind, id_types)):
         check_ids("predictions", predictions)
         check_ids("references", references)
-
     names = list(references)
 
     def documents(query: int) -> list[Any]:
-        run = predictions.get(names[query], {})
-        ranked = ascending(run) if by_docid else list(run)
-        return [*ranked, *(document for document in references[names[query]] if document not in run)]
+        ranked = predictions.get(names[query], {})
+        order = ascending(ranked) if by_docid else list(ranked)
+        return [*order, *(name for name in references[names[query]] if name not in ranked)]
 
     def place(query: int, position: int | None) -> str:
         document = "" if position is None else f", document {shown(documents(query)[position])}"
@@ -236,85 +335,184 @@ def _join_mappings(
 
     offsets = offsets_of(lengths)
     score = read_numbers("predictions", [scores], offsets, place)
-    relevance = read_numbers("references", [relevances], offsets, place, ignore_index, labels, value_types)
+    relevance = read_numbers(
+        "references", [relevances], offsets, place, ignore_index, labels, value_types
+    )
     retrieved = np.frombuffer(is_retrieved, bool)
     both = retrieved if relevance.present is None else retrieved & relevance.present
     if not both.any():
-        found = [list(chain.from_iterable(side.values())) for side in (predictions, references)]
-        kinds = [{id_kind(type(each)) for each in documents} for documents in found]
-        if all(kinds) and kinds[0].isdisjoint(kinds[1]):
-            raise _another_kind("document", found[0][0], found[1][0])
+        _refuse_other_kinds_of_ids(predictions, references)
     are_empty = (query in predictions and not predictions[query] for query in references)
-    answered = np.fromiter(are_empty, bool, len(names))
-    of_queries = {"place": place, "query_ids": names, "answered": answered, "documents": documents}
-    return Rankings.of(score.only(retrieved), relevance, **of_queries)
+    return Rankings.of(
+        score.only(retrieved),
+        relevance,
+        place=place,
+        query_ids=None if qrels.by_position else names,
+        answered=np.fromiter(are_empty, bool, len(names)),
+        documents=documents,
+    )
+
+
+def _refuse_other_kinds_of_ids(predictions: Mapping[Any, Any], references: Mapping[Any, Any]) -> None:
+    """Raise an error if the documents of the two sides are of two kinds, such as text and integers."""
+    documents = [list(chain(*side.values())) for side in (predictions, references)]
+    kinds = [{id_kind(type(document)) for document in side} for side in documents]
+    if all(kinds) and kinds[0].isdisjoint(kinds[1]):
+        raise _another_kind("document", documents[0][0], documents[1][0])
 
 
 def _both_columns(
-    predictions: Any, references: Any, ignore_index: float | None, labels: Labels | None
+    run: ById | Columns, qrels: ById | Columns, ignore_index: float | None, labels: Labels | None
 ) -> tuple[Columns, Columns]:
     """Return both sides as columns; of two mappings, only the queries of the references."""
-    are_mappings = isinstance(predictions, Mapping) and isinstance(references, Mapping)
-    if are_mappings:
-        if predictions and references and predictions.keys().isdisjoint(references):
-            raise _nothing_shared(next(iter(predictions)), next(iter(references)))
-        predictions = {query: predictions[query] for query in references if query in predictions}
-    run, qrels = (
-        side if isinstance(side, Columns) else _of_mapping(argument, side, ignore_index, own, are_mappings)
-        for argument, side, own in (("predictions", predictions, None), ("references", references, labels))
-    )
+    are_mappings = isinstance(run, ById) and isinstance(qrels, ById)
+    if isinstance(run, ById) and isinstance(qrels, ById):
+        queries = {query: run.queries[query] for query in qrels.queries if query in run.queries}
+        if run.queries and qrels.queries and not queries:
+            raise _nothing_shared(next(iter(run.queries)), next(iter(qrels.queries)))
+        run = ById(queries)
+    if isinstance(run, ById):
+        run = _of_mapping("predictions", run, ignore_index, None, are_mappings)
+    if isinstance(qrels, ById):
+        qrels = _of_mapping("references", qrels, ignore_index, labels, are_mappings)
     if run.names is None and qrels.names is None:
         return run, qrels
     ids = [side.documents(np.arange(len(side.query))) for side in (run, qrels)]
     names = list(dict.fromkeys(chain(*ids)))
-    numbers = [pa.chunked_array([pa.array(index_among(each, names))]) for each in ids]
-    run, qrels = (
-        side._replace(document=document, hashes=hashes_of(document), names=names)
-        for side, document in zip((run, qrels), numbers, strict=True)
-    )
-    return run, qrels
+    return _with_numbers(run, ids[0], names), _with_numbers(qrels, ids[1], names)
+
+
+def _with_numbers(side: Columns, ids: list[Any], names: list[Any]) -> Columns:
+    """Return a side with numbers in place of ids of several kinds."""
+    document = pa.chunked_array([pa.array(index_among(ids, names))])
+    return side._replace(document=document, hashes=hashes_of(document), names=names)
 
 
 def _of_mapping(
-    argument: str, side: Side, ignore_index: float | None, labels: Labels | None, may_differ: bool
+    argument: str,
+    side: ById,
+    ignore_index: float | None,
+    labels: Labels | None,
+    may_differ: bool,
 ) -> Columns:
-    """Return a mapping as columns; its ids may be of several kinds only if it `may_differ` from a column."""
-    queries = list(side)
-    given = list(chain.from_iterable(each.values() for each in side.values()))
-    lengths = np.fromiter(map(len, side.values()), np.int64, len(side))
+    """Return a mapping as columns; ids may be of several kinds only if they `may_differ`."""
+    rows = side.queries
+    queries = list(rows)
+    lengths = np.fromiter(map(len, rows.values()), np.int64, len(rows))
 
     def place(query: int, position: int | None) -> str:
-        return f"query {shown(queries[query])}, document {shown(list(side[queries[query]])[position or 0])}"
+        document = list(rows[queries[query]])[position or 0]
+        return f"query {shown(queries[query])}, document {shown(document)}"
 
-    column = read_numbers(argument, [given], offsets_of(lengths), place, ignore_index, labels)
-    documents = list(chain.from_iterable(side.values()))
-    ids, names = queries, None
+    values = list(chain.from_iterable(row.values() for row in rows.values()))
+    column = read_numbers(argument, [values], offsets_of(lengths), place, ignore_index, labels)
+    documents = list(chain.from_iterable(rows.values()))
     if not all(map(id_kind, set(map(type, documents)))):
-        check_ids(argument, side)
+        check_ids(argument, rows)
+    query_ids: Any = queries
+    names = None
     try:
-        found = id_column(argument, documents)
-        ids = queries if may_differ else id_column(f"{argument}: query ids", queries).combine_chunks()
+        document = id_column(argument, documents)
+        if not may_differ:
+            query_ids = id_column(f"{argument}: query ids", queries).combine_chunks()
     except ValueError:
         if not may_differ:
-            for query, of_query in side.items():  # name the query
-                id_column(f"{argument}: query {shown(query)}: document ids", list(of_query))
+            for query, row in rows.items():  # name the query
+                id_column(f"{argument}: query {shown(query)}: document ids", list(row))
             raise
-        names, found = documents, pa.chunked_array([pa.array(np.arange(len(documents)))])
-    query = np.repeat(np.arange(len(lengths)), lengths)
-    return Columns(query, ids, found, column.values, hashes_of(found), None, None, False, *column[2:], names=names)
+        names = documents
+        document = pa.chunked_array([pa.array(np.arange(len(documents)))])
+    return Columns(
+        np.repeat(np.arange(len(lengths)), lengths),
+        query_ids,
+        document,
+        column.values,
+        hashes_of(document),
+        present=column.present,
+        padding=column.padding,
+        names=names,
+    )
 
 
-def _nothing_shared(predicted: Any, referred: Any) -> ValueError:
+def _nothing_shared(predicted: Any, referred: Any) -> InputError:
     """Return the error for predictions and references without a query in common."""
-    ids = f"{shown(predicted)} in the {mark('predictions')}, {shown(referred)} in the {mark('references')}"
+    in_run = f"{shown(predicted)} in the {mark('predictions')}"
+    ids = f"{in_run}, {shown(referred)} in the {mark('references')}"
     hint = float_hint(shown(predicted), shown(referred))
-    return InputError(f"no query is in the {mark('references')}; ids are such as {ids}{hint}", "predictions")
+    problem = f"no query is in the {mark('references')}; ids are such as {ids}{hint}"
+    return InputError(problem, "predictions")
 
 
 def _join_columns(
     run: Columns, qrels: Columns, by_docid: bool, score_dtype: str, ignore_index: float | None
 ) -> Rankings:
+    """Join two sides of rows: for each query, first the documents of the run, then the others."""
     _refuse_other_kinds(run, qrels)
+    run, known = _with_queries_of(run, qrels)
+    queries = len(qrels.query_ids)
+    first, second = same_rows(run, qrels)
+    second -= len(run.query)
+    missed = np.ones(len(qrels.query), bool)
+    missed[second] = False
+    order, until = grouped(run.query, queries)
+    if by_docid:
+        order = _sort_ties(order, run.query, in_dtype(run.value, score_dtype), run.ordinals)
+    lacked = np.flatnonzero(missed)
+    in_order, until_lacked = grouped(qrels.query[lacked], queries)
+    lacked = lacked[in_order]
+    at = until[qrels.query[lacked] + 1]  # where the documents go that the run lacks
+    offsets = until + until_lacked
+
+    def documents(index: int) -> list[Any]:
+        rows = np.arange(len(run.query))[order][until[index] : until[index + 1]]
+        others = lacked[until_lacked[index] : until_lacked[index + 1]]
+        return [*run.documents(rows), *qrels.documents(others)]
+
+    def place(index: int, position: int | None) -> str:
+        document = "" if position is None else f", document {shown(documents(index)[position])}"
+        return f"query {shown(qrels.query_id(index))}{document}"
+
+    score = run.value[order]
+    retrieved = None if run.present is None else run.present[order]
+    if len(lacked):
+        if retrieved is None:
+            retrieved = np.ones(len(score), bool)
+        retrieved = np.insert(retrieved, at, False)
+        score = np.insert(score, at, 0)
+    before = until_lacked[run.query[first]]
+    if not isinstance(order, slice):
+        rank = np.empty_like(order)
+        rank[order] = np.arange(len(order))
+        first = rank[first]
+    rows = np.concatenate([first + before, at + np.arange(len(lacked))])
+    judgments = np.concatenate([second, lacked])
+
+    def in_place(values: NDArray[Any]) -> NDArray[Any]:
+        in_rows = np.zeros(len(score), values.dtype)
+        in_rows[rows] = values[judgments]
+        return in_rows
+
+    relevance = in_place(qrels.value)
+    judged = np.ones(len(qrels.query), bool) if qrels.present is None else qrels.present
+    if qrels.padding is None:
+        padding = is_padding(relevance, ignore_index)
+    else:
+        padding = in_place(qrels.padding)
+    answered = np.zeros(queries, bool)
+    answered[known[known >= 0]] = True
+    answered &= until[1:] == until[:-1]  # queries with an empty list
+    return Rankings.of(
+        Column(score, offsets, retrieved),
+        Column(relevance, offsets, padding=padding).only(in_place(judged)),
+        place=place,
+        query_ids=qrels.query_ids,
+        answered=answered,
+        documents=documents,
+    )
+
+
+def _with_queries_of(run: Columns, qrels: Columns) -> tuple[Columns, NDArray[np.int64]]:
+    """Return a run with the queries of the references as indices, and that of each of its own."""
     known = index_among(run.query_ids, qrels.query_ids)
     if len(known) and len(qrels.query_ids) and (known < 0).all():
         raise _nothing_shared(run.query_id(0), qrels.query_id(0))
@@ -322,71 +520,29 @@ def _join_columns(
         run = run._replace(query=known[run.query])
     if (known < 0).any():  # skip queries without judgments
         run = run.only(run.query >= 0)
-    first, second = same_rows(run, qrels)
-    second -= len(run.query)
-    missed = np.ones(len(qrels.query), bool)
-    missed[second] = False
-    order, until = grouped(run.query, len(qrels.query_ids))
-    if by_docid:
-        order = _sort_ties(order, run.query, in_dtype(run.value, score_dtype), run.ordinals)
-    # for each query, the documents of the run come first, then those that are missing from it
-    lacked = np.flatnonzero(missed)
-    in_order, until_lacked = grouped(qrels.query[lacked], len(qrels.query_ids))
-    lacked = lacked[in_order]
-    at = until[qrels.query[lacked] + 1]
-    offsets = until + until_lacked
-
-    def documents(index: int) -> list[Any]:
-        rows = np.arange(len(run.query))[order][until[index] : until[index + 1]]
-        return [*run.documents(rows), *qrels.documents(lacked[until_lacked[index] : until_lacked[index + 1]])]
-
-    def place(index: int, position: int | None) -> str:
-        document = "" if position is None else f", document {shown(documents(index)[position])}"
-        return f"query {shown(qrels.query_id(index))}{document}"
-
-    score, retrieved = run.value[order], None if run.present is None else run.present[order]
-    if len(lacked):
-        retrieved = np.insert(np.ones(len(score), bool) if retrieved is None else retrieved, at, False)
-        score = np.insert(score, at, 0)
-    before = until_lacked[run.query[first]]
-    if not isinstance(order, slice):
-        rank = np.empty_like(order)
-        rank[order] = np.arange(len(order))
-        first = rank[first]
-    rows, of_rows = np.concatenate([first + before, at + np.arange(len(lacked))]), np.concatenate([second, lacked])
-
-    def in_place(values: NDArray[Any]) -> NDArray[Any]:
-        found = np.zeros(len(score), values.dtype)
-        found[rows] = values[of_rows]
-        return found
-
-    relevance = in_place(qrels.value)
-    judged = in_place(np.ones(len(qrels.query), bool) if qrels.present is None else qrels.present)
-    padding = is_padding(relevance, ignore_index) if qrels.padding is None else in_place(qrels.padding)
-    answered = np.zeros(len(qrels.query_ids), bool)
-    answered[known[known >= 0]] = True
-    answered &= until[1:] == until[:-1]  # queries with an empty list
-    of_queries = {"place": place, "query_ids": qrels.query_ids, "answered": answered, "documents": documents}
-    relevances = Column(relevance, offsets, padding=padding).only(judged)
-    return Rankings.of(Column(score, offsets, retrieved), relevances, **of_queries)
+    return run, known
 
 
 def _refuse_other_kinds(run: Columns, qrels: Columns) -> None:
     """Raise an error for ids of two kinds, such as text and integers."""
-    for noun, of_run, of_qrels in (
-        ("query", run.query_ids, qrels.query_ids),
-        ("document", run.document, qrels.document),
-    ):
-        are_columns = not isinstance(of_run, list)  # the ids of mappings are compared by Python
-        if are_columns and len(of_run) and len(of_qrels) and family(of_run.type) != family(of_qrels.type):
+    ids = {
+        "query": (run.query_ids, qrels.query_ids),
+        "document": (run.document, qrels.document),
+    }
+    for noun, (of_run, of_qrels) in ids.items():
+        if isinstance(of_run, list) or not len(of_run) or not len(of_qrels):
+            continue  # the ids of mappings are compared by Python
+        if family(of_run.type) != family(of_qrels.type):
             raise _another_kind(noun, of_run[0].as_py(), of_qrels[0].as_py())
 
 
-def _another_kind(noun: str, of_run: Any, of_qrels: Any) -> ValueError:
-    """Return the error for ids of queries or of documents that are text on one side and, say, integers on the other."""
-    ids = f"{shown(of_run)} in the {mark('predictions')}, {shown(of_qrels)} in the {mark('references')}"
+def _another_kind(noun: str, of_run: Any, of_qrels: Any) -> InputError:
+    """Return the error for ids that are text on one side and, say, integers on the other."""
+    in_run = f"{shown(of_run)} in the {mark('predictions')}"
+    ids = f"{in_run}, {shown(of_qrels)} in the {mark('references')}"
+    problem = f"{noun} ids are of another type than in the {mark('references')}: {ids}"
     hint = "give both the same type; ids in files are text"
-    return InputError(f"{noun} ids are of another type than in the {mark('references')}: {ids}; {hint}", "predictions")
+    return InputError(f"{problem}; {hint}", "predictions")
 
 
 # The order of rows
@@ -398,7 +554,7 @@ def _sort_ties(
     score: NDArray[Any],
     ordinals: Callable[[NDArray[np.int64]], NDArray[np.int64]],
 ) -> Order:
-    """Return an order by query in which tied rows are sorted by their documents' ordinals, ascending."""
+    """Return an order by query in which tied rows are sorted by their documents' ordinals."""
     at = tied_rows(query[order], score[order])
     if not len(at):
         return order
@@ -416,12 +572,13 @@ def tied_rows(query: NDArray[np.int64], score: NDArray[Any]) -> NDArray[np.int64
     >>> tied_rows(np.array([0, 0, 0, 1]), np.array([.5, .5, .1, .5])).tolist()
     [0, 1]
     """
-    are_in_order = (query[1:] > query[:-1]) | ((query[1:] == query[:-1]) & (score[1:] <= score[:-1]))
+    same_query = query[1:] == query[:-1]
+    are_in_order = (query[1:] > query[:-1]) | (same_query & (score[1:] <= score[:-1]))
     order: Order = slice(None) if are_in_order.all() else np.lexsort((score, query))
     query, score = query[order], score[order]
     same = (query[1:] == query[:-1]) & (score[1:] == score[:-1])
-    member = np.zeros(len(query), bool)
-    member[1:] = same
-    member[:-1] |= same
-    member &= score > -np.inf
-    return np.flatnonzero(member) if isinstance(order, slice) else np.sort(order[member])
+    is_tied = np.zeros(len(query), bool)
+    is_tied[1:] = same
+    is_tied[:-1] |= same
+    is_tied &= score > -np.inf
+    return np.flatnonzero(is_tied) if isinstance(order, slice) else np.sort(order[is_tied])

@@ -1,141 +1,167 @@
-"""Read the fields of objects: of dicts, as in JSON, and of objects of client libraries, which have attributes."""
+"""Objects and the paths to their fields: dicts, as in JSON, and objects of client libraries.
 
-from collections.abc import Mapping, Sequence
-from numbers import Real
-from typing import Any
+A path such as ``output.hits.id`` leads through objects, and through lists of objects: it leads to
+a list then, of the field of each object. Keys may contain dots themselves.
+"""
 
-from ..measure.messages import InputError
-from .fields import plain_name
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from itertools import islice
+from numbers import Number
+from typing import Any, NamedTuple
+
+from ..measure.messages import InputError, shown
+from .fields import Fields, plain_name
 from .ids import id_kind
 
-FieldPath = tuple[str, ...]  # the names that lead from an object to one of its fields
-DEEPEST = 3  # objects within objects
-WITHIN = ("document", "node", "metadata", "entity", "hit", "doc", "_additional")  # objects in a hit with its fields
+DEEPEST = 5  # objects within objects
+LOOKED_AT = 1 << 10  # objects of a side whose fields are looked at; all are read by the same paths
+MOST_SHAPES = 1 << 5  # kinds of objects among these
+Keys = tuple[str, ...]
+
+
+class Field(NamedTuple):
+    """A field of objects."""
+
+    keys: Keys  # the names that lead to it from an object
+    lists: tuple[int, ...]  # after how many of these keys there is a list of objects
+    example: Any
+    has_fields: bool  # whether it leads to objects, whose fields have paths of their own
+
+    @property
+    def in_list(self) -> bool:
+        """Whether the path leads through a list of objects."""
+        return len(self.lists) > 0
+
+    @property
+    def list_path(self) -> Keys:
+        """The path to the innermost list of objects that holds the field."""
+        return self.keys[: self.lists[-1]] if self.lists else ()
 
 
 def is_object(value: Any) -> bool:
-    """Return whether a value is an object of a client's library, which has fields as attributes."""
-    if id_kind(type(value)) or isinstance(value, (Real, Mapping)) or value is None:
+    """Return whether a value has fields: a dict, a named tuple, a row of a database, a client's."""
+    if isinstance(value, Mapping) or hasattr(value, "_fields") or hasattr(value, "__fields__"):
+        return True
+    if value is None or isinstance(value, (str, Number, list, tuple, Set, type)):
         return False
-    if isinstance(value, (list, tuple)):
-        return bool(field_names(value))
-    return hasattr(value, "__dict__") and not any(hasattr(value, each) for each in ("__array__", "__arrow_c_stream__"))
+    if id_kind(type(value)) or hasattr(value, "__array__") or hasattr(value, "__arrow_c_stream__"):
+        return False
+    if hasattr(value, "keys") and hasattr(value, "__getitem__"):  # a row of sqlite3 and others
+        return True
+    return hasattr(value, "__dict__") or hasattr(value, "__dataclass_fields__")
 
 
-def field_names(hit: Any) -> list[Any]:
-    """Return the names of the fields of a hit: a dict, a named tuple, a row of Spark or an object."""
-    if isinstance(hit, Mapping):
-        return list(hit)
-    if isinstance(hit, tuple):
-        return list(getattr(hit, "_fields", getattr(hit, "__fields__", ())))
-    return list(getattr(hit, "__dict__", ()))
+def is_list(value: Any) -> bool:
+    """Return whether a value is a list or a tuple without names."""
+    return isinstance(value, list) or (isinstance(value, tuple) and not is_object(value))
 
 
-def fields_of(row: Any) -> Mapping[Any, Any]:
-    """Return the fields of an object by their names; none for other values."""
-    if isinstance(row, Mapping):
-        return row
-    return {name: field_at(row, (name,)) for name in field_names(row)} if is_object(row) else {}
+def fields_of(value: Any) -> Mapping[Any, Any]:
+    """Return the fields of an object by their names."""
+    if isinstance(value, Mapping):
+        return value
+    for names in ("_fields", "__fields__", "__dataclass_fields__"):
+        if hasattr(value, names):
+            return {name: getattr(value, name, None) for name in getattr(value, names)}
+    if hasattr(value, "keys") and hasattr(value, "__getitem__"):
+        return {name: value[name] for name in value.keys()}  # noqa: SIM118 - it may be no mapping
+    return {name: field for name, field in vars(value).items() if not callable(field)}
 
 
-def leaves_of(row: Any, depth: int = DEEPEST) -> dict[Any, Any]:
-    """Return the fields of an object by their names, and those of the objects in it by their paths.
+def fields_among(objects: Iterable[Any], start: Keys = ()) -> dict[str, Field]:
+    """Return the fields of objects by their paths, which begin with those of `start`.
 
-    >>> leaves_of({"id": 1, "output": {"items": ["a"]}})
-    {'id': 1, 'output.items': ['a']}
+    >>> fields = fields_among([{"id": 1, "output": {"hits": [{"doc.id": "a"}]}}])
+    >>> {path: field.lists for path, field in fields.items()}
+    {'id': (), 'output': (), 'output.hits': (2,), 'output.hits.doc.id': (2,)}
+
+    Raises:
+        InputError: one is no object.
     """
-    found: dict[Any, Any] = {}
-    for name, each in fields_of(row).items():
-        inner = leaves_of(each, depth - 1) if depth else {}
-        found |= {f"{name}.{key}": value for key, value in inner.items()} if inner else {name: each}
-    return found
+    examples: dict[Any, Any] = {}
+    for position, value in enumerate(islice(objects, LOOKED_AT)):
+        if value is not None and not is_object(value):
+            problem = f"holds {shown(value)} among objects; give objects alone"
+            raise InputError(problem, position=position)
+        examples.setdefault(_shape(value, DEEPEST), value)
+    examples.pop(None, None)
+    fields: dict[str, Field] = {}
+    for value in islice(examples.values(), MOST_SHAPES):
+        for field in _fields_within(value, (), DEEPEST):
+            path = ".".join((*start, *field.keys))
+            known = fields.get(path)
+            # A list that is empty, or null, in one object may hold objects in another.
+            if known is None or (field.has_fields and not known.has_fields):
+                fields[path] = field
+            elif _is_empty(known.example) and not _is_empty(field.example):
+                fields[path] = field
+    return fields
 
 
-def path_named(row: Any, name: str) -> FieldPath:
-    """Return the path that a name means in an object: the name of a field, or a path such as "output.items"."""
-    return (name,) if "." not in name or has_field(row, (name,)) else tuple(name.split("."))
+def leaves(fields: Mapping[str, Field], paths: Iterable[str] | None = None) -> Fields:
+    """Return the fields that hold no fields themselves, all or those at some paths."""
+    chosen = fields if paths is None else paths
+    ends = [path for path in chosen if not fields[path].has_fields]
+    examples = {path: fields[path].example for path in ends}
+    return Fields(examples, {path: plain_name(fields[path].keys[-1]) for path in ends})
 
 
-def path_to_list(row: Any, name: str) -> FieldPath:
-    """Return the path to the list of objects through which a path such as "hits.id" leads; () if there is none."""
-    names = name.split(".")
-    paths = (tuple(names[:end]) for end in range(1, len(names)))
-    return next((path for path in paths if _holds_objects(field_at(row, path))), ())
+def _is_empty(value: Any) -> bool:
+    return value is None or (isinstance(value, (list, tuple, Mapping)) and not value)
 
 
-def _holds_objects(value: Any) -> bool:
-    """Return whether a value is a list of objects."""
-    return isinstance(value, (list, tuple)) and not is_object(value) and len(value) > 0 and len(fields_of(value[0])) > 0
+def _shape(value: Any, depth: int) -> Any:
+    """Return what tells apart objects with other paths: the names of their fields, at any depth."""
+    if is_list(value):
+        return (list, _shape(_first(value), depth))
+    if depth == 0 or not is_object(value):
+        return value is None
+    return tuple((name, _shape(field, depth - 1)) for name, field in fields_of(value).items())
 
 
-def field_at(value: Any, path: FieldPath) -> Any:
-    """Return a field of a hit; None if it has none."""
-    for name in path:
-        value = value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
-    return None if callable(value) else value
+def _first(values: Sequence[Any]) -> Any:
+    return next((value for value in values if value is not None), None)
 
 
-def has_field(value: Any, path: FieldPath) -> bool:
-    """Return whether a hit has a field, even if it is None."""
-    for name in path[:-1]:
-        value = field_at(value, (name,))
-    return path[-1] in value if isinstance(value, Mapping) else hasattr(value, path[-1])
-
-
-def path_to(hit: Any, names: Sequence[str], within: Sequence[str] = WITHIN, nulls: bool = False) -> FieldPath | None:
-    """Return the path to the first field that a hit has under one of the names, in the hit or in an object within.
-
-    With `nulls`, the field may be None. A name may be a path itself, such as "metadata.source".
-    """
-    if not isinstance(hit, Mapping) and not is_object(hit):
-        return None
-    for outer in ((), *((each,) for each in within)):
-        inner = field_at(hit, outer) if outer else hit
-        if inner is None or not (isinstance(inner, Mapping) or is_object(inner)):
+def _fields_within(value: Any, keys: Keys, depth: int, lists: tuple[int, ...] = ()) -> Iterator[Field]:
+    """Yield the fields of an object at some keys, and those of the objects within."""
+    for name, example in fields_of(value).items():
+        if not isinstance(name, str):
             continue
-        own = {plain_name(name): name for name in field_names(inner) if isinstance(name, str)}
-        for name in names:
-            path = (*outer, own.get(plain_name(name), name))
-            value = field_at(hit, path)
-            if value is None:
-                if nulls and has_field(hit, path):
-                    return path
-            elif not isinstance(value, (list, tuple, Mapping)) and not is_object(value):
-                return path
-    dotted = (tuple(name.split(".")) for name in names if "." in name)
-    return next((path for path in dotted if field_at(hit, path) is not None), None)
+        path = (*keys, name)
+        first = _first(example) if is_list(example) else None
+        inner, within = example, lists
+        if is_object(first):
+            inner, within = first, (*lists, len(path))
+        has_fields = depth > 1 and is_object(inner) and len(fields_of(inner)) > 0
+        yield Field(path, within, example, has_fields)
+        if has_fields:
+            yield from _fields_within(inner, path, depth - 1, within)
 
 
-def first_path(hits: Sequence[Any], names: Sequence[str], nulls: bool) -> FieldPath | None:
-    """Return the path to a field under one of the names, in the first hit that has it, or else has it as None."""
-    paths: dict[Any, FieldPath | None] = {}  # by the names of a hit, since nearly all hits have the same
-    first = None
-    for hit in hits:
-        inner = tuple(tuple(field_names(field_at(hit, (name,)))) for name in WITHIN)
-        shape = (*field_names(hit), inner)
-        if shape not in paths:
-            paths[shape] = path_to(hit, names, nulls=True)
-        path = paths[shape]
-        if path is not None and field_at(hit, path) is None:
-            first, path = first or path, path_to(hit, names)
-        if path is not None:
-            return path
-    return first if nulls else None
+def value_at(value: Any, keys: Keys) -> Any:
+    """Return the field at some keys: a list if they lead through one, None if there is none.
+
+    >>> value_at({"hits": [{"id": "a"}, {"id": "b"}]}, ("hits", "id"))
+    ['a', 'b']
+    """
+    for at, key in enumerate(keys):
+        if value is None:
+            return None
+        if is_list(value):
+            return values_at(value, keys[at:])
+        if isinstance(value, Mapping):
+            value = value.get(key)
+        elif hasattr(value, "keys"):
+            value = value[key] if key in value.keys() else None  # noqa: SIM118 - it may be no mapping
+        else:
+            value = getattr(value, key, None)
+    return value
 
 
-def fields_at(hits: Sequence[Any], path: FieldPath, names: Sequence[str], word: str, nulls: bool = False) -> list[Any]:
-    """Return a field of each hit, under the same path or another one; with `nulls`, it may be None."""
-    if len(path) == 1 and set(map(type, hits)) == {dict}:  # by far the most frequent, and faster
-        found = [hit.get(path[0]) for hit in hits]
-    else:
-        found = [field_at(hit, path) for hit in hits]
-    if None not in found:
-        return found
-    for position, value in enumerate(found):
-        if value is None and not (nulls and has_field(hits[position], path)):
-            other = path_to(hits[position], names, nulls=nulls)
-            if other is None:
-                others = "the first has" if has_field(hits[0], path) else "others have"
-                raise InputError(f"the hit has no {word} ({others} {'.'.join(path)})", position=position)
-            found[position] = field_at(hits[position], other)
-    return found
+def values_at(objects: Sequence[Any], keys: Keys) -> list[Any]:
+    """Return the field at some keys of each object."""
+    if len(keys) == 1 and set(map(type, objects)) == {dict}:  # by far the most frequent, and faster
+        (key,) = keys
+        return [value.get(key) for value in objects]
+    return [value_at(value, keys) for value in objects]

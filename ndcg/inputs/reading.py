@@ -1,14 +1,14 @@
 """Read rankings in any format as aligned arrays of relevance and score.
 
-Rankings may be matched by position, as nested lists, arrays, tensors or columns of lists; they may be flat, one row per
-document with the id of its query; or they may be matched by the ids of queries and documents. ``read`` converts each
-format to :class:`Rankings`: the values of all queries, one query after the other, the start of each query, and two
-masks that mark the judged and the retrieved documents.
+The way in: each side becomes numbers by position, `ById` or `Columns` (`sides`); what only both
+tell is settled (`together`); both are joined, by position or by ids (`joins`), into `Rankings`: the
+values of all queries, one query after the other, and what was judged and retrieved.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Set, ValuesView
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import combinations, pairwise
+from types import NoneType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,21 +18,32 @@ import pyarrow.compute as pc
 from ..measure.labels import Labels
 from ..measure.messages import InputError, mark, shown, warn
 from ..measure.scoring import InvalidRankingError
-from .columns import Place, numbered, read_column
+from .columns import numbered, read_column, read_flat_column
+from .documents import ById, rows_by_query
 from .exclusion import by_position
-from .fields import check_fields, with_names_of_columns
-from .formats import plain_kind, with_ids
+from .fields import (
+    MOST_FIELDS,
+    NAMES_OF_RANKS,
+    Names,
+    UnknownFieldError,
+    are_names_of_fields,
+    check_fields,
+    fields_unknown,
+    names_of_side,
+    refuse_unused_fields,
+    says_lowest_first,
+    with_names_of_columns,
+)
+from .frame import name_of_column
 from .hashes import Columns
-from .hits import hint_of_unnamed, names_of_unnamed
-from .ids import check_ids
-from .ids_as_values import refuse_ids_as_values, refuse_other_rows, refuse_typed_triples
-from .joins import join_by_id, join_rows, refuse_open_ties
-from .kinds import BY_ID, OF_NUMBERS, kind_of
-from .meetings import together
-from .ranked_ids import by_ranked_ids, check_queries_equal, with_ids_by_query
+from .ids import as_list, encode_ids
+from .joins import join_by_id, join_lists, join_rows, refuse_open_ties
+from .no_rankings import refuse_counted_ranks
 from .rankings import Rankings, to_arrow
+from .sides import read_side
 from .sources import is_sparse, listed, settled
 from .sparse import dense_pieces, join_sparse
+from .together import are_lists, has_ids, together
 
 # Nested lists and chunked columns are read in parts of about this many documents.
 PART = 1 << 20
@@ -43,10 +54,10 @@ class Inputs(NamedTuple):
 
     predictions: Any  # the scores
     references: Any  # the relevances
-    query_ids: Any = None  # the query ids of flat rows
+    query_ids: Any = None  # the query ids of flat rows, or of lists
     document_ids: Any = None  # the document ids of flat rows
-    # documents to exclude: ``{query: ids}``, for ranked ids a list of ids for each query, the ``Pairs`` of a DataFrame,
-    # or the ``Columns`` of a file
+    # documents to exclude: ``{query: ids}``, for ranked ids a list of ids for each query, the
+    # ``Pairs`` of a DataFrame, or the ``Columns`` of a file
     exclude: Any = None
     sample_weight: Any = None  # the weight of each query
     by: Any = None  # the slice of each query
@@ -54,31 +65,62 @@ class Inputs(NamedTuple):
 
     @property
     def rankings(self) -> dict[str, Any]:
-        """The rankings: all except weights and slices, which belong to queries, and names of fields."""
+        """The rankings: all except weights and slices, which belong to queries, and names."""
         return {name: getattr(self, name) for name in Inputs._fields[:5]}
 
     @property
     def names(self) -> Any:
-        """The names of fields and columns, also those that `query_ids` and `document_ids` give."""
+        """The names of fields, also those that `query_ids` and `document_ids` give."""
         return with_names_of_columns(self.fields, query=self.query_ids, document=self.document_ids)
 
     @property
     def plain_kind(self) -> str:
         """The `plain_kind` of both sides if they have the same and stand alone; else empty."""
-        if any(each is not None for each in (self.query_ids, self.document_ids, self.exclude, self.fields)):
+        others = (self.query_ids, self.document_ids, self.exclude, self.fields)
+        if any(value is not None for value in others):
             return ""
         kind = plain_kind(self.predictions)
-        return kind if kind and kind == plain_kind(self.references) else ""
+        return kind if kind == plain_kind(self.references) else ""
 
     def settled(
-        self, score_order: str = "descending", labels: Labels | None = None, keep: str | None = None
+        self,
+        score_order: str = "descending",
+        labels: Labels | None = None,
+        keep: str | None = None,
     ) -> "Inputs":
-        """Return rankings of other libraries as arrays, and tables, records and hits by their ids."""
+        """Return rankings of other libraries as arrays, and what has ids by its ids."""
         check_fields(self.fields)
-        if self.plain_kind:
+        kind = self.plain_kind
+        if kind == "numbers":
             return self
-        (inputs,) = settled_systems({"predictions": self.predictions}, self, [score_order], labels, keep)
+        if kind == "mappings":
+            sides = {"predictions": ById(self.predictions), "references": ById(self.references)}
+            return self._replace(**sides)
+        runs = {"predictions": self.predictions}
+        (inputs,) = settled_systems(runs, self, [score_order], labels, keep)
         return inputs
+
+
+def plain_kind(side: Any) -> str:
+    """Return "numbers" or "mappings" for a side that needs no other reading; else empty.
+
+    Numbers are in an array or in nested lists, mappings are ``{query: {document: number}}``. The
+    first query tells.
+    """
+    if type(side) is np.ndarray:
+        return "numbers" if side.dtype.kind in "biuf" else ""
+    if type(side) is list:
+        has_number = side and type(side[0]) is list and side[0] and type(side[0][0]) in (int, float)
+        return "numbers" if has_number else ""
+    if type(side) is not dict or set(map(type, side.values())) != {dict}:
+        return ""
+    first = next(iter(side.values()))
+    if not first or not set(map(type, first.values())) <= {int, float, NoneType}:
+        return ""
+    for keys in (side, first):
+        if 1 < len(keys) < MOST_FIELDS and are_names_of_fields(keys):
+            return ""
+    return "mappings"
 
 
 def settled_systems(
@@ -92,94 +134,80 @@ def settled_systems(
 
     The predictions are by the name of the argument.
     """
-    fields, score_orders = inputs.names, list(score_orders)
-    shared = {name: side for name, side in inputs.rankings.items() if name != "predictions"}
-    refuse_same_iterator({**runs, **shared})
-    given = {name: listed(side) for name, side in {**runs, **shared}.items()}
-    sides = {
-        name: with_ids(name, given[name], fields, order, keep=keep)
-        for name, order in zip(runs, score_orders, strict=True)
-    }
-    sides |= {name: with_ids(name, given[name], fields, labels=labels) for name in ("references", "exclude")}
-    shared = {name: given[name] for name in shared}
-    for name in runs:
-        if given[name] is given["references"] and sides[name] is not given[name]:
-            refuse_same_column(name, sides[name], sides["references"])
-        _refuse_other_queries(name, sides[name], sides["references"])
+    fields = inputs.names
+    orders = dict(zip(runs, score_orders, strict=True))
+    names = {run: names_of_side("run", fields, orders[run], keep=keep) for run in runs}
+    names["references"] = names_of_side("qrels", fields, labels=labels)
+    names["exclude"] = names_of_side("exclude", fields)
+    others = {"references": inputs.references, "exclude": inputs.exclude}
+    ids = {"query_ids": inputs.query_ids, "document_ids": inputs.document_ids}
+    refuse_same_iterator({**runs, **others, **ids})
+    given = {argument: listed(side) for argument, side in {**runs, **others, **ids}.items()}
+    sides = _read_sides({argument: given[argument] for argument in names}, names)
+    for run in runs:
+        if given[run] is given["references"] and given[run] is not None:
+            refuse_same_column(run, sides[run], sides["references"])
     if fields:
-        named = {name for name, side in sides.items() if side is not given[name] or may_have_fields(side)}
-        are_flat = kind_of(sides["references"]) in ("flat", "other")  # whose ids are in other arguments
-        ids = {} if are_flat else {name: shared[name] for name in ("query_ids", "document_ids")}
-        has_exclude = "exclude" in named and sides["exclude"] is not None
-        refuse_names_of_nothing(
-            inputs.fields if are_flat else fields,
-            not named.isdisjoint(runs),
-            "references" in named,
-            has_exclude,
-            **ids,
-        )
-    if any(isinstance(side, Columns) for side in sides.values()):  # text names columns
-        shared |= {name: None for name in ("query_ids", "document_ids") if isinstance(shared[name], str)}
-    together_with = settled({**dict.fromkeys(runs), **shared, **sides})
-    shared = {name: together_with[name] for name in shared}
-    return [
-        together(inputs._replace(predictions=together_with[name], fields=None, **shared), order, keep)
-        for name, order in zip(runs, score_orders, strict=True)
-    ]
+        read_runs = [sides[run] for run in runs]
+        refuse_unused_fields(fields, read_runs, sides["references"], sides["exclude"], **ids)
+    if any(has_ids(side) for side in sides.values()):
+        for name, value in ids.items():
+            if isinstance(value, str):  # which names a column, as `fields` does
+                given[name] = None
+    converted = settled({**given, **sides})
+    shared = {name: converted[name] for name in (*others, *ids)}
+    inputs = inputs._replace(fields=None, **shared)
+    systems = []
+    for run in runs:
+        system = together(inputs._replace(predictions=converted[run]), names[run])
+        if orders[run] == "descending":
+            _refuse_ranks(run, name_of_column(given[run]), system)
+        systems.append(system)
+    return systems
 
 
-def may_have_fields(side: Any) -> bool:
-    """Return whether a side may have columns or fields with names: a file tells, and so do its first documents.
-
-    >>> [may_have_fields(side) for side in ({"q": {"d1": 1}}, [["d1"]], {"q": []}, {"q": {"found": [{"id": "d1"}]}})]
-    [False, False, True, True]
-    """
-    if isinstance(side, Columns):
-        return side.has_fields
-    rows = side.values() if isinstance(side, Mapping) else side if isinstance(side, (list, tuple)) else ()
-    first = next((row for row in rows if not isinstance(row, (list, tuple, Set, Mapping)) or row), None)
-    documents = first.values() if isinstance(first, Mapping) else first
-    if isinstance(documents, (list, tuple, Set, ValuesView)):
-        return any(isinstance(each, (list, tuple, Mapping)) for each in documents)
-    return side is None or (isinstance(side, (list, tuple, Mapping)) and first is None)  # which has no document
-
-
-def refuse_names_of_nothing(
-    fields: Any, run_has: bool, qrels_have: bool, have_ids: bool = False, **arguments: Any
-) -> None:
-    """Raise an error for a name beside sides without columns or fields, such as files of TREC and mappings.
-
-    With `have_ids`, another table has queries and documents, such as that of excluded documents. `arguments` are those
-    that give a name in place of `fields`, such as ``query_ids="reader"``.
-    """
-    for field, (of_run, of_qrels) in check_fields(fields).items():
-        has: dict[Any, bool] = {of_run: run_has and field != "relevance"}
-        has[of_qrels] = has.get(of_qrels, False) or (qrels_have and field != "score")
-        has[of_qrels] |= have_ids and field in ("query", "document")
-        if name := next((name for name, is_there in has.items() if name is not None and not is_there), None):
-            of_one = field in ("score", "relevance") or of_run != of_qrels
-            side = "the run" if field == "score" or (field != "relevance" and name == of_run) else "the references"
-            lack = f"{side} {'has' if side == 'the run' else 'have'} none" if of_one else "neither side has any"
-            argument = next((each for each, given in arguments.items() if isinstance(given, str) and given == name), "")
-            call = mark(argument, name) if argument else mark("fields", {field: name})
-            hint = "files of TREC, mappings and lists tell queries and documents by their places"
-            raise InputError(f"{call} names a column or a field, but {lack}; {hint}")
+def _refuse_ranks(argument: str, name: Any, inputs: Inputs) -> None:
+    """Raise an error for scores that count from 0 or 1 in each query, under the name of a rank."""
+    run = inputs.predictions
+    if has_ids(run):
+        name = run.fields.get("score")
+    if not says_lowest_first(name, NAMES_OF_RANKS):
+        return
+    if isinstance(run, Columns):
+        query, score = run.query, run.value
+    elif isinstance(run, ById):
+        rows = list(run.queries.values())
+        query = np.repeat(np.arange(len(rows)), list(map(len, rows)))
+        score = np.array([value for row in rows for value in row.values()], object)
+    elif inputs.query_ids is not None:
+        query = encode_ids("query_ids", inputs.query_ids)[0]
+        score = read_flat_column(argument, run, numbered).values
+    else:
+        column = read_column(argument, run)
+        query = np.repeat(np.arange(len(column.offsets) - 1), np.diff(column.offsets))
+        score = column.values
+    if len(query) == len(score):  # else another error says so
+        refuse_counted_ranks(argument, name, query, score)
 
 
-def _refuse_other_queries(argument: str, run: Any, qrels: Any) -> None:
-    """Raise an error for queries that are matched by position, if both sides name them, by a field of another order."""
-    for name in names_of_unnamed(run, qrels):
-        one, other = ([row[name][1] for row in side.unnamed] for side in (run, qrels))
-        if one != other and not set(one).isdisjoint(other):
-            differ = "in the references in another order" if set(one) == set(other) else "not all in the references"
-            called = [side.unnamed[0][name][0] for side in (run, qrels)]
-            call = mark("fields", {"query": called[0] if len(set(called)) == 1 else tuple(called)})
-            hint = f"give {call} if it names the query, or {mark('fields', {'query': None})} to match by position"
-            raise InputError(f"no query under a known name, but {shown(called[0])}, {differ}; {hint}", argument)
+def _read_sides(given: Mapping[str, Any], names: Mapping[str, Names]) -> dict[str, Any]:
+    """Return each side, read; one error names the fields that are not clear on all of them."""
+    sides: dict[str, Any] = {}
+    unknown: dict[str, UnknownFieldError] = {}
+    for argument, side in given.items():
+        try:
+            sides[argument] = read_side(argument, side, names[argument])
+        except UnknownFieldError as error:
+            unknown[argument] = error
+    if unknown:
+        runs = [argument for argument in given if argument not in ("references", "exclude")]
+        are_one = any(given[run] is given["references"] for run in runs)
+        raise fields_unknown(unknown, are_one)
+    return sides
 
 
 def refuse_same_iterator(sides: Mapping[str, Any]) -> None:
-    """Raise an error for a generator or a reader as two arguments, since reading one leaves nothing for the other."""
+    """Raise an error for a generator or a reader as two arguments, which can be read only once."""
     for (one, side), (other, same) in combinations(sides.items(), 2):
         if side is same and isinstance(side, Iterator):
             problem = f"are the same {type(side).__name__}, which can be read only once"
@@ -187,26 +215,30 @@ def refuse_same_iterator(sides: Mapping[str, Any]) -> None:
 
 
 def refuse_same_column(argument: str, run: Any, qrels: Any) -> None:
-    """Raise an error for one table on both sides with the same column of values, which would always score 1.0.
+    """Raise an error for one table on both sides with one column of values, which scores 1.0.
 
-    One list of documents without relevances, which also scores 1.0, is a warning.
+    One list of documents without relevances, which also scores 1.0, is a warning. A row of the
+    table must have a score or a relevance.
     """
-    if isinstance(run, Columns) and isinstance(qrels, Columns):
-        are_equal = np.array_equal(run.value, qrels.value)
-        is_same = np.array_equal(run.query, qrels.query) and np.array_equal(run.hashes, qrels.hashes)
-        is_same = is_same and bool((qrels.value == 1).all())
-    else:
-        run, qrels = (list(side.values()) if isinstance(side, dict) else side for side in (run, qrels))
-        are_rows = all(isinstance(side, list) and set(map(type, side)) == {dict} for side in (run, qrels))
-        are_equal = are_rows and run == qrels
-        is_same = are_rows and list(map(list, run)) == list(map(list, qrels))
-        is_same = is_same and all(value == 1 for row in qrels for value in row.values())
-    if are_equal:
+    if not has_ids(run) or not has_ids(qrels) or not run.fields or not qrels.fields:
+        return
+    score, relevance = run.fields.get("score"), qrels.fields.get("relevance")
+    if score is not None and score == relevance:
         problem = "are the same column of the same table"
-        raise ValueError(f"{argument} and references {problem}; name one score and the other relevance")
-    if is_same:
-        hint = f"if both are in one log, name the list of each, {mark('fields', {'document': ('...', '...')})}"
-        warn(f"{argument}: these are the documents of the references too, each of them relevant; {hint}")
+        raise ValueError(f"{argument} and references {problem}; name a score and a relevance")
+    if relevance is None and run.fields["document"] == qrels.fields["document"]:
+        problem = f"these are the documents of the references too, {shown(run.fields['document'])}"
+        hint = f"name the list of each, {mark('fields', {'document': ('...', '...')})}"
+        warn(f"{argument}: {problem}, each of them relevant; if both are in one log, {hint}")
+    if isinstance(run, Columns) and isinstance(qrels, Columns):
+        empty = np.intersect1d(run.lacking, qrels.lacking)
+        if len(empty):
+            words = run.place_of or "row {}".format
+            problem = f"{words(int(empty[0]))} has neither a score nor a relevance"
+            raise ValueError(f"{argument}: {problem}; give one of them, or leave the row out")
+
+
+# Both sides together
 
 
 def read(
@@ -218,22 +250,24 @@ def read(
     fields: Any = None,
     **how: Any,
 ) -> Rankings:
-    """Align predictions and references, in any format that `compute` describes, sparse and ranked ids too.
+    """Align predictions and references, in any format that `compute` describes.
 
-    Documents with the reference `ignore_index`, in the type of each reference, are padding, and not part of the
-    ranking. With `by_docid`, documents with equal scores are put in ascending order of their ids, compared as strings:
-    a ranking with the last of them first then equals trec_eval's. Documents by position have no ids and keep their
-    order. In ascending order of scores, ``inf`` marks a document that was not retrieved; ranked ids keep their order.
+    Documents with the reference `ignore_index`, in the type of each reference, are padding, and
+    not part of the ranking. With `by_docid`, documents with equal scores are put in ascending
+    order of their ids, compared as strings: a ranking with the last of them first then equals
+    trec_eval's. Documents by position have no ids and keep their order. In ascending order of
+    scores, ``inf`` marks a document that was not retrieved; ranked ids keep their order.
 
-    In the rankings, the highest score ranks first. Queries are in the order of the references, or, in flat columns, in
-    the order of their first rows. Arrays are not copied, except for ragged lists of them and to change the type or the
-    order of scores.
+    In the rankings, the highest score ranks first. Queries are in the order of the references, or,
+    in flat columns, in the order of their first rows. Arrays are not copied, except for ragged
+    lists of them and to change the type or the order of scores.
     """
     inputs = Inputs(predictions, references, query_ids, document_ids, exclude, fields=fields)
-    return _align(inputs.settled(how.get("score_order", "descending"), how.get("labels"), how.get("keep")), **how)
+    order = how.get("score_order", "descending")
+    return align(inputs.settled(order, how.get("labels"), how.get("keep")), **how)
 
 
-def _align(
+def align(
     inputs: Inputs,
     *,
     ignore_index: float | None = None,
@@ -250,15 +284,21 @@ def _align(
     order = {"by_docid": by_docid, "score_dtype": score_dtype, "score_order": score_order}
     how = {"ignore_index": ignore_index, "exclude_from": exclude_from, "labels": labels}
     rankings = _join(inputs, keep=keep, **how, **order)
-    if score_order == "ascending" and rankings.place is not None and (gap := rankings.gap_in_ranks()):
-        warn(f"{mark('predictions')}: {gap}")
+    if score_order == "ascending" and rankings.place is not None:
+        gap = rankings.gap_in_ranks()
+        if gap:
+            warn(f"{mark('predictions')}: {gap}")
     try:
         rankings = rankings.with_scores_in(score_dtype).with_highest_first(score_order)
-        rankings = rankings if labels is None else rankings.with_gains(labels)
+        if labels is not None:
+            rankings = rankings.with_gains(labels)
     except InvalidRankingError as error:
         argument = {"relevance": "references", "score": "predictions"}[error.array]
-        place, before = (numbered, first_query) if rankings.place is None else (rankings.place, 0)
-        raise InputError(f"{place(before + error.query, error.position)}: {error.problem}", argument) from None
+        if rankings.place is None:
+            place = numbered(first_query + error.query, error.position)
+        else:
+            place = rankings.place(error.query, error.position)
+        raise InputError(f"{place}: {error.problem}", argument) from None
     if rankings.place is not None:
         rankings = rankings.matched()
     if judged_only:
@@ -269,159 +309,144 @@ def _align(
 
 
 def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:
-    """Put predictions and references into the same order of queries and documents, according to their format."""
+    """Put predictions and references into the same order of queries and documents."""
     predictions, references, query_ids, document_ids, exclude, *_ = inputs
-    if (plain := inputs.plain_kind) == "numbers":
-        return join_lists(predictions, references, how["ignore_index"], how["score_order"], how["labels"])
-    run, qrels = kind_of(predictions), kind_of(references)
-    if plain == "mappings" or run == qrels == "columns":
+    how_lists = {name: how[name] for name in ("ignore_index", "score_order", "labels")}
+    if inputs.plain_kind == "numbers":
+        return join_lists(predictions, references, **how_lists)
+    _refuse_missing(predictions, references)
+    if has_ids(predictions) and has_ids(references):
         _refuse_ids_of_rows(query_ids, document_ids)
+        if isinstance(predictions, ById) and predictions.by_position and exclude is not None:
+            exclude = by_position(exclude, len(predictions.queries))
         return join_by_id(predictions, references, exclude, **how)
-    for argument, side in (("predictions", predictions), ("references", references)):
-        if side is None:
-            hint = f"; only the measure IDCG needs no {mark('predictions')}" if argument == "predictions" else ""
-            raise InputError(f"{mark(argument)} are missing; give predictions and references together{hint}")
-    # text in the references is labels beside numbers, and ids beside ids
-    are_labels = how["labels"] is not None and run in (*OF_NUMBERS, "flat") and qrels == "text"
-    if query_ids is None:
-        for argument, side, other in (("predictions", predictions, qrels), ("references", references, run)):
-            if not isinstance(side, Columns) and not (argument == "references" and are_labels):
-                refuse_other_rows(argument, side, other in BY_ID)
-    are_columns = "sparse" in (run, qrels) and {run, qrels}.isdisjoint((*BY_ID, "positions"))
-    if query_ids is None and exclude is None and are_columns:
-        return join_sparse(predictions, references, how["ignore_index"], how["score_order"])
-    have_ids = query_ids is None and not are_labels
-    if have_ids and (ranked := by_ranked_ids(predictions, references, how["score_order"], keep)) is not None:
-        exclude = None if exclude is None else by_position(exclude, len(predictions))
-        return join_by_id(*ranked, exclude, **how)._replace(query_ids=None)
-    predictions, references = with_ids_by_query(predictions, references, how["score_order"], keep)
-    by_id = _are_by_id(predictions, references, query_ids)
-    if by_id or query_ids is None:
-        _refuse_ids_of_rows(query_ids, document_ids)
-    if exclude is not None and document_ids is None and not by_id:
+    if has_ids(predictions) or has_ids(references):
+        raise _by_ids_and_by_position(predictions, references, query_ids)
+    if exclude is not None and document_ids is None:
         needed = f"{mark('query_ids')} and {mark('document_ids')}, mappings, or ranked ids"
         raise InputError(f"documents have no ids; give {needed}", "exclude")
+    is_one_column = getattr(predictions, "shape", ())[1:] == (1,)  # of a head with one logit
+    if query_ids is not None and (is_one_column or not are_lists(predictions)):
+        return join_rows(*inputs[:5], **how, keep=keep)
+    if document_ids is not None:
+        _refuse_ids_of_rows(None, document_ids)
+    if is_sparse(predictions) or is_sparse(references):
+        return join_sparse(predictions, references, how["ignore_index"], how["score_order"])
+    rankings = join_lists(predictions, references, **how_lists)
+    return rankings if query_ids is None else _with_names(rankings, query_ids)
+
+
+def _refuse_missing(predictions: Any, references: Any) -> None:
+    """Raise an error if one side is not given."""
+    if predictions is None:
+        hint = f"only the measure IDCG needs no {mark('predictions')}"
+        problem = "are missing; give predictions and references together"
+        raise InputError(f"{mark('predictions')} {problem}; {hint}")
+    if references is None:
+        problem = "are missing; give predictions and references together"
+        raise InputError(f"{mark('references')} {problem}")
+
+
+def _by_ids_and_by_position(predictions: Any, references: Any, query_ids: Any) -> InputError:
+    """Return the error for documents with ids on one side and numbers by position on the other."""
+    kinds = []
+    for side in (predictions, references):
+        kind = "list" if isinstance(side, list) else type(side).__name__
+        kinds.append("by ids" if has_ids(side) else f"by position ({kind})")
+    problem = f"{mark('predictions')} are {kinds[0]} and references {kinds[1]}"
+    hint = "give both in the same way"
+    numbers = references if has_ids(predictions) else predictions
+    if isinstance(numbers, (list, tuple)) and not are_lists(numbers):
+        hint = "for a single query, wrap it in a list"
     if query_ids is not None:
-        return join_rows(**inputs.rankings, **how, keep=keep)
-    if by_id:
-        return join_by_id(predictions, references, exclude, **how)
-    return join_lists(predictions, references, how["ignore_index"], how["score_order"], how["labels"])
+        two = "give each of two tables as its argument, predictions=run, references=qrels, without data"
+        hint += mark("data", said=two, before="; ")
+    return InputError(f"{problem}; {hint}")
 
 
-def without_run(inputs: Inputs, score_order: str, labels: Labels | None) -> Inputs:
-    """Return inputs without predictions, settled, with predictions in which no document was retrieved."""
-    inputs = inputs.settled(score_order, labels)
-    references, unretrieved = inputs.references, np.inf if score_order == "ascending" else -np.inf
-    if inputs.query_ids is not None:
-        return inputs._replace(predictions=np.full(len(inputs.query_ids), unretrieved))
-    if isinstance(references, (Mapping, Columns)):
-        return inputs._replace(predictions={})
-    if is_sparse(references):
-        return inputs._replace(predictions=np.full(references.shape, unretrieved))
-    if labels is None and kind_of(references) not in (*OF_NUMBERS, "flat"):
-        return inputs._replace(predictions=[[] for _ in references])
-    offsets = read_column("references", references, labels=labels).offsets
-    return inputs._replace(predictions=[np.full(each, unretrieved) for each in np.diff(offsets)])
+def _with_names(rankings: Rankings, query_ids: Any) -> Rankings:
+    """Return rankings of lists with the ids of their queries."""
+    ids = list(rows_by_query("query_ids", as_list(query_ids), range(len(as_list(query_ids)))))
+    if len(ids) != rankings.queries:
+        problem = f"has {len(ids)} ids for {rankings.queries} queries; give an id for each"
+        raise InputError(problem, "query_ids")
+    return rankings._replace(query_ids=ids)
 
 
 def _refuse_ids_of_rows(query_ids: Any, document_ids: Any) -> None:
-    """Raise an error for ids of flat rows next to rankings that are not flat."""
+    """Raise an error for ids of rows next to rankings that are not flat."""
+    flat = "for flat predictions and references"
     if query_ids is not None:
-        raise InputError(
-            f"{mark('query_ids')} are for flat predictions and references; a mapping or a file has ids of its own"
-        )
+        has_ids = "a mapping, a table or a file has ids of its own"
+        raise InputError(f"{mark('query_ids')} are {flat}, and for lists; {has_ids}")
     if document_ids is not None:
-        raise InputError(
-            f"{mark('document_ids')} are for flat predictions and references; give {mark('query_ids')} too"
-        )
+        problem = f"{mark('document_ids')} are {flat}; give {mark('query_ids')} too"
+        raise InputError(problem)
 
 
-def _are_by_id(predictions: Any, references: Any, query_ids: Any) -> bool:
-    """Return whether predictions and references are mappings or files."""
-    for argument, side in (("predictions", predictions), ("references", references)):
-        if isinstance(side, Mapping):
-            check_ids(argument, side, nested=False)
-    by_id = [isinstance(side, (Mapping, Columns)) for side in (predictions, references)]
-    if by_id[0] != by_id[1]:
-        kinds = [
-            "by ids" if each else f"by position ({'list' if isinstance(side, list) else type(side).__name__})"
-            for each, side in zip(by_id, (predictions, references), strict=True)
-        ]
-        hint = hint_of_unnamed(references if by_id[0] else predictions)
-        hint = hint or f", or {mark('query_ids')}, the query of each list" * by_id[1]
-        if query_ids is not None:
-            tables = "; give each of two tables as its argument, predictions=run, references=qrels, without data"
-            hint = mark("data", said=tables)
-        raise InputError(
-            f"{mark('predictions')} are {kinds[0]} and references {kinds[1]}; give both in the same way{hint}"
-        )
-    return by_id[0]
+def without_run(inputs: Inputs, score_order: str, labels: Labels | None) -> Inputs:
+    """Return inputs without predictions, settled, in which no document was retrieved."""
+    inputs = inputs.settled(score_order, labels)
+    references = inputs.references
+    unretrieved = np.inf if score_order == "ascending" else -np.inf
+    if has_ids(references):
+        return inputs._replace(predictions=ById({}))
+    if inputs.query_ids is not None:
+        return inputs._replace(predictions=np.full(len(inputs.query_ids), unretrieved))
+    if is_sparse(references):
+        return inputs._replace(predictions=np.full(references.shape, unretrieved))
+    lengths = np.diff(read_column("references", references, labels=labels).offsets)
+    return inputs._replace(predictions=[np.full(length, unretrieved) for length in lengths])
 
 
-def join_lists(
-    predictions: Any,
-    references: Any,
-    ignore_index: float | None,
-    score_order: str,
-    labels: Labels | None = None,
-    place: Place | None = None,
-) -> Rankings:
-    """Return rankings in which each query is a list, with the same documents on both sides, and scores as given."""
-    refuse_typed_triples(predictions, references)
-    score = read_column("predictions", predictions).without_unretrieved(score_order)
-    relevance = read_column("references", references, ignore_index, labels, place)
-    check_queries_equal(len(score.offsets) - 1, len(relevance.offsets) - 1)
-    if (score.offsets != relevance.offsets).any():
-        scored, judged = np.diff(score.offsets), np.diff(relevance.offsets)
-        query = int(np.flatnonzero(scored != judged)[0])
-        none = mark("None", before=", ", after=" for the score of one not retrieved or the relevance of one not judged")
-        raise InputError(
-            f"query {query}: {scored[query]} predictions and {judged[query]} references; give both for every "
-            f"document{none}; or, if these are document ids, give the references as sets"
-        )
-    are_arrays = all(isinstance(side, np.ndarray) and side.ndim == 2 for side in (predictions, references))
-    refuse_ids_as_values(score, relevance, are_arrays)
-    return Rankings.of(score, relevance)
+# Parts
 
 
 def parts(inputs: Inputs, **how: Any) -> Iterator[Rankings]:
-    """Align predictions and references, part by part if they are nested lists or chunked columns of lists."""
+    """Align predictions and references, part by part if they are lists or columns of lists."""
     for piece in _pieces(inputs):
         try:
-            rankings = _align(piece, **how)
+            rankings = align(piece, **how)
         except ValueError:
             if piece is not inputs:  # let the error count all queries
-                _align(inputs, **how)
+                align(inputs, **how)
             raise
         yield rankings
 
 
 def _pieces(inputs: Inputs) -> Iterator[Inputs]:
-    """Cut inputs that are copied into pieces of about PART documents, so that the copies are small."""
-    predictions, references, query_ids = inputs[:3]
-    sides = predictions, references
-    lengths = np.zeros(1, np.int64)
-    sparse = sum(map(is_sparse, sides))
-    if query_ids is not None or isinstance(references, (Mapping, Columns)) or sparse == 2:
+    """Cut inputs that are copied into pieces of about PART documents, so that copies are small."""
+    predictions, references = inputs[:2]
+    sparse = [is_sparse(side) for side in (predictions, references)]
+    if inputs.query_ids is not None or has_ids(references) or all(sparse):
         yield inputs
         return
-    if sparse:
-        for rows in dense_pieces(predictions, references, PART):
-            yield inputs._replace(predictions=rows[0], references=rows[1])
+    if any(sparse):
+        for run, qrels in dense_pieces(predictions, references, PART):
+            yield inputs._replace(predictions=run, references=qrels)
         return
-    if all(map(_is_column_of_lists, sides)) and any(side.num_chunks > 1 for side in sides):
-        lengths = pc.fill_null(pc.list_value_length(predictions), 0).to_numpy().astype(np.int64)
-    elif all(isinstance(side, (list, tuple)) and side and isinstance(side[0], (list, tuple)) for side in sides):
-        with suppress(TypeError):  # a row is not a list; reading all rows raises the error
-            lengths = np.fromiter(map(len, predictions), np.int64)
-    documents = lengths.cumsum()
+    documents = _lengths(predictions, references).cumsum()
     if len(documents) < 2 or documents[-1] < PART or len(predictions) != len(references):
         yield inputs
         return
     part = documents // PART
-    cuts = ((part[1:] != part[:-1]).nonzero()[0] + 1).tolist()
+    cuts = (np.flatnonzero(np.diff(part)) + 1).tolist()
     for start, end in pairwise([0, *cuts, len(predictions)]):
-        yield inputs._replace(predictions=predictions[start:end], references=references[start:end])
+        run, qrels = predictions[start:end], references[start:end]
+        yield inputs._replace(predictions=run, references=qrels)
+
+
+def _lengths(predictions: Any, references: Any) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Return the number of documents of each query of lists or chunked columns; else nothing."""
+    sides = (predictions, references)
+    if all(map(_is_column_of_lists, sides)) and any(side.num_chunks > 1 for side in sides):
+        lengths = pc.fill_null(pc.list_value_length(predictions), 0)
+        return np.asarray(lengths.to_numpy(), np.int64)
+    if all(isinstance(side, (list, tuple)) and side for side in sides):
+        if all(isinstance(side[0], (list, tuple)) for side in sides):
+            with suppress(TypeError):  # a row is no list; reading all rows raises the error
+                return np.fromiter(map(len, predictions), np.int64)
+    return np.zeros(1, np.int64)
 
 
 def _is_column_of_lists(side: Any) -> bool:
@@ -431,6 +456,6 @@ def _is_column_of_lists(side: Any) -> bool:
 
 
 def without_padding(table: pa.Table, ignore_index: float) -> pa.Table:
-    """Return the columns of lists ``predictions`` and ``references`` with nulls for padding."""
+    """Return the columns ``predictions`` and ``references``, of lists, with nulls for padding."""
     rankings = read(table["predictions"], table["references"], ignore_index=ignore_index)
     return pa.table(dict(zip(("predictions", "references"), to_arrow(rankings), strict=True)))

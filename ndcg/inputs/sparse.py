@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from ..measure.messages import InputError
 from ..measure.ties import Mask
-from .columns import Column, is_padding, numeric_array, read_column
-from .ranked_ids import check_queries_equal
+from .columns import Column, check_queries_equal, is_padding, numeric_array, read_column
 from .rankings import Rankings
 from .sources import is_sparse
 

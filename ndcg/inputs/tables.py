@@ -1,96 +1,276 @@
-"""Recognize tables of rows: the columns of queries, documents and values, and the layouts that pandas writes."""
+"""Read tables: whatever has named columns, in which each row is a document or has lists of them."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from itertools import islice
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..measure.messages import InputError, brief, mark, nearest, shown
+from ..measure.messages import InputError, mark, shown, warn, within
+from ..measure.scoring import in_threads
+from ..measure.ties import Mask
+from .columns import Column, beyond_2_53, read_flat_column
+from .exclusion import Pairs
 from .fields import (
-    IDS,
-    INDEX,
-    LOWEST_FIRST,
+    DOCUMENT,
+    LISTS_OF_IDS,
+    QUERY,
+    Fields,
     Names,
-    OneToOne,
-    Possible,
-    UnknownColumnError,
-    alternatives,
-    ambiguous,
-    for_one_side,
-    is_last_resort,
+    UnknownFieldError,
+    are_names_of_fields,
+    chosen_fields,
     plain_name,
-    refuse_lowest_first,
-    spelled,
-    unknown_values,
+    refuse_repeated_names,
 )
+from .frame import Frame, frame_of
+from .hashes import Columns, best_rows, hashes_of, repeated_row
+from .ids import id_column, once, read_ids
+from .object_reader import equal_scores, query_of_equal_scores, without_model_scores
+from .objects import is_list, is_object
+from .sources import ARROW, settled
 
-MOST_COLUMNS = 100  # of a table in JSON: more names than that are queries or documents
-Cells = Callable[
-    [Sequence[str]], Iterable[Sequence[Any]]
-]  # the cells of the first rows in some columns, by their names
+HASHED = 1 << 17  # rows whose ids a thread hashes at a time
+FIRST_ROWS = 1 << 10  # rows whose scores are held against their ranks
 
 
-def chosen_columns(columns: Sequence[str], names: Names, cells: Cells, there: str = "the file") -> list[int]:
-    """Return the indices of the columns of queries, documents and values in a table.
+def table_of(argument: str, side: Any, names: Names) -> Frame | None:
+    """Return the columns of a table, or of a dict of columns; None for anything else."""
+    if isinstance(side, (list, tuple)):
+        return None
+    if isinstance(side, Mapping) and not is_dict_of_columns(side, names):
+        return None
+    frame = frame_of(argument, side)
+    if frame is None or len(frame.names) < 2:
+        return None
+    return frame
 
-    `cells` returns the cells of some columns, so that a column is not chosen where another could be meant.
+
+def is_dict_of_columns(side: Mapping[Any, Any], names: Names) -> bool:
+    """Return whether a mapping has columns by their names, not documents by the ids of queries."""
+    for column in side.values():
+        is_column = isinstance(column, (list, np.ndarray, *ARROW)) or hasattr(column, "__array__")
+        if not is_column:
+            return False
+    given = [name.name for name in names.given.values() if name.name is not None]
+    return are_names_of_fields(side) or (len(given) > 1 and all(name in side for name in given))
+
+
+# Choosing the columns
+
+
+def chosen_columns(columns: Fields, names: Names, there: str) -> dict[str, Any]:
+    """Return the column of each role.
+
+    A table of two columns, of queries and documents, needs no values.
+
+    Raises:
+        UnknownFieldError: a role has no column, or more than one.
     """
-    possible = names.columns
-    found = {field: spelled(columns, these) for field, these in possible.items()}
-    if "query" in names.given and names.given["query"] is None:
-        problem = "fields: query is None, but each row of a table needs the id of its query; give its column"
-        raise UnknownColumnError([], problem)
-    if missing := [field for field, those in found.items() if not those]:
-        low = next(iter(spelled(columns, LOWEST_FIRST)), None)
-        if "score" in missing and low and "score" not in names.given:
-            refuse_lowest_first(low)
-        unnamed = [field for field in missing if field not in names.given]
-        others = [name for name in columns if isinstance(name, str) and not INDEX.match(name)]
-        others = [name for name in others if name not in {each for those in found.values() for each in those}]
-        raise UnknownColumnError(unnamed, _no_columns(names, missing, columns, there), others)
-    chosen = {field: those[0] for field, those in found.items()}
-    if len(set(chosen.values())) < len(chosen):
-        raise ValueError(f"fields name one column twice: {shown(chosen)}; give each field a column of its own")
-    plain = [plain_name(name) if isinstance(name, str) else "" for name in columns]
-    for name in chosen.values():
-        if plain.count(plain_name(name)) > 1:
-            raise ValueError(f"two columns are called {plain_name(name)}; remove one")
-    for field in IDS.keys() - names.given.keys():
-        if several := alternatives(field, tuple(columns))[:2]:
-            rows = OneToOne()
-            if not all(rows.agree(*row) for row in cells(several)):
-                raise InputError(ambiguous(field, *several))
-    if "relevance" in chosen and "relevance" not in names.given and is_last_resort(columns, possible["relevance"]):
-        others = [name for name in columns if isinstance(name, str) and name not in chosen.values()]
-        row: Mapping[str, Any] = dict(zip(others, next(iter(cells(others)), ()), strict=False)) if others else {}
-        if unknown := unknown_values([name for name in row if row[name] is not None], row.get):
-            beside = chosen["relevance"]
-            calls = f"{names.call(beside)} or {names.call(unknown[0])}"
-            problem = f"{shown(beside)} may be that of a model, and beside it are {brief(map(shown, unknown), ', ')}"
-            raise InputError(f"the relevance is not certain: {problem}; give {calls}")
-    return [columns.index(name) for name in chosen.values()]
+    candidates: dict[str, Sequence[Any]] = {
+        "query": names.candidates("query", columns, QUERY),
+        "document": _documents(columns, names),
+    }
+    if names.has_none("query"):
+        call = mark("fields", {"query": None})
+        raise InputError(f"{call}: each row of a table needs the id of its query; give its column")
+    role = names.value
+    if role and not names.has_no_value:
+        values = names.candidates(role, columns, names.values())
+        others = len(columns.last) - 2
+        if others > 0 or names.name(role) is not None:
+            candidates[role] = without_model_scores(values, others, columns, names)
+    return chosen_fields(candidates, names, columns, there)
 
 
-def _no_columns(names: Names, missing: Sequence[str], columns: Sequence[Any], there: str) -> str:
-    """Return the error for all columns that a table lacks, with names of columns that resemble theirs."""
-    possible = {field: names.columns[field] for field in missing}
-    called = [name for field in missing for name in names.given.get(field) or ()]
-    held = [field for field in missing if field not in names.given]
-    problems = [f"is called {' or '.join(called)}"] if called else []
-    if held:
-        them = "it" if len(held) == 1 else "them"
-        name_them = f"name {them} {' and '.join(possible[field][0] for field in held)}, or as docs/inputs.md says"
-        problems.append(f"holds the {' or the '.join(held)}; {name_them}")
-    near = [nearest(these[0], [name for name in columns if isinstance(name, str)]) for these in possible.values()]
-    hint = f"; did you mean {', '.join(map(shown, filter(None, near)))}?" if any(near) else ""
-    if called and not hint:
-        given = ((field, those[0]) for field in missing if (those := names.given.get(field)))
-        hint = next((for_one_side(field, name, columns, names.kind) for field, name in given), "")
-    if "relevance" in held:
-        hint += f"; if each row is one relevant document, give {mark('fields', {'relevance': None})}"
-    has = f"has {brief(map(shown, columns), ', ')}" if columns else "has none"
-    return f"no column {' and none '.join(problems)}; {there} {has}{hint}"
+def _documents(columns: Fields, names: Names) -> list[Any]:
+    """Return the columns that could hold the documents: an id in each row, or a list of them."""
+    for level in range(2):
+        singular = names.candidates("document", columns, DOCUMENT[level : level + 1])
+        lists = names.candidates("document", columns, LISTS_OF_IDS[names.kind][level : level + 1])
+        if singular or lists:
+            return list(dict.fromkeys([*singular, *lists]))
+    return []
+
+
+def chosen_of_frame(frame: Frame, names: Names) -> dict[str, Any]:
+    """Return the name of the column of each role in a frame."""
+    refuse_repeated_names(frame.names)
+    there = "the table has the columns"
+    try:
+        return chosen_columns(Fields.of_table(dict.fromkeys(frame.names)), names, there)
+    except UnknownFieldError:  # once more, with examples for the error
+        return chosen_columns(Fields.of_table(examples_of(frame)), names, there)
+
+
+def examples_of(frame: Frame) -> dict[Any, Any]:
+    """Return the first value of each column, as far as it can be read."""
+    examples: dict[Any, Any] = {}
+    for name in frame.names:
+        examples[name] = "…"
+        with suppress(Exception):  # which the values of the columns that are read may raise again
+            (column,) = frame.head([name])
+            examples[name] = as_python(next(islice(iter(column), 1)))
+    return examples
+
+
+# Reading
+
+
+def read_table(argument: str, frame: Frame, names: Names) -> Columns | Pairs | list[dict[str, Any]]:
+    """Return the rows of a table as columns; as objects if each is a query with its documents."""
+    try:
+        chosen = chosen_of_frame(frame, names)
+    except ValueError as error:
+        if isinstance(error, UnknownFieldError) and _has_lists(frame):
+            return rows_of_frame(frame)
+        raise within(error, argument) from None
+    named = {**chosen, **_column_of_ranks(frame, chosen, names)}
+    called = {role: f"{argument}: the column {name!r}" for role, name in named.items()}
+    columns = settled(dict(zip(called.values(), frame.read(list(named.values())), strict=True)))
+    cells = dict(zip(named, columns.values(), strict=True))
+    if holds_lists(cells["document"]):
+        return rows_of_frame(frame)
+    if names.kind == "exclude":
+        return Pairs(cells["query"], cells["document"])
+    if "rank" in cells:
+        _warn_of_ranks(argument, cells)
+        del cells["rank"]
+    return columns_of_rows(argument, cells, names, chosen, "a table")
+
+
+def _column_of_ranks(frame: Frame, chosen: Mapping[str, Any], names: Names) -> dict[str, Any]:
+    """Return the column of ranks beside scores, if there is one."""
+    if names.kind != "run" or "score" not in chosen:
+        return {}
+    ranks = [name for name in frame.names if plain_name(name) == "rank"]
+    return {"rank": ranks[0]} if len(ranks) == 1 and ranks[0] != chosen["score"] else {}
+
+
+def _warn_of_ranks(argument: str, cells: Mapping[str, Any]) -> None:
+    """Warn of a query with equal scores beside ranks from 1, among the first rows."""
+    heads = {role: list_of(column[:FIRST_ROWS]) for role, column in cells.items()}
+    query = query_of_equal_scores(heads["query"], heads["score"], heads["rank"])
+    if query is not None:
+        warn(f"{argument}: query {shown(query)}: {equal_scores()}")
+
+
+def as_python(cell: Any) -> Any:
+    """Return the value of a cell as Python's, if its library can convert it."""
+    for method in ("as_py", "to_list", "tolist"):
+        if hasattr(cell, method):
+            return getattr(cell, method)()
+    return cell
+
+
+def holds_lists(cells: Any) -> bool:
+    """Return whether the cells of a column hold several documents each."""
+    if isinstance(cells, ARROW):
+        return bool(pa.types.is_nested(cells.type))
+    first = as_python(next((cell for cell in cells if cell is not None), None))
+    return is_list(first) or is_object(first)
+
+
+def _has_lists(frame: Frame) -> bool:
+    """Return whether a column of a table holds lists or objects."""
+    return any(is_list(cell) or is_object(cell) for cell in examples_of(frame).values())
+
+
+def rows_of_frame(frame: Frame) -> list[dict[str, Any]]:
+    """Return the rows of a table as objects."""
+    columns = settled(dict(zip(frame.names, frame.read(frame.names), strict=True)))
+    cells = []
+    for column in columns.values():
+        cells.append(list(map(as_python, list_of(column))))
+    return [dict(zip(columns, row, strict=True)) for row in zip(*cells, strict=True)]
+
+
+def list_of(column: Any) -> list[Any]:
+    """Return a column as a list."""
+    if isinstance(column, ARROW):
+        return list(column.to_pylist())
+    return list(column.tolist() if isinstance(column, np.ndarray) else column)
+
+
+def columns_of_rows(
+    argument: str,
+    cells: Mapping[str, Any],
+    names: Names,
+    fields: Mapping[str, Any],
+    form: str,
+) -> Columns:
+    """Return rows with a document each as columns, without those that have no value."""
+    called = {role: f"{argument}: the column {fields.get(role, role)!r}" for role in cells}
+    query = read_ids(called["query"], cells["query"])
+    document = id_column(called["document"], cells["document"])
+    if names.value in cells:
+        values = read_values(called[names.value], cells[names.value], names)
+    else:
+        values = Column(values_by_order(len(document), names), np.zeros(1, np.int64))
+    lengths = {"query": query.rows, "document": len(document), names.value: len(values.values)}
+    if len(set(lengths.values())) > 1:
+        raise InputError(f"columns differ in length: {shown(lengths)}", argument)
+    starts = range(0, len(document), HASHED)
+    parts = [document[start : start + HASHED] for start in starts] or [document]
+    hashes = np.concatenate(in_threads(hashes_of, parts))
+    side = Columns(query.codes, query.distinct, document, values.values, hashes)
+    side = side._replace(form=form, fields=dict(fields))
+    try:
+        return checked_rows(side, values.present, names, "row {}".format)
+    except InputError as error:
+        raise within(error, argument) from None
+
+
+def checked_rows(
+    side: Columns, present: Mask | None, names: Names, place_of: Callable[[int], str]
+) -> Columns:
+    """Return the rows that have a value, with each document of a query once.
+
+    Of a document that a run repeats, the best row is kept, if `keep` says so.
+
+    Raises:
+        InputError: a document is there twice, or no row has a value.
+    """
+    numbers = np.arange(len(side.query))
+    side = side._replace(numbers=numbers, place_of=place_of)
+    if names.keep is None and names.kind != "exclude":
+        repeated = repeated_row(side)
+        if repeated is not None:
+            row, before = repeated
+            document, query = side.words(row)
+            problem = f"document {document} of query {query} is in {side.place(before)} already"
+            raise InputError(f"{problem}; {once(names.kind)}", side.place(row))
+    if present is not None:
+        if len(present) > 0 and not present.any():
+            raise InputError(no_values(names))
+        side = side.retrieved(present) if names.kind == "run" else side.only(present)
+        side = side._replace(lacking=numbers[~present])
+    if names.keep is not None:
+        best = best_rows(side, names.keep, names.ascending)
+        if best is not None:
+            side = side.only(best)
+    return side
+
+
+def no_values(names: Names) -> str:
+    """Return what an error says about a side of which no document has a score, or a relevance."""
+    if names.kind == "run":
+        call = mark("fields", {"score": None})
+        return f"no document has a score; give scores, or {call} if the order counts"
+    call = mark("fields", {"relevance": None})
+    return f"no document has a relevance; give relevances, or {call} if each is relevant"
+
+
+def read_values(called: str, cells: Any, names: Names) -> Column:
+    """Return the values of rows; integers only beyond 2**53."""
+    column = read_flat_column(called, cells, lambda _, row: f"row {row}", labels=names.labels)
+    numbers = column.values
+    if numbers.dtype.kind != "f" and not beyond_2_53(numbers).any():
+        return column._replace(values=numbers.astype(np.float64))
+    return column
 
 
 def values_by_order(rows: int, names: Names) -> NDArray[np.float64]:
@@ -99,40 +279,7 @@ def values_by_order(rows: int, names: Names) -> NDArray[np.float64]:
     >>> values_by_order(3, Names("run", {})).tolist(), values_by_order(2, Names("qrels", {})).tolist()
     ([-1.0, -2.0, -3.0], [1.0, 1.0])
     """
+    if names.kind != "run":
+        return np.ones(rows)
     ranks = np.arange(1.0, rows + 1)
-    return np.ones(rows) if names.kind != "run" else ranks if names.ascending else -ranks
-
-
-def are_columns(names: Iterable[Any], possible: Possible) -> bool:
-    """Return whether at least two of three names are names of columns."""
-    known = {plain_name(name) for name in names if isinstance(name, str)}
-    return sum(not known.isdisjoint(map(plain_name, each)) for each in possible.values()) >= 2
-
-
-def table_records(value: Any, possible: Possible) -> Sequence[Any] | None:
-    """Return the records of a table that pandas' `to_json` or `to_dict` wrote; None for any other value.
-
-    A value is records, ``{column: {row: cell}}``, ``{column: [cell]}``, ``{row: {column: cell}}``, or an object that
-    has the rows as its data. Each record must have two of the possible names.
-    """
-    rows = list(value.values()) if isinstance(value, Mapping) else value
-    if isinstance(value, Mapping) and isinstance(value.get("data"), list):
-        rows, columns = value["data"], value.get("columns")
-        if isinstance(columns, list) and all(isinstance(name, str) for name in columns):
-            rows = [dict(zip(columns, row, strict=False)) if isinstance(row, list) else row for row in rows]
-    elif isinstance(value, Mapping) and len(value) <= MOST_COLUMNS and are_columns(value, possible):
-        cells = [dict(enumerate(each)) if isinstance(each, list) else each for each in rows]
-        if not all(isinstance(each, Mapping) and each.keys() == cells[0].keys() for each in cells):
-            return None
-        rows = [{name: each[row] for name, each in zip(value, cells, strict=True)} for row in cells[0]]
-    if not isinstance(rows, (list, tuple)) or not rows:
-        return None
-    return rows if all(_is_record(row, possible) for row in rows) else None
-
-
-def _is_record(row: Any, possible: Possible) -> bool:
-    """Return whether a value is a row of a table, and not scores of documents whose ids look like names of columns."""
-    if not isinstance(row, Mapping) or len(row) > MOST_COLUMNS or not are_columns(row, possible):
-        return False
-    ids = (row[name] for column in IDS for name in spelled(row, possible[column]))
-    return not any(isinstance(cell, float) and cell % 1 for cell in ids)
+    return ranks if names.ascending else -ranks

@@ -4,21 +4,23 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..files.paths import from_file, is_path
 from ..inputs.columns import read_flat_column
 from ..inputs.exclusion import Pairs
-from ..inputs.fields import names_of_side, spelled
-from ..inputs.formats import frame_of_side
-from ..inputs.frame import named_columns
-from ..inputs.ids import encode_ids
+from ..inputs.fields import DOCUMENT, QUERY, Fields, names_of_side, spelled
+from ..inputs.frame import frame_of, named_columns
+from ..inputs.hashes import Columns, hashes_of, repeated_row
+from ..inputs.ids import encode_ids, id_column
 from ..inputs.reading import Inputs
 from ..inputs.slices import Slices, crossed, read_slices
-from ..inputs.sources import settled, values_by_query
+from ..inputs.sources import ARROW, is_database_query, listed, settled, values_by_query
 from ..measure.messages import InputError, mark, shown
 
 NOT_SIDES = Inputs._fields[2:]
+FIRST_QUERIES = 100  # of a table, which tell whether it holds several systems
 
 
 def from_frame(data: Any, inputs: Inputs) -> Inputs:
@@ -34,9 +36,10 @@ def from_frame(data: Any, inputs: Inputs) -> Inputs:
 
 
 def columns_of(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return arguments, with names of columns replaced by the columns of a DataFrame, or of a file for `by`.
+    """Return arguments, with names replaced by the columns of a DataFrame, or of a file for `by`.
 
-    In a column of `sample_weight` or `by`, each row has the value of its query. `by` may name several columns.
+    In a column of `sample_weight` or `by`, each row has the value of its query. `by` may name
+    several columns.
     """
     named = {name: value for name, value in arguments.items() if name != "exclude"}
     by_names = _several_names(named["by"]) if data is not None else {}
@@ -46,11 +49,16 @@ def columns_of(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
     columns = dict(zip(named, named_columns(data, **named), strict=True))
     if by_names:
         columns["by"] = crossed([columns.pop(name) for name in by_names])
-    if (query_ids := columns["query_ids"]) is not None:
+    query_ids = columns["query_ids"]
+    if query_ids is not None:
         for name, of_queries in _BY_QUERY.items():
             if columns[name] is not arguments[name]:
-                columns[name] = of_queries(*settled({"query_ids": query_ids, name: columns[name]}).values())
-    if data is None and is_path(columns["by"]):
+                both = settled({"query_ids": query_ids, name: columns[name]})
+                columns[name] = of_queries(*both.values())
+    if data is not None:
+        _refuse_several_systems(data, arguments, query_ids)
+        _refuse_empty_rows(columns)
+    elif is_path(columns["by"]):
         columns["by"] = _slices_named(columns["by"], arguments)
     sides = [columns[name] for name in columns if name not in _BY_QUERY]
     for name in _BY_QUERY:
@@ -58,19 +66,84 @@ def columns_of(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
     return {**columns, "exclude": _excluded_pairs(data, arguments["exclude"], arguments)}
 
 
+def _refuse_several_systems(data: Any, arguments: Mapping[str, Any], query_ids: Any) -> None:
+    """Raise an error for a table in which the first queries have a document in several rows.
+
+    Its rows are those of several systems, unless the documents have no ids.
+    """
+    frame = frame_of("data", listed(data))
+    if frame is None or query_ids is None or arguments["document_ids"] is not None:
+        return
+    documents = spelled(frame.names, DOCUMENT[0])
+    if len(documents) != 1 or is_database_query(data):
+        return
+    codes, ids = encode_ids("query_ids", settled({"query_ids": query_ids})["query_ids"])
+    first = codes < FIRST_QUERIES
+    (column,) = frame.read(documents)
+    cells = settled({"data": column})["data"]
+    try:
+        of_rows = id_column("data", cells)
+    except ValueError:
+        return  # the column is not asked for
+    if len(of_rows) != len(codes):
+        return
+    of_rows = of_rows.filter(pa.array(first))
+    rows = Columns(codes[first], ids, of_rows, np.zeros(int(first.sum())), hashes_of(of_rows))
+    repeated = repeated_row(rows)
+    if repeated is None:
+        return
+    numbers = np.flatnonzero(first)
+    row, before = (int(numbers[number]) for number in repeated)
+    document, query = rows.words(repeated[0])
+    problem = f"document {document} of query {query} is in row {before} and in row {row}"
+    hint = "give the rows of one system, or name the documents, " + mark("document_ids", documents[0])
+    raise InputError(f"{problem}; {hint}", "data")
+
+
+def _refuse_empty_rows(columns: Mapping[str, Any]) -> None:
+    """Raise an error for a row of a table that has neither a score, of any system, nor a relevance."""
+    if columns["query_ids"] is None:
+        return
+    sides = {name: column for name, column in columns.items() if name not in NOT_SIDES}
+    empty: NDArray[np.bool_] | None = None
+    for name, column in settled(sides).items():
+        missing = _missing(column)
+        if missing is None:
+            return
+        if empty is not None and len(empty) != len(missing):
+            return  # another error says so
+        empty = missing if empty is None else empty & missing
+    if empty is not None and empty.any():
+        problem = f"row {int(empty.argmax())} has neither a score nor a relevance"
+        raise InputError(f"{problem}; give one of them, or leave the row out", "data")
+
+
+def _missing(column: Any) -> NDArray[np.bool_] | None:
+    """Return which values of a column are missing; None if none is."""
+    if isinstance(column, ARROW):
+        nulls = column.is_null()
+        return np.asarray(nulls, bool) if column.null_count else None
+    if isinstance(column, (list, tuple)) and None in column:
+        return np.array([value is None for value in column], bool)
+    return None
+
+
 def _slices_named(by: Any, arguments: Mapping[str, Any]) -> Any:
     """Return the slice of each query from a column of one of two tables, or else from a file."""
     sides = {name: side for name, side in arguments.items() if name not in NOT_SIDES}
-    for argument, side in sorted(sides.items(), key=lambda each: each[0] != "references"):
-        kind = "qrels" if argument == "references" else "run"
-        names = names_of_side(kind, arguments.get("fields"))
-        frame = frame_of_side(argument, side, names)
-        if frame is not None and by in frame.names and (own := spelled(frame.names, names.columns["query"])):
-            columns = dict(zip(("query_ids", "by"), frame.read([own[0], by]), strict=True))
-            query_ids, values = settled(columns).values()
+    for argument, side in sorted(sides.items(), key=lambda item: item[0] != "references"):
+        frame = None if is_path(side) else frame_of(argument, side)
+        if frame is None or by not in frame.names:
+            continue
+        names = names_of_side("qrels", arguments.get("fields"))
+        fields = Fields.of_table(dict.fromkeys(frame.names))
+        queries = names.candidates("query", fields, QUERY)
+        if len(queries) == 1:
+            both = dict(zip(("query_ids", "by"), frame.read([queries[0], by]), strict=True))
+            query_ids, values = settled(both).values()
             slices = _slices_by_query(query_ids, values)
-            queries = encode_ids("query_ids", query_ids)[1].to_pylist()
-            return {query: slices.values[code] for query, code in zip(queries, slices.code.tolist(), strict=True)}
+            ids = encode_ids("query_ids", query_ids)[1].to_pylist()
+            return {query: slices.values[code] for query, code in zip(ids, slices.code.tolist(), strict=True)}
     files = [side for name in ("references", "predictions") if is_path(side := arguments.get(name))]
     return from_file("by", by, qrels_file=files[0] if files else None)
 

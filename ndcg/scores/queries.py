@@ -133,7 +133,7 @@ def counted_parts(
 def refuse_negative(references: Any, exclude: Any, options: Options) -> None:
     """Raise an error for the first row of a file or table with a negative relevance, unless the options allow it."""
     may_be_negative = options.scoring["negative_relevance"] != "raise"
-    if not isinstance(references, Columns) or references.place is None or may_be_negative:
+    if not isinstance(references, Columns) or references.place_of is None or may_be_negative:
         return
     negative = references.value < 0
     if options.ignore_index is not None:

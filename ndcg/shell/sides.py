@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from ..files.content import SavedResultError
 from ..files.groups import STANDARD_INPUT, file_and_column, path_of, read_groups
 from ..files.reader import read_columns
-from ..inputs.fields import ROLES, UnknownColumnError
+from ..inputs.fields import ROLES, refuse_unused_fields
 from ..inputs.hashes import Columns
 from ..inputs.ids import float_hint
-from ..inputs.meetings import of_letor
-from ..inputs.reading import Inputs, refuse_names_of_nothing
+from ..inputs.reading import Inputs
+from ..inputs.together import with_ids_of_letor
 from ..measure.messages import of_file, shown, warn, within
 from ..measure.options import OF_COMPUTE, Options
 from ..statistics.measured import Resampling
@@ -64,14 +64,13 @@ class Sides:
                 saved[name] = error.value
             else:
                 try:
-                    runs[name] = of_letor(run, qrels)
+                    runs[name] = with_ids_of_letor(run, qrels)
                 except ValueError as error:
                     raise within(error, of_file(file), instead_of="predictions") from None
                 _refuse_other_queries(args.qrels, qrels, file, runs[name])
         exclude = None if args.exclude is None else _columns(args, args.exclude, "exclude")
-        have_ids = by is not None or (exclude is not None and exclude.has_fields)
-        runs_have = any(run.has_fields for run in runs.values())
-        refuse_names_of_nothing(_fields(args), runs_have, qrels.has_fields, have_ids)
+        if by is None:
+            refuse_unused_fields(_fields(args), list(runs.values()), qrels, exclude)
         query = None if args.query is None else args.query.split(",")[-1]
         groups = None if by is None else read_groups(by, args.qrels, query)
         return cls(args, qrels, names, runs, saved, exclude, groups)
@@ -109,13 +108,10 @@ def _order(args: argparse.Namespace, run: str) -> str:
 
 def _columns(args: argparse.Namespace, file: str, kind: str, order: str = "descending") -> Columns:
     """Return the columns of a file, which may have names of their own."""
-    fields = _fields(args)
-    try:
-        given = {name: each for name, each in scoring(args).items() if name not in ("k", "measures", "score_order")}
-        sides = {**Options.parse(k=1, **given).sides, "score_order": order}
-        return read_columns(path_of(file), kind, fields=fields, **sides)
-    except UnknownColumnError as error:
-        raise error.with_hint() from None
+    others = ("k", "measures", "score_order")
+    given = {name: value for name, value in scoring(args).items() if name not in others}
+    sides = {**Options.parse(k=1, **given).sides, "score_order": order}
+    return read_columns(path_of(file), kind, fields=_fields(args), **sides)
 
 
 def _fields(args: argparse.Namespace) -> dict[str, Any]:

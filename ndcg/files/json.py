@@ -1,0 +1,322 @@
+"""Read JSON and JSON Lines: objects, mappings of queries, lists of ids and of hits, and records."""
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..inputs.fields import Names
+from ..inputs.ids import NO_ID
+from ..inputs.object_reader import ObjectReader
+from ..inputs.objects import LOOKED_AT, is_object
+from ..inputs.sides import (
+    RowReader,
+    are_queries,
+    is_empty,
+    is_mapping_to_values,
+    is_ranking,
+    is_single_object,
+)
+from ..inputs.tables import rows_of_frame, table_of
+from ..measure.messages import InputError, marked
+from .content import ByteStream, SavedResultError, line_chunks, parse_json, shown_cell
+from .parts import (
+    ROWS,
+    QueryDocuments,
+    FilePart,
+    ReadRequest,
+    faulty_rows,
+    id_table,
+    is_id,
+    part_of_cells,
+    part_of_queries,
+    parts_in_threads,
+)
+
+def from_json(
+    stream: ByteStream, request: ReadRequest, pool: ThreadPoolExecutor
+) -> tuple[str, Iterator[FilePart]]:
+    """Return the unit of places, and the parts of JSON Lines, or of one value in the whole file."""
+    chunks = line_chunks(stream, math.inf)
+    head = next(chunks) + next(chunks, b"")  # a last line without its end is a chunk of its own
+    if request.format != "json" and _are_lines(head):
+        values = _first_values(head)
+        kind = next((kind_of(value, request.names) for value in values if value), "lists")
+        reader = ValueReader(values, kind, request, "JSON Lines")
+        parts = parts_in_threads(pool, reader.part_of_lines, chain([head], chunks))
+        return "line {}", chain([FilePart(ROWS.empty_table(), 1)], parts)
+    try:
+        value = parse_json(head + b"".join(chunks))
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise ValueError(f"{place}: not JSON: {error.msg}") from None
+    if _is_saved(value):
+        raise SavedResultError(value)
+    unit, values = "", [value]
+    frame = table_of("", value, request.names)
+    if frame is not None:
+        unit, values = "row {} (from 0)", rows_of_frame(frame)
+    elif isinstance(value, list):
+        unit, values = "record {} (from 0)", value
+    request.limits.check("rows", len(values))
+    if isinstance(value, dict) and frame is None:
+        kind = kind_of_whole(value, request.names)
+    else:
+        kind = next((kind_of(row, request.names) for row in values if row), "lists")
+    reader = ValueReader(values[:LOOKED_AT], kind, request, "JSON")
+    return unit, iter([reader.part_of_values(list(enumerate(values)), len(values))])
+
+
+def _are_lines(head: bytes) -> bool:
+    """Return whether the first line is a value, and others follow it."""
+    line, _, rest = head.lstrip().partition(b"\n")
+    if not rest.strip() or not line.startswith((b"{", b"[")):
+        return False
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):  # the value continues on the next lines
+        return False
+    return not _is_saved(value)
+
+
+def _first_values(head: bytes) -> list[Any]:
+    """Return the values in the first lines, up to a faulty one, at which parsing raises the error."""
+    values: list[Any] = []
+    for line in head.split(b"\n"):
+        if len(values) == LOOKED_AT:
+            break
+        if line.strip():
+            try:
+                values.append(json.loads(line))
+            except (ValueError, RecursionError):
+                break
+    return values
+
+
+def _is_saved(value: Any) -> bool:
+    """Return whether a value is a result of `to_dict`, or several of them by name."""
+    if not isinstance(value, dict):
+        return False
+    results = [value] if "signature" in value else list(value.values())
+    for result in results:
+        if not isinstance(result, dict) or not isinstance(result.get("signature"), str):
+            return False
+        if not isinstance(result.get("scores"), dict):
+            return False
+    return len(results) > 0
+
+
+# Values
+
+
+def _excluded(number: int, value: Mapping[str, Any]) -> list[QueryDocuments]:
+    """Return the documents to exclude from each query, which may be repeated."""
+    queries = []
+    for query, ids in value.items():
+        place = f"query {shown_cell(query)}"
+        if not isinstance(ids, (list, dict)):
+            raise ValueError(f"{place}: must be a list of ids; got {shown_cell(ids)}")
+        for document in ids:
+            if not is_id(document):
+                raise ValueError(f"{place}: the document {shown_cell(document)} {NO_ID}")
+        queries.append(QueryDocuments(number, query, dict.fromkeys(ids, 1.0), are_listed=False))
+    return queries
+
+
+class ValueReader:
+    """Reads values of JSON, all of one kind.
+
+    | kind | a value |
+    |---|---|
+    | `objects` | a row or a query, with fields |
+    | `responses` | objects by their queries |
+    | `queries` | `{query: documents}`: lists of ids, of hits, or mappings to numbers |
+    | `rankings` | `{document: number}`, of a query without an id |
+    | `lists` | the documents of a query without an id |
+    """
+
+    def __init__(self, values: Sequence[Any], kind: str, request: ReadRequest, form: str) -> None:
+        names = request.names
+        self.names, self.container, self.kind = names, form, kind
+        self.objects: ObjectReader | None = None
+        self.rows: RowReader | None = None
+        alike: list[Any] = [value for value in values if isinstance(value, CONTAINERS[kind])]
+        if kind == "objects":
+            request.limits.check("columns", len(alike[0]))
+            self.objects = ObjectReader(alike, names)
+        elif kind == "responses":
+            self.objects = ObjectReader(list(alike[0].values()), names, have_queries=True)
+        elif names.kind == "exclude":
+            pass  # whose documents have no values, and may be repeated
+        elif kind == "queries":
+            self.rows = RowReader(chain.from_iterable(value.values() for value in alike), names)
+        else:
+            self.rows = RowReader(alike, names)
+
+    @property
+    def are_rows(self) -> bool:
+        """Whether each value is an object with a document."""
+        return self.objects is not None and self.objects.are_rows
+
+    def _described(self, part: FilePart) -> FilePart:
+        """Return a part with what it was read from."""
+        form, fields, warning = "", {}, ""
+        if self.objects is not None:
+            form, fields = self.objects.form, self.objects.roles.fields
+            warning = self.objects.lists.warning
+        elif self.rows is not None:
+            form, fields = self.rows.form, dict(self.rows.fields)
+            warning = self.rows.lists.warning
+        return part._replace(form=f"{self.container}: {form}", fields=fields, notice=warning)
+
+    # Lines
+
+    def part_of_lines(self, text: bytes) -> FilePart:
+        """Return the rows of whole lines."""
+        plain = self._plain_records(text)
+        if plain is not None:
+            return self._described(plain)
+        lines = text.removesuffix(b"\n").split(b"\n")
+        values: list[tuple[int, Any]] = []
+        problem, number = "", len(lines)
+        for at, line in enumerate(lines):
+            try:
+                if line.strip():
+                    values.append((at, parse_json(line)))
+            except json.JSONDecodeError as error:
+                problem, number = f"not JSON: {error.msg}, at column {error.colno}", at
+            except ValueError as error:
+                problem, number = marked(error), at
+            if problem:
+                break
+        return self.part_of_values(values, len(lines), number, problem)
+
+    def _plain_records(self, text: bytes) -> FilePart | None:
+        """Return the rows of flat objects, read by Arrow; None if one is not plain."""
+        if self.objects is None or not self.objects.are_flat_rows:
+            return None
+        from pyarrow import json as arrow_json  # only when it is needed
+
+        columns = list(self.objects.roles.fields.values())
+        lines = text.removesuffix(b"\n").count(b"\n") + 1
+        types = dict(zip(columns, (pa.string(), pa.string(), pa.float64()), strict=False))
+        parse = arrow_json.ParseOptions(
+            explicit_schema=pa.schema(types), unexpected_field_behavior="ignore"
+        )
+        read = arrow_json.ReadOptions(block_size=len(text) + 1, use_threads=False)
+        try:
+            text.decode()
+            source = pa.BufferReader(text)
+            parsed = arrow_json.read_json(source, read_options=read, parse_options=parse)
+        except (pa.ArrowInvalid, UnicodeError):
+            return None  # reading the lines one by one raises the error
+        table = id_table(*(parsed[name].combine_chunks() for name in columns))
+        value = table["value"]
+        if len(value) != lines or value.null_count or faulty_rows(table).any():
+            return None
+        if pc.max(pc.abs(value)).as_py() >= 2**53:
+            return None
+        return FilePart(table, lines)
+
+    # Values
+
+    def part_of_values(
+        self, values: Sequence[tuple[int, Any]], span: int, number: int = 0, problem: str = ""
+    ) -> FilePart:
+        """Return the rows of values with their numbers, and the error in the next one, if any."""
+        if not problem:
+            number = span
+        rows: list[tuple[int, Any]] = []
+        queries: list[QueryDocuments] = []
+        for at, value in values:
+            try:
+                self._refuse_other_kind(value)
+                if self.are_rows and self.kind == "responses":
+                    rows += [(at, row) for row in value.values()]
+                elif self.are_rows:
+                    rows.append((at, self._with_fields(value)))
+                else:
+                    queries += self._queries(at, value)
+            except ValueError as error:
+                problem, number = _without_position(error), at
+                break
+        if not self.are_rows:
+            part = part_of_queries(queries, span, self.names, number, problem)
+            return self._described(part)
+        assert self.objects is not None
+        cells = self.objects.rows([row for _, row in rows])
+        if self.kind == "responses":
+            cells["query"] = list(values[0][1])
+        part = part_of_cells(cells, [*(at for at, _ in rows), number], span, self.names)
+        return self._described(part if part.problem else part._replace(problem=problem))
+
+    def _refuse_other_kind(self, value: Any) -> None:
+        """Raise an error for a value of another kind than the first one."""
+        if not isinstance(value, CONTAINERS[self.kind]):
+            words = "a list" if self.kind == "lists" else "an object"
+            raise ValueError(f"{shown_cell(value)} is not {words}, as the first value is")
+
+    def _with_fields(self, row: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return a row, which must have each field that is read."""
+        assert self.objects is not None
+        for path, keys in self.objects.paths.items():
+            if keys[0] not in row:
+                raise ValueError(f"has no {path!r}, which the first record has")
+        return row
+
+    def _queries(self, number: int, value: Any) -> list[QueryDocuments]:
+        """Return the queries in a value with their documents."""
+        if self.objects is not None and self.kind == "responses":
+            objects = [{} if row is None else row for row in value.values()]
+            return [
+                QueryDocuments(number, query, documents)
+                for query, documents in self.objects.queries(objects, list(value))
+            ]
+        if self.objects is not None:
+            has_ids = self.objects.roles.query is not None
+            return [
+                QueryDocuments(number, query if has_ids else None, documents)
+                for query, documents in self.objects.queries([value])
+            ]
+        if self.rows is None:
+            return _excluded(number, value)
+        if self.kind != "queries":
+            return [QueryDocuments(number, None, self.rows.documents(number, value))]
+        return [
+            QueryDocuments(number, query, self.rows.documents(query, [] if row is None else row))
+            for query, row in value.items()
+        ]
+
+
+CONTAINERS: dict[str, type] = {
+    "objects": dict, "responses": dict, "queries": dict, "rankings": dict, "lists": list,
+}
+
+
+def kind_of(value: Any, names: Names) -> str:
+    """Return the kind of one of several values, each of which is a query, a row or a mapping."""
+    if not isinstance(value, dict):
+        return "lists"
+    if are_queries(value, names):
+        return "queries"
+    return "rankings" if is_ranking(value, names) else "objects"
+
+
+def kind_of_whole(value: dict[str, Any], names: Names) -> str:
+    """Return the kind of an object that holds all queries."""
+    if is_single_object(value, names):
+        return "objects"
+    first = next((row for row in value.values() if not is_empty(row)), None)
+    return "responses" if is_object(first) and not is_mapping_to_values(first) else "queries"
+
+
+def _without_position(error: ValueError) -> str:
+    """Return the words of an error in a value, which its number places."""
+    if isinstance(error, InputError) and not any(error.places):
+        error.position = None
+    return marked(error)

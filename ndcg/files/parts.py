@@ -1,0 +1,225 @@
+"""The rows of a file in parts: tables of a query, a document and a value, and what is wrong in them."""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from ..inputs.columns import as_number, whole_or_float
+from ..inputs.fields import VALUE, Names
+from ..inputs.ids import NO_ID, SURROGATE, id_kind
+from ..measure.labels import Labels, to_label
+from .content import DECIMAL_COMMA, Limits, shown_cell
+
+TYPE_OF_QUERY = pa.dictionary(pa.int32(), pa.string())
+ROWS = pa.schema({"query": TYPE_OF_QUERY, "document": pa.string(), "value": pa.float64()})
+NO_NUMBER = float("nan")  # in place of a value that is refused
+
+
+class ReadRequest(NamedTuple):
+    """How to read a file."""
+
+    names: Names  # the kind of file, and the names that its columns and fields may have
+    limits: Limits  # how much the file may contain
+    format: str | None = None  # the format, if it is given; else the file tells
+
+
+class FilePart(NamedTuple):
+    """Consecutive rows of a file."""
+
+    table: pa.Table  # the columns query, document and value
+    span: int  # the number of lines, rows or records of the file in this part
+    # the number of each row among these, and of the next one; None if every line is a row
+    numbers: NDArray[np.int64] | None = None
+    problem: str = ""  # the error in the row after these; empty if there is none
+    notice: str = ""  # what a warning says about these rows; empty if there is none
+    # the queries whose documents are each in one list, with their numbers: no other list may be
+    # of the same query
+    lists: Sequence[tuple[str, int]] = ()
+    # the ids that the file lacks, "query" or "document", which are numbers from 0 in this part
+    counted: str = ""
+    total: int = 0  # how many of these numbers there are
+    form: str = ""  # what held the rows
+    fields: Mapping[str, str] = {}  # the field of each role
+
+
+def parts_in_threads(
+    pool: ThreadPoolExecutor, work: Callable[[bytes], FilePart], chunks: Iterable[bytes]
+) -> Iterator[FilePart]:
+    """Yield the result of a function for each chunk, in order, computed a few chunks ahead."""
+    waiting: deque[Future[FilePart]] = deque()
+    for chunk in chunks:
+        waiting.append(pool.submit(work, chunk))
+        if len(waiting) > pa.cpu_count():
+            yield waiting.popleft().result()
+    while waiting:
+        yield waiting.popleft().result()
+
+
+# Tables of rows
+
+
+def id_table(query: pa.Array, document: pa.Array, value: pa.Array | None = None) -> pa.Table:
+    """Return rows as a table, with the value 1 if there are no values."""
+    values = np.ones(len(query)) if value is None else value
+    return pa.table([query.cast(TYPE_OF_QUERY), document, values], schema=ROWS)
+
+
+def faulty_rows(table: pa.Table) -> NDArray[np.bool_]:
+    """Return a mask of rows without an id, or with a value that is no finite number.
+
+    A null is a missing value.
+    """
+    value = table["value"]
+    if value.null_count:
+        value = value.fill_null(0)
+    faults: NDArray[np.bool_] = ~np.isfinite(value.to_numpy())
+    for ids in (table["query"].cast(pa.string()), table["document"]):
+        faults |= pc.equal(pc.fill_null(pc.binary_length(ids), 0), 0).to_numpy()
+    return faults
+
+
+def checked_part(
+    part: FilePart, cells_of: Callable[[int], Sequence[Any]], names: Names, seen: Iterable[Any]
+) -> FilePart:
+    """Return the rows before the first faulty one, and the error in that row's cells."""
+    faults = faulty_rows(part.table)
+    if not faults.any():
+        return part
+    row = int(faults.argmax())
+    problem = problem_in(cells_of(row), names, seen)
+    return part._replace(table=part.table[:row], problem=problem)
+
+
+def problem_in(cells: Sequence[Any], names: Names, seen: Iterable[Any]) -> str:
+    """Return the error in the cells of a row, among the values seen."""
+    query, document, value = (*cells, None)[:3]
+    for name, cell in (("query", query), ("document", document)):
+        if cell is None or cell == "":
+            return f"has no {name}; give each row its id"
+        if not is_id(cell):
+            return f"the {name} {shown_cell(cell)} {NO_ID}"
+    place = f"document {shown_cell(document)} of query {shown_cell(query)}"
+    fault = fault_of(value, names.kind, names.labels, seen)
+    return f"the {VALUE[names.kind]} {shown_cell(value)} of {place} {fault}"
+
+
+def fault_of(value: Any, kind: str, labels: Labels | None, seen: Iterable[Any]) -> str:
+    """Return why a value is refused; for text in place of a relevance, also what to write."""
+    if isinstance(value, (int, float)):
+        return "is not finite" if value - value != 0 else "has more digits than float64 holds"
+    if not isinstance(value, str):
+        return "is not a number"
+    if DECIMAL_COMMA.fullmatch(value):
+        return "has a comma; write a point for decimals, and no mark between thousands"
+    if kind != "qrels":
+        return "is not a number"
+    if labels is not None:
+        return labels.unknown(value)
+    return f"is not a number; {to_label([value, *seen])}"
+
+
+# Rows of objects
+
+
+class QueryDocuments(NamedTuple):
+    """The documents of a query, in a line or a record of a file."""
+
+    number: int  # of the line or record
+    query: Any  # its id; None if it has none
+    documents: Mapping[Any, Any]  # the values of the documents by their ids
+    are_listed: bool = True  # whether the query may have no other list of documents
+
+
+def part_of_queries(
+    queries: Sequence[QueryDocuments], span: int, names: Names, next_number: int, problem: str = ""
+) -> FilePart:
+    """Return the documents of queries as rows, and the error in the line of the next number."""
+    are_counted = len(queries) > 0 and queries[0].query is None
+    ids = [number if item.query is None else item.query for number, item in enumerate(queries)]
+    lengths = [len(item.documents) for item in queries]
+    documents: list[Any] = []
+    values: list[Any] = []
+    for item in queries:
+        documents.extend(item.documents)
+        values.extend(item.documents.values())
+    if names.labels is not None:
+        values = names.labels.numbers(values)
+    rows = np.repeat(np.arange(len(queries)), lengths)
+    numbers = np.array([item.number for item in queries], np.int64)[rows]
+    texts = pc.dictionary_encode(texts_of_ids(ids))
+    query = pa.DictionaryArray.from_arrays(texts.indices.take(pa.array(rows)), texts.dictionary)
+    part = FilePart(
+        id_table(query, texts_of_ids(documents), floats(values)),
+        span,
+        np.append(numbers, next_number),
+        problem,
+        lists=[(str(item.query), item.number) for item in queries if item.are_listed],
+        counted="query" if are_counted else "",
+        total=len(queries) if are_counted else 0,
+    )
+    if are_counted:
+        part = part._replace(lists=())
+    return checked_part(part, lambda row: (ids[rows[row]], documents[row], values[row]), names, values)
+
+
+def part_of_cells(
+    cells: Mapping[str, Sequence[Any]], numbers: Sequence[int], span: int, names: Names
+) -> FilePart:
+    """Return rows with a document each, of which the columns are given by role."""
+    query, document = cells["query"], cells["document"]
+    values = list(map(as_number, cells.get(names.value, [1.0] * len(query))))
+    if names.labels is not None:
+        values = names.labels.numbers(values)
+    table = id_table(texts_of_ids(query).dictionary_encode(), texts_of_ids(document), floats(values))
+    part = FilePart(table, span, np.array(numbers, np.int64))
+    return checked_part(part, lambda row: (query[row], document[row], values[row]), names, values)
+
+
+def texts_of_ids(ids: Sequence[Any]) -> pa.StringArray:
+    """Return ids as text, null for those that are neither text nor integers."""
+    if set(map(type, ids)) <= {str}:
+        try:
+            return pa.array(ids, pa.string())
+        except UnicodeEncodeError:
+            pass  # one of them is the replacement of bytes that are not UTF-8
+    return pa.array([str(value) if is_id(value) else None for value in ids], pa.string())
+
+
+def is_id(value: Any) -> bool:
+    """Return whether a value of JSON may be an id."""
+    if isinstance(value, str):
+        return SURROGATE.search(value) is None
+    return bool(id_kind(type(value)))
+
+
+def floats(values: Sequence[Any]) -> pa.DoubleArray:
+    """Return numbers, null for None, and nan for what is refused: also what float64 would round."""
+    if set(map(type, values)) <= {float, type(None)}:
+        return pa.array(values, pa.float64())
+    return pa.array([None if value is None else _float(value) for value in values], pa.float64())
+
+
+def _float(value: Any) -> float:
+    """Return a number as a float; nan for other values and for an integer that would be rounded."""
+    if isinstance(value, Decimal):
+        value = whole_or_float(value)
+    if not isinstance(value, (int, float)) or not -(2**1023) < value < 2**1023:
+        return NO_NUMBER
+    return float(value) if value == float(value) else NO_NUMBER
+
+
+def numerals(cells: pa.Array, labels: Labels | None) -> pa.Array:
+    """Return text with the number of each label in place of it, and numbers as Python writes them."""
+    whole = cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells
+    packed = whole.dictionary_encode()
+    texts = packed.dictionary.to_pylist()
+    numbers = map(as_number, texts) if labels is None else labels.numbers(texts)
+    written = [None if number is None else str(number) for number in numbers]
+    return pa.array(written, pa.string()).take(packed.indices)

@@ -1,0 +1,148 @@
+"""The documents of queries by their ids, and the rules for the documents of one query."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from numbers import Real
+from typing import Any
+
+from ..measure.messages import InputError, mark, shown
+from .columns import as_number, number
+from .fields import Names
+from .ids import id_kind, once, types_of_no_ids
+
+DocumentValues = Mapping[Any, Any]  # the values of a query's documents by their ids
+
+
+@dataclass(frozen=True)
+class ById:
+    """The values of the documents of each query by their ids."""
+
+    queries: Mapping[Any, DocumentValues]  # by the ids of queries, or by their numbers from 0
+    by_position: bool = False  # whether queries have no ids
+    form: str = "mappings of documents to numbers"  # what held them
+    fields: Mapping[str, str] = field(default_factory=dict)  # the field of each role
+
+    def named(self, argument: str, ids: Sequence[Any]) -> "ById":
+        """Return the documents of queries without ids by ids that are given in their order."""
+        if len(ids) != len(self.queries):
+            problem = f"has {len(ids)} ids for {len(self.queries)} queries; give an id for each"
+            raise InputError(problem, argument)
+        queries = rows_by_query(argument, ids, list(self.queries.values()))
+        return ById(queries, form=self.form, fields=self.fields)
+
+
+def rows_by_query(argument: str, queries: Sequence[Any], rows: Sequence[Any]) -> dict[Any, Any]:
+    """Return the documents of queries by their ids, which must differ."""
+    documents = dict(zip(queries, rows, strict=True))
+    if len(documents) == len(queries):
+        return documents
+    first: dict[Any, int] = {}
+    for position, query in enumerate(queries):
+        before = first.setdefault(query, position)
+        if before < position:
+            problem = f"query {shown(query)} is in row {before} and in row {position}"
+            raise InputError(f"{problem}; give each query once", argument)
+    raise AssertionError("ids that are equal have equal hashes")
+
+
+def documents_of_query(
+    ids: Iterable[Any], values: Iterable[Any] | None, names: Names, in_list: bool = False
+) -> dict[Any, Any]:
+    """Return the values of a query's documents by their ids.
+
+    Without values, the order of a run makes them: they fall by one from rank to rank, or rise. A
+    relevance is 1. In a list, each document of a run must have a score if one has.
+
+    >>> documents_of_query(["d2", "d1"], None, Names("run", {}))
+    {'d2': -1, 'd1': -2}
+    >>> documents_of_query(["d1"], ["0.5"], Names("run", {}))
+    {'d1': 0.5}
+
+    Raises:
+        InputError: a value is no id, ids are of several kinds, a document is there twice, or only
+            some documents have a score.
+    """
+    ids = list(ids)
+    numbers = _by_order(len(ids), names) if values is None else list(map(as_number, values))
+    if in_list and names.kind == "run" and None in numbers:
+        _refuse_no_score(ids, numbers)
+    kinds = set(map(type, ids))
+    if len(kinds) > 1 or not kinds <= {str, int}:
+        _check_kinds(ids)
+    documents = dict(zip(ids, numbers, strict=True))
+    if len(documents) == len(ids):
+        return documents
+    if names.keep is None:
+        _refuse_twice(ids, names)
+    return _best(ids, numbers, names)
+
+
+def _by_order(count: int, names: Names) -> list[int]:
+    """Return the values of documents that have none."""
+    if names.kind != "run":
+        return [1] * count
+    if names.ascending:
+        return list(range(1, count + 1))
+    return list(range(-1, -count - 1, -1))
+
+
+def _refuse_no_score(ids: Sequence[Any], numbers: Sequence[Any]) -> None:
+    """Raise an error for a hit without a score."""
+    position = numbers.index(None)
+    call = mark("fields", {"score": None})
+    hint = f"give each document a score, or {call} if the order counts"
+    raise InputError(f"document {shown(ids[position])} has no score; {hint}", position=position)
+
+
+def _check_kinds(ids: Sequence[Any]) -> None:
+    """Raise an error for a value that is no id, and for ids of several kinds."""
+    wrong = types_of_no_ids(ids)
+    first: dict[str, Any] = {}
+    for position, document in enumerate(ids):
+        if type(document) in wrong:
+            problem = f"an id must be text or an integer; got {shown(document)}"
+            raise InputError(f"{problem}; give others as text", position=position)
+        first.setdefault(id_kind(type(document)), document)
+    if len(first) > 1:
+        several = " and ".join(map(shown, first.values()))
+        raise InputError(f"ids must be of one kind; got {several}; give all as text")
+
+
+def _refuse_twice(ids: Sequence[Any], names: Names) -> None:
+    """Raise an error for the first document that is there twice."""
+    first: dict[Any, int] = {}
+    for position, document in enumerate(ids):
+        before = first.setdefault(document, position)
+        if before < position:
+            problem = f"document {shown(document)} is in position {before} already"
+            raise InputError(f"{problem}; {once(names.kind)}", position=position)
+
+
+def _best(ids: Sequence[Any], numbers: Sequence[Any], names: Names) -> dict[Any, Any]:
+    """Return the best score of each document, at the first of its places with it, or at the last."""
+    best: dict[Any, int] = {}
+    for position, document in enumerate(ids):
+        before = best.setdefault(document, position)
+        if _is_better(numbers[position], numbers[before], names):
+            best[document] = position
+    return {ids[position]: numbers[position] for position in sorted(best.values())}
+
+
+def _is_better(score: Any, known: Any, names: Names) -> bool:
+    """Return whether a score takes the place of one that is known for the same document."""
+    score, known = number(score), number(known)
+    if not _is_number(known):
+        return known is None  # another value is kept, and refused where values are read
+    if score is None:
+        return False
+    if not _is_number(score):
+        return True
+    if score == known:
+        return names.keep == "last"
+    return bool(score < known if names.ascending else score > known)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and value == value
+
+

@@ -1,0 +1,134 @@
+"""Refuse what looks like rankings and is something else: rows of a table, ids, ranks as scores."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..measure.messages import InputError, mark, warn
+from .columns import Column
+
+MANY_DOCUMENTS = 20  # in all queries: so many different numbers are hardly ranks or grades
+
+
+def refuse_no_rankings(score: Column, relevance: Column) -> None:
+    """Raise an error if both sides, lists of the same lengths, hold ids or rows of a table."""
+    lengths = np.diff(score.offsets)
+    if len(lengths) == 0 or score.present is not None or relevance.present is not None:
+        return
+    if len(lengths) > 1 and (lengths == 3).all():
+        _refuse_triples(score.values.reshape(-1, 3), relevance.values.reshape(-1, 3))
+    _check_ids(score, relevance, lengths)
+
+
+def warn_of_one_document(score: Column) -> None:
+    """Warn of queries of one document each, which may be the documents of one query."""
+    lengths = np.diff(score.offsets)
+    if len(lengths) < 2 or not (lengths == 1).all():
+        return
+    problem = f"{len(lengths)} queries have one document each, so no order matters"
+    hint = f"if these are documents of one query, wrap them in a list, else give {mark('query_ids')}"
+    warn(f"{mark('predictions')}: {problem}; {hint}")
+
+
+def _refuse_triples(rows: NDArray[Any], others: NDArray[Any]) -> None:
+    """Raise an error for rows of a user, an item and a value: each would be a query of three.
+
+    Users and items are whole numbers, another pair in each row. Either the rows of both sides have
+    the same pairs, as scores and relevances may have in a few queries of small numbers, hardly in
+    five queries or with a 10; or both sides have the same users, some of them repeatedly, and only
+    the third scores have fractions.
+    """
+    pairs, other_pairs = rows[:, :2].astype(np.float64), others[:, :2].astype(np.float64)
+    are_few = len(pairs) < 5 and (pairs < 10).all()
+    if are_few or not _are_distinct(pairs):
+        return
+    if (pairs == other_pairs).all():
+        if (rows == others).all():
+            return
+    elif not _have_same_users(pairs, other_pairs) or not _have_fractions(rows[:, 2]):
+        return
+    one, other = (f"({row[0]:.0f}, {row[1]:.0f}, {row[2]:g})" for row in (rows[0], others[0]))
+    problem = f"both sides hold rows of a user, an item and a value, such as {one} and {other}"
+    hint = (
+        "give tables with names of columns, such as "
+        'predictions=pd.DataFrame(rows, columns=["user_id", "item_id", "score"])'
+    )
+    raise ValueError(f"{problem}, and each would be a query of three documents; {hint}")
+
+
+def _have_same_users(pairs: NDArray[Any], others: NDArray[Any]) -> bool:
+    """Return whether both sides have the same users, some of them repeatedly, and other items."""
+    users, other_users = np.unique(pairs[:, 0]), np.unique(others[:, 0])
+    are_repeated = len(users) < len(pairs)
+    return are_repeated and np.array_equal(users, other_users) and _are_distinct(others)
+
+
+def _have_fractions(values: NDArray[Any]) -> bool:
+    return bool(np.mean(values != np.trunc(values)) > 0.5)
+
+
+def _check_ids(score: Column, relevance: Column, lengths: NDArray[np.int64]) -> None:
+    """Raise an error, or warn, for ids on both sides: whole numbers, none of them twice in a query.
+
+    In many documents the highest of each side is above the length of the longest query, which
+    ranks and grades are not: that is an error. In few there is no 0, each query has at least three
+    documents, and only the scores must go beyond that length: that is a warning.
+    """
+    sides = (score.values, relevance.values)
+    if any(side.dtype.kind not in "iu" or len(side) == 0 for side in sides):
+        return
+    highest = [side.max() for side in sides]
+    are_many = len(score.values) >= MANY_DOCUMENTS
+    if are_many and min(highest) <= lengths.max():
+        return
+    if not are_many and (lengths.min() < 3 or highest[0] <= lengths.max()):
+        return
+    if not are_many and any((side == 0).any() for side in sides):
+        return
+    query = np.repeat(np.arange(len(lengths)), lengths)
+    for side in sides:
+        rows = np.stack([query, side.astype(np.int64)], axis=1)
+        if not _are_distinct(rows[side != -1]):  # -1 is no document
+            return
+    first = [", ".join(map(str, side[: lengths[0]][:5].tolist())) for side in sides]
+    problem = "hold other whole numbers in each place of a query, as ids are, such as"
+    ids = "give the ids of relevant documents as sets, references=[{...}, ...]"
+    words = f"{problem} [{first[0]}, ...] and [{first[1]}, ...]; {ids}"
+    if are_many:
+        raise ValueError(f"predictions and references {words}; if they are scores, as floats")
+    warn(f"{mark('predictions')}: both sides {words}; they are read as scores and relevances")
+
+
+def _are_distinct(rows: NDArray[Any]) -> bool:
+    """Return whether rows are whole numbers, another row each."""
+    are_whole = (rows == np.trunc(rows)).all()
+    return bool(are_whole) and len(np.unique(rows, axis=0)) == len(rows)
+
+
+def refuse_counted_ranks(
+    argument: str, name: Any, query: NDArray[np.int64], score: NDArray[Any]
+) -> None:
+    """Raise an error for scores that count from 0 or 1 in each query, under the name of a rank.
+
+    Args:
+        argument: the argument that holds the scores.
+        name: the name of the column or the field of scores.
+        query: the number of each score's query.
+        score: the scores.
+    """
+    if len(score) == 0:
+        return
+    try:
+        score = score.astype(np.float64)
+    except (TypeError, ValueError):  # another error says so
+        return
+    order = np.lexsort((score, query))
+    starts = np.flatnonzero(np.diff(query[order], prepend=-1))
+    lengths = np.diff(np.append(starts, len(order)))
+    counted = np.arange(len(order)) - np.repeat(starts, lengths)
+    if not any((score[order] - counted == first).all() for first in (0, 1)):
+        return
+    problem = f"the column {name!r} counts from {score.min():g} in each query, as ranks do"
+    hint = f"give {mark('score_order', 'ascending')} if the lowest is best, else floats"
+    raise InputError(f"{problem}; {hint}", argument)

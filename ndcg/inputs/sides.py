@@ -1,0 +1,388 @@
+"""Read one side of rankings: what contains it decides its form, never what its values look like.
+
+| what contains a side | becomes |
+|---|---|
+| lists of numbers, arrays, tensors, columns of lists, sparse matrices | itself: numbers by position |
+| mappings, lists of ids or sets, lists of hits or pairs, objects that are queries | `ById` |
+| tables, dicts of columns, objects that are rows | `Columns`: a row for each document |
+"""
+
+import io
+from collections.abc import Iterable, Mapping, Sequence, Set
+from itertools import chain
+from numbers import Real
+from types import NoneType
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ..measure.messages import InputError, mark, shown, warn, within
+from .documents import ById, DocumentValues, rows_by_query, documents_of_query
+from .exclusion import Pairs
+from .fields import (
+    LISTS_OF_IDS,
+    MOST_FIELDS,
+    Names,
+    are_names_of_fields,
+    plain_name,
+    refuse_lowest_first,
+    spelled,
+)
+from .frame import name_of_column
+from .hashes import Columns
+from .ids import id_kind
+from .object_reader import HitReader, ListReader, ObjectReader, are_pairs, without_value
+from .objects import is_list, is_object
+from .sources import ARROW, is_spark, is_sparse, plain
+from .tables import columns_of_rows, is_dict_of_columns, read_table, table_of
+
+SCALARS = (str, bytes, Real)
+
+
+def read_side(argument: str, side: Any, names: Names) -> Any:
+    """Return one side as `ById` or `Columns` if it has ids; numbers by position as they are.
+
+    >>> read_side("predictions", [["d3", "d1"]], Names("run", {})).queries
+    {0: {'d3': -1, 'd1': -2}}
+    """
+    if side is None or isinstance(side, (ById, Columns, Pairs, str)) or is_sparse(side):
+        return side
+    if isinstance(side, io.IOBase):
+        raise InputError(f"is an open file ({type(side).__name__}); give its path", argument)
+    if is_spark(side):
+        hint = "give both sides as Spark DataFrames, or its rows, frame.toArrow()"
+        raise InputError(f"is a Spark DataFrame; {hint}", argument)
+    frame = table_of(argument, side, names)
+    if frame is not None:
+        table = read_table(argument, frame, names)
+        if not isinstance(table, list):
+            return table
+        return objects_by_id(argument, table, names)  # rows that are queries with lists
+    if names.kind == "exclude":
+        return side
+    if isinstance(side, Mapping):
+        return _of_mapping(argument, side, names)
+    if names.kind == "run" and not names.ascending:
+        refuse_lowest_first(name_of_column(side), argument)
+    rows = _rows(plain(argument, side))
+    return side if rows is None else _of_list(argument, side, rows, names)
+
+
+def objects_by_id(
+    argument: str, objects: Sequence[Any], names: Names, queries: Sequence[Any] | None = None
+) -> ById | Columns:
+    """Return the documents of objects that are rows or queries."""
+    try:
+        reader = ObjectReader(objects, names, have_queries=queries is not None)
+        if reader.are_rows:
+            cells = reader.rows(objects)
+            if queries is not None:
+                cells = {"query": list(queries), **cells}
+            return columns_of_rows(argument, cells, names, reader.roles.fields, reader.form)
+        ids, rows = zip(*reader.queries(objects, queries), strict=True)
+    except InputError as error:
+        raise within(error, argument, instead_of=argument) from None
+    if reader.lists.warning:
+        warn(f"{argument}: {reader.lists.warning}")
+    by_position = queries is None and reader.roles.query is None
+    return ById(rows_by_query(argument, ids, rows), by_position, reader.form, reader.roles.fields)
+
+
+# Mappings
+
+
+def _of_mapping(argument: str, side: Mapping[Any, Any], names: Names) -> ById | Columns:
+    """Return the documents of a mapping of queries, or of a single object."""
+    if is_single_object(side, names):
+        return objects_by_id(argument, [side], names)
+    _refuse_tables_by_index(argument, side)
+    first = next((row for row in side.values() if not is_empty(row)), None)
+    if is_object(first) and not is_mapping_to_values(first):
+        return _of_objects(argument, side, names)
+    if not names.has_no_value and set(map(type, side.values())) == {dict}:
+        firsts = {type(next(iter(documents.values()), None)) for documents in side.values()}
+        if all(issubclass(kind, (Real, NoneType)) for kind in firsts):
+            return ById(side)
+    return _by_query(argument, side.items(), names, by_position=False)
+
+
+def is_single_object(side: Mapping[Any, Any], names: Names) -> bool:
+    """Return whether a mapping is an object with fields, and not a mapping of queries.
+
+    A query has no single value. The path of the query that `fields` gives begins with a key.
+    """
+    if len(side) > MOST_FIELDS:
+        return False
+    path = names.name("query")
+    if path is not None and any(path == key or path.startswith(f"{key}.") for key in side):
+        return True
+    if are_names_of_fields(side):
+        return True
+    are_single = [isinstance(value, SCALARS) for value in side.values()]
+    return any(are_single) and not all(are_single)  # all: queries with one id each, refused later
+
+
+def is_mapping_to_values(row: Any) -> bool:
+    """Return whether an object is a mapping of documents to values: all of them are single."""
+    if not isinstance(row, Mapping):
+        return False
+    return not any(is_object(value) or isinstance(value, (list, tuple)) for value in row.values())
+
+
+def is_ranking(row: Mapping[Any, Any], names: Names) -> bool:
+    """Return whether an object is a mapping of documents to numbers, and no record."""
+    if not all(isinstance(value, (Real, NoneType)) for value in row.values()):
+        return False
+    return not are_names_of_fields(row) and not _are_given(row, names)
+
+
+def are_queries(row: Mapping[Any, Any], names: Names) -> bool:
+    """Return whether an object maps queries to their documents: to lists of ids, or to numbers."""
+    if is_single_object(row, names) or spelled(row, chain(*LISTS_OF_IDS[names.kind])):
+        return False
+    for documents in row.values():
+        if isinstance(documents, (list, tuple)):
+            if len(documents) and is_object(documents[0]):
+                return False
+        elif documents is not None and not is_mapping_to_values(documents):
+            return False
+    return True
+
+
+def _of_objects(argument: str, side: Mapping[Any, Any], names: Names) -> ById | Columns:
+    """Return the documents of objects by their queries, such as responses of a client."""
+    objects = []
+    for query, value in side.items():
+        if value is not None and not is_object(value):
+            problem = f"must be an object, as those before; got {shown(value)}"
+            raise InputError(problem, argument, f"query {shown(query)}")
+        objects.append({} if value is None else value)
+    return objects_by_id(argument, objects, names, list(side))
+
+
+def _refuse_tables_by_index(argument: str, side: Mapping[Any, Any]) -> None:
+    """Raise an error for {row: {column: cell}} and {column: {row: cell}}, as `to_dict` of pandas."""
+    first = next(iter(side.values()), None)
+    for mapping in (side, first):
+        if not isinstance(mapping, Mapping) or not 1 < len(mapping) < MOST_FIELDS:
+            continue
+        if are_names_of_fields(mapping) and isinstance(first, Mapping):
+            hint = "give the table itself, its records, [{...}, ...], or its columns, {name: [...]}"
+            raise InputError(f"holds {shown(dict(mapping))}, a table by its index; {hint}", argument)
+
+
+# Lists
+
+
+def _of_list(argument: str, side: Any, rows: Sequence[Any], names: Names) -> Any:
+    """Return the documents of a list of queries, or of objects; the side itself if it has numbers."""
+    first = next((row for row in rows if not is_empty(row)), None)
+    if isinstance(first, np.ndarray) and first.dtype.kind in "OUT":
+        rows = [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]
+        return _of_list(argument, rows, rows, names)
+    if is_list(first) and isinstance(first, tuple) and any(isinstance(cell, str) for cell in first):
+        raise _rows_of_table(argument, first, names)
+    if len(rows) == 1 and isinstance(first, Mapping) and is_dict_of_columns(first, names):
+        return read_side(argument, first, names)
+    if is_object(first) and not _are_rankings(argument, rows, names):
+        return objects_by_id(argument, list(rows), names)
+    if names.labels is not None and _are_ids(first):
+        return side  # labels if the other side holds numbers, which both sides together tell
+    if isinstance(first, (Set, Mapping)) or _are_ids(first) or are_hits(first) or are_pairs(first):
+        return _by_query(argument, enumerate(rows), names, by_position=True)
+    return side
+
+
+def _rows_of_table(argument: str, row: tuple[Any, ...], names: Names) -> InputError:
+    """Return the error for a tuple that holds text: a row of a table, and never a query."""
+    columns = ", ".join(f'"{role}"' for role in ("query_id", "doc_id", names.value or "..."))
+    table = f"a table, such as pandas.DataFrame(rows, columns=[{columns}])"
+    problem = f"holds {shown(row)}, a row of a table"
+    return InputError(f"{problem}; give {table}, or lists if each is a query", argument)
+
+
+def _are_rankings(argument: str, rows: Sequence[Any], names: Names) -> bool:
+    """Return whether objects are mappings of documents to numbers, one for each query.
+
+    Records have the same names, rankings mostly do not.
+
+    Raises:
+        InputError: all have the same text as keys, none of them a standard name.
+    """
+    rankings = [row for row in rows if isinstance(row, Mapping) and row]
+    if not rankings or not all(is_ranking(row, names) for row in rankings):
+        return False
+    first = rankings[0]
+    are_texts = all(isinstance(key, str) for key in first)
+    if are_texts and len(rankings) > 1 and len(set(map(frozenset, rankings))) == 1:
+        problem = f"holds mappings with the same keys, such as {shown(dict(first))}"
+        hint = f"if the keys are documents, give {{query: mapping}}; if fields, {mark('fields')}"
+        raise InputError(f"{problem}; {hint}", argument)
+    return True
+
+
+def _are_given(first: Mapping[Any, Any], names: Names) -> bool:
+    """Return whether a key is a name that `fields` gives."""
+    given = {plain_name(name.name) for name in names.given.values() if name.name is not None}
+    return not given.isdisjoint(map(plain_name, first))
+
+
+def _rows(side: Any) -> Sequence[Any] | None:
+    """Return the queries of a side whose documents may have ids; None for numbers."""
+    if isinstance(side, (list, tuple)):
+        return side
+    if isinstance(side, ARROW):
+        kind = side.type
+        while pa.types.is_nested(kind) and kind.num_fields == 1 and not pa.types.is_struct(kind):
+            kind = kind.field(0).type
+        has_numbers = kind == side.type or id_kind(kind) in ("", "integers")
+        return None if has_numbers and not pa.types.is_struct(kind) else side.to_pylist()
+    if isinstance(side, np.ndarray) and side.dtype.kind in "UTO" and side.ndim > 0:
+        return side.tolist() if side.ndim > 1 or side.dtype.kind == "O" else None
+    return None
+
+
+# The documents of queries
+
+
+def is_empty(row: Any) -> bool:
+    """Return whether a query has no documents."""
+    if row is None:
+        return True
+    if getattr(row, "ndim", 1) == 0 or not hasattr(row, "__len__"):
+        return False
+    return len(row) == 0
+
+
+def _are_ids(row: Any) -> bool:
+    """Return whether a query's documents are ids that are never numbers, such as text."""
+    if isinstance(row, np.ndarray):
+        return row.ndim == 1 and row.dtype.kind in "UT"
+    return is_list(row) and len(row) > 0 and id_kind(type(row[0])) not in ("", "integers")
+
+
+def are_hits(row: Any) -> bool:
+    """Return whether a query's documents are objects."""
+    return is_list(row) and len(row) > 0 and is_object(row[0])
+
+
+def _by_query(
+    argument: str, queries: Iterable[tuple[Any, Any]], names: Names, by_position: bool
+) -> ById:
+    """Return the documents of queries by the ids of queries, or by their numbers."""
+    rows = {query: _as_row(argument, row) for query, row in queries}
+    reader = RowReader(rows.values(), names)
+    try:
+        documents = {query: reader.documents(query, row) for query, row in rows.items()}
+    except ValueError as error:
+        raise within(error, argument) from None
+    if reader.lists.warning:
+        warn(f"{argument}: {reader.lists.warning}")
+    return ById(documents, by_position, reader.form, reader.fields)
+
+
+def _as_row(argument: str, row: Any) -> Any:
+    """Return a query's documents as a list, a set or a mapping; an empty list for None."""
+    if row is None:
+        return []
+    if isinstance(row, (list, tuple, Set, Mapping)):
+        return row
+    row = plain(argument, row)
+    if isinstance(row, np.ndarray):
+        return row.tolist()
+    return row.to_pylist() if isinstance(row, ARROW) else row
+
+
+class RowReader:
+    """Reads the documents of queries: mappings, sets, and lists of ids, of pairs and of hits."""
+
+    def __init__(self, rows: Iterable[Any], names: Names) -> None:
+        self.names = names
+        self.hits: HitReader | None = None
+        self.lists = ListReader(names)
+        self.forms: dict[str, None] = {}
+        rows = list(rows)
+        hits = next((row for row in rows if are_hits(row)), None)
+        pairs = next((row for row in rows if are_pairs(row) and is_object(row[0][0])), None)
+        if hits is not None:
+            objects = chain.from_iterable(row for row in rows if are_hits(row))
+            self.hits = HitReader(objects, names)
+        elif pairs is not None:
+            of_pairs = chain.from_iterable(row for row in rows if are_pairs(row))
+            self.hits = HitReader((first for first, *_ in of_pairs), without_value(names))
+        if self.hits is not None:
+            self.lists = self.hits.lists
+
+    @property
+    def form(self) -> str:
+        """What was read, as `preview` says it."""
+        return " and ".join(self.forms)
+
+    @property
+    def fields(self) -> Mapping[str, str]:
+        """The field of each role of hits."""
+        return {} if self.hits is None else self.hits.roles.fields
+
+    def documents(self, query: Any, row: Any) -> DocumentValues:
+        """Return the values of a query's documents by their ids."""
+        try:
+            return self._documents(query, row)
+        except ValueError as error:
+            place = f"query {shown(query)}"
+            raise within(error, place, instead_of=place) from None
+
+    def _documents(self, query: Any, row: Any) -> DocumentValues:
+        if isinstance(row, Mapping):
+            self.forms["mappings of documents to numbers"] = None
+            return self._of_mapping(row)
+        if isinstance(row, Set):
+            self.forms["sets of ids"] = None
+            if self.names.kind == "run":
+                raise InputError("a set has no order; give a list of ids, best first")
+            return documents_of_query(row, None, self.names)
+        if not isinstance(row, (list, tuple)):
+            hint = "give a list of ids or hits, a set, or a mapping of documents to numbers"
+            raise InputError(f"got {shown(row)}; {hint}")
+        if len(row) == 0:
+            return {}
+        if self.hits is not None and are_hits(row):
+            self.forms["lists of hits"] = None
+            return self.hits.read(query, row)
+        if are_pairs(row):
+            self.forms["lists of pairs"] = None
+            return self._of_pairs(query, row)
+        self.forms["lists of ids"] = None
+        ids = without_filling(row) if self.names.kind == "run" else row
+        return documents_of_query(ids, None, self.names)
+
+    def _of_mapping(self, row: Mapping[Any, Any]) -> DocumentValues:
+        """Return a mapping of documents to numbers."""
+        if not is_mapping_to_values(row):
+            raise InputError(f"got {shown(dict(row))}; give {{document: number}} in each query")
+        return documents_of_query(row, None, self.names) if self.names.has_no_value else row
+
+    def _of_pairs(self, query: Any, row: Sequence[Any]) -> DocumentValues:
+        """Return the documents of pairs of an id, or of an object with one, and a value."""
+        for position, pair in enumerate(row):
+            if not is_list(pair) or len(pair) != 2:
+                hint = "give pairs of an id and a value, or a table with a row for each document"
+                raise InputError(f"{shown(pair)} is no pair; {hint}", position=position)
+        firsts = [first for first, _ in row]
+        values = None if self.names.has_no_value else [value for _, value in row]
+        if self.hits is not None and is_object(firsts[0]):
+            firsts = list(self.hits.ids(firsts))
+        return self.lists.read(query, firsts, values)
+
+
+def without_filling(ids: Sequence[Any]) -> Sequence[Any]:
+    """Return ids without each -1 at the end.
+
+    >>> without_filling([7, 3, -1, -1])
+    [7, 3]
+    """
+    count = len(ids)
+    # FAISS fills up a list with -1 where it found fewer documents.
+    while count > 0 and type(ids[count - 1]) is int and ids[count - 1] == -1:
+        count -= 1
+    return ids[:count]
