@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from .metric import NDCG as NDCG
     from .scores.compute import compute as compute
     from .scores.documents import documents as documents
+    from .scores.preview import Preview as Preview
+    from .scores.preview import preview as preview
     from .scores.spark import compute_spark as compute_spark
     from .statistics.comparing import compare as compare
     from .statistics.comparing_reports import compare_reports as compare_reports
@@ -58,6 +60,7 @@ _MODULES = {
     "metric": ("NDCG",),
     "scores.compute": ("compute",),
     "scores.documents": ("documents",),
+    "scores.preview": ("Preview", "preview"),
     "scores.spark": ("compute_spark",),
     "statistics.comparing": ("compare",),
     "statistics.comparing_reports": ("compare_reports",),

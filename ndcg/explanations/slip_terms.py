@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..inputs.documents import ById
 from ..inputs.hashes import Columns
 from ..inputs.rankings import Rankings
 from ..inputs.reading import Inputs, read
@@ -193,21 +194,16 @@ def queries_by_ids(inputs: Inputs, names: Sequence[Any], k: int | None) -> Itera
 
 
 def have_ids(inputs: Inputs) -> bool:
-    """Return whether both sides are mappings of scores or files, from which no document is excluded."""
+    """Return whether the documents of both sides have ids, and none is excluded."""
     sides = inputs.predictions, inputs.references
-    plain = all(
-        isinstance(side, Columns)
-        or (isinstance(side, Mapping) and all(isinstance(documents, Mapping) for documents in side.values()))
-        for side in sides
-    )
-    return plain and inputs.exclude is None
+    return all(isinstance(side, (ById, Columns)) for side in sides) and inputs.exclude is None
 
 
 def _documents_by_query(side: Any) -> dict[Any, dict[Any, float]]:
-    if isinstance(side, Mapping):
+    if isinstance(side, ById):
         return {
             query: {each: float(value) for each, value in documents.items() if value is not None and value > -np.inf}
-            for query, documents in side.items()
+            for query, documents in side.queries.items()
         }
     names = side.query_ids.to_pylist()
     documents: dict[Any, dict[Any, float]] = {name: {} for name in names}

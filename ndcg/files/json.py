@@ -165,14 +165,15 @@ class ValueReader:
 
     def _described(self, part: FilePart) -> FilePart:
         """Return a part with what it was read from."""
-        form, fields, warning = "", {}, ""
-        if self.objects is not None:
-            form, fields = self.objects.form, self.objects.roles.fields
-            warning = self.objects.lists.warning
-        elif self.rows is not None:
-            form, fields = self.rows.form, dict(self.rows.fields)
-            warning = self.rows.lists.warning
-        return part._replace(form=f"{self.container}: {form}", fields=fields, notice=warning)
+        reader = self.rows if self.objects is None else self.objects
+        if reader is None:
+            return part._replace(form=f"{self.container}: lists of ids")
+        return part._replace(
+            form=f"{self.container}: {reader.form}",
+            fields=dict(reader.fields),
+            has_values=reader.has_values,
+            notice=reader.lists.warning,
+        )
 
     # Lines
 

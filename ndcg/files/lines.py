@@ -302,7 +302,7 @@ def _parse_lines(chunk: bytes, layout: _Layout, labels: Labels | None) -> FilePa
     form = layout.form
     total = len(table) if counted else 0
     part = FilePart(table, span, numbers, problem, counted=counted, total=total)
-    return part._replace(form=form, fields=layout.fields)
+    return part._replace(form=form, fields=layout.fields, has_values=len(layout.at) > 2)
 
 
 def _plain_lines(text: bytes, layout: _Layout) -> tuple[bytes, int, NDArray[np.int64] | None, str]:

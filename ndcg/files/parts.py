@@ -47,6 +47,7 @@ class FilePart(NamedTuple):
     total: int = 0  # how many of these numbers there are
     form: str = ""  # what held the rows
     fields: Mapping[str, str] = {}  # the field of each role
+    has_values: bool = True  # whether documents have values
 
 
 def parts_in_threads(

@@ -28,7 +28,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..inputs.fields import names_of_side
+from ..inputs.fields import Names, names_of_side
 from ..inputs.hashes import Columns, hashes_of
 from ..inputs.tables import checked_rows, values_by_order
 from ..measure.labels import Labels
@@ -99,7 +99,7 @@ def read_columns(
     notices = [part.notice for part in parts if part.notice]
     if notices:
         warn(f"{path}: {notices[0]}")
-    return _described(columns, parts, path, place)
+    return _described(columns, parts, path, place)._replace(has_values=has_values(parts, names))
 
 
 def _described(
@@ -298,7 +298,8 @@ def _joined(parts: list[FilePart], request: ReadRequest, pool: ThreadPoolExecuto
         present = column.is_valid().to_numpy()
         column = column.fill_null(0)
     values = column.to_numpy()
-    if request.names.has_no_value or _have_no_values(parts, request):
+    are_listed = any(part.lists or part.counted == "query" for part in parts)
+    if not has_values(parts, request.names) and not are_listed:
         values, present = values_by_order(len(query), request.names), None
     hashes = np.empty(len(query), np.uint64)
     ends = np.cumsum([len(part.table) for part in parts]).tolist()
@@ -310,11 +311,9 @@ def _joined(parts: list[FilePart], request: ReadRequest, pool: ThreadPoolExecuto
     return Columns(query, ids, table["document"], values, hashes, present=present)
 
 
-def _have_no_values(parts: list[FilePart], request: ReadRequest) -> bool:
-    """Return whether a table has the ids of queries and documents alone."""
-    fields = next((part.fields for part in parts if part.fields), {})
-    is_table = set(fields) == {"query", "document"} and request.names.kind != "exclude"
-    return is_table and not any(part.lists for part in parts)
+def has_values(parts: list[FilePart], names: Names) -> bool:
+    """Return whether documents have values; else those of a run are by their order."""
+    return not names.has_no_value and any(part.has_values for part in parts if len(part.table))
 
 
 def _no_rows() -> Columns:

@@ -63,7 +63,9 @@ def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]
         if is_bounded:
             uncompressed += sum(map(_unpacked, cells))
             limits.check("uncompressed", uncompressed)
-        yield _part_of_columns(cells, request)._replace(form="a table", fields=chosen)
+        part = _part_of_columns(cells, request)
+        has_values = request.names.value in chosen
+        yield part._replace(form="a table", fields=chosen, has_values=has_values)
 
 
 # Sources

@@ -1,7 +1,7 @@
 """The documents of queries by their ids, and the rules for the documents of one query."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import Any
 
@@ -21,6 +21,7 @@ class ById:
     by_position: bool = False  # whether queries have no ids
     form: str = "mappings of documents to numbers"  # what held them
     fields: Mapping[str, str] = field(default_factory=dict)  # the field of each role
+    has_values: bool = True  # whether documents have values, in place of those by their order
 
     def named(self, argument: str, ids: Sequence[Any]) -> "ById":
         """Return the documents of queries without ids by ids that are given in their order."""
@@ -28,7 +29,7 @@ class ById:
             problem = f"has {len(ids)} ids for {len(self.queries)} queries; give an id for each"
             raise InputError(problem, argument)
         queries = rows_by_query(argument, ids, list(self.queries.values()))
-        return ById(queries, form=self.form, fields=self.fields)
+        return replace(self, queries=queries, by_position=False)
 
 
 def rows_by_query(argument: str, queries: Sequence[Any], rows: Sequence[Any]) -> dict[Any, Any]:

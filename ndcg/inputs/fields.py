@@ -431,10 +431,10 @@ def fields_to_write(names: Mapping[str, Any]) -> str:
     """Return what an error says to write for roles that are not clear."""
     words = f"give {mark('fields', dict(names))}"
     if "score" in names:
-        words += ", or None as the score if the order counts"
+        words += f", or {mark('fields', {'score': None})} if the order counts"
     if "relevance" in names:
-        words += ", or None as the relevance if each document is relevant"
-    return f"{words}; {mark('preview', said='preview(...)')} shows what is read"
+        words += f", or {mark('fields', {'relevance': None})} if each document is relevant"
+    return f"{words}; {mark('preview', said='ndcg.preview(...)')} shows what is read"
 
 
 def listed_fields(examples: Mapping[Any, Any]) -> str:
@@ -521,7 +521,7 @@ def _has_field(side: Any, role: str, name: str) -> bool:
 
 def _lacking(having: Sequence[Any], runs: Sequence[Any], qrels: Any) -> str:
     """Return who lacks a field, as an error says it."""
-    if qrels not in having:
+    if not any(side is qrels for side in having):
         return "the run has none"
     if having[0] is qrels:
         return "the references have none"

@@ -44,7 +44,7 @@ def frame_of(argument: str, value: Any) -> Frame | None:
     """
     _refuse_splits(argument, value)
     if isinstance(value, (list, tuple)):
-        return _records(argument, value)
+        return _frame_of_records(argument, value)
     if hasattr(value, "collect_schema") and hasattr(value, "collect"):  # a LazyFrame
         return _lazy_frame(value)
     if isinstance(value, ARROW) and pa.types.is_struct(value.type):
@@ -115,7 +115,7 @@ def _columns(table: Any, names: Collection[Any]) -> list[Any]:
     return [table[name] for name in names]
 
 
-def _records(argument: str, records: Sequence[Any]) -> Frame | None:
+def _frame_of_records(argument: str, records: Sequence[Any]) -> Frame | None:
     """Return the fields of records, a list of objects, as columns; None for other lists."""
     if len(records) == 0 or not is_object(records[0]):
         return None

@@ -366,6 +366,9 @@ def _both_columns(
 ) -> tuple[Columns, Columns]:
     """Return both sides as columns; of two mappings, only the queries of the references."""
     are_mappings = isinstance(run, ById) and isinstance(qrels, ById)
+    for argument, side in (("predictions", run), ("references", qrels)):
+        if isinstance(side, ById):
+            check_ids(argument, side.queries, nested=False)
     if isinstance(run, ById) and isinstance(qrels, ById):
         queries = {query: run.queries[query] for query in qrels.queries if query in run.queries}
         if run.queries and qrels.queries and not queries:

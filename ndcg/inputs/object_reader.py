@@ -262,11 +262,13 @@ class ListReader:
     def __init__(self, names: Names) -> None:
         self.names = names
         self.warning = ""  # about the first query whose list is in another order than its values
+        self.has_values = False  # whether some documents have values
 
     def read(
         self, query: Any, ids: Sequence[Any], values: Sequence[Any] | None, ranks: Sequence[Any] = ()
     ) -> dict[Any, Any]:
         """Return the values of a query's documents by their ids; errors name the query."""
+        self.has_values |= values is not None
         if self.names.kind == "run" and not self.warning:
             problem = contradiction(values, ranks, self.names)
             if problem:
@@ -394,6 +396,16 @@ class ObjectReader:
         if self.are_rows:
             return "objects, a document each"
         return "objects, a query with its documents each"
+
+    @property
+    def fields(self) -> Mapping[str, str]:
+        """The field of each role."""
+        return self.roles.fields
+
+    @property
+    def has_values(self) -> bool:
+        """Whether documents have values, in a field, in pairs or in a mapping by their ids."""
+        return self.roles.value is not None or self.lists.has_values
 
     @property
     def paths(self) -> dict[str, Keys]:

@@ -147,10 +147,11 @@ def settled_systems(
     for run in runs:
         if given[run] is given["references"] and given[run] is not None:
             refuse_same_column(run, sides[run], sides["references"])
-    if fields:
+    have_names = any(has_ids(side) for side in sides.values())
+    if inputs.fields or (fields and have_names):
         read_runs = [sides[run] for run in runs]
         refuse_unused_fields(fields, read_runs, sides["references"], sides["exclude"], **ids)
-    if any(has_ids(side) for side in sides.values()):
+    if have_names:
         for name, value in ids.items():
             if isinstance(value, str):  # which names a column, as `fields` does
                 given[name] = None

@@ -65,8 +65,9 @@ def read_side(argument: str, side: Any, names: Names) -> Any:
         return _of_mapping(argument, side, names)
     if names.kind == "run" and not names.ascending:
         refuse_lowest_first(name_of_column(side), argument)
-    rows = _rows(plain(argument, side))
-    return side if rows is None else _of_list(argument, side, rows, names)
+    values = plain(argument, side)  # at once, since a reader of Arrow can be read only once
+    rows = _rows(values)
+    return values if rows is None else _of_list(argument, values, rows, names)
 
 
 def objects_by_id(
@@ -85,8 +86,13 @@ def objects_by_id(
         raise within(error, argument, instead_of=argument) from None
     if reader.lists.warning:
         warn(f"{argument}: {reader.lists.warning}")
-    by_position = queries is None and reader.roles.query is None
-    return ById(rows_by_query(argument, ids, rows), by_position, reader.form, reader.roles.fields)
+    return ById(
+        rows_by_query(argument, ids, rows),
+        by_position=queries is None and reader.roles.query is None,
+        form=reader.form,
+        fields=reader.roles.fields,
+        has_values=reader.has_values,
+    )
 
 
 # Mappings
@@ -279,7 +285,7 @@ def _by_query(
         raise within(error, argument) from None
     if reader.lists.warning:
         warn(f"{argument}: {reader.lists.warning}")
-    return ById(documents, by_position, reader.form, reader.fields)
+    return ById(documents, by_position, reader.form, reader.fields, reader.has_values)
 
 
 def _as_row(argument: str, row: Any) -> Any:
@@ -302,6 +308,7 @@ class RowReader:
         self.hits: HitReader | None = None
         self.lists = ListReader(names)
         self.forms: dict[str, None] = {}
+        self.has_values = False  # whether some documents read so far have values
         rows = list(rows)
         hits = next((row for row in rows if are_hits(row)), None)
         pairs = next((row for row in rows if are_pairs(row) and is_object(row[0][0])), None)
@@ -334,10 +341,10 @@ class RowReader:
 
     def _documents(self, query: Any, row: Any) -> DocumentValues:
         if isinstance(row, Mapping):
-            self.forms["mappings of documents to numbers"] = None
+            self._note("mappings of documents to numbers", not self.names.has_no_value)
             return self._of_mapping(row)
         if isinstance(row, Set):
-            self.forms["sets of ids"] = None
+            self._note("sets of ids", False)
             if self.names.kind == "run":
                 raise InputError("a set has no order; give a list of ids, best first")
             return documents_of_query(row, None, self.names)
@@ -347,14 +354,19 @@ class RowReader:
         if len(row) == 0:
             return {}
         if self.hits is not None and are_hits(row):
-            self.forms["lists of hits"] = None
+            self._note("lists of hits", self.hits.roles.value is not None)
             return self.hits.read(query, row)
         if are_pairs(row):
-            self.forms["lists of pairs"] = None
+            self._note("lists of pairs", not self.names.has_no_value)
             return self._of_pairs(query, row)
-        self.forms["lists of ids"] = None
+        self._note("lists of ids", False)
         ids = without_filling(row) if self.names.kind == "run" else row
         return documents_of_query(ids, None, self.names)
+
+    def _note(self, form: str, has_values: bool) -> None:
+        """Remember what held the documents of a query."""
+        self.forms[form] = None
+        self.has_values |= has_values
 
     def _of_mapping(self, row: Mapping[Any, Any]) -> DocumentValues:
         """Return a mapping of documents to numbers."""

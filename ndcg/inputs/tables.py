@@ -217,7 +217,8 @@ def columns_of_rows(
     parts = [document[start : start + HASHED] for start in starts] or [document]
     hashes = np.concatenate(in_threads(hashes_of, parts))
     side = Columns(query.codes, query.distinct, document, values.values, hashes)
-    side = side._replace(form=form, fields=dict(fields))
+    has_values = names.value in cells
+    side = side._replace(form=form, fields=dict(fields), has_values=has_values)
     try:
         return checked_rows(side, values.present, names, "row {}".format)
     except InputError as error:

@@ -62,7 +62,10 @@ def are_lists(side: Any) -> bool:
         return side.ndim == 2
     if not isinstance(side, (list, tuple, np.ndarray)):
         return False
-    return len(side) == 0 or any(isinstance(row, (list, tuple, np.ndarray)) for row in side)
+    if len(side) == 0:
+        return True
+    rows = (row for row in side if getattr(row, "ndim", 1) > 0)  # without numbers in arrays
+    return any(isinstance(row, (list, tuple, np.ndarray)) for row in rows)
 
 
 def lists_of(side: Any) -> list[Any]:

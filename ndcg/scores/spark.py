@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from ..inputs.columns import offsets_of
 from ..inputs.fields import refuse_lowest_first, with_names_of_columns
-from ..inputs.reading import PART, join_lists
+from ..inputs.joins import join_lists
+from ..inputs.reading import PART
 from ..measure.messages import InputError, mark, shown, warn, within
 from ..measure.options import Cutoffs, Options, QueryOptions
 from ..measure.scoring import InvalidRankingError

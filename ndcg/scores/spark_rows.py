@@ -4,11 +4,17 @@ Tables are not joined here. Their rows are put below one another, with where the
 executors join them, since Spark would drop a row without an id and multiply one that is there twice.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
-from ..inputs.fields import Names, UnknownColumnError, names_of_side
+from ..inputs.fields import (
+    Fields,
+    Names,
+    UnknownFieldError,
+    names_of_side,
+    refuse_repeated_names,
+)
 from ..inputs.sources import is_spark
 from ..inputs.tables import chosen_columns
 from ..measure.messages import InputError, mark, missing_library, shown, within
@@ -129,11 +135,9 @@ class _Side(NamedTuple):
         try:
             try:
                 columns = _chosen(frame, names)
-            except UnknownColumnError:
+            except UnknownFieldError:
                 frame = _with_a_row_for_each_document(frame, names)
                 columns = _chosen(frame, names)
-        except UnknownColumnError as error:
-            raise within(error.with_hint(), argument) from None
         except ValueError as error:
             raise within(error, argument) from None
         side = cls(frame, columns, names)
@@ -166,12 +170,14 @@ class _Side(NamedTuple):
 def _chosen(frame: Any, names: Names) -> dict[str, str]:
     """Return the columns of a table by field."""
     columns = [name for name in frame.columns if name not in (ORIGIN, RANK)]
-
-    def cells(of: Sequence[str]) -> Iterator[Any]:
-        return iter(frame.select(*map(_quoted, of)).limit(1 << 16).collect())
-
-    chosen = chosen_columns(columns, names, cells, "the table")
-    return dict(zip(names.columns, (columns[at] for at in chosen), strict=True))
+    there = "the table has the columns"
+    refuse_repeated_names(columns)
+    try:
+        return chosen_columns(Fields.of_table(dict.fromkeys(columns)), names, there)
+    except UnknownFieldError:  # once more, with examples for the error
+        first = frame.select(*map(_quoted, columns)).first()
+        examples = dict.fromkeys(columns) if first is None else first.asDict()
+        return chosen_columns(Fields.of_table(examples), names, there)
 
 
 def _with_a_row_for_each_document(frame: Any, names: Names) -> Any:

@@ -1,0 +1,209 @@
+"""Show what is read of rankings: the form of each side, its fields, and the first query."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Unpack
+
+import numpy as np
+
+from ..files.paths import from_files
+from ..inputs.documents import ById
+from ..inputs.hashes import Columns
+from ..inputs.rankings import Rankings
+from ..inputs.reading import Inputs, parts
+from ..inputs.sources import is_spark
+from ..measure.messages import InputError, shown
+from ..measure.options import Options, QueryOptions, shows_options
+from ..show.tables import Readable, Table
+from .frames import from_frame
+
+SHOWN = 20  # documents of the first query
+
+
+@dataclass(frozen=True)
+class SidePreview:
+    """What was read of one side.
+
+    Attributes:
+        form: what held it, such as "lists of hits".
+        fields: the field or the column of each role: query, document, score or relevance.
+        queries: how many queries it has.
+        documents: how many documents these have together.
+        has_values: whether its documents have scores, or relevances. Without them the order of a
+            run counts, and each document of the references is relevant.
+    """
+
+    form: str
+    fields: Mapping[str, str]
+    queries: int
+    documents: int
+    has_values: bool = True
+
+
+@dataclass(frozen=True)
+class Preview(Readable):
+    """What was read of rankings: to print, to show in a notebook, or as plain values.
+
+    Attributes:
+        predictions: what was read of the predictions.
+        references: what was read of the references.
+        queries: how many queries count: those of the references.
+        missing: how many of these are missing from the run.
+        retrieved: how many documents these queries have in the run.
+        judged: how many of the retrieved documents are judged.
+        query: the id of the first query, or 0.
+        documents: the first documents of this query, each with `rank`, `document`, `score` and
+            `relevance`; None for what a document does not have.
+    """
+
+    predictions: SidePreview
+    references: SidePreview
+    queries: int
+    missing: int
+    retrieved: int
+    judged: int
+    query: Any
+    documents: Sequence[Mapping[str, Any]]
+    signature = ""
+
+    def _tables(self) -> list[Table]:
+        sides = [["", "read as", "query", "document", "value", "queries", "documents"]]
+        for name, side in (("predictions", self.predictions), ("references", self.references)):
+            value = side.fields.get("score", side.fields.get("relevance"))
+            if value is None and not side.has_values:
+                value = "by order" if name == "predictions" else "each relevant"
+            fields = [side.fields.get("query"), side.fields.get("document"), value]
+            counts = [f"{side.queries:,}", f"{side.documents:,}"]
+            sides.append([name, side.form, *map(_cell, fields), *counts])
+        names = ["rank", "document", "score", "relevance"]
+        first = [names, *([_cell(row[name]) for name in names] for row in self.documents)]
+        return [sides, first]
+
+    def _remarks(self) -> list[str]:
+        remarks = [
+            f"{self.judged:,} of {self.retrieved:,} retrieved documents are judged.",
+            f"The documents are those of the first query, {shown(self.query)}.",
+        ]
+        if self.missing:
+            counts = f"{self.missing:,} of {self.queries:,}"
+            remarks.insert(0, f"{counts} queries of the references are missing from the run.")
+        return remarks
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values, which JSON can hold if the ids are text or integers."""
+        sides = {
+            name: {**vars(side), "fields": dict(side.fields)}
+            for name, side in (("predictions", self.predictions), ("references", self.references))
+        }
+        counts = {name: getattr(self, name) for name in ("queries", "missing", "retrieved", "judged")}
+        documents = [dict(row) for row in self.documents]
+        return {**sides, **counts, "query": self.query, "documents": documents}
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return str(value)
+
+
+@shows_options
+def preview(
+    *,
+    predictions: Any = None,
+    references: Any = None,
+    query_ids: Any = None,
+    document_ids: Any = None,
+    data: Any = None,
+    exclude: Any = None,
+    fields: Any = None,
+    **options: Unpack[QueryOptions],
+) -> Preview:
+    """Return what would be scored, without scoring it: how each side is read, and the first query.
+
+    Args:
+        predictions: as in `compute`.
+        references: as in `compute`.
+        query_ids: as in `compute`.
+        document_ids: as in `compute`.
+        data: as in `compute`.
+        exclude: as in `compute`; these documents are left out.
+        fields: as in `compute`.
+        **options: the options of `compute`, except `use_aggregator` and `engine`. Those of scoring
+            alone, such as `discount`, change nothing here.
+
+    Returns:
+        A `Preview`: for each side its form, the field of each role, and how many queries and
+        documents it has; how many retrieved documents are judged; and the first query.
+
+    Raises:
+        ValueError: the rankings cannot be read, as in `compute`.
+
+    >>> found = preview(predictions={"q": ["a", "b"]}, references={"q": {"b": 2, "z": 1}})
+    >>> found.predictions.form, found.judged, found.documents[0]
+    ('lists of ids', 1, {'rank': 1, 'document': 'a', 'score': None, 'relevance': None})
+    """
+    parsed = Options.of_method(preview, None, options)
+    if any(map(is_spark, (predictions, references, data))):
+        raise InputError("a Spark DataFrame is not previewed; give its first rows, frame.limit(100).toArrow()")
+    inputs = Inputs(predictions, references, query_ids, document_ids, exclude, fields=fields)
+    inputs = from_files(from_frame(data, inputs), **parsed.sides).settled(**parsed.sides)
+    queries = missing = retrieved = judged = documents = 0
+    first: tuple[Any, list[dict[str, Any]]] | None = None
+    for part in parts(inputs, **parsed.reading):
+        counts = part.counts()
+        queries += part.queries
+        missing += int(part.missing.sum())
+        retrieved += int(counts["retrieved"].sum())
+        judged += int(counts["retrieved and judged"].sum())
+        documents += len(part.score)
+        if first is None and part.queries:
+            query = part.names()[0]
+            first = query, _documents_of_first(part, inputs.predictions, parsed)
+    if first is None:
+        raise ValueError("predictions and references hold no queries; there is nothing to show")
+    sides = [_side(side, queries, documents) for side in (inputs.predictions, inputs.references)]
+    return Preview(*sides, queries, missing, retrieved, judged, *first)
+
+
+def _side(side: Any, queries: int, documents: int) -> SidePreview:
+    """Return what was read of a side; numbers by position have as many queries as both sides."""
+    if isinstance(side, Columns):
+        counts = (len(side.query_ids), len(side.query))
+        return SidePreview(side.form, side.fields, *counts, side.has_values)
+    if isinstance(side, ById):
+        counts = (len(side.queries), sum(map(len, side.queries.values())))
+        return SidePreview(side.form, side.fields, *counts, side.has_values)
+    return SidePreview("numbers by position", {}, queries, documents)
+
+
+def _documents_of_first(part: Rankings, run: Any, options: Options) -> list[dict[str, Any]]:
+    """Return the first documents of the first query: those of the run, best first, then the others."""
+    count = int(part.offsets[1])
+    score, relevance = part.score[:count], part.relevance[:count]
+    retrieved = np.asarray(score > -np.inf)
+    if part.retrieved is not None:
+        retrieved &= part.retrieved[:count]
+    judged = np.ones(count, bool) if part.judged is None else part.judged[:count]
+    ids = list(range(count)) if part.documents is None else list(part.documents(0))
+    ranked = np.flatnonzero(retrieved)
+    ranked = ranked[np.argsort(-score[ranked].astype(float), kind="stable")]
+    others = np.flatnonzero(~retrieved & judged)
+    sign = -1 if options.score_order == "ascending" else 1
+    has_scores = getattr(run, "has_values", True)
+    rows = []
+    for position in [*ranked, *others][:SHOWN]:
+        is_ranked = bool(retrieved[position])
+        rows.append(
+            {
+                "rank": len(rows) + 1 if is_ranked else None,
+                "document": ids[position],
+                "score": sign * float(score[position]) if is_ranked and has_scores else None,
+                "relevance": float(relevance[position]) if judged[position] else None,
+            }
+        )
+    return rows
