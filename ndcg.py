@@ -97,6 +97,7 @@ from .ndcg_bundle import (
     mark,
     measure_inputs,
     meter,
+    preview,
     read_qrels,
     read_run,
     refuse_unknown,
@@ -429,6 +430,7 @@ class NDCG(Batches, evaluate.Metric):
     compare_reports = staticmethod(compare_reports)
     documents = staticmethod(documents)
     explain = staticmethod(explain)
+    preview = staticmethod(preview)
     compute_spark = staticmethod(compute_spark)
     signature = staticmethod(signature)
     trainer_metrics = staticmethod(trainer_metrics)

@@ -37,6 +37,7 @@ from decimal import Decimal, InvalidOperation
 from filelock import FileLock, Timeout
 from functools import cache, cached_property, lru_cache, partial, reduce
 from importlib import import_module
+from importlib.util import find_spec
 from itertools import chain, combinations, compress, count, cycle, filterfalse, groupby, islice, pairwise, permutations, product, repeat
 from numbers import Integral, Number, Real
 from numpy.typing import NDArray
@@ -414,6 +415,9 @@ class Option(NamedTuple):
         """Whether the option is True or False."""
         return isinstance(self.default, bool)
 
+
+# The formats that `read_run`, `read_qrels` and the command line may be given.
+FILE_FORMATS = ("trec", "csv", "tsv", "json", "jsonl", "parquet", "arrow", "letor")
 
 # What settings of other libraries are called here: hints for errors about unknown options.
 OF_LIBRARIES = {
@@ -1717,11 +1721,11 @@ def _discounted_sums(ranked: Floats, ideal: Floats, ranks: int, definition: Meas
     sums, discount = {}, definition.weight[:ranks]
     cutoffs = [min(k or ranks, ranks) for k in definition.cutoffs]
     if "CG" in definition.measures:
-        sums["CG"] = _sums(ranked, np.ones(ranks)[::-1], cutoffs)
+        sums["CG"] = _measure_scoring_sums(ranked, np.ones(ranks)[::-1], cutoffs)
     if definition.needs("nDCG", "DCG"):
-        sums["DCG"] = _sums(ranked, discount, cutoffs)
+        sums["DCG"] = _measure_scoring_sums(ranked, discount, cutoffs)
     if definition.needs("nDCG", "IDCG"):
-        sums["IDCG"] = _sums(ideal, discount, cutoffs)
+        sums["IDCG"] = _measure_scoring_sums(ideal, discount, cutoffs)
     return sums
 
 
@@ -1751,11 +1755,11 @@ def _sum_of_equal(gains: Floats, weight: Floats) -> Floats:
     step = max(1, SCORES_AT_A_TIME // max(len(weight), 1))
     parts = (gains[start : start + step, np.newaxis] for start in range(0, len(gains), step))
     return np.concatenate(
-        [_sums(part.repeat(len(weight), axis=1)[:, ::-1], weight, [len(weight)])[0] for part in parts]
+        [_measure_scoring_sums(part.repeat(len(weight), axis=1)[:, ::-1], weight, [len(weight)])[0] for part in parts]
     )
 
 
-def _sums(gains: Floats, weight: Floats, cutoffs: Sequence[int]) -> Floats:
+def _measure_scoring_sums(gains: Floats, weight: Floats, cutoffs: Sequence[int]) -> Floats:
     """Return the weighted sums of each query's gains up to each cutoff, added rank by rank.
 
     In this order, zeros at the end of a padded list do not change the rounding. ``einsum`` uses it if both arrays are
@@ -2410,7 +2414,7 @@ def _show_tables_plain(table: Table) -> str:
     return "\n".join("  ".join(row).rstrip() for row in rows)
 
 
-def _show_tables_records(table: Table) -> str:
+def _records(table: Table) -> str:
     """Return each row of a table as its name and, below it, a line with the heading and value of each cell.
 
     A row without a name continues the one above.
@@ -2466,7 +2470,7 @@ def rich_of(result: Readable) -> str:
             first, *others = _widths(cells)
             if min(first, FOLDED) + sum(others) + RICH_PADDING * len(cells[0]) > console.width:
                 fits = sum([first, *others]) + 2 * len(others) <= console.width
-                console.print(Text(f"{_show_tables_plain(cells) if fits else _show_tables_records(cells)}\n"), soft_wrap=True)
+                console.print(Text(f"{_show_tables_plain(cells) if fits else _records(cells)}\n"), soft_wrap=True)
                 continue
             header, *rows = cells
             table = RichTable(box=box.SIMPLE_HEAD)
@@ -3318,7 +3322,7 @@ def read_column(
     place: Place | None = None,
 ) -> Column:
     """Read values in which each row is a query; text in them is one of the labels."""
-    values = _combined(values)
+    values = _inputs_columns_combined(values)
     if isinstance(values, pa.Array):
         return _from_arrow(argument, values, ignore_index, labels, place)
     if isinstance(values, np.ndarray):
@@ -3343,7 +3347,7 @@ def read_flat_column(
     argument: str, values: Any, place: Place, ignore_index: float | None = None, labels: Labels | None = None
 ) -> Column:
     """Read values in which each row is a document, as if all belonged to one query; text is one of the labels."""
-    values = _combined(values)
+    values = _inputs_columns_combined(values)
     if isinstance(values, np.ndarray) and values.ndim == 2 and values.shape[1] == 1:  # from a head with one logit
         values = values.reshape(-1)
     if isinstance(values, pa.Array) and not pa.types.is_nested(values.type):
@@ -3379,7 +3383,7 @@ def logits_hint(argument: str, values: Any) -> str:
     return f"; {way}, in a Trainer by preprocess_logits_for_metrics (docs/training.md)"
 
 
-def _combined(values: Any) -> Any:
+def _inputs_columns_combined(values: Any) -> Any:
     """Combine the chunks of an Arrow column into one array; return other values unchanged."""
     if not isinstance(values, pa.ChunkedArray):
         return values
@@ -3826,6 +3830,657 @@ def _is_narrow(dtype: np.dtype[Any]) -> bool:
     return dtype.isbuiltin == 2 and dtype.name.startswith(("bfloat16", "float8"))
 
 
+# ndcg/inputs/fields.py: The names of fields: the standard ones, and those that `fields=` gives.
+
+ROLES = ("query", "document", "score", "relevance")
+VALUE = {"run": "score", "qrels": "relevance"}  # the role of the value of a document, by side
+
+# The standard names of each role, in groups: a name of a later group counts only if there is none
+# of an earlier one. Where a group has two names of one side, nothing tells which is meant.
+Groups = tuple[tuple[str, ...], ...]
+# fmt: off
+QUERY: Groups = (
+    ("query_id", "qid", "topic_id", "question_id", "user_id", "customer_id", "session_id"),
+    ("query", "topic", "question", "user", "uid"),
+)
+QUERY_OF_LISTS: Groups = (*QUERY, ("id",))  # of an object that holds the documents of a query
+DOCUMENT: Groups = (
+    ("document_id", "doc_id", "docno", "corpus_id", "pid", "passage_id", "chunk_id", "article_id",
+     "item_id", "iid", "movie_id", "product_id"),
+    ("document", "item"),
+)
+DOCUMENT_OF_HITS: Groups = (
+    DOCUMENT[0], (*DOCUMENT[1], "id", "node_id", "uuid", "object_id", "file_id"),
+)
+LISTS_OF_IDS: Mapping[str, Groups] = {
+    "run": (("retrieved_ids", "retrieved_doc_ids", "retrieved_context_ids"),
+            ("ids", "doc_ids", "document_ids", "item_ids")),
+    "qrels": (("relevant_ids", "relevant_doc_ids", "ground_truth_doc_ids", "expected_ids",
+               "gold_doc_ids", "reference_context_ids"),
+              ("ids", "doc_ids", "document_ids", "item_ids")),
+    "exclude": (("ids", "doc_ids", "document_ids", "item_ids"),),
+}
+SCORE: Groups = (
+    ("score", "prediction", "est", "sim", "similarity", "relevance_score", "certainty",
+     "_rankingscore", "@search.score"),
+)
+LOWEST_FIRST = ("rank", "position", "distance", "dist", "loss")  # scores if the lowest is best
+RELEVANCE: Groups = (
+    ("relevance", "rel", "reference", "label", "grade", "judgment", "judgement", "verdict",
+     "relevance_label", "relevance_grade", "rating", "r_ui", "relevant", "is_relevant",
+     "has_answer"),
+    ("weight", "score"),  # which may be those of a model, so nothing else may stand beside the ids
+)
+LISTS_OF_VALUES: Mapping[str, Groups] = {
+    "run": (("scores", "similarities"),),
+    "qrels": (("relevances", "relevance", "labels", "ratings", "grades", "judgments",
+               "relevance_scores"),),
+}
+LOWEST_FIRST_LISTS = ("ranks", "distances")
+# fmt: on
+USERS = ("user_id", "customer_id", "session_id", "user", "uid")  # who may have several queries
+ASKED = ("query", "topic", "question")  # what they ask
+NAMES_OF_RANKS = re.compile(r"(?:^|[ _-])(rank|position|pos|slot|order|row[ _-]?number)$", re.IGNORECASE)
+NAMES_OF_DISTANCES = re.compile(r"(?:^|[ _-])(distance|dist|loss|cost)$", re.IGNORECASE)
+START_OF_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+RECBOLE = re.compile(r":(token|float)(_seq)?$")  # the types that RecBole writes after names
+
+ROW_NUMBER = re.compile(r"(Unnamed: \d+)?|__index_level_\d+__")
+MOST_FIELDS = 100  # a mapping with more keys is of queries or documents
+MOST_LISTED = 40  # fields in an error
+_EXAMPLE = reprlib.Repr()
+_EXAMPLE.maxstring = _EXAMPLE.maxother = _EXAMPLE.maxlong = 30
+_EXAMPLE.maxlist = _EXAMPLE.maxtuple = _EXAMPLE.maxdict = _EXAMPLE.maxset = 2
+_EXAMPLE.maxlevel = 2
+
+
+# Spelling
+
+
+@lru_cache(1 << 12)
+def plain_name(name: Any) -> str:
+    """Return a name in the spelling in which names are compared; empty if it is no text.
+
+    >>> plain_name("Query-ID"), plain_name("_id"), plain_name("query_id:token"), plain_name(0)
+    ('queryid', 'id', 'queryid', '')
+    """
+    if not isinstance(name, str):
+        return ""
+    plain: str = RECBOLE.sub("", name.strip()) if ":" in name else name
+    return plain.lower().replace("_", "").replace("-", "").replace(" ", "")
+
+
+def spelled(names: Iterable[Any], standard: Iterable[str]) -> list[Any]:
+    """Return the names that are one of the standard names, in the order of these.
+
+    >>> spelled(["docId", "Query-ID", "score"], ["query_id", "doc_id"])
+    ['Query-ID', 'docId']
+    """
+    by_spelling: dict[str, Any] = {}
+    for name in names:
+        by_spelling.setdefault(plain_name(name), name)
+    present = (by_spelling.get(plain_name(name)) for name in standard)
+    return list(dict.fromkeys(name for name in present if name is not None))
+
+
+def refuse_repeated_names(names: Iterable[Any]) -> None:
+    """Raise an error for two columns of one name."""
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise InputError(f"has {count} columns {shown(name)}; give each a name of its own")
+
+
+def says_lowest_first(name: Any, pattern: re.Pattern[str] = NAMES_OF_DISTANCES) -> bool:
+    """Return whether the last word of a name says that the lowest score is best.
+
+    >>> [says_lowest_first(name) for name in ("cosineDistance", "l2_dist", "distance_score")]
+    [True, True, False]
+    """
+    if not isinstance(name, str):
+        return False
+    last = RECBOLE.sub("", name.strip()).rpartition(".")[2]
+    return pattern.search(START_OF_WORD.sub("_", last)) is not None
+
+
+def refuse_lowest_first(name: Any, argument: str = "") -> None:
+    """Raise an error for scores whose name says that the lowest is best, such as "distance"."""
+    if says_lowest_first(name) or plain_name(name) in LOWEST_FIRST:
+        problem = f"the column {name!r} is best where it is lowest"
+        hint = f"give {mark('score_order', 'ascending')}, or another name if the highest is best"
+        raise InputError(problem, argument, hint=hint)
+
+
+# The argument `fields`
+
+
+class Fields(NamedTuple):
+    """The fields of a side, by their names or paths."""
+
+    examples: Mapping[Any, Any]  # an example of what each holds
+    last: Mapping[Any, str]  # the last name on the path of each, in the spelling of names
+
+    @classmethod
+    def of_table(cls, examples: Mapping[Any, Any]) -> "Fields":
+        """Return the columns of a table, of which examples are given, without the row numbers."""
+        named = {name: cell for name, cell in examples.items() if not _is_row_number(name)}
+        return cls(named, {name: plain_name(name) for name in named})
+
+
+def _is_row_number(name: Any) -> bool:
+    """Return whether a column has the name that pandas writes for the numbers of rows."""
+    return isinstance(name, str) and ROW_NUMBER.fullmatch(name) is not None
+
+
+class Given(NamedTuple):
+    """The name or the path that `fields` gives for a role; None if there is no such field."""
+
+    name: str | None
+    of_both: bool  # one name for both sides, of which one may lack it
+
+
+def check_fields(fields: Any) -> dict[str, tuple[str | None, str | None]]:
+    """Return `fields` as the name of each role in the run and in the references.
+
+    >>> check_fields({"document": ("docno", "pid"), "relevance": None})
+    {'document': ('docno', 'pid'), 'relevance': (None, None)}
+
+    Raises:
+        ValueError: it is no mapping, a role is unknown, or a name is no text.
+    """
+    if fields is None:
+        return {}
+    if not isinstance(fields, Mapping):
+        roles = ", ".join(ROLES)
+        raise ValueError(f"fields must map {roles} to names of fields; got {shown(fields)}")
+    pairs: dict[str, tuple[str | None, str | None]] = {}
+    for role, name in fields.items():
+        if role not in ROLES:
+            near = nearest(str(role), ROLES)
+            hint = f"did you mean {near!r}?" if near else f"the fields are {', '.join(ROLES)}"
+            raise ValueError(f"fields: {shown(role)} is not a field; {hint}")
+        pairs[role] = _pair(role, name)
+    return pairs
+
+
+def _pair(role: str, name: Any) -> tuple[str | None, str | None]:
+    """Return the names of a role in the run and in the references."""
+    may_differ = role in ("query", "document")
+    pair = name if may_differ and isinstance(name, (list, tuple)) and len(name) == 2 else (name,)
+    if not all(part is None or (isinstance(part, str) and part) for part in pair):
+        or_pair = ", a pair of names (in the run, in the qrels)" if may_differ else ""
+        problem = f"must be the name of a field{or_pair} or None; got {shown(name)}"
+        raise InputError(f"{mark('fields', after=': ')}{mark(role)} {problem}")
+    if role == "document" and None in pair:
+        problem = "must be the name of a field, since each document has an id; got None"
+        raise InputError(f"{mark('fields', after=': ')}{mark(role)} {problem}")
+    return pair[0], pair[-1]
+
+
+def with_names_of_columns(fields: Any, **arguments: Any) -> Any:
+    """Return `fields` with the names that other arguments give, such as `query_ids="reader"`."""
+    named = {role: name for role, name in arguments.items() if isinstance(name, str)}
+    if not named or not isinstance(fields, (Mapping, NoneType)):
+        return fields
+    return {**named, **(fields or {})}
+
+
+# The names of one side
+
+
+@dataclass(frozen=True)
+class Names:
+    """The names that the fields of one side may have, and how its documents are read."""
+
+    kind: str  # "run", "qrels" or "exclude"
+    given: Mapping[str, Given]  # what `fields` gives, by role
+    score_order: str = "descending"
+    labels: Labels | None = None  # what the relevances may be in place of numbers
+    # of a document that a run lists several times, its best row is kept, the first or the last of
+    # equal scores; None: an error
+    keep: str | None = None
+
+    @property
+    def value(self) -> str:
+        """The role of the value of a document; empty for documents to exclude."""
+        return VALUE.get(self.kind, "")
+
+    @property
+    def ascending(self) -> bool:
+        """Whether the lowest score is best."""
+        return self.kind == "run" and self.score_order == "ascending"
+
+    def has_none(self, role: str) -> bool:
+        """Return whether `fields` says that there is no field of a role."""
+        return role in self.given and self.given[role].name is None
+
+    @property
+    def has_no_value(self) -> bool:
+        """Whether `fields` says that documents have no score, or no relevance."""
+        return self.has_none(self.value)
+
+    def name(self, role: str) -> str | None:
+        """Return the name that `fields` gives for a role; None if it gives none."""
+        return self.given[role].name if role in self.given else None
+
+    def values(self, in_lists: bool = False) -> Groups:
+        """Return the standard names of the values of documents, or of lists of them."""
+        if self.kind == "qrels":
+            return LISTS_OF_VALUES["qrels"] if in_lists else RELEVANCE
+        lowest = LOWEST_FIRST_LISTS if in_lists else LOWEST_FIRST
+        (highest,) = LISTS_OF_VALUES["run"] if in_lists else SCORE
+        return ((*lowest, *highest),) if self.ascending else (highest,)
+
+    def candidates(self, role: str, fields: Fields, standard: Groups) -> list[Any]:
+        """Return the fields that could have a role: the one that `fields` names, or standard ones."""
+        if self.has_none(role):
+            return []
+        name = self.name(role)
+        if name is not None:
+            named = _called(name, fields)
+            if named or not self.given[role].of_both:
+                return named
+        taken = {given.name for given in self.given.values()}
+        for group in standard:
+            plain = set(map(plain_name, group))
+            present = [path for path, last in fields.last.items() if last in plain]
+            present = _with_values([path for path in present if path not in taken], fields)
+            if present and role == "query":
+                return present + _asked_by_users(present, fields)
+            if present:
+                return present
+        return []
+
+
+def _with_values(paths: list[Any], fields: Fields) -> list[Any]:
+    """Return the fields that are not always null, if there are any."""
+    return [path for path in paths if fields.examples[path] is not None] or paths
+
+
+def _called(name: str, fields: Fields) -> list[Any]:
+    """Return the field with this name or path; without one, the fields whose last name it is."""
+    if name in fields.last:
+        return [name]
+    if "." in name:
+        return []
+    return [path for path, last in fields.last.items() if last == plain_name(name)]
+
+
+def _asked_by_users(present: Sequence[Any], fields: Fields) -> list[Any]:
+    """Return the fields of what a user asks, if those of the user are all: nothing tells which."""
+    users = set(map(plain_name, USERS))
+    if not all(fields.last[path] in users for path in present):
+        return []
+    return [path for path, last in fields.last.items() if last in ASKED and path not in present]
+
+
+def names_of_side(
+    kind: str,
+    fields: Any = None,
+    score_order: str = "descending",
+    labels: Labels | None = None,
+    keep: str | None = None,
+) -> Names:
+    """Return the names that the fields of one side may have."""
+    if fields is None and labels is None and keep is None:
+        return _standard_names(kind, score_order)
+    given = {}
+    for role, pair in check_fields(fields).items():
+        is_pair = isinstance(fields[role], (list, tuple))
+        given[role] = Given(pair[0 if kind == "run" else 1], not is_pair)
+    labels = labels if kind == "qrels" else None
+    return Names(kind, given, score_order, labels, keep if kind == "run" else None)
+
+
+@cache
+def _standard_names(kind: str, score_order: str) -> Names:
+    return Names(kind, {}, score_order)
+
+
+def are_names_of_fields(names: Iterable[Any]) -> bool:
+    """Return whether names are those of fields, not of queries or documents: two roles have one.
+
+    >>> are_names_of_fields(["query_id", "docno", "x"]), are_names_of_fields(["query", "apple"])
+    (True, False)
+    """
+    present = set(map(plain_name, names))
+    roles = (QUERY, DOCUMENT_OF_HITS, (*SCORE, *RELEVANCE))
+    return sum(not present.isdisjoint(_plain_names(groups)) for groups in roles) >= 2
+
+
+@cache
+def _plain_names(groups: Groups) -> frozenset[str]:
+    return frozenset(plain_name(name) for group in groups for name in group)
+
+
+# Choosing, and the error of a choice that is not clear
+
+
+class UnknownFieldError(InputError):
+    """No field, or more than one, could have a role.
+
+    Args:
+        problems: what is not clear, a sentence each.
+        roles: the roles that are not clear.
+        chosen: the fields of the roles that are clear.
+        fields: all fields, with an example of each.
+    """
+
+    def __init__(
+        self,
+        problems: Sequence[str],
+        roles: Sequence[str],
+        chosen: Mapping[str, Any],
+        fields: str,
+    ) -> None:
+        super().__init__("")
+        self.problems, self.roles, self.chosen, self.fields = problems, roles, chosen, fields
+        write = fields_to_write(dict.fromkeys(roles, "..."))
+        self.problem = f"{self.unclear}; {fields}; {write}"
+
+    @property
+    def unclear(self) -> str:
+        """What is not clear, and what would be read of the rest."""
+        clear = [f"the {role} is {shown(field)}" for role, field in self.chosen.items()]
+        return "; ".join([*self.problems, *clear])
+
+
+def chosen_fields(
+    candidates: Mapping[str, Sequence[Any]], names: Names, fields: Fields, there: str
+) -> dict[str, Any]:
+    """Return the field of each role, among its candidates.
+
+    A role that has no field, as `fields` says, is left out. `there` is what has the fields, as an
+    error says it.
+
+    Raises:
+        UnknownFieldError: a role has no candidate, or more than one.
+        InputError: the name of the scores says that the lowest is best.
+    """
+    chosen: dict[str, Any] = {}
+    unclear: dict[str, Sequence[Any]] = {}
+    for role, possible in candidates.items():
+        if len(possible) == 1:
+            chosen[role] = possible[0]
+        elif not names.has_none(role):
+            unclear[role] = possible
+    if unclear:
+        problems = _problems(unclear, names, fields)
+        listed = f"{there} {listed_fields(fields.examples)}"
+        raise UnknownFieldError(problems, list(unclear), chosen, listed)
+    if len(set(chosen.values())) < len(chosen):
+        raise InputError(f"fields name one field twice: {shown(chosen)}; give each role its own")
+    if names.kind == "run" and not names.ascending:
+        refuse_lowest_first(chosen.get("score"))
+    return chosen
+
+
+def _problems(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields) -> list[str]:
+    """Return what is not clear, a sentence each."""
+    problems = []
+    lacking = []
+    for role, possible in unclear.items():
+        name = names.name(role)
+        if possible:
+            several = brief(map(shown, possible), ", ")
+            problems.append(f"several fields could be the {role}: {several}")
+        elif name is not None:
+            near = nearest(name, [field for field in fields.examples if isinstance(field, str)])
+            hint = f" (did you mean {near!r}?)" if near else ""
+            problems.append(f"no field is called {shown(name)}{hint}")
+        else:
+            lacking.append(role)
+    if lacking:
+        *first, last = lacking
+        listed = f"{', '.join(first)} or {last}" if first else last
+        problems.append(f"no {listed} under a standard name")
+    if "score" in lacking:
+        lowest = [path for path, last in fields.last.items() if last in LOWEST_FIRST]
+        if lowest:
+            call = mark("score_order", "ascending")
+            problems.append(f"with {call} {shown(lowest[0])} is the score, the lowest first")
+    return problems
+
+
+def fields_to_write(names: Mapping[str, Any]) -> str:
+    """Return what an error says to write for roles that are not clear."""
+    words = f"give {mark('fields', dict(names))}"
+    if "score" in names:
+        words += f", or {mark('fields', {'score': None})} if the order counts"
+    if "relevance" in names:
+        words += f", or {mark('fields', {'relevance': None})} if each document is relevant"
+    return f"{words}; {mark('preview', said='ndcg.preview(...)')} shows what is read"
+
+
+def listed_fields(examples: Mapping[Any, Any]) -> str:
+    """Return fields with an example of each, as messages show them.
+
+    >>> listed_fields({"case": 1, "hits.id": "d1"})
+    "'case' (1), 'hits.id' ('d1')"
+    """
+    if not examples:
+        return "none"
+    listed = [f"{shown(field)} ({_inputs_fields_example(value)})" for field, value in examples.items()]
+    more = len(listed) - MOST_LISTED
+    return ", ".join(listed[:MOST_LISTED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _inputs_fields_example(value: Any) -> str:
+    try:
+        return " ".join(_EXAMPLE.repr(value).split())
+    except Exception:  # noqa: BLE001 - a value that cannot be shown is no reason for another error
+        return type(value).__name__
+
+
+def fields_unknown(
+    errors: Mapping[str, UnknownFieldError], are_one: bool = False
+) -> InputError:
+    """Return one error for the fields that are not clear on several sides, by argument.
+
+    If the sides `are_one`, such as a log, the query has one name and the documents have two.
+    """
+    first, *others = errors
+    if not others and not are_one:
+        return within(errors[first], first, instead_of=first)
+    roles: dict[str, Any] = {}
+    for argument, error in errors.items():
+        for role in error.roles:
+            are_two = role in roles and argument == "references" and not are_one
+            roles[role] = ("...", "...") if are_two else "..."
+    if are_one:
+        roles["document"] = ("...", "...")
+    listed = [error.fields for error in errors.values()]
+    sides = []
+    for argument, error in errors.items():
+        places = [mark(argument), *(place for place in error.places if place != argument)]
+        words = error.unclear
+        if len(set(listed)) > 1:
+            words += f"; {error.fields}"
+        sides.append(": ".join([*places, words]))
+    if len(set(listed)) == 1:
+        sides.append(listed[0])
+    write = fields_to_write({role: roles[role] for role in ROLES if role in roles})
+    return InputError(f"{'; '.join(sides)}; {write}")
+
+
+def refuse_unused_fields(fields: Any, runs: Sequence[Any], qrels: Any, exclude: Any, **ids: Any) -> None:
+    """Raise an error for a name in `fields` that no side has.
+
+    A side has no fields if it is a file of TREC, a mapping or a list of ids. `ids` are the
+    arguments that may give a name in place of `fields`, such as ``query_ids="reader"``.
+    """
+    for role, pair in check_fields(fields).items():
+        of_one_side = {"score": runs, "relevance": [qrels]}.get(role)
+        if of_one_side is not None:
+            sides = [(pair[0], of_one_side)]
+        elif isinstance(fields[role], (list, tuple)):
+            sides = [(pair[0], runs), (pair[1], [qrels, exclude])]
+        else:
+            sides = [(pair[0], [*runs, qrels, exclude])]
+        for name, having in sides:
+            if name is None or any(_has_field(side, role, name) for side in having):
+                continue
+            argument = next((key for key, value in ids.items() if value == name), "")
+            call = mark(argument, name) if argument else mark("fields", {role: name})
+            hint = "files of TREC, mappings and lists tell queries and documents by their places"
+            raise InputError(f"{call} names a field, but {_lacking(having, runs, qrels)}; {hint}")
+
+
+def _has_field(side: Any, role: str, name: str) -> bool:
+    """Return whether a side was read from a field of this name or path."""
+    path = getattr(side, "fields", {}).get(role)
+    if not isinstance(path, str):
+        return False
+    return path == name or plain_name(path.rpartition(".")[2]) == plain_name(name)
+
+
+def _lacking(having: Sequence[Any], runs: Sequence[Any], qrels: Any) -> str:
+    """Return who lacks a field, as an error says it."""
+    if not any(side is qrels for side in having):
+        return "the run has none"
+    if having[0] is qrels:
+        return "the references have none"
+    return "neither side has such a field"
+
+
+# ndcg/inputs/documents.py: The documents of queries by their ids, and the rules for the documents of one query.
+
+DocumentValues = Mapping[Any, Any]  # the values of a query's documents by their ids
+
+
+@dataclass(frozen=True)
+class ById:
+    """The values of the documents of each query by their ids."""
+
+    queries: Mapping[Any, DocumentValues]  # by the ids of queries, or by their numbers from 0
+    by_position: bool = False  # whether queries have no ids
+    form: str = "mappings of documents to numbers"  # what held them
+    fields: Mapping[str, str] = field(default_factory=dict)  # the field of each role
+    has_values: bool = True  # whether documents have values, in place of those by their order
+
+    def named(self, argument: str, ids: Sequence[Any]) -> "ById":
+        """Return the documents of queries without ids by ids that are given in their order."""
+        if len(ids) != len(self.queries):
+            problem = f"has {len(ids)} ids for {len(self.queries)} queries; give an id for each"
+            raise InputError(problem, argument)
+        queries = rows_by_query(argument, ids, list(self.queries.values()))
+        return replace(self, queries=queries, by_position=False)
+
+
+def rows_by_query(argument: str, queries: Sequence[Any], rows: Sequence[Any]) -> dict[Any, Any]:
+    """Return the documents of queries by their ids, which must differ."""
+    documents = dict(zip(queries, rows, strict=True))
+    if len(documents) == len(queries):
+        return documents
+    first: dict[Any, int] = {}
+    for position, query in enumerate(queries):
+        before = first.setdefault(query, position)
+        if before < position:
+            problem = f"query {shown(query)} is in row {before} and in row {position}"
+            raise InputError(f"{problem}; give each query once", argument)
+    raise AssertionError("ids that are equal have equal hashes")
+
+
+def documents_of_query(
+    ids: Iterable[Any], values: Iterable[Any] | None, names: Names, in_list: bool = False
+) -> dict[Any, Any]:
+    """Return the values of a query's documents by their ids.
+
+    Without values, the order of a run makes them: they fall by one from rank to rank, or rise. A
+    relevance is 1. In a list, each document of a run must have a score if one has.
+
+    >>> documents_of_query(["d2", "d1"], None, Names("run", {}))
+    {'d2': -1, 'd1': -2}
+    >>> documents_of_query(["d1"], ["0.5"], Names("run", {}))
+    {'d1': 0.5}
+
+    Raises:
+        InputError: a value is no id, ids are of several kinds, a document is there twice, or only
+            some documents have a score.
+    """
+    ids = list(ids)
+    numbers = _by_order(len(ids), names) if values is None else list(map(as_number, values))
+    if in_list and names.kind == "run" and None in numbers:
+        _refuse_no_score(ids, numbers)
+    kinds = set(map(type, ids))
+    if len(kinds) > 1 or not kinds <= {str, int}:
+        _check_kinds(ids)
+    documents = dict(zip(ids, numbers, strict=True))
+    if len(documents) == len(ids):
+        return documents
+    if names.keep is None:
+        _refuse_twice(ids, names)
+    return _best(ids, numbers, names)
+
+
+def _by_order(count: int, names: Names) -> list[int]:
+    """Return the values of documents that have none."""
+    if names.kind != "run":
+        return [1] * count
+    if names.ascending:
+        return list(range(1, count + 1))
+    return list(range(-1, -count - 1, -1))
+
+
+def _refuse_no_score(ids: Sequence[Any], numbers: Sequence[Any]) -> None:
+    """Raise an error for a hit without a score."""
+    position = numbers.index(None)
+    call = mark("fields", {"score": None})
+    hint = f"give each document a score, or {call} if the order counts"
+    raise InputError(f"document {shown(ids[position])} has no score; {hint}", position=position)
+
+
+def _check_kinds(ids: Sequence[Any]) -> None:
+    """Raise an error for a value that is no id, and for ids of several kinds."""
+    wrong = types_of_no_ids(ids)
+    first: dict[str, Any] = {}
+    for position, document in enumerate(ids):
+        if type(document) in wrong:
+            problem = f"an id must be text or an integer; got {shown(document)}"
+            raise InputError(f"{problem}; give others as text", position=position)
+        first.setdefault(id_kind(type(document)), document)
+    if len(first) > 1:
+        several = " and ".join(map(shown, first.values()))
+        raise InputError(f"ids must be of one kind; got {several}; give all as text")
+
+
+def _refuse_twice(ids: Sequence[Any], names: Names) -> None:
+    """Raise an error for the first document that is there twice."""
+    first: dict[Any, int] = {}
+    for position, document in enumerate(ids):
+        before = first.setdefault(document, position)
+        if before < position:
+            problem = f"document {shown(document)} is in position {before} already"
+            raise InputError(f"{problem}; {once(names.kind)}", position=position)
+
+
+def _best(ids: Sequence[Any], numbers: Sequence[Any], names: Names) -> dict[Any, Any]:
+    """Return the best score of each document, at the first of its places with it, or at the last."""
+    best: dict[Any, int] = {}
+    for position, document in enumerate(ids):
+        before = best.setdefault(document, position)
+        if _is_better(numbers[position], numbers[before], names):
+            best[document] = position
+    return {ids[position]: numbers[position] for position in sorted(best.values())}
+
+
+def _is_better(score: Any, known: Any, names: Names) -> bool:
+    """Return whether a score takes the place of one that is known for the same document."""
+    score, known = number(score), number(known)
+    if not _inputs_documents_is_number(known):
+        return known is None  # another value is kept, and refused where values are read
+    if score is None:
+        return False
+    if not _inputs_documents_is_number(score):
+        return True
+    if score == known:
+        return names.keep == "last"
+    return bool(score < known if names.ascending else score > known)
+
+
+def _inputs_documents_is_number(value: Any) -> bool:
+    return isinstance(value, Real) and value == value
+
+
 # ndcg/inputs/hashes.py: Rows with ids, as in a file or a table; rows with the same query and document are found by sorting hashes.
 
 HASHES_AT_A_TIME = 1 << 16  # rows that are sorted at a time: few enough for the processor's cache
@@ -3854,6 +4509,7 @@ class Columns(NamedTuple):
     names: Sequence[Any] | None = None  # ids of several kinds, by their numbers; None for one kind
     form: str = ""  # what held the rows
     fields: Mapping[str, str] = {}  # the column of each role
+    has_values: bool = True  # whether documents have values, in place of those by their order
 
     def place(self, row: int) -> str:
         """Return the words for a row's place in its table or file."""
@@ -4321,656 +4977,6 @@ def to_arrow(rankings: Rankings) -> tuple[pa.Array, pa.Array]:
     return lists[0], lists[1]
 
 
-# ndcg/inputs/fields.py: The names of fields: the standard ones, and those that `fields=` gives.
-
-ROLES = ("query", "document", "score", "relevance")
-VALUE = {"run": "score", "qrels": "relevance"}  # the role of the value of a document, by side
-
-# The standard names of each role, in groups: a name of a later group counts only if there is none
-# of an earlier one. Where a group has two names of one side, nothing tells which is meant.
-Groups = tuple[tuple[str, ...], ...]
-# fmt: off
-QUERY: Groups = (
-    ("query_id", "qid", "topic_id", "question_id", "user_id", "customer_id", "session_id"),
-    ("query", "topic", "question", "user", "uid"),
-)
-QUERY_OF_LISTS: Groups = (*QUERY, ("id",))  # of an object that holds the documents of a query
-DOCUMENT: Groups = (
-    ("document_id", "doc_id", "docno", "corpus_id", "pid", "passage_id", "chunk_id", "article_id",
-     "item_id", "iid", "movie_id", "product_id"),
-    ("document", "item"),
-)
-DOCUMENT_OF_HITS: Groups = (
-    DOCUMENT[0], (*DOCUMENT[1], "id", "node_id", "uuid", "object_id", "file_id"),
-)
-LISTS_OF_IDS: Mapping[str, Groups] = {
-    "run": (("retrieved_ids", "retrieved_doc_ids", "retrieved_context_ids"),
-            ("ids", "doc_ids", "document_ids", "item_ids")),
-    "qrels": (("relevant_ids", "relevant_doc_ids", "ground_truth_doc_ids", "expected_ids",
-               "gold_doc_ids", "reference_context_ids"),
-              ("ids", "doc_ids", "document_ids", "item_ids")),
-    "exclude": (("ids", "doc_ids", "document_ids", "item_ids"),),
-}
-SCORE: Groups = (
-    ("score", "prediction", "est", "sim", "similarity", "relevance_score", "certainty",
-     "_rankingscore", "@search.score"),
-)
-LOWEST_FIRST = ("rank", "position", "distance", "dist", "loss")  # scores if the lowest is best
-RELEVANCE: Groups = (
-    ("relevance", "rel", "reference", "label", "grade", "judgment", "judgement", "verdict",
-     "relevance_label", "relevance_grade", "rating", "r_ui", "relevant", "is_relevant",
-     "has_answer"),
-    ("weight", "score"),  # which may be those of a model, so nothing else may stand beside the ids
-)
-LISTS_OF_VALUES: Mapping[str, Groups] = {
-    "run": (("scores", "similarities"),),
-    "qrels": (("relevances", "relevance", "labels", "ratings", "grades", "judgments",
-               "relevance_scores"),),
-}
-LOWEST_FIRST_LISTS = ("ranks", "distances")
-# fmt: on
-USERS = ("user_id", "customer_id", "session_id", "user", "uid")  # who may have several queries
-ASKED = ("query", "topic", "question")  # what they ask
-NAMES_OF_RANKS = re.compile(r"(?:^|[ _-])(rank|position|pos|slot|order|row[ _-]?number)$", re.IGNORECASE)
-NAMES_OF_DISTANCES = re.compile(r"(?:^|[ _-])(distance|dist|loss|cost)$", re.IGNORECASE)
-START_OF_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-RECBOLE = re.compile(r":(token|float)(_seq)?$")  # the types that RecBole writes after names
-
-ROW_NUMBER = re.compile(r"(Unnamed: \d+)?|__index_level_\d+__")
-MOST_FIELDS = 100  # a mapping with more keys is of queries or documents
-MOST_LISTED = 40  # fields in an error
-_EXAMPLE = reprlib.Repr()
-_EXAMPLE.maxstring = _EXAMPLE.maxother = _EXAMPLE.maxlong = 30
-_EXAMPLE.maxlist = _EXAMPLE.maxtuple = _EXAMPLE.maxdict = _EXAMPLE.maxset = 2
-_EXAMPLE.maxlevel = 2
-
-
-# Spelling
-
-
-@lru_cache(1 << 12)
-def plain_name(name: Any) -> str:
-    """Return a name in the spelling in which names are compared; empty if it is no text.
-
-    >>> plain_name("Query-ID"), plain_name("_id"), plain_name("query_id:token"), plain_name(0)
-    ('queryid', 'id', 'queryid', '')
-    """
-    if not isinstance(name, str):
-        return ""
-    plain: str = RECBOLE.sub("", name.strip()) if ":" in name else name
-    return plain.lower().replace("_", "").replace("-", "").replace(" ", "")
-
-
-def spelled(names: Iterable[Any], standard: Iterable[str]) -> list[Any]:
-    """Return the names that are one of the standard names, in the order of these.
-
-    >>> spelled(["docId", "Query-ID", "score"], ["query_id", "doc_id"])
-    ['Query-ID', 'docId']
-    """
-    by_spelling: dict[str, Any] = {}
-    for name in names:
-        by_spelling.setdefault(plain_name(name), name)
-    present = (by_spelling.get(plain_name(name)) for name in standard)
-    return list(dict.fromkeys(name for name in present if name is not None))
-
-
-def refuse_repeated_names(names: Iterable[Any]) -> None:
-    """Raise an error for two columns of one name."""
-    for name, count in Counter(names).items():
-        if count > 1:
-            raise InputError(f"has {count} columns {shown(name)}; give each a name of its own")
-
-
-def says_lowest_first(name: Any, pattern: re.Pattern[str] = NAMES_OF_DISTANCES) -> bool:
-    """Return whether the last word of a name says that the lowest score is best.
-
-    >>> [says_lowest_first(name) for name in ("cosineDistance", "l2_dist", "distance_score")]
-    [True, True, False]
-    """
-    if not isinstance(name, str):
-        return False
-    last = RECBOLE.sub("", name.strip()).rpartition(".")[2]
-    return pattern.search(START_OF_WORD.sub("_", last)) is not None
-
-
-def refuse_lowest_first(name: Any, argument: str = "") -> None:
-    """Raise an error for scores whose name says that the lowest is best, such as "distance"."""
-    if says_lowest_first(name) or plain_name(name) in LOWEST_FIRST:
-        problem = f"the column {name!r} is best where it is lowest"
-        hint = f"give {mark('score_order', 'ascending')}, or another name if the highest is best"
-        raise InputError(problem, argument, hint=hint)
-
-
-# The argument `fields`
-
-
-class Fields(NamedTuple):
-    """The fields of a side, by their names or paths."""
-
-    examples: Mapping[Any, Any]  # an example of what each holds
-    last: Mapping[Any, str]  # the last name on the path of each, in the spelling of names
-
-    @classmethod
-    def of_table(cls, examples: Mapping[Any, Any]) -> "Fields":
-        """Return the columns of a table, of which examples are given, without the row numbers."""
-        named = {name: cell for name, cell in examples.items() if not _is_row_number(name)}
-        return cls(named, {name: plain_name(name) for name in named})
-
-
-def _is_row_number(name: Any) -> bool:
-    """Return whether a column has the name that pandas writes for the numbers of rows."""
-    return isinstance(name, str) and ROW_NUMBER.fullmatch(name) is not None
-
-
-class Given(NamedTuple):
-    """The name or the path that `fields` gives for a role; None if there is no such field."""
-
-    name: str | None
-    of_both: bool  # one name for both sides, of which one may lack it
-
-
-def check_fields(fields: Any) -> dict[str, tuple[str | None, str | None]]:
-    """Return `fields` as the name of each role in the run and in the references.
-
-    >>> check_fields({"document": ("docno", "pid"), "relevance": None})
-    {'document': ('docno', 'pid'), 'relevance': (None, None)}
-
-    Raises:
-        ValueError: it is no mapping, a role is unknown, or a name is no text.
-    """
-    if fields is None:
-        return {}
-    if not isinstance(fields, Mapping):
-        roles = ", ".join(ROLES)
-        raise ValueError(f"fields must map {roles} to names of fields; got {shown(fields)}")
-    pairs: dict[str, tuple[str | None, str | None]] = {}
-    for role, name in fields.items():
-        if role not in ROLES:
-            near = nearest(str(role), ROLES)
-            hint = f"did you mean {near!r}?" if near else f"the fields are {', '.join(ROLES)}"
-            raise ValueError(f"fields: {shown(role)} is not a field; {hint}")
-        pairs[role] = _pair(role, name)
-    return pairs
-
-
-def _pair(role: str, name: Any) -> tuple[str | None, str | None]:
-    """Return the names of a role in the run and in the references."""
-    may_differ = role in ("query", "document")
-    pair = name if may_differ and isinstance(name, (list, tuple)) and len(name) == 2 else (name,)
-    if not all(part is None or (isinstance(part, str) and part) for part in pair):
-        or_pair = ", a pair of names (in the run, in the qrels)" if may_differ else ""
-        problem = f"must be the name of a field{or_pair} or None; got {shown(name)}"
-        raise InputError(f"{mark('fields', after=': ')}{mark(role)} {problem}")
-    if role == "document" and None in pair:
-        problem = "must be the name of a field, since each document has an id; got None"
-        raise InputError(f"{mark('fields', after=': ')}{mark(role)} {problem}")
-    return pair[0], pair[-1]
-
-
-def with_names_of_columns(fields: Any, **arguments: Any) -> Any:
-    """Return `fields` with the names that other arguments give, such as `query_ids="reader"`."""
-    named = {role: name for role, name in arguments.items() if isinstance(name, str)}
-    if not named or not isinstance(fields, (Mapping, NoneType)):
-        return fields
-    return {**named, **(fields or {})}
-
-
-# The names of one side
-
-
-@dataclass(frozen=True)
-class Names:
-    """The names that the fields of one side may have, and how its documents are read."""
-
-    kind: str  # "run", "qrels" or "exclude"
-    given: Mapping[str, Given]  # what `fields` gives, by role
-    score_order: str = "descending"
-    labels: Labels | None = None  # what the relevances may be in place of numbers
-    # of a document that a run lists several times, its best row is kept, the first or the last of
-    # equal scores; None: an error
-    keep: str | None = None
-
-    @property
-    def value(self) -> str:
-        """The role of the value of a document; empty for documents to exclude."""
-        return VALUE.get(self.kind, "")
-
-    @property
-    def ascending(self) -> bool:
-        """Whether the lowest score is best."""
-        return self.kind == "run" and self.score_order == "ascending"
-
-    def has_none(self, role: str) -> bool:
-        """Return whether `fields` says that there is no field of a role."""
-        return role in self.given and self.given[role].name is None
-
-    @property
-    def has_no_value(self) -> bool:
-        """Whether `fields` says that documents have no score, or no relevance."""
-        return self.has_none(self.value)
-
-    def name(self, role: str) -> str | None:
-        """Return the name that `fields` gives for a role; None if it gives none."""
-        return self.given[role].name if role in self.given else None
-
-    def values(self, in_lists: bool = False) -> Groups:
-        """Return the standard names of the values of documents, or of lists of them."""
-        if self.kind == "qrels":
-            return LISTS_OF_VALUES["qrels"] if in_lists else RELEVANCE
-        lowest = LOWEST_FIRST_LISTS if in_lists else LOWEST_FIRST
-        (highest,) = LISTS_OF_VALUES["run"] if in_lists else SCORE
-        return ((*lowest, *highest),) if self.ascending else (highest,)
-
-    def candidates(self, role: str, fields: Fields, standard: Groups) -> list[Any]:
-        """Return the fields that could have a role: the one that `fields` names, or standard ones."""
-        if self.has_none(role):
-            return []
-        name = self.name(role)
-        if name is not None:
-            named = _called(name, fields)
-            if named or not self.given[role].of_both:
-                return named
-        taken = {given.name for given in self.given.values()}
-        for group in standard:
-            plain = set(map(plain_name, group))
-            present = [path for path, last in fields.last.items() if last in plain]
-            present = _with_values([path for path in present if path not in taken], fields)
-            if present and role == "query":
-                return present + _asked_by_users(present, fields)
-            if present:
-                return present
-        return []
-
-
-def _with_values(paths: list[Any], fields: Fields) -> list[Any]:
-    """Return the fields that are not always null, if there are any."""
-    return [path for path in paths if fields.examples[path] is not None] or paths
-
-
-def _called(name: str, fields: Fields) -> list[Any]:
-    """Return the field with this name or path; without one, the fields whose last name it is."""
-    if name in fields.last:
-        return [name]
-    if "." in name:
-        return []
-    return [path for path, last in fields.last.items() if last == plain_name(name)]
-
-
-def _asked_by_users(present: Sequence[Any], fields: Fields) -> list[Any]:
-    """Return the fields of what a user asks, if those of the user are all: nothing tells which."""
-    users = set(map(plain_name, USERS))
-    if not all(fields.last[path] in users for path in present):
-        return []
-    return [path for path, last in fields.last.items() if last in ASKED and path not in present]
-
-
-def names_of_side(
-    kind: str,
-    fields: Any = None,
-    score_order: str = "descending",
-    labels: Labels | None = None,
-    keep: str | None = None,
-) -> Names:
-    """Return the names that the fields of one side may have."""
-    if fields is None and labels is None and keep is None:
-        return _standard_names(kind, score_order)
-    given = {}
-    for role, pair in check_fields(fields).items():
-        is_pair = isinstance(fields[role], (list, tuple))
-        given[role] = Given(pair[0 if kind == "run" else 1], not is_pair)
-    labels = labels if kind == "qrels" else None
-    return Names(kind, given, score_order, labels, keep if kind == "run" else None)
-
-
-@cache
-def _standard_names(kind: str, score_order: str) -> Names:
-    return Names(kind, {}, score_order)
-
-
-def are_names_of_fields(names: Iterable[Any]) -> bool:
-    """Return whether names are those of fields, not of queries or documents: two roles have one.
-
-    >>> are_names_of_fields(["query_id", "docno", "x"]), are_names_of_fields(["query", "apple"])
-    (True, False)
-    """
-    present = set(map(plain_name, names))
-    roles = (QUERY, DOCUMENT_OF_HITS, (*SCORE, *RELEVANCE))
-    return sum(not present.isdisjoint(_plain_names(groups)) for groups in roles) >= 2
-
-
-@cache
-def _plain_names(groups: Groups) -> frozenset[str]:
-    return frozenset(plain_name(name) for group in groups for name in group)
-
-
-# Choosing, and the error of a choice that is not clear
-
-
-class UnknownFieldError(InputError):
-    """No field, or more than one, could have a role.
-
-    Args:
-        problems: what is not clear, a sentence each.
-        roles: the roles that are not clear.
-        chosen: the fields of the roles that are clear.
-        fields: all fields, with an example of each.
-    """
-
-    def __init__(
-        self,
-        problems: Sequence[str],
-        roles: Sequence[str],
-        chosen: Mapping[str, Any],
-        fields: str,
-    ) -> None:
-        super().__init__("")
-        self.problems, self.roles, self.chosen, self.fields = problems, roles, chosen, fields
-        write = fields_to_write({role: "..." for role in roles})
-        self.problem = f"{self.unclear}; {fields}; {write}"
-
-    @property
-    def unclear(self) -> str:
-        """What is not clear, and what would be read of the rest."""
-        clear = [f"the {role} is {shown(field)}" for role, field in self.chosen.items()]
-        return "; ".join([*self.problems, *clear])
-
-
-def chosen_fields(
-    candidates: Mapping[str, Sequence[Any]], names: Names, fields: Fields, there: str
-) -> dict[str, Any]:
-    """Return the field of each role, among its candidates.
-
-    A role that has no field, as `fields` says, is left out. `there` is what has the fields, as an
-    error says it.
-
-    Raises:
-        UnknownFieldError: a role has no candidate, or more than one.
-        InputError: the name of the scores says that the lowest is best.
-    """
-    chosen: dict[str, Any] = {}
-    unclear: dict[str, Sequence[Any]] = {}
-    for role, possible in candidates.items():
-        if len(possible) == 1:
-            chosen[role] = possible[0]
-        elif not names.has_none(role):
-            unclear[role] = possible
-    if unclear:
-        problems = _problems(unclear, names, fields)
-        listed = f"{there} {listed_fields(fields.examples)}"
-        raise UnknownFieldError(problems, list(unclear), chosen, listed)
-    if len(set(chosen.values())) < len(chosen):
-        raise InputError(f"fields name one field twice: {shown(chosen)}; give each role its own")
-    if names.kind == "run" and not names.ascending:
-        refuse_lowest_first(chosen.get("score"))
-    return chosen
-
-
-def _problems(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields) -> list[str]:
-    """Return what is not clear, a sentence each."""
-    problems = []
-    lacking = []
-    for role, possible in unclear.items():
-        name = names.name(role)
-        if possible:
-            several = brief(map(shown, possible), ", ")
-            problems.append(f"several fields could be the {role}: {several}")
-        elif name is not None:
-            near = nearest(name, [field for field in fields.examples if isinstance(field, str)])
-            hint = f" (did you mean {near!r}?)" if near else ""
-            problems.append(f"no field is called {shown(name)}{hint}")
-        else:
-            lacking.append(role)
-    if lacking:
-        *first, last = lacking
-        listed = f"{', '.join(first)} or {last}" if first else last
-        problems.append(f"no {listed} under a standard name")
-    if "score" in lacking:
-        lowest = [path for path, last in fields.last.items() if last in LOWEST_FIRST]
-        if lowest:
-            call = mark("score_order", "ascending")
-            problems.append(f"with {call} {shown(lowest[0])} is the score, the lowest first")
-    return problems
-
-
-def fields_to_write(names: Mapping[str, Any]) -> str:
-    """Return what an error says to write for roles that are not clear."""
-    words = f"give {mark('fields', dict(names))}"
-    if "score" in names:
-        words += ", or None as the score if the order counts"
-    if "relevance" in names:
-        words += ", or None as the relevance if each document is relevant"
-    return f"{words}; {mark('preview', said='preview(...)')} shows what is read"
-
-
-def listed_fields(examples: Mapping[Any, Any]) -> str:
-    """Return fields with an example of each, as messages show them.
-
-    >>> listed_fields({"case": 1, "hits.id": "d1"})
-    "'case' (1), 'hits.id' ('d1')"
-    """
-    if not examples:
-        return "none"
-    listed = [f"{shown(field)} ({_inputs_fields_example(value)})" for field, value in examples.items()]
-    more = len(listed) - MOST_LISTED
-    return ", ".join(listed[:MOST_LISTED]) + (f" and {more} more" if more > 0 else "")
-
-
-def _inputs_fields_example(value: Any) -> str:
-    try:
-        return " ".join(_EXAMPLE.repr(value).split())
-    except Exception:  # noqa: BLE001 - a value that cannot be shown is no reason for another error
-        return type(value).__name__
-
-
-def fields_unknown(
-    errors: Mapping[str, UnknownFieldError], are_one: bool = False
-) -> InputError:
-    """Return one error for the fields that are not clear on several sides, by argument.
-
-    If the sides `are_one`, such as a log, the query has one name and the documents have two.
-    """
-    first, *others = errors
-    if not others and not are_one:
-        return within(errors[first], first, instead_of=first)
-    roles: dict[str, Any] = {}
-    for argument, error in errors.items():
-        for role in error.roles:
-            are_two = role in roles and argument == "references" and not are_one
-            roles[role] = ("...", "...") if are_two else "..."
-    if are_one:
-        roles["document"] = ("...", "...")
-    listed = [error.fields for error in errors.values()]
-    sides = []
-    for argument, error in errors.items():
-        places = [mark(argument), *(place for place in error.places if place != argument)]
-        words = error.unclear
-        if len(set(listed)) > 1:
-            words += f"; {error.fields}"
-        sides.append(": ".join([*places, words]))
-    if len(set(listed)) == 1:
-        sides.append(listed[0])
-    write = fields_to_write({role: roles[role] for role in ROLES if role in roles})
-    return InputError(f"{'; '.join(sides)}; {write}")
-
-
-def refuse_unused_fields(fields: Any, runs: Sequence[Any], qrels: Any, exclude: Any, **ids: Any) -> None:
-    """Raise an error for a name in `fields` that no side has.
-
-    A side has no fields if it is a file of TREC, a mapping or a list of ids. `ids` are the
-    arguments that may give a name in place of `fields`, such as ``query_ids="reader"``.
-    """
-    for role, pair in check_fields(fields).items():
-        of_one_side = {"score": runs, "relevance": [qrels]}.get(role)
-        if of_one_side is not None:
-            sides = [(pair[0], of_one_side)]
-        elif isinstance(fields[role], (list, tuple)):
-            sides = [(pair[0], runs), (pair[1], [qrels, exclude])]
-        else:
-            sides = [(pair[0], [*runs, qrels, exclude])]
-        for name, having in sides:
-            if name is None or any(_has_field(side, role, name) for side in having):
-                continue
-            argument = next((key for key, value in ids.items() if value == name), "")
-            call = mark(argument, name) if argument else mark("fields", {role: name})
-            hint = "files of TREC, mappings and lists tell queries and documents by their places"
-            raise InputError(f"{call} names a field, but {_lacking(having, runs, qrels)}; {hint}")
-
-
-def _has_field(side: Any, role: str, name: str) -> bool:
-    """Return whether a side was read from a field of this name or path."""
-    path = getattr(side, "fields", {}).get(role)
-    if not isinstance(path, str):
-        return False
-    return path == name or plain_name(path.rpartition(".")[2]) == plain_name(name)
-
-
-def _lacking(having: Sequence[Any], runs: Sequence[Any], qrels: Any) -> str:
-    """Return who lacks a field, as an error says it."""
-    if qrels not in having:
-        return "the run has none"
-    if having[0] is qrels:
-        return "the references have none"
-    return "neither side has such a field"
-
-
-# ndcg/inputs/documents.py: The documents of queries by their ids, and the rules for the documents of one query.
-
-DocumentValues = Mapping[Any, Any]  # the values of a query's documents by their ids
-
-
-@dataclass(frozen=True)
-class ById:
-    """The values of the documents of each query by their ids."""
-
-    queries: Mapping[Any, DocumentValues]  # by the ids of queries, or by their numbers from 0
-    by_position: bool = False  # whether queries have no ids
-    form: str = "mappings of documents to numbers"  # what held them
-    fields: Mapping[str, str] = field(default_factory=dict)  # the field of each role
-
-    def named(self, argument: str, ids: Sequence[Any]) -> "ById":
-        """Return the documents of queries without ids by ids that are given in their order."""
-        if len(ids) != len(self.queries):
-            problem = f"has {len(ids)} ids for {len(self.queries)} queries; give an id for each"
-            raise InputError(problem, argument)
-        queries = rows_by_query(argument, ids, list(self.queries.values()))
-        return ById(queries, form=self.form, fields=self.fields)
-
-
-def rows_by_query(argument: str, queries: Sequence[Any], rows: Sequence[Any]) -> dict[Any, Any]:
-    """Return the documents of queries by their ids, which must differ."""
-    documents = dict(zip(queries, rows, strict=True))
-    if len(documents) == len(queries):
-        return documents
-    first: dict[Any, int] = {}
-    for position, query in enumerate(queries):
-        before = first.setdefault(query, position)
-        if before < position:
-            problem = f"query {shown(query)} is in row {before} and in row {position}"
-            raise InputError(f"{problem}; give each query once", argument)
-    raise AssertionError("ids that are equal have equal hashes")
-
-
-def documents_of_query(
-    ids: Iterable[Any], values: Iterable[Any] | None, names: Names, in_list: bool = False
-) -> dict[Any, Any]:
-    """Return the values of a query's documents by their ids.
-
-    Without values, the order of a run makes them: they fall by one from rank to rank, or rise. A
-    relevance is 1. In a list, each document of a run must have a score if one has.
-
-    >>> documents_of_query(["d2", "d1"], None, Names("run", {}))
-    {'d2': -1, 'd1': -2}
-    >>> documents_of_query(["d1"], ["0.5"], Names("run", {}))
-    {'d1': 0.5}
-
-    Raises:
-        InputError: a value is no id, ids are of several kinds, a document is there twice, or only
-            some documents have a score.
-    """
-    ids = list(ids)
-    numbers = _by_order(len(ids), names) if values is None else list(map(as_number, values))
-    if in_list and names.kind == "run" and None in numbers:
-        _refuse_no_score(ids, numbers)
-    kinds = set(map(type, ids))
-    if len(kinds) > 1 or not kinds <= {str, int}:
-        _check_kinds(ids)
-    documents = dict(zip(ids, numbers, strict=True))
-    if len(documents) == len(ids):
-        return documents
-    if names.keep is None:
-        _refuse_twice(ids, names)
-    return _best(ids, numbers, names)
-
-
-def _by_order(count: int, names: Names) -> list[int]:
-    """Return the values of documents that have none."""
-    if names.kind != "run":
-        return [1] * count
-    if names.ascending:
-        return list(range(1, count + 1))
-    return list(range(-1, -count - 1, -1))
-
-
-def _refuse_no_score(ids: Sequence[Any], numbers: Sequence[Any]) -> None:
-    """Raise an error for a hit without a score."""
-    position = numbers.index(None)
-    call = mark("fields", {"score": None})
-    hint = f"give each document a score, or {call} if the order counts"
-    raise InputError(f"document {shown(ids[position])} has no score; {hint}", position=position)
-
-
-def _check_kinds(ids: Sequence[Any]) -> None:
-    """Raise an error for a value that is no id, and for ids of several kinds."""
-    wrong = types_of_no_ids(ids)
-    first: dict[str, Any] = {}
-    for position, document in enumerate(ids):
-        if type(document) in wrong:
-            problem = f"an id must be text or an integer; got {shown(document)}"
-            raise InputError(f"{problem}; give others as text", position=position)
-        first.setdefault(id_kind(type(document)), document)
-    if len(first) > 1:
-        several = " and ".join(map(shown, first.values()))
-        raise InputError(f"ids must be of one kind; got {several}; give all as text")
-
-
-def _refuse_twice(ids: Sequence[Any], names: Names) -> None:
-    """Raise an error for the first document that is there twice."""
-    first: dict[Any, int] = {}
-    for position, document in enumerate(ids):
-        before = first.setdefault(document, position)
-        if before < position:
-            problem = f"document {shown(document)} is in position {before} already"
-            raise InputError(f"{problem}; {once(names.kind)}", position=position)
-
-
-def _best(ids: Sequence[Any], numbers: Sequence[Any], names: Names) -> dict[Any, Any]:
-    """Return the best score of each document, at the first of its places with it, or at the last."""
-    best: dict[Any, int] = {}
-    for position, document in enumerate(ids):
-        before = best.setdefault(document, position)
-        if _is_better(numbers[position], numbers[before], names):
-            best[document] = position
-    return {ids[position]: numbers[position] for position in sorted(best.values())}
-
-
-def _is_better(score: Any, known: Any, names: Names) -> bool:
-    """Return whether a score takes the place of one that is known for the same document."""
-    score, known = number(score), number(known)
-    if not _inputs_documents_is_number(known):
-        return known is None  # another value is kept, and refused where values are read
-    if score is None:
-        return False
-    if not _inputs_documents_is_number(score):
-        return True
-    if score == known:
-        return names.keep == "last"
-    return bool(score < known if names.ascending else score > known)
-
-
-def _inputs_documents_is_number(value: Any) -> bool:
-    return isinstance(value, Real) and value == value
-
-
 # ndcg/inputs/exclusion.py: Remove documents, such as items that a user has seen, from rankings and ideals.
 
 class Pairs(NamedTuple):
@@ -5204,12 +5210,16 @@ def fields_among(objects: Iterable[Any], start: Keys = ()) -> dict[str, Field]:
         for field in _fields_within(value, (), DEEPEST):
             path = ".".join((*start, *field.keys))
             known = fields.get(path)
-            # A list that is empty, or null, in one object may hold objects in another.
-            if known is None or (field.has_fields and not known.has_fields):
-                fields[path] = field
-            elif _inputs_objects_is_empty(known.example) and not _inputs_objects_is_empty(field.example):
+            if known is None or _tells_more(field, known):
                 fields[path] = field
     return fields
+
+
+def _tells_more(field: Field, known: Field) -> bool:
+    """Return whether a field tells more than in another object, where it may be empty or null."""
+    if field.has_fields != known.has_fields:
+        return field.has_fields
+    return _inputs_objects_is_empty(known.example) and not _inputs_objects_is_empty(field.example)
 
 
 def leaves(fields: Mapping[str, Field], paths: Iterable[str] | None = None) -> Fields:
@@ -5311,7 +5321,7 @@ def frame_of(argument: str, value: Any) -> Frame | None:
     """
     _refuse_splits(argument, value)
     if isinstance(value, (list, tuple)):
-        return _inputs_frame_records(argument, value)
+        return _frame_of_records(argument, value)
     if hasattr(value, "collect_schema") and hasattr(value, "collect"):  # a LazyFrame
         return _lazy_frame(value)
     if isinstance(value, ARROW) and pa.types.is_struct(value.type):
@@ -5382,7 +5392,7 @@ def _inputs_frame_columns(table: Any, names: Collection[Any]) -> list[Any]:
     return [table[name] for name in names]
 
 
-def _inputs_frame_records(argument: str, records: Sequence[Any]) -> Frame | None:
+def _frame_of_records(argument: str, records: Sequence[Any]) -> Frame | None:
     """Return the fields of records, a list of objects, as columns; None for other lists."""
     if len(records) == 0 or not is_object(records[0]):
         return None
@@ -5478,7 +5488,7 @@ def refuse_no_rankings(score: Column, relevance: Column) -> None:
         return
     if len(lengths) > 1 and (lengths == 3).all():
         _refuse_triples(score.values.reshape(-1, 3), relevance.values.reshape(-1, 3))
-    _check_ids(score, relevance, lengths)
+    _inputs_no_rankings_check_ids(score, relevance, lengths)
 
 
 def warn_of_one_document(score: Column) -> None:
@@ -5528,7 +5538,7 @@ def _have_fractions(values: NDArray[Any]) -> bool:
     return bool(np.mean(values != np.trunc(values)) > 0.5)
 
 
-def _check_ids(score: Column, relevance: Column, lengths: NDArray[np.int64]) -> None:
+def _inputs_no_rankings_check_ids(score: Column, relevance: Column, lengths: NDArray[np.int64]) -> None:
     """Raise an error, or warn, for ids on both sides: whole numbers, none of them twice in a query.
 
     In many documents the highest of each side is above the length of the longest query, which
@@ -5914,6 +5924,9 @@ def _both_columns(
 ) -> tuple[Columns, Columns]:
     """Return both sides as columns; of two mappings, only the queries of the references."""
     are_mappings = isinstance(run, ById) and isinstance(qrels, ById)
+    for argument, side in (("predictions", run), ("references", qrels)):
+        if isinstance(side, ById):
+            check_ids(argument, side.queries, nested=False)
     if isinstance(run, ById) and isinstance(qrels, ById):
         queries = {query: run.queries[query] for query in qrels.queries if query in run.queries}
         if run.queries and qrels.queries and not queries:
@@ -6366,11 +6379,13 @@ class ListReader:
     def __init__(self, names: Names) -> None:
         self.names = names
         self.warning = ""  # about the first query whose list is in another order than its values
+        self.has_values = False  # whether some documents have values
 
     def read(
         self, query: Any, ids: Sequence[Any], values: Sequence[Any] | None, ranks: Sequence[Any] = ()
     ) -> dict[Any, Any]:
         """Return the values of a query's documents by their ids; errors name the query."""
+        self.has_values |= values is not None
         if self.names.kind == "run" and not self.warning:
             problem = contradiction(values, ranks, self.names)
             if problem:
@@ -6431,13 +6446,13 @@ def query_of_equal_scores(queries: Iterable[Any], scores: Iterable[Any], ranks: 
     """Return the first query of rows whose scores are all equal beside ranks; None if there is none."""
     by_id: dict[Any, tuple[list[Any], list[Any]]] = {}
     for query, score, rank in zip(queries, scores, ranks, strict=True):
-        of_scores, of_ranks = by_id.setdefault(query, ([], []))
-        of_scores.append(as_number(score))
-        of_ranks.append(as_number(rank))
-    for query, (of_scores, of_ranks) in by_id.items():
-        if all(isinstance(rank, Real) for rank in of_ranks):
-            if are_equal_beside_ranks(of_scores, of_ranks):
-                return query
+        scores_of_query, ranks_of_query = by_id.setdefault(query, ([], []))
+        scores_of_query.append(as_number(score))
+        ranks_of_query.append(as_number(rank))
+    for query, (scores_of_query, ranks_of_query) in by_id.items():
+        are_ranks = all(isinstance(rank, Real) for rank in ranks_of_query)
+        if are_ranks and are_equal_beside_ranks(scores_of_query, ranks_of_query):
+            return query
     return None
 
 
@@ -6498,6 +6513,16 @@ class ObjectReader:
         if self.are_rows:
             return "objects, a document each"
         return "objects, a query with its documents each"
+
+    @property
+    def fields(self) -> Mapping[str, str]:
+        """The field of each role."""
+        return self.roles.fields
+
+    @property
+    def has_values(self) -> bool:
+        """Whether documents have values, in a field, in pairs or in a mapping by their ids."""
+        return self.roles.value is not None or self.lists.has_values
 
     @property
     def paths(self) -> dict[str, Keys]:
@@ -6788,7 +6813,8 @@ def columns_of_rows(
     parts = [document[start : start + HASHED] for start in starts] or [document]
     hashes = np.concatenate(in_threads(hashes_of, parts))
     side = Columns(query.codes, query.distinct, document, values.values, hashes)
-    side = side._replace(form=form, fields=dict(fields))
+    has_values = names.value in cells
+    side = side._replace(form=form, fields=dict(fields), has_values=has_values)
     try:
         return checked_rows(side, values.present, names, "row {}".format)
     except InputError as error:
@@ -6886,8 +6912,9 @@ def read_side(argument: str, side: Any, names: Names) -> Any:
         return _inputs_sides_of_mapping(argument, side, names)
     if names.kind == "run" and not names.ascending:
         refuse_lowest_first(name_of_column(side), argument)
-    rows = _rows(plain(argument, side))
-    return side if rows is None else _of_list(argument, side, rows, names)
+    values = plain(argument, side)  # at once, since a reader of Arrow can be read only once
+    rows = _rows(values)
+    return values if rows is None else _of_list(argument, values, rows, names)
 
 
 def objects_by_id(
@@ -6906,8 +6933,13 @@ def objects_by_id(
         raise within(error, argument, instead_of=argument) from None
     if reader.lists.warning:
         warn(f"{argument}: {reader.lists.warning}")
-    by_position = queries is None and reader.roles.query is None
-    return ById(rows_by_query(argument, ids, rows), by_position, reader.form, reader.roles.fields)
+    return ById(
+        rows_by_query(argument, ids, rows),
+        by_position=queries is None and reader.roles.query is None,
+        form=reader.form,
+        fields=reader.roles.fields,
+        has_values=reader.has_values,
+    )
 
 
 # Mappings
@@ -7100,7 +7132,7 @@ def _by_query(
         raise within(error, argument) from None
     if reader.lists.warning:
         warn(f"{argument}: {reader.lists.warning}")
-    return ById(documents, by_position, reader.form, reader.fields)
+    return ById(documents, by_position, reader.form, reader.fields, reader.has_values)
 
 
 def _as_row(argument: str, row: Any) -> Any:
@@ -7123,6 +7155,7 @@ class RowReader:
         self.hits: HitReader | None = None
         self.lists = ListReader(names)
         self.forms: dict[str, None] = {}
+        self.has_values = False  # whether some documents read so far have values
         rows = list(rows)
         hits = next((row for row in rows if are_hits(row)), None)
         pairs = next((row for row in rows if are_pairs(row) and is_object(row[0][0])), None)
@@ -7155,10 +7188,10 @@ class RowReader:
 
     def _documents(self, query: Any, row: Any) -> DocumentValues:
         if isinstance(row, Mapping):
-            self.forms["mappings of documents to numbers"] = None
+            self._note("mappings of documents to numbers", not self.names.has_no_value)
             return self._of_mapping(row)
         if isinstance(row, Set):
-            self.forms["sets of ids"] = None
+            self._note("sets of ids", False)
             if self.names.kind == "run":
                 raise InputError("a set has no order; give a list of ids, best first")
             return documents_of_query(row, None, self.names)
@@ -7168,14 +7201,19 @@ class RowReader:
         if len(row) == 0:
             return {}
         if self.hits is not None and are_hits(row):
-            self.forms["lists of hits"] = None
+            self._note("lists of hits", self.hits.roles.value is not None)
             return self.hits.read(query, row)
         if are_pairs(row):
-            self.forms["lists of pairs"] = None
+            self._note("lists of pairs", not self.names.has_no_value)
             return self._of_pairs(query, row)
-        self.forms["lists of ids"] = None
+        self._note("lists of ids", False)
         ids = without_filling(row) if self.names.kind == "run" else row
         return documents_of_query(ids, None, self.names)
+
+    def _note(self, form: str, has_values: bool) -> None:
+        """Remember what held the documents of a query."""
+        self.forms[form] = None
+        self.has_values |= has_values
 
     def _of_mapping(self, row: Mapping[Any, Any]) -> DocumentValues:
         """Return a mapping of documents to numbers."""
@@ -7362,7 +7400,10 @@ def are_lists(side: Any) -> bool:
         return side.ndim == 2
     if not isinstance(side, (list, tuple, np.ndarray)):
         return False
-    return len(side) == 0 or any(isinstance(row, (list, tuple, np.ndarray)) for row in side)
+    if len(side) == 0:
+        return True
+    rows = (row for row in side if getattr(row, "ndim", 1) > 0)  # without numbers in arrays
+    return any(isinstance(row, (list, tuple, np.ndarray)) for row in rows)
 
 
 def lists_of(side: Any) -> list[Any]:
@@ -7812,10 +7853,11 @@ def settled_systems(
     for run in runs:
         if given[run] is given["references"] and given[run] is not None:
             refuse_same_column(run, sides[run], sides["references"])
-    if fields:
+    have_names = any(has_ids(side) for side in sides.values())
+    if inputs.fields or (fields and have_names):
         read_runs = [sides[run] for run in runs]
         refuse_unused_fields(fields, read_runs, sides["references"], sides["exclude"], **ids)
-    if any(has_ids(side) for side in sides.values()):
+    if have_names:
         for name, value in ids.items():
             if isinstance(value, str):  # which names a column, as `fields` does
                 given[name] = None
@@ -8385,16 +8427,6 @@ def shown_cell(cell: Any) -> str:
 
 START = 1 << 12  # bytes that tell the format
 TABLES = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "stream"}
-GIVEN_FORMATS = {  # the formats that may be given, and how their files are read
-    "trec": "lines",
-    "csv": "lines",
-    "tsv": "lines",
-    "letor": "lines",
-    "json": "json",
-    "jsonl": "json",
-    "parquet": "parquet",
-    "arrow": "arrow",
-}
 OTHER_FILES = {  # files of other kinds, by the bytes that they begin with, and what to do
     rb"(?!\0{3})(?s:.){3}\0{5}": "is a TFRecord file; read it by TensorFlow, and give its arrays",
     rb"PK\x03\x04(?s:.){26}[^\0]*\.npy": "is an archive of NumPy arrays; give numpy.load(path)[name]",
@@ -8424,11 +8456,11 @@ def check_format(name: str | None) -> str | None:
     Raises:
         ValueError: it is unknown.
     """
-    if name is None or name in GIVEN_FORMATS:
+    if name is None or name in FILE_FORMATS:
         return name
-    near = nearest(str(name), GIVEN_FORMATS)
+    near = nearest(str(name), FILE_FORMATS)
     hint = f"; did you mean {near!r}?" if near else ""
-    known = ", ".join(map(shown, GIVEN_FORMATS))
+    known = ", ".join(map(shown, FILE_FORMATS))
     raise ValueError(f"{mark('format')} must be one of {known}; got {shown(name)}{hint}")
 
 
@@ -8448,8 +8480,10 @@ def form_of(start: bytes, path: str = "", given: str | None = None) -> str:
         raise ValueError("is YAML; give yaml.safe_load of it")
     text = start.removeprefix(BYTE_ORDER_MARK)
     check_encoding(text)
+    if given in ("parquet", "arrow"):
+        return given
     if given is not None:
-        return GIVEN_FORMATS[given]
+        return "json" if given in ("json", "jsonl") else "lines"
     return "json" if text.lstrip()[:1] in (b"{", b"[") else "lines"
 
 
@@ -8663,6 +8697,7 @@ class FilePart(NamedTuple):
     total: int = 0  # how many of these numbers there are
     form: str = ""  # what held the rows
     fields: Mapping[str, str] = {}  # the field of each role
+    has_values: bool = True  # whether documents have values
 
 
 def parts_in_threads(
@@ -8933,6 +8968,13 @@ def _excluded(number: int, value: Mapping[str, Any]) -> list[QueryDocuments]:
     return queries
 
 
+def _check_fields(row: Mapping[str, Any], reader: ObjectReader) -> None:
+    """Raise an error for a row without a field that is read."""
+    for path, keys in reader.paths.items():
+        if keys[0] not in row:
+            raise ValueError(f"has no {path!r}, which the first record has")
+
+
 class ValueReader:
     """Reads values of JSON, all of one kind.
 
@@ -8963,21 +9005,17 @@ class ValueReader:
         else:
             self.rows = RowReader(alike, names)
 
-    @property
-    def are_rows(self) -> bool:
-        """Whether each value is an object with a document."""
-        return self.objects is not None and self.objects.are_rows
-
     def _described(self, part: FilePart) -> FilePart:
         """Return a part with what it was read from."""
-        form, fields, warning = "", {}, ""
-        if self.objects is not None:
-            form, fields = self.objects.form, self.objects.roles.fields
-            warning = self.objects.lists.warning
-        elif self.rows is not None:
-            form, fields = self.rows.form, dict(self.rows.fields)
-            warning = self.rows.lists.warning
-        return part._replace(form=f"{self.container}: {form}", fields=fields, notice=warning)
+        reader = self.rows if self.objects is None else self.objects
+        if reader is None:
+            return part._replace(form=f"{self.container}: lists of ids")
+        return part._replace(
+            form=f"{self.container}: {reader.form}",
+            fields=dict(reader.fields),
+            has_values=reader.has_values,
+            notice=reader.lists.warning,
+        )
 
     # Lines
 
@@ -9041,19 +9079,19 @@ class ValueReader:
         for at, value in values:
             try:
                 self._refuse_other_kind(value)
-                if self.are_rows and self.kind == "responses":
-                    rows += [(at, row) for row in value.values()]
-                elif self.are_rows:
-                    rows.append((at, self._with_fields(value)))
-                else:
+                if self.objects is None or not self.objects.are_rows:
                     queries += self._queries(at, value)
+                elif self.kind == "responses":
+                    rows += [(at, row) for row in value.values()]
+                else:
+                    _check_fields(value, self.objects)
+                    rows.append((at, value))
             except ValueError as error:
                 problem, number = _without_position(error), at
                 break
-        if not self.are_rows:
+        if self.objects is None or not self.objects.are_rows:
             part = part_of_queries(queries, span, self.names, number, problem)
             return self._described(part)
-        assert self.objects is not None
         cells = self.objects.rows([row for _, row in rows])
         if self.kind == "responses":
             cells["query"] = list(values[0][1])
@@ -9065,14 +9103,6 @@ class ValueReader:
         if not isinstance(value, CONTAINERS[self.kind]):
             words = "a list" if self.kind == "lists" else "an object"
             raise ValueError(f"{shown_cell(value)} is not {words}, as the first value is")
-
-    def _with_fields(self, row: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return a row, which must have each field that is read."""
-        assert self.objects is not None
-        for path, keys in self.objects.paths.items():
-            if keys[0] not in row:
-                raise ValueError(f"has no {path!r}, which the first record has")
-        return row
 
     def _queries(self, number: int, value: Any) -> list[QueryDocuments]:
         """Return the queries in a value with their documents."""
@@ -9444,7 +9474,7 @@ def _parse_lines(chunk: bytes, layout: _Layout, labels: Labels | None) -> FilePa
     form = layout.form
     total = len(table) if counted else 0
     part = FilePart(table, span, numbers, problem, counted=counted, total=total)
-    return part._replace(form=form, fields=layout.fields)
+    return part._replace(form=form, fields=layout.fields, has_values=len(layout.at) > 2)
 
 
 def _plain_lines(text: bytes, layout: _Layout) -> tuple[bytes, int, NDArray[np.int64] | None, str]:
@@ -9647,7 +9677,9 @@ def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]
         if is_bounded:
             uncompressed += sum(map(_unpacked, cells))
             limits.check("uncompressed", uncompressed)
-        yield _part_of_columns(cells, request)._replace(form="a table", fields=chosen)
+        part = _part_of_columns(cells, request)
+        has_values = request.names.value in chosen
+        yield part._replace(form="a table", fields=chosen, has_values=has_values)
 
 
 # Sources
@@ -9877,7 +9909,7 @@ def read_columns(
     notices = [part.notice for part in parts if part.notice]
     if notices:
         warn(f"{path}: {notices[0]}")
-    return _described(columns, parts, path, place)
+    return _described(columns, parts, path, place)._replace(has_values=has_values(parts, names))
 
 
 def _described(
@@ -10076,7 +10108,8 @@ def _joined(parts: list[FilePart], request: ReadRequest, pool: ThreadPoolExecuto
         present = column.is_valid().to_numpy()
         column = column.fill_null(0)
     values = column.to_numpy()
-    if request.names.has_no_value or _have_no_values(parts, request):
+    are_listed = any(part.lists or part.counted == "query" for part in parts)
+    if not has_values(parts, request.names) and not are_listed:
         values, present = values_by_order(len(query), request.names), None
     hashes = np.empty(len(query), np.uint64)
     ends = np.cumsum([len(part.table) for part in parts]).tolist()
@@ -10088,11 +10121,9 @@ def _joined(parts: list[FilePart], request: ReadRequest, pool: ThreadPoolExecuto
     return Columns(query, ids, table["document"], values, hashes, present=present)
 
 
-def _have_no_values(parts: list[FilePart], request: ReadRequest) -> bool:
-    """Return whether a table has the ids of queries and documents alone."""
-    fields = next((part.fields for part in parts if part.fields), {})
-    is_table = set(fields) == {"query", "document"} and request.names.kind != "exclude"
-    return is_table and not any(part.lists for part in parts)
+def has_values(parts: list[FilePart], names: Names) -> bool:
+    """Return whether documents have values; else those of a run are by their order."""
+    return not names.has_no_value and any(part.has_values for part in parts if len(part.table))
 
 
 def _no_rows() -> Columns:
@@ -10535,7 +10566,7 @@ def measure_on_device(
 def _can_score(inputs: Inputs, options: Options, mask: Any) -> bool:
     """Return whether tensors on a device have a format and options that it can score."""
     score, relevance, query_ids, document_ids, exclude, *_ = inputs
-    types = [_type(side) for side in (score, relevance)]
+    types = [_scores_devices_type(side) for side in (score, relevance)]
     if score.numel() < ON_DEVICE_FROM or document_ids is not None or exclude is not None:
         return False
     if not {*types} <= {*NUMBER_TENSORS}:
@@ -10546,17 +10577,17 @@ def _can_score(inputs: Inputs, options: Options, mask: Any) -> bool:
         return False
     if options.score_order != "descending" and types[0] in (*INTEGER_TENSORS, "bool"):
         return False
-    if mask is not None and (mask.shape != score.shape or _type(mask) not in NUMBER_TENSORS):
+    if mask is not None and (mask.shape != score.shape or _scores_devices_type(mask) not in NUMBER_TENSORS):
         return False
     if query_ids is None:
         are_integers = all(each in INTEGER_TENSORS for each in types)  # they may be ids, which the host refuses
         return score.ndim == 2 and score.shape == relevance.shape and score.shape[1] > ROW_OF_TABLE and not are_integers
     shapes = (query_ids.shape, (*query_ids.shape, 1))
     is_flat = query_ids.ndim == 1 and score.shape in shapes and relevance.shape in shapes
-    return is_flat and mask is None and _type(query_ids) in INTEGER_TENSORS
+    return is_flat and mask is None and _scores_devices_type(query_ids) in INTEGER_TENSORS
 
 
-def _type(values: Any) -> str:
+def _scores_devices_type(values: Any) -> str:
     return str(values.dtype).removeprefix("torch.")
 
 
@@ -10565,7 +10596,7 @@ def _placed(score: Any, relevance: Any, query_ids: Any, mask: Any, options: Opti
     if options.score_order != "descending":
         score = -score  # inf, of a document that was not retrieved, becomes -inf
     kept = None if mask is None else mask != 0
-    if mask is not None and _type(mask) != "bool" and (kept & (mask != 1)).any():
+    if mask is not None and _scores_devices_type(mask) != "bool" and (kept & (mask != 1)).any():
         return None
     if query_ids is None:
         return Placed(relevance, score, _without_padding(relevance, kept, options.ignore_index))
@@ -10620,7 +10651,8 @@ def _scores_devices_measured(
 # ndcg/scores/queries.py: Compute the value of every query.
 
 Values = dict[str, NDArray[np.float64]]
-Notify = Callable[[str], None]  # called with `Rankings.unmatched` if no document was both retrieved and judged
+# Called with a sentence if no document was both retrieved and judged, or if most queries are missing.
+Notify = Callable[[str], None]
 
 OF_GAINS = ("gain", "negative_relevance")  # the arguments of the kernel that the gain of a document depends on
 NOTHING_TO_SCORE = "predictions and references hold no queries; there is nothing to score"
@@ -10668,7 +10700,7 @@ def describe_queries(
 ) -> dict[str, NDArray[Any]]:
     """Return the columns that a function computes from pieces of the rankings, by name, with a row for each query.
 
-    A piece has about `piece` documents. `notify` is called if no document was both retrieved and judged.
+    A piece has about `piece` documents. `notify` is called as in `counted_parts`.
     """
 
     def in_user_terms(each: Rankings, before: int) -> dict[str, NDArray[Any]]:
@@ -10686,19 +10718,32 @@ def describe_queries(
     return {name: np.concatenate([each[name] for each in described]) for name in described[0]}
 
 
-def warn_unmatched(unmatched: str) -> None:
-    """Warn that no document was both retrieved and judged."""
-    warn(f"{mark('predictions')}: {unmatched}")
+def warn_of_predictions(sentence: str) -> None:
+    """Warn that no document was both retrieved and judged, or that most queries are missing."""
+    warn(f"{mark('predictions')}: {sentence}")
+
+
+def sentence_on_missing(missing: int, queries: int) -> str:
+    """Return what a note or a warning says of queries that are missing from the run."""
+    are = "is" if missing == 1 else "are"
+    count = f"{missing:,} of {queries:,} judged queries {are} missing from the run and counted as 0"
+    return f"{count}; {mark('missing', 'skip')} skips them"
+
+
+def are_mostly_missing(missing: int, queries: int, options: Options) -> bool:
+    """Return whether fewer than half of the judged queries are in the run, which few runs mean."""
+    return options.missing == "empty" and 2 * missing > queries
 
 
 def counted_parts(
-    inputs: Inputs, options: Options, first_query: int = 0, notify: Notify = warn_unmatched
+    inputs: Inputs, options: Options, first_query: int = 0, notify: Notify = warn_of_predictions
 ) -> Generator[tuple[Rankings, int], None, None]:
     """Yield rankings part by part, with the index of their first query; show a progress bar from the second on.
 
-    Once all are scored, `notify` is called if no document was both retrieved and judged.
+    Once all are scored, `notify` is called if no document was both retrieved and judged, or if fewer than half of the
+    judged queries, which have ids, are in the run.
     """
-    before, bar = 0, None
+    before, missing, bar = 0, 0, None
     unmatched: set[str] = set()
     with ExitStack() as until_done:
         inputs = from_files(inputs, **options.sides).settled(**options.sides)
@@ -10715,14 +10760,19 @@ def counted_parts(
                 refuse_missing(part, before)
             if part.unmatched is not None:
                 unmatched.add(part.unmatched)
+            if part.place is not None and part.retrieved is not None:
+                missing += int(part.missing.sum())
             yield part, first_query + before
             before += part.queries
             if bar is not None:
                 bar.update(part.queries)
     if not before:
         raise ValueError(NOTHING_TO_SCORE)
-    if first := min(unmatched, default=""):  # empty if any part has such a document
+    first = min(unmatched, default="")  # empty if any part has such a document
+    if first:
         notify(first)
+    elif are_mostly_missing(missing, before, options):
+        notify(sentence_on_missing(missing, before))
 
 
 def refuse_negative(references: Any, exclude: Any, options: Options) -> None:
@@ -10966,21 +11016,16 @@ def queries_by_ids(inputs: Inputs, names: Sequence[Any], k: int | None) -> Itera
 
 
 def have_ids(inputs: Inputs) -> bool:
-    """Return whether both sides are mappings of scores or files, from which no document is excluded."""
+    """Return whether the documents of both sides have ids, and none is excluded."""
     sides = inputs.predictions, inputs.references
-    plain = all(
-        isinstance(side, Columns)
-        or (isinstance(side, Mapping) and all(isinstance(documents, Mapping) for documents in side.values()))
-        for side in sides
-    )
-    return plain and inputs.exclude is None
+    return all(isinstance(side, (ById, Columns)) for side in sides) and inputs.exclude is None
 
 
 def _documents_by_query(side: Any) -> dict[Any, dict[Any, float]]:
-    if isinstance(side, Mapping):
+    if isinstance(side, ById):
         return {
             query: {each: float(value) for each, value in documents.items() if value is not None and value > -np.inf}
-            for query, documents in side.items()
+            for query, documents in side.queries.items()
         }
     names = side.query_ids.to_pylist()
     documents: dict[Any, dict[Any, float]] = {name: {} for name in names}
@@ -13058,6 +13103,7 @@ def _explanations_check_example(query: Query, value: float, options: Mapping[str
 # ndcg/inputs/slices.py: Slices: the queries with the same value of `by`, such as a language, a segment or a length.
 
 Value = str | int | bool | None
+MEAN_OF_SLICES = "mean of slices"  # as tables call it; the name of no slice
 # The Arrow types that values may have, and the types that they are converted to.
 TYPES = {
     pa.types.is_string: pa.large_string(),
@@ -13096,29 +13142,32 @@ def read_slices(values: Any) -> Slices:
     return Slices(ordered, code.to_numpy().astype(np.int64))
 
 
-def crossed(columns: Sequence[Any]) -> list[str]:
-    """Return the slices of several columns together.
+def crossed(columns: Sequence[Any]) -> list[str | None]:
+    """Return the slices of several columns together; None where one of them has none.
 
     >>> crossed([["shoes", "hats"], ["phone", None]]), crossed([["a, b"], ["c"]])
-    (['shoes, phone', 'hats, (none)'], ["'a, b', c"])
+    (['shoes, phone', None], ["'a, b', c"])
     """
 
-    def text(value: Value) -> str:
+    def text(value: Value) -> str | None:
+        if value is None:
+            return None
         return shown(value) if isinstance(value, str) and ", " in value else slice_name(value)
 
-    texts = (np.array([text(value) for value in values], object)[code] for values, code in map(read_slices, columns))
-    return list(map(", ".join, zip(*texts, strict=False)))
+    texts = [np.array([text(value) for value in values], object)[code] for values, code in map(read_slices, columns)]
+    return [None if None in row else ", ".join(row) for row in zip(*texts, strict=False)]
 
 
 def slice_name(value: Value) -> str:
     """Return the value of a slice as tables show it, on one line.
 
-    >>> slice_name("en"), slice_name(None), slice_name("")
-    ('en', '(none)', "''")
+    >>> slice_name("en"), slice_name(None), slice_name(""), slice_name("mean of slices")
+    ('en', '(none)', "''", "'mean of slices'")
     """
     if value is None:
         return "(none)"
-    plain = isinstance(value, str) and value.isprintable() and value.strip() and value != "(none)"
+    reserved = ("(none)", MEAN_OF_SLICES)
+    plain = isinstance(value, str) and value.isprintable() and value.strip() and value not in reserved
     return str(value) if plain else shown(value)
 
 
@@ -13247,7 +13296,7 @@ def _refuse_empty_rows(columns: Mapping[str, Any]) -> None:
         return
     sides = {name: column for name, column in columns.items() if name not in NOT_SIDES}
     empty: NDArray[np.bool_] | None = None
-    for name, column in settled(sides).items():
+    for column in settled(sides).values():
         missing = _missing(column)
         if missing is None:
             return
@@ -14646,9 +14695,13 @@ def explain(
         data, Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight, fields=fields)
     )
     scorer = _Scorer(from_files(inputs, **parsed.sides).settled(**parsed.sides), k, options)
-    unmatched = next(iter(scorer.rankings.values())).unmatched
+    rankings = next(iter(scorer.rankings.values()))
+    unmatched = rankings.unmatched
+    missing = int(rankings.missing.sum())
     if unmatched:
-        warn_unmatched(unmatched)
+        warn_of_predictions(unmatched)
+    elif rankings.place is not None and are_mostly_missing(missing, rankings.queries, parsed):
+        warn_of_predictions(sentence_on_missing(missing, rankings.queries))
     scores: dict[str, float | None] = {}
     errors: dict[str, str] = {}
     for name in tracked(list(CONVENTIONS), "Scoring", " conventions"):
@@ -14954,9 +15007,64 @@ def intervals(sample: Sample, *, greatest: float = 1.0, confidence: float = 0.95
     Values lie between 0 and `greatest`; a row with values outside has no bound on that side. With fewer than two
     values there are no intervals: they are nan.
     """
-    values, greatest = sample.values, greatest / sample.scale
     if len(sample.weight) < 2:
-        return Intervals._make(np.full((3, len(values)), np.nan))
+        return Intervals._make(np.full((3, len(sample.values)), np.nan))
+    quantile = (1 + confidence) / 2
+    ends = [(*each.ends(each.t(quantile)), each.standard_error) for each in estimates(sample, greatest)]
+    return Intervals._make(np.array(ends).T * sample.scale)
+
+
+class Estimate(NamedTuple):
+    """A mean, or a difference of two means, and how its standard error depends on the true one."""
+
+    value: float  # the observed one
+    standard_error: float  # its standard error
+    square: float  # the same squared, but no more than of 0/1 values; 0 if all values are equal
+    freedom: float  # the degrees of freedom of Student's t
+    effective: float  # the effective number of queries
+    bounds: tuple[float, float]  # the true one lies between these
+    slope: float  # the relative change of the variance with the mean
+    is_mean: bool  # the error of a difference does not depend on the true difference
+
+    def t(self, quantile: float) -> float:
+        """Return a quantile of Student's t; of the normal distribution if all values are equal, as in Wilson's."""
+        freedom = self.freedom if self.square else math.inf
+        return float(scipy_special().stdtrit(freedom, quantile))
+
+    def ends(self, t: float) -> tuple[float, float]:
+        """Return the ends of the interval of all values within `t` times their standard error of the observed one.
+
+        The square of this error at ``value + d`` is modeled as that at ``value`` times
+        ``(1 + rise * d)(1 - fall * d)``.
+        """
+        least, greatest = self.bounds
+        if self.square == 0:
+            # the share of other values, at a bound, is at most the end of Wilson's interval for 0 of n
+            odds = t**2 / self.effective
+            low, high = (
+                self.value + (end - self.value) * odds / (1 + odds) if math.isfinite(end) else self.value
+                for end in self.bounds
+            )
+            return low, high
+        reach = t**2 * self.square
+        if not self.is_mean:
+            away = math.sqrt(reach)
+            return max(self.value - away, least), min(self.value + away, greatest)
+        # with one bound alone, values do not get more alike towards it
+        has_bounds = math.isfinite(least) and math.isfinite(greatest)
+        rise = 1 / (self.value - least) if has_bounds else 0.0
+        fall = 1 / (greatest - self.value) if has_bounds else 0.0
+        low, high = _crossings(reach, rise, fall)
+        low_skewed, high_skewed = _crossings(reach, max(rise, fall + self.slope), max(fall, rise - self.slope))
+        return max(self.value + min(low, low_skewed), least), min(self.value + max(high, high_skewed), greatest)
+
+
+def estimates(sample: Sample, greatest: float) -> list[Estimate]:
+    """Return the estimates of the mean of each row, and then of the difference of each pair, divided by the scale.
+
+    Values lie as in `intervals`; there are two or more.
+    """
+    values, greatest = sample.values, greatest / sample.scale
     if (lightest := sample.weight.min()) < LIGHTEST:
         problem = f"a weight is {lightest:.0e} of the largest, too far apart for a confidence interval"
         raise ValueError(f"sample_weight: {problem}; give the queries that hardly count a weight of 0")
@@ -14966,37 +15074,24 @@ def intervals(sample: Sample, *, greatest: float = 1.0, confidence: float = 0.95
     ]
     for one, other in sample.pairs.T.tolist():
         bounds.append((bounds[one][0] - bounds[other][1], bounds[one][1] - bounds[other][0]))
-    ends = [
-        (*_interval(moments, within, sample, confidence, of_mean=at < len(values)), moments.standard_error)
+    return [
+        _estimate(moments, within, sample, is_mean=at < len(values))
         for at, (moments, within) in enumerate(zip(sample.moments, bounds, strict=True))
     ]
-    return Intervals._make(np.array(ends).T * sample.scale)
 
 
-def _interval(
-    moments: Moments, bounds: tuple[float, float], sample: Sample, confidence: float, *, of_mean: bool
-) -> tuple[float, float]:
-    """Return the ends of the interval of a mean, or of a difference, whose error does not depend on the mean.
-
-    The interval contains every mean within Student's t times its standard error of the observed one. The
-    square of this error at ``mean + d`` is modeled as that at ``mean`` times ``(1 + rise * d)(1 - fall * d)``.
-    """
-    student, quantile = scipy_special().stdtrit, (1 + confidence) / 2
+def _estimate(moments: Moments, bounds: tuple[float, float], sample: Sample, *, is_mean: bool) -> Estimate:
+    """Return the estimate of a mean, or of a difference."""
     mean, error, _, slope = moments
+    freedom, effective = float(len(sample.weight) - 1), sample.effective
     if error <= max(ROUNDING * abs(mean), TINY):
-        # all values are equal: the share of others at a bound is at most the end of Wilson's interval for 0 of n
-        odds = float(student(math.inf, quantile)) ** 2 / sample.effective
-        low, high = (mean + (end - mean) * odds / (1 + odds) if math.isfinite(end) else mean for end in bounds)
-        return low, high
-    gaps, slope = ((mean - bounds[0], bounds[1] - mean), slope) if of_mean else ((math.inf, math.inf), 0.0)
-    most = gaps[0] * gaps[1] / sample.effective  # the squared error if every value were at a bound, like 0/1 values
+        return Estimate(mean, error, 0.0, freedom, effective, bounds, slope, is_mean)
+    most = math.inf
+    if is_mean:  # the squared error if every value were at a bound, like 0/1 values, of which t is normal
+        most = (mean - bounds[0]) * (bounds[1] - mean) / effective
     square = min(error**2, most)
-    freedom = (len(sample.weight) - 1) / max(1 - square / most, ROUNDING)
-    reach = float(student(freedom, quantile)) ** 2 * square
-    rise, fall = (1 / gap if math.isfinite(most) else 0.0 for gap in gaps)
-    low, high = _crossings(reach, rise, fall)
-    low_skewed, high_skewed = _crossings(reach, max(rise, fall + slope), max(fall, rise - slope))
-    return max(mean + min(low, low_skewed), bounds[0]), min(mean + max(high, high_skewed), bounds[1])
+    freedom /= max(1 - square / most, ROUNDING)
+    return Estimate(mean, error, square, freedom, effective, bounds, slope, is_mean)
 
 
 def _crossings(reach: float, rise: float, fall: float) -> tuple[float, float]:
@@ -15329,7 +15424,7 @@ class Resampling(NamedTuple):
         return f"{self.level}s: Wilson-type t for means, Student's t for differences"
 
 
-def query_columns(inputs: Inputs, options: Options, notify: Notify = warn_unmatched) -> PerQuery:
+def query_columns(inputs: Inputs, options: Options, notify: Notify = warn_of_predictions) -> PerQuery:
     """Return the columns of a report's table of queries.
 
     It has `query` only if queries have ids, and `weight` only if there are weights. `ideal`, the highest IDCG of all
@@ -15453,14 +15548,18 @@ def query_figures(columns: PerQuery, names: Sequence[str]) -> PerQuery:
     return figures
 
 
-def score_system(figures: PerQuery, options: Options, confidence: float) -> dict[str, Score]:
-    """Return the scores of a system by name; nan if no query has a value."""
-    return {name: score_result(figures, name, confidence) for name in options.names}
+def score_system(figures: PerQuery, samples: Mapping[str, Sample], confidence: float) -> dict[str, Score]:
+    """Return the scores of a system by name, from its figures and `samples_of` them; nan if no query has a value."""
+    return {name: score_result(figures, name, sample, confidence) for name, sample in samples.items()}
 
 
-def score_result(figures: PerQuery, name: str, confidence: float) -> Score:
+def samples_of(figures: PerQuery, names: Sequence[str]) -> dict[str, Sample]:
+    """Return the values of each result as a sample with one row."""
+    return {name: Sample.of(figures[name][:1], figures.get("weight")) for name in names}
+
+
+def score_result(figures: PerQuery, name: str, sample: Sample, confidence: float) -> Score:
     """Return the score of one result."""
-    sample = Sample.of(figures[name][:1], figures.get("weight"))
     ends = intervals(sample, greatest=greatest_value(name), confidence=confidence)
     return make_scores(name, figures[name][np.newaxis], ends)[0]
 
@@ -15514,6 +15613,155 @@ def in_slices(figures: PerQuery, slices: Slices) -> Iterator[tuple[Value, PerQue
         yield value, {name: each[..., end - size : end] for name, each in in_order.items()}
 
 
+# ndcg/statistics/stratified.py: The mean of independent means, such as those of slices, and its interval.
+
+class Combined(NamedTuple):
+    """The mean of independent means with its interval.
+
+    Attributes:
+        value: the mean, in which each of the means counts the same.
+        low: the lower end of its interval.
+        high: the upper end.
+        standard_error: its standard error; the variances of independent means add.
+        freedom: its degrees of freedom (Satterthwaite, 1946; Welch, 1947).
+    """
+
+    value: float
+    low: float
+    high: float
+    standard_error: float
+    freedom: float
+
+
+def combine(samples: Sequence[Sample], *, greatest: float = 1.0, confidence: float = 0.95) -> list[Combined]:
+    """Return the mean, over independent samples, of the mean of each row, and then of the difference of each pair.
+
+    All samples have the same rows and pairs, and at least two queries. The ends of the interval are the means of the
+    ends of the samples' own intervals, which are `intervals` with a smaller t: as far from the mean of all as t of the
+    combined degrees of freedom times the combined error (Yan & Su, Statistics in Biopharmaceutical Research 2010, for
+    proportions). So the interval of one sample is its own, and no end is beyond a bound.
+    """
+    of_samples = [estimates(sample, greatest) for sample in samples]
+    scales = [sample.scale for sample in samples]
+    quantile = (1 + confidence) / 2
+    return [_statistics_stratified_combined(row, scales, quantile) for row in zip(*of_samples, strict=True)]
+
+
+def _statistics_stratified_combined(of_samples: Sequence[Estimate], scales: Sequence[float], quantile: float) -> Combined:
+    """Return the mean of independent estimates, each in units of its scale."""
+    count, unit = len(of_samples), max(scales)
+    relative = [scale / unit for scale in scales]  # so that no sum overflows
+    errors = [math.sqrt(each.square) * scale for each, scale in zip(of_samples, relative, strict=True)]
+    total = math.hypot(*errors)
+    if total > 0:
+        shares = (error / total for error in errors)
+        freedom = 1 / sum(share**4 / each.freedom for share, each in zip(shares, of_samples, strict=True))
+        t = float(scipy_special().stdtrit(freedom, quantile))
+    else:
+        # all values of each sample are equal: its interval is as long as its queries are few
+        freedom = sum(each.freedom for each in of_samples)
+        t = of_samples[0].t(quantile)
+        errors = [1 / math.sqrt(each.effective) for each in of_samples]
+        total = math.hypot(*errors)
+    t *= total / sum(errors)
+    lows, highs = [], []
+    for each, error, scale in zip(of_samples, errors, relative, strict=True):
+        if error > 0:
+            low, high = each.ends(t)
+        elif each.is_mean:
+            low, high = each.ends(min(t, each.t(quantile)))
+        else:
+            # of differences, as in Student's t: equal ones have no error if others do
+            low = high = each.value
+        lows.append(low * scale)
+        highs.append(high * scale)
+    values = [each.value * scale for each, scale in zip(of_samples, relative, strict=True)]
+    standard_errors = [each.standard_error * scale for each, scale in zip(of_samples, relative, strict=True)]
+    return Combined(
+        value=sum(values) / count * unit,
+        low=sum(lows) / count * unit,
+        high=sum(highs) / count * unit,
+        standard_error=math.hypot(*standard_errors) / count * unit,
+        freedom=freedom,
+    )
+
+
+# ndcg/statistics/slice_means.py: The mean of the means of slices, in which each slice counts the same, however many queries it has.
+
+def mean_of_slices(
+    samples: Mapping[Value, Mapping[str, Sample]], slices: Mapping[Value, Slice], confidence: float
+) -> dict[str, Score]:
+    """Return the mean of the slices' means by name, from the samples of each slice, by name, and its scores.
+
+    Empty if no query is in a slice: None is none. A slice without a value is not in the mean.
+    """
+    named = [value for value in slices if value is not None]
+    if not named:
+        return {}
+    means = {}
+    for name in samples[named[0]]:
+        counted = [value for value in named if slices[value].scores[name].queries]
+        scores = [slices[value].scores[name] for value in counted]
+        combined = None
+        if scores and min(score.queries for score in scores) > 1:
+            of_name = [samples[value][name] for value in counted]
+            (combined,) = combine(of_name, greatest=greatest_value(name), confidence=confidence)
+        means[name] = mean_of_scores(name, scores, combined)
+    return means
+
+
+def mean_of_scores(name: str, scores: Sequence[Score], combined: Combined | None) -> Score:
+    """Return the mean of scores, each of which counts the same, with its interval; None if it has none."""
+    value = mean(name, np.array([score.value for score in scores])) if scores else math.nan
+    low = high = error = math.nan
+    if combined is not None:
+        low, high, error = min(combined.low, value), max(combined.high, value), combined.standard_error
+    return Score(
+        value=value,
+        low=low,
+        high=high,
+        standard_error=error,
+        queries=sum(score.queries for score in scores),
+        **figures_of_documents(scores),
+    )
+
+
+def figures_of_documents(scores: Sequence[Score]) -> dict[str, Any]:
+    """Return the figures of a mean of scores that depend on documents, by their names in a `Score`."""
+    orders = [(score.worst, score.best, score.random_order) for score in scores]
+    worst, best, random_order = np.mean(orders, axis=0).tolist() if orders else [math.nan] * 3
+    return {
+        "worst": worst,
+        "best": best,
+        "random_order": random_order,
+        "tied": sum(score.tied for score in scores),
+        "ranked": sum(score.ranked for score in scores),
+        "unjudged": math.fsum(score.unjudged for score in scores),
+    }
+
+
+def slice_rows(
+    slices: Mapping[Value, Slice], means: Mapping[str, Score], most: int | None = None
+) -> list[tuple[str, Mapping[str, Score], int]]:
+    """Return the names, the scores and the numbers of queries of slices, at most so many, and then of their mean."""
+    rows: list[tuple[str, Mapping[str, Score], int]] = [
+        (slice_name(value), part.scores, part.queries) for value, part in islice(slices.items(), most)
+    ]
+    if means:
+        rows.append((MEAN_OF_SLICES, means, queries_in_slices(slices)))
+    return rows
+
+
+def slices_in_mean(slices: Mapping[Value, Any]) -> int:
+    """Return the number of slices that count in their mean."""
+    return sum(value is not None for value in slices)
+
+
+def queries_in_slices(slices: Mapping[Value, Any]) -> int:
+    """Return the number of queries that are in a slice; None is none."""
+    return sum(part.queries for value, part in slices.items() if value is not None)
+
+
 # ndcg/statistics/model_cards.py: Export a report: the metadata of model cards for the Hugging Face Hub, and flat scores for experiment trackers.
 
 def flat_scores(report: Any) -> dict[str, float]:
@@ -15521,7 +15769,7 @@ def flat_scores(report: Any) -> dict[str, float]:
     flat: dict[str, float] = {}
     for part, _, scores in parts_of(report):
         for name, score in scores.items():
-            key = name if part is None else f"{name}/slice={part}"
+            key = name if part is None else f"{name}/{_key_of(part)}"
             own = {key: score.value, f"{key}/low": score.low, f"{key}/high": score.high}
             if both := flat.keys() & own:
                 raise ValueError(f"by: two values would be called {shown(min(both))}; give the slices other names")
@@ -15530,10 +15778,15 @@ def flat_scores(report: Any) -> dict[str, float]:
 
 
 def parts_of(report: Any) -> Iterator[tuple[str | None, int, Mapping[str, Score]]]:
-    """Yield the scores of all queries, then of each slice by its name, each with its number of queries."""
+    """Yield the scores of all queries, of each slice by its name, and of their mean, with the numbers of queries."""
     yield None, report.counts["queries"], report.scores
-    for value, each in report.slices.items():
-        yield slice_name(value), each.queries, each.scores
+    for part, scores, queries in slice_rows(report.slices, report.mean_of_slices):
+        yield part, queries, scores
+
+
+def _key_of(part: str) -> str:
+    """Return the name of a slice, or of the mean of slices, as trackers group it."""
+    return MEAN_OF_SLICES.replace(" ", "_") if part == MEAN_OF_SLICES else f"slice={part}"
 
 
 def model_index(report: Any, model_name: str, dataset: str, task_type: str, **fields: Any) -> list[dict[str, Any]]:
@@ -15553,11 +15806,14 @@ def model_index(report: Any, model_name: str, dataset: str, task_type: str, **fi
         for name, score in scores.items():
             if math.isnan(score.value):
                 continue
+            metric_name = name
+            if part is not None:
+                metric_name += f" {part}" if part == MEAN_OF_SLICES else f" slice={part}"
             interval = {"confidence": confidence, "low": score.low, "high": score.high}
             result = EvalResult(
                 **fields,
                 metric_type=name.lower(),
-                metric_name=name if part is None else f"{name} slice={part}",
+                metric_name=metric_name,
                 metric_value=score.value,
                 metric_args={
                     **({} if math.isnan(score.low) else interval),
@@ -15835,12 +16091,13 @@ def system_names(systems: Any, baseline: Any, argument: str = "systems", content
 
 # ndcg/statistics/notes.py: Notes: sentences that help the reader of a report or a comparison to interpret its figures.
 
+NAMED_PAIRS = 5  # pairs in a sentence
 NAMED_SLICES = 5  # slices in a sentence
 
 
 def notes_of(columns: PerQuery, options: Options, scores: Mapping[str, Score], unmatched: str | None) -> list[str]:
     """Return the notes on the queries of one system."""
-    return [
+    notes = [
         *left_out_notes(columns, options),
         *missing_notes(columns, options),
         *short_run_notes(columns, options),
@@ -15850,6 +16107,7 @@ def notes_of(columns: PerQuery, options: Options, scores: Mapping[str, Score], u
         *few_queries_notes(columns, options),
         *chance_notes(scores, columns),
     ]
+    return list(dict.fromkeys(notes))  # the warning of missing queries is a note too
 
 
 def shared_notes(of_systems: Mapping[str, Sequence[str]]) -> list[str]:
@@ -15915,7 +16173,7 @@ def left_out_notes(columns: PerQuery, options: Options) -> list[str]:
             measures.setdefault((lacking & applies).tobytes(), []).append(name)
         for mask, names in measures.items():
             if count := np.count_nonzero(np.frombuffer(mask, bool)):
-                measure = "" if len(names) == len(without) else f" of {', '.join(names)}"
+                measure = _of_some(names, without)
                 reason = one if count == 1 else several
                 sentences.append(f"{count:,} of {queries:,} {how_many} {reason} excluded from the mean{measure}.")
     if "weight" in columns and (count := np.count_nonzero(columns["weight"] == 0)):
@@ -15927,7 +16185,7 @@ def left_out_notes(columns: PerQuery, options: Options) -> list[str]:
 def unmatched_notes(columns: PerQuery, unmatched: str | None = None) -> list[str]:
     """Return a sentence if no document was both retrieved and judged, with ids from both inputs if these are known."""
     if unmatched:
-        return [f"{unmatched[0].upper()}{unmatched[1:]}."]
+        return [Message(f"{unmatched[0].upper()}{unmatched[1:]}.")]
     sides = [columns[name].any() for name in ("retrieved", "judged", "retrieved and judged") if name in columns]
     if sides != [True, True, False]:
         return []
@@ -15965,20 +16223,28 @@ def missing_notes(columns: PerQuery, options: Options) -> list[str]:
     """Return a sentence on missing queries that count in the mean, if there are any."""
     if "missing" not in columns or options.missing == "skip":  # "missing" is unknown for values without rankings
         return []
-    count, queries = np.count_nonzero(columns["missing"]), len(columns["ideal"])
-    are = f"{count:,} of {queries:,} judged queries {'is' if count == 1 else 'are'} missing from the run and"
-    return [Message(f"{are} counted as 0; {mark('missing', 'skip')} skips them.")] if count else []
+    missing = int(np.count_nonzero(columns["missing"]))
+    if not missing:
+        return []
+    return [Message(f"{sentence_on_missing(missing, len(columns['ideal']))}.")]
 
 
 def short_run_notes(columns: PerQuery, options: Options) -> list[str]:
-    """Return a sentence on queries with few retrieved documents, if there are any."""
+    """Return a sentence on queries with few retrieved documents that lack judged ones, if there are any.
+
+    A short list with all judged documents, as of a reranker, is as long as it can usefully be.
+    """
     if "missing" not in columns:  # values without rankings
         return []
     k = max((k for k in options.cutoffs if k is not None), default=0)
     incomplete = ~columns["missing"] & (columns["judged"] > columns["retrieved and judged"])
     few = np.count_nonzero(incomplete & (columns["retrieved"] < k))
-    have = f"{'query has' if few == 1 else 'queries have'} fewer than {k} retrieved documents."
-    return [f"{few:,} {'other ' if columns['missing'].any() else ''}{have}"] if few else []
+    if not few:
+        return []
+    other = "other " if columns["missing"].any() else ""
+    if few == 1:
+        return [f"1 {other}query has fewer than {k} retrieved documents and lacks judged ones."]
+    return [f"{few:,} {other}queries have fewer than {k} retrieved documents and lack judged ones."]
 
 
 def chance_notes(scores: Mapping[str, Score], columns: PerQuery) -> list[str]:
@@ -15994,11 +16260,32 @@ def chance_notes(scores: Mapping[str, Score], columns: PerQuery) -> list[str]:
     return sentences
 
 
-def slice_notes(slices: Mapping[Value, Slice]) -> list[str]:
-    """Return a sentence on the slices without an interval, if there are any."""
-    without = sum(any(math.isnan(score.low) for score in each.scores.values()) for each in slices.values())
+def slice_notes(slices: Mapping[Value, Slice], means: Mapping[str, Score]) -> list[str]:
+    """Return sentences on the slices without an interval, and on what the mean of slices lacks, if there are any."""
+    without = sum(any(math.isnan(score.low) for score in part.scores.values()) for part in slices.values())
+    if not without:
+        return []
     few = "fewer than two of their queries have a value"
-    return [f"{without:,} of {len(slices):,} slices have no interval, since {few}."] if without else []
+    sentences = [f"{without:,} of {len(slices):,} slices have no interval, since {few}."]
+    named = [part for value, part in slices.items() if value is not None]
+    with_fewer: dict[int, list[str]] = {}
+    for name in means:
+        counted = sum(part.scores[name].queries > 0 for part in named)
+        if counted < len(named):
+            with_fewer.setdefault(counted, []).append(name)
+    for counted, names in with_fewer.items():
+        which = f"mean of slices{_of_some(names, means)}"
+        sentences.append(f"The {which} is over {counted:,} of {len(named):,} slices; the others have no value.")
+    names = [name for name, score in means.items() if score.queries and math.isnan(score.low)]
+    if names:
+        which = f"mean of slices{_of_some(names, means)}"
+        sentences.append(f"The {which} has no interval, since one of the slices has none.")
+    return sentences
+
+
+def _of_some(names: Sequence[str], of_all: Collection[str]) -> str:
+    """Return the names of measures, if these are not all."""
+    return "" if len(names) == len(of_all) else f" of {', '.join(names)}"
 
 
 def small_slices(slices: Mapping[Value, Any]) -> list[str]:
@@ -16030,6 +16317,20 @@ def differing_text(least: int, most: int | None = None) -> str:
     if least == 1 and most is None:
         return "1 query that differs"
     return f"{least:,}{'' if most is None else f' to {most:,}'} queries that differ"
+
+
+def equal_notes(pairs: Sequence[Pair]) -> list[str]:
+    """Return a sentence on the pairs with the same value of every measure in every query, if there are any."""
+    differing: dict[str, int] = {}
+    for pair in pairs:
+        differing[pair.title] = differing.get(pair.title, 0) + pair.differing
+    equal = [title for title, queries in differing.items() if queries == 0]
+    if not equal:
+        return []
+    names = ", ".join(equal[:NAMED_PAIRS])
+    if len(equal) > NAMED_PAIRS:
+        names += f" and {len(equal) - NAMED_PAIRS:,} more"
+    return [f"Both systems have the same value in every query: {names}. Are they the same run?"]
 
 
 def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None) -> list[str]:
@@ -16078,6 +16379,8 @@ def notes_on_slices(
         few = f"fewer than two of their queries have a value: {', '.join(left[:NAMED_SLICES])}"
         more = f" and {len(left) - NAMED_SLICES:,} more" if len(left) > NAMED_SLICES else ""
         sentences.append(f"{len(left):,} of {len(slices):,} slices are not compared, since {few}{more}.")
+        if any(value is not None and value not in compared for value in slices):
+            sentences.append("The mean of slices is not compared either, since one of the slices is not.")
     return sentences
 
 
@@ -16253,6 +16556,8 @@ class Report(Readable):
         resampling: the confidence of the intervals.
         notes: sentences with further facts for the reader.
         slices: the scores of each slice, by its value of `by`, ascending; queries without a value, None, come last.
+        mean_of_slices: the mean of the slices' scores by name, in which each slice counts the same; None is no slice.
+            Its interval takes the slices as given, and their queries as samples. Empty without slices.
     """
 
     signature: str
@@ -16262,6 +16567,7 @@ class Report(Readable):
     resampling: Resampling
     notes: tuple[str, ...] = ()
     slices: dict[Value, Slice] = field(default_factory=dict)
+    mean_of_slices: dict[str, Score] = field(default_factory=dict)
 
     def _tables(self) -> list[Table]:
         level = self.resampling.level
@@ -16278,9 +16584,9 @@ class Report(Readable):
         return tables
 
     def _slice_table(self, level: str) -> Table:
-        shown = dict(islice(self.slices.items(), SHOWN))
-        names = [["slice"], *([slice_name(value)] for value in shown)]
-        return mean_table(names, [(each.scores, each.queries) for each in shown.values()], level)
+        rows = slice_rows(self.slices, self.mean_of_slices, SHOWN)
+        names = [["slice"], *([name] for name, _, _ in rows)]
+        return mean_table(names, [(scores, queries) for _, scores, queries in rows], level)
 
     def _remarks(self) -> list[str]:
         return [f"{self.resampling}.", *first_slices(self.slices), *self.notes]
@@ -16295,6 +16601,7 @@ class Report(Readable):
             "resampling": self.resampling._asdict(),
             "notes": list(self.notes),
             "slices": [{"slice": value, **without_nan(each)} for value, each in self.slices.items()],
+            "mean_of_slices": without_nan(self.mean_of_slices),
         }
 
     @classmethod
@@ -16312,7 +16619,7 @@ class Report(Readable):
         queries, resampling = table_from_lists(values["queries"]), saved_resampling(values["resampling"])
         columns = saved_columns(queries, options.names, signature)
         by = slices_of(queries["slice"], None, len(queries)) if "slice" in queries.column_names else None
-        scores, slices = _scores_and_slices(columns, by, options, resampling)
+        scores, slices, means = _scores_and_slices(columns, by, options, resampling)
         counts = {name: saved_count(each, f"counts: {name}") for name, each in values["counts"].items()}
         return cls(
             signature=signature,
@@ -16322,6 +16629,7 @@ class Report(Readable):
             resampling=resampling,
             notes=saved_notes(values["notes"]),
             slices=slices,
+            mean_of_slices=means,
         )
 
     def lowest(self, n: int | None = 10, measure: str | None = None) -> pa.Table:
@@ -16440,8 +16748,8 @@ class Report(Readable):
         legend_above(axes)
 
     def _plot_slices(self, axes: Any, names: Sequence[str]) -> None:
-        values = islice(self.slices.items(), SHOWN)
-        _draw_slices(axes, {value: [each.scores[name] for name in names] for value, each in values}, names)
+        rows = slice_rows(self.slices, self.mean_of_slices, SHOWN)
+        _draw_slices(axes, [(row, [scores[name] for name in names]) for row, scores, _ in rows], names)
         axes.set_xlabel(f"mean, with {self.resampling.level}, by slices (and their queries)")
 
 
@@ -16471,16 +16779,16 @@ def plot_reports(reports: Mapping[str, Report]) -> Any:
         draw_rows(each, [(system, [_mark_of_mean(report.scores[name])]) for system, report in reports.items()])
         each.set_xlabel(f"{name}, with {one.resampling.level}")
     if values:
-        scores = {value: [report.slices[value].scores[first] for report in reports.values()] for value in values}
-        _draw_slices(axes[-1], scores, list(reports))
+        of_reports = [slice_rows(each.slices, each.mean_of_slices, SHOWN) for each in reports.values()]
+        slices = [(row[0][0], [scores[first] for _, scores, _ in row]) for row in zip(*of_reports, strict=True)]
+        _draw_slices(axes[-1], slices, list(reports))
         axes[-1].set_xlabel(f"{first}, with {one.resampling.level}, by slices (and their queries)")
     return figure
 
 
-def _draw_slices(axes: Any, scores: Mapping[Value, Sequence[Score]], labels: Sequence[str]) -> None:
+def _draw_slices(axes: Any, slices: Sequence[tuple[str, Sequence[Score]]], labels: Sequence[str]) -> None:
     """Draw a row for each slice with its scores, which have labels in a legend."""
-    names = (f"{slice_name(value)} ({_count_range(each)})" for value, each in scores.items())
-    rows = [(name, list(map(_mark_of_mean, each))) for name, each in zip(names, scores.values(), strict=True)]
+    rows = [(f"{name} ({_count_range(scores)})", list(map(_mark_of_mean, scores))) for name, scores in slices]
     draw_rows(axes, rows, labels)
     legend_above(axes)
 
@@ -16514,7 +16822,8 @@ def report(
         data: a DataFrame; then the arguments above may be names of its columns.
         exclude: documents to remove from rankings and ideals, as in `compute`.
         by: a value per query (a string, an integer or a boolean; None for none), such as its language; the
-            queries with the same value are scored as a slice. In the order of the queries, or `{query: value}`.
+            queries with the same value are scored as a slice. In the order of the queries, or `{query: value}`. The
+            report then also has the mean of slices, in which each slice counts the same.
         fields: the names of fields and columns, as in `compute`.
         confidence: the confidence level of the intervals, between 0 and 1.
         **options: the options of `compute`, except `use_aggregator` and `engine`.
@@ -16534,15 +16843,34 @@ def report(
     return report_on(from_frame(data, inputs), options=parsed, resampling=resampling)
 
 
-def report_on(inputs: Inputs, *, options: Options, resampling: Resampling, notify: Notify = warn_unmatched) -> Report:
+def report_on(
+    inputs: Inputs, *, options: Options, resampling: Resampling, notify: Notify = warn_of_predictions
+) -> Report:
     """Return the report on rankings, once the options are checked; `notify` is called as in `describe_queries`."""
+    return report_and_missing(inputs, options=options, resampling=resampling, notify=notify)[0]
+
+
+def report_and_missing(
+    inputs: Inputs, *, options: Options, resampling: Resampling, notify: Notify = warn_of_predictions
+) -> tuple[Report, NDArray[np.bool_]]:
+    """Return the report on rankings, and a mask of its queries: True for those that are missing from the predictions.
+
+    A query with an empty list is not missing, which the numbers of documents in a report do not tell.
+    """
     unmatched: list[str] = []
     columns = query_columns(inputs, options, unmatched.append)
     for each in unmatched:
         notify(each)
-    signature = options.signature(weighted=inputs.sample_weight is not None, excluding=inputs.exclude is not None)
-    how: dict[str, Any] = {"options": options, "resampling": resampling, "signature": signature}
-    return report_of(columns, inputs.by, **how, unmatched="".join(unmatched))
+    is_weighted, is_excluding = inputs.sample_weight is not None, inputs.exclude is not None
+    report = report_of(
+        columns,
+        inputs.by,
+        options=options,
+        resampling=resampling,
+        signature=options.signature(weighted=is_weighted, excluding=is_excluding),
+        unmatched="".join(unmatched),
+    )
+    return report, columns["missing"]
 
 
 def report_of(
@@ -16551,7 +16879,7 @@ def report_of(
     """Return the report on queries from their columns, which may come without rankings."""
     queries = len(columns["ideal"])
     parts = None if by is None else slices_of(by, columns.get("query"), queries)
-    scores, slices = _scores_and_slices(columns, parts, options, resampling)
+    scores, slices, means = _scores_and_slices(columns, parts, options, resampling)
     counts = {"queries": queries}
     excluded = {name.replace(" ", "_"): int(columns[name].sum()) for name in EXCLUDED if name in columns}
     if "retrieved" in columns:
@@ -16566,23 +16894,30 @@ def report_of(
         counts={**counts, "left_out": _left_out(columns, options), **excluded},
         queries=query_table(columns if parts is None else with_slices(columns, parts)),
         resampling=resampling,
-        notes=(*notes_of(columns, options, scores, unmatched), *small_slices(slices), *slice_notes(slices)),
+        notes=(
+            *notes_of(columns, options, scores, unmatched),
+            *small_slices(slices),
+            *slice_notes(slices, means),
+        ),
         slices=slices,
+        mean_of_slices=means,
     )
 
 
 def _scores_and_slices(
     columns: PerQuery, by: Slices | None, options: Options, resampling: Resampling
-) -> tuple[dict[str, Score], dict[Value, Slice]]:
-    """Return the scores of all queries, and those of each slice."""
-    figures = query_figures(columns, options.names)
-    scores = score_system(figures, options, resampling.confidence)
+) -> tuple[dict[str, Score], dict[Value, Slice], dict[str, Score]]:
+    """Return the scores of all queries, those of each slice, and the mean of the slices."""
+    figures, confidence = query_figures(columns, options.names), resampling.confidence
+    scores = score_system(figures, samples_of(figures, options.names), confidence)
     for name in [name for name, score in scores.items() if not score.queries]:
         mean(name, columns[name], columns.get("weight"))  # raises the error
-    parts = () if by is None else in_slices(figures, by)
-    return scores, {
-        value: Slice(len(own["ideal"]), score_system(own, options, resampling.confidence)) for value, own in parts
-    }
+    slices: dict[Value, Slice] = {}
+    samples: dict[Value, dict[str, Sample]] = {}
+    for value, part in () if by is None else in_slices(figures, by):
+        samples[value] = samples_of(part, options.names)
+        slices[value] = Slice(len(part["ideal"]), score_system(part, samples[value], confidence))
+    return scores, slices, mean_of_slices(samples, slices, confidence)
 
 
 def _left_out(columns: PerQuery, options: Options) -> int:
@@ -17475,7 +17810,7 @@ def _for_lightgbm(
     if weight is not None:
         query = np.repeat(np.arange(len(lengths)), lengths)
         weight = np.bincount(query, weight, len(lengths)) / np.maximum(lengths, 1)
-    results = _results(options, predictions, labels, offsets_of(lengths), weight)
+    results = _loops_scorer_results(options, predictions, labels, offsets_of(lengths), weight)
     return [(name, value, True) for name, value in results.items()]
 
 
@@ -17507,11 +17842,11 @@ def _for_xgboost(options: Options, predictions: Any, data: Any) -> list[tuple[st
             "xgboost_metric: the DMatrix has no qid, so its queries are unknown; give DMatrix(..., qid=...)"
         )
     weight = data.get_weight()
-    results = _results(options, predictions, data.get_label(), begins, weight if len(weight) else None)
+    results = _loops_scorer_results(options, predictions, data.get_label(), begins, weight if len(weight) else None)
     return [(f"ndcg.{name}", value) for name, value in results.items()]
 
 
-def _results(
+def _loops_scorer_results(
     options: Options, predictions: NDArray[Any], labels: NDArray[Any], begins: NDArray[Any], weight: Any
 ) -> dict[str, Any]:
     """Return the results of queries with contiguous rows, with one score for each row."""
@@ -17569,7 +17904,15 @@ def _metric_class() -> Any:
         """The mean of nDCG, DCG, IDCG or CG over queries."""
 
         higher_is_better, is_differentiable, full_state_update = True, False, False
-        rows = {"preds": torch.float64, "target": torch.float64, "indexes": torch.int64}  # noqa: RUF012
+        # Numbers are kept in 64 bits, so that all processes gather the same types whatever they
+        # were given: integers as they are, floats as their bits. `integers` tells them apart. Up to
+        # version 2.1, the states had other types and names, so old checkpoints are rejected.
+        rows = {  # noqa: RUF012
+            "scores": torch.int64,
+            "labels": torch.int64,
+            "queries": torch.int64,
+            "integers": torch.uint8,  # 1 if the score is an integer, plus 2 if the label is
+        }
 
         def __init__(self, options: Options) -> None:
             super().__init__()
@@ -17593,18 +17936,25 @@ def _metric_class() -> Any:
             if len(set(map(len, batch.values()))) > 1:
                 shapes = ", ".join(f"{name} {len(each)}" for name, each in batch.items())
                 raise ValueError(f"with indexes, preds, target and indexes are one per document; got {shapes}")
-            if batch["indexes"].is_floating_point():
+            if indexes.is_floating_point():
                 raise ValueError(f"indexes must be integers, the id of each document's query; got {indexes.dtype}")
-            for name, kind in self.rows.items():
-                getattr(self, name).append(batch[name].to(kind))
+            integers = int(not preds.is_floating_point()) + 2 * int(not target.is_floating_point())
+            batch["target"] = _with_exact_padding(batch["target"], self.options.ignore_index)
+            batch = {name: _in_64_bits(name, column) for name, column in batch.items()}
+            batch["integers"] = torch.full_like(batch["indexes"], integers, dtype=torch.uint8)
+            for name, column in zip(self.rows, batch.values(), strict=True):
+                getattr(self, name).append(column)
 
         def compute(self) -> Any:
             """Return the mean over all queries since the last reset."""
             rows = [getattr(self, name) for name in self.rows]
-            preds, target, indexes = (torch.cat(each) if isinstance(each, list) and each else each for each in rows)
+            rows = [torch.cat(column) if isinstance(column, list) and column else column for column in rows]
+            scores, labels, queries, integers = rows
             sums, counts = self.sums, self.counts
-            if len(preds):
-                sums, counts = self._added(Inputs(preds, target, indexes))
+            if len(scores):
+                scores = _from_64_bits(scores, integers & 1 > 0)
+                labels = _from_64_bits(labels, integers & 2 > 0)
+                sums, counts = self._added(Inputs(scores, labels, queries))
             means = sums / counts
             return means[0] if len(means) == 1 else dict(zip(self.options.names, means, strict=True))
 
@@ -17614,6 +17964,10 @@ def _metric_class() -> Any:
                 if isinstance(each := getattr(self, name), list) and not each:
                     each.append(torch.empty(0, dtype=kind, device=self.device))
             super().sync(*args, **options)
+
+        def set_dtype(self, dst_type: Any) -> Any:
+            """Leave the states as they are, since in fewer bits different ids may be the same."""
+            return self
 
         def _added(self, inputs: Inputs) -> "tuple[Tensor, Tensor]":
             """Return the sums and counts with those of more queries."""
@@ -17627,6 +17981,40 @@ def _metric_class() -> Any:
             return restored_metric, (), self.__getstate__()
 
     return NDCGMetric
+
+
+def _with_exact_padding(labels: "Tensor", ignore_index: float | None) -> "Tensor":
+    """Return float labels as float64, with `ignore_index` itself where it is rounded in their type."""
+    if ignore_index is None or not labels.is_floating_point():
+        return labels
+    rounded = labels.new_tensor(float(ignore_index))
+    return labels.double().masked_fill(labels == rounded, float(ignore_index))
+
+
+def _in_64_bits(argument: str, numbers: "Tensor") -> "Tensor":
+    """Return integers as int64, and floats as the bits of float64."""
+    import torch
+
+    if numbers.is_floating_point():
+        return numbers.double().view(torch.int64)
+    if numbers.dtype == torch.uint64 or not torch.can_cast(numbers.dtype, torch.int64):
+        needs = "have a type that int64 or float64 can hold"
+        raise ValueError(f"with indexes, {argument} must {needs}; got {numbers.dtype}")
+    return numbers.long()
+
+
+def _from_64_bits(bits: "Tensor", are_integers: "Tensor") -> "Tensor | list[float]":
+    """Return the numbers of `_in_64_bits`, in a list if some are integers and others floats."""
+    import torch
+
+    if are_integers.all():
+        return bits
+    floats = bits.view(torch.float64)
+    if not are_integers.any():
+        return floats
+    # A common type could round integers; `compute` refuses those that float64 would round.
+    rows = zip(bits.tolist(), floats.tolist(), are_integers.tolist(), strict=True)
+    return [integer if is_integer else number for integer, number, is_integer in rows]
 
 
 # ndcg/loops/trainer.py: The metric for `transformers.Trainer(compute_metrics=...)`.
@@ -17663,7 +18051,8 @@ class TrainerMetrics:
         """Add predictions, and return the results unless more batches follow.
 
         Args:
-            evaluation: a `transformers.EvalPrediction`. If a model has several outputs, the first is used.
+            evaluation: a `transformers.EvalPrediction`, or its predictions and labels as a pair. If a
+                model has several outputs, the first is used.
             compute_result: False for a batch that is not the last, True for the last
                 (`batch_eval_metrics=True`); None for a whole set.
 
@@ -17672,9 +18061,8 @@ class TrainerMetrics:
         """
         if compute_result is None:
             self.reset()
-        predictions, labels, inputs = evaluation.predictions, evaluation.label_ids, evaluation.inputs
         try:
-            for batch in _batches(predictions, labels, inputs):
+            for batch in _batches(*_outputs(evaluation)):
                 self._add(*batch)
             if compute_result is False:
                 return {}
@@ -17717,7 +18105,8 @@ class TrainerMetrics:
     def _main(self, inputs: Any) -> NDArray[Any]:
         """Return the model's main input."""
         if inputs is None:
-            raise ValueError('query_ids need the inputs: set TrainingArguments(include_for_metrics=["inputs"])')
+            setting = 'TrainingArguments(include_for_metrics=["inputs"])'
+            raise ValueError(f"query_ids need the inputs: set {setting}, and give the whole EvalPrediction")
         if isinstance(inputs, Mapping):  # in batch-wise evaluations the Trainer passes all inputs
             if self.main_input not in inputs:
                 raise ValueError(f"main_input={shown(self.main_input)} is not among the inputs: {', '.join(inputs)}")
@@ -17824,12 +18213,27 @@ def trainer_metrics(
         ValueError: an option that `compute` rejects, or columns that cannot be read.
 
     >>> metrics = trainer_metrics(k=1)
-    >>> from transformers import EvalPrediction  # doctest: +SKIP
-    >>> metrics(EvalPrediction(np.array([[.9, .1, -100]]), np.array([[1, 0, -100]])))  # doctest: +SKIP
+    >>> metrics((np.array([[.9, .1, -100]]), np.array([[1, 0, -100]])))  # as an EvalPrediction unpacks
     {'nDCG@1': 1.0}
     """
     parsed = Options.of_method(trainer_metrics, k, {"ignore_index": ignore_index, **options}, lacks=NOT_IN_TRAINER)
     return TrainerMetrics(parsed, query_ids, references, main_input)
+
+
+def _outputs(evaluation: Any) -> tuple[Any, Any, Any]:
+    """Return the predictions, the labels and the inputs of an evaluation."""
+    if hasattr(evaluation, "predictions") and hasattr(evaluation, "label_ids"):
+        # The result of Trainer.predict has no inputs.
+        return evaluation.predictions, evaluation.label_ids, getattr(evaluation, "inputs", None)
+    if isinstance(evaluation, (tuple, list)):
+        # A third value could be the inputs or the losses.
+        if len(evaluation) == 2:
+            return evaluation[0], evaluation[1], None
+        got = f"{len(evaluation)} values"
+    else:
+        got = type(evaluation).__name__
+    needs = "an EvalPrediction, or its predictions and labels as a pair"
+    raise ValueError(f"trainer_metrics needs {needs}; got {got}")
 
 
 def _batches(predictions: Any, labels: Any, inputs: Any) -> list[tuple[Any, Any, Any]]:
@@ -18506,6 +18910,502 @@ def _widest(kinds: set[pa.DataType]) -> pa.DataType:
     return pa.list_(pa.float64() if pa.list_(pa.float64()) in kinds else pa.float32())
 
 
+# ndcg/scores/spark_join.py: Join the rows of a query on Spark's executors: those of its run, of its qrels and of documents to exclude.
+
+# Where a row is from, as the sum of its tables; both sides for a row of one table,
+IN_RUN, IN_QRELS, IN_EXCLUDE = 1, 2, 4
+# and, in a table with an array of documents for each query, whether the row begins such an array or
+# stands for one without documents, which is empty or null.
+BEGINS_ARRAY, IS_EMPTY_ARRAY, IS_NULL_ARRAY = 8, 16, 32
+
+TABLE_ARGUMENTS = {IN_RUN: "predictions", IN_QRELS: "references", IN_EXCLUDE: "exclude"}
+ONE_TABLE = IN_RUN | IN_QRELS
+
+
+class SparkQueries(NamedTuple):
+    """SparkQueries and the columns of their documents, query after query."""
+
+    ids: pa.Array  # the id of each query
+    offsets: NDArray[np.int64]  # the start of each query, from 0, and the end of the last one
+    columns: Mapping[str, pa.Array]  # a row for each document
+    answered: Mask | None = None  # as in `Rankings`
+
+    @property
+    def query(self) -> NDArray[np.int64]:
+        """The query of each row, as an index into the ids."""
+        return np.repeat(np.arange(len(self.ids)), np.diff(self.offsets))
+
+    @property
+    def origin(self) -> NDArray[np.int8]:
+        """Where each row is from."""
+        if "origin" in self.columns:
+            return np.asarray(self.columns["origin"].to_numpy())
+        return np.full(int(self.offsets[-1]), ONE_TABLE, np.int8)
+
+    def named(self, row: int) -> str:
+        """Describe the query of a row."""
+        return f"query {shown(self.ids[int(self.query[row])].as_py())}"
+
+    def take(self, rows: NDArray[np.int64]) -> "SparkQueries":
+        """Return some of the rows, in an order that keeps those of a query together."""
+        columns = {name: column.take(pa.array(rows)) for name, column in self.columns.items()}
+        lengths = np.bincount(self.query[rows], minlength=len(self.ids))
+        return self._replace(offsets=offsets_of(lengths), columns=columns)
+
+    def have(self, rows: Mask) -> Mask:
+        """Return which queries have one of the rows for which a mask is True."""
+        return np.asarray(np.bincount(self.query[rows], minlength=len(self.ids)) > 0)
+
+
+def joined(queries: SparkQueries, options: Options) -> SparkQueries:
+    """Return one row for each document of a query, in ascending order of the ids of documents.
+
+    The prediction is that of the run, null if it does not list the document, and the reference that of the qrels, null
+    if they do not judge it. `excluded` is a column of flags. Queries that are not in the qrels are left out.
+
+    Raises:
+        InputError: a row has no id; the qrels judge a document twice; the run lists one twice, and the option
+            `duplicates` does not count its best row; a query has two arrays in a table.
+    """
+    _refuse_missing_ids(queries)
+    _refuse_two_arrays(queries)
+    origin = queries.origin
+    in_qrels = queries.have(origin & IN_QRELS > 0)
+    answered = queries.have((origin & IN_RUN > 0) & (origin & IS_EMPTY_ARRAY > 0))
+    rows = queries.take(_in_order_of_ids(queries))
+
+    query, origin, documents = rows.query, rows.origin, rows.columns["document"]
+    is_first = np.ones(len(query), bool)
+    is_first[1:] = (query[1:] != query[:-1]) | ~_are_equal(documents)
+    if is_first.all() and "origin" not in rows.columns:
+        return rows  # of one table, in which each row is a document
+    document = np.cumsum(is_first) - 1  # the same number for all rows of a document
+    run = _row_of_each(rows, IN_RUN, document, options)
+    qrels = _row_of_each(rows, IN_QRELS, document, options)
+    excluded = np.zeros(len(run), bool)
+    excluded[document[origin & IN_EXCLUDE > 0]] = True
+
+    either = np.where(run < 0, qrels, run)
+    kept = (either >= 0) & in_qrels[query[is_first]]
+    chosen = rows.take(either[kept])
+    columns = {
+        **chosen.columns,
+        "prediction": _taken(rows.columns["prediction"], run[kept]),
+        "reference": _taken(rows.columns["reference"], qrels[kept]),
+    }
+    if excluded.any():
+        columns["excluded"] = pa.array(excluded[kept])
+    offsets = offsets_of(np.diff(chosen.offsets)[in_qrels])
+    return SparkQueries(queries.ids.filter(pa.array(in_qrels)), offsets, columns, answered[in_qrels])
+
+
+def _refuse_missing_ids(queries: SparkQueries) -> None:
+    """Raise an error for a row without the id of its query or document, or with a null in place of an array."""
+    origin = queries.origin
+    if queries.ids.null_count:
+        row = int(queries.offsets[int(np.argmax(_is_null(queries.ids)))])
+        raise InputError("a row has no query id; give each one", _scores_spark_join_argument(origin[row], "query"))
+    if (null := origin & IS_NULL_ARRAY > 0).any():
+        row = int(null.argmax())
+        problem = f"{queries.named(row)} is null; give an array, empty if there is no document"
+        raise InputError(problem, _scores_spark_join_argument(origin[row], "query"))
+    lacks = _is_null(queries.columns["document"]) & (origin & IS_EMPTY_ARRAY == 0)
+    if lacks.any():
+        row = int(lacks.argmax())
+        problem = "a row has no document id; give each one"
+        raise InputError(problem, _scores_spark_join_argument(origin[row], "document"), queries.named(row))
+
+
+def _refuse_two_arrays(queries: SparkQueries) -> None:
+    """Raise an error for a query that has an array in two rows of a table."""
+    origin = queries.origin
+    for table in (IN_RUN, IN_QRELS):
+        begins = (origin & table > 0) & (origin & (BEGINS_ARRAY | IS_EMPTY_ARRAY) > 0)
+        rows = np.flatnonzero(begins)
+        query = queries.query[rows]
+        if (again := query[1:] == query[:-1]).any():
+            name = queries.named(int(rows[int(again.argmax())]))
+            raise InputError(f"{name} is in two rows; give each query once", TABLE_ARGUMENTS[table])
+
+
+def _in_order_of_ids(queries: SparkQueries) -> NDArray[np.int64]:
+    """Return the rows that are documents, those of a query in ascending order of their ids."""
+    keys = {"query": queries.query, "document": queries.columns["document"]}
+    order = pc.sort_indices(pa.table(keys), sort_keys=[(key, "ascending") for key in keys]).to_numpy()
+    order = order.astype(np.int64)
+    return np.asarray(order[queries.origin[order] & IS_EMPTY_ARRAY == 0])
+
+
+def _row_of_each(rows: SparkQueries, table: int, document: NDArray[np.int64], options: Options) -> NDArray[np.int64]:
+    """Return the row of each document in a table; -1 for a document that is not in it."""
+    in_table = np.flatnonzero(rows.origin & table)
+    again = document[in_table[1:]] == document[in_table[:-1]]
+    if again.any():
+        _refuse_repeats(rows, table, in_table[1:][again], in_table[:-1][again], options)
+        in_table = in_table[_best_first(rows, table, in_table, document, options)]
+        in_table = in_table[np.append(True, document[in_table[1:]] != document[in_table[:-1]])]
+    of_documents = np.full(int(document[-1]) + 1 if len(document) else 0, -1)
+    of_documents[document[in_table]] = in_table
+    return of_documents
+
+
+def _refuse_repeats(
+    rows: SparkQueries, table: int, again: NDArray[np.int64], before: NDArray[np.int64], options: Options
+) -> None:
+    """Raise an error for a document that is in a table twice, unless its best row in the run counts."""
+    is_judged_twice = rows.origin[again] & ONE_TABLE == IN_QRELS
+    if table == IN_QRELS and is_judged_twice.any():
+        row = int(again[int(is_judged_twice.argmax())])
+        raise _repeated(rows, row, f"appears twice; {once('qrels')}", "references")
+    if table == IN_RUN and options.duplicates != "best":
+        row = int(again[0])
+        raise _repeated(rows, row, f"appears twice; {once('run')}", _scores_spark_join_argument(rows.origin[row], "document"))
+    if table == IN_QRELS:
+        # In one table, each row of a document has its relevance again.
+        reference = rows.columns["reference"]
+        unlike = ~_are_alike(reference.take(pa.array(again)), reference.take(pa.array(before)))
+        if unlike.any():
+            row = int(again[int(unlike.argmax())])
+            raise _repeated(rows, row, "has several relevances; give it one", "reference")
+
+
+def _repeated(rows: SparkQueries, row: int, problem: str, argument: str) -> InputError:
+    """Return the error for a document with several rows."""
+    document = shown(rows.columns["document"][row].as_py())
+    return InputError(f"document {document} {problem}", argument, rows.named(row))
+
+
+def _best_first(
+    rows: SparkQueries, table: int, in_table: NDArray[np.int64], document: NDArray[np.int64], options: Options
+) -> NDArray[np.int64]:
+    """Return an order in which the best row of each document in the run is its first."""
+    if table != IN_RUN:
+        return np.arange(len(in_table))
+    column = rows.columns["prediction"].take(pa.array(in_table))
+    if pa.types.is_boolean(column.type):
+        column = column.cast(pa.int8())
+    score = column.fill_null(0).to_numpy()
+    lowest_first = score if options.score_order == "ascending" else negated(score)
+    # NaN counts as the best, so that it is refused.
+    return np.lexsort((lowest_first, ~np.isnan(score), _is_null(column), document[in_table]))
+
+
+def _scores_spark_join_argument(origin: int, field: str) -> str:
+    """Return the argument that names the table of a row, or in one table the column of a field."""
+    return TABLE_ARGUMENTS.get(int(origin) & (ONE_TABLE | IN_EXCLUDE), field)
+
+
+def _taken(column: pa.Array, rows: NDArray[np.int64]) -> pa.Array:
+    """Return some values of a column, null for the row -1."""
+    return column.take(pa.array(rows, mask=rows < 0))
+
+
+def _is_null(column: pa.Array) -> Mask:
+    return np.asarray(column.is_null().to_numpy(zero_copy_only=False))
+
+
+def _are_equal(column: pa.Array) -> Mask:
+    """Return whether each value from the second on equals the one before it."""
+    return _are_alike(column[1:], column[:-1])
+
+
+def _are_alike(one: pa.Array, other: pa.Array) -> Mask:
+    """Return whether two columns have the same values, or are both null."""
+    nulls = pc.and_(one.is_null(), other.is_null())
+    return np.asarray(pc.fill_null(pc.equal(one, other), nulls).to_numpy(zero_copy_only=False))
+
+
+# ndcg/scores/spark_rows.py: Bring the rows of Spark DataFrames into one: of a table, or of a run, qrels and documents to exclude.
+
+INTEGERS = ("tinyint", "smallint", "int", "bigint")
+NUMBERS = ("boolean", *INTEGERS, "float", "double")
+ID_TYPES = (*INTEGERS, "string", "date", "timestamp", "timestamp_ntz")
+KINDS = {"predictions": "run", "references": "qrels", "exclude": "exclude"}
+# Columns of the rows of arrays, under names that no table is likely to have.
+ORIGIN, RANK, ITEM = "ndcg: origin", "ndcg: rank", "ndcg: item"
+
+
+def queries_of_frame(frame: Any, columns: Mapping[str, str | None], ties: str, exclude: Any = None) -> Any:
+    """Return a row for each query of one table, whose `columns` are named by argument.
+
+    If its rows are documents, the row of a query has lists, as in `_lists_by_query`.
+    """
+    if not find_spec("pyspark"):
+        raise missing_library("compute_spark", "PySpark", "pyspark")
+    given = {name: column for name, column in columns.items() if column is not None}
+    nested = _are_nested(frame, given)
+    chosen = frame.selectExpr(*(f"{_quoted(column)} as {name}" for name, column in given.items()))
+    if exclude is not None and (nested or "document" not in given):
+        raise ValueError("exclude needs one row per document; name the columns of ids as query and document")
+    if nested:
+        if "document" in given:
+            raise ValueError(
+                "document needs one row per document; in arrays, put the documents in ascending order of id instead"
+            )
+        return chosen
+    if "query" not in given:
+        raise ValueError("query must name the column of query ids if each row is a document")
+    if ties == "docid" and "document" not in given:
+        raise ValueError('ties="docid" needs the ids of documents: name their column as document')
+    _refuse_order(ties)
+    if exclude is not None:
+        excluded = _excluded_rows(exclude, given)
+        _refuse_other_ids(frame, given, exclude, given)
+        chosen = chosen.selectExpr("*", f"cast({ONE_TABLE} as tinyint) as origin")
+        chosen = chosen.unionByName(excluded, allowMissingColumns=True)
+    return _lists_by_query(chosen)
+
+
+def queries_of_tables(tables: Mapping[str, Any], fields: Any, score_order: str, ties: str) -> Any:
+    """Return a row for each query of two tables, predictions and references, perhaps with exclude.
+
+    Columns are found by the names that tables in memory may have, or that `fields` gives. In an array
+    of a query, documents have scores, as from ALS, or are ids, best first.
+    """
+    _refuse_order(ties)
+    sides = {name: _Side.read(name, table, fields, score_order) for name, table in tables.items()}
+    run, qrels = sides["predictions"], sides["references"]
+    for name in ("query", "document"):
+        types = [run.type_of(name), qrels.type_of(name)]
+        if _kind_of_ids(types[0]) != _kind_of_ids(types[1]):
+            both = f"{types[0]} in the predictions and {types[1]} in the references"
+            raise ValueError(f"{name}_ids are {both}; cast one")
+    if "exclude" in sides:
+        exclude = sides["exclude"]
+        _refuse_other_ids(run.frame, run.columns, exclude.frame, exclude.columns)
+    rows = run.rows(IN_RUN).unionByName(qrels.rows(IN_QRELS), allowMissingColumns=True)
+    if "exclude" in sides:
+        rows = rows.unionByName(sides["exclude"].rows(IN_EXCLUDE), allowMissingColumns=True)
+    return _lists_by_query(rows)
+
+
+def _lists_by_query(rows: Any) -> Any:
+    """Return a row for each query, with a list of each column of its documents, all in the same order.
+
+    Spark's lists omit nulls, so `missing` has a number for each document: bit i is set if the i-th
+    column of lists is null there.
+    """
+    from pyspark.sql import functions
+
+    kinds = {name: kind for name, kind in rows.dtypes if name != "query"}
+    columns = {name: name for name in kinds}
+    if "document" in kinds:
+        kinds["document"] = "string"
+        columns["document"] = "cast(document as string)"
+    rows = rows.selectExpr("query", *(f"{column} as {name}" for name, column in columns.items()))
+    lists = [f"collect_list(coalesce({name}, cast(0 as {kind}))) as {name}" for name, kind in kinds.items()]
+    missing = " + ".join(f"if({name} is null, {1 << bit}, 0)" for bit, name in enumerate(kinds))
+    lists.append(f"collect_list(cast({missing} as tinyint)) as missing")
+    if "origin" not in kinds:
+        return rows.groupBy("query").agg(*map(functions.expr, lists))
+    counts = f"origin & {IN_QRELS} > 0 or query is null or document is null"
+    queries = rows.groupBy("query").agg(*map(functions.expr, [*lists, f"bool_or({counts}) as counts"]))
+    return queries.where("counts").drop("counts")
+
+
+# Two tables
+
+
+class _Side(NamedTuple):
+    """A table with its columns."""
+
+    frame: Any  # a row for each document
+    columns: dict[str, str]  # the columns by field: query, document, and score or relevance
+    names: Names
+
+    @classmethod
+    def read(cls, argument: str, frame: Any, fields: Any, score_order: str) -> "_Side":
+        """Find the columns of a table."""
+        names = names_of_side(KINDS[argument], fields, score_order)
+        if not is_spark(frame):
+            other = "the rankings are" if argument == "exclude" else "the other side is"
+            problem = f"must be a Spark DataFrame, as {other}; got {shown(frame)}"
+            raise InputError(problem, argument)
+        try:
+            try:
+                columns = _scores_spark_rows_chosen(frame, names)
+            except UnknownFieldError:
+                frame = _with_a_row_for_each_document(frame, names)
+                columns = _scores_spark_rows_chosen(frame, names)
+        except ValueError as error:
+            raise within(error, argument) from None
+        side = cls(frame, columns, names)
+        for field in ("query", "document"):
+            _scores_spark_rows_check_ids(argument, columns[field], side.type_of(field))
+        if names.value in columns:
+            _check_numbers(argument, columns[names.value], side.type_of(names.value))
+        elif names.kind == "run" and RANK not in frame.columns:
+            problem = f"{mark('fields', {'score': None})}: rows of a Spark DataFrame have no order"
+            raise InputError(f"{problem}; give the column of scores, or arrays", argument)
+        return side
+
+    def type_of(self, field: str) -> str:
+        """Return the type of a field."""
+        return _scores_spark_rows_type(self.frame, self.columns[field])
+
+    def rows(self, table: int) -> Any:
+        """Return the ids of documents with their values and origin."""
+        fields = {name: _quoted(self.columns[name]) for name in ("query", "document")}
+        if self.names.value:
+            column = self.columns.get(self.names.value)
+            value = {"score": "prediction", "relevance": "reference"}[self.names.value]
+            fields[value] = _value_by_order(self.names) if column is None else _quoted(column)
+        fields["origin"] = f"cast({table} as tinyint)"
+        if ORIGIN in self.frame.columns:
+            fields["origin"] = f"cast({table} + {_quoted(ORIGIN)} as tinyint)"
+        return self.frame.selectExpr(*(f"{column} as {name}" for name, column in fields.items()))
+
+
+def _scores_spark_rows_chosen(frame: Any, names: Names) -> dict[str, str]:
+    """Return the columns of a table by field."""
+    columns = [name for name in frame.columns if name not in (ORIGIN, RANK)]
+    there = "the table has the columns"
+    refuse_repeated_names(columns)
+    try:
+        return chosen_columns(Fields.of_table(dict.fromkeys(columns)), names, there)
+    except UnknownFieldError:  # once more, with examples for the error
+        first = frame.select(*map(_quoted, columns)).first()
+        examples = dict.fromkeys(columns) if first is None else first.asDict()
+        return chosen_columns(Fields.of_table(examples), names, there)
+
+
+def _with_a_row_for_each_document(frame: Any, names: Names) -> Any:
+    """Return a table with the structs of its arrays, as from ALS, or the ids in these, in rows.
+
+    An array without documents has one row, without an id. Tables without such arrays are returned
+    unchanged.
+    """
+    rank, item, origin = map(_quoted, (RANK, ITEM, ORIGIN))
+    for column, kind in frame.dtypes:
+        are_structs = kind.startswith("array<struct<")
+        if not are_structs and not (kind.startswith("array<") and kind[6:-1] in ID_TYPES):
+            continue
+        array = _quoted(column)
+        others = [_quoted(name) for name in frame.columns if name != column]
+        is_of = (
+            f"case when {array} is null then {IS_EMPTY_ARRAY + IS_NULL_ARRAY} "
+            f"when {rank} is null then {IS_EMPTY_ARRAY} "
+            f"when {rank} = 0 then {BEGINS_ARRAY} else 0 end"
+        )
+        rows = frame.selectExpr("*", f"posexplode_outer({array}) as ({rank}, {item})")
+        rows = rows.selectExpr(*others, rank, item, f"{is_of} as {origin}")
+        if are_structs:
+            rows = rows.selectExpr(*others, f"{item}.*", rank, origin)
+            is_als = names.kind == "run" and "score" not in rows.columns
+            return rows.withColumnRenamed("rating", "score") if is_als else rows
+        values = [f"{_value_by_order(names)} as {names.value}"] if names.value else []
+        return rows.selectExpr(*others, f"{item} as document_id", *values, rank, origin)
+    return frame
+
+
+def _value_by_order(names: Names) -> str:
+    """Return the value of documents that have none: by their order in a run, else each is relevant."""
+    if names.kind != "run":
+        return "1"
+    return _quoted(RANK) if names.ascending else f"-{_quoted(RANK)}"
+
+
+# One table
+
+
+def _excluded_rows(exclude: Any, given: Mapping[str, str]) -> Any:
+    """Return the ids of documents to exclude, in columns that are called as those of the rankings."""
+    if not is_spark(exclude):
+        problem = f"must be a Spark DataFrame if data is one; got {type(exclude).__name__}"
+        raise InputError(problem, "exclude")
+    ids = {name: given[name] for name in ("query", "document")}
+    for name, column in ids.items():
+        if exclude.columns.count(column) != 1:
+            there = ", ".join(exclude.columns)
+            problem = f"must have one column {shown(column)}, which {name} names"
+            raise InputError(f"{problem}; there are {there}", "exclude")
+    columns = [f"{_quoted(column)} as {name}" for name, column in ids.items()]
+    return exclude.selectExpr(*columns, f"cast({IN_EXCLUDE} as tinyint) as origin")
+
+
+def _are_nested(frame: Any, given: Mapping[str, Any]) -> bool:
+    """Return whether predictions and references are arrays; raise an error for a missing column or a wrong type."""
+    if not hasattr(frame, "mapInArrow"):
+        raise ValueError(f"df must be a Spark DataFrame; got {type(frame).__name__}")
+    wrong = {name: column for name, column in given.items() if column not in frame.columns}
+    if wrong:
+        got = ", ".join(shown(each) if isinstance(each, str) else type(each).__name__ for each in wrong.values())
+        names = f"{' and '.join(wrong)} must name {'a column' if len(wrong) == 1 else 'columns'}"
+        raise ValueError(f"{names} of the DataFrame; got {got}, and there are {', '.join(frame.columns)}")
+    for name, column in given.items():
+        if frame.columns.count(column) > 1:
+            raise ValueError(f"{name}: the DataFrame has several columns {shown(column)}; give them names of their own")
+    types = {name: _scores_spark_rows_type(frame, column) for name, column in given.items()}
+    nested = bool(types["prediction"].startswith("array<"))
+    for name in ("prediction", "reference"):
+        inner = types[name].removeprefix("array<").removesuffix(">")
+        if inner == "string" and name == "reference":  # labels
+            inner = "double"
+        if inner not in NUMBERS or types[name].startswith("array<") != nested:
+            problem = "both must be numbers, or both arrays of numbers; cast decimals to double"
+            if types[name].startswith("array<struct<"):
+                problem = "for documents with their scores, give two tables, predictions=run, references=qrels"
+            raise ValueError(
+                f"{name}: column {shown(given[name])} is of type {types[name]}, "
+                f"prediction of {types['prediction']}; {problem}"
+            )
+    if "sample_weight" in given:
+        _check_numbers("sample_weight", given["sample_weight"], types["sample_weight"])
+    for name in ("query", "document"):
+        if name in given:
+            _scores_spark_rows_check_ids(name, given[name], types[name])
+    return nested
+
+
+# Both
+
+
+def _scores_spark_rows_type(frame: Any, column: str) -> str:
+    return str(frame.schema[column].dataType.simpleString())
+
+
+def _kind_of_ids(of: str) -> str:
+    return "integer" if of in INTEGERS else of
+
+
+def _scores_spark_rows_check_ids(argument: str, column: str, kind: str) -> None:
+    """Raise an error for a column of a type that ids cannot have."""
+    if kind not in ID_TYPES:
+        hint = "cast whole numbers to bigint" if kind in ("float", "double") else ""
+        problem = f"must hold integers, strings, dates or timestamps; got {kind}"
+        raise InputError(f"column {shown(column)} {problem}", argument, hint=hint)
+
+
+def _check_numbers(argument: str, column: str, kind: str) -> None:
+    """Raise an error for a column of a type other than numbers or, in references, labels."""
+    are_labels = argument == "references" and kind == "string"
+    if kind not in NUMBERS and not are_labels:
+        hint = "cast decimals to double" if kind.startswith("decimal") else ""
+        raise InputError(f"column {shown(column)} must hold numbers; got {kind}", argument, hint=hint)
+
+
+def _refuse_other_ids(frame: Any, columns: Mapping[str, str], exclude: Any, excluded: Mapping[str, str]) -> None:
+    """Raise an error for ids of documents to exclude that are of another type than those of the rankings."""
+    for name in ("query", "document"):
+        kind, other = _scores_spark_rows_type(exclude, excluded[name]), _scores_spark_rows_type(frame, columns[name])
+        if _kind_of_ids(kind) != _kind_of_ids(other):
+            both = f"{kind}, and in the rankings {other}"
+            problem = f"column {shown(excluded[name])} is of type {both}"
+            raise InputError(f"{problem}; give both the same type", "exclude")
+
+
+def _refuse_order(ties: str) -> None:
+    """Raise an error for ties that depend on an order of rows."""
+    if ties in ("first", "last"):
+        raise ValueError(
+            f'ties="{ties}": rows of a DataFrame have no order; use "average", "docid" with document, or arrays'
+        )
+
+
+def _quoted(column: str) -> str:
+    return f"`{column.replace('`', '``')}`"
+
+
 # ndcg/scores/spark.py: Score Spark DataFrames, for rankings that do not fit on one machine.
 
 def compute_spark(
@@ -18561,210 +19461,92 @@ def compute_spark(
     {'nDCG@2': 0.7601875334318685}
     """
     parsed = Options.of_method(compute_spark, k, {"use_aggregator": use_aggregator, **options}, lacks=("engine",))
-    columns = {"query": query, "prediction": prediction, "reference": reference, "document": document}
+    columns = {"query": query, "prediction": prediction, "reference": reference}
+    columns |= {"document": document, "sample_weight": sample_weight}
     if parsed.score_order == "descending":
         refuse_lowest_first(prediction, "prediction")
-    frame = prepare(df, {**columns, "sample_weight": sample_weight}, parsed.ties, exclude)
+    frame = queries_of_frame(df, columns, parsed.ties, exclude)
     if parsed.duplicates == "best" and document is None:
         needed = "the ids of documents: name their column as document"
         raise InputError(f"{mark('duplicates', 'best')} needs {needed}")
-    if not parsed.use_aggregator:
-        if query is None:
-            raise InputError(f"query must name the column of query ids if {mark('use_aggregator', False)}")
-        return by_query(frame, parsed)
-    return {name: mean(name, np.array([value])) for name, value in means(frame, parsed).items()}
+    if not parsed.use_aggregator and query is None:
+        raise InputError(f"query must name the column of query ids if {mark('use_aggregator', False)}")
+    return _scores_spark_results(frame, parsed)
 
 
-def joined(
-    predictions: Any, references: Any, query_ids: Any, document_ids: Any, score_order: Any, fields: Any = None
+def compute_spark_tables(
+    predictions: Any,
+    references: Any,
+    *,
+    query_ids: Any = None,
+    document_ids: Any = None,
+    exclude: Any = None,
+    fields: Any = None,
+    sample_weight: Any = None,
+    k: Cutoffs = None,
+    **options: Any,
 ) -> Any:
-    """Return one DataFrame with the columns of two: predictions, references, and the ids of queries and documents.
+    """Score two Spark tables, a run and qrels, as `compute` scores tables in memory; the arguments are those of it.
 
-    Queries without judgments are left out, as where rankings are joined by ids.
+    SparkQueries without judgments are left out, as where rankings are joined by ids.
     """
+    parsed = Options.of_method(compute_spark, k, options, lacks=("engine",))
+    if sample_weight is not None:
+        problem = "two Spark tables take no weights"
+        hint = "join them, and give data= and the names of its columns, with that of the weights"
+        raise InputError(problem, "sample_weight", hint=hint)
     fields = with_names_of_columns(fields, query=query_ids, document=document_ids)
-    sides = []
-    for argument, kind, frame in (("predictions", "run", predictions), ("references", "qrels", references)):
-        if not is_spark(frame):
-            raise InputError(f"must be a Spark DataFrame, as the other side is; got {shown(frame)}", argument)
-        names = names_of_side(kind, fields, score_order or "descending")
-
-        def cells(of: Sequence[str], frame: Any = frame) -> Iterator[Any]:
-            return iter(frame.select(*map(_quoted, of)).limit(1 << 16).collect())
-
-        try:
-            try:
-                at = chosen_columns(frame.columns, names, cells, "the table")
-            except UnknownFieldError:
-                frame = _with_a_row_for_each_document(frame, kind, score_order)
-                at = chosen_columns(frame.columns, names, cells, "the table")
-        except ValueError as error:
-            raise within(error, argument) from None
-        as_ids = zip(at, ("query_ids", "document_ids", argument), strict=True)
-        sides.append(frame.select([frame[_quoted(frame.columns[each])].alias(name) for each, name in as_ids]))
-    run, qrels = sides
-    for name in ("query_ids", "document_ids"):
-        types = [side.schema[name].dataType.simpleString() for side in sides]
-        if _kind_of_ids(types[0]) != _kind_of_ids(types[1]):
-            raise ValueError(f"{name} are {types[0]} in the predictions and {types[1]} in the references; cast one")
-    run = run.join(qrels.select("query_ids").distinct(), "query_ids", "left_semi")
-    both = run.join(qrels, ["query_ids", "document_ids"], "full")
-    return both.select("predictions", "references", "query_ids", "document_ids")
+    tables = {"predictions": predictions, "references": references}
+    if exclude is not None:
+        tables["exclude"] = exclude
+    return _scores_spark_results(queries_of_tables(tables, fields, parsed.score_order, parsed.ties), parsed)
 
 
-def _with_a_row_for_each_document(frame: Any, kind: str, score_order: Any) -> Any:
-    """Return a table with the structs of its arrays, as from ALS, or the ids in these, in rows; others unchanged."""
-    for column, of in frame.dtypes:
-        others = [_quoted(name) for name in frame.columns if name != column]
-        if of.startswith("array<struct<"):
-            rows = frame.selectExpr(*others, f"inline({_quoted(column)})")
-            is_als = kind == "run" and "score" not in rows.columns
-            return rows.withColumnRenamed("rating", "score") if is_als else rows
-        if of.startswith("array<") and of[6:-1] in ID_TYPES:
-            rows = frame.selectExpr(*others, f"posexplode({_quoted(column)}) as (rank, document_id)")
-            best_first = "rank" if score_order == "ascending" else "-rank"
-            value = f"{best_first} as score" if kind == "run" else "1 as relevance"
-            return rows.selectExpr(*others, "document_id", value)
-    return frame
+def _scores_spark_results(frame: Any, options: Options) -> Any:
+    """Return the means over queries, or a DataFrame with the values of each."""
+    if not options.use_aggregator:
+        return by_query(frame, options)
+    return {name: mean(name, np.array([value])) for name, value in means(frame, options).items()}
 
 
 def means(frame: Any, options: Options) -> dict[str, float]:
-    """Return the mean of each result over all queries in the result of `prepare`: nan if no query has a value.
+    """Return the mean of each result over all queries, nan if no query has a value.
 
     Of the errors of the executors, the first in alphabetical order is raised.
     """
-    schema = "queries long, scale double, sums array<double>, weights array<double>, nulls array<int>, problem string"
+    schema = (
+        "queries long, missing long, scale double, sums array<double>, weights array<double>, nulls array<int>, "
+        "problem string"
+    )
     rows = frame.mapInArrow(_travelling(_weighted_sums, options), schema).collect()
     if problems := sorted(row.problem for row in rows if row.problem):
         raise ValueError(problems[0])
+    rows = [row for row in rows if row.queries]
+    if not rows:
+        raise ValueError("the DataFrame holds no queries; there is nothing to score")
     results = {}
-    scale = max((row.scale for row in rows), default=1.0)
+    scale = max(row.scale for row in rows)
     if not scale:
         raise InputError(f"{mark('sample_weight')} is 0 for every query; give at least one query a weight")
     for at, name in enumerate(options.names):
         total, weight = (math.fsum(row[side][at] * (row.scale / scale) for row in rows) for side in ("sums", "weights"))
         results[name] = total / weight if weight else math.nan
-    if not sum(row.queries for row in rows):
-        raise ValueError("the DataFrame holds no queries; there is nothing to score")
     nulls = {each for row in rows for each in row.nulls}
-    if 0 not in nulls and {1, 2} <= nulls:
-        hint = "if they are of two tables that were joined, check that both have the same ids"
+    if 0 not in nulls and 1 in nulls:
+        hint = "if they are of two tables, check that both have the same ids"
         warn(f"no row has both a prediction and a reference; {hint}")
+    else:
+        missing, queries = sum(row.missing for row in rows), sum(row.queries for row in rows)
+        if are_mostly_missing(missing, queries, options):
+            warn(f"prediction: {sentence_on_missing(missing, queries)}")
     return results
 
 
 def by_query(frame: Any, options: Options) -> Any:
-    """Return a DataFrame with the values of every query in the result of `prepare`, computed when it is used."""
+    """Return a DataFrame with the values of each query, computed when it is used."""
     kind = frame.schema["query"].dataType.simpleString()
     columns = [f"query {kind}", *(f"`{name}` double" for name in options.names)]
     return frame.mapInArrow(_travelling(_scores_spark_values, options), ", ".join(columns))
-
-
-def prepare(frame: Any, columns: Mapping[str, str | None], ties: str, exclude: Any = None) -> Any:
-    """Return the columns that the executors read, with a row for each query; `columns` names them by argument.
-
-    If a row was a document, `missing` has a number for each document of the query, because Spark's lists omit nulls:
-    bit i is set if the i-th column of lists was null.
-    """
-    try:
-        from pyspark.sql import functions
-    except ImportError:
-        raise missing_library("compute_spark", "PySpark", "pyspark") from None
-    given = {name: column for name, column in columns.items() if column is not None}
-    nested = _are_nested(frame, given)
-    chosen = frame.select([functions.col(_quoted(column)).alias(name) for name, column in given.items()])
-    if exclude is not None and (nested or "document" not in given):
-        raise ValueError("exclude needs one row per document; name the columns of ids as query and document")
-    if nested:
-        if "document" in given:
-            raise ValueError(
-                "document needs one row per document; in arrays, put the documents in ascending order of id instead"
-            )
-        return chosen
-    if "query" not in given:
-        raise ValueError("query must name the column of query ids if each row is a document")
-    if ties == "docid" and "document" not in given:
-        raise ValueError('ties="docid" needs the ids of documents: name their column as document')
-    if ties in ("first", "last"):
-        raise ValueError(
-            f'ties="{ties}": rows of a DataFrame have no order; use "average", "docid" with document, or arrays'
-        )
-    if "document" in given:
-        chosen = chosen.withColumn("document", functions.col("document").cast("string"))
-    if exclude is not None:
-        chosen = chosen.join(_excluded_rows(exclude, frame, given), ["query", "document"], "left")
-    kinds = {name: kind for name, kind in chosen.dtypes if name != "query"}
-    lists = [f"collect_list(coalesce({name}, cast(0 as {kind}))) as {name}" for name, kind in kinds.items()]
-    missing = " + ".join(f"if({name} is null, {1 << bit}, 0)" for bit, name in enumerate(kinds))
-    lists.append(f"collect_list(cast({missing} as tinyint)) as missing")
-    return chosen.groupBy("query").agg(*map(functions.expr, lists))
-
-
-def _excluded_rows(exclude: Any, frame: Any, given: Mapping[str, str]) -> Any:
-    """Return the documents to exclude: the ids of query and document, and a column of true."""
-    from pyspark.sql import functions
-
-    if not hasattr(exclude, "mapInArrow"):
-        raise InputError(f"must be a Spark DataFrame if data is one; got {type(exclude).__name__}", "exclude")
-    ids = {name: given[name] for name in ("query", "document")}
-    for name, column in ids.items():
-        if exclude.columns.count(column) != 1:
-            there = ", ".join(exclude.columns)
-            raise InputError(f"must have one column {shown(column)}, which {name} names; there are {there}", "exclude")
-        types = [each.schema[column].dataType.simpleString() for each in (exclude, frame)]
-        if _kind_of_ids(types[0]) != _kind_of_ids(types[1]):
-            both = f"{types[0]}, and in the rankings {types[1]}"
-            raise InputError(f"column {shown(column)} is of type {both}; give both the same type", "exclude")
-    columns = [functions.col(_quoted(column)).alias(name) for name, column in ids.items()]
-    pairs = exclude.select(columns).withColumn("document", functions.col("document").cast("string")).distinct()
-    return pairs.withColumn("excluded", functions.lit(True))
-
-
-def _are_nested(frame: Any, given: Mapping[str, Any]) -> bool:
-    """Return whether predictions and references are arrays; raise an error for a missing column or a wrong type."""
-    if not hasattr(frame, "mapInArrow"):
-        raise ValueError(f"df must be a Spark DataFrame; got {type(frame).__name__}")
-    wrong = {name: column for name, column in given.items() if column not in frame.columns}
-    if wrong:
-        got = ", ".join(shown(each) if isinstance(each, str) else type(each).__name__ for each in wrong.values())
-        names = f"{' and '.join(wrong)} must name {'a column' if len(wrong) == 1 else 'columns'}"
-        raise ValueError(f"{names} of the DataFrame; got {got}, and there are {', '.join(frame.columns)}")
-    for name, column in given.items():
-        if frame.columns.count(column) > 1:
-            raise ValueError(f"{name}: the DataFrame has several columns {shown(column)}; give them names of their own")
-    types = {name: frame.schema[column].dataType.simpleString() for name, column in given.items()}
-    nested = bool(types["prediction"].startswith("array<"))
-    for name in ("prediction", "reference"):
-        inner = types[name].removeprefix("array<").removesuffix(">")
-        if inner == "string" and name == "reference":  # labels
-            inner = "double"
-        if inner not in NUMBERS or types[name].startswith("array<") != nested:
-            problem = "both must be numbers, or both arrays of numbers; cast decimals to double"
-            if types[name].startswith("array<struct<"):
-                problem = "for documents with their scores, give two tables, predictions=run, references=qrels"
-            raise ValueError(
-                f"{name}: column {shown(given[name])} is of type {types[name]}, "
-                f"prediction of {types['prediction']}; {problem}"
-            )
-    if types.get("sample_weight", "double") not in NUMBERS:
-        raise InputError(
-            f"column {shown(given['sample_weight'])} must hold numbers; got {types['sample_weight']}", "sample_weight"
-        )
-    for name in ("query", "document"):
-        if types.get(name, "string") not in ID_TYPES:
-            hint = "; cast whole numbers to bigint" if types[name] in ("float", "double") else ""
-            problem = f"must hold integers, strings, dates or timestamps; got {types[name]}{hint}"
-            raise ValueError(f"{name}: column {shown(given[name])} {problem}")
-    return nested
-
-
-NUMBERS = ("boolean", "tinyint", "smallint", "int", "bigint", "float", "double")
-INTEGERS = ("tinyint", "smallint", "int", "bigint")
-ID_TYPES = (*INTEGERS, "string", "date", "timestamp", "timestamp_ntz")
-
-
-def _kind_of_ids(of: str) -> str:
-    return "integer" if of in INTEGERS else of
 
 
 # On executors
@@ -18778,39 +19560,48 @@ def _travelling(function: Callable[..., Any], options: Options) -> Callable[[Ite
     return partial(function, options)
 
 
-def _quoted(column: str) -> str:
-    return f"`{column.replace('`', '``')}`"
-
-
 def _scores_spark_values(options: Options, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield every query with its values."""
     for table in _tables(batches):
-        queries, values, _ = _scores_spark_measure(options, table)
-        yield pa.record_batch([queries, *map(pa.array, values)], ["query", *options.names])
+        measured = _scores_spark_measure(options, table)
+        if measured is not None:
+            columns = [measured.ids, *map(pa.array, measured.values)]
+            yield pa.record_batch(columns, ["query", *options.names])
 
 
 def _weighted_sums(options: Options, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield sums over queries, with weights of at most 1 and their scale, and errors as text."""
     for table in _tables(batches):
-        row: dict[str, Any] = {"queries": 0, "scale": 0.0, "sums": [0.0], "weights": [0.0], "nulls": []}
+        row: dict[str, Any] = {}
         try:
-            _, measured, weight = _scores_spark_measure(options, table)
-            valued = [~np.isnan(values) for values in measured]
-            row["queries"] = len(weight)
-            row["scale"] = float(weight.max())
-            weight = weight / (row["scale"] or 1.0)
-            row["sums"] = [float(np.sum((values * weight)[had])) for values, had in zip(measured, valued, strict=True)]
-            row["weights"] = [float(np.sum(weight[had])) for had in valued]
-            if "missing" in table.column_names:  # 1: the prediction is null, 2: the reference
-                row["nulls"] = np.unique(pc.list_flatten(table["missing"]).to_numpy() & 3).tolist()
+            measured = _scores_spark_measure(options, table)
+            if measured is not None:
+                row = _scores_spark_sums(measured)
         except ValueError as problem:
             row["problem"] = str(problem)
-        yield pa.RecordBatch.from_pylist([row], SUMS)
+        yield pa.RecordBatch.from_pylist([{**NOTHING, **row}], SUMS)
 
 
+def _scores_spark_sums(measured: "Measured") -> dict[str, Any]:
+    """Return the sums over some queries."""
+    scale = float(measured.weights.max())
+    weights = measured.weights / (scale or 1.0)
+    valued = [~np.isnan(values) for values in measured.values]
+    return {
+        "queries": len(weights),
+        "missing": measured.missing,
+        "scale": scale,
+        "sums": [float(np.sum((values * weights)[has])) for values, has in zip(measured.values, valued, strict=True)],
+        "weights": [float(np.sum(weights[has])) for has in valued],
+        "nulls": measured.nulls,
+    }
+
+
+NOTHING = {"queries": 0, "missing": 0, "scale": 0.0, "sums": [0.0], "weights": [0.0], "nulls": []}
 SUMS = pa.schema(
     {
         "queries": pa.int64(),
+        "missing": pa.int64(),
         "scale": pa.float64(),
         "sums": pa.list_(pa.float64()),
         "weights": pa.list_(pa.float64()),
@@ -18836,97 +19627,84 @@ def _tables(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
         yield pa.Table.from_batches(pending)
 
 
-def _scores_spark_measure(
-    options: Options, table: pa.Table
-) -> tuple[pa.Array | None, list[NDArray[np.float64]], NDArray[np.float64]]:
-    """Return the ids of queries, the values of each result, and the weights."""
+class Measured(NamedTuple):
+    """Some queries with their values."""
+
+    ids: pa.Array | None  # the id of each query
+    values: list[NDArray[np.float64]]  # of each result, the values of the queries
+    weights: NDArray[np.float64]  # the weight of each query
+    missing: int  # how many of the queries, if these have ids, are missing from the run
+    nulls: list[int]  # what documents lack: 0 for nothing, 1 for the prediction, 2 for the reference, 3 for both
+
+
+def _scores_spark_measure(options: Options, table: pa.Table) -> Measured | None:
+    """Return the queries of a table with their values; None if it has none."""
+    columns: Mapping[str, pa.Array]
     columns = {name: table[name].combine_chunks() for name in table.column_names}
-    queries = columns.get("query")
-    begins = np.arange(table.num_rows)
-    if queries is not None and queries.null_count:
+    ids, answered = columns.get("query"), None
+    if "document" in columns:
+        ids, offsets, columns, answered = joined(_with_documents(columns), options)
+    elif "missing" in columns:
+        _, offsets, columns, _ = _with_documents(columns)
+    else:
+        offsets = np.arange(table.num_rows + 1)
+    if ids is not None and ids.null_count:
         raise ValueError("query: a row has no query id; give each one")
-    nested = "missing" not in columns
-    if not nested:
-        offsets = np.append(0, np.cumsum(pc.list_value_length(columns["missing"]), dtype=np.int64))
-        begins = offsets[:-1]
-        columns = _scores_spark_documents(columns)
-        if "document" in columns:
-            columns = _in_order_of_ids(columns, np.diff(offsets))
-            if options.duplicates == "best":
-                columns, offsets = _without_repeats(columns, offsets, options.score_order == "ascending")
-                begins = offsets[:-1]
-            _refuse_repeats(queries, columns["document"], begins)
-        lists = {name: pa.LargeListArray.from_arrays(offsets, columns[name]) for name in ("prediction", "reference")}
-        columns.update(lists)
-    sides, weight = [columns["prediction"], columns["reference"]], columns.get("sample_weight")
+    if len(offsets) == 1:
+        return None
 
     def place(query: int) -> str:
-        if queries is None:
+        if ids is None:
             return "a row (name a query column to learn which)"
-        return f"query {shown(queries[query].as_py())}"
+        return f"query {shown(ids[query].as_py())}"
 
+    sides, nulls = [columns["prediction"], columns["reference"]], []
+    if "missing" in table.column_names:
+        nulls = _nulls_of_documents(*sides)
+        sides = [pa.LargeListArray.from_arrays(offsets, side) for side in sides]
     _refuse_unlike(sides, place)
-    weights = np.ones(len(begins)) if weight is None else _weights(weight, begins, place)
+    weights = np.ones(len(offsets) - 1)
+    if "sample_weight" in columns:
+        weights = _weights(columns["sample_weight"], offsets[:-1], place)
+    how = options.ignore_index, options.score_order, options.labels
     try:
-        how = options.ignore_index, options.score_order, options.labels
         rankings = join_lists(sides[0], sides[1], *how, lambda query, _: place(query))
-        if "excluded" in columns:
-            excluded = pc.fill_null(columns["excluded"], False).to_numpy(zero_copy_only=False)
-            rankings = rankings.only(~excluded, options.exclude_from)
+    except InputError as error:  # text in place of a relevance
+        raise within(error, "reference", instead_of="references") from None
+    rankings = rankings._replace(answered=answered, place=lambda query, _: place(query))
+    if "excluded" in columns:
+        excluded = columns["excluded"].to_numpy(zero_copy_only=False)
+        rankings = rankings.only(~excluded, options.exclude_from)
+    try:
         rankings = rankings.with_scores_in(options.score_dtype).with_highest_first(options.score_order)
         rankings = rankings if options.labels is None else rankings.with_gains(options.labels)
         if options.missing == "raise":
-            refuse_missing(rankings._replace(place=lambda query, _: place(query)))
+            refuse_missing(rankings)
         values = measure_rankings(rankings.of_judged() if options.judged_only else rankings, options)
     except InvalidRankingError as error:
         argument = {"relevance": "reference", "score": "prediction"}[error.array]
         raise InputError(error.problem, argument, place(error.query), hint=error.hint) from None
-    except InputError as error:  # text in place of a relevance
-        raise within(error, "reference", instead_of="references") from None
-    return queries, [np.asarray(values[measure][row]) for _, measure, row in options.results], weights
+    results = [np.asarray(values[measure][row]) for _, measure, row in options.results]
+    missing = int(rankings.missing.sum()) if "missing" in table.column_names else 0
+    return Measured(ids, results, weights, missing, nulls)
 
 
-def _scores_spark_documents(columns: Mapping[str, pa.Array]) -> dict[str, pa.Array]:
-    """Return the columns with a row for each document, with the nulls that `missing` records."""
+def _with_documents(columns: Mapping[str, pa.Array]) -> SparkQueries:
+    """Return queries with a row for each document, with the nulls that `missing` records."""
+    offsets = offsets_of(pc.list_value_length(columns["missing"]).to_numpy())
     missing = columns["missing"].flatten().to_numpy()
-    lists = {name: each.flatten() for name, each in columns.items() if name not in ("query", "missing")}
+    lists = {name: column.flatten() for name, column in columns.items() if name not in ("query", "missing")}
     if missing.any():
         for bit, name in enumerate(lists):
             lists[name] = pc.if_else(pa.array(missing & (1 << bit) == 0), lists[name], None)
-    return lists
+    return SparkQueries(columns["query"], offsets, lists)
 
 
-def _in_order_of_ids(columns: Mapping[str, pa.Array], lengths: NDArray[np.int64]) -> dict[str, pa.Array]:
-    """Return the columns with the documents of each query in ascending order of their ids."""
-    keys = {"query": np.repeat(np.arange(len(lengths)), lengths), "document": columns["document"]}
-    order = pc.sort_indices(pa.table(keys), sort_keys=[(key, "ascending") for key in keys])
-    return {name: each.take(order) for name, each in columns.items()}
-
-
-def _without_repeats(
-    columns: dict[str, pa.Array], offsets: NDArray[np.int64], ascending: bool
-) -> tuple[dict[str, pa.Array], NDArray[np.int64]]:
-    """Return the columns, in order of ids, with the best row of each document, and the offsets of queries."""
-    query = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-    document, reference = columns["document"], columns["reference"]
-    same = np.zeros(len(query), bool)
-    same[1:] = _are_equal(document) & (query[1:] == query[:-1])
-    if (unlike := same[1:] & ~_are_equal(reference)).any():
-        named = shown(document[int(unlike.argmax())].as_py())
-        raise ValueError(f"reference: document {named} has several relevances in a query; give it one")
-    score = columns["prediction"].cast(pa.float64())
-    score = pc.fill_null(score if ascending else pc.negate(score), np.inf).to_numpy(zero_copy_only=False)
-    order = np.lexsort((score, ~np.isnan(score), np.cumsum(~same)))
-    best = order[np.flatnonzero(~same)]
-    kept = np.bincount(query[best], minlength=len(offsets) - 1)
-    return {name: each.take(pa.array(best)) for name, each in columns.items()}, np.append(0, np.cumsum(kept))
-
-
-def _are_equal(values: pa.Array) -> NDArray[np.bool_]:
-    """Return whether each value equals the one before it, or both are null."""
-    one, other = values[1:], values[:-1]
-    nulls = pc.and_(one.is_null(), other.is_null())
-    return np.asarray(pc.fill_null(pc.equal(one, other), nulls).to_numpy(zero_copy_only=False))
+def _nulls_of_documents(prediction: pa.Array, reference: pa.Array) -> list[int]:
+    """Return what documents lack: 0 for nothing, 1 for the prediction, 2 for the reference, 3 for both."""
+    lacks = [side.is_null().to_numpy(zero_copy_only=False) for side in (prediction, reference)]
+    counts = np.bincount(lacks[0] + 2 * lacks[1])
+    return list(np.flatnonzero(counts).tolist())
 
 
 def _refuse_unlike(sides: list[pa.Array], place: Callable[[int], str]) -> None:
@@ -18961,21 +19739,6 @@ def _weights(weight: pa.Array, begins: NDArray[np.int64], place: Callable[[int],
         problem = f"must be the same in all rows of a query; got {weights[query]} and {values[row]}"
         raise InputError(f"{place(query)}: {problem}", "sample_weight")
     return weights
-
-
-def _refuse_repeats(queries: pa.Array, documents: pa.Array, begins: NDArray[np.int64]) -> None:
-    """Raise an error for a document that appears twice in a query, or has no id."""
-    same = np.zeros(len(documents), bool)
-    same[1:] = pc.fill_null(pc.equal(documents[1:], documents[:-1]), False).to_numpy(zero_copy_only=False)
-    same[begins] = False
-    for wrong, problem in (
-        (same, f"appears twice; {once('run')}"),
-        (documents.is_null().to_numpy(zero_copy_only=False), "has no id"),
-    ):
-        if wrong.any():
-            row = int(np.argmax(wrong))
-            query = queries[int(np.searchsorted(begins, row, side="right")) - 1].as_py()
-            raise InputError(f"document {shown(documents[row].as_py())} {problem}", "document", f"query {shown(query)}")
 
 
 # ndcg/scores/compute.py: The function `compute` of the package, for rankings in memory, in files, in DataFrames or on Spark.
@@ -19023,13 +19786,14 @@ def compute(
     >>> compute(predictions=[[.1, .2, .3, 4, 70]], references=[[10, 0, 0, 1, 5]], k=3)
     {'nDCG@3': 0.4123818817534531}
     """
+    how: dict[str, Any] = {"exclude": exclude, "sample_weight": sample_weight, "k": k, **options}
     if is_spark(predictions) or is_spark(references):
-        data = joined(predictions, references, query_ids, document_ids, options.get("score_order"), fields)
-        predictions, references, query_ids, document_ids = data.columns
+        ids = {"query_ids": query_ids, "document_ids": document_ids, "fields": fields}
+        return compute_spark_tables(predictions, references, **ids, **how)
     if is_spark(data):
-        columns = {"prediction": predictions, "reference": references, "query": query_ids, "document": document_ids}
-        how: dict[str, Any] = {**columns, "exclude": exclude, **options}
-        return compute_spark(data, **how, sample_weight=sample_weight, k=k)
+        columns = {"prediction": predictions, "reference": references}
+        columns |= {"query": query_ids, "document": document_ids}
+        return compute_spark(data, **columns, **how)
     parsed = Options.of_method(compute, k, options, lacks=())
     inputs = Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight, fields=fields)
     return score_inputs(from_frame(data, inputs), parsed)
@@ -19152,6 +19916,220 @@ def _scores_documents_ranked(score: NDArray[Any], gain: Floats, retrieved: NDArr
     return retrieved[np.lexsort((last_first[retrieved], score[retrieved]))[::-1]]
 
 
+# ndcg/scores/preview.py: Show what is read of rankings: the form of each side, its fields, and the first query.
+
+FIRST_DOCUMENTS = 20  # documents of the first query
+
+
+@dataclass(frozen=True)
+class SidePreview:
+    """What was read of one side.
+
+    Attributes:
+        form: what held it, such as "lists of hits".
+        fields: the field or the column of each role: query, document, score or relevance.
+        queries: how many queries it has.
+        documents: how many documents these have together.
+        has_values: whether its documents have scores, or relevances. Without them the order of a
+            run counts, and each document of the references is relevant.
+    """
+
+    form: str
+    fields: Mapping[str, str]
+    queries: int
+    documents: int
+    has_values: bool = True
+
+
+@dataclass(frozen=True)
+class Preview(Readable):
+    """What was read of rankings: to print, to show in a notebook, or as plain values.
+
+    Attributes:
+        predictions: what was read of the predictions.
+        references: what was read of the references.
+        queries: how many queries count: those of the references.
+        missing: how many of these are missing from the run.
+        retrieved: how many documents these queries have in the run.
+        judged: how many of the retrieved documents are judged.
+        query: the id of the first query, or 0.
+        documents: the first documents of this query, each with `rank`, `document`, `score` and
+            `relevance`; None for what a document does not have.
+    """
+
+    predictions: SidePreview
+    references: SidePreview
+    queries: int
+    missing: int
+    retrieved: int
+    judged: int
+    query: Any
+    documents: Sequence[Mapping[str, Any]]
+    signature = ""
+
+    def _tables(self) -> list[Table]:
+        sides = [["", "read as", "query", "document", "value", "queries", "documents"]]
+        for name, side in (("predictions", self.predictions), ("references", self.references)):
+            fields = [side.fields.get("query"), side.fields.get("document"), _value_of(name, side)]
+            counts = [f"{side.queries:,}", f"{side.documents:,}"]
+            sides.append([name, side.form, *map(_cell, fields), *counts])
+        names = ["rank", "document", "score", "relevance"]
+        first = [names]
+        for row in self.documents:
+            first.append([_cell(row[name]) for name in names])
+        return [sides, first]
+
+    def _remarks(self) -> list[str]:
+        remarks = [
+            f"{self.judged:,} of {self.retrieved:,} retrieved documents are judged.",
+            f"The documents are those of the first query, {shown(self.query)}.",
+        ]
+        if self.missing:
+            counts = f"{self.missing:,} of {self.queries:,}"
+            remarks.insert(0, f"{counts} queries of the references are missing from the run.")
+        return remarks
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values, which JSON can hold if the ids are text or integers."""
+        sides = {
+            name: {**vars(side), "fields": dict(side.fields)}
+            for name, side in (("predictions", self.predictions), ("references", self.references))
+        }
+        counts = {name: getattr(self, name) for name in ("queries", "missing", "retrieved", "judged")}
+        documents = [dict(row) for row in self.documents]
+        return {**sides, **counts, "query": self.query, "documents": documents}
+
+
+def _value_of(argument: str, side: SidePreview) -> str:
+    """Return the field of the values of a side, or how its documents have values without one."""
+    field = side.fields.get("score", side.fields.get("relevance"))
+    if field is not None:
+        return field
+    if side.has_values:
+        return "numbers"
+    return "by order" if argument == "predictions" else "each relevant"
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return str(value)
+
+
+@shows_options
+def preview(
+    *,
+    predictions: Any = None,
+    references: Any = None,
+    query_ids: Any = None,
+    document_ids: Any = None,
+    data: Any = None,
+    exclude: Any = None,
+    fields: Any = None,
+    **options: Unpack[QueryOptions],
+) -> Preview:
+    """Return what would be scored, without scoring it: how each side is read, and the first query.
+
+    Args:
+        predictions: as in `compute`.
+        references: as in `compute`.
+        query_ids: as in `compute`.
+        document_ids: as in `compute`.
+        data: as in `compute`.
+        exclude: as in `compute`; these documents are left out.
+        fields: as in `compute`.
+        **options: the options of `compute`, except `use_aggregator` and `engine`. Those of scoring
+            alone, such as `discount`, change nothing here.
+
+    Returns:
+        A `Preview`: for each side its form, the field of each role, and how many queries and
+        documents it has; how many retrieved documents are judged; and the first query.
+
+    Raises:
+        ValueError: the rankings cannot be read, as in `compute`.
+
+    >>> found = preview(predictions={"q": ["a", "b"]}, references={"q": {"b": 2, "z": 1}})
+    >>> found.predictions.form, found.judged, found.documents[0]
+    ('lists of ids', 1, {'rank': 1, 'document': 'a', 'score': None, 'relevance': None})
+    """
+    parsed = Options.of_method(preview, None, options)
+    if any(map(is_spark, (predictions, references, data))):
+        raise InputError(
+            "a Spark DataFrame is not previewed; give its first rows, frame.limit(100).toArrow()"
+        )
+    inputs = Inputs(predictions, references, query_ids, document_ids, exclude, fields=fields)
+    inputs = from_files(from_frame(data, inputs), **parsed.sides).settled(**parsed.sides)
+    queries = missing = retrieved = judged = documents = 0
+    first: tuple[Any, list[dict[str, Any]]] | None = None
+    for part in parts(inputs, **parsed.reading):
+        counts = part.counts()
+        queries += part.queries
+        missing += int(part.missing.sum())
+        retrieved += int(counts["retrieved"].sum())
+        judged += int(counts["retrieved and judged"].sum())
+        documents += len(part.score)
+        if first is None and part.queries:
+            query = part.names()[0]
+            first = query, _documents_of_first(part, inputs.predictions, parsed)
+    if first is None:
+        raise ValueError("predictions and references hold no queries; there is nothing to show")
+    query, first_documents = first
+    return Preview(
+        predictions=_side(inputs.predictions, queries, documents),
+        references=_side(inputs.references, queries, documents),
+        queries=queries,
+        missing=missing,
+        retrieved=retrieved,
+        judged=judged,
+        query=query,
+        documents=first_documents,
+    )
+
+
+def _side(side: Any, queries: int, documents: int) -> SidePreview:
+    """Return what was read of a side; numbers by position have as many queries as both sides."""
+    if isinstance(side, Columns):
+        counts = (len(side.query_ids), len(side.query))
+        return SidePreview(side.form, side.fields, *counts, side.has_values)
+    if isinstance(side, ById):
+        counts = (len(side.queries), sum(map(len, side.queries.values())))
+        return SidePreview(side.form, side.fields, *counts, side.has_values)
+    return SidePreview("numbers by position", {}, queries, documents)
+
+
+def _documents_of_first(part: Rankings, run: Any, options: Options) -> list[dict[str, Any]]:
+    """Return the first documents of the first query: those of the run, best first, then the others."""
+    count = int(part.offsets[1])
+    score, relevance = part.score[:count], part.relevance[:count]
+    retrieved = np.asarray(score > -np.inf)
+    if part.retrieved is not None:
+        retrieved &= part.retrieved[:count]
+    judged = np.ones(count, bool) if part.judged is None else part.judged[:count]
+    ids = list(range(count)) if part.documents is None else list(part.documents(0))
+    ranked = np.flatnonzero(retrieved)
+    ranked = ranked[np.argsort(-score[ranked].astype(float), kind="stable")]
+    others = np.flatnonzero(~retrieved & judged)
+    sign = -1 if options.score_order == "ascending" else 1
+    has_scores = getattr(run, "has_values", True)
+    rows: list[dict[str, Any]] = []
+    for position in [*ranked, *others][:FIRST_DOCUMENTS]:
+        is_ranked = bool(retrieved[position])
+        rows.append(
+            {
+                "rank": len(rows) + 1 if is_ranked else None,
+                "document": ids[position],
+                "score": sign * float(score[position]) if is_ranked and has_scores else None,
+                "relevance": float(relevance[position]) if judged[position] else None,
+            }
+        )
+    return rows
+
+
 # ndcg/statistics/welch.py: The difference of the means of two independent samples of queries, by Welch's t (1947).
 
 def welch(
@@ -19185,13 +20163,17 @@ def welch(
         squares = (each**2 / (len(sample) - 1) for each, sample in zip(variances, samples, strict=True))
         freedom = error**4 / sum(squares)
         below = above = float(student.stdtrit(freedom, (1 + confidence) / 2)) * error
-        t = beyond / error
-        tail = {"two-sided": -abs(t), "greater": -t, "less": t}[alternative]
-        p = (1 + two_sided) * float(student.stdtr(freedom, tail))
+        p = p_of_t(beyond / error, freedom, alternative)
         detected = detectable_t(freedom + 1, two_sided) * error
     figures = {"difference": difference, "low": difference - below, "high": difference + above, "standard_error": error}
     scaled = {name: float(value * size) for name, value in {**figures, "min_detectable": detected}.items()}
     return {**scaled, "degrees_of_freedom": freedom, "p": p}
+
+
+def p_of_t(t: float, freedom: float, alternative: str) -> float:
+    """Return the p-value of a value of Student's t."""
+    tail = {"two-sided": -abs(t), "greater": -t, "less": t}[alternative]
+    return (1 + (alternative == "two-sided")) * float(scipy_special().stdtr(freedom, tail))
 
 
 # ndcg/statistics/contest.py: Compute the scores and pairs of several systems, for all queries and for slices.
@@ -19200,12 +20182,12 @@ ScoresAndPairs = tuple[dict[str, dict[str, Score]], list[Pair]]  # scores by sys
 
 
 class ComparedSlice(NamedTuple):
-    """How systems differ on the queries with the same value of `by`.
+    """How systems differ on the queries with the same value of `by`, or in the mean of slices.
 
     Attributes:
         queries: the number of these queries.
         scores: the scores by system, then by name.
-        pairs: the pairs, by measure; Holm's correction covers the p-values of all slices.
+        pairs: the pairs, by measure; Holm's correction covers the p-values of all slices, or those of their mean.
     """
 
     queries: int
@@ -19231,9 +20213,9 @@ class Contest(NamedTuple):
     def _compared(self, name: str, columns: Mapping[str, PerQuery]) -> tuple[dict[str, Score], list[Pair]]:
         """Return the scores and pairs of one result."""
         systems, of_systems = list(columns), np.array([each[name] for each in columns.values()])
-        rows = [(systems.index(one), systems.index(other)) for one, other in self._opponents(systems)]
         values, greatest = of_systems[:, 0], greatest_value(name)
-        sample = Sample.of(values, columns[systems[0]].get("weight"), rows)
+        sample = self.sample(name, columns)
+        rows = sample.pairs.T.tolist()
         ends = intervals(sample, greatest=greatest, confidence=self.resampling.confidence)
         scores = make_scores(name, of_systems, ends)
         how: dict[str, Any] = {"alternative": self.testing.alternative, "margin": self.testing.margin}
@@ -19271,10 +20253,18 @@ class Contest(NamedTuple):
             pairs.append(pair)
         return dict(zip(systems, scores, strict=True)), pairs
 
+    def sample(self, name: str, columns: Mapping[str, PerQuery]) -> Sample:
+        """Return the values of one result, with a row for each system and the pairs that are compared."""
+        systems, values = list(columns), np.array([each[name][0] for each in columns.values()])
+        rows = [(systems.index(one), systems.index(other)) for one, other in self._opponents(systems)]
+        return Sample.of(values, columns[systems[0]].get("weight"), rows)
+
     def _compared_samples(self, name: str, columns: Mapping[str, PerQuery]) -> tuple[dict[str, Score], list[Pair]]:
         """Return the scores and pairs of one result of systems with different queries."""
         confidence, testing = self.resampling.confidence, self.testing
-        scores = {system: score_result(each, name, confidence) for system, each in columns.items()}
+        scores = {
+            system: score_system(each, samples_of(each, [name]), confidence)[name] for system, each in columns.items()
+        }
         samples = {system: each[name][0][~np.isnan(each[name][0])] for system, each in columns.items()}
         pairs = []
         for systems in self._opponents(columns):
@@ -19301,6 +20291,72 @@ class Contest(NamedTuple):
             pairs.append(Pair(name, *systems, **figures))
         return scores, pairs
 
+    def mean_of_slices(
+        self, slices: Sequence[Mapping[str, PerQuery]], of_slices: Sequence[Mapping[str, Mapping[str, Score]]]
+    ) -> ScoresAndPairs:
+        """Return the means of slices and their pairs, from the figures of each slice and its scores.
+
+        Each slice counts the same. Its queries share its weight in the randomization test.
+        """
+        scores: dict[str, dict[str, Score]] = {system: {} for system in of_slices[0]}
+        pairs: list[Pair] = []
+        for name in self.options.names:
+            samples = [self.sample(name, columns) for columns in slices]
+            greatest, confidence = greatest_value(name), self.resampling.confidence
+            combined = combine(samples, greatest=greatest, confidence=confidence)
+            of_systems, of_pairs = combined[: len(scores)], combined[len(scores) :]
+            for system, of_system in zip(scores, of_systems, strict=True):
+                means = [of_slice[system][name] for of_slice in of_slices]
+                scores[system][name] = mean_of_scores(name, means, of_system)
+            together = Sample.of(
+                np.concatenate([sample.values * sample.scale for sample in samples], axis=1),
+                np.concatenate([sample.weight / sample.weight.sum() for sample in samples]),
+                samples[0].pairs.T.tolist(),
+            )
+            of_name = {system: of_system[name] for system, of_system in scores.items()}
+            pairs += self._pairs_of_slices(name, of_name, together, of_pairs)
+        return scores, pairs
+
+    def _pairs_of_slices(
+        self, name: str, scores: Mapping[str, Score], sample: Sample, combined: Sequence[Combined]
+    ) -> list[Pair]:
+        """Return the pairs of the mean of slices in one result, before Holm's correction."""
+        testing, systems = self.testing, list(scores)
+        tests = paired_tests(sample, alternative=testing.alternative, margin=testing.margin, seed=self.resampling.seed)
+        pairs = []
+        of_pairs = zip(sample.pairs.T.tolist(), sample.by_query, combined, *tests, strict=True)
+        for (one, other), by_query, mean, p, _, exact, permutations in of_pairs:
+            means = np.array([scores[systems[one]].value, scores[systems[other]].value])
+            difference = float(differences(means[0], means[1]))
+            bound = math.inf if sample.values[[one, other]].min() < 0 else greatest_value(name)
+            p_t, detectable = _t_test(difference - testing.tested, mean, testing.alternative)
+            wins, losses = (int(np.count_nonzero(each)) for each in (by_query > 0, by_query < 0))
+            pair = Pair(
+                measure=name,
+                system=systems[one],
+                other=systems[other],
+                difference=difference,
+                low=min(difference, mean.low),
+                high=max(difference, mean.high),
+                low_holm=-bound,
+                high_holm=bound,
+                standard_error=mean.standard_error,
+                degrees_of_freedom=mean.freedom,
+                p=float(p),
+                p_holm=float(p),
+                p_t=p_t,
+                p_t_holm=p_t,
+                wins=wins,
+                ties=len(by_query) - wins - losses,
+                losses=losses,
+                exact=bool(exact),
+                permutations=int(permutations),
+                min_detectable=detectable if detectable <= testing.margin + bound else None,
+                queries_needed=None,
+            )
+            pairs.append(pair)
+        return pairs
+
     def _opponents(self, systems: Iterable[str]) -> list[tuple[str, str]]:
         """Return each pair of systems, or each system with the baseline."""
         if self.baseline is None:
@@ -19317,29 +20373,68 @@ def results_of(columns: Mapping[str, PerQuery], slices: Slices | None, contest: 
         "scores": scores,
         "pairs": tuple(pairs),
         "resampling": contest.resampling._replace(exact=all(pair.exact for pair in pairs)),
-        "slices": {} if slices is None else _compared_slices(contest, slices, figures),
+        "slices": {},
+        "mean_of_slices": None,
+        **({} if slices is None else _compared_slices(contest, slices, figures)),
     }
 
 
-def _compared_slices(contest: Contest, slices: Slices, figures: Mapping[str, PerQuery]) -> dict[Value, ComparedSlice]:
+def _compared_slices(contest: Contest, slices: Slices, figures: Mapping[str, PerQuery]) -> dict[str, Any]:
     """Return the comparison of each slice in which every system has at least two values of each measure.
 
-    The p-values and intervals of all slices are corrected together.
+    The p-values and intervals of all slices are corrected together. With them comes the mean of slices, if all of them
+    are compared.
     """
     by_slice: dict[Value, tuple[int, ScoresAndPairs]] = {}
+    named: list[dict[str, PerQuery]] = []
     with progress(len(slices.values), "Comparing", " slices") as bar:
         for of_systems in zip(*(in_slices(each, slices) for each in figures.values()), strict=True):
             value, first = of_systems[0]
             if min(np.count_nonzero(first[name][-1]) for name in contest.options.names) > 1:
                 own = {system: each for system, (_, each) in zip(figures, of_systems, strict=True)}
                 by_slice[value] = len(first["ideal"]), contest.results(own)
+                if value is not None:
+                    named.append(own)
             bar.update(1)
     pairs = [pair for _, (_, of_slice) in by_slice.values() for pair in of_slice]
     corrected = iter(contest.testing.corrected(pairs, contest.resampling.confidence))
-    return {
+    compared = {
         value: ComparedSlice(queries, scores, tuple(islice(corrected, len(of_slice))))
         for value, (queries, (scores, of_slice)) in by_slice.items()
     }
+    means = None
+    if named and len(named) == sum(value is not None for value in slices.values):
+        of_slices = [part.scores for value, part in compared.items() if value is not None]
+        scores, pairs = contest.mean_of_slices(named, of_slices)
+        pairs = contest.testing.corrected(pairs, contest.resampling.confidence)
+        means = ComparedSlice(queries_in_slices(compared), scores, tuple(pairs))
+    return {"slices": compared, "mean_of_slices": means}
+
+
+def with_figures_of_slices(means: ComparedSlice | None, slices: Mapping[Value, ComparedSlice]) -> ComparedSlice | None:
+    """Return the mean of slices with the figures of its scores that depend on documents, from those of the slices."""
+    if means is None:
+        return None
+    named = [part.scores for value, part in slices.items() if value is not None]
+    scores = {
+        system: {
+            name: score._replace(**figures_of_documents([of_slice[system][name] for of_slice in named]))
+            for name, score in of_system.items()
+        }
+        for system, of_system in means.scores.items()
+    }
+    return means._replace(scores=scores)
+
+
+def _t_test(beyond: float, mean: Combined, alternative: str) -> tuple[float, float]:
+    """Return the p-value of a difference from the tested one, and the smallest that the test finds; nan if unknown."""
+    if mean.standard_error > ROUNDING * abs(mean.value):
+        t = beyond / mean.standard_error
+        detectable = detectable_t(mean.freedom + 1, alternative == "two-sided") * mean.standard_error
+        return p_of_t(t, mean.freedom, alternative), detectable
+    # all differences of each slice are equal
+    is_beyond = {"two-sided": beyond != 0, "greater": beyond > 0, "less": beyond < 0}[alternative]
+    return (0.0 if is_beyond else 1.0), math.nan
 
 
 # ndcg/statistics/plots.py: Draw comparisons: the means of systems beside the best or a baseline, slices, and the difference of each query.
@@ -19391,21 +20486,43 @@ def plot_means(
     axes.set_xlabel("\n".join(lines), parse_math=False)
 
 
-def plot_slices(axes: Any, slices: Slices, compared: Mapping[Any, ComparedSlice], reference: str, measure: str) -> None:
-    """Draw a row for each slice with the systems' differences from the reference, empty if it has no intervals."""
+def plot_slices(
+    axes: Any,
+    slices: Slices,
+    compared: Mapping[Any, ComparedSlice],
+    mean: ComparedSlice | None,
+    reference: str,
+    measure: str,
+) -> None:
+    """Draw a row for each slice with the systems' differences from the reference, empty if it has no intervals.
+
+    The last row is for the mean of slices, if there is one.
+    """
+    sizes = np.bincount(slices.code).tolist()
+    parts = [
+        (slice_name(value), size, compared.get(value))
+        for value, size in list(zip(slices.values, sizes, strict=True))[:SHOWN]
+    ]
+    if mean is not None:
+        parts.append((MEAN_OF_SLICES, mean.queries, mean))
     rows: list[tuple[str, list[Mark]]] = []
     systems: list[str] = []
-    for value, size in list(zip(slices.values, np.bincount(slices.code).tolist(), strict=True))[:SHOWN]:
-        pairs = pairs_with(reference, compared[value].pairs, measure) if value in compared else {}
-        systems = list(pairs) or systems
+    for name, size, part in parts:
+        if part is None:
+            rows.append((f"{name} ({count_text(size)}, no interval)", []))
+            continue
+        pairs = pairs_with(reference, part.pairs, measure)
+        systems = list(pairs)
         seen = [pair if pair.system == system else pair.turned() for system, pair in pairs.items()]
-        name = f"{slice_name(value)} ({count_text(seen[0].queries if seen else size)}{'' if seen else ', no interval'})"
         marks = [Mark(pair.difference, pair.low_holm, pair.high_holm, _is_significant(pair)) for pair in seen]
-        rows.append((name, marks))
+        rows.append((f"{name} ({count_text(seen[0].queries)})", marks))
     draw_rows(axes, rows, systems)
     axes.axvline(0, color="gray", linewidth=1)
     axes.grid(axis="x", alpha=0.3)
-    lines = [f"difference in {measure} from {reference}", "by slices (and their queries)", "corrected over all slices"]
+    corrected = "corrected over all slices"
+    if mean is not None:
+        corrected += ", the mean over its pairs"
+    lines = [f"difference in {measure} from {reference}", "by slices (and their queries)", corrected]
     axes.set_xlabel("\n".join(lines), parse_math=False)
     legend_above(axes)
 
@@ -19469,6 +20586,8 @@ class Comparison(Readable):
         notes: sentences with further facts for the reader.
         slices: the comparison of each slice with at least two queries, by its value of `by`, ascending; queries
             without a value, None, come last.
+        mean_of_slices: the comparison of the means of slices, in which each slice counts the same; None is no slice.
+            None without slices, or if one of them is not compared.
     """
 
     signature: str
@@ -19480,6 +20599,7 @@ class Comparison(Readable):
     testing: Testing
     notes: tuple[str, ...] = ()
     slices: dict[Value, ComparedSlice] = field(default_factory=dict)
+    mean_of_slices: ComparedSlice | None = None
 
     @property
     def counts(self) -> dict[str, int]:
@@ -19580,15 +20700,15 @@ class Comparison(Readable):
     def _slice_table(self, level: str) -> Table:
         columns = ["difference", level, "p", "p (Holm)"]
         table = [["slice", "queries", "pair", "measure", *columns]]
-        for value, each in islice(self.slices.items(), SHOWN):
-            _, *rows = _pair_table("pair", each.pairs, columns, level)
-            counts = [counted_text(pair.queries, each.queries) for pair in each.pairs]
-            table += [[slice_name(value), count, *row] for count, row in zip(counts, rows, strict=True)]
+        for name, part in compared_rows(self, SHOWN):
+            _, *rows = _pair_table("pair", part.pairs, columns, level)
+            counts = [counted_text(pair.queries, part.queries) for pair in part.pairs]
+            table += [[name, count, *row] for count, row in zip(counts, rows, strict=True)]
         return table
 
     def _exactness(self) -> str:
         """Return the number of pairs with an exact p, and the precision of p for the others."""
-        pairs = [*self.pairs, *(pair for each in self.slices.values() for pair in each.pairs)]
+        pairs = [*self.pairs, *(pair for _, part in compared_rows(self) for pair in part.pairs)]
         sampled = [pair for pair in pairs if not pair.exact]
         if not sampled:
             return "all permutations: exact"
@@ -19664,6 +20784,7 @@ class Comparison(Readable):
             "notes": list(self.notes),
             "testing": self.testing._asdict(),
             "slices": [{"slice": value, **without_nan(each)} for value, each in self.slices.items()],
+            "mean_of_slices": without_nan(self.mean_of_slices),
         }
 
     @classmethod
@@ -19691,6 +20812,10 @@ class Comparison(Readable):
         slices = slices_of(first["slice"], None, len(first)) if "slice" in shared else None
         results = results_of(columns, slices, Contest(options, values["baseline"], resampling, testing))
         of_slices = {each["slice"]: each["scores"] for each in values["slices"]}
+        compared = {
+            value: part._replace(scores=with_figures_of_documents(part.scores, of_slices[value]))
+            for value, part in results["slices"].items()
+        }
         return cls(
             signature=signature,
             baseline=values["baseline"],
@@ -19700,10 +20825,8 @@ class Comparison(Readable):
             pairs=results["pairs"],
             resampling=results["resampling"],
             scores=with_figures_of_documents(results["scores"], values["scores"]),
-            slices={
-                value: each._replace(scores=with_figures_of_documents(each.scores, of_slices[value]))
-                for value, each in results["slices"].items()
-            },
+            slices=compared,
+            mean_of_slices=with_figures_of_slices(results["mean_of_slices"], compared),
         )
 
     def plot(
@@ -19753,7 +20876,8 @@ class Comparison(Readable):
         if self.slices:
             first, reference = self._of(next(iter(self.scores))), self._reference(names[0])
             slices = slices_of(first["slice"], None, len(first))
-            panels.append(lambda axes: plot_slices(axes, slices, self.slices, reference, names[0]))
+            mean = self.mean_of_slices
+            panels.append(lambda axes: plot_slices(axes, slices, self.slices, mean, reference, names[0]))
         return panels
 
     def _query_panels(self, name: str) -> list[Callable[[Any], None]]:
@@ -19772,6 +20896,14 @@ class Comparison(Readable):
     def _reference(self, name: str) -> str:
         """Return the system from which plots show differences: the baseline, else the best system."""
         return self.baseline or max(self.scores, key=lambda system: self.scores[system][name].value)
+
+
+def compared_rows(comparison: Comparison, most: int | None = None) -> list[tuple[str, ComparedSlice]]:
+    """Return the slices by their names, at most so many, and then the mean of slices, if there is one."""
+    rows = [(slice_name(value), part) for value, part in islice(comparison.slices.items(), most)]
+    if comparison.mean_of_slices is not None:
+        rows.append((MEAN_OF_SLICES, comparison.mean_of_slices))
+    return rows
 
 
 def query_rows(
@@ -19844,7 +20976,7 @@ def compare(
         data: a DataFrame; then the arguments above, and each system's predictions, may be names of its columns.
         exclude: documents to remove from rankings and ideals, as in `compute`.
         by: a value per query, as in `report`; the queries with the same value are compared as a slice, with
-            p-values corrected for all slices.
+            p-values corrected for all slices. The means of slices are compared too.
         fields: the names of fields and columns, as in `compute`.
         confidence: the confidence level of the intervals, between 0 and 1.
         seed: the random seed; the same seed gives the same comparison.
@@ -19875,16 +21007,17 @@ def compare(
     parsed = Options.of_method(compare, k, {**options, "score_order": None} if isinstance(order, Mapping) else options)
     names = system_names(systems, baseline)
     orders = _orders(order, names) if isinstance(order, Mapping) else dict.fromkeys(names, parsed.score_order)
-    runs = {_argument(name): systems[name] for name in names}
+    runs = {_statistics_comparing_argument(name): systems[name] for name in names}
     shared = Inputs(None, references, query_ids, document_ids, exclude, sample_weight, by, fields)._asdict()
     arguments = columns_of(data, {**runs, **shared})
-    runs = {name: arguments.pop(_argument(name)) for name in names}
+    runs = {name: arguments.pop(_statistics_comparing_argument(name)) for name in names}
     inputs = Inputs(**arguments)
     same_queries = options.get("missing") is None and parsed.missing == "empty"
     by_system = {name: replace(parsed, score_order=each) for name, each in orders.items()}
     columns, unmatched = _columns_of_systems(runs, inputs, by_system, same_queries)
-    if unmatched:
-        warn(f"{', '.join(map(_marked_argument, unmatched))}: {next(iter(unmatched.values()))}")
+    for sentence in dict.fromkeys(unmatched.values()):
+        alike = [_marked_argument(name) for name in unmatched if unmatched[name] == sentence]
+        warn(f"{', '.join(alike)}: {sentence}")
     said = orders.values() if len(set(orders.values())) > 1 else [orders[names[0]]]  # one, or one for each system
     parsed = replace(parsed, score_order=",".join(said))
     signature = parsed.signature(weighted=inputs.sample_weight is not None, excluding=exclude is not None)
@@ -19905,6 +21038,8 @@ def comparison_of(
     """Return the comparison of systems from the columns of their queries, with notes on the tests before others."""
     results = results_of(columns, slices, contest)
     of_tests = notes_on_tests(results["pairs"], contest.testing, contest.baseline)
+    if contest.testing.paired:
+        of_tests = [*equal_notes(results["pairs"]), *of_tests]
     if slices is not None:
         of_slices = notes_on_slices(results["pairs"], contest.testing, results["slices"], slices.values)
         of_tests = [*of_tests, *small_slices(results["slices"]), *of_slices]
@@ -19928,20 +21063,20 @@ def _orders(score_order: Mapping[str, Any], names: Sequence[str]) -> dict[str, s
     return {name: Options.parse(score_order=score_order.get(name)).score_order for name in names}
 
 
-def _argument(system: str) -> str:
+def _statistics_comparing_argument(system: str) -> str:
     """Return a system's predictions as errors name them."""
     return f"systems[{shown(system)}]"
 
 
 def _marked_argument(system: str) -> str:
     """Return a system's predictions as each entry point names them."""
-    return mark("systems", system, said=_argument(system))
+    return mark("systems", system, said=_statistics_comparing_argument(system))
 
 
 def _columns_of_systems(
     runs: Mapping[str, Any], inputs: Inputs, options: Mapping[str, Options], same_queries: bool
 ) -> tuple[dict[str, PerQuery], dict[str, str]]:
-    """Return the columns of queries for each system, and `Rankings.unmatched` of some; each input is read once.
+    """Return the columns of queries for each system, and a warning of some; each input is read once.
 
     The options of the systems differ only in the order of scores. With `same_queries`, a judged query that only some
     systems rank is an error.
@@ -19951,7 +21086,7 @@ def _columns_of_systems(
     refuse_negative(inputs.references, inputs.exclude, shared)
     orders = [options[name].score_order for name in runs]
     read = {
-        _argument(name): from_file(_argument(name), side, order, inputs.names, keep=shared.sides["keep"])
+        _statistics_comparing_argument(name): from_file(_statistics_comparing_argument(name), side, order, inputs.names, keep=shared.sides["keep"])
         for (name, side), order in zip(runs.items(), orders, strict=True)
     }
     systems = settled_systems(read, inputs, orders, shared.labels, shared.sides["keep"])

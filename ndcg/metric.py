@@ -31,6 +31,7 @@ from .scores.batches import Batch, Batches, has_text_labels, in_ascending_order
 from .scores.compute import compute
 from .scores.documents import documents
 from .scores.frames import from_frame
+from .scores.preview import preview
 from .scores.queries import checked_rankings, measure_inputs
 from .scores.results import score_inputs
 from .scores.spark import compute_spark
@@ -357,6 +358,7 @@ class NDCG(Batches, evaluate.Metric):
     compare_reports = staticmethod(compare_reports)
     documents = staticmethod(documents)
     explain = staticmethod(explain)
+    preview = staticmethod(preview)
     compute_spark = staticmethod(compute_spark)
     signature = staticmethod(signature)
     trainer_metrics = staticmethod(trainer_metrics)

@@ -24,7 +24,15 @@ from ..measure.options import AGGREGATION_OPTIONS, ExplainOptions, Options, choi
 from ..scores.frames import from_frame
 from ..scores.means import mean, weights
 from ..scores.progress import tracked
-from ..scores.queries import NOTHING_TO_SCORE, measure_rankings, refuse_missing, user_terms, warn_unmatched
+from ..scores.queries import (
+    NOTHING_TO_SCORE,
+    are_mostly_missing,
+    measure_rankings,
+    refuse_missing,
+    sentence_on_missing,
+    user_terms,
+    warn_of_predictions,
+)
 from ..show.drawing import figure_of
 from ..show.json_types import without_nan
 from ..show.tables import Readable, number_text
@@ -278,9 +286,13 @@ def explain(
         data, Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight, fields=fields)
     )
     scorer = _Scorer(from_files(inputs, **parsed.sides).settled(**parsed.sides), k, options)
-    unmatched = next(iter(scorer.rankings.values())).unmatched
+    rankings = next(iter(scorer.rankings.values()))
+    unmatched = rankings.unmatched
+    missing = int(rankings.missing.sum())
     if unmatched:
-        warn_unmatched(unmatched)
+        warn_of_predictions(unmatched)
+    elif rankings.place is not None and are_mostly_missing(missing, rankings.queries, parsed):
+        warn_of_predictions(sentence_on_missing(missing, rankings.queries))
     scores: dict[str, float | None] = {}
     errors: dict[str, str] = {}
     for name in tracked(list(CONVENTIONS), "Scoring", " conventions"):

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from ..files.content import read_content
 from ..files.cells import Line, read_cells
+from ..files.content import read_content
 from ..inputs.fields import QUERY, plain_name, spelled
 from ..inputs.rankings import Rankings
 from ..measure.messages import InputError, mark, shown

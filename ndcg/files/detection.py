@@ -3,21 +3,12 @@
 import os
 import re
 
+from ..measure.arguments import FILE_FORMATS
 from ..measure.messages import mark, nearest, shown
 from .content import BYTE_ORDER_MARK, check_encoding
 
 START = 1 << 12  # bytes that tell the format
 TABLES = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "stream"}
-GIVEN_FORMATS = {  # the formats that may be given, and how their files are read
-    "trec": "lines",
-    "csv": "lines",
-    "tsv": "lines",
-    "letor": "lines",
-    "json": "json",
-    "jsonl": "json",
-    "parquet": "parquet",
-    "arrow": "arrow",
-}
 OTHER_FILES = {  # files of other kinds, by the bytes that they begin with, and what to do
     rb"(?!\0{3})(?s:.){3}\0{5}": "is a TFRecord file; read it by TensorFlow, and give its arrays",
     rb"PK\x03\x04(?s:.){26}[^\0]*\.npy": "is an archive of NumPy arrays; give numpy.load(path)[name]",
@@ -47,11 +38,11 @@ def check_format(name: str | None) -> str | None:
     Raises:
         ValueError: it is unknown.
     """
-    if name is None or name in GIVEN_FORMATS:
+    if name is None or name in FILE_FORMATS:
         return name
-    near = nearest(str(name), GIVEN_FORMATS)
+    near = nearest(str(name), FILE_FORMATS)
     hint = f"; did you mean {near!r}?" if near else ""
-    known = ", ".join(map(shown, GIVEN_FORMATS))
+    known = ", ".join(map(shown, FILE_FORMATS))
     raise ValueError(f"{mark('format')} must be one of {known}; got {shown(name)}{hint}")
 
 
@@ -71,6 +62,8 @@ def form_of(start: bytes, path: str = "", given: str | None = None) -> str:
         raise ValueError("is YAML; give yaml.safe_load of it")
     text = start.removeprefix(BYTE_ORDER_MARK)
     check_encoding(text)
+    if given in ("parquet", "arrow"):
+        return given
     if given is not None:
-        return GIVEN_FORMATS[given]
+        return "json" if given in ("json", "jsonl") else "lines"
     return "json" if text.lstrip()[:1] in (b"{", b"[") else "lines"

@@ -8,8 +8,8 @@ import pyarrow as pa
 
 from ..inputs.fields import QUERY, spelled
 from ..measure.messages import brief, shown
-from .content import NO_LIMITS, Limits, naming_file, read_content
 from .cells import Line, read_cells
+from .content import NO_LIMITS, Limits, naming_file, read_content
 
 STANDARD_INPUT = "/dev/stdin"
 

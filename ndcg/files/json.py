@@ -27,8 +27,8 @@ from ..measure.messages import InputError, marked
 from .content import ByteStream, SavedResultError, line_chunks, parse_json, shown_cell
 from .parts import (
     ROWS,
-    QueryDocuments,
     FilePart,
+    QueryDocuments,
     ReadRequest,
     faulty_rows,
     id_table,
@@ -37,6 +37,7 @@ from .parts import (
     part_of_queries,
     parts_in_threads,
 )
+
 
 def from_json(
     stream: ByteStream, request: ReadRequest, pool: ThreadPoolExecutor
@@ -128,6 +129,13 @@ def _excluded(number: int, value: Mapping[str, Any]) -> list[QueryDocuments]:
     return queries
 
 
+def _check_fields(row: Mapping[str, Any], reader: ObjectReader) -> None:
+    """Raise an error for a row without a field that is read."""
+    for path, keys in reader.paths.items():
+        if keys[0] not in row:
+            raise ValueError(f"has no {path!r}, which the first record has")
+
+
 class ValueReader:
     """Reads values of JSON, all of one kind.
 
@@ -157,11 +165,6 @@ class ValueReader:
             self.rows = RowReader(chain.from_iterable(value.values() for value in alike), names)
         else:
             self.rows = RowReader(alike, names)
-
-    @property
-    def are_rows(self) -> bool:
-        """Whether each value is an object with a document."""
-        return self.objects is not None and self.objects.are_rows
 
     def _described(self, part: FilePart) -> FilePart:
         """Return a part with what it was read from."""
@@ -237,19 +240,19 @@ class ValueReader:
         for at, value in values:
             try:
                 self._refuse_other_kind(value)
-                if self.are_rows and self.kind == "responses":
-                    rows += [(at, row) for row in value.values()]
-                elif self.are_rows:
-                    rows.append((at, self._with_fields(value)))
-                else:
+                if self.objects is None or not self.objects.are_rows:
                     queries += self._queries(at, value)
+                elif self.kind == "responses":
+                    rows += [(at, row) for row in value.values()]
+                else:
+                    _check_fields(value, self.objects)
+                    rows.append((at, value))
             except ValueError as error:
                 problem, number = _without_position(error), at
                 break
-        if not self.are_rows:
+        if self.objects is None or not self.objects.are_rows:
             part = part_of_queries(queries, span, self.names, number, problem)
             return self._described(part)
-        assert self.objects is not None
         cells = self.objects.rows([row for _, row in rows])
         if self.kind == "responses":
             cells["query"] = list(values[0][1])
@@ -261,14 +264,6 @@ class ValueReader:
         if not isinstance(value, CONTAINERS[self.kind]):
             words = "a list" if self.kind == "lists" else "an object"
             raise ValueError(f"{shown_cell(value)} is not {words}, as the first value is")
-
-    def _with_fields(self, row: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return a row, which must have each field that is read."""
-        assert self.objects is not None
-        for path, keys in self.objects.paths.items():
-            if keys[0] not in row:
-                raise ValueError(f"has no {path!r}, which the first record has")
-        return row
 
     def _queries(self, number: int, value: Any) -> list[QueryDocuments]:
         """Return the queries in a value with their documents."""

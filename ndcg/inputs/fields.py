@@ -360,7 +360,7 @@ class UnknownFieldError(InputError):
     ) -> None:
         super().__init__("")
         self.problems, self.roles, self.chosen, self.fields = problems, roles, chosen, fields
-        write = fields_to_write({role: "..." for role in roles})
+        write = fields_to_write(dict.fromkeys(roles, "..."))
         self.problem = f"{self.unclear}; {fields}; {write}"
 
     @property

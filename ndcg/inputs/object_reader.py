@@ -329,13 +329,13 @@ def query_of_equal_scores(queries: Iterable[Any], scores: Iterable[Any], ranks: 
     """Return the first query of rows whose scores are all equal beside ranks; None if there is none."""
     by_id: dict[Any, tuple[list[Any], list[Any]]] = {}
     for query, score, rank in zip(queries, scores, ranks, strict=True):
-        of_scores, of_ranks = by_id.setdefault(query, ([], []))
-        of_scores.append(as_number(score))
-        of_ranks.append(as_number(rank))
-    for query, (of_scores, of_ranks) in by_id.items():
-        if all(isinstance(rank, Real) for rank in of_ranks):
-            if are_equal_beside_ranks(of_scores, of_ranks):
-                return query
+        scores_of_query, ranks_of_query = by_id.setdefault(query, ([], []))
+        scores_of_query.append(as_number(score))
+        ranks_of_query.append(as_number(rank))
+    for query, (scores_of_query, ranks_of_query) in by_id.items():
+        are_ranks = all(isinstance(rank, Real) for rank in ranks_of_query)
+        if are_ranks and are_equal_beside_ranks(scores_of_query, ranks_of_query):
+            return query
     return None
 
 

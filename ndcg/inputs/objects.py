@@ -90,12 +90,16 @@ def fields_among(objects: Iterable[Any], start: Keys = ()) -> dict[str, Field]:
         for field in _fields_within(value, (), DEEPEST):
             path = ".".join((*start, *field.keys))
             known = fields.get(path)
-            # A list that is empty, or null, in one object may hold objects in another.
-            if known is None or (field.has_fields and not known.has_fields):
-                fields[path] = field
-            elif _is_empty(known.example) and not _is_empty(field.example):
+            if known is None or _tells_more(field, known):
                 fields[path] = field
     return fields
+
+
+def _tells_more(field: Field, known: Field) -> bool:
+    """Return whether a field tells more than in another object, where it may be empty or null."""
+    if field.has_fields != known.has_fields:
+        return field.has_fields
+    return _is_empty(known.example) and not _is_empty(field.example)
 
 
 def leaves(fields: Mapping[str, Field], paths: Iterable[str] | None = None) -> Fields:

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..measure.messages import InputError, mark, shown, warn, within
-from .documents import ById, DocumentValues, rows_by_query, documents_of_query
+from .documents import ById, DocumentValues, documents_of_query, rows_by_query
 from .exclusion import Pairs
 from .fields import (
     LISTS_OF_IDS,

@@ -41,6 +41,9 @@ class Option(NamedTuple):
         return isinstance(self.default, bool)
 
 
+# The formats that `read_run`, `read_qrels` and the command line may be given.
+FILE_FORMATS = ("trec", "csv", "tsv", "json", "jsonl", "parquet", "arrow", "letor")
+
 # What settings of other libraries are called here: hints for errors about unknown options.
 OF_LIBRARIES = {
     "label_gain": 'LightGBM\'s label_gain is gain=[0, 1, 3, 7, ...], by label; its default is gain="exponential"',

@@ -106,7 +106,7 @@ def _refuse_empty_rows(columns: Mapping[str, Any]) -> None:
         return
     sides = {name: column for name, column in columns.items() if name not in NOT_SIDES}
     empty: NDArray[np.bool_] | None = None
-    for name, column in settled(sides).items():
+    for column in settled(sides).values():
         missing = _missing(column)
         if missing is None:
             return

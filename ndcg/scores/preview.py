@@ -17,7 +17,7 @@ from ..measure.options import Options, QueryOptions, shows_options
 from ..show.tables import Readable, Table
 from .frames import from_frame
 
-SHOWN = 20  # documents of the first query
+FIRST_DOCUMENTS = 20  # documents of the first query
 
 
 @dataclass(frozen=True)
@@ -69,14 +69,13 @@ class Preview(Readable):
     def _tables(self) -> list[Table]:
         sides = [["", "read as", "query", "document", "value", "queries", "documents"]]
         for name, side in (("predictions", self.predictions), ("references", self.references)):
-            value = side.fields.get("score", side.fields.get("relevance"))
-            if value is None and not side.has_values:
-                value = "by order" if name == "predictions" else "each relevant"
-            fields = [side.fields.get("query"), side.fields.get("document"), value]
+            fields = [side.fields.get("query"), side.fields.get("document"), _value_of(name, side)]
             counts = [f"{side.queries:,}", f"{side.documents:,}"]
             sides.append([name, side.form, *map(_cell, fields), *counts])
         names = ["rank", "document", "score", "relevance"]
-        first = [names, *([_cell(row[name]) for name in names] for row in self.documents)]
+        first = [names]
+        for row in self.documents:
+            first.append([_cell(row[name]) for name in names])
         return [sides, first]
 
     def _remarks(self) -> list[str]:
@@ -103,9 +102,19 @@ class Preview(Readable):
         return {**sides, **counts, "query": self.query, "documents": documents}
 
 
+def _value_of(argument: str, side: SidePreview) -> str:
+    """Return the field of the values of a side, or how its documents have values without one."""
+    field = side.fields.get("score", side.fields.get("relevance"))
+    if field is not None:
+        return field
+    if side.has_values:
+        return "numbers"
+    return "by order" if argument == "predictions" else "each relevant"
+
+
 def _cell(value: Any) -> str:
     if value is None:
-        return "-"
+        return "–"
     if isinstance(value, float):
         return f"{value:.6g}"
     return str(value)
@@ -149,7 +158,9 @@ def preview(
     """
     parsed = Options.of_method(preview, None, options)
     if any(map(is_spark, (predictions, references, data))):
-        raise InputError("a Spark DataFrame is not previewed; give its first rows, frame.limit(100).toArrow()")
+        raise InputError(
+            "a Spark DataFrame is not previewed; give its first rows, frame.limit(100).toArrow()"
+        )
     inputs = Inputs(predictions, references, query_ids, document_ids, exclude, fields=fields)
     inputs = from_files(from_frame(data, inputs), **parsed.sides).settled(**parsed.sides)
     queries = missing = retrieved = judged = documents = 0
@@ -166,8 +177,17 @@ def preview(
             first = query, _documents_of_first(part, inputs.predictions, parsed)
     if first is None:
         raise ValueError("predictions and references hold no queries; there is nothing to show")
-    sides = [_side(side, queries, documents) for side in (inputs.predictions, inputs.references)]
-    return Preview(*sides, queries, missing, retrieved, judged, *first)
+    query, first_documents = first
+    return Preview(
+        predictions=_side(inputs.predictions, queries, documents),
+        references=_side(inputs.references, queries, documents),
+        queries=queries,
+        missing=missing,
+        retrieved=retrieved,
+        judged=judged,
+        query=query,
+        documents=first_documents,
+    )
 
 
 def _side(side: Any, queries: int, documents: int) -> SidePreview:
@@ -195,8 +215,8 @@ def _documents_of_first(part: Rankings, run: Any, options: Options) -> list[dict
     others = np.flatnonzero(~retrieved & judged)
     sign = -1 if options.score_order == "ascending" else 1
     has_scores = getattr(run, "has_values", True)
-    rows = []
-    for position in [*ranked, *others][:SHOWN]:
+    rows: list[dict[str, Any]] = []
+    for position in [*ranked, *others][:FIRST_DOCUMENTS]:
         is_ranked = bool(retrieved[position])
         rows.append(
             {

@@ -25,7 +25,8 @@ from .progress import progress
 from .swapped import COMPARED, warn_if_swapped
 
 Values = dict[str, NDArray[np.float64]]
-Notify = Callable[[str], None]  # called with `Rankings.unmatched` if no document was both retrieved and judged
+# Called with a sentence if no document was both retrieved and judged, or if most queries are missing.
+Notify = Callable[[str], None]
 
 OF_GAINS = ("gain", "negative_relevance")  # the arguments of the kernel that the gain of a document depends on
 NOTHING_TO_SCORE = "predictions and references hold no queries; there is nothing to score"
@@ -73,7 +74,7 @@ def describe_queries(
 ) -> dict[str, NDArray[Any]]:
     """Return the columns that a function computes from pieces of the rankings, by name, with a row for each query.
 
-    A piece has about `piece` documents. `notify` is called if no document was both retrieved and judged.
+    A piece has about `piece` documents. `notify` is called as in `counted_parts`.
     """
 
     def in_user_terms(each: Rankings, before: int) -> dict[str, NDArray[Any]]:
@@ -91,19 +92,32 @@ def describe_queries(
     return {name: np.concatenate([each[name] for each in described]) for name in described[0]}
 
 
-def warn_unmatched(unmatched: str) -> None:
-    """Warn that no document was both retrieved and judged."""
-    warn(f"{mark('predictions')}: {unmatched}")
+def warn_of_predictions(sentence: str) -> None:
+    """Warn that no document was both retrieved and judged, or that most queries are missing."""
+    warn(f"{mark('predictions')}: {sentence}")
+
+
+def sentence_on_missing(missing: int, queries: int) -> str:
+    """Return what a note or a warning says of queries that are missing from the run."""
+    are = "is" if missing == 1 else "are"
+    count = f"{missing:,} of {queries:,} judged queries {are} missing from the run and counted as 0"
+    return f"{count}; {mark('missing', 'skip')} skips them"
+
+
+def are_mostly_missing(missing: int, queries: int, options: Options) -> bool:
+    """Return whether fewer than half of the judged queries are in the run, which few runs mean."""
+    return options.missing == "empty" and 2 * missing > queries
 
 
 def counted_parts(
-    inputs: Inputs, options: Options, first_query: int = 0, notify: Notify = warn_unmatched
+    inputs: Inputs, options: Options, first_query: int = 0, notify: Notify = warn_of_predictions
 ) -> Generator[tuple[Rankings, int], None, None]:
     """Yield rankings part by part, with the index of their first query; show a progress bar from the second on.
 
-    Once all are scored, `notify` is called if no document was both retrieved and judged.
+    Once all are scored, `notify` is called if no document was both retrieved and judged, or if fewer than half of the
+    judged queries, which have ids, are in the run.
     """
-    before, bar = 0, None
+    before, missing, bar = 0, 0, None
     unmatched: set[str] = set()
     with ExitStack() as until_done:
         inputs = from_files(inputs, **options.sides).settled(**options.sides)
@@ -120,14 +134,19 @@ def counted_parts(
                 refuse_missing(part, before)
             if part.unmatched is not None:
                 unmatched.add(part.unmatched)
+            if part.place is not None and part.retrieved is not None:
+                missing += int(part.missing.sum())
             yield part, first_query + before
             before += part.queries
             if bar is not None:
                 bar.update(part.queries)
     if not before:
         raise ValueError(NOTHING_TO_SCORE)
-    if first := min(unmatched, default=""):  # empty if any part has such a document
+    first = min(unmatched, default="")  # empty if any part has such a document
+    if first:
         notify(first)
+    elif are_mostly_missing(missing, before, options):
+        notify(sentence_on_missing(missing, before))
 
 
 def refuse_negative(references: Any, exclude: Any, options: Options) -> None:

@@ -25,7 +25,7 @@ from ..measure.messages import InputError, mark, shown, warn, within
 from ..measure.options import Cutoffs, Options, QueryOptions
 from ..measure.scoring import InvalidRankingError
 from .means import mean
-from .queries import measure_rankings, refuse_missing
+from .queries import are_mostly_missing, measure_rankings, refuse_missing, sentence_on_missing
 from .spark_join import SparkQueries, joined
 from .spark_rows import queries_of_frame, queries_of_tables
 
@@ -136,7 +136,10 @@ def means(frame: Any, options: Options) -> dict[str, float]:
 
     Of the errors of the executors, the first in alphabetical order is raised.
     """
-    schema = "queries long, scale double, sums array<double>, weights array<double>, nulls array<int>, problem string"
+    schema = (
+        "queries long, missing long, scale double, sums array<double>, weights array<double>, nulls array<int>, "
+        "problem string"
+    )
     rows = frame.mapInArrow(_travelling(_weighted_sums, options), schema).collect()
     if problems := sorted(row.problem for row in rows if row.problem):
         raise ValueError(problems[0])
@@ -154,6 +157,10 @@ def means(frame: Any, options: Options) -> dict[str, float]:
     if 0 not in nulls and 1 in nulls:
         hint = "if they are of two tables, check that both have the same ids"
         warn(f"no row has both a prediction and a reference; {hint}")
+    else:
+        missing, queries = sum(row.missing for row in rows), sum(row.queries for row in rows)
+        if are_mostly_missing(missing, queries, options):
+            warn(f"prediction: {sentence_on_missing(missing, queries)}")
     return results
 
 
@@ -204,6 +211,7 @@ def _sums(measured: "Measured") -> dict[str, Any]:
     valued = [~np.isnan(values) for values in measured.values]
     return {
         "queries": len(weights),
+        "missing": measured.missing,
         "scale": scale,
         "sums": [float(np.sum((values * weights)[has])) for values, has in zip(measured.values, valued, strict=True)],
         "weights": [float(np.sum(weights[has])) for has in valued],
@@ -211,10 +219,11 @@ def _sums(measured: "Measured") -> dict[str, Any]:
     }
 
 
-NOTHING = {"queries": 0, "scale": 0.0, "sums": [0.0], "weights": [0.0], "nulls": []}
+NOTHING = {"queries": 0, "missing": 0, "scale": 0.0, "sums": [0.0], "weights": [0.0], "nulls": []}
 SUMS = pa.schema(
     {
         "queries": pa.int64(),
+        "missing": pa.int64(),
         "scale": pa.float64(),
         "sums": pa.list_(pa.float64()),
         "weights": pa.list_(pa.float64()),
@@ -246,6 +255,7 @@ class Measured(NamedTuple):
     ids: pa.Array | None  # the id of each query
     values: list[NDArray[np.float64]]  # of each result, the values of the queries
     weights: NDArray[np.float64]  # the weight of each query
+    missing: int  # how many of the queries, if these have ids, are missing from the run
     nulls: list[int]  # what documents lack: 0 for nothing, 1 for the prediction, 2 for the reference, 3 for both
 
 
@@ -297,7 +307,8 @@ def _measure(options: Options, table: pa.Table) -> Measured | None:
         argument = {"relevance": "reference", "score": "prediction"}[error.array]
         raise InputError(error.problem, argument, place(error.query), hint=error.hint) from None
     results = [np.asarray(values[measure][row]) for _, measure, row in options.results]
-    return Measured(ids, results, weights, nulls)
+    missing = int(rankings.missing.sum()) if "missing" in table.column_names else 0
+    return Measured(ids, results, weights, missing, nulls)
 
 
 def _with_documents(columns: Mapping[str, pa.Array]) -> SparkQueries:

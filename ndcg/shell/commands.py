@@ -17,6 +17,7 @@ from ..inputs.reading import Inputs
 from ..measure.arguments import text_of_gain
 from ..measure.messages import worded
 from ..measure.options import Options, result_name, whole
+from ..scores.preview import preview
 from ..scores.results import score_inputs
 from ..show.tables import Table, cell_text, count_text, level_text
 from ..statistics.comparison import PLACES
@@ -40,6 +41,7 @@ WORDS = {name: flag_of(name) for name in OPTIONAL} | {
     "None": "",  # an option that is not given, or an empty cell
     "cutoffs": "all, or several with commas",
     "report": "ndcg score",
+    "preview": "ndcg preview",
     "known discount": "--discount",
     "forms of gain": "as 0,1,3, or label=gain,...",
 }
@@ -103,6 +105,15 @@ def _field_flag(field: str, name: Any) -> str:
     names = name if isinstance(name, (list, tuple)) else [name]
     given = ",".join("-" if each is None else "NAME" if each == "..." else each for each in names)
     return f"--{field} {shlex.quote(given)}"
+
+
+def _preview(args: argparse.Namespace) -> Listing:
+    """Return what is read of the files, and the documents of the first query."""
+    sides = Sides.read(args, [args.run])
+    (run,) = sides.runs.values()
+    found = preview(predictions=run, **sides.shared)
+    rows = [{"query": found.query, **row} for row in found.documents]
+    return Listing(found.tables(), found.remarks(), "", rows, found.to_dict())
 
 
 def _score(args: argparse.Namespace) -> Listing:
@@ -250,6 +261,7 @@ def _explain(args: argparse.Namespace) -> Listing:
 
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], Listing]] = {
+    "preview": _preview,
     "score": _score,
     "compare": compare_runs,
     "gate": gate_run,

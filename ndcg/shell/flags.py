@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, NoReturn
 
-from ..measure.arguments import OF_LIBRARIES, OPTIONS, gain_in, number_in, numbers_in
+from ..measure.arguments import FILE_FORMATS, OF_LIBRARIES, OPTIONS, gain_in, number_in, numbers_in
 from ..measure.conventions import CONVENTIONS
 
 DESCRIPTION = """\
@@ -21,6 +21,7 @@ standard input.
 """
 EXAMPLES = """\
 examples:
+  ndcg preview qrels.txt bm25.txt                                what is read of both
   ndcg score qrels.txt bm25.txt dense.txt -m nDCG@10,nDCG@100    means with intervals, side by side
   ndcg compare qrels.txt bm25.txt dense.txt -m nDCG@10           is dense better, and where
   ndcg gate qrels.txt main.txt branch.txt -m nDCG@10             exit status 1 if it got worse
@@ -32,6 +33,16 @@ Each command has its own --help. Exit status: 0 success, 1 a regression or a sli
 130 interrupted.
 """
 COMMAND_HELP = {
+    "preview": (
+        "what is read of the files, without scoring it",
+        "Print what is read: for each file its format, the field of queries, documents and values, and the\n"
+        "numbers of queries and documents; how many retrieved documents are judged; and the first query.",
+        """\
+examples:
+  ndcg preview qrels.txt bm25.txt
+  ndcg preview log.jsonl log.jsonl --document hits.id,gold.id --score hits.score --relevance gold.grade
+""",
+    ),
     "score": (
         "means of runs with intervals, or the values of all queries",
         "Print the mean of each measure for one run or several, with its confidence interval.",
@@ -157,7 +168,9 @@ def _of_python(name: str, commands: Sequence[str], others: str = "", words: Sequ
 
 
 CHECK = ("check",)
+PREVIEW = ("preview",)
 ALL = tuple(name for name in COMMAND_HELP if name not in CHECK)  # the commands that read qrels and a run
+SCORES = tuple(name for name in ALL if name not in PREVIEW)  # the commands that score the run
 MEANS = ("score", "compare", "gate", "audit")
 SCORE, COMPARE, GATE, EXPLAIN = ("score",), ("compare",), ("gate",), ("explain",)
 RUNS, TESTS, PLOTS = ("score", "compare"), ("compare", "gate"), ("score", "compare", "explain")
@@ -189,7 +202,7 @@ ARGUMENTS = {
             "the run to compare with, or its result, saved by ndcg score -o json; may be left out with --at-least",
         ),
         Argument("runs", RUNS, "document scores of one system or several"),
-        Argument("run", ("gate", "audit", "explain"), "document scores of a system"),
+        Argument("run", ("gate", "audit", "explain", "preview"), "document scores of a system"),
         Argument(
             "got",
             EXPLAIN,
@@ -244,12 +257,12 @@ ARGUMENTS = {
         Argument("k", MEANS, "cutoffs for measures without one, such as 10 or 5,10,all", "all"),
         _of_python("convention", MEANS, "; default: sklearn", tuple(CONVENTIONS)),
         _of_python("gain", ALL, ", of labels 0, 1, 2 (0,1,3), or of any (relevant=3,no=0)"),
-        _of_python("discount", ALL, ", or a list by rank (1,0.6,0.5)"),
-        *(_of_python(name, ALL) for name in ("log_base", "ideal", "score_dtype")),
+        _of_python("discount", SCORES, ", or a list by rank (1,0.6,0.5)"),
+        *(_of_python(name, SCORES) for name in ("log_base", "ideal", "score_dtype")),
         _of_python("score_order", tuple(each for each in ALL if each not in COMPARE)),
         _of_python("score_order", COMPARE, "; of single runs as in dense=ascending"),
-        *(_of_python(name, ALL) for name in ("ties", "zero_division")),
-        *(_of_python(name, ALL) for name in ("negative_relevance", "judged_only", "duplicates", "ignore_index")),
+        *(_of_python(name, SCORES) for name in ("ties", "zero_division", "negative_relevance", "judged_only")),
+        *(_of_python(name, ALL) for name in ("duplicates", "ignore_index")),
         _of_python("missing", ("score", "audit", "explain")),
         _of_python(
             "missing",
@@ -269,6 +282,7 @@ ARGUMENTS = {
         Argument("document", ALL, "the column or field of document ids, likewise"),
         Argument("score", ALL, "the column or field of scores in runs, likewise; - if there is none: the order counts"),
         Argument("relevance", ALL, "the column or field of relevance in the qrels, likewise; - if all are relevant"),
+        Argument("format", ALL, "the format of the files, if their content does not tell", words=FILE_FORMATS),
         Argument("by", RUNS, "also score slices of the queries: a file that maps queries to slices, or a qrels column"),
     ],
     "output": [

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..files.content import SavedResultError
 from ..files.groups import STANDARD_INPUT, file_and_column, path_of, read_groups
 from ..files.reader import read_columns
-from ..inputs.fields import ROLES, refuse_unused_fields
+from ..inputs.fields import ROLES, UnknownFieldError, fields_unknown, refuse_unused_fields
 from ..inputs.hashes import Columns
 from ..inputs.ids import float_hint
 from ..inputs.reading import Inputs
@@ -51,23 +51,35 @@ class Sides:
         got = getattr(args, "got", None)
         if sum(file in ("-", STANDARD_INPUT) for file in (args.qrels, *files, args.exclude, by_file, got)) > 1:
             raise ValueError("standard input, -, can be read only once; give the other files by their names")
-        qrels = _columns(args, args.qrels, "qrels")
         names = names_of(files)
-        runs: dict[str, Columns] = {}
         saved: dict[str, dict[str, Any]] = {}
+        unknown: dict[str, UnknownFieldError] = {}
+        qrels = None
+        try:
+            qrels = _columns(args, args.qrels, "qrels")
+        except UnknownFieldError as error:
+            unknown["references"] = error
+        columns: dict[str, Columns] = {}
         for name, file in zip(names, files, strict=True):
             try:
-                run = _columns(args, file, "run", _order(args, name))
+                columns[name] = _columns(args, file, "run", _order(args, name))
             except SavedResultError as error:
                 if args.command != "gate" or file != args.baseline:
                     raise
                 saved[name] = error.value
-            else:
-                try:
-                    runs[name] = with_ids_of_letor(run, qrels)
-                except ValueError as error:
-                    raise within(error, of_file(file), instead_of="predictions") from None
-                _refuse_other_queries(args.qrels, qrels, file, runs[name])
+            except UnknownFieldError as error:
+                unknown[of_file(path_of(file))] = error
+        if qrels is None or unknown:
+            raise fields_unknown(unknown, are_one=args.qrels in files)
+        runs: dict[str, Columns] = {}
+        for name, file in zip(names, files, strict=True):
+            if name not in columns:
+                continue
+            try:
+                runs[name] = with_ids_of_letor(columns[name], qrels)
+            except ValueError as error:
+                raise within(error, of_file(file), instead_of="predictions") from None
+            _refuse_other_queries(args.qrels, qrels, file, runs[name])
         exclude = None if args.exclude is None else _columns(args, args.exclude, "exclude")
         if by is None:
             refuse_unused_fields(_fields(args), list(runs.values()), qrels, exclude)
@@ -111,7 +123,9 @@ def _columns(args: argparse.Namespace, file: str, kind: str, order: str = "desce
     others = ("k", "measures", "score_order")
     given = {name: value for name, value in scoring(args).items() if name not in others}
     sides = {**Options.parse(k=1, **given).sides, "score_order": order}
-    return read_columns(path_of(file), kind, fields=_fields(args), **sides)
+    formats = [None, None] if args.format is None else args.format.split(",")
+    form = formats[0 if kind == "run" else -1]
+    return read_columns(path_of(file), kind, fields=_fields(args), format=form, **sides)
 
 
 def _fields(args: argparse.Namespace) -> dict[str, Any]:

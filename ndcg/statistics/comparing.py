@@ -97,8 +97,9 @@ def compare(
     same_queries = options.get("missing") is None and parsed.missing == "empty"
     by_system = {name: replace(parsed, score_order=each) for name, each in orders.items()}
     columns, unmatched = _columns_of_systems(runs, inputs, by_system, same_queries)
-    if unmatched:
-        warn(f"{', '.join(map(_marked_argument, unmatched))}: {next(iter(unmatched.values()))}")
+    for sentence in dict.fromkeys(unmatched.values()):
+        alike = [_marked_argument(name) for name in unmatched if unmatched[name] == sentence]
+        warn(f"{', '.join(alike)}: {sentence}")
     said = orders.values() if len(set(orders.values())) > 1 else [orders[names[0]]]  # one, or one for each system
     parsed = replace(parsed, score_order=",".join(said))
     signature = parsed.signature(weighted=inputs.sample_weight is not None, excluding=exclude is not None)
@@ -157,7 +158,7 @@ def _marked_argument(system: str) -> str:
 def _columns_of_systems(
     runs: Mapping[str, Any], inputs: Inputs, options: Mapping[str, Options], same_queries: bool
 ) -> tuple[dict[str, PerQuery], dict[str, str]]:
-    """Return the columns of queries for each system, and `Rankings.unmatched` of some; each input is read once.
+    """Return the columns of queries for each system, and a warning of some; each input is read once.
 
     The options of the systems differ only in the order of scores. With `same_queries`, a judged query that only some
     systems rank is an error.

@@ -22,7 +22,7 @@ from ..inputs.slices import Slices, Value
 from ..measure.options import Options, between_0_and_1, measure_of, result_name, whole
 from ..measure.scoring import discounts, measure_queries, sign
 from ..scores.means import mean, weights
-from ..scores.queries import Notify, describe_queries, measure_rankings, warn_unmatched
+from ..scores.queries import Notify, describe_queries, measure_rankings, warn_of_predictions
 from ..show.tables import Table, count_text, counted_text, interval_text, level_text, number_text
 from .significance import Intervals, Sample, differences, intervals
 
@@ -151,7 +151,7 @@ class Resampling(NamedTuple):
         return f"{self.level}s: Wilson-type t for means, Student's t for differences"
 
 
-def query_columns(inputs: Inputs, options: Options, notify: Notify = warn_unmatched) -> PerQuery:
+def query_columns(inputs: Inputs, options: Options, notify: Notify = warn_of_predictions) -> PerQuery:
     """Return the columns of a report's table of queries.
 
     It has `query` only if queries have ids, and `weight` only if there are weights. `ideal`, the highest IDCG of all

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ..inputs.slices import Value, slice_name
 from ..measure.messages import Message, mark, marked
 from ..measure.options import Options
+from ..scores.queries import sentence_on_missing
 from ..show.tables import number_text
 from .measured import EXCLUDED, SHOWN, PerQuery, Score, Slice
 from .pairs import SIGNIFICANT, Pair, Testing
@@ -21,7 +22,7 @@ NAMED_SLICES = 5  # slices in a sentence
 
 def notes_of(columns: PerQuery, options: Options, scores: Mapping[str, Score], unmatched: str | None) -> list[str]:
     """Return the notes on the queries of one system."""
-    return [
+    notes = [
         *left_out_notes(columns, options),
         *missing_notes(columns, options),
         *short_run_notes(columns, options),
@@ -31,6 +32,7 @@ def notes_of(columns: PerQuery, options: Options, scores: Mapping[str, Score], u
         *few_queries_notes(columns, options),
         *chance_notes(scores, columns),
     ]
+    return list(dict.fromkeys(notes))  # the warning of missing queries is a note too
 
 
 def shared_notes(of_systems: Mapping[str, Sequence[str]]) -> list[str]:
@@ -108,7 +110,7 @@ def left_out_notes(columns: PerQuery, options: Options) -> list[str]:
 def unmatched_notes(columns: PerQuery, unmatched: str | None = None) -> list[str]:
     """Return a sentence if no document was both retrieved and judged, with ids from both inputs if these are known."""
     if unmatched:
-        return [f"{unmatched[0].upper()}{unmatched[1:]}."]
+        return [Message(f"{unmatched[0].upper()}{unmatched[1:]}.")]
     sides = [columns[name].any() for name in ("retrieved", "judged", "retrieved and judged") if name in columns]
     if sides != [True, True, False]:
         return []
@@ -146,9 +148,10 @@ def missing_notes(columns: PerQuery, options: Options) -> list[str]:
     """Return a sentence on missing queries that count in the mean, if there are any."""
     if "missing" not in columns or options.missing == "skip":  # "missing" is unknown for values without rankings
         return []
-    count, queries = np.count_nonzero(columns["missing"]), len(columns["ideal"])
-    are = f"{count:,} of {queries:,} judged queries {'is' if count == 1 else 'are'} missing from the run and"
-    return [Message(f"{are} counted as 0; {mark('missing', 'skip')} skips them.")] if count else []
+    missing = int(np.count_nonzero(columns["missing"]))
+    if not missing:
+        return []
+    return [Message(f"{sentence_on_missing(missing, len(columns['ideal']))}.")]
 
 
 def short_run_notes(columns: PerQuery, options: Options) -> list[str]:

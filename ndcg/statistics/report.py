@@ -20,7 +20,7 @@ from ..measure.messages import shown
 from ..measure.options import Cutoffs, Options, QueryOptions, choice, measure_of, whole
 from ..scores.frames import from_frame
 from ..scores.means import mean
-from ..scores.queries import Notify, warn_unmatched
+from ..scores.queries import Notify, warn_of_predictions
 from ..show.drawing import LINES, Mark, draw_mark, draw_rows, figure_of, legend_above
 from ..show.json_types import without_nan
 from ..show.tables import Readable, Table, count_text
@@ -372,13 +372,15 @@ def report(
     return report_on(from_frame(data, inputs), options=parsed, resampling=resampling)
 
 
-def report_on(inputs: Inputs, *, options: Options, resampling: Resampling, notify: Notify = warn_unmatched) -> Report:
+def report_on(
+    inputs: Inputs, *, options: Options, resampling: Resampling, notify: Notify = warn_of_predictions
+) -> Report:
     """Return the report on rankings, once the options are checked; `notify` is called as in `describe_queries`."""
     return report_and_missing(inputs, options=options, resampling=resampling, notify=notify)[0]
 
 
 def report_and_missing(
-    inputs: Inputs, *, options: Options, resampling: Resampling, notify: Notify = warn_unmatched
+    inputs: Inputs, *, options: Options, resampling: Resampling, notify: Notify = warn_of_predictions
 ) -> tuple[Report, NDArray[np.bool_]]:
     """Return the report on rankings, and a mask of its queries: True for those that are missing from the predictions.
 
