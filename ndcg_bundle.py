@@ -2665,6 +2665,36 @@ def is_sparse(values: Any) -> bool:
     return hasattr(values, "tocsr") and library_of(values) == "scipy"
 
 
+def name_of_column(column: Any) -> Any:
+    """Return the name of a column of a DataFrame, or of its only one; None for other values."""
+    for attribute in ("name", "column_name"):
+        if hasattr(column, attribute):
+            return getattr(column, attribute)
+    for attribute in ("column_names", "columns"):
+        names = getattr(column, attribute, None)
+        if names is not None and not callable(names) and len(names) == 1:
+            return names[0]
+    return None
+
+
+def are_lists(side: Any) -> bool:
+    """Return whether a side is a list for each query, in any container.
+
+    >>> are_lists([[1, 0], []]), are_lists(np.zeros((2, 3))), are_lists([1, 0]), are_lists(None)
+    (True, True, False, False)
+    """
+    if isinstance(side, ARROW):
+        return bool(pa.types.is_nested(side.type))
+    if isinstance(side, np.ndarray) and side.dtype.kind != "O":
+        return side.ndim == 2
+    if not isinstance(side, (list, tuple, np.ndarray)):
+        return False
+    if len(side) == 0:
+        return True
+    rows = (row for row in side if getattr(row, "ndim", 1) > 0)  # without numbers in arrays
+    return any(isinstance(row, (list, tuple, np.ndarray)) for row in rows)
+
+
 def _rows_of_sparse(values: Any) -> Any:
     """Return a sparse matrix by rows, with the columns of each ascending and distinct; its own copy if need be."""
     if values.ndim != 2:
@@ -3833,7 +3863,8 @@ def _is_narrow(dtype: np.dtype[Any]) -> bool:
 # ndcg/inputs/fields.py: The names of fields: the standard ones, and those that `fields=` gives.
 
 ROLES = ("query", "document", "score", "relevance")
-VALUE = {"run": "score", "qrels": "relevance"}  # the role of the value of a document, by side
+# The role of the value of a document, by side.
+VALUE = {"run": "score", "qrels": "relevance", "exclude": ""}
 
 # The standard names of each role, in groups: a name of a later group counts only if there is none
 # of an earlier one. Where a group has two names of one side, nothing tells which is meant.
@@ -3869,7 +3900,7 @@ RELEVANCE: Groups = (
     ("relevance", "rel", "reference", "label", "grade", "judgment", "judgement", "verdict",
      "relevance_label", "relevance_grade", "rating", "r_ui", "relevant", "is_relevant",
      "has_answer"),
-    ("weight", "score"),  # which may be those of a model, so nothing else may stand beside the ids
+    ("weight", "score"),
 )
 LISTS_OF_VALUES: Mapping[str, Groups] = {
     "run": (("scores", "similarities"),),
@@ -3878,6 +3909,7 @@ LISTS_OF_VALUES: Mapping[str, Groups] = {
 }
 LOWEST_FIRST_LISTS = ("ranks", "distances")
 # fmt: on
+LAST_RESORT = {"weight", "score"}  # relevances, if nothing else stands beside the ids
 USERS = ("user_id", "customer_id", "session_id", "user", "uid")  # who may have several queries
 ASKED = ("query", "topic", "question")  # what they ask
 NAMES_OF_RANKS = re.compile(r"(?:^|[ _-])(rank|position|pos|slot|order|row[ _-]?number)$", re.IGNORECASE)
@@ -4027,40 +4059,27 @@ def with_names_of_columns(fields: Any, **arguments: Any) -> Any:
 # The names of one side
 
 
-@dataclass(frozen=True)
-class Names:
+class Names(NamedTuple):
     """The names that the fields of one side may have, and how its documents are read."""
 
     kind: str  # "run", "qrels" or "exclude"
-    given: Mapping[str, Given]  # what `fields` gives, by role
-    score_order: str = "descending"
+    value: str  # the role of the value of a document; empty for documents to exclude
+    given: Mapping[str, Given] = {}  # what `fields` gives, by role
+    has_no_value: bool = False  # whether `fields` says that documents have no value
+    ascending: bool = False  # whether the lowest score is best
     labels: Labels | None = None  # what the relevances may be in place of numbers
     # of a document that a run lists several times, its best row is kept, the first or the last of
     # equal scores; None: an error
     keep: str | None = None
 
-    @property
-    def value(self) -> str:
-        """The role of the value of a document; empty for documents to exclude."""
-        return VALUE.get(self.kind, "")
-
-    @property
-    def ascending(self) -> bool:
-        """Whether the lowest score is best."""
-        return self.kind == "run" and self.score_order == "ascending"
-
-    def has_none(self, role: str) -> bool:
-        """Return whether `fields` says that there is no field of a role."""
-        return role in self.given and self.given[role].name is None
-
-    @property
-    def has_no_value(self) -> bool:
-        """Whether `fields` says that documents have no score, or no relevance."""
-        return self.has_none(self.value)
-
     def name(self, role: str) -> str | None:
         """Return the name that `fields` gives for a role; None if it gives none."""
         return self.given[role].name if role in self.given else None
+
+    def without_value(self) -> "Names":
+        """Return the names for documents whose values are given beside them."""
+        given = {**self.given, self.value: Given(None, of_both=False)}
+        return self._replace(given=given, has_no_value=True)
 
     def values(self, in_lists: bool = False) -> Groups:
         """Return the standard names of the values of documents, or of lists of them."""
@@ -4072,28 +4091,27 @@ class Names:
 
     def candidates(self, role: str, fields: Fields, standard: Groups) -> list[Any]:
         """Return the fields that could have a role: the one that `fields` names, or standard ones."""
-        if self.has_none(role):
-            return []
-        name = self.name(role)
-        if name is not None:
+        if role in self.given:
+            name, of_both = self.given[role]
+            if name is None:
+                return []
             named = _called(name, fields)
-            if named or not self.given[role].of_both:
+            if named or not of_both:
                 return named
         taken = {given.name for given in self.given.values()}
         for group in standard:
-            plain = set(map(plain_name, group))
-            present = [path for path, last in fields.last.items() if last in plain]
-            present = _with_values([path for path in present if path not in taken], fields)
+            spellings = set(map(plain_name, group))
+            present = []
+            for path, last in fields.last.items():
+                if last in spellings and path not in taken:
+                    present.append(path)
+            # A field that is always null could be none, unless there is no other.
+            present = [path for path in present if fields.examples[path] is not None] or present
             if present and role == "query":
                 return present + _asked_by_users(present, fields)
             if present:
                 return present
         return []
-
-
-def _with_values(paths: list[Any], fields: Fields) -> list[Any]:
-    """Return the fields that are not always null, if there are any."""
-    return [path for path in paths if fields.examples[path] is not None] or paths
 
 
 def _called(name: str, fields: Fields) -> list[Any]:
@@ -4113,6 +4131,12 @@ def _asked_by_users(present: Sequence[Any], fields: Fields) -> list[Any]:
     return [path for path, last in fields.last.items() if last in ASKED and path not in present]
 
 
+@cache
+def standard_names(kind: str, score_order: str = "descending") -> Names:
+    """Return the names of one side if `fields` gives none."""
+    return Names(kind, VALUE[kind], ascending=kind == "run" and score_order == "ascending")
+
+
 def names_of_side(
     kind: str,
     fields: Any = None,
@@ -4121,19 +4145,19 @@ def names_of_side(
     keep: str | None = None,
 ) -> Names:
     """Return the names that the fields of one side may have."""
-    if fields is None and labels is None and keep is None:
-        return _standard_names(kind, score_order)
+    names = standard_names(kind, score_order)
+    if kind == "qrels" and labels is not None:
+        names = names._replace(labels=labels)
+    if kind == "run" and keep is not None:
+        names = names._replace(keep=keep)
+    if fields is None:
+        return names
     given = {}
     for role, pair in check_fields(fields).items():
         is_pair = isinstance(fields[role], (list, tuple))
         given[role] = Given(pair[0 if kind == "run" else 1], not is_pair)
-    labels = labels if kind == "qrels" else None
-    return Names(kind, given, score_order, labels, keep if kind == "run" else None)
-
-
-@cache
-def _standard_names(kind: str, score_order: str) -> Names:
-    return Names(kind, {}, score_order)
+    has_no_value = names.value in given and given[names.value].name is None
+    return names._replace(given=given, has_no_value=has_no_value)
 
 
 def are_names_of_fields(names: Iterable[Any]) -> bool:
@@ -4201,7 +4225,7 @@ def chosen_fields(
     for role, possible in candidates.items():
         if len(possible) == 1:
             chosen[role] = possible[0]
-        elif not names.has_none(role):
+        elif role not in names.given or names.name(role) is not None:
             unclear[role] = possible
     if unclear:
         problems = _problems(unclear, names, fields)
@@ -4239,6 +4263,17 @@ def _problems(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields
             call = mark("score_order", "ascending")
             problems.append(f"with {call} {shown(lowest[0])} is the score, the lowest first")
     return problems
+
+
+def without_model_scores(values: list[Any], others: int, fields: Fields, names: Names) -> list[Any]:
+    """Return the candidates for a relevance without a score or a weight that may be a model's.
+
+    It is a relevance, as in the qrels of BEIR, only if nothing else stands beside the ids.
+    """
+    is_named = names.name("relevance") is not None
+    if names.kind != "qrels" or is_named or others == 1:
+        return values
+    return [path for path in values if fields.last[path] not in LAST_RESORT]
 
 
 def fields_to_write(names: Mapping[str, Any]) -> str:
@@ -4340,145 +4375,6 @@ def _lacking(having: Sequence[Any], runs: Sequence[Any], qrels: Any) -> str:
     if having[0] is qrels:
         return "the references have none"
     return "neither side has such a field"
-
-
-# ndcg/inputs/documents.py: The documents of queries by their ids, and the rules for the documents of one query.
-
-DocumentValues = Mapping[Any, Any]  # the values of a query's documents by their ids
-
-
-@dataclass(frozen=True)
-class ById:
-    """The values of the documents of each query by their ids."""
-
-    queries: Mapping[Any, DocumentValues]  # by the ids of queries, or by their numbers from 0
-    by_position: bool = False  # whether queries have no ids
-    form: str = "mappings of documents to numbers"  # what held them
-    fields: Mapping[str, str] = field(default_factory=dict)  # the field of each role
-    has_values: bool = True  # whether documents have values, in place of those by their order
-
-    def named(self, argument: str, ids: Sequence[Any]) -> "ById":
-        """Return the documents of queries without ids by ids that are given in their order."""
-        if len(ids) != len(self.queries):
-            problem = f"has {len(ids)} ids for {len(self.queries)} queries; give an id for each"
-            raise InputError(problem, argument)
-        queries = rows_by_query(argument, ids, list(self.queries.values()))
-        return replace(self, queries=queries, by_position=False)
-
-
-def rows_by_query(argument: str, queries: Sequence[Any], rows: Sequence[Any]) -> dict[Any, Any]:
-    """Return the documents of queries by their ids, which must differ."""
-    documents = dict(zip(queries, rows, strict=True))
-    if len(documents) == len(queries):
-        return documents
-    first: dict[Any, int] = {}
-    for position, query in enumerate(queries):
-        before = first.setdefault(query, position)
-        if before < position:
-            problem = f"query {shown(query)} is in row {before} and in row {position}"
-            raise InputError(f"{problem}; give each query once", argument)
-    raise AssertionError("ids that are equal have equal hashes")
-
-
-def documents_of_query(
-    ids: Iterable[Any], values: Iterable[Any] | None, names: Names, in_list: bool = False
-) -> dict[Any, Any]:
-    """Return the values of a query's documents by their ids.
-
-    Without values, the order of a run makes them: they fall by one from rank to rank, or rise. A
-    relevance is 1. In a list, each document of a run must have a score if one has.
-
-    >>> documents_of_query(["d2", "d1"], None, Names("run", {}))
-    {'d2': -1, 'd1': -2}
-    >>> documents_of_query(["d1"], ["0.5"], Names("run", {}))
-    {'d1': 0.5}
-
-    Raises:
-        InputError: a value is no id, ids are of several kinds, a document is there twice, or only
-            some documents have a score.
-    """
-    ids = list(ids)
-    numbers = _by_order(len(ids), names) if values is None else list(map(as_number, values))
-    if in_list and names.kind == "run" and None in numbers:
-        _refuse_no_score(ids, numbers)
-    kinds = set(map(type, ids))
-    if len(kinds) > 1 or not kinds <= {str, int}:
-        _check_kinds(ids)
-    documents = dict(zip(ids, numbers, strict=True))
-    if len(documents) == len(ids):
-        return documents
-    if names.keep is None:
-        _refuse_twice(ids, names)
-    return _best(ids, numbers, names)
-
-
-def _by_order(count: int, names: Names) -> list[int]:
-    """Return the values of documents that have none."""
-    if names.kind != "run":
-        return [1] * count
-    if names.ascending:
-        return list(range(1, count + 1))
-    return list(range(-1, -count - 1, -1))
-
-
-def _refuse_no_score(ids: Sequence[Any], numbers: Sequence[Any]) -> None:
-    """Raise an error for a hit without a score."""
-    position = numbers.index(None)
-    call = mark("fields", {"score": None})
-    hint = f"give each document a score, or {call} if the order counts"
-    raise InputError(f"document {shown(ids[position])} has no score; {hint}", position=position)
-
-
-def _check_kinds(ids: Sequence[Any]) -> None:
-    """Raise an error for a value that is no id, and for ids of several kinds."""
-    wrong = types_of_no_ids(ids)
-    first: dict[str, Any] = {}
-    for position, document in enumerate(ids):
-        if type(document) in wrong:
-            problem = f"an id must be text or an integer; got {shown(document)}"
-            raise InputError(f"{problem}; give others as text", position=position)
-        first.setdefault(id_kind(type(document)), document)
-    if len(first) > 1:
-        several = " and ".join(map(shown, first.values()))
-        raise InputError(f"ids must be of one kind; got {several}; give all as text")
-
-
-def _refuse_twice(ids: Sequence[Any], names: Names) -> None:
-    """Raise an error for the first document that is there twice."""
-    first: dict[Any, int] = {}
-    for position, document in enumerate(ids):
-        before = first.setdefault(document, position)
-        if before < position:
-            problem = f"document {shown(document)} is in position {before} already"
-            raise InputError(f"{problem}; {once(names.kind)}", position=position)
-
-
-def _best(ids: Sequence[Any], numbers: Sequence[Any], names: Names) -> dict[Any, Any]:
-    """Return the best score of each document, at the first of its places with it, or at the last."""
-    best: dict[Any, int] = {}
-    for position, document in enumerate(ids):
-        before = best.setdefault(document, position)
-        if _is_better(numbers[position], numbers[before], names):
-            best[document] = position
-    return {ids[position]: numbers[position] for position in sorted(best.values())}
-
-
-def _is_better(score: Any, known: Any, names: Names) -> bool:
-    """Return whether a score takes the place of one that is known for the same document."""
-    score, known = number(score), number(known)
-    if not _inputs_documents_is_number(known):
-        return known is None  # another value is kept, and refused where values are read
-    if score is None:
-        return False
-    if not _inputs_documents_is_number(score):
-        return True
-    if score == known:
-        return names.keep == "last"
-    return bool(score < known if names.ascending else score > known)
-
-
-def _inputs_documents_is_number(value: Any) -> bool:
-    return isinstance(value, Real) and value == value
 
 
 # ndcg/inputs/hashes.py: Rows with ids, as in a file or a table; rows with the same query and document are found by sorting hashes.
@@ -4714,6 +4610,155 @@ def _mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
         numbers *= ODD
         numbers ^= numbers >> np.uint64(32)
     return numbers
+
+
+# ndcg/inputs/documents.py: The documents of queries by their ids, and the rules for the documents of one query.
+
+DocumentValues = Mapping[Any, Any]  # the values of a query's documents by their ids
+
+
+@dataclass(frozen=True)
+class ById:
+    """The values of the documents of each query by their ids."""
+
+    queries: Mapping[Any, DocumentValues]  # by the ids of queries, or by their numbers from 0
+    by_position: bool = False  # whether queries have no ids
+    form: str = "mappings of documents to numbers"  # what held them
+    fields: Mapping[str, str] = field(default_factory=dict)  # the field of each role
+    has_values: bool = True  # whether documents have values, in place of those by their order
+
+    @property
+    def positions(self) -> int | None:
+        """The number of queries if they have no ids; None if they have."""
+        return len(self.queries) if self.by_position else None
+
+    def named(self, argument: str, ids: Sequence[Any]) -> "ById":
+        """Return the documents of queries without ids by ids that are given in their order."""
+        if len(ids) != len(self.queries):
+            problem = f"has {len(ids)} ids for {len(self.queries)} queries; give an id for each"
+            raise InputError(problem, argument)
+        queries = rows_by_query(argument, ids, list(self.queries.values()))
+        return replace(self, queries=queries, by_position=False)
+
+
+def has_ids(side: Any) -> bool:
+    """Return whether the documents of a side have ids."""
+    return isinstance(side, (ById, Columns))
+
+
+def rows_by_query(argument: str, queries: Sequence[Any], rows: Sequence[Any]) -> dict[Any, Any]:
+    """Return the documents of queries by their ids, which must differ."""
+    documents = dict(zip(queries, rows, strict=True))
+    if len(documents) == len(queries):
+        return documents
+    first: dict[Any, int] = {}
+    for position, query in enumerate(queries):
+        before = first.setdefault(query, position)
+        if before < position:
+            problem = f"query {shown(query)} is in row {before} and in row {position}"
+            raise InputError(f"{problem}; give each query once", argument)
+    raise AssertionError("ids that are equal have equal hashes")
+
+
+def documents_of_query(
+    ids: Iterable[Any], values: Iterable[Any] | None, names: Names, in_list: bool = False
+) -> dict[Any, Any]:
+    """Return the values of a query's documents by their ids.
+
+    Without values, the order of a run makes them: they fall by one from rank to rank, or rise. A
+    relevance is 1. In a list, each document of a run must have a score if one has.
+
+    >>> documents_of_query(["d2", "d1"], None, standard_names("run"))
+    {'d2': -1, 'd1': -2}
+    >>> documents_of_query(["d1"], ["0.5"], standard_names("run"))
+    {'d1': 0.5}
+
+    Raises:
+        InputError: a value is no id, ids are of several kinds, a document is there twice, or only
+            some documents have a score.
+    """
+    ids = list(ids)
+    numbers = _by_order(len(ids), names) if values is None else list(map(as_number, values))
+    if in_list and names.kind == "run" and None in numbers:
+        _refuse_no_score(ids, numbers)
+    kinds = set(map(type, ids))
+    if len(kinds) > 1 or not kinds <= {str, int}:
+        _check_kinds(ids)
+    documents = dict(zip(ids, numbers, strict=True))
+    if len(documents) == len(ids):
+        return documents
+    if names.keep is None:
+        _refuse_twice(ids, names)
+    return _best(ids, numbers, names)
+
+
+def _by_order(count: int, names: Names) -> list[int]:
+    """Return the values of documents that have none."""
+    if names.kind != "run":
+        return [1] * count
+    if names.ascending:
+        return list(range(1, count + 1))
+    return list(range(-1, -count - 1, -1))
+
+
+def _refuse_no_score(ids: Sequence[Any], numbers: Sequence[Any]) -> None:
+    """Raise an error for a hit without a score."""
+    position = numbers.index(None)
+    call = mark("fields", {"score": None})
+    hint = f"give each document a score, or {call} if the order counts"
+    raise InputError(f"document {shown(ids[position])} has no score; {hint}", position=position)
+
+
+def _check_kinds(ids: Sequence[Any]) -> None:
+    """Raise an error for a value that is no id, and for ids of several kinds."""
+    wrong = types_of_no_ids(ids)
+    first: dict[str, Any] = {}
+    for position, document in enumerate(ids):
+        if type(document) in wrong:
+            problem = f"an id must be text or an integer; got {shown(document)}"
+            raise InputError(f"{problem}; give others as text", position=position)
+        first.setdefault(id_kind(type(document)), document)
+    if len(first) > 1:
+        several = " and ".join(map(shown, first.values()))
+        raise InputError(f"ids must be of one kind; got {several}; give all as text")
+
+
+def _refuse_twice(ids: Sequence[Any], names: Names) -> None:
+    """Raise an error for the first document that is there twice."""
+    first: dict[Any, int] = {}
+    for position, document in enumerate(ids):
+        before = first.setdefault(document, position)
+        if before < position:
+            problem = f"document {shown(document)} is in position {before} already"
+            raise InputError(f"{problem}; {once(names.kind)}", position=position)
+
+
+def _best(ids: Sequence[Any], numbers: Sequence[Any], names: Names) -> dict[Any, Any]:
+    """Return the best score of each document, at the first of its places with it, or at the last."""
+    best: dict[Any, int] = {}
+    for position, document in enumerate(ids):
+        before = best.setdefault(document, position)
+        if _is_better(numbers[position], numbers[before], names):
+            best[document] = position
+    return {ids[position]: numbers[position] for position in sorted(best.values())}
+
+
+def _is_better(score: Any, known: Any, names: Names) -> bool:
+    """Return whether a score takes the place of one that is known for the same document."""
+    score, known = number(score), number(known)
+    if not _inputs_documents_is_number(known):
+        return known is None  # another value is kept, and refused where values are read
+    if score is None:
+        return False
+    if not _inputs_documents_is_number(score):
+        return True
+    if score == known:
+        return names.keep == "last"
+    return bool(score < known if names.ascending else score > known)
+
+
+def _inputs_documents_is_number(value: Any) -> bool:
+    return isinstance(value, Real) and value == value
 
 
 # ndcg/inputs/rankings.py: The input of the kernel: relevances and scores, query after query, and the names of queries.
@@ -5131,351 +5176,6 @@ def _check_documents(excluded: Any, own: Columns) -> None:
         raise InputError(f"ids of documents are of another type, such as {ids}; give both the same type", "exclude")
 
 
-# ndcg/inputs/objects.py: Objects and the paths to their fields: dicts, as in JSON, and objects of client libraries.
-
-DEEPEST = 5  # objects within objects
-LOOKED_AT = 1 << 10  # objects of a side whose fields are looked at; all are read by the same paths
-MOST_SHAPES = 1 << 5  # kinds of objects among these
-Keys = tuple[str, ...]
-
-
-class Field(NamedTuple):
-    """A field of objects."""
-
-    keys: Keys  # the names that lead to it from an object
-    lists: tuple[int, ...]  # after how many of these keys there is a list of objects
-    example: Any
-    has_fields: bool  # whether it leads to objects, whose fields have paths of their own
-
-    @property
-    def in_list(self) -> bool:
-        """Whether the path leads through a list of objects."""
-        return len(self.lists) > 0
-
-    @property
-    def list_path(self) -> Keys:
-        """The path to the innermost list of objects that holds the field."""
-        return self.keys[: self.lists[-1]] if self.lists else ()
-
-
-def is_object(value: Any) -> bool:
-    """Return whether a value has fields: a dict, a named tuple, a row of a database, a client's."""
-    if isinstance(value, Mapping) or hasattr(value, "_fields") or hasattr(value, "__fields__"):
-        return True
-    if value is None or isinstance(value, (str, Number, list, tuple, Set, type)):
-        return False
-    if id_kind(type(value)) or hasattr(value, "__array__") or hasattr(value, "__arrow_c_stream__"):
-        return False
-    if hasattr(value, "keys") and hasattr(value, "__getitem__"):  # a row of sqlite3 and others
-        return True
-    return hasattr(value, "__dict__") or hasattr(value, "__dataclass_fields__")
-
-
-def is_list(value: Any) -> bool:
-    """Return whether a value is a list or a tuple without names."""
-    return isinstance(value, list) or (isinstance(value, tuple) and not is_object(value))
-
-
-def fields_of(value: Any) -> Mapping[Any, Any]:
-    """Return the fields of an object by their names."""
-    if isinstance(value, Mapping):
-        return value
-    for names in ("_fields", "__fields__", "__dataclass_fields__"):
-        if hasattr(value, names):
-            return {name: getattr(value, name, None) for name in getattr(value, names)}
-    if hasattr(value, "keys") and hasattr(value, "__getitem__"):
-        return {name: value[name] for name in value.keys()}  # noqa: SIM118 - it may be no mapping
-    return {name: field for name, field in vars(value).items() if not callable(field)}
-
-
-def fields_among(objects: Iterable[Any], start: Keys = ()) -> dict[str, Field]:
-    """Return the fields of objects by their paths, which begin with those of `start`.
-
-    >>> fields = fields_among([{"id": 1, "output": {"hits": [{"doc.id": "a"}]}}])
-    >>> {path: field.lists for path, field in fields.items()}
-    {'id': (), 'output': (), 'output.hits': (2,), 'output.hits.doc.id': (2,)}
-
-    Raises:
-        InputError: one is no object.
-    """
-    examples: dict[Any, Any] = {}
-    for position, value in enumerate(islice(objects, LOOKED_AT)):
-        if value is not None and not is_object(value):
-            problem = f"holds {shown(value)} among objects; give objects alone"
-            raise InputError(problem, position=position)
-        examples.setdefault(_shape(value, DEEPEST), value)
-    examples.pop(None, None)
-    fields: dict[str, Field] = {}
-    for value in islice(examples.values(), MOST_SHAPES):
-        for field in _fields_within(value, (), DEEPEST):
-            path = ".".join((*start, *field.keys))
-            known = fields.get(path)
-            if known is None or _tells_more(field, known):
-                fields[path] = field
-    return fields
-
-
-def _tells_more(field: Field, known: Field) -> bool:
-    """Return whether a field tells more than in another object, where it may be empty or null."""
-    if field.has_fields != known.has_fields:
-        return field.has_fields
-    return _inputs_objects_is_empty(known.example) and not _inputs_objects_is_empty(field.example)
-
-
-def leaves(fields: Mapping[str, Field], paths: Iterable[str] | None = None) -> Fields:
-    """Return the fields that hold no fields themselves, all or those at some paths."""
-    chosen = fields if paths is None else paths
-    ends = [path for path in chosen if not fields[path].has_fields]
-    examples = {path: fields[path].example for path in ends}
-    return Fields(examples, {path: plain_name(fields[path].keys[-1]) for path in ends})
-
-
-def _inputs_objects_is_empty(value: Any) -> bool:
-    return value is None or (isinstance(value, (list, tuple, Mapping)) and not value)
-
-
-def _shape(value: Any, depth: int) -> Any:
-    """Return what tells apart objects with other paths: the names of their fields, at any depth."""
-    if is_list(value):
-        return (list, _shape(_inputs_objects_first(value), depth))
-    if depth == 0 or not is_object(value):
-        return value is None
-    return tuple((name, _shape(field, depth - 1)) for name, field in fields_of(value).items())
-
-
-def _inputs_objects_first(values: Sequence[Any]) -> Any:
-    return next((value for value in values if value is not None), None)
-
-
-def _fields_within(value: Any, keys: Keys, depth: int, lists: tuple[int, ...] = ()) -> Iterator[Field]:
-    """Yield the fields of an object at some keys, and those of the objects within."""
-    for name, example in fields_of(value).items():
-        if not isinstance(name, str):
-            continue
-        path = (*keys, name)
-        first = _inputs_objects_first(example) if is_list(example) else None
-        inner, within = example, lists
-        if is_object(first):
-            inner, within = first, (*lists, len(path))
-        has_fields = depth > 1 and is_object(inner) and len(fields_of(inner)) > 0
-        yield Field(path, within, example, has_fields)
-        if has_fields:
-            yield from _fields_within(inner, path, depth - 1, within)
-
-
-def value_at(value: Any, keys: Keys) -> Any:
-    """Return the field at some keys: a list if they lead through one, None if there is none.
-
-    >>> value_at({"hits": [{"id": "a"}, {"id": "b"}]}, ("hits", "id"))
-    ['a', 'b']
-    """
-    for at, key in enumerate(keys):
-        if value is None:
-            return None
-        if is_list(value):
-            return values_at(value, keys[at:])
-        if isinstance(value, Mapping):
-            value = value.get(key)
-        elif hasattr(value, "keys"):
-            value = value[key] if key in value.keys() else None  # noqa: SIM118 - it may be no mapping
-        else:
-            value = getattr(value, key, None)
-    return value
-
-
-def values_at(objects: Sequence[Any], keys: Keys) -> list[Any]:
-    """Return the field at some keys of each object."""
-    if len(keys) == 1 and set(map(type, objects)) == {dict}:  # by far the most frequent, and faster
-        (key,) = keys
-        return [value.get(key) for value in objects]
-    return [value_at(value, keys) for value in objects]
-
-
-# ndcg/inputs/frame.py: Read whatever has columns with names: DataFrames, tables, databases, Datasets, dicts of columns, and records.
-
-HINT = (
-    "give a pandas, Polars or Spark DataFrame, an Arrow table, a DuckDB relation, a Hugging Face Dataset, a dict of "
-    "columns, or records"
-)
-
-
-class Frame(NamedTuple):
-    """The columns of a table."""
-
-    names: list[Any]
-    # a function that returns columns, by their names, whose rows match
-    read: Callable[[Collection[Any]], list[Any]]
-    # a function that returns the first rows of some columns, without reading all
-    head: Callable[[Collection[Any]], list[Any]]
-
-
-def frame_of(argument: str, value: Any) -> Frame | None:
-    """Return the columns of a value; None if it has none with names.
-
-    >>> frame = frame_of("data", [{"qid": "q", "docno": "d"}])
-    >>> frame.names, frame.read(["docno"])
-    (['qid', 'docno'], [['d']])
-
-    Raises:
-        ValueError: it is a table for each split, or its rows cannot be counted.
-    """
-    _refuse_splits(argument, value)
-    if isinstance(value, (list, tuple)):
-        return _frame_of_records(argument, value)
-    if hasattr(value, "collect_schema") and hasattr(value, "collect"):  # a LazyFrame
-        return _lazy_frame(value)
-    if isinstance(value, ARROW) and pa.types.is_struct(value.type):
-        value = pa.Table.from_struct_array(value)
-    is_arrow = library_of(value) == "pyarrow" and hasattr(value, "schema")
-    if is_arrow and hasattr(value, "to_table"):
-        return _dataset_of_files(value)
-    names = value.schema.names if is_arrow else _inputs_frame_names_of(value)
-    if names is None:
-        return None
-    if is_database_query(value):
-        table = cache(partial(pa.table, value))  # the query runs once
-        read = lambda names: _inputs_frame_columns(table(), names)  # noqa: E731
-        return Frame(names, read, read)
-    if not hasattr(value, "__len__"):
-        problem = f"{type(value).__name__} has no rows that can be counted"
-        raise ValueError(f"{argument}: {problem}; {HINT}")
-    read = partial(_inputs_frame_columns, value)
-    return Frame(names, read, read)
-
-
-def _refuse_splits(argument: str, value: Any) -> None:
-    """Raise an error for a table for each split of a Dataset."""
-    if type(value).__name__ in ("DatasetDict", "IterableDatasetDict"):
-        splits = ", ".join(map(shown, value))
-        hint = f"choose a split, such as dataset[{shown(next(iter(value), 'test'))}]"
-        raise InputError(f"is a {type(value).__name__} of {splits}; {hint}", argument)
-
-
-def _lazy_frame(value: Any) -> Frame:
-    """Return the columns of a LazyFrame of Polars, which is computed once for all that are read."""
-
-    def read(names: Collection[Any]) -> list[Any]:
-        return _inputs_frame_columns(value.select(list({*names})).collect(), names)
-
-    def head(names: Collection[Any]) -> list[Any]:
-        return _inputs_frame_columns(value.select(list({*names})).head(1).collect(), names)
-
-    return Frame(value.collect_schema().names(), read, head)
-
-
-def _dataset_of_files(value: Any) -> Frame:
-    """Return the columns of a dataset of Arrow in files."""
-
-    def read(names: Collection[Any]) -> list[Any]:
-        return _inputs_frame_columns(value.to_table(columns=list({*names})), names)
-
-    def head(names: Collection[Any]) -> list[Any]:
-        return _inputs_frame_columns(value.head(1, columns=list({*names})), names)
-
-    return Frame(value.schema.names, read, head)
-
-
-def _inputs_frame_names_of(value: Any) -> list[Any] | None:
-    """Return the names of columns; None for a value that has none."""
-    if isinstance(value, Mapping):
-        return list(value)
-    if isinstance(value, np.ndarray):
-        return None if value.dtype.names is None else list(value.dtype.names)
-    names = getattr(value, "column_names", None) or getattr(value, "columns", None)
-    if names is None and hasattr(value, "column_names"):  # a Dataset that tells no names
-        return []
-    return None if names is None or callable(names) else list(names)
-
-
-def _inputs_frame_columns(table: Any, names: Collection[Any]) -> list[Any]:
-    """Return columns of a table by their names."""
-    return [table[name] for name in names]
-
-
-def _frame_of_records(argument: str, records: Sequence[Any]) -> Frame | None:
-    """Return the fields of records, a list of objects, as columns; None for other lists."""
-    if len(records) == 0 or not is_object(records[0]):
-        return None
-
-    def read(names: Collection[Any]) -> list[Any]:
-        return [_field_of_records(argument, records, name) for name in names]
-
-    return Frame(list(fields_of(records[0])), read, read)
-
-
-def _field_of_records(argument: str, records: Sequence[Any], name: Any) -> list[Any]:
-    """Return a field of all records."""
-    if set(map(type, records)) == {dict}:
-        with suppress(KeyError):
-            return [record[name] for record in records]
-    column = []
-    for row, record in enumerate(records):
-        fields = fields_of(record) if is_object(record) else {}
-        if name not in fields:
-            has = shown(list(fields) or record)
-            problem = f"record {row} has no {name!r}, which the first one has; it has {has}"
-            raise InputError(problem, argument)
-        column.append(fields[name])
-    return column
-
-
-def named_columns(data: Any, called: str = "data", **arguments: Any) -> list[Any]:
-    """Return arguments, with names of columns replaced by the columns of a DataFrame, if there is one.
-
-    Values that are not names are returned unchanged; `called` is the name of the DataFrame in messages.
-    """
-    if data is None:
-        return list(arguments.values())
-    if is_spark(data):
-        raise ValueError(f"{called}: only compute scores a Spark DataFrame; give its rows, {called}=frame.toArrow()")
-    frame = frame_of(called, listed(data))
-    if frame is None:
-        raise ValueError(f"{called} must be a DataFrame with named columns; got {shown(data)}; {HINT}")
-    columns, names = frame.names, {argument: name for argument, name in arguments.items() if isinstance(name, str)}
-    if missing := {argument: name for argument, name in names.items() if name not in columns}:
-        near = [nearest(name, [each for each in columns if isinstance(each, str)]) for name in missing.values()]
-        hint = "; did you mean " + ", ".join(f'"{each}"' for each in near if each) + "?" if any(near) else ""
-        lacks = f"column{'s' * (len(missing) > 1)} {', '.join(map(shown, missing.values()))}"
-        raise ValueError(f"{', '.join(missing)}: {called} has no {lacks}; it has {_listed(columns)}{hint}")
-    for argument, name in names.items():
-        if columns.count(name) > 1:
-            raise InputError(f"{called} has several columns {shown(name)}; give them names of their own", argument)
-    if not names:
-        hint = "give predictions and references as their names, which must be text"
-        raise ValueError(f"{called}: no argument names one of its columns, which are {_listed(columns)}; {hint}")
-    named = [name for name in columns if name in names.values()]
-    found = dict(zip(named, frame.read(named), strict=True))
-    found = {name: _with_name(column, name) for name, column in found.items()}
-    return [found[given] if argument in names else given for argument, given in arguments.items()]
-
-
-def _with_name(column: Any, name: str) -> Any:
-    """Return a column; one whose lowest value may be the best with its name, in a table."""
-    says_so = says_lowest_first(name) or says_lowest_first(name, NAMES_OF_RANKS)
-    if not says_so or name_of_column(column) == name:
-        return column
-    with suppress(pa.ArrowException, ValueError):
-        return pa.table({name: plain(name, column)})
-    return column
-
-
-def name_of_column(column: Any) -> Any:
-    """Return the name of a column of a DataFrame, or of its only one; None for other values."""
-    for attribute in ("name", "column_name"):
-        if hasattr(column, attribute):
-            return getattr(column, attribute)
-    for attribute in ("column_names", "columns"):
-        names = getattr(column, attribute, None)
-        if names is not None and not callable(names) and len(names) == 1:
-            return names[0]
-    return None
-
-
-def _listed(columns: list[Any]) -> str:
-    """Return the first names of columns, as many as fit into a message."""
-    return ", ".join(map(shown, columns[:20])) + (f" and {len(columns) - 20} more" if len(columns) > 20 else "")
-
-
 # ndcg/inputs/no_rankings.py: Refuse what looks like rankings and is something else: rows of a table, ids, ranks as scores.
 
 MANY_DOCUMENTS = 20  # in all queries: so many different numbers are hardly ranks or grades
@@ -5602,6 +5302,67 @@ def refuse_counted_ranks(
     problem = f"the column {name!r} counts from {score.min():g} in each query, as ranks do"
     hint = f"give {mark('score_order', 'ascending')} if the lowest is best, else floats"
     raise InputError(f"{problem}; {hint}", argument)
+
+
+# Scores beside ranks
+
+
+def are_equal_beside_ranks(scores: Sequence[Any], ranks: Sequence[Any]) -> bool:
+    """Return whether several scores are all equal, but have the ranks 1, 2, 3, ..."""
+    if len(scores) < 2 or len(set(scores)) > 1:
+        return False
+    return sorted(ranks) == list(range(1, len(scores) + 1))
+
+
+def equal_scores() -> str:
+    """Return what a warning says about equal scores beside ranks."""
+    call = mark("fields", {"score": None})
+    return f"its scores are all equal, but it has ranks from 1; if the order counts, give {call}"
+
+
+def equal_scores_of_rows(
+    queries: Iterable[Any], scores: Iterable[Any], ranks: Iterable[Any]
+) -> str:
+    """Return what a warning says about the first query whose scores are all equal beside ranks.
+
+    It is empty if there is no such query.
+    """
+    by_query: dict[Any, tuple[list[Any], list[Any]]] = {}
+    for query, score, rank in zip(queries, scores, ranks, strict=True):
+        scores_of_query, ranks_of_query = by_query.setdefault(query, ([], []))
+        scores_of_query.append(as_number(score))
+        ranks_of_query.append(as_number(rank))
+    for query, (scores_of_query, ranks_of_query) in by_query.items():
+        are_ranks = all(isinstance(rank, Real) for rank in ranks_of_query)
+        if are_ranks and are_equal_beside_ranks(scores_of_query, ranks_of_query):
+            return f"query {shown(query)}: {equal_scores()}"
+    return ""
+
+
+def contradiction(values: Sequence[Any] | None, ranks: Sequence[Any], names: Names) -> str:
+    """Return what a warning says about hits whose order and values disagree; empty if they agree.
+
+    Scores that `fields` names may be in any order, but in the opposite one they may be distances.
+    """
+    scores = [value for value in map(as_number, values or ()) if isinstance(value, Real)]
+    places = [rank for rank in map(as_number, ranks) if isinstance(rank, Real)]
+    if are_equal_beside_ranks(scores, places):
+        return equal_scores()
+    if not scores:
+        if all(before < after for before, after in pairwise(places)):
+            return ""
+        hint = f"if the ranks count, give {mark('score_order', 'ascending')}"
+        return f"its hits are in another order than their ranks, and their order counts; {hint}"
+    best_first = sorted(scores, reverse=not names.ascending)
+    if scores == best_first:
+        return ""
+    if names.name("score") is not None and scores != best_first[::-1]:
+        return ""
+    hint = f"if the order counts, give {mark('fields', {'score': None})}"
+    if not names.ascending:
+        hint += f"; if the lowest score is best, give {mark('score_order', 'ascending')}"
+    problem = "the scores rank its hits in another order than they are in, and the scores count"
+    return f"{problem}; {hint}"
 
 
 # ndcg/inputs/joins.py: Join both sides: lists by position, flat rows by the ids of their queries, and others by ids.
@@ -6145,9 +5906,170 @@ def tied_rows(query: NDArray[np.int64], score: NDArray[Any]) -> NDArray[np.int64
     return np.flatnonzero(is_tied) if isinstance(order, slice) else np.sort(order[is_tied])
 
 
-# ndcg/inputs/object_reader.py: Read the documents of queries from objects, by paths that are chosen once for all objects of a side.
+# ndcg/inputs/objects.py: Objects and the paths to their fields: dicts, as in JSON, and objects of client libraries.
 
-LAST_RESORT = set(map(plain_name, RELEVANCE[-1]))
+DEEPEST = 5  # objects within objects
+LOOKED_AT = 1 << 10  # objects of a side whose fields are looked at; all are read by the same paths
+MOST_SHAPES = 1 << 5  # kinds of objects among these
+Keys = tuple[str, ...]
+
+
+class Field(NamedTuple):
+    """A field of objects."""
+
+    keys: Keys  # the names that lead to it from an object
+    lists: tuple[int, ...]  # after how many of these keys there is a list of objects
+    example: Any
+    has_fields: bool  # whether it leads to objects, whose fields have paths of their own
+
+    @property
+    def in_list(self) -> bool:
+        """Whether the path leads through a list of objects."""
+        return len(self.lists) > 0
+
+    @property
+    def list_path(self) -> Keys:
+        """The path to the innermost list of objects that holds the field."""
+        return self.keys[: self.lists[-1]] if self.lists else ()
+
+
+def is_object(value: Any) -> bool:
+    """Return whether a value has fields: a dict, a named tuple, a row of a database, a client's."""
+    if isinstance(value, Mapping) or hasattr(value, "_fields") or hasattr(value, "__fields__"):
+        return True
+    if value is None or isinstance(value, (str, Number, list, tuple, Set, type)):
+        return False
+    if id_kind(type(value)) or hasattr(value, "__array__") or hasattr(value, "__arrow_c_stream__"):
+        return False
+    if hasattr(value, "keys") and hasattr(value, "__getitem__"):  # a row of sqlite3 and others
+        return True
+    return hasattr(value, "__dict__") or hasattr(value, "__dataclass_fields__")
+
+
+def is_list(value: Any) -> bool:
+    """Return whether a value is a list or a tuple without names."""
+    return isinstance(value, list) or (isinstance(value, tuple) and not is_object(value))
+
+
+def fields_of(value: Any) -> Mapping[Any, Any]:
+    """Return the fields of an object by their names."""
+    if isinstance(value, Mapping):
+        return value
+    for names in ("_fields", "__fields__", "__dataclass_fields__"):
+        if hasattr(value, names):
+            return {name: getattr(value, name, None) for name in getattr(value, names)}
+    if hasattr(value, "keys") and hasattr(value, "__getitem__"):
+        return {name: value[name] for name in value.keys()}  # noqa: SIM118 - it may be no mapping
+    return {name: field for name, field in vars(value).items() if not callable(field)}
+
+
+def fields_among(objects: Iterable[Any], start: Keys = ()) -> dict[str, Field]:
+    """Return the fields of objects by their paths, which begin with those of `start`.
+
+    >>> fields = fields_among([{"id": 1, "output": {"hits": [{"doc.id": "a"}]}}])
+    >>> {path: field.lists for path, field in fields.items()}
+    {'id': (), 'output': (), 'output.hits': (2,), 'output.hits.doc.id': (2,)}
+
+    Raises:
+        InputError: one is no object.
+    """
+    examples: dict[Any, Any] = {}
+    for position, value in enumerate(islice(objects, LOOKED_AT)):
+        if value is not None and not is_object(value):
+            problem = f"holds {shown(value)} among objects; give objects alone"
+            raise InputError(problem, position=position)
+        examples.setdefault(_shape(value, DEEPEST), value)
+    examples.pop(None, None)
+    fields: dict[str, Field] = {}
+    for value in islice(examples.values(), MOST_SHAPES):
+        for field in _fields_within(value, (), DEEPEST):
+            path = ".".join((*start, *field.keys))
+            known = fields.get(path)
+            if known is None or _tells_more(field, known):
+                fields[path] = field
+    return fields
+
+
+def _tells_more(field: Field, known: Field) -> bool:
+    """Return whether a field tells more than in another object, where it may be empty or null."""
+    if field.has_fields != known.has_fields:
+        return field.has_fields
+    return _inputs_objects_is_empty(known.example) and not _inputs_objects_is_empty(field.example)
+
+
+def leaves(fields: Mapping[str, Field], paths: Iterable[str] | None = None) -> Fields:
+    """Return the fields that hold no fields themselves, all or those at some paths."""
+    chosen = fields if paths is None else paths
+    ends = [path for path in chosen if not fields[path].has_fields]
+    examples = {path: fields[path].example for path in ends}
+    return Fields(examples, {path: plain_name(fields[path].keys[-1]) for path in ends})
+
+
+def _inputs_objects_is_empty(value: Any) -> bool:
+    return value is None or (isinstance(value, (list, tuple, Mapping)) and not value)
+
+
+def _shape(value: Any, depth: int) -> Any:
+    """Return what tells apart objects with other paths: the names of their fields, at any depth."""
+    if is_list(value):
+        return (list, _shape(_inputs_objects_first(value), depth))
+    if depth == 0 or not is_object(value):
+        return value is None
+    return tuple((name, _shape(field, depth - 1)) for name, field in fields_of(value).items())
+
+
+def _inputs_objects_first(values: Sequence[Any]) -> Any:
+    return next((value for value in values if value is not None), None)
+
+
+def _fields_within(value: Any, keys: Keys, depth: int, lists: tuple[int, ...] = ()) -> Iterator[Field]:
+    """Yield the fields of an object at some keys, and those of the objects within."""
+    for name, example in fields_of(value).items():
+        if not isinstance(name, str):
+            continue
+        path = (*keys, name)
+        first = _inputs_objects_first(example) if is_list(example) else None
+        inner, within = example, lists
+        if is_object(first):
+            inner, within = first, (*lists, len(path))
+        has_fields = depth > 1 and is_object(inner) and len(fields_of(inner)) > 0
+        yield Field(path, within, example, has_fields)
+        if has_fields:
+            yield from _fields_within(inner, path, depth - 1, within)
+
+
+def value_at(value: Any, keys: Keys) -> Any:
+    """Return the field at some keys: a list if they lead through one, None if there is none.
+
+    >>> value_at({"hits": [{"id": "a"}, {"id": "b"}]}, ("hits", "id"))
+    ['a', 'b']
+    """
+    for at, key in enumerate(keys):
+        if value is None:
+            return None
+        if is_list(value):
+            return values_at(value, keys[at:])
+        if isinstance(value, Mapping):
+            value = value.get(key)
+        elif hasattr(value, "keys"):
+            value = value[key] if key in value.keys() else None  # noqa: SIM118 - it may be no mapping
+        else:
+            value = getattr(value, key, None)
+    return value
+
+
+def values_at(objects: Sequence[Any], keys: Keys) -> list[Any]:
+    """Return the field at some keys of each object."""
+    if len(keys) == 1 and set(map(type, objects)) == {dict}:  # by far the most frequent, and faster
+        (key,) = keys
+        return [value.get(key) for value in objects]
+    return [value_at(value, keys) for value in objects]
+
+
+# ndcg/inputs/roles.py: The roles of fields: where objects have the query, the documents and their values.
+
+FieldsByPath = Mapping[str, Field]
+Candidates = dict[str, Sequence[Any]]  # the fields that could have each role
 
 
 class Roles(NamedTuple):
@@ -6158,131 +6080,165 @@ class Roles(NamedTuple):
     value: Keys | None
     fields: dict[str, str]  # the path of each role
 
+    @classmethod
+    def chosen(
+        cls, fields: FieldsByPath, candidates: Candidates, names: Names, there: str
+    ) -> "Roles":
+        """Return the roles for which there is one candidate each.
 
-# Choosing the roles
+        Raises:
+            UnknownFieldError: there is none for a role, or more than one.
+        """
+        paths = chosen_fields(candidates, names, leaves(fields), there)
+        keys = {role: fields[path].keys for role, path in paths.items()}
+        return cls(keys.get("query"), keys["document"], keys.get(names.value), paths)
 
 
-def roles_of_hits(fields: Mapping[str, Field], names: Names) -> Roles:
+def are_pairs(row: Any) -> bool:
+    """Return whether a query's documents are pairs of an id, or an object, and a value."""
+    if not is_list(row) or len(row) == 0 or not is_list(row[0]) or len(row[0]) != 2:
+        return False
+    first = row[0][0]
+    return is_object(first) or bool(id_kind(type(first)))
+
+
+# Hits
+
+
+def roles_of_hits(fields: FieldsByPath, names: Names) -> Roles:
     """Return where the hits of a query have the documents and their values."""
-    outside = leaves(fields, [path for path, field in fields.items() if not field.in_list])
-    documents = names.candidates("document", outside, DOCUMENT_OF_HITS)
-    candidates: dict[str, Sequence[Any]] = {"document": documents}
+    outside_lists = leaves(fields, [path for path, field in fields.items() if not field.lists])
+    documents = names.candidates("document", outside_lists, DOCUMENT_OF_HITS)
+    candidates: Candidates = {"document": documents}
     if names.value:
-        candidates |= _values_beside(outside, documents, names)
-    return _roles(fields, candidates, names, leaves(fields), "its hits have")
+        candidates |= _values_beside(outside_lists, documents, names)
+    return Roles.chosen(fields, candidates, names, "its hits have")
+
+
+# Objects
 
 
 def roles_of_objects(
-    objects: Sequence[Any], fields: Mapping[str, Field], names: Names, have_queries: bool
+    objects: Sequence[Any], fields: FieldsByPath, names: Names, have_queries: bool
 ) -> Roles:
     """Return where objects, which are rows or queries, have the query, documents and values.
 
     The objects may have their queries already, such as those in a mapping by query.
     """
-    documents = _inputs_object_reader_documents(fields, names)
-    ends = leaves(fields)
-    outside = leaves(fields, [path for path, field in fields.items() if _may_be_id(field)])
-    are_queries = any(_holds_documents(fields[path]) for path in documents)
-    candidates: dict[str, Sequence[Any]] = {}
+    documents = _inputs_roles_documents(fields, names)
+    candidates: Candidates = {}
     if not have_queries:
-        standard = QUERY_OF_LISTS if are_queries else QUERY
-        candidates["query"] = names.candidates("query", outside, standard)
-        documents = [path for path in documents if path not in candidates["query"]]
-        if are_queries and "query" not in names.given:
-            outside_lists = [path for path in ends.last if not fields[path].in_list]
-            if set(outside_lists) <= {*documents, *_beside(fields, documents)}:
-                del candidates["query"]  # nothing could name the query: its position does
+        queries = _queries(fields, documents, names)
+        documents = [path for path in documents if path not in queries]
+        if queries or not _has_no_query(fields, documents, names):
+            candidates["query"] = queries
     candidates["document"] = documents
     if names.value:
-        query = candidates.get("query", [])
-        candidates |= _inputs_object_reader_values(objects, fields, documents, query, names)
-    there = "the objects have"
-    return _roles(fields, candidates, names, ends, there)
+        candidates |= _inputs_roles_values(objects, fields, candidates, names)
+    return Roles.chosen(fields, candidates, names, "the objects have")
 
 
-def _roles(
-    fields: Mapping[str, Field],
-    candidates: Mapping[str, Sequence[Any]],
-    names: Names,
-    ends: Fields,
-    there: str,
-) -> Roles:
-    chosen = chosen_fields(candidates, names, ends, there)
-    keys = {role: fields[path].keys for role, path in chosen.items()}
-    return Roles(keys.get("query"), keys["document"], keys.get(names.value), chosen)
-
-
-def _may_be_id(field: Field) -> bool:
-    """Return whether a field could name the query: a single value outside all lists."""
-    is_single = not is_list(field.example) and not isinstance(field.example, (Mapping, Set))
-    return is_single and not field.in_list and not field.has_fields
-
-
-def _holds_documents(field: Field) -> bool:
+def holds_documents(field: Field) -> bool:
     """Return whether a field holds several documents: in a list, a set or a mapping."""
-    return field.in_list or is_list(field.example) or isinstance(field.example, (Set, Mapping))
+    return len(field.lists) > 0 or _is_list_of_ids(field) or isinstance(field.example, Mapping)
 
 
-def _inputs_object_reader_documents(fields: Mapping[str, Field], names: Names) -> list[str]:
+def _is_list_of_ids(field: Field) -> bool:
+    """Return whether a field holds a list or a set outside other lists."""
+    return not field.lists and (is_list(field.example) or isinstance(field.example, Set))
+
+
+def _is_single(field: Field) -> bool:
+    """Return whether a field holds a single value outside all lists, as the query does."""
+    return not holds_documents(field) and not field.has_fields
+
+
+def _queries(fields: FieldsByPath, documents: Sequence[str], names: Names) -> list[str]:
+    """Return the fields that could hold the query."""
+    are_lists = any(holds_documents(fields[path]) for path in documents)
+    single = leaves(fields, [path for path, field in fields.items() if _is_single(field)])
+    return names.candidates("query", single, QUERY_OF_LISTS if are_lists else QUERY)
+
+
+def _has_no_query(fields: FieldsByPath, documents: Sequence[str], names: Names) -> bool:
+    """Return whether objects with lists have nothing that could name the query: their position does."""
+    if "query" in names.given or not any(holds_documents(fields[path]) for path in documents):
+        return False
+    outside_lists = {path for path in leaves(fields).last if not fields[path].lists}
+    beside: set[str] = set()
+    if len(documents) == 1 and _is_list_of_ids(fields[documents[0]]):
+        for path, field in fields.items():
+            is_beside = field.keys[:-1] == fields[documents[0]].keys[:-1]
+            if is_beside and not _is_single(field):
+                beside.add(path)
+    return outside_lists <= {*documents, *beside}
+
+
+def _inputs_roles_documents(fields: FieldsByPath, names: Names) -> list[str]:
     """Return the fields that could hold the documents."""
     name = names.name("document")
     if name is not None and name in fields and isinstance(fields[name].example, Mapping):
         return [name]  # a mapping of ids to values
-    ends = leaves(fields)
     if name is not None:
-        return names.candidates("document", ends, ())
-    hits = [path for path in ends.last if fields[path].in_list]
-    lists = [path for path in ends.last if not fields[path].in_list and _is_list_of_ids(fields[path])]
-    rows = [path for path in ends.last if path not in hits and path not in lists]
-    # Full names come before bare ones, wherever they stand.
-    groups: list[tuple[list[str], Groups]] = [
-        (hits, DOCUMENT_OF_HITS), (rows, DOCUMENT), (lists, LISTS_OF_IDS[names.kind]), (lists, DOCUMENT),
+        return names.candidates("document", leaves(fields), ())
+    hits: list[str] = []
+    lists: list[str] = []
+    rows: list[str] = []
+    for path in leaves(fields).last:
+        if fields[path].lists:
+            hits.append(path)
+        elif _is_list_of_ids(fields[path]):
+            lists.append(path)
+        else:
+            rows.append(path)
+    standard: list[tuple[list[str], Groups]] = [
+        (hits, DOCUMENT_OF_HITS),
+        (rows, DOCUMENT),
+        (lists, LISTS_OF_IDS[names.kind]),
+        (lists, DOCUMENT),
     ]
+    # Full names come before bare ones, wherever they stand.
     for level in range(2):
         present: list[str] = []
-        for paths, standard in groups:
-            present += names.candidates("document", leaves(fields, paths), standard[level : level + 1])
+        for paths, groups in standard:
+            group = groups[level : level + 1]
+            present += names.candidates("document", leaves(fields, paths), group)
         if present:
             return present
     return []
 
 
-def _is_list_of_ids(field: Field) -> bool:
-    return is_list(field.example) or isinstance(field.example, Set)
+# The values of documents
 
 
-def _inputs_object_reader_values(
-    objects: Sequence[Any],
-    fields: Mapping[str, Field],
-    documents: Sequence[str],
-    query: Sequence[str],
-    names: Names,
-) -> dict[str, Sequence[Any]]:
-    """Return the fields that could hold the values of the documents; nothing if there need be none."""
-    ends = leaves(fields)
+def _inputs_roles_values(
+    objects: Sequence[Any], fields: FieldsByPath, candidates: Candidates, names: Names
+) -> Candidates:
+    """Return the fields that could hold the values of documents; nothing if there need be none."""
+    documents = candidates["document"]
+    role = names.value
     if len(documents) != 1:  # one error names all that is not clear
-        return {names.value: names.candidates(names.value, ends, names.values())}
-    if names.has_no_value:
-        return {}
+        return {role: names.candidates(role, leaves(fields), names.values())}
     document = fields[documents[0]]
-    if isinstance(document.example, Mapping) and not document.in_list:
+    if names.has_no_value or (isinstance(document.example, Mapping) and not document.lists):
         return {}
-    if names.name(names.value) is not None:
-        named = names.candidates(names.value, leaves(fields, fields), ())
-        if named or not names.given[names.value].of_both:
-            return {names.value: named}
+    if names.name(role) is not None:
+        named = names.candidates(role, leaves(fields, fields), ())
+        if named or not names.given[role].of_both:
+            return {role: named}
     if are_pairs(document.example):
         return {}
-    if _is_list_of_ids(document) and not document.in_list:
+    if _is_list_of_ids(document):
         return _lists_beside(objects, fields, document, names)
-    same_list = [path for path, field in fields.items() if field.list_path == document.list_path]
-    beside = leaves(fields, [path for path in same_list if path not in query])
-    return _values_beside(beside, documents, names)
+    queries = candidates.get("query", ())
+    beside = []
+    for path, field in fields.items():
+        if field.list_path == document.list_path and path not in queries:
+            beside.append(path)
+    return _values_beside(leaves(fields, beside), documents, names)
 
 
-def _values_beside(
-    ends: Fields, documents: Sequence[str], names: Names
-) -> dict[str, Sequence[Any]]:
+def _values_beside(ends: Fields, documents: Sequence[str], names: Names) -> Candidates:
     """Return the fields that could hold the values, among those of the same object as the id.
 
     There need be no value if nothing stands beside the id.
@@ -6296,44 +6252,23 @@ def _values_beside(
     return {role: without_model_scores(values, len(others), ends, names)}
 
 
-def without_model_scores(values: list[Any], others: int, fields: Fields, names: Names) -> list[Any]:
-    """Return the candidates for a relevance without a score or a weight that may be a model's.
-
-    It is a relevance, as in the qrels of BEIR, only if nothing else stands beside the ids.
-    """
-    is_named = names.name("relevance") is not None
-    if names.kind != "qrels" or is_named or others == 1:
-        return values
-    return [path for path in values if fields.last[path] not in LAST_RESORT]
-
-
-def _beside(fields: Mapping[str, Field], documents: Sequence[str]) -> list[str]:
-    """Return the lists and mappings that stand beside a list of ids."""
-    if len(documents) != 1 or not _is_list_of_ids(fields[documents[0]]):
-        return []
-    start = fields[documents[0]].keys[:-1]
-    return [
-        path
-        for path, field in fields.items()
-        if field.keys[:-1] == start and not _may_be_id(field)
-    ]
-
-
 def _lists_beside(
-    objects: Sequence[Any], fields: Mapping[str, Field], document: Field, names: Names
-) -> dict[str, Sequence[Any]]:
+    objects: Sequence[Any], fields: FieldsByPath, document: Field, names: Names
+) -> Candidates:
     """Return the lists and mappings beside a list of ids that could hold their values.
 
     Those are as long as the list, or have the ids as keys, in all objects that are looked at.
     There need be none.
     """
-    lists_of_ids = {plain_name(name) for groups in LISTS_OF_IDS.values() for name in chain(*groups)}
+    names_of_ids: set[str] = set()
+    for groups in LISTS_OF_IDS.values():
+        names_of_ids.update(map(plain_name, chain(*groups)))
     ids = values_at(objects, document.keys)
     beside = []
     for path, field in fields.items():
-        if field.keys[:-1] != document.keys[:-1] or field is document:
+        if field is document or field.keys[:-1] != document.keys[:-1]:
             continue
-        if plain_name(field.keys[-1]) in lists_of_ids:
+        if plain_name(field.keys[-1]) in names_of_ids:
             continue
         values = values_at(objects, field.keys)
         pairs = [pair for pair in zip(ids, values, strict=True) if pair[0] or pair[1]]
@@ -6341,10 +6276,8 @@ def _lists_beside(
             beside.append(path)
     if not beside:
         return {}
-    ends = Fields(
-        {path: fields[path].example for path in beside},
-        {path: plain_name(fields[path].keys[-1]) for path in beside},
-    )
+    examples = {path: fields[path].example for path in beside}
+    ends = Fields(examples, {path: plain_name(fields[path].keys[-1]) for path in beside})
     standard = (*names.values(in_lists=True), *names.values())
     return {names.value: names.candidates(names.value, ends, standard)}
 
@@ -6363,15 +6296,7 @@ def _could_be_values(values: Any, ids: Any, names: Names) -> bool:
     return names.kind == "qrels" or not any(isinstance(value, str) for value in values)
 
 
-# Reading
-
-
-def are_pairs(row: Any) -> bool:
-    """Return whether a query's documents are pairs of an id, or an object, and a value."""
-    if not is_list(row) or len(row) == 0 or not is_list(row[0]) or len(row[0]) != 2:
-        return False
-    return is_object(row[0][0]) or bool(id_kind(type(row[0][0])))
-
+# ndcg/inputs/object_reader.py: Read the documents of queries from objects, by paths that are chosen once for all of a side.
 
 class ListReader:
     """Reads the documents of one query after another, from lists of ids with their values."""
@@ -6382,10 +6307,15 @@ class ListReader:
         self.has_values = False  # whether some documents have values
 
     def read(
-        self, query: Any, ids: Sequence[Any], values: Sequence[Any] | None, ranks: Sequence[Any] = ()
+        self,
+        query: Any,
+        ids: Sequence[Any],
+        values: Sequence[Any] | None,
+        ranks: Sequence[Any] = (),
     ) -> dict[Any, Any]:
         """Return the values of a query's documents by their ids; errors name the query."""
-        self.has_values |= values is not None
+        if values is not None:
+            self.has_values = True
         if self.names.kind == "run" and not self.warning:
             problem = contradiction(values, ranks, self.names)
             if problem:
@@ -6394,11 +6324,6 @@ class ListReader:
             return documents_of_query(ids, values, self.names, in_list=True)
         except ValueError as error:
             raise within(error, f"query {shown(query)}") from None
-
-
-def without_value(names: Names) -> Names:
-    """Return the names for objects whose values are given beside them."""
-    return replace(names, given={**names.given, names.value: Given(None, of_both=False)})
 
 
 class HitReader:
@@ -6416,11 +6341,14 @@ class HitReader:
             if not is_object(hit):
                 problem = f"{shown(hit)} is among hits that are objects; give objects alone"
                 raise InputError(problem, f"query {shown(query)}", position=position)
-        ids = self.ids(hits)
-        values = None if self.roles.value is None else values_at(hits, self.roles.value)
-        ranks = () if self.ranks is None else values_at(hits, self.ranks)
+        ids = values_at(hits, self.roles.document)
+        values = None
+        if self.roles.value is not None:
+            values = values_at(hits, self.roles.value)
+        ranks: Sequence[Any] = ()
+        if self.ranks is not None:
+            ranks = values_at(hits, self.ranks)
         return self.lists.read(query, ids, values, ranks)
-
 
     def ids(self, hits: Sequence[Any]) -> list[Any]:
         """Return the ids of hits."""
@@ -6435,134 +6363,68 @@ def _path_of_ranks(fields: Mapping[str, Field], names: Names) -> Keys | None:
     return paths[0] if len(paths) == 1 else None
 
 
-def are_equal_beside_ranks(scores: Sequence[Any], ranks: Sequence[Any]) -> bool:
-    """Return whether several scores are all equal, but have the ranks 1, 2, 3, ..."""
-    if len(scores) < 2 or len(set(scores)) > 1:
-        return False
-    return sorted(ranks) == list(range(1, len(scores) + 1))
-
-
-def query_of_equal_scores(queries: Iterable[Any], scores: Iterable[Any], ranks: Iterable[Any]) -> Any:
-    """Return the first query of rows whose scores are all equal beside ranks; None if there is none."""
-    by_id: dict[Any, tuple[list[Any], list[Any]]] = {}
-    for query, score, rank in zip(queries, scores, ranks, strict=True):
-        scores_of_query, ranks_of_query = by_id.setdefault(query, ([], []))
-        scores_of_query.append(as_number(score))
-        ranks_of_query.append(as_number(rank))
-    for query, (scores_of_query, ranks_of_query) in by_id.items():
-        are_ranks = all(isinstance(rank, Real) for rank in ranks_of_query)
-        if are_ranks and are_equal_beside_ranks(scores_of_query, ranks_of_query):
-            return query
-    return None
-
-
-def equal_scores() -> str:
-    """Return what a warning says about equal scores beside ranks."""
-    call = mark("fields", {"score": None})
-    return f"its scores are all equal, but it has ranks from 1; if the order counts, give {call}"
-
-
-def contradiction(values: Sequence[Any] | None, ranks: Sequence[Any], names: Names) -> str:
-    """Return what a warning says about hits whose order and values disagree; empty if they agree.
-
-    Scores that `fields` names may be in any order, but in the opposite one they may be distances.
-    """
-    scores = [value for value in map(as_number, values or ()) if isinstance(value, Real)]
-    places = [rank for rank in map(as_number, ranks) if isinstance(rank, Real)]
-    if are_equal_beside_ranks(scores, places):
-        return equal_scores()
-    if not scores:
-        if all(before < after for before, after in pairwise(places)):
-            return ""
-        hint = f"if the ranks count, give {mark('score_order', 'ascending')}"
-        return f"its hits are in another order than their ranks, and their order counts; {hint}"
-    best_first = sorted(scores, reverse=not names.ascending)
-    if scores == best_first:
-        return ""
-    if names.name("score") is not None and scores != best_first[::-1]:
-        return ""
-    hint = f"if the order counts, give {mark('fields', {'score': None})}"
-    if not names.ascending:
-        hint += f"; if the lowest score is best, give {mark('score_order', 'ascending')}"
-    return (
-        "the scores rank its hits in another order than they are in, and the scores count; "
-        f"{hint}"
-    )
-
-
 class ObjectReader:
-    """Reads objects that are rows or queries, in all of which the fields have the same paths."""
+    """Reads objects that are rows or queries, in all of which the fields have the same paths.
+
+    Attributes:
+        roles: where the objects have the query, the documents and their values.
+        fields: the path of each role.
+        paths: the keys of the fields that are read, by their paths.
+        are_rows: whether each object is a row with one document.
+        are_flat_rows: whether they are rows whose fields are in no other object.
+        form: what was read, as `preview` says it.
+    """
 
     def __init__(self, objects: Sequence[Any], names: Names, have_queries: bool = False) -> None:
         fields = fields_among(objects)
-        self.wrapper = _wrapper(fields, names)
+        # The path of the query may lead through a list that holds the queries, as `cases.id`.
+        query = fields.get(names.name("query") or "")
+        self.wrapper: Keys = () if query is None else query.list_path
+        inner = _within_lists(objects, self.wrapper)
         if self.wrapper:
-            fields = fields_among(_within_lists(objects, self.wrapper), self.wrapper)
+            fields = fields_among(inner, self.wrapper)
         self.names = names
-        looked_at = _within_lists(objects, self.wrapper)[:LOOKED_AT]
-        self.roles = roles_of_objects(looked_at, fields, names, have_queries)
-        self.are_rows = not _holds_documents(fields[self.roles.fields["document"]])
+        self.roles = roles_of_objects(inner[:LOOKED_AT], fields, names, have_queries)
+        self.fields = self.roles.fields
+        self.paths = {path: fields[path].keys for path in self.fields.values()}
+        self.are_rows = not holds_documents(fields[self.fields["document"]])
+        self.are_flat_rows = self.are_rows and all(len(keys) == 1 for keys in self.paths.values())
         self.lists = ListReader(names)
-        if self.are_rows and self.roles.query is None and not have_queries:
-            problem = "each row needs the id of its query; give the name of its field"
-            raise InputError(f"{mark('fields', {'query': None})}: {problem}")
-
-    @property
-    def form(self) -> str:
-        """What was read, as `preview` says it."""
+        self.form = "objects, a query with its documents each"
         if self.are_rows:
-            return "objects, a document each"
-        return "objects, a query with its documents each"
-
-    @property
-    def fields(self) -> Mapping[str, str]:
-        """The field of each role."""
-        return self.roles.fields
+            self.form = "objects, a document each"
+            if self.roles.query is None and not have_queries:
+                problem = "each row needs the id of its query; give the name of its field"
+                raise InputError(f"{mark('fields', {'query': None})}: {problem}")
 
     @property
     def has_values(self) -> bool:
         """Whether documents have values, in a field, in pairs or in a mapping by their ids."""
         return self.roles.value is not None or self.lists.has_values
 
-    @property
-    def paths(self) -> dict[str, Keys]:
-        """The keys of the fields that are read, by their paths."""
-        keys = {
-            "query": self.roles.query,
-            "document": self.roles.document,
-            self.names.value: self.roles.value,
-        }
-        return {path: keys[role] or () for role, path in self.roles.fields.items()}
-
-    @property
-    def are_flat_rows(self) -> bool:
-        """Whether the objects are rows whose fields are in no other object."""
-        return self.are_rows and all(len(keys) == 1 for keys in self.paths.values())
-
     def rows(self, objects: Sequence[Any]) -> dict[str, list[Any]]:
         """Return the columns of rows, by their roles."""
         objects = _within_lists(objects, self.wrapper)
-        roles = {"query": self.roles.query, "document": self.roles.document}
-        roles[self.names.value] = self.roles.value
-        return {
-            role: values_at(objects, keys) for role, keys in roles.items() if keys is not None
-        }
+        columns = {}
+        for role, path in self.roles.fields.items():
+            columns[role] = values_at(objects, self.paths[path])
+        return columns
 
-    def queries(self, objects: Sequence[Any], ids: Sequence[Any] | None = None) -> Iterator[tuple[Any, Any]]:
+    def queries(
+        self, objects: Sequence[Any], ids: Sequence[Any] | None = None
+    ) -> Iterator[tuple[Any, Any]]:
         """Yield each query with its documents; a query without an id has its number from 0."""
         objects = _within_lists(objects, self.wrapper)
-        if ids is not None:
-            queries = ids
-        elif self.roles.query is None:
-            queries = range(len(objects))
-        else:
-            queries = values_at(objects, self.roles.query)
+        if ids is None:
+            ids = range(len(objects))
+            if self.roles.query is not None:
+                ids = values_at(objects, self.roles.query)
         lists = values_at(objects, self.roles.document)
-        for position, (query, row, documents) in enumerate(zip(queries, objects, lists, strict=True)):
+        for position, (query, row) in enumerate(zip(ids, objects, strict=True)):
             if not id_kind(type(query)):
                 problem = f"the query is {shown(query)}, and not an id; give each query an id"
                 raise InputError(problem, position=position)
-            yield query, self._documents(query, row, documents)
+            yield query, self._documents(query, row, lists[position])
 
     def _documents(self, query: Any, row: Any, documents: Any) -> dict[Any, Any]:
         """Return the values of the documents of a query by their ids."""
@@ -6600,15 +6462,6 @@ class ObjectReader:
         return list(values)
 
 
-def _wrapper(fields: Mapping[str, Field], names: Names) -> Keys:
-    """Return the path to the list of objects that hold the queries, if `fields` says so.
-
-    The path of the query leads through this list, such as `cases` for `cases.id`.
-    """
-    query = fields.get(names.name("query") or "")
-    return () if query is None else query.list_path
-
-
 def _within_lists(objects: Sequence[Any], path: Keys) -> Sequence[Any]:
     """Return the objects in the lists at a path; the objects themselves if there is none."""
     if not path:
@@ -6622,9 +6475,183 @@ def _within_lists(objects: Sequence[Any], path: Keys) -> Sequence[Any]:
 def _flat(values: Any) -> Iterator[Any]:
     """Yield the objects in lists of any depth."""
     if is_list(values):
-        yield from chain.from_iterable(map(_flat, values))
+        for value in values:
+            yield from _flat(value)
     elif values is not None:
         yield values
+
+
+# ndcg/inputs/frame.py: Read whatever has columns with names: DataFrames, tables, databases, Datasets, dicts of columns, and records.
+
+HINT = (
+    "give a pandas, Polars or Spark DataFrame, an Arrow table, a DuckDB relation, a Hugging Face Dataset, a dict of "
+    "columns, or records"
+)
+
+
+class Frame(NamedTuple):
+    """The columns of a table."""
+
+    names: list[Any]
+    # a function that returns columns, by their names, whose rows match
+    read: Callable[[Collection[Any]], list[Any]]
+    # a function that returns the first rows of some columns, without reading all
+    head: Callable[[Collection[Any]], list[Any]]
+
+
+def frame_of(argument: str, value: Any) -> Frame | None:
+    """Return the columns of a value; None if it has none with names.
+
+    >>> frame = frame_of("data", [{"qid": "q", "docno": "d"}])
+    >>> frame.names, frame.read(["docno"])
+    (['qid', 'docno'], [['d']])
+
+    Raises:
+        ValueError: it is a table for each split, or its rows cannot be counted.
+    """
+    _refuse_splits(argument, value)
+    if isinstance(value, (list, tuple)):
+        return _frame_of_records(argument, value)
+    if hasattr(value, "collect_schema") and hasattr(value, "collect"):  # a LazyFrame
+        return _lazy_frame(value)
+    if isinstance(value, ARROW) and pa.types.is_struct(value.type):
+        value = pa.Table.from_struct_array(value)
+    is_arrow = library_of(value) == "pyarrow" and hasattr(value, "schema")
+    if is_arrow and hasattr(value, "to_table"):
+        return _dataset_of_files(value)
+    names = value.schema.names if is_arrow else _inputs_frame_names_of(value)
+    if names is None:
+        return None
+    if is_database_query(value):
+        table = cache(partial(pa.table, value))  # the query runs once
+        read = lambda names: _inputs_frame_columns(table(), names)  # noqa: E731
+        return Frame(names, read, read)
+    if not hasattr(value, "__len__"):
+        problem = f"{type(value).__name__} has no rows that can be counted"
+        raise ValueError(f"{argument}: {problem}; {HINT}")
+    read = partial(_inputs_frame_columns, value)
+    return Frame(names, read, read)
+
+
+def _refuse_splits(argument: str, value: Any) -> None:
+    """Raise an error for a table for each split of a Dataset."""
+    if type(value).__name__ in ("DatasetDict", "IterableDatasetDict"):
+        splits = ", ".join(map(shown, value))
+        hint = f"choose a split, such as dataset[{shown(next(iter(value), 'test'))}]"
+        raise InputError(f"is a {type(value).__name__} of {splits}; {hint}", argument)
+
+
+def _lazy_frame(value: Any) -> Frame:
+    """Return the columns of a LazyFrame of Polars, which is computed once for all that are read."""
+
+    def read(names: Collection[Any]) -> list[Any]:
+        return _inputs_frame_columns(value.select(list({*names})).collect(), names)
+
+    def head(names: Collection[Any]) -> list[Any]:
+        return _inputs_frame_columns(value.select(list({*names})).head(1).collect(), names)
+
+    return Frame(value.collect_schema().names(), read, head)
+
+
+def _dataset_of_files(value: Any) -> Frame:
+    """Return the columns of a dataset of Arrow in files."""
+
+    def read(names: Collection[Any]) -> list[Any]:
+        return _inputs_frame_columns(value.to_table(columns=list({*names})), names)
+
+    def head(names: Collection[Any]) -> list[Any]:
+        return _inputs_frame_columns(value.head(1, columns=list({*names})), names)
+
+    return Frame(value.schema.names, read, head)
+
+
+def _inputs_frame_names_of(value: Any) -> list[Any] | None:
+    """Return the names of columns; None for a value that has none."""
+    if isinstance(value, Mapping):
+        return list(value)
+    if isinstance(value, np.ndarray):
+        return None if value.dtype.names is None else list(value.dtype.names)
+    names = getattr(value, "column_names", None) or getattr(value, "columns", None)
+    if names is None and hasattr(value, "column_names"):  # a Dataset that tells no names
+        return []
+    return None if names is None or callable(names) else list(names)
+
+
+def _inputs_frame_columns(table: Any, names: Collection[Any]) -> list[Any]:
+    """Return columns of a table by their names."""
+    return [table[name] for name in names]
+
+
+def _frame_of_records(argument: str, records: Sequence[Any]) -> Frame | None:
+    """Return the fields of records, a list of objects, as columns; None for other lists."""
+    if len(records) == 0 or not is_object(records[0]):
+        return None
+
+    def read(names: Collection[Any]) -> list[Any]:
+        return [_field_of_records(argument, records, name) for name in names]
+
+    return Frame(list(fields_of(records[0])), read, read)
+
+
+def _field_of_records(argument: str, records: Sequence[Any], name: Any) -> list[Any]:
+    """Return a field of all records."""
+    if set(map(type, records)) == {dict}:
+        with suppress(KeyError):
+            return [record[name] for record in records]
+    column = []
+    for row, record in enumerate(records):
+        fields = fields_of(record) if is_object(record) else {}
+        if name not in fields:
+            has = shown(list(fields) or record)
+            problem = f"record {row} has no {name!r}, which the first one has; it has {has}"
+            raise InputError(problem, argument)
+        column.append(fields[name])
+    return column
+
+
+def named_columns(data: Any, called: str = "data", **arguments: Any) -> list[Any]:
+    """Return arguments, with names of columns replaced by the columns of a DataFrame, if there is one.
+
+    Values that are not names are returned unchanged; `called` is the name of the DataFrame in messages.
+    """
+    if data is None:
+        return list(arguments.values())
+    if is_spark(data):
+        raise ValueError(f"{called}: only compute scores a Spark DataFrame; give its rows, {called}=frame.toArrow()")
+    frame = frame_of(called, listed(data))
+    if frame is None:
+        raise ValueError(f"{called} must be a DataFrame with named columns; got {shown(data)}; {HINT}")
+    columns, names = frame.names, {argument: name for argument, name in arguments.items() if isinstance(name, str)}
+    if missing := {argument: name for argument, name in names.items() if name not in columns}:
+        near = [nearest(name, [each for each in columns if isinstance(each, str)]) for name in missing.values()]
+        hint = "; did you mean " + ", ".join(f'"{each}"' for each in near if each) + "?" if any(near) else ""
+        lacks = f"column{'s' * (len(missing) > 1)} {', '.join(map(shown, missing.values()))}"
+        raise ValueError(f"{', '.join(missing)}: {called} has no {lacks}; it has {_listed(columns)}{hint}")
+    for argument, name in names.items():
+        if columns.count(name) > 1:
+            raise InputError(f"{called} has several columns {shown(name)}; give them names of their own", argument)
+    if not names:
+        hint = "give predictions and references as their names, which must be text"
+        raise ValueError(f"{called}: no argument names one of its columns, which are {_listed(columns)}; {hint}")
+    named = [name for name in columns if name in names.values()]
+    found = dict(zip(named, frame.read(named), strict=True))
+    found = {name: _with_name(column, name) for name, column in found.items()}
+    return [found[given] if argument in names else given for argument, given in arguments.items()]
+
+
+def _with_name(column: Any, name: str) -> Any:
+    """Return a column; one whose lowest value may be the best with its name, in a table."""
+    says_so = says_lowest_first(name) or says_lowest_first(name, NAMES_OF_RANKS)
+    if not says_so or name_of_column(column) == name:
+        return column
+    with suppress(pa.ArrowException, ValueError):
+        return pa.table({name: plain(name, column)})
+    return column
+
+
+def _listed(columns: list[Any]) -> str:
+    """Return the first names of columns, as many as fit into a message."""
+    return ", ".join(map(shown, columns[:20])) + (f" and {len(columns) - 20} more" if len(columns) > 20 else "")
 
 
 # ndcg/inputs/tables.py: Read tables: whatever has named columns, in which each row is a document or has lists of them.
@@ -6651,8 +6678,10 @@ def is_dict_of_columns(side: Mapping[Any, Any], names: Names) -> bool:
         is_column = isinstance(column, (list, np.ndarray, *ARROW)) or hasattr(column, "__array__")
         if not is_column:
             return False
+    if are_names_of_fields(side):
+        return True
     given = [name.name for name in names.given.values() if name.name is not None]
-    return are_names_of_fields(side) or (len(given) > 1 and all(name in side for name in given))
+    return len(given) > 1 and all(name in side for name in given)
 
 
 # Choosing the columns
@@ -6670,7 +6699,7 @@ def chosen_columns(columns: Fields, names: Names, there: str) -> dict[str, Any]:
         "query": names.candidates("query", columns, QUERY),
         "document": _inputs_tables_documents(columns, names),
     }
-    if names.has_none("query"):
+    if "query" in names.given and names.name("query") is None:
         call = mark("fields", {"query": None})
         raise InputError(f"{call}: each row of a table needs the id of its query; give its column")
     role = names.value
@@ -6743,15 +6772,17 @@ def _column_of_ranks(frame: Frame, chosen: Mapping[str, Any], names: Names) -> d
     if names.kind != "run" or "score" not in chosen:
         return {}
     ranks = [name for name in frame.names if plain_name(name) == "rank"]
-    return {"rank": ranks[0]} if len(ranks) == 1 and ranks[0] != chosen["score"] else {}
+    if len(ranks) != 1 or ranks[0] == chosen["score"]:
+        return {}
+    return {"rank": ranks[0]}
 
 
 def _warn_of_ranks(argument: str, cells: Mapping[str, Any]) -> None:
     """Warn of a query with equal scores beside ranks from 1, among the first rows."""
     heads = {role: list_of(column[:FIRST_ROWS]) for role, column in cells.items()}
-    query = query_of_equal_scores(heads["query"], heads["score"], heads["rank"])
-    if query is not None:
-        warn(f"{argument}: query {shown(query)}: {equal_scores()}")
+    problem = equal_scores_of_rows(heads["query"], heads["score"], heads["rank"])
+    if problem:
+        warn(f"{argument}: {problem}")
 
 
 def as_python(cell: Any) -> Any:
@@ -6873,7 +6904,7 @@ def read_values(called: str, cells: Any, names: Names) -> Column:
 def values_by_order(rows: int, names: Names) -> NDArray[np.float64]:
     """Return the values of documents that have none, in the order of their rows.
 
-    >>> values_by_order(3, Names("run", {})).tolist(), values_by_order(2, Names("qrels", {})).tolist()
+    >>> values_by_order(3, standard_names("run")).tolist()
     ([-1.0, -2.0, -3.0], [1.0, 1.0])
     """
     if names.kind != "run":
@@ -6890,7 +6921,7 @@ SCALARS = (str, bytes, Real)
 def read_side(argument: str, side: Any, names: Names) -> Any:
     """Return one side as `ById` or `Columns` if it has ids; numbers by position as they are.
 
-    >>> read_side("predictions", [["d3", "d1"]], Names("run", {})).queries
+    >>> read_side("predictions", [["d3", "d1"]], standard_names("run")).queries
     {0: {'d3': -1, 'd1': -2}}
     """
     if side is None or isinstance(side, (ById, Columns, Pairs, str)) or is_sparse(side):
@@ -7164,7 +7195,7 @@ class RowReader:
             self.hits = HitReader(objects, names)
         elif pairs is not None:
             of_pairs = chain.from_iterable(row for row in rows if are_pairs(row))
-            self.hits = HitReader((first for first, *_ in of_pairs), without_value(names))
+            self.hits = HitReader((first for first, *_ in of_pairs), names.without_value())
         if self.hits is not None:
             self.lists = self.hits.lists
 
@@ -7356,78 +7387,215 @@ def _with_padding(labels: NDArray[Any], offsets: NDArray[np.int64], ignore_index
     return Column(labels, offsets, padding=is_padding(labels, ignore_index))
 
 
-# ndcg/inputs/together.py: What only both sides together tell: whether integers are ids, and whether the ids fit together.
+# ndcg/inputs/beside_ids.py: Numbers beside ids: which documents they are of.
 
-WRITTEN_LIST = re.compile(r"\s*[\[({].*[\])}]\s*", re.DOTALL)
-SEPARATOR = re.compile(r"\s*[,;|]\s*|\s+")
-FIRST_IDS = 1 << 10  # ids of mappings that may be lists written as text
+Rows = Sequence[Any]  # a list for each query
 
 
-def together(inputs: Any, names: Names) -> Any:
-    """Return inputs of which both sides have ids, or none has."""
-    run = with_ids_of_letor(inputs.predictions, inputs.references, inputs.query_ids)
-    inputs = inputs._replace(predictions=run)
-    if has_ids(run) and are_lists(inputs.references):
-        # Text that may be labels is ids beside ids.
-        qrels = read_side("references", inputs.references, names_of_side("qrels"))
-        inputs = inputs._replace(references=qrels)
-    inputs = _with_document_ids(inputs, names)
-    inputs = _beside_sparse_labels(inputs, names)
-    if has_ids(inputs.references) and not has_ids(inputs.predictions):
-        inputs = _beside_judged_ids(inputs, names)
-    elif has_ids(inputs.predictions) and not has_ids(inputs.references):
-        inputs = _beside_ranked_ids(inputs)
-    inputs = _with_query_ids(inputs)
-    if has_ids(inputs.predictions) and has_ids(inputs.references):
-        return _checked(inputs)
-    return inputs
+def with_ids_on_both(inputs: Any, names: Names) -> Any:
+    """Return inputs of which both sides have ids, or none has, where one side may have numbers.
 
-
-def has_ids(side: Any) -> bool:
-    """Return whether the documents of a side have ids."""
-    return isinstance(side, (ById, Columns))
-
-
-def are_lists(side: Any) -> bool:
-    """Return whether a side is a list for each query, in any container.
-
-    >>> are_lists([[1, 0], []]), are_lists(np.zeros((2, 3))), are_lists([1, 0]), are_lists(None)
-    (True, True, False, False)
+    Args:
+        inputs: both sides as they were read, and the ids beside them.
+        names: the names of the run.
     """
-    if isinstance(side, ARROW):
-        return bool(pa.types.is_nested(side.type))
-    if isinstance(side, np.ndarray) and side.dtype.kind != "O":
-        return side.ndim == 2
-    if not isinstance(side, (list, tuple, np.ndarray)):
-        return False
-    if len(side) == 0:
-        return True
-    rows = (row for row in side if getattr(row, "ndim", 1) > 0)  # without numbers in arrays
-    return any(isinstance(row, (list, tuple, np.ndarray)) for row in rows)
+    run, qrels = inputs.predictions, inputs.references
+    if has_ids(run) and are_lists(qrels):
+        # Text that may be labels is ids beside ids.
+        qrels = read_side("references", qrels, standard_names("qrels"))
+    if not has_ids(run) and are_lists(run) and are_lists(inputs.document_ids):
+        run, qrels = _with_document_ids(run, qrels, inputs.document_ids, names)
+        inputs = inputs._replace(document_ids=None)
+    if is_sparse(qrels) and _are_columns(run, qrels):
+        run = _inputs_beside_ids_ranked(_inputs_beside_ids_lists(run), names)
+    if has_ids(run) and is_sparse(qrels):
+        _refuse_other_columns("predictions", run, qrels.shape[1])
+        qrels = _by_column(qrels)
+    elif has_ids(run) and are_lists(qrels):
+        raise _lists_beside_ids()
+    elif has_ids(qrels) and is_sparse(run):
+        _refuse_other_columns("references", qrels, run.shape[1])
+        run = _by_column(run)
+    elif has_ids(qrels) and not has_ids(run) and are_lists(run):
+        run, qrels = _beside_judged_ids(_inputs_beside_ids_lists(run), qrels, names)
+    return inputs._replace(predictions=run, references=qrels)
 
 
-def lists_of(side: Any) -> list[Any]:
-    """Return the lists of queries as lists, also from an array or a column."""
+def _inputs_beside_ids_lists(side: Any) -> Rows:
+    """Return the values of queries as lists, also from an array or a column."""
     rows = side.to_pylist() if isinstance(side, ARROW) else side
     return [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]
 
 
-# Scores of the rows of a file
+def _are_integers(rows: Rows) -> bool:
+    """Return whether lists hold integers alone."""
+    values = chain.from_iterable(row for row in rows if row is not None)
+    return all(isinstance(value, (int, np.integer)) for value in values)
+
+
+# Ids beside both sides
+
+
+def _with_document_ids(run: Any, qrels: Any, ids: Any, names: Names) -> tuple[ById, Any]:
+    """Return lists of numbers by the ids that `document_ids` has in the same places."""
+    if are_lists(qrels) and not has_ids(qrels):
+        qrels = _by_ids_beside("references", qrels, ids, standard_names("qrels"))
+    return _by_ids_beside("predictions", run, ids, names), qrels
+
+
+def _by_ids_beside(argument: str, values: Any, ids: Any, names: Names) -> ById:
+    """Return the values of each query by the ids in the same places; the id -1 is no document."""
+    rows, lists = _inputs_beside_ids_lists(values), _inputs_beside_ids_lists(ids)
+    if len(rows) != len(lists):
+        problem = f"hold {len(lists)} queries, and {argument} {len(rows)}"
+        raise InputError(f"{mark('document_ids')} {problem}; give both for every query")
+    queries = {}
+    for query, (row, row_ids) in enumerate(zip(rows, lists, strict=True)):
+        place = f"query {query}"
+        for name, given in ((argument, row), ("document_ids", row_ids)):
+            if given is None:
+                raise InputError("is None; give [] if there is no document", name, place)
+        if len(row) != len(row_ids):
+            problem = f"{len(row_ids)} ids and {len(row)} {argument}"
+            raise InputError(f"{problem}; give an id for each value", "document_ids", place)
+        kept = [pair for pair in zip(row_ids, row, strict=True) if pair[0] != -1]
+        documents = [document for document, _ in kept]
+        numbers = [number for _, number in kept]
+        try:
+            queries[query] = documents_of_query(documents, numbers, names)
+        except InputError as error:
+            raise within(error, "document_ids", place) from None
+    return ById(queries, by_position=True, form="lists of numbers with ids in document_ids")
+
+
+# Predictions beside judged ids
+
+
+def _beside_judged_ids(rows: Rows, qrels: Any, names: Names) -> tuple[Any, Any]:
+    """Return predictions that are lists of numbers, and references that have ids.
+
+    Integers are ids. Scores are those of the documents 0, 1, 2, ..., if the references are such.
+    """
+    if _are_integers(rows):
+        return _inputs_beside_ids_ranked(rows, names), qrels
+    if not _has_integer_ids(qrels):
+        raise _scores_beside_ids(qrels)
+    if isinstance(qrels, ById) and qrels.by_position:
+        return rows, _labels_of_columns(qrels, rows)
+    columns = max((len(row) for row in rows if row is not None), default=0)
+    _refuse_other_columns("references", qrels, columns)
+    queries = {query: dict(enumerate(row or ())) for query, row in enumerate(rows)}
+    form = "lists of scores of the documents 0, 1, 2, ..."
+    return ById(queries, by_position=True, form=form), qrels
+
+
+def _inputs_beside_ids_ranked(rows: Rows, names: Names) -> ById:
+    """Return lists of integers as ids, best first."""
+    queries = {}
+    for query, row in enumerate(rows):
+        ids = without_filling(list(row or ()))
+        try:
+            queries[query] = documents_of_query(ids, None, names)
+        except InputError as error:
+            raise within(error, "predictions", f"query {query}") from None
+    return ById(queries, by_position=True, form="lists of integers, which are ids beside ids")
+
+
+def _has_integer_ids(side: ById | Columns) -> bool:
+    """Return whether all ids of a side are integers."""
+    if isinstance(side, Columns):
+        return bool(pa.types.is_integer(side.document.type))
+    return _are_integers(list(side.queries.values()))
+
+
+def _labels_of_columns(qrels: ById, rows: Rows) -> list[Any]:
+    """Return a label for each column of the scores, from the numbers of relevant columns."""
+    check_queries_equal(len(rows), len(qrels.queries))
+    labels = []
+    for query, (row, judged) in enumerate(zip(rows, qrels.queries.values(), strict=True)):
+        columns = len(row or ())
+        _refuse_other_columns("references", ById({query: judged}), columns)
+        relevances = np.zeros(columns)
+        for column, relevance in judged.items():
+            relevances[column] = relevance
+        labels.append(relevances)
+    return labels
+
+
+def _scores_beside_ids(qrels: ById | Columns) -> InputError:
+    """Return the error for scores beside documents with ids."""
+    ids = f"give {mark('document_ids')}, the id of each score, or {{query: {{document: score}}}}"
+    if isinstance(qrels, ById) and qrels.form == "lists of ids":
+        documents = chain.from_iterable(qrels.queries.values())
+        texts = [document for document in documents if isinstance(document, str)]
+        if texts:
+            problem = f"hold text such as {shown(texts[0])} beside scores"
+            return InputError(f"{problem}; {to_label(texts)}; if they are ids, {ids}", "references")
+    return InputError(f"hold scores, and the references ids of documents; {ids}", "predictions")
+
+
+def _lists_beside_ids() -> InputError:
+    """Return the error for references that are lists of numbers beside documents with ids."""
+    rows = "for row in references]"
+    ids = f"if these are ids of relevant documents, give sets, [set(row) {rows}"
+    values = f"if they are values of the documents 0, 1, 2, ..., [dict(enumerate(row)) {rows}"
+    problem = "hold lists of numbers beside documents with ids"
+    return InputError(f"{problem}; {ids}; {values}", "references")
+
+
+# Sparse matrices
+
+
+def _are_columns(run: Any, sparse: Any) -> bool:
+    """Return whether predictions are numbers of columns of a sparse matrix, and not its values."""
+    if has_ids(run) or not are_lists(run) or isinstance(run, ARROW):
+        return False
+    rows = _inputs_beside_ids_lists(run)
+    return _are_integers(rows) and all(len(row or ()) != sparse.shape[1] for row in rows)
+
+
+def _by_column(sparse: Any) -> ById:
+    """Return what each query stores in a sparse matrix, by the numbers of the columns."""
+    columns, values = sparse.indices.tolist(), sparse.data.tolist()
+    queries = {}
+    for query, (start, end) in enumerate(pairwise(sparse.indptr.tolist())):
+        queries[query] = dict(zip(columns[start:end], values[start:end], strict=True))
+    return ById(queries, by_position=True, form="a sparse matrix, by the numbers of its columns")
+
+
+def _refuse_other_columns(argument: str, side: ById | Columns, columns: int) -> None:
+    """Raise an error for ids beside a matrix on the other side that are no numbers of its columns."""
+    if not isinstance(side, ById):
+        return
+    other, lowest = "scores", 0
+    if argument == "predictions":
+        other, lowest = "references", -1  # -1 is no document
+    for query, documents in side.queries.items():
+        for document in documents:
+            is_number = isinstance(document, (int, np.integer))
+            if not is_number or not lowest <= document < columns:
+                problem = f"{shown(document)} is not the number of a column of the {other}"
+                hint = f"give the ids of the columns as {mark('document_ids')}"
+                place = f"query {shown(query)}"
+                raise InputError(f"{problem}, 0 to {columns - 1}; {hint}", argument, place)
+
+
+# Rows of LETOR
 
 
 def with_ids_of_letor(run: Any, qrels: Any, query_ids: Any = None) -> Any:
     """Return the scores of the rows of LETOR, if the references are such, with the ids of rows."""
     are_scores = isinstance(run, Columns) and run.are_rows
-    are_rows = isinstance(qrels, Columns) and qrels.are_rows
+    are_judged = isinstance(qrels, Columns) and qrels.are_rows
+    if not are_scores and not are_judged:
+        return run
     if are_scores and query_ids is not None:
         return run.value
-    if not are_scores and not are_rows:
-        return run
     if run is None or (isinstance(run, ById) and not run.queries):
         return run
     if are_scores and run.place_of is None:
-        return run
-    if not are_rows:
+        return run  # which has the ids already
+    if not are_judged:
         hint = f"give references as LETOR, or {mark('query_ids')} and references as arrays"
         raise InputError(f"the file has scores without ids; {hint}", "predictions")
     is_one_column = getattr(run, "shape", ())[1:] == (1,)
@@ -7440,166 +7608,42 @@ def with_ids_of_letor(run: Any, qrels: Any, query_ids: Any = None) -> Any:
     if len(column.values) != len(qrels.query):
         rows = f"{len(column.values)} scores for {len(qrels.query)} rows of the references"
         raise InputError(f"holds {rows}; give one for each row, in their order", "predictions")
-    # Without the place of a row in a file, they are known to have their ids already.
     scored = qrels._replace(value=column.values, place_of=None, form="the scores of rows")
     return scored.retrieved(column.present)
 
 
-# Numbers beside ids
+# ndcg/inputs/together.py: What only both sides together tell: which queries are the same, and whether their ids fit.
+
+WRITTEN_LIST = re.compile(r"\s*[\[({].*[\])}]\s*", re.DOTALL)
+SEPARATOR = re.compile(r"\s*[,;|]\s*|\s+")
+FIRST_IDS = 1 << 10  # ids of mappings that may be lists written as text
 
 
-def _with_document_ids(inputs: Any, names: Names) -> Any:
-    """Return lists of numbers by the ids that `document_ids` has in the same places."""
-    ids = inputs.document_ids
-    if has_ids(inputs.predictions) or not are_lists(inputs.predictions) or not are_lists(ids):
-        return inputs
-    qrels = inputs.references
-    if are_lists(qrels) and not has_ids(qrels):
-        qrels = _by_ids_beside("references", qrels, ids, names_of_side("qrels"))
-    run = _by_ids_beside("predictions", inputs.predictions, ids, names)
-    return inputs._replace(predictions=run, references=qrels, document_ids=None)
+def together(inputs: Any, names: Names) -> Any:
+    """Return inputs of which both sides have ids, or none has.
 
-
-def _by_ids_beside(argument: str, values: Any, ids: Any, names: Names) -> ById:
-    """Return the values of each query by the ids in the same places; the id -1 is no document."""
-    rows, lists = lists_of(values), lists_of(ids)
-    if len(rows) != len(lists):
-        problem = f"hold {len(lists)} queries, and {argument} {len(rows)}"
-        raise InputError(f"{mark('document_ids')} {problem}; give both for every query")
-    queries = {}
-    for query, (row, row_ids) in enumerate(zip(rows, lists, strict=True)):
-        place = f"query {query}"
-        if row is None or row_ids is None:
-            of_lack = argument if row is None else "document_ids"
-            raise InputError("is None; give [] if there is no document", of_lack, place)
-        if len(row) != len(row_ids):
-            problem = f"{len(row_ids)} ids and {len(row)} {argument}"
-            raise InputError(f"{problem}; give an id for each value", "document_ids", place)
-        kept = [pair for pair in zip(row_ids, row, strict=True) if pair[0] != -1]
-        documents = [document for document, _ in kept]
-        try:
-            queries[query] = documents_of_query(documents, [value for _, value in kept], names)
-        except InputError as error:
-            raise within(error, "document_ids", place) from None
-    return ById(queries, by_position=True, form="lists of numbers with ids in document_ids")
-
-
-def _beside_judged_ids(inputs: Any, names: Names) -> Any:
-    """Return predictions that are numbers with ids, beside references that have ids.
-
-    Integers are ids. Scores are those of the documents 0, 1, 2, ..., if the references are such.
+    Args:
+        inputs: both sides as they were read, and the ids beside them.
+        names: the names of the run.
     """
+    qrels = inputs.references
+    run = with_ids_of_letor(inputs.predictions, qrels, inputs.query_ids)
+    inputs = inputs._replace(predictions=run)
+    if not has_ids(run) or not has_ids(qrels):
+        inputs = with_ids_on_both(inputs, names)
+    if inputs.query_ids is not None:
+        inputs = _with_query_ids(inputs)
     run, qrels = inputs.predictions, inputs.references
-    if is_sparse(run):
-        _refuse_other_columns("references", qrels, run.shape[1])
-        return inputs._replace(predictions=_by_column(run))
-    if not are_lists(run):
+    if not has_ids(run) or not has_ids(qrels):
         return inputs
-    rows = lists_of(run)
-    if all(isinstance(value, (int, np.integer)) for row in rows for value in row or ()):
-        return inputs._replace(predictions=_inputs_together_ranked(rows, names))
-    if not _are_integers(qrels):
-        raise _numbers_beside_ids(qrels)
-    if isinstance(qrels, ById) and qrels.by_position:
-        return inputs._replace(references=_labels_of_columns(qrels, rows))
-    columns = max((len(row) for row in rows if row is not None), default=0)
-    _refuse_other_columns("references", qrels, columns)
-    queries = {query: dict(enumerate(row or ())) for query, row in enumerate(rows)}
-    form = "lists of scores of the documents 0, 1, 2, ..."
-    return inputs._replace(predictions=ById(queries, by_position=True, form=form))
-
-
-def _beside_sparse_labels(inputs: Any, names: Names) -> Any:
-    """Return lists of integers as ids, if the references are a sparse matrix of other columns."""
-    run, qrels = inputs.predictions, inputs.references
-    if not is_sparse(qrels) or not are_lists(run) or isinstance(run, ARROW):
-        return inputs
-    rows = lists_of(run)
-    are_integers = all(isinstance(value, (int, np.integer)) for row in rows for value in row or ())
-    if not are_integers or any(len(row or ()) == qrels.shape[1] for row in rows):
-        return inputs
-    return inputs._replace(predictions=_inputs_together_ranked(rows, names))
-
-
-def _inputs_together_ranked(rows: Sequence[Any], names: Names) -> ById:
-    """Return lists of integers as ids, best first."""
-    queries = {}
-    for query, row in enumerate(rows):
-        try:
-            queries[query] = documents_of_query(without_filling(list(row or ())), None, names)
-        except InputError as error:
-            raise within(error, "predictions", f"query {query}") from None
-    return ById(queries, by_position=True, form="lists of integers, which are ids beside ids")
-
-
-def _beside_ranked_ids(inputs: Any) -> Any:
-    """Return references that are a sparse matrix by the numbers of columns, beside ids."""
-    run, qrels = inputs.predictions, inputs.references
-    if is_sparse(qrels):
-        _refuse_other_columns("predictions", run, qrels.shape[1])
-        return inputs._replace(references=_by_column(qrels))
-    if not are_lists(qrels):
-        return inputs
-    ids = "if these are ids of relevant documents, give sets, [set(row) for row in references]"
-    values = "if they are values of the documents 0, 1, 2, ..., [dict(enumerate(row)) for row in references]"
-    raise InputError(f"hold lists of numbers beside documents with ids; {ids}; {values}", "references")
-
-
-def _numbers_beside_ids(qrels: Any) -> InputError:
-    """Return the error for scores beside documents with ids."""
-    ids = f"give {mark('document_ids')}, the id of each score, or {{query: {{document: score}}}}"
-    texts = [document for row in _inputs_together_documents(qrels) for document in row if isinstance(document, str)]
-    if texts and isinstance(qrels, ById) and qrels.form == "lists of ids":
-        problem = f"hold text such as {shown(texts[0])} beside scores"
-        return InputError(f"{problem}; {to_label(texts)}; if they are ids, {ids}", "references")
-    return InputError(f"hold scores, and the references ids of documents; {ids}", "predictions")
-
-
-def _are_integers(side: Any) -> bool:
-    """Return whether all ids of a side are integers."""
-    if isinstance(side, Columns):
-        return bool(pa.types.is_integer(side.document.type))
-    ids = chain.from_iterable(_inputs_together_documents(side))
-    return all(isinstance(document, (int, np.integer)) for document in ids)
-
-
-def _labels_of_columns(qrels: ById, rows: Sequence[Any]) -> list[Any]:
-    """Return a label for each column of the scores, from the numbers of relevant columns."""
-    check_queries_equal(len(rows), len(qrels.queries))
-    labels = []
-    for query, (row, relevant) in enumerate(zip(rows, qrels.queries.values(), strict=True)):
-        columns = len(row or ())
-        _refuse_other_columns("references", ById({query: relevant}), columns)
-        of_query = np.zeros(columns)
-        for column, relevance in relevant.items():
-            of_query[column] = relevance
-        labels.append(of_query)
-    return labels
-
-
-def _by_column(sparse: Any) -> ById:
-    """Return what each query stores in a sparse matrix, by the numbers of the columns."""
-    columns, values = sparse.indices.tolist(), sparse.data.tolist()
-    queries = {}
-    for query, (start, end) in enumerate(pairwise(sparse.indptr.tolist())):
-        queries[query] = dict(zip(columns[start:end], values[start:end], strict=True))
-    return ById(queries, by_position=True, form="a sparse matrix, by the numbers of its columns")
-
-
-def _refuse_other_columns(argument: str, side: Any, columns: int) -> None:
-    """Raise an error for ids beside a matrix on the other side that are no numbers of its columns."""
-    if not isinstance(side, ById):
-        return
-    lowest = -1 if argument == "predictions" else 0  # -1 is no document
-    for query, documents in side.queries.items():
-        for document in documents:
-            is_number = isinstance(document, (int, np.integer))
-            if not is_number or not lowest <= document < columns:
-                other = "references" if argument == "predictions" else "scores"
-                problem = f"{shown(document)} is not the number of a column of the {other}"
-                hint = f"give the ids of the columns as {mark('document_ids')}"
-                place = f"query {shown(query)}"
-                raise InputError(f"{problem}, 0 to {columns - 1}; {hint}", argument, place)
+    if isinstance(qrels, ById):
+        run = _with_integers(run)
+    if isinstance(run, ById):
+        qrels = _with_integers(qrels)
+    _refuse_one_by_position(run, qrels)
+    refuse_lists_in_ids("predictions", run, qrels)
+    refuse_lists_in_ids("references", qrels, run)
+    return inputs._replace(predictions=run, references=qrels)
 
 
 # The ids of queries
@@ -7608,7 +7652,7 @@ def _refuse_other_columns(argument: str, side: Any, columns: int) -> None:
 def _with_query_ids(inputs: Any) -> Any:
     """Return queries by position with the ids that `query_ids` has for them."""
     run, qrels, query_ids = inputs[:3]
-    if query_ids is None or not isinstance(run, ById) or not run.by_position:
+    if not isinstance(run, ById) or not run.by_position:
         return inputs
     if isinstance(query_ids, (Set, Mapping)):
         kind = type(query_ids).__name__
@@ -7621,72 +7665,56 @@ def _with_query_ids(inputs: Any) -> Any:
     return inputs._replace(predictions=run, references=qrels, query_ids=None)
 
 
-def _checked(inputs: Any) -> Any:
-    """Return inputs with ids on both sides, of which the queries and the ids fit together."""
-    run, qrels = inputs.predictions, inputs.references
-    run, qrels = _with_integers(run, qrels), _with_integers(qrels, run)
-    _refuse_one_by_position(run, qrels)
-    refuse_lists_in_ids("predictions", run, qrels)
-    refuse_lists_in_ids("references", qrels, run)
-    return inputs._replace(predictions=run, references=qrels)
+def _with_integers(side: Any) -> Any:
+    """Return a file whose queries have no ids with integers for them, as lists have."""
+    if isinstance(side, Columns) and side.positions is not None:
+        return side._replace(query_ids=side.query_ids.cast(pa.int64()))
+    return side
 
 
-def _with_integers(side: Any, other: Any) -> Any:
-    """Return a file whose queries have no ids with integers for them, as lists beside it have."""
-    if not isinstance(side, Columns) or side.positions is None or isinstance(other, Columns):
-        return side
-    return side._replace(query_ids=side.query_ids.cast(pa.int64()))
-
-
-def _refuse_one_by_position(run: Any, qrels: Any) -> None:
+def _refuse_one_by_position(run: ById | Columns, qrels: ById | Columns) -> None:
     """Raise an error if one side names its queries and the other does not, or has more queries."""
+    ranked, judged = run.positions, qrels.positions
+    if ranked is None and judged is None:
+        return
     if isinstance(run, ById) and not run.queries:
         return
-    counts = [queries_without_ids(side) for side in (run, qrels)]
-    if counts[0] is not None and counts[1] is not None:
-        check_queries_equal(counts[0], counts[1])
-    elif counts[0] is not None or counts[1] is not None:
-        argument = "references" if counts[0] is None else "predictions"
-        problem = "have no ids of queries, which the other side has"
-        hint = f"give {mark('query_ids')}, the query of each list, or {{query: ...}}"
-        raise InputError(f"{mark(argument)} {problem}; {hint}")
-
-
-def queries_without_ids(side: Any) -> int | None:
-    """Return the number of queries of a side if they have no ids; None if they have."""
-    if isinstance(side, Columns):
-        return side.positions
-    return len(side.queries) if side.by_position else None
+    if ranked is not None and judged is not None:
+        check_queries_equal(ranked, judged)
+        return
+    argument = "references" if ranked is None else "predictions"
+    problem = "have no ids of queries, which the other side has"
+    hint = f"give {mark('query_ids')}, the query of each list, or {{query: ...}}"
+    raise InputError(f"{mark(argument)} {problem}; {hint}")
 
 
 # Ids that hold several
 
 
-def refuse_lists_in_ids(argument: str, side: Any, other: Any) -> None:
+def refuse_lists_in_ids(argument: str, side: ById | Columns, other: ById | Columns) -> None:
     """Raise an error for ids that are lists written as text, or several ids in one cell."""
     for document in _texts_with_brackets(side):
         if _is_written_list(document):
             problem = f"the id {shown(document)} is a list written as text"
             raise InputError(f"{problem}; give lists, as ast.literal_eval reads them", argument)
-    if isinstance(side, Columns):
+    if isinstance(side, Columns) and _hold_any(side.document, b" \t\n,;|"):
         _refuse_several_in_cells(argument, side, other)
 
 
-def _texts_with_brackets(side: Any) -> Iterator[str]:
+def _texts_with_brackets(side: ById | Columns) -> Iterator[str]:
     """Yield ids that may be lists written as text."""
-    if isinstance(side, Columns):
-        if _hold_any(side.document, b"[({"):
-            has_bracket = pc.match_substring_regex(side.document, r"^\s*[\[({]")
-            yield from side.document.filter(has_bracket)[:FIRST_IDS].to_pylist()
-        return
-    documents = chain.from_iterable(_inputs_together_documents(side))
-    for document in islice(documents, FIRST_IDS):
-        if isinstance(document, str):
-            yield document
+    if isinstance(side, ById):
+        documents = chain.from_iterable(side.queries.values())
+        for document in islice(documents, FIRST_IDS):
+            if isinstance(document, str):
+                yield document
+    elif _hold_any(side.document, b"[({"):
+        has_bracket = pc.match_substring_regex(side.document, r"^\s*[\[({]")
+        yield from side.document.filter(has_bracket)[:FIRST_IDS].to_pylist()
 
 
 def _hold_any(ids: pa.ChunkedArray, characters: bytes) -> bool:
-    """Return whether any id holds one of some characters, faster than Arrow's search in each id."""
+    """Return whether any id holds one of some characters, faster than Arrow's search in each."""
     if not pa.types.is_string(ids.type):
         return False
     for chunk in ids.chunks:
@@ -7710,19 +7738,17 @@ def _is_written_list(document: str) -> bool:
         return False
 
 
-def _refuse_several_in_cells(argument: str, side: Columns, other: Any) -> None:
+def _refuse_several_in_cells(argument: str, side: Columns, other: ById | Columns) -> None:
     """Raise an error for a cell that holds several ids, of which one is an id of the other side.
 
     The others are ids of the other side too, or hold digits: the titles "Paris" and "Paris, Texas"
     are two ids.
     """
-    if not _hold_any(side.document, b" \t\n,;|"):
-        return
     has_parts = pc.match_substring_regex(side.document, r"[^\s,;|][\s,;|]+[^\s,;|]")
     several = side.document.filter(has_parts)
     if not len(several):
         return
-    known = {str(document) for document in _ids_of(other)}
+    known = set(map(str, _ids_of(other)))
     for document in dict.fromkeys(several.to_pylist()):
         parts = [part for part in SEPARATOR.split(document) if part]
         known_parts = [part for part in parts if part in known]
@@ -7730,23 +7756,18 @@ def _refuse_several_in_cells(argument: str, side: Columns, other: Any) -> None:
             continue
         if all(part in known or any(map(str.isdigit, part)) for part in parts):
             problem = f"the id {shown(document)} holds several ids"
-            of_other = f"{shown(known_parts[0])} is one of the other side"
+            known_part = f"{shown(known_parts[0])} is one of the other side"
             hint = "give a list of ids in each cell, or a row for each document"
-            raise InputError(f"{problem}, of which {of_other}; {hint}", argument)
+            raise InputError(f"{problem}, of which {known_part}; {hint}", argument)
 
 
-def _inputs_together_documents(side: Any) -> Iterable[Any]:
-    """Return the documents of each query of mappings; nothing for columns."""
-    if not isinstance(side, ById):
-        return ()
-    return (row for row in side.queries.values() if not is_empty(row))
-
-
-def _ids_of(side: Any) -> Iterable[Any]:
+def _ids_of(side: ById | Columns) -> Iterable[Any]:
     """Return the ids of all documents of a side."""
-    if isinstance(side, Columns):
-        return side.document.to_pylist() if side.names is None else side.names
-    return chain.from_iterable(_inputs_together_documents(side))
+    if isinstance(side, ById):
+        return chain.from_iterable(side.queries.values())
+    if side.names is not None:
+        return side.names
+    return list(side.document.to_pylist())
 
 
 # ndcg/inputs/reading.py: Read rankings in any format as aligned arrays of relevance and score.
@@ -8084,8 +8105,8 @@ def _refuse_ids_of_rows(query_ids: Any, document_ids: Any) -> None:
     """Raise an error for ids of rows next to rankings that are not flat."""
     flat = "for flat predictions and references"
     if query_ids is not None:
-        has_ids = "a mapping, a table or a file has ids of its own"
-        raise InputError(f"{mark('query_ids')} are {flat}, and for lists; {has_ids}")
+        others = "a mapping, a table or a file has ids of its own"
+        raise InputError(f"{mark('query_ids')} are {flat}, and for lists; {others}")
     if document_ids is not None:
         problem = f"{mark('document_ids')} are {flat}; give {mark('query_ids')} too"
         raise InputError(problem)
@@ -9168,11 +9189,11 @@ ROWS_OF = {  # rows without comments, and how they are written as a query, a doc
 }
 
 
-def is_row(line: bytes, kind: str) -> bool:
+def is_row_of_letor(line: bytes, kind: str) -> bool:
     """Return whether the first line of a file is a row of LETOR or, in a run, a score alone.
 
-    >>> is_row(b"2 qid:10 1:0.3", "qrels"), is_row(b"q1 0 d1 2", "qrels"), is_row(b"0.5", "run")
-    (True, False, True)
+    >>> is_row_of_letor(b"2 qid:10 1:0.3", "qrels"), is_row_of_letor(b"q1 0 d1 2", "qrels")
+    (True, False)
     """
     label, *cells = line.partition(b"#")[0].split(None, 2) or [b""]
     if not cells:
@@ -9180,14 +9201,14 @@ def is_row(line: bytes, kind: str) -> bool:
     if cells[0].startswith(b"qid:"):
         if kind == "qrels":
             return True
-        problem = "is of LETOR, whose first column is the relevance; give the file as references, and the scores of"
-        problem += " its rows in an array or in a file, one a line"
-    elif SVMLIGHT.fullmatch(label) and all(map(FEATURE.fullmatch, b" ".join(cells).split())):
-        problem = f"is of SVMlight without queries; give each line its query, as in {EXAMPLE}, or give labels, scores"
-        problem += f" and {mark('query_ids')} as arrays"
-    else:
-        return False
-    raise InputError(f"the line {shown_cell(line)} {problem}")
+        problem = "is of LETOR, whose first column is the relevance"
+        hint = "give the file as references, and the scores of its rows in an array or in a file"
+        raise InputError(f"the line {shown_cell(line)} {problem}; {hint}, one a line")
+    if SVMLIGHT.fullmatch(label) and all(map(FEATURE.fullmatch, b" ".join(cells).split())):
+        problem = "is of SVMlight without queries"
+        hint = f"give each line its query, as in {EXAMPLE}, or give labels, scores and"
+        raise InputError(f"the line {shown_cell(line)} {problem}; {hint} {mark('query_ids')} as arrays")
+    return False
 
 
 def as_qrels(rows: bytes, kind: str) -> bytes | None:
@@ -9197,173 +9218,191 @@ def as_qrels(rows: bytes, kind: str) -> bytes | None:
     (b'10 - 2', b'- - 0.5', None)
     """
     pattern, line = ROWS_OF[kind]
-    found, count = pattern.subn(line, rows)
-    return found if count == rows.removesuffix(b"\n").count(b"\n") + 1 else None
+    triples, count = pattern.subn(line, rows)
+    if count != rows.removesuffix(b"\n").count(b"\n") + 1:
+        return None
+    return triples
 
 
 def no_row(line: bytes, kind: str) -> str:
     """Return the error in a line that is no row."""
-    fault = f"has no qid after the label; a line is such as {EXAMPLE}"
-    return f"{shown_cell(line)} {fault if kind == 'qrels' else 'is not a score alone, as the first line is'}"
+    if kind == "qrels":
+        return f"{shown_cell(line)} has no qid after the label; a line is such as {EXAMPLE}"
+    return f"{shown_cell(line)} is not a score alone, as the first line is"
 
 
-# ndcg/files/lines.py: Read rows from lines: TREC, CSV and TSV; LETOR is in `letor`.
+# ndcg/files/layouts.py: The layout of lines: which columns a file of TREC, CSV or TSV has, as its first lines tell.
 
-SAMPLE = 100  # lines
+FINITE = re.compile(rb"[+-]?[0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 TIME = re.compile(rb"[0-9]{9,}(?:\.0*)?")  # in seconds since 1970, from 1973 on
+NAMED_TABLE = re.compile(r"\.[ct]sv(\.|$)")
 RATINGS = (
     "give ratings as CSV or TSV with a first line that names the columns, such as "
     "user_id,item_id,rating"
 )
-FINITE = re.compile(rb"[+-]?[0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
-FIRST_LINE = re.compile(rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*+([ \t\r]*[^ \t\r\n#][^\n]*)\n?")
-CELL = r'[{1}]*+(?:("(?:[^"\n]|"")*+")[{1}]*+(?=[{0}\n]|\Z)|([^{0}\n]*+))([{0}\n]|\Z)'  # including its end
-FLAG = re.compile(rb"(?i)\b(?:true|false)\b")
-COMMENT = re.compile(rb"#[^\n]*")
-EXTRA = re.compile(rb"(?m)^((?:[^ \n]+ ){5}[^ \n]+) .*$")  # the text after the tag of a run
 
 
-class _Layout(NamedTuple):
-    """How to split the lines of a TREC, CSV or TSV file, and which columns to read."""
+class Layout(NamedTuple):
+    """How to split the lines of a file, and which columns to read."""
 
     kind: str
     names: Sequence[str]
     delimiter: str
-    at: Sequence[int]
+    at: Sequence[int]  # the columns of query, document and value
     is_letor: bool = False  # whether rows of LETOR, or scores, are to be written in this layout
     fields: Mapping[str, str] = {}  # the column of each role, if the columns have names
 
     @property
-    def words(self) -> str:
-        """A description of the contents of a line."""
-        who = {6: "a run has", 4: "qrels have", 2: "ids alone are"}.get(len(self.names), "the first line has")
-        who = who if self.delimiter == " " else "the header has"
-        return f"{who} {len(self.names)}: {brief(self.names, ' ')}"
+    def is_trec(self) -> bool:
+        """Whether columns have spaces between them, and no names."""
+        return self.delimiter == " "
 
     @property
     def form(self) -> str:
         """What was read, as `preview` says it."""
         if self.is_letor:
             return "LETOR" if self.kind == "qrels" else "scores, one a line"
-        if self.delimiter == " ":
+        if self.is_trec:
             return "TREC"
         return "TSV" if self.delimiter == "\t" else "CSV"
 
-    def fits(self, cells: Sequence[bytes]) -> bool:
-        """Return whether a line of TREC has this layout, apart from its numbers."""
-        return len(cells) == len(self.names) or (self.kind == "run" and len(cells) > len(self.names))
-
-    def is_row(self, cells: Sequence[bytes]) -> bool:
-        """Return whether a line that begins with ``#`` is a row and not a comment."""
-        if len(self.at) == 2:  # lines of ids have no number; a space after the # marks a comment
-            return self.fits(cells) and cells[0] != b"#"
-        return self.fits(cells) and NUMBER.fullmatch(cells[self.at[2]]) is not None
+    @property
+    def words(self) -> str:
+        """A description of the contents of a line."""
+        columns = f"{len(self.names)}: {brief(self.names, ' ')}"
+        if not self.is_trec:
+            return f"the header has {columns}"
+        return f"{SUBJECT[len(self.names)]} {columns}"
 
     @property
     def padding(self) -> str:
         """The characters around a cell of CSV or TSV that are not part of it."""
         return " \t".replace(self.delimiter, "")
 
+    def fits(self, cells: Sequence[bytes]) -> bool:
+        """Return whether a line of TREC has this layout, apart from its numbers."""
+        if self.kind == "run":
+            return len(cells) >= len(self.names)
+        return len(cells) == len(self.names)
 
-RUN = _Layout("run", ("query", "Q0", "document", "rank", "score", "tag"), " ", (0, 2, 4))
-QRELS = _Layout("qrels", ("query", "iteration", "document", "relevance"), " ", (0, 2, 3))
-PLAIN_QRELS = _Layout("qrels", ("query", "document", "relevance"), " ", (0, 1, 2))
-PAIRS = _Layout("exclude", ("query", "document"), " ", (0, 1))
-OTHER_SIDE = {len(QRELS.names): (RUN,), len(RUN.names): (QRELS, PLAIN_QRELS)}  # layouts by the number of columns
-LETOR = {kind: _Layout(kind, PLAIN_QRELS.names, " ", (0, 1, 2), is_letor=True) for kind in ("run", "qrels")}
+    def is_row(self, cells: Sequence[bytes]) -> bool:
+        """Return whether a line that begins with ``#`` is a row and not a comment."""
+        if not self.fits(cells):
+            return False
+        if len(self.at) == 2:  # lines of ids have no number; a space after the # marks a comment
+            return cells[0] != b"#"
+        return NUMBER.fullmatch(cells[self.at[2]]) is not None
+
+
+RUN = Layout("run", ("query", "Q0", "document", "rank", "score", "tag"), " ", (0, 2, 4))
+QRELS = Layout("qrels", ("query", "iteration", "document", "relevance"), " ", (0, 2, 3))
+PLAIN_QRELS = Layout("qrels", ("query", "document", "relevance"), " ", (0, 1, 2))
+PAIRS = Layout("exclude", ("query", "document"), " ", (0, 1))
 LAYOUTS = {"run": (RUN,), "qrels": (QRELS, PLAIN_QRELS), "exclude": (PAIRS,)}
+# The layouts of the other side, by the number of columns.
+OTHER_SIDE = {len(QRELS.names): (RUN,), len(RUN.names): (QRELS, PLAIN_QRELS)}
+SUBJECT = {6: "a run has", 4: "qrels have", 3: "the first line has", 2: "ids alone are"}
+LETOR = {
+    "run": RUN._replace(names=PLAIN_QRELS.names, at=PLAIN_QRELS.at, is_letor=True),
+    "qrels": PLAIN_QRELS._replace(is_letor=True),
+}
 
 
-def _cells_of_trec(line: bytes) -> list[bytes]:
+# Cells
+
+
+def cells_of_trec(line: bytes) -> list[bytes]:
     """Return the cells of a line of TREC."""
-    return [cell for cell in line.replace(b"\t", b" ").removesuffix(b"\r").split(b" ") if cell]
+    cells = line.replace(b"\t", b" ").removesuffix(b"\r").split(b" ")
+    return [cell for cell in cells if cell]
 
 
-def from_lines(
-    stream: ByteStream, path: str, request: ReadRequest, pool: ThreadPoolExecutor
-) -> tuple[str, Iterator[FilePart]]:
-    """Return the rows of a TREC, CSV or TSV file, in the format of the first line that is not empty or a comment.
-
-    A line that begins with ``#`` is a comment unless it is a row of TREC. It determines the format only if no other
-    line does, because a comment may look like a row of another format.
-    """
-    chunks = line_chunks(stream, LINE)
-    head, layouts, before, notice = b"", LAYOUTS[request.names.kind], 1, ""  # lines are counted from 1
-    layout = layouts[0]
-    for chunk in chunks:
-        head += chunk
-        if first := FIRST_LINE.match(head):
-            layout = _layout(first[1].removesuffix(b"\r"), head[first.end() :], path, request)
-            lines = head[first.start(1) :].split(b"\n", SAMPLE)[:SAMPLE]
-            notice = _notice_of_ranks(lines, layout, request)
-            if layout.delimiter != " ":
-                before += head.count(b"\n", 0, first.end())
-                head = head[first.end() :]
-            break
-        lines = head.replace(b"\r\n", b"\n").removesuffix(b"\r").split(b"\n")
-        cells = list(map(_cells_of_trec, lines))
-        rows = [sum(map(each.is_row, cells)) for each in layouts]
-        layout = layouts[rows.index(max(rows))]
-        # comments must also be text, in lines of limited length; parsing raises the error
-        if any(mark in line for mark in NO_TEXT for line in lines) or max(map(len, lines)) > LINE:
-            break
-        if not any(rows):
-            before += head.count(b"\n")
-            head = b""
-        elif len(head) >= CHUNK:
-            break
-    parse = partial(_parse_lines, layout=layout, labels=request.names.labels)
-    return "line {}", chain(
-        [FilePart(ROWS.empty_table(), before, notice=notice)], parts_in_threads(pool, parse, chain([head], chunks))
-    )
+def cells_of(row: str, delimiter: str) -> list[str]:
+    """Return the cells of a row, of CSV or TSV without the spaces around them."""
+    if delimiter == " ":
+        return row.split(" ")
+    (cells,) = csv.reader([row], delimiter=delimiter, skipinitialspace=True)
+    return [cell.strip(" \t") for cell in cells]
 
 
-def _layout(line: bytes, rows: bytes, path: str, request: ReadRequest) -> _Layout:
+def cells_in(rows: Iterable[bytes], delimiter: str, at: Sequence[int]) -> Iterator[list[str]]:
+    """Yield the cells of some rows in some columns, as far as they can be read."""
+    for row in rows:
+        with suppress(csv.Error, IndexError):  # parsing raises the error
+            cells = cells_of(row.decode("utf-8", "replace"), delimiter)
+            yield [cells[column] for column in at]
+
+
+# The first line
+
+
+def layout_of(line: bytes, rows: bytes, path: str, request: ReadRequest) -> Layout:
     """Return the layout of a file with this first line, and these rows after it."""
     kind, given = request.names.kind, request.format
-    if any(mark in line for mark in NO_TEXT):  # the line itself is rejected later, not its columns
-        return LAYOUTS[kind][0]
-    if given in (None, "letor") and is_row(line, kind):
+    standard = LAYOUTS[kind]
+    if any(mark in line for mark in NO_TEXT):
+        return standard[0]  # the line itself is refused later, not its columns
+    if given in (None, "letor") and is_row_of_letor(line, kind):
         return LETOR[kind]
-    cells = _cells_of_trec(line)
+    cells = cells_of_trec(line)
     has_commas = len(cells) > 1 and all(cell.endswith(b",") for cell in cells[:-1])
-    fitting = [layout for layout in LAYOUTS[kind] if not has_commas and layout.fits(cells)]
-    if given == "trec":
-        return fitting[0] if fitting else LAYOUTS[kind][0]
-    for layout in fitting if given is None else ():
-        if len(layout.at) > 2 and layout.is_row(cells):
-            return layout
-    is_named = re.search(r"\.[ct]sv(\.|$)", os.path.basename(path).lower()) or given in ("csv", "tsv")
-    header = line.decode("utf-8", "replace")
-    delimiter = "," if has_commas and ";" not in header else delimiter_of(header)
+    fitting = []
+    if not has_commas:
+        fitting = [layout for layout in standard if layout.fits(cells)]
+    if given is None:
+        for layout in fitting:
+            if len(layout.at) > 2 and layout.is_row(cells):
+                return layout
+    if given != "trec":
+        header = line.decode("utf-8", "replace")
+        delimiter = _delimiter(header, has_commas, given)
+        names = _names_in(header, delimiter)
+        _refuse_spaces_between_names(names, cells)
+        is_table = given in ("csv", "tsv") or NAMED_TABLE.search(os.path.basename(path).lower())
+        if are_names_of_fields(names) or has_commas or (is_table and not fitting):
+            return _named_layout(names, rows, delimiter, request)
+    return fitting[0] if fitting else standard[0]
+
+
+def _delimiter(header: str, has_commas: bool, given: str | None) -> str:
+    """Return the delimiter of a header; `has_commas` says that each word but the last ends in one."""
     if given == "tsv":
-        delimiter = "\t"
+        return "\t"
+    if has_commas and ";" not in header:
+        return ","
+    return delimiter_of(header)
+
+
+def _names_in(header: str, delimiter: str) -> list[str]:
+    """Return the names in a header; none if it cannot be read."""
     try:
-        names = _cells(header, delimiter)
+        return cells_of(header, delimiter)
     except csv.Error:
-        names = []
+        return []
+
+
+def _refuse_spaces_between_names(names: Sequence[str], cells: Sequence[bytes]) -> None:
+    """Raise an error for a header with spaces between the names of columns."""
+    if len(names) != 1:
+        return
     words = [cell.decode("utf-8", "replace") for cell in cells]
-    if len(names) == 1 and are_names_of_fields(words):
-        listed = brief(words, " ")
-        problem = f"the header has spaces between the names, {listed}"
+    if are_names_of_fields(words):
+        problem = f"the header has spaces between the names, {brief(words, ' ')}"
         raise ValueError(f"{problem}; separate columns by commas or tabs")
-    if are_names_of_fields(names) or has_commas or (is_named and not fitting):
-        return _named_layout(names, rows, delimiter, request)
-    return fitting[0] if fitting else LAYOUTS[kind][0]
 
 
 def _named_layout(
     names: Sequence[str], rows: bytes, delimiter: str, request: ReadRequest
-) -> _Layout:
+) -> Layout:
     """Return the layout of a table whose columns have these names."""
     request.limits.check("columns", len(names))  # first, so that no message lists thousands
     _refuse_no_header(names, request)
     refuse_repeated_names(names)
-    first = next(_first_cells(rows.splitlines(), delimiter, range(len(names))), [])
+    first = next(cells_in(rows.splitlines(), delimiter, range(len(names))), [])
     examples = dict(zip(names, [*first, *[None] * len(names)], strict=False))
     chosen = chosen_columns(Fields.of_table(examples), request.names, "the header has")
     at = [names.index(name) for name in chosen.values()]
-    return _Layout(request.names.kind, names, delimiter, at, fields=chosen)
+    return Layout(request.names.kind, names, delimiter, at, fields=chosen)
 
 
 def _refuse_no_header(names: Sequence[str], request: ReadRequest) -> None:
@@ -9373,18 +9412,27 @@ def _refuse_no_header(names: Sequence[str], request: ReadRequest) -> None:
         return
     if any(map(NUMERAL.fullmatch, names)):
         first = brief(map(shown_cell, names), ", ")
-        header = ",".join(filter(None, ("query_id", "doc_id", VALUE.get(request.names.kind))))
+        header = ",".join(filter(None, ("query_id", "doc_id", request.names.value)))
         problem = f"has no header: the first line is {first}"
         raise ValueError(f"{problem}; name the columns there, such as {header}")
 
 
-def _notice_of_ranks(lines: Sequence[bytes], layout: _Layout, request: ReadRequest) -> str:
-    """Return what a warning says about the ranks of a run; raise an error for ids with spaces."""
+# The first rows
+
+
+def notice_of(lines: Sequence[bytes], layout: Layout, request: ReadRequest) -> str:
+    """Return what a warning says about the first lines of a file; empty if there is nothing.
+
+    Raises:
+        ValueError: ids have spaces, or qrels end in a time or in a rank.
+    """
     if layout is RUN:
-        rows = [cells for cells in map(_cells_of_trec, lines) if layout.is_row(cells)]
-        return _check_ranks(rows, request.names.score_order)
+        rows = [cells for cells in map(cells_of_trec, lines) if layout.is_row(cells)]
+        _refuse_spaces_in_ids(rows)
+        return _contradicting_ranks(rows, request.names.ascending) or _equal_scores_of_trec(rows)
     if layout in (QRELS, PLAIN_QRELS):
-        _refuse_no_qrels([cells for cells in map(_cells_of_trec, lines) if layout.is_row(cells)])
+        rows = [cells for cells in map(cells_of_trec, lines) if layout.is_row(cells)]
+        _refuse_no_qrels(rows)
         return ""
     if request.names.kind != "run" or "score" not in layout.fields:
         return ""
@@ -9393,70 +9441,134 @@ def _notice_of_ranks(lines: Sequence[bytes], layout: _Layout, request: ReadReque
         return ""
     columns = [layout.fields["query"], layout.fields["score"], ranks[0]]
     at = [layout.names.index(name) for name in columns]
-    cells = list(_first_cells(lines[1:], layout.delimiter, at))
+    cells = list(cells_in(lines[1:], layout.delimiter, at))
     if not cells:
         return ""
-    query = query_of_equal_scores(*zip(*cells, strict=True))
-    return "" if query is None else f"query {shown(query)}: {equal_scores()}"
+    return equal_scores_of_rows(*zip(*cells, strict=True))
+
+
+def _refuse_spaces_in_ids(rows: Sequence[Sequence[bytes]]) -> None:
+    """Raise an error for rows of a run whose ids have spaces, so that they have more columns."""
+    for row in rows:
+        has_more = len(row) > len(RUN.names)
+        if has_more and not NUMBER.fullmatch(row[3]) and NUMBER.fullmatch(row[-2]):
+            line = shown_cell(b" ".join(row))
+            problem = f"the line {line} has no rank in its fourth column"
+            raise ValueError(f"{problem}; replace the spaces in ids")
+
+
+def _contradicting_ranks(rows: Sequence[Sequence[bytes]], ascending: bool) -> str:
+    """Return what a warning says about ranks in another order than the scores; empty if there are none."""
+    sign = 1 if ascending else -1
+    for before, after in pairwise(rows):
+        cells = (before[3], before[4], after[3], after[4])
+        if before[0] != after[0] or not all(map(FINITE.fullmatch, cells)):
+            continue
+        first_rank, first_score, rank, score = map(float, cells)
+        if (rank - first_rank) * (score - first_score) * sign < 0:
+            problem = "the ranks are in another order than the scores, and the scores count"
+            hint = ", as in trec_eval"
+            if not ascending:
+                hint += f"; if the lowest score is best, give {mark('score_order', 'ascending')}"
+            return f"query {shown_cell(before[0])}: {problem}{hint}"
+    return ""
+
+
+def _equal_scores_of_trec(rows: Sequence[Sequence[bytes]]) -> str:
+    """Return what a warning says about equal scores beside ranks; empty if there are none."""
+    queries, scores, ranks = [], [], []
+    for row in rows:
+        if FINITE.fullmatch(row[3]) and FINITE.fullmatch(row[4]):
+            queries.append(row[0].decode("utf-8", "replace"))
+            scores.append(float(row[4]))
+            ranks.append(float(row[3]))
+    return equal_scores_of_rows(queries, scores, ranks)
 
 
 def _refuse_no_qrels(rows: Sequence[Sequence[bytes]]) -> None:
     """Raise an error for lines whose last number is a time, or counts from 1 in each query."""
-    if {row[1] for row in rows} <= {b"0", b"Q0"}:  # the iterations that qrels have
+    iterations = {row[1] for row in rows}
+    if iterations <= {b"0", b"Q0"}:  # those that qrels have
         return
     line = shown_cell(b" ".join(rows[0]))
     if all(TIME.fullmatch(row[-1]) for row in rows):
-        raise ValueError(f"the line {line} ends in a time where qrels have the relevance; {RATINGS}")
+        problem = f"the line {line} ends in a time where qrels have the relevance"
+        raise ValueError(f"{problem}; {RATINGS}")
     by_query: dict[bytes, list[bytes]] = {}
     for row in rows:
         by_query.setdefault(row[0], []).append(row[-1])
-    counts = [[b"%d" % rank for rank in range(1, len(of) + 1)] for of in by_query.values()]
-    if max(map(len, counts)) > 3 and counts == list(by_query.values()):
-        problem = f"the line {line} ends in a rank where qrels have the relevance"
-        raise ValueError(f"{problem}: each query counts from 1; is it a run?")
+    if max(map(len, by_query.values())) <= 3:
+        return
+    for numbers in by_query.values():
+        if numbers != [b"%d" % rank for rank in range(1, len(numbers) + 1)]:
+            return
+    problem = f"the line {line} ends in a rank where qrels have the relevance"
+    raise ValueError(f"{problem}: each query counts from 1; is it a run?")
 
 
-def _check_ranks(rows: Sequence[Sequence[bytes]], score_order: str) -> str:
-    """Return what a warning says about ranks that contradict scores; raise an error for ids with spaces."""
-    for row in rows:
-        if len(row) > len(RUN.names) and not NUMBER.fullmatch(row[3]) and NUMBER.fullmatch(row[-2]):
-            line = shown_cell(b" ".join(row))
-            raise ValueError(f"the line {line} has no rank in its fourth column; replace the spaces in ids")
-    sign = 1 if score_order == "ascending" else -1
-    for before, after in pairwise(rows):
-        if before[0] == after[0] and all(FINITE.fullmatch(each[at]) for each in (before, after) for at in (3, 4)):
-            ranks, scores = (float(after[at]) - float(before[at]) for at in (3, 4))
-            if ranks * scores * sign < 0:
-                problem = "the ranks are in another order than the scores, and the scores count, as in trec_eval"
-                hint = "" if sign > 0 else f"; if the lowest score is best, give {mark('score_order', 'ascending')}"
-                return f"query {shown_cell(before[0])}: {problem}{hint}"
-    finite = [row for row in rows if all(FINITE.fullmatch(row[column]) for column in (3, 4))]
-    query = query_of_equal_scores(
-        [row[0] for row in finite],
-        [float(row[4]) for row in finite],
-        [float(row[3]) for row in finite],
-    )
-    return "" if query is None else f"query {shown_cell(query)}: {equal_scores()}"
+# ndcg/files/lines.py: Read rows from lines: TREC, CSV and TSV; LETOR is in `letor`.
+
+SAMPLE = 100  # lines
+FIRST_LINE = re.compile(rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*+([ \t\r]*[^ \t\r\n#][^\n]*)\n?")
+# A cell with the spaces around its quotes, and with its end.
+CELL = r'[{1}]*+(?:("(?:[^"\n]|"")*+")[{1}]*+(?=[{0}\n]|\Z)|([^{0}\n]*+))([{0}\n]|\Z)'
+FLAG = re.compile(rb"(?i)\b(?:true|false)\b")
+COMMENT = re.compile(rb"#[^\n]*")
+EXTRA = re.compile(rb"(?m)^((?:[^ \n]+ ){5}[^ \n]+) .*$")  # the text after the tag of a run
 
 
-def _first_cells(rows: Iterable[bytes], delimiter: str, at: Sequence[int]) -> Iterator[list[str]]:
-    """Yield the cells of the first rows in some columns, as far as they can be read."""
-    for row in rows:
-        with suppress(csv.Error, IndexError):  # parsing raises the error
-            cells = _cells(row.decode("utf-8", "replace"), delimiter)
-            yield [cells[each] for each in at]
+def from_lines(
+    stream: ByteStream, path: str, request: ReadRequest, pool: ThreadPoolExecutor
+) -> tuple[str, Iterator[FilePart]]:
+    """Return the rows of a TREC, CSV or TSV file, in the layout that its first line tells.
+
+    A line that begins with ``#`` is a comment unless it is a row of TREC. It tells the layout only
+    if no other line does, because a comment may look like a row of another layout.
+    """
+    chunks = line_chunks(stream, LINE)
+    layouts = LAYOUTS[request.names.kind]
+    layout = layouts[0]
+    head = b""
+    before = 1  # lines are counted from 1
+    notice = ""
+    for chunk in chunks:
+        head += chunk
+        first = FIRST_LINE.match(head)
+        if first:
+            layout = layout_of(first[1].removesuffix(b"\r"), head[first.end() :], path, request)
+            lines = head[first.start(1) :].split(b"\n", SAMPLE)[:SAMPLE]
+            notice = notice_of(lines, layout, request)
+            if not layout.is_trec:
+                before += head.count(b"\n", 0, first.end())
+                head = head[first.end() :]
+            break
+        lines = head.replace(b"\r\n", b"\n").removesuffix(b"\r").split(b"\n")
+        if _hold_no_text(lines):
+            break  # parsing raises the error
+        cells = list(map(cells_of_trec, lines))
+        rows = [sum(map(layout.is_row, cells)) for layout in layouts]
+        layout = layouts[rows.index(max(rows))]
+        if not any(rows):
+            before += head.count(b"\n")
+            head = b""
+        elif len(head) >= CHUNK:
+            break
+    parse = partial(_parse_lines, layout=layout, labels=request.names.labels)
+    begin = FilePart(ROWS.empty_table(), before, notice=notice)
+    return "line {}", chain([begin], parts_in_threads(pool, parse, chain([head], chunks)))
 
 
-def _cells(row: str, delimiter: str) -> list[str]:
-    """Return the cells of a row, of CSV or TSV without the spaces around them."""
-    if delimiter == " ":
-        return row.split(" ")
-    return [cell.strip(" \t") for cell in next(csv.reader([row], delimiter=delimiter, skipinitialspace=True))]
+def _hold_no_text(lines: Sequence[bytes]) -> bool:
+    """Return whether a line holds a character that no text has, or is too long."""
+    if max(map(len, lines)) > LINE:
+        return True
+    return any(character in line for line in lines for character in NO_TEXT)
 
 
-def _parse_lines(chunk: bytes, layout: _Layout, labels: Labels | None) -> FilePart:
+def _parse_lines(chunk: bytes, layout: Layout, labels: Labels | None) -> FilePart:
     """Return the rows of whole lines."""
-    text, span, numbers, problem = _plain_lines(chunk, layout)
+    plain = _plain_lines(chunk, layout)
+    text, problem = plain.text, plain.problem
     rows: list[bytes] = []
     try:
         table = _parse_rows(text, layout, labels)
@@ -9465,169 +9577,253 @@ def _parse_lines(chunk: bytes, layout: _Layout, labels: Labels | None) -> FilePa
             text = EXTRA.sub(rb"\1", text)
         rows = text.removesuffix(b"\n").split(b"\n")
         table = _parseable(rows, layout, labels)
-        problem = problem if len(table) == len(rows) else _problem(rows[len(table) :], layout, labels)
-    faults = ~np.isfinite(table["value"]) if layout.delimiter == " " else faulty_rows(table)
+        if len(table) < len(rows):
+            problem = _problem(rows[len(table) :], layout, labels)
+    faults = ~np.isfinite(table["value"]) if layout.is_trec else faulty_rows(table)
     if faults.any():
         row = int(faults.argmax())
-        table, problem = table[:row], _problem((rows or text.split(b"\n"))[row:], layout, labels)
-    counted = "document" if layout.is_letor else ""
-    form = layout.form
-    total = len(table) if counted else 0
-    part = FilePart(table, span, numbers, problem, counted=counted, total=total)
-    return part._replace(form=form, fields=layout.fields, has_values=len(layout.at) > 2)
+        rows = rows or text.split(b"\n")
+        problem = _problem(rows[row:], layout, labels)
+        table = table[:row]
+    part = FilePart(table, plain.span, plain.numbers, problem, form=layout.form)
+    if layout.is_letor:
+        part = part._replace(counted="document", total=len(table))
+    return part._replace(fields=layout.fields, has_values=len(layout.at) > 2)
 
 
-def _plain_lines(text: bytes, layout: _Layout) -> tuple[bytes, int, NDArray[np.int64] | None, str]:
-    """Return the rows of whole lines as text, with one space between the columns of TREC.
+# The text of rows
 
-    Also returned are the number of lines; the number of each row, and of the next line, among the lines, or None if
-    every line is a row; and the error in the next line, if the rows end at a line that cannot be parsed.
-    """
-    problem, spaced = "", layout.delimiter == " "
-    if spaced and b"\t" in text:
+
+class _PlainLines(NamedTuple):
+    """The rows of whole lines as text, with one space between the columns of TREC."""
+
+    text: bytes
+    span: int  # the number of lines
+    # the number of each row, and of the next line, among the lines; None if every line is a row
+    numbers: NDArray[np.int64] | None = None
+    problem: str = ""  # the error in the next line, if the rows end at one that cannot be parsed
+
+
+def _plain_lines(text: bytes, layout: Layout) -> _PlainLines:
+    """Return the rows of whole lines, without comments and empty lines."""
+    if layout.is_trec and b"\t" in text:
         text = text.replace(b"\t", b" ")
     if b"\r" in text:
         text = text.replace(b"\r\n", b"\n").removesuffix(b"\r")
-    for byte, words in NO_TEXT.items():
-        if (at := text.find(byte)) >= 0:
-            text, problem = text[: text.rfind(b"\n", 0, at) + 1], words
+    text, problem = _before_no_text(text)
+    # Counting bytes by NumPy is faster than bytes.count.
+    span = int(np.count_nonzero(np.frombuffer(text, np.uint8) == ord("\n")))
+    if text and not text.endswith(b"\n"):
+        span += 1
+    if layout.is_letor and b"#" in text:
+        text = COMMENT.sub(b"", text)
+    may_be_empty = True
+    if layout.is_trec:
+        may_be_empty = _has_spaces_to_spare(text)
+        if may_be_empty:
+            text = _with_single_spaces(text)
+    if may_be_empty:  # searching for two bytes is slow
+        may_be_empty = text.startswith(b"\n") or b"\n\n" in text
+    may_be_comments = layout.is_trec and b"#" in text
+    if may_be_comments:
+        may_be_comments = text.startswith(b"#") or b"\n#" in text
+    if may_be_comments:
+        may_be_comments = not _are_rows(text, layout)
+    if not may_be_empty and not may_be_comments:
+        return _PlainLines(text, span, None, problem)
+    lines: list[bytes] = []
+    numbers: list[int] = []
+    for number, line in enumerate(text.removesuffix(b"\n").split(b"\n")):
+        is_comment = may_be_comments and line.startswith(b"#")
+        if line and not (is_comment and not layout.is_row(line.split(b" "))):
+            lines.append(line)
+            numbers.append(number)
+    return _PlainLines(b"\n".join(lines), span, np.array([*numbers, span], np.int64), problem)
+
+
+def _before_no_text(text: bytes) -> tuple[bytes, str]:
+    """Return the lines before one that is no text or too long, and the error in that line."""
+    problem = ""
+    for character, words in NO_TEXT.items():
+        at = text.find(character)
+        if at >= 0:
+            text = text[: text.rfind(b"\n", 0, at) + 1]
+            problem = words
     start = 0
     while len(text) - start > LINE:
         end = text.rfind(b"\n", start, start + LINE + 1)
         if end < 0:
-            text = text[:start]
             problem = f"is longer than {LINE:,} bytes; give each document a line of its own"
+            return text[:start], problem
         start = end + 1
-    span = int(np.count_nonzero(np.frombuffer(text, np.uint8) == ord("\n")))  # faster than bytes.count
-    span += text != b"" and not text.endswith(b"\n")
-    if layout.is_letor and b"#" in text:
-        text = COMMENT.sub(b"", text)
-    irregular = True
-    if spaced:
-        white = np.frombuffer(text, np.uint8) <= ord(" ")
-        irregular = bool((white[1:] & white[:-1]).any() or white[:1].any() or text.endswith(b" "))
-        if irregular:
-            while b"  " in text:
-                text = text.replace(b"  ", b" ")
-            text = text.replace(b" \n", b"\n").replace(b"\n ", b"\n").strip(b" ")
-    empty = irregular and (text.startswith(b"\n") or b"\n\n" in text)  # searching for two bytes is slow
-    marked = spaced and b"#" in text and (text.startswith(b"#") or b"\n#" in text) and not _are_rows(text, layout)
-    if empty or marked:
-        lines = text.removesuffix(b"\n").split(b"\n")
-        kept = (not (marked and line.startswith(b"#")) or layout.is_row(line.split(b" ")) for line in lines)
-        rows = [number for number, (line, is_kept) in enumerate(zip(lines, kept, strict=True)) if line and is_kept]
-        text = b"\n".join(lines[number] for number in rows)
-        return text, span, np.array([*rows, span], np.int64), problem
-    return text, span, None, problem
+    return text, problem
 
 
-def _parse_rows(text: bytes, layout: _Layout, labels: Labels | None) -> pa.Table:
+def _has_spaces_to_spare(text: bytes) -> bool:
+    """Return whether text has two spaces or line feeds side by side, or a space at its ends."""
+    is_white = np.frombuffer(text, np.uint8) <= ord(" ")
+    if (is_white[1:] & is_white[:-1]).any():
+        return True
+    return bool(is_white[:1].any()) or text.endswith(b" ")
+
+
+def _with_single_spaces(text: bytes) -> bytes:
+    """Return text with one space between the columns, and none around a line."""
+    while b"  " in text:
+        text = text.replace(b"  ", b" ")
+    return text.replace(b" \n", b"\n").replace(b"\n ", b"\n").strip(b" ")
+
+
+def _are_rows(text: bytes, layout: Layout) -> bool:
+    """Return whether all lines parse as rows with a value; checking each would take ten times as long."""
+    if len(layout.at) < 3:
+        return False
+    try:
+        return len(_parse_rows(text, layout, None)) > 0
+    except pa.ArrowInvalid:
+        return False
+
+
+# Parsing
+
+
+def _parse_rows(text: bytes, layout: Layout, labels: Labels | None) -> pa.Table:
     """Return rows as a table."""
     if not text:
         return ROWS.empty_table()
     if layout.is_letor:
-        if (written := as_qrels(text, layout.kind)) is None:
+        triples = as_qrels(text, layout.kind)
+        if triples is None:
             raise pa.ArrowInvalid("a line is no row")
-        text = written
+        text = triples
     if text.startswith(BYTE_ORDER_MARK):
-        text = BYTE_ORDER_MARK + text  # Arrow removes a byte order mark, even in the middle of a file
-    is_padded = layout.delimiter != " " and any(mark.encode() in text for mark in layout.padding)
-    if is_padded and any(pair.encode() in text for mark in layout.padding for pair in (f'{mark}"', f'"{mark}')):
-        # Arrow reads a quote as text unless the cell begins with one
-        text = re.sub(CELL.format(layout.delimiter, layout.padding).encode(), rb"\1\2\3", text)
+        # Arrow removes a byte order mark, even in the middle of a file.
+        text = BYTE_ORDER_MARK + text
+    is_padded = not layout.is_trec and any(space.encode() in text for space in layout.padding)
+    if is_padded and _has_padded_quotes(text, layout):
+        # Arrow reads a quote as text unless the cell begins with one.
+        cell = CELL.format(layout.delimiter, layout.padding)
+        text = re.sub(cell.encode(), rb"\1\2\3", text)
     try:
         return _read_cells(text, layout, is_padded, ROWS.types[2])
     except pa.ArrowInvalid:
-        if labels is None and (layout.delimiter == " " or not FLAG.search(text)):
+        has_flags = not layout.is_trec and FLAG.search(text)
+        if labels is None and not has_flags:
             raise
     return _read_cells(text, layout, is_padded, pa.string(), labels)
 
 
+def _has_padded_quotes(text: bytes, layout: Layout) -> bool:
+    """Return whether a quote may stand beside a space that is not part of its cell."""
+    pairs = [pair for space in layout.padding for pair in (f'{space}"', f'"{space}')]
+    return any(pair.encode() in text for pair in pairs)
+
+
 def _read_cells(
-    text: bytes, layout: _Layout, is_padded: bool, type_of_value: pa.DataType, labels: Labels | None = None
+    text: bytes,
+    layout: Layout,
+    is_padded: bool,
+    type_of_value: pa.DataType,
+    labels: Labels | None = None,
 ) -> pa.Table:
-    """Return rows as a table; values that are read as text may be labels or flags, and empty ones are missing."""
+    """Return rows as a table; values that are read as text may be labels or flags."""
     columns = list(map(str, range(len(layout.names))))
-    read = [columns[at] for at in layout.at]
-    types = [pa.string() if is_padded else ROWS.types[0], ROWS.types[1], type_of_value]
-    are_cells = layout.delimiter != " "
-    table = pa.csv.read_csv(
-        pa.BufferReader(text),
-        read_options=pa.csv.ReadOptions(column_names=columns, block_size=len(text) + 1, use_threads=False),
-        parse_options=pa.csv.ParseOptions(
-            delimiter=layout.delimiter, quote_char='"' if layout.delimiter != " " and b'"' in text else False
-        ),
-        convert_options=pa.csv.ConvertOptions(
-            column_types=dict(zip(read, types, strict=False)),
-            include_columns=read,
-            null_values=[""] if are_cells else [],
-        ),
+    included = [columns[at] for at in layout.at]
+    type_of_query = pa.string() if is_padded else ROWS.types[0]
+    types = dict(zip(included, (type_of_query, ROWS.types[1], type_of_value), strict=False))
+    read_options = pa.csv.ReadOptions(
+        column_names=columns, block_size=len(text) + 1, use_threads=False
     )
-    query, document, *value = table.columns
-    if value and type_of_value == pa.string():
-        cells = numerals(value[0], labels or Labels(()))
-        value = [pc.if_else(pc.equal(cells, ""), None, cells).cast(pa.float64())]
+    parse_options = pa.csv.ParseOptions(delimiter=layout.delimiter, quote_char=False)
+    convert_options = pa.csv.ConvertOptions(
+        column_types=types, include_columns=included, null_values=[]
+    )
+    if not layout.is_trec:
+        convert_options.null_values = [""]  # an empty cell is a missing value
+        parse_options.quote_char = '"' if b'"' in text else False
+    table = pa.csv.read_csv(
+        pa.BufferReader(text), read_options, parse_options, convert_options
+    )
+    query, document, *values = table.columns
+    if values and type_of_value == pa.string():
+        cells = numerals(values[0], labels or Labels(()))
+        values = [pc.if_else(pc.equal(cells, ""), None, cells).cast(pa.float64())]
     if is_padded:
-        query, document = (pc.utf8_trim(ids, characters=layout.padding) for ids in (query, document))
-    table = id_table(query, document, *value)
+        query = pc.utf8_trim(query, characters=layout.padding)
+        document = pc.utf8_trim(document, characters=layout.padding)
+    table = id_table(query, document, *values)
     if b'"' in text and len(table) != text.removesuffix(b"\n").count(b"\n") + 1:
         raise pa.ArrowInvalid("a cell goes on in the next line")
     return table
 
 
-def _are_rows(text: bytes, layout: _Layout) -> bool:
-    """Return whether all lines parse as rows with a value. Checking each line would take ten times as long."""
-    try:
-        return len(layout.at) > 2 and len(_parse_rows(text, layout, None)) > 0
-    except pa.ArrowInvalid:
-        return False
+# Errors
 
 
-def _parseable(rows: list[bytes], layout: _Layout, labels: Labels | None) -> pa.Table:
+def _parseable(rows: list[bytes], layout: Layout, labels: Labels | None) -> pa.Table:
     """Return the rows before the first that cannot be parsed."""
     good, bad = 0, len(rows) + 1  # rows[:good] can be parsed, rows[:bad] cannot
-    table, middle = ROWS.empty_table(), len(rows)
+    table = ROWS.empty_table()
+    middle = len(rows)
     while bad - good > 1:
         try:
-            table, good = _parse_rows(b"\n".join(rows[:middle]), layout, labels), middle
+            table = _parse_rows(b"\n".join(rows[:middle]), layout, labels)
+            good = middle
         except pa.ArrowInvalid:
             bad = middle
         middle = (good + bad) // 2
     return table
 
 
-def _problem(rows: Sequence[bytes], layout: _Layout, labels: Labels | None) -> str:
+def _problem(rows: Sequence[bytes], layout: Layout, labels: Labels | None) -> str:
     """Return the error in the first of these rows, which cannot be parsed."""
     if layout.is_letor:
         if as_qrels(rows[0], layout.kind) is None:
             return no_row(rows[0], layout.kind)
-        rows = list(filter(None, (as_qrels(each, layout.kind) for each in rows[:SAMPLE])))
+        triples = [as_qrels(row, layout.kind) for row in rows[:SAMPLE]]
+        rows = [triple for triple in triples if triple]
     text = rows[0].decode("utf-8", "surrogateescape")
     cells = text.split(layout.delimiter)
-    if layout.delimiter != " " and '"' in text:
+    if not layout.is_trec and '"' in text:
         if text.count('"') % 2:
             return "has a quoted cell that continues on the next line; put each row on a single line"
-        cells = _cells(text, layout.delimiter)
+        cells = cells_of(text, layout.delimiter)
     if len(cells) != len(layout.names):
-        if any("\udc80" <= each <= "\udcff" for each in text):  # such as a picture
-            return NOT_UTF_8
-        asked = mark("swapped", said="; are the run and the qrels swapped?")
-        swapped = asked if layout in OTHER_SIDE.get(len(cells), ()) else ""
-        hint = f"; {RATINGS}" if "::" in text else swapped  # as MovieLens separates ratings
-        return f"{len(cells)} column{'s' * (len(cells) > 1)}; {layout.words}{hint}"
+        return _other_columns(text, len(cells), layout)
     for name, at in zip(("query", "document"), layout.at, strict=False):
         if not cells[at].strip(" \t"):
             return f"has no {name}; give each row its id"
-        try:
-            cells[at].encode()
-        except UnicodeEncodeError:
+        if not _is_utf_8(cells[at]):
             return f"{name} {shown_cell(cells[at])} {NOT_UTF_8}"
     value = cells[layout.at[2]]
     fault = "is not finite"
-    if not NUMBER.fullmatch(value.strip(" ").encode("utf-8", "surrogateescape")):
-        seen = chain.from_iterable(_first_cells(rows[:SAMPLE], layout.delimiter, layout.at[2:]))
-        fault = fault_of(value.strip(" "), layout.kind, labels, seen)
+    stripped = value.strip(" ")
+    if not NUMBER.fullmatch(stripped.encode("utf-8", "surrogateescape")):
+        values = chain.from_iterable(cells_in(rows[:SAMPLE], layout.delimiter, layout.at[2:]))
+        fault = fault_of(stripped, layout.kind, labels, values)
     return f"the {VALUE[layout.kind]} {shown_cell(value)} {fault}"
+
+
+def _other_columns(text: str, columns: int, layout: Layout) -> str:
+    """Return the error in a line that has another number of columns."""
+    if not _is_utf_8(text):  # such as a picture
+        return NOT_UTF_8
+    count = f"{columns} columns" if columns > 1 else "1 column"
+    problem = f"{count}; {layout.words}"
+    if "::" in text:  # as MovieLens separates ratings
+        return f"{problem}; {RATINGS}"
+    if layout in OTHER_SIDE.get(columns, ()):
+        return problem + mark("swapped", said="; are the run and the qrels swapped?")
+    return problem
+
+
+def _is_utf_8(text: str) -> bool:
+    """Return whether no character stands for a byte that is not UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 # ndcg/files/tables.py: Read tables in files: Parquet, Arrow, and folders of Parquet files.
@@ -11849,7 +12045,7 @@ def _twice(of: Callable[[Query], Arguments], *join: Callable[[list[Any]], Any]) 
     return arguments
 
 
-def _lists(query: Query) -> Arguments:
+def _explanations_forms_lists(query: Query) -> Arguments:
     return [query.run[each] for each in query.run], [query.qrels.get(each) for each in query.run]
 
 
@@ -11917,22 +12113,22 @@ FORMS = {
         has_ids=True,
         is_batch=True,
     ),
-    "lists": Form((_SCORES, _RELEVANCE), _lists, _OF_LISTS),
-    "arrays": Form((_SCORES, _RELEVANCE), lambda query: tuple(map(np.array, _lists(query))), _OF_LISTS),
-    "tensors": Form((_SCORES, _RELEVANCE), lambda query: tuple(map(_tensor, _lists(query))), _OF_LISTS, module="torch"),
-    "rows": Form((_explanations_forms_several(_SCORES), _explanations_forms_several(_RELEVANCE)), _twice(_lists, np.array), _OF_LISTS, is_batch=True),
+    "lists": Form((_SCORES, _RELEVANCE), _explanations_forms_lists, _OF_LISTS),
+    "arrays": Form((_SCORES, _RELEVANCE), lambda query: tuple(map(np.array, _explanations_forms_lists(query))), _OF_LISTS),
+    "tensors": Form((_SCORES, _RELEVANCE), lambda query: tuple(map(_tensor, _explanations_forms_lists(query))), _OF_LISTS, module="torch"),
+    "rows": Form((_explanations_forms_several(_SCORES), _explanations_forms_several(_RELEVANCE)), _twice(_explanations_forms_lists, np.array), _OF_LISTS, is_batch=True),
     "tensor_rows": Form(
-        (_explanations_forms_several(_SCORES), _explanations_forms_several(_RELEVANCE)), _twice(_lists, _tensor), _OF_LISTS, is_batch=True, module="torch"
+        (_explanations_forms_several(_SCORES), _explanations_forms_several(_RELEVANCE)), _twice(_explanations_forms_lists, _tensor), _OF_LISTS, is_batch=True, module="torch"
     ),
     "queries": Form(
         (_SCORES, _RELEVANCE, Argument("query ids", "queries", _GROUPS)),
-        lambda query: (*_twice(_lists, np.concatenate)(query), np.repeat([1, 2], len(query.run))),
+        lambda query: (*_twice(_explanations_forms_lists, np.concatenate)(query), np.repeat([1, 2], len(query.run))),
         _OF_LISTS,
         is_batch=True,
     ),
     "groups": Form(
         (_SCORES, _RELEVANCE, Argument("sizes of queries", "sizes", f"{_GROUPS} size")),
-        lambda query: (*_twice(_lists, np.concatenate)(query), np.repeat(len(query.run), 2)),
+        lambda query: (*_twice(_explanations_forms_lists, np.concatenate)(query), np.repeat(len(query.run), 2)),
         _OF_LISTS,
         is_batch=True,
     ),

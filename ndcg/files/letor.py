@@ -14,11 +14,11 @@ ROWS_OF = {  # rows without comments, and how they are written as a query, a doc
 }
 
 
-def is_row(line: bytes, kind: str) -> bool:
+def is_row_of_letor(line: bytes, kind: str) -> bool:
     """Return whether the first line of a file is a row of LETOR or, in a run, a score alone.
 
-    >>> is_row(b"2 qid:10 1:0.3", "qrels"), is_row(b"q1 0 d1 2", "qrels"), is_row(b"0.5", "run")
-    (True, False, True)
+    >>> is_row_of_letor(b"2 qid:10 1:0.3", "qrels"), is_row_of_letor(b"q1 0 d1 2", "qrels")
+    (True, False)
     """
     label, *cells = line.partition(b"#")[0].split(None, 2) or [b""]
     if not cells:
@@ -26,14 +26,14 @@ def is_row(line: bytes, kind: str) -> bool:
     if cells[0].startswith(b"qid:"):
         if kind == "qrels":
             return True
-        problem = "is of LETOR, whose first column is the relevance; give the file as references, and the scores of"
-        problem += " its rows in an array or in a file, one a line"
-    elif SVMLIGHT.fullmatch(label) and all(map(FEATURE.fullmatch, b" ".join(cells).split())):
-        problem = f"is of SVMlight without queries; give each line its query, as in {EXAMPLE}, or give labels, scores"
-        problem += f" and {mark('query_ids')} as arrays"
-    else:
-        return False
-    raise InputError(f"the line {shown_cell(line)} {problem}")
+        problem = "is of LETOR, whose first column is the relevance"
+        hint = "give the file as references, and the scores of its rows in an array or in a file"
+        raise InputError(f"the line {shown_cell(line)} {problem}; {hint}, one a line")
+    if SVMLIGHT.fullmatch(label) and all(map(FEATURE.fullmatch, b" ".join(cells).split())):
+        problem = "is of SVMlight without queries"
+        hint = f"give each line its query, as in {EXAMPLE}, or give labels, scores and"
+        raise InputError(f"the line {shown_cell(line)} {problem}; {hint} {mark('query_ids')} as arrays")
+    return False
 
 
 def as_qrels(rows: bytes, kind: str) -> bytes | None:
@@ -43,11 +43,14 @@ def as_qrels(rows: bytes, kind: str) -> bytes | None:
     (b'10 - 2', b'- - 0.5', None)
     """
     pattern, line = ROWS_OF[kind]
-    found, count = pattern.subn(line, rows)
-    return found if count == rows.removesuffix(b"\n").count(b"\n") + 1 else None
+    triples, count = pattern.subn(line, rows)
+    if count != rows.removesuffix(b"\n").count(b"\n") + 1:
+        return None
+    return triples
 
 
 def no_row(line: bytes, kind: str) -> str:
     """Return the error in a line that is no row."""
-    fault = f"has no qid after the label; a line is such as {EXAMPLE}"
-    return f"{shown_cell(line)} {fault if kind == 'qrels' else 'is not a score alone, as the first line is'}"
+    if kind == "qrels":
+        return f"{shown_cell(line)} has no qid after the label; a line is such as {EXAMPLE}"
+    return f"{shown_cell(line)} is not a score alone, as the first line is"

@@ -8,6 +8,7 @@ from typing import Any
 from ..measure.messages import InputError, mark, shown
 from .columns import as_number, number
 from .fields import Names
+from .hashes import Columns
 from .ids import id_kind, once, types_of_no_ids
 
 DocumentValues = Mapping[Any, Any]  # the values of a query's documents by their ids
@@ -23,6 +24,11 @@ class ById:
     fields: Mapping[str, str] = field(default_factory=dict)  # the field of each role
     has_values: bool = True  # whether documents have values, in place of those by their order
 
+    @property
+    def positions(self) -> int | None:
+        """The number of queries if they have no ids; None if they have."""
+        return len(self.queries) if self.by_position else None
+
     def named(self, argument: str, ids: Sequence[Any]) -> "ById":
         """Return the documents of queries without ids by ids that are given in their order."""
         if len(ids) != len(self.queries):
@@ -30,6 +36,11 @@ class ById:
             raise InputError(problem, argument)
         queries = rows_by_query(argument, ids, list(self.queries.values()))
         return replace(self, queries=queries, by_position=False)
+
+
+def has_ids(side: Any) -> bool:
+    """Return whether the documents of a side have ids."""
+    return isinstance(side, (ById, Columns))
 
 
 def rows_by_query(argument: str, queries: Sequence[Any], rows: Sequence[Any]) -> dict[Any, Any]:
@@ -54,9 +65,9 @@ def documents_of_query(
     Without values, the order of a run makes them: they fall by one from rank to rank, or rise. A
     relevance is 1. In a list, each document of a run must have a score if one has.
 
-    >>> documents_of_query(["d2", "d1"], None, Names("run", {}))
+    >>> documents_of_query(["d2", "d1"], None, standard_names("run"))
     {'d2': -1, 'd1': -2}
-    >>> documents_of_query(["d1"], ["0.5"], Names("run", {}))
+    >>> documents_of_query(["d1"], ["0.5"], standard_names("run"))
     {'d1': 0.5}
 
     Raises:

@@ -10,7 +10,6 @@ import re
 import reprlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from types import NoneType
 from typing import Any, NamedTuple
@@ -19,7 +18,8 @@ from ..measure.labels import Labels
 from ..measure.messages import InputError, brief, mark, nearest, shown, within
 
 ROLES = ("query", "document", "score", "relevance")
-VALUE = {"run": "score", "qrels": "relevance"}  # the role of the value of a document, by side
+# The role of the value of a document, by side.
+VALUE = {"run": "score", "qrels": "relevance", "exclude": ""}
 
 # The standard names of each role, in groups: a name of a later group counts only if there is none
 # of an earlier one. Where a group has two names of one side, nothing tells which is meant.
@@ -55,7 +55,7 @@ RELEVANCE: Groups = (
     ("relevance", "rel", "reference", "label", "grade", "judgment", "judgement", "verdict",
      "relevance_label", "relevance_grade", "rating", "r_ui", "relevant", "is_relevant",
      "has_answer"),
-    ("weight", "score"),  # which may be those of a model, so nothing else may stand beside the ids
+    ("weight", "score"),
 )
 LISTS_OF_VALUES: Mapping[str, Groups] = {
     "run": (("scores", "similarities"),),
@@ -64,6 +64,7 @@ LISTS_OF_VALUES: Mapping[str, Groups] = {
 }
 LOWEST_FIRST_LISTS = ("ranks", "distances")
 # fmt: on
+LAST_RESORT = {"weight", "score"}  # relevances, if nothing else stands beside the ids
 USERS = ("user_id", "customer_id", "session_id", "user", "uid")  # who may have several queries
 ASKED = ("query", "topic", "question")  # what they ask
 NAMES_OF_RANKS = re.compile(r"(?:^|[ _-])(rank|position|pos|slot|order|row[ _-]?number)$", re.IGNORECASE)
@@ -213,40 +214,27 @@ def with_names_of_columns(fields: Any, **arguments: Any) -> Any:
 # The names of one side
 
 
-@dataclass(frozen=True)
-class Names:
+class Names(NamedTuple):
     """The names that the fields of one side may have, and how its documents are read."""
 
     kind: str  # "run", "qrels" or "exclude"
-    given: Mapping[str, Given]  # what `fields` gives, by role
-    score_order: str = "descending"
+    value: str  # the role of the value of a document; empty for documents to exclude
+    given: Mapping[str, Given] = {}  # what `fields` gives, by role
+    has_no_value: bool = False  # whether `fields` says that documents have no value
+    ascending: bool = False  # whether the lowest score is best
     labels: Labels | None = None  # what the relevances may be in place of numbers
     # of a document that a run lists several times, its best row is kept, the first or the last of
     # equal scores; None: an error
     keep: str | None = None
 
-    @property
-    def value(self) -> str:
-        """The role of the value of a document; empty for documents to exclude."""
-        return VALUE.get(self.kind, "")
-
-    @property
-    def ascending(self) -> bool:
-        """Whether the lowest score is best."""
-        return self.kind == "run" and self.score_order == "ascending"
-
-    def has_none(self, role: str) -> bool:
-        """Return whether `fields` says that there is no field of a role."""
-        return role in self.given and self.given[role].name is None
-
-    @property
-    def has_no_value(self) -> bool:
-        """Whether `fields` says that documents have no score, or no relevance."""
-        return self.has_none(self.value)
-
     def name(self, role: str) -> str | None:
         """Return the name that `fields` gives for a role; None if it gives none."""
         return self.given[role].name if role in self.given else None
+
+    def without_value(self) -> "Names":
+        """Return the names for documents whose values are given beside them."""
+        given = {**self.given, self.value: Given(None, of_both=False)}
+        return self._replace(given=given, has_no_value=True)
 
     def values(self, in_lists: bool = False) -> Groups:
         """Return the standard names of the values of documents, or of lists of them."""
@@ -258,28 +246,27 @@ class Names:
 
     def candidates(self, role: str, fields: Fields, standard: Groups) -> list[Any]:
         """Return the fields that could have a role: the one that `fields` names, or standard ones."""
-        if self.has_none(role):
-            return []
-        name = self.name(role)
-        if name is not None:
+        if role in self.given:
+            name, of_both = self.given[role]
+            if name is None:
+                return []
             named = _called(name, fields)
-            if named or not self.given[role].of_both:
+            if named or not of_both:
                 return named
         taken = {given.name for given in self.given.values()}
         for group in standard:
-            plain = set(map(plain_name, group))
-            present = [path for path, last in fields.last.items() if last in plain]
-            present = _with_values([path for path in present if path not in taken], fields)
+            spellings = set(map(plain_name, group))
+            present = []
+            for path, last in fields.last.items():
+                if last in spellings and path not in taken:
+                    present.append(path)
+            # A field that is always null could be none, unless there is no other.
+            present = [path for path in present if fields.examples[path] is not None] or present
             if present and role == "query":
                 return present + _asked_by_users(present, fields)
             if present:
                 return present
         return []
-
-
-def _with_values(paths: list[Any], fields: Fields) -> list[Any]:
-    """Return the fields that are not always null, if there are any."""
-    return [path for path in paths if fields.examples[path] is not None] or paths
 
 
 def _called(name: str, fields: Fields) -> list[Any]:
@@ -299,6 +286,12 @@ def _asked_by_users(present: Sequence[Any], fields: Fields) -> list[Any]:
     return [path for path, last in fields.last.items() if last in ASKED and path not in present]
 
 
+@cache
+def standard_names(kind: str, score_order: str = "descending") -> Names:
+    """Return the names of one side if `fields` gives none."""
+    return Names(kind, VALUE[kind], ascending=kind == "run" and score_order == "ascending")
+
+
 def names_of_side(
     kind: str,
     fields: Any = None,
@@ -307,19 +300,19 @@ def names_of_side(
     keep: str | None = None,
 ) -> Names:
     """Return the names that the fields of one side may have."""
-    if fields is None and labels is None and keep is None:
-        return _standard_names(kind, score_order)
+    names = standard_names(kind, score_order)
+    if kind == "qrels" and labels is not None:
+        names = names._replace(labels=labels)
+    if kind == "run" and keep is not None:
+        names = names._replace(keep=keep)
+    if fields is None:
+        return names
     given = {}
     for role, pair in check_fields(fields).items():
         is_pair = isinstance(fields[role], (list, tuple))
         given[role] = Given(pair[0 if kind == "run" else 1], not is_pair)
-    labels = labels if kind == "qrels" else None
-    return Names(kind, given, score_order, labels, keep if kind == "run" else None)
-
-
-@cache
-def _standard_names(kind: str, score_order: str) -> Names:
-    return Names(kind, {}, score_order)
+    has_no_value = names.value in given and given[names.value].name is None
+    return names._replace(given=given, has_no_value=has_no_value)
 
 
 def are_names_of_fields(names: Iterable[Any]) -> bool:
@@ -387,7 +380,7 @@ def chosen_fields(
     for role, possible in candidates.items():
         if len(possible) == 1:
             chosen[role] = possible[0]
-        elif not names.has_none(role):
+        elif role not in names.given or names.name(role) is not None:
             unclear[role] = possible
     if unclear:
         problems = _problems(unclear, names, fields)
@@ -425,6 +418,17 @@ def _problems(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields
             call = mark("score_order", "ascending")
             problems.append(f"with {call} {shown(lowest[0])} is the score, the lowest first")
     return problems
+
+
+def without_model_scores(values: list[Any], others: int, fields: Fields, names: Names) -> list[Any]:
+    """Return the candidates for a relevance without a score or a weight that may be a model's.
+
+    It is a relevance, as in the qrels of BEIR, only if nothing else stands beside the ids.
+    """
+    is_named = names.name("relevance") is not None
+    if names.kind != "qrels" or is_named or others == 1:
+        return values
+    return [path for path in values if fields.last[path] not in LAST_RESORT]
 
 
 def fields_to_write(names: Mapping[str, Any]) -> str:

@@ -14,7 +14,7 @@ import pyarrow as pa
 from ..measure.messages import InputError, nearest, shown
 from .fields import NAMES_OF_RANKS, says_lowest_first
 from .objects import fields_of, is_object
-from .sources import ARROW, is_database_query, is_spark, library_of, listed, plain
+from .sources import ARROW, is_database_query, is_spark, library_of, listed, name_of_column, plain
 
 HINT = (
     "give a pandas, Polars or Spark DataFrame, an Arrow table, a DuckDB relation, a Hugging Face Dataset, a dict of "
@@ -180,18 +180,6 @@ def _with_name(column: Any, name: str) -> Any:
     with suppress(pa.ArrowException, ValueError):
         return pa.table({name: plain(name, column)})
     return column
-
-
-def name_of_column(column: Any) -> Any:
-    """Return the name of a column of a DataFrame, or of its only one; None for other values."""
-    for attribute in ("name", "column_name"):
-        if hasattr(column, attribute):
-            return getattr(column, attribute)
-    for attribute in ("column_names", "columns"):
-        names = getattr(column, attribute, None)
-        if names is not None and not callable(names) and len(names) == 1:
-            return names[0]
-    return None
 
 
 def _listed(columns: list[Any]) -> str:

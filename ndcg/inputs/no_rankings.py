@@ -1,12 +1,16 @@
 """Refuse what looks like rankings and is something else: rows of a table, ids, ranks as scores."""
 
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..measure.messages import InputError, mark, warn
-from .columns import Column
+from ..measure.messages import InputError, mark, shown, warn
+from .columns import Column, as_number
+from .fields import Names
 
 MANY_DOCUMENTS = 20  # in all queries: so many different numbers are hardly ranks or grades
 
@@ -132,3 +136,64 @@ def refuse_counted_ranks(
     problem = f"the column {name!r} counts from {score.min():g} in each query, as ranks do"
     hint = f"give {mark('score_order', 'ascending')} if the lowest is best, else floats"
     raise InputError(f"{problem}; {hint}", argument)
+
+
+# Scores beside ranks
+
+
+def are_equal_beside_ranks(scores: Sequence[Any], ranks: Sequence[Any]) -> bool:
+    """Return whether several scores are all equal, but have the ranks 1, 2, 3, ..."""
+    if len(scores) < 2 or len(set(scores)) > 1:
+        return False
+    return sorted(ranks) == list(range(1, len(scores) + 1))
+
+
+def equal_scores() -> str:
+    """Return what a warning says about equal scores beside ranks."""
+    call = mark("fields", {"score": None})
+    return f"its scores are all equal, but it has ranks from 1; if the order counts, give {call}"
+
+
+def equal_scores_of_rows(
+    queries: Iterable[Any], scores: Iterable[Any], ranks: Iterable[Any]
+) -> str:
+    """Return what a warning says about the first query whose scores are all equal beside ranks.
+
+    It is empty if there is no such query.
+    """
+    by_query: dict[Any, tuple[list[Any], list[Any]]] = {}
+    for query, score, rank in zip(queries, scores, ranks, strict=True):
+        scores_of_query, ranks_of_query = by_query.setdefault(query, ([], []))
+        scores_of_query.append(as_number(score))
+        ranks_of_query.append(as_number(rank))
+    for query, (scores_of_query, ranks_of_query) in by_query.items():
+        are_ranks = all(isinstance(rank, Real) for rank in ranks_of_query)
+        if are_ranks and are_equal_beside_ranks(scores_of_query, ranks_of_query):
+            return f"query {shown(query)}: {equal_scores()}"
+    return ""
+
+
+def contradiction(values: Sequence[Any] | None, ranks: Sequence[Any], names: Names) -> str:
+    """Return what a warning says about hits whose order and values disagree; empty if they agree.
+
+    Scores that `fields` names may be in any order, but in the opposite one they may be distances.
+    """
+    scores = [value for value in map(as_number, values or ()) if isinstance(value, Real)]
+    places = [rank for rank in map(as_number, ranks) if isinstance(rank, Real)]
+    if are_equal_beside_ranks(scores, places):
+        return equal_scores()
+    if not scores:
+        if all(before < after for before, after in pairwise(places)):
+            return ""
+        hint = f"if the ranks count, give {mark('score_order', 'ascending')}"
+        return f"its hits are in another order than their ranks, and their order counts; {hint}"
+    best_first = sorted(scores, reverse=not names.ascending)
+    if scores == best_first:
+        return ""
+    if names.name("score") is not None and scores != best_first[::-1]:
+        return ""
+    hint = f"if the order counts, give {mark('fields', {'score': None})}"
+    if not names.ascending:
+        hint += f"; if the lowest score is best, give {mark('score_order', 'ascending')}"
+    problem = "the scores rank its hits in another order than they are in, and the scores count"
+    return f"{problem}; {hint}"

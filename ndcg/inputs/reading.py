@@ -19,7 +19,7 @@ from ..measure.labels import Labels
 from ..measure.messages import InputError, mark, shown, warn
 from ..measure.scoring import InvalidRankingError
 from .columns import numbered, read_column, read_flat_column
-from .documents import ById, rows_by_query
+from .documents import ById, has_ids, rows_by_query
 from .exclusion import by_position
 from .fields import (
     MOST_FIELDS,
@@ -34,16 +34,15 @@ from .fields import (
     says_lowest_first,
     with_names_of_columns,
 )
-from .frame import name_of_column
 from .hashes import Columns
 from .ids import as_list, encode_ids
 from .joins import join_by_id, join_lists, join_rows, refuse_open_ties
 from .no_rankings import refuse_counted_ranks
 from .rankings import Rankings, to_arrow
 from .sides import read_side
-from .sources import is_sparse, listed, settled
+from .sources import are_lists, is_sparse, listed, name_of_column, settled
 from .sparse import dense_pieces, join_sparse
-from .together import are_lists, has_ids, together
+from .together import together
 
 # Nested lists and chunked columns are read in parts of about this many documents.
 PART = 1 << 20
@@ -378,8 +377,8 @@ def _refuse_ids_of_rows(query_ids: Any, document_ids: Any) -> None:
     """Raise an error for ids of rows next to rankings that are not flat."""
     flat = "for flat predictions and references"
     if query_ids is not None:
-        has_ids = "a mapping, a table or a file has ids of its own"
-        raise InputError(f"{mark('query_ids')} are {flat}, and for lists; {has_ids}")
+        others = "a mapping, a table or a file has ids of its own"
+        raise InputError(f"{mark('query_ids')} are {flat}, and for lists; {others}")
     if document_ids is not None:
         problem = f"{mark('document_ids')} are {flat}; give {mark('query_ids')} too"
         raise InputError(problem)

@@ -29,12 +29,12 @@ from .fields import (
     refuse_lowest_first,
     spelled,
 )
-from .frame import name_of_column
 from .hashes import Columns
 from .ids import id_kind
-from .object_reader import HitReader, ListReader, ObjectReader, are_pairs, without_value
+from .object_reader import HitReader, ListReader, ObjectReader
 from .objects import is_list, is_object
-from .sources import ARROW, is_spark, is_sparse, plain
+from .roles import are_pairs
+from .sources import ARROW, is_spark, is_sparse, name_of_column, plain
 from .tables import columns_of_rows, is_dict_of_columns, read_table, table_of
 
 SCALARS = (str, bytes, Real)
@@ -43,7 +43,7 @@ SCALARS = (str, bytes, Real)
 def read_side(argument: str, side: Any, names: Names) -> Any:
     """Return one side as `ById` or `Columns` if it has ids; numbers by position as they are.
 
-    >>> read_side("predictions", [["d3", "d1"]], Names("run", {})).queries
+    >>> read_side("predictions", [["d3", "d1"]], standard_names("run")).queries
     {0: {'d3': -1, 'd1': -2}}
     """
     if side is None or isinstance(side, (ById, Columns, Pairs, str)) or is_sparse(side):
@@ -317,7 +317,7 @@ class RowReader:
             self.hits = HitReader(objects, names)
         elif pairs is not None:
             of_pairs = chain.from_iterable(row for row in rows if are_pairs(row))
-            self.hits = HitReader((first for first, *_ in of_pairs), without_value(names))
+            self.hits = HitReader((first for first, *_ in of_pairs), names.without_value())
         if self.hits is not None:
             self.lists = self.hits.lists
 

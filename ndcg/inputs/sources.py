@@ -78,6 +78,36 @@ def is_sparse(values: Any) -> bool:
     return hasattr(values, "tocsr") and library_of(values) == "scipy"
 
 
+def name_of_column(column: Any) -> Any:
+    """Return the name of a column of a DataFrame, or of its only one; None for other values."""
+    for attribute in ("name", "column_name"):
+        if hasattr(column, attribute):
+            return getattr(column, attribute)
+    for attribute in ("column_names", "columns"):
+        names = getattr(column, attribute, None)
+        if names is not None and not callable(names) and len(names) == 1:
+            return names[0]
+    return None
+
+
+def are_lists(side: Any) -> bool:
+    """Return whether a side is a list for each query, in any container.
+
+    >>> are_lists([[1, 0], []]), are_lists(np.zeros((2, 3))), are_lists([1, 0]), are_lists(None)
+    (True, True, False, False)
+    """
+    if isinstance(side, ARROW):
+        return bool(pa.types.is_nested(side.type))
+    if isinstance(side, np.ndarray) and side.dtype.kind != "O":
+        return side.ndim == 2
+    if not isinstance(side, (list, tuple, np.ndarray)):
+        return False
+    if len(side) == 0:
+        return True
+    rows = (row for row in side if getattr(row, "ndim", 1) > 0)  # without numbers in arrays
+    return any(isinstance(row, (list, tuple, np.ndarray)) for row in rows)
+
+
 def _rows_of_sparse(values: Any) -> Any:
     """Return a sparse matrix by rows, with the columns of each ascending and distinct; its own copy if need be."""
     if values.ndim != 2:

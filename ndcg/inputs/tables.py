@@ -25,11 +25,12 @@ from .fields import (
     chosen_fields,
     plain_name,
     refuse_repeated_names,
+    without_model_scores,
 )
 from .frame import Frame, frame_of
 from .hashes import Columns, best_rows, hashes_of, repeated_row
 from .ids import id_column, once, read_ids
-from .object_reader import equal_scores, query_of_equal_scores, without_model_scores
+from .no_rankings import equal_scores_of_rows
 from .objects import is_list, is_object
 from .sources import ARROW, settled
 
@@ -55,8 +56,10 @@ def is_dict_of_columns(side: Mapping[Any, Any], names: Names) -> bool:
         is_column = isinstance(column, (list, np.ndarray, *ARROW)) or hasattr(column, "__array__")
         if not is_column:
             return False
+    if are_names_of_fields(side):
+        return True
     given = [name.name for name in names.given.values() if name.name is not None]
-    return are_names_of_fields(side) or (len(given) > 1 and all(name in side for name in given))
+    return len(given) > 1 and all(name in side for name in given)
 
 
 # Choosing the columns
@@ -74,7 +77,7 @@ def chosen_columns(columns: Fields, names: Names, there: str) -> dict[str, Any]:
         "query": names.candidates("query", columns, QUERY),
         "document": _documents(columns, names),
     }
-    if names.has_none("query"):
+    if "query" in names.given and names.name("query") is None:
         call = mark("fields", {"query": None})
         raise InputError(f"{call}: each row of a table needs the id of its query; give its column")
     role = names.value
@@ -147,15 +150,17 @@ def _column_of_ranks(frame: Frame, chosen: Mapping[str, Any], names: Names) -> d
     if names.kind != "run" or "score" not in chosen:
         return {}
     ranks = [name for name in frame.names if plain_name(name) == "rank"]
-    return {"rank": ranks[0]} if len(ranks) == 1 and ranks[0] != chosen["score"] else {}
+    if len(ranks) != 1 or ranks[0] == chosen["score"]:
+        return {}
+    return {"rank": ranks[0]}
 
 
 def _warn_of_ranks(argument: str, cells: Mapping[str, Any]) -> None:
     """Warn of a query with equal scores beside ranks from 1, among the first rows."""
     heads = {role: list_of(column[:FIRST_ROWS]) for role, column in cells.items()}
-    query = query_of_equal_scores(heads["query"], heads["score"], heads["rank"])
-    if query is not None:
-        warn(f"{argument}: query {shown(query)}: {equal_scores()}")
+    problem = equal_scores_of_rows(heads["query"], heads["score"], heads["rank"])
+    if problem:
+        warn(f"{argument}: {problem}")
 
 
 def as_python(cell: Any) -> Any:
@@ -277,7 +282,7 @@ def read_values(called: str, cells: Any, names: Names) -> Column:
 def values_by_order(rows: int, names: Names) -> NDArray[np.float64]:
     """Return the values of documents that have none, in the order of their rows.
 
-    >>> values_by_order(3, Names("run", {})).tolist(), values_by_order(2, Names("qrels", {})).tolist()
+    >>> values_by_order(3, standard_names("run")).tolist()
     ([-1.0, -2.0, -3.0], [1.0, 1.0])
     """
     if names.kind != "run":

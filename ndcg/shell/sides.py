@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from ..files.content import SavedResultError
 from ..files.groups import STANDARD_INPUT, file_and_column, path_of, read_groups
 from ..files.reader import read_columns
+from ..inputs.beside_ids import with_ids_of_letor
 from ..inputs.fields import ROLES, UnknownFieldError, fields_unknown, refuse_unused_fields
 from ..inputs.hashes import Columns
 from ..inputs.ids import float_hint
 from ..inputs.reading import Inputs
-from ..inputs.together import with_ids_of_letor
 from ..measure.messages import of_file, shown, warn, within
 from ..measure.options import OF_COMPUTE, Options
 from ..statistics.measured import Resampling

@@ -1,0 +1,289 @@
+"""The layout of lines: which columns a file of TREC, CSV or TSV has, as its first lines tell."""
+
+import csv
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import pairwise
+from typing import NamedTuple
+
+from ..inputs.fields import Fields, are_names_of_fields, plain_name, refuse_repeated_names
+from ..inputs.no_rankings import equal_scores_of_rows
+from ..inputs.tables import chosen_columns
+from ..measure.messages import brief, mark
+from .content import NO_TEXT, NUMBER, NUMERAL, delimiter_of, shown_cell
+from .letor import is_row_of_letor
+from .parts import ReadRequest
+
+FINITE = re.compile(rb"[+-]?[0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
+TIME = re.compile(rb"[0-9]{9,}(?:\.0*)?")  # in seconds since 1970, from 1973 on
+NAMED_TABLE = re.compile(r"\.[ct]sv(\.|$)")
+RATINGS = (
+    "give ratings as CSV or TSV with a first line that names the columns, such as "
+    "user_id,item_id,rating"
+)
+
+
+class Layout(NamedTuple):
+    """How to split the lines of a file, and which columns to read."""
+
+    kind: str
+    names: Sequence[str]
+    delimiter: str
+    at: Sequence[int]  # the columns of query, document and value
+    is_letor: bool = False  # whether rows of LETOR, or scores, are to be written in this layout
+    fields: Mapping[str, str] = {}  # the column of each role, if the columns have names
+
+    @property
+    def is_trec(self) -> bool:
+        """Whether columns have spaces between them, and no names."""
+        return self.delimiter == " "
+
+    @property
+    def form(self) -> str:
+        """What was read, as `preview` says it."""
+        if self.is_letor:
+            return "LETOR" if self.kind == "qrels" else "scores, one a line"
+        if self.is_trec:
+            return "TREC"
+        return "TSV" if self.delimiter == "\t" else "CSV"
+
+    @property
+    def words(self) -> str:
+        """A description of the contents of a line."""
+        columns = f"{len(self.names)}: {brief(self.names, ' ')}"
+        if not self.is_trec:
+            return f"the header has {columns}"
+        return f"{SUBJECT[len(self.names)]} {columns}"
+
+    @property
+    def padding(self) -> str:
+        """The characters around a cell of CSV or TSV that are not part of it."""
+        return " \t".replace(self.delimiter, "")
+
+    def fits(self, cells: Sequence[bytes]) -> bool:
+        """Return whether a line of TREC has this layout, apart from its numbers."""
+        if self.kind == "run":
+            return len(cells) >= len(self.names)
+        return len(cells) == len(self.names)
+
+    def is_row(self, cells: Sequence[bytes]) -> bool:
+        """Return whether a line that begins with ``#`` is a row and not a comment."""
+        if not self.fits(cells):
+            return False
+        if len(self.at) == 2:  # lines of ids have no number; a space after the # marks a comment
+            return cells[0] != b"#"
+        return NUMBER.fullmatch(cells[self.at[2]]) is not None
+
+
+RUN = Layout("run", ("query", "Q0", "document", "rank", "score", "tag"), " ", (0, 2, 4))
+QRELS = Layout("qrels", ("query", "iteration", "document", "relevance"), " ", (0, 2, 3))
+PLAIN_QRELS = Layout("qrels", ("query", "document", "relevance"), " ", (0, 1, 2))
+PAIRS = Layout("exclude", ("query", "document"), " ", (0, 1))
+LAYOUTS = {"run": (RUN,), "qrels": (QRELS, PLAIN_QRELS), "exclude": (PAIRS,)}
+# The layouts of the other side, by the number of columns.
+OTHER_SIDE = {len(QRELS.names): (RUN,), len(RUN.names): (QRELS, PLAIN_QRELS)}
+SUBJECT = {6: "a run has", 4: "qrels have", 3: "the first line has", 2: "ids alone are"}
+LETOR = {
+    "run": RUN._replace(names=PLAIN_QRELS.names, at=PLAIN_QRELS.at, is_letor=True),
+    "qrels": PLAIN_QRELS._replace(is_letor=True),
+}
+
+
+# Cells
+
+
+def cells_of_trec(line: bytes) -> list[bytes]:
+    """Return the cells of a line of TREC."""
+    cells = line.replace(b"\t", b" ").removesuffix(b"\r").split(b" ")
+    return [cell for cell in cells if cell]
+
+
+def cells_of(row: str, delimiter: str) -> list[str]:
+    """Return the cells of a row, of CSV or TSV without the spaces around them."""
+    if delimiter == " ":
+        return row.split(" ")
+    (cells,) = csv.reader([row], delimiter=delimiter, skipinitialspace=True)
+    return [cell.strip(" \t") for cell in cells]
+
+
+def cells_in(rows: Iterable[bytes], delimiter: str, at: Sequence[int]) -> Iterator[list[str]]:
+    """Yield the cells of some rows in some columns, as far as they can be read."""
+    for row in rows:
+        with suppress(csv.Error, IndexError):  # parsing raises the error
+            cells = cells_of(row.decode("utf-8", "replace"), delimiter)
+            yield [cells[column] for column in at]
+
+
+# The first line
+
+
+def layout_of(line: bytes, rows: bytes, path: str, request: ReadRequest) -> Layout:
+    """Return the layout of a file with this first line, and these rows after it."""
+    kind, given = request.names.kind, request.format
+    standard = LAYOUTS[kind]
+    if any(mark in line for mark in NO_TEXT):
+        return standard[0]  # the line itself is refused later, not its columns
+    if given in (None, "letor") and is_row_of_letor(line, kind):
+        return LETOR[kind]
+    cells = cells_of_trec(line)
+    has_commas = len(cells) > 1 and all(cell.endswith(b",") for cell in cells[:-1])
+    fitting = []
+    if not has_commas:
+        fitting = [layout for layout in standard if layout.fits(cells)]
+    if given is None:
+        for layout in fitting:
+            if len(layout.at) > 2 and layout.is_row(cells):
+                return layout
+    if given != "trec":
+        header = line.decode("utf-8", "replace")
+        delimiter = _delimiter(header, has_commas, given)
+        names = _names_in(header, delimiter)
+        _refuse_spaces_between_names(names, cells)
+        is_table = given in ("csv", "tsv") or NAMED_TABLE.search(os.path.basename(path).lower())
+        if are_names_of_fields(names) or has_commas or (is_table and not fitting):
+            return _named_layout(names, rows, delimiter, request)
+    return fitting[0] if fitting else standard[0]
+
+
+def _delimiter(header: str, has_commas: bool, given: str | None) -> str:
+    """Return the delimiter of a header; `has_commas` says that each word but the last ends in one."""
+    if given == "tsv":
+        return "\t"
+    if has_commas and ";" not in header:
+        return ","
+    return delimiter_of(header)
+
+
+def _names_in(header: str, delimiter: str) -> list[str]:
+    """Return the names in a header; none if it cannot be read."""
+    try:
+        return cells_of(header, delimiter)
+    except csv.Error:
+        return []
+
+
+def _refuse_spaces_between_names(names: Sequence[str], cells: Sequence[bytes]) -> None:
+    """Raise an error for a header with spaces between the names of columns."""
+    if len(names) != 1:
+        return
+    words = [cell.decode("utf-8", "replace") for cell in cells]
+    if are_names_of_fields(words):
+        problem = f"the header has spaces between the names, {brief(words, ' ')}"
+        raise ValueError(f"{problem}; separate columns by commas or tabs")
+
+
+def _named_layout(
+    names: Sequence[str], rows: bytes, delimiter: str, request: ReadRequest
+) -> Layout:
+    """Return the layout of a table whose columns have these names."""
+    request.limits.check("columns", len(names))  # first, so that no message lists thousands
+    _refuse_no_header(names, request)
+    refuse_repeated_names(names)
+    first = next(cells_in(rows.splitlines(), delimiter, range(len(names))), [])
+    examples = dict(zip(names, [*first, *[None] * len(names)], strict=False))
+    chosen = chosen_columns(Fields.of_table(examples), request.names, "the header has")
+    at = [names.index(name) for name in chosen.values()]
+    return Layout(request.names.kind, names, delimiter, at, fields=chosen)
+
+
+def _refuse_no_header(names: Sequence[str], request: ReadRequest) -> None:
+    """Raise an error for a first line that is a row: it has a number and no name of a column."""
+    given = [name.name for name in request.names.given.values()]
+    if any(name in names for name in given) or are_names_of_fields(names):
+        return
+    if any(map(NUMERAL.fullmatch, names)):
+        first = brief(map(shown_cell, names), ", ")
+        header = ",".join(filter(None, ("query_id", "doc_id", request.names.value)))
+        problem = f"has no header: the first line is {first}"
+        raise ValueError(f"{problem}; name the columns there, such as {header}")
+
+
+# The first rows
+
+
+def notice_of(lines: Sequence[bytes], layout: Layout, request: ReadRequest) -> str:
+    """Return what a warning says about the first lines of a file; empty if there is nothing.
+
+    Raises:
+        ValueError: ids have spaces, or qrels end in a time or in a rank.
+    """
+    if layout is RUN:
+        rows = [cells for cells in map(cells_of_trec, lines) if layout.is_row(cells)]
+        _refuse_spaces_in_ids(rows)
+        return _contradicting_ranks(rows, request.names.ascending) or _equal_scores_of_trec(rows)
+    if layout in (QRELS, PLAIN_QRELS):
+        rows = [cells for cells in map(cells_of_trec, lines) if layout.is_row(cells)]
+        _refuse_no_qrels(rows)
+        return ""
+    if request.names.kind != "run" or "score" not in layout.fields:
+        return ""
+    ranks = [name for name in layout.names if plain_name(name) == "rank"]
+    if len(ranks) != 1 or ranks[0] == layout.fields["score"]:
+        return ""
+    columns = [layout.fields["query"], layout.fields["score"], ranks[0]]
+    at = [layout.names.index(name) for name in columns]
+    cells = list(cells_in(lines[1:], layout.delimiter, at))
+    if not cells:
+        return ""
+    return equal_scores_of_rows(*zip(*cells, strict=True))
+
+
+def _refuse_spaces_in_ids(rows: Sequence[Sequence[bytes]]) -> None:
+    """Raise an error for rows of a run whose ids have spaces, so that they have more columns."""
+    for row in rows:
+        has_more = len(row) > len(RUN.names)
+        if has_more and not NUMBER.fullmatch(row[3]) and NUMBER.fullmatch(row[-2]):
+            line = shown_cell(b" ".join(row))
+            problem = f"the line {line} has no rank in its fourth column"
+            raise ValueError(f"{problem}; replace the spaces in ids")
+
+
+def _contradicting_ranks(rows: Sequence[Sequence[bytes]], ascending: bool) -> str:
+    """Return what a warning says about ranks in another order than the scores; empty if there are none."""
+    sign = 1 if ascending else -1
+    for before, after in pairwise(rows):
+        cells = (before[3], before[4], after[3], after[4])
+        if before[0] != after[0] or not all(map(FINITE.fullmatch, cells)):
+            continue
+        first_rank, first_score, rank, score = map(float, cells)
+        if (rank - first_rank) * (score - first_score) * sign < 0:
+            problem = "the ranks are in another order than the scores, and the scores count"
+            hint = ", as in trec_eval"
+            if not ascending:
+                hint += f"; if the lowest score is best, give {mark('score_order', 'ascending')}"
+            return f"query {shown_cell(before[0])}: {problem}{hint}"
+    return ""
+
+
+def _equal_scores_of_trec(rows: Sequence[Sequence[bytes]]) -> str:
+    """Return what a warning says about equal scores beside ranks; empty if there are none."""
+    queries, scores, ranks = [], [], []
+    for row in rows:
+        if FINITE.fullmatch(row[3]) and FINITE.fullmatch(row[4]):
+            queries.append(row[0].decode("utf-8", "replace"))
+            scores.append(float(row[4]))
+            ranks.append(float(row[3]))
+    return equal_scores_of_rows(queries, scores, ranks)
+
+
+def _refuse_no_qrels(rows: Sequence[Sequence[bytes]]) -> None:
+    """Raise an error for lines whose last number is a time, or counts from 1 in each query."""
+    iterations = {row[1] for row in rows}
+    if iterations <= {b"0", b"Q0"}:  # those that qrels have
+        return
+    line = shown_cell(b" ".join(rows[0]))
+    if all(TIME.fullmatch(row[-1]) for row in rows):
+        problem = f"the line {line} ends in a time where qrels have the relevance"
+        raise ValueError(f"{problem}; {RATINGS}")
+    by_query: dict[bytes, list[bytes]] = {}
+    for row in rows:
+        by_query.setdefault(row[0], []).append(row[-1])
+    if max(map(len, by_query.values())) <= 3:
+        return
+    for numbers in by_query.values():
+        if numbers != [b"%d" % rank for rank in range(1, len(numbers) + 1)]:
+            return
+    problem = f"the line {line} ends in a rank where qrels have the relevance"
+    raise ValueError(f"{problem}: each query counts from 1; is it a run?")

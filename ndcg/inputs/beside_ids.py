@@ -1,0 +1,249 @@
+"""Numbers beside ids: which documents they are of.
+
+| numbers | beside | are |
+|---|---|---|
+| lists on both sides | lists of ids in `document_ids` | values of these documents |
+| lists of integers | documents with ids | ids, best first |
+| lists of scores | documents 0, 1, 2, … | scores of these documents |
+| a sparse matrix | documents 0, 1, 2, … | values of these documents |
+| lists of integers | references in a sparse matrix | numbers of its columns, best first |
+| a score for each row | references in a file of LETOR | scores of its rows |
+"""
+
+from collections.abc import Sequence
+from itertools import chain, pairwise
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ..measure.labels import to_label
+from ..measure.messages import InputError, mark, shown, within
+from .columns import check_queries_equal, read_flat_column
+from .documents import ById, documents_of_query, has_ids
+from .fields import Names, standard_names
+from .hashes import Columns
+from .sides import read_side, without_filling
+from .sources import ARROW, are_lists, is_sparse
+
+Rows = Sequence[Any]  # a list for each query
+
+
+def with_ids_on_both(inputs: Any, names: Names) -> Any:
+    """Return inputs of which both sides have ids, or none has, where one side may have numbers.
+
+    Args:
+        inputs: both sides as they were read, and the ids beside them.
+        names: the names of the run.
+    """
+    run, qrels = inputs.predictions, inputs.references
+    if has_ids(run) and are_lists(qrels):
+        # Text that may be labels is ids beside ids.
+        qrels = read_side("references", qrels, standard_names("qrels"))
+    if not has_ids(run) and are_lists(run) and are_lists(inputs.document_ids):
+        run, qrels = _with_document_ids(run, qrels, inputs.document_ids, names)
+        inputs = inputs._replace(document_ids=None)
+    if is_sparse(qrels) and _are_columns(run, qrels):
+        run = _ranked(_lists(run), names)
+    if has_ids(run) and is_sparse(qrels):
+        _refuse_other_columns("predictions", run, qrels.shape[1])
+        qrels = _by_column(qrels)
+    elif has_ids(run) and are_lists(qrels):
+        raise _lists_beside_ids()
+    elif has_ids(qrels) and is_sparse(run):
+        _refuse_other_columns("references", qrels, run.shape[1])
+        run = _by_column(run)
+    elif has_ids(qrels) and not has_ids(run) and are_lists(run):
+        run, qrels = _beside_judged_ids(_lists(run), qrels, names)
+    return inputs._replace(predictions=run, references=qrels)
+
+
+def _lists(side: Any) -> Rows:
+    """Return the values of queries as lists, also from an array or a column."""
+    rows = side.to_pylist() if isinstance(side, ARROW) else side
+    return [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]
+
+
+def _are_integers(rows: Rows) -> bool:
+    """Return whether lists hold integers alone."""
+    values = chain.from_iterable(row for row in rows if row is not None)
+    return all(isinstance(value, (int, np.integer)) for value in values)
+
+
+# Ids beside both sides
+
+
+def _with_document_ids(run: Any, qrels: Any, ids: Any, names: Names) -> tuple[ById, Any]:
+    """Return lists of numbers by the ids that `document_ids` has in the same places."""
+    if are_lists(qrels) and not has_ids(qrels):
+        qrels = _by_ids_beside("references", qrels, ids, standard_names("qrels"))
+    return _by_ids_beside("predictions", run, ids, names), qrels
+
+
+def _by_ids_beside(argument: str, values: Any, ids: Any, names: Names) -> ById:
+    """Return the values of each query by the ids in the same places; the id -1 is no document."""
+    rows, lists = _lists(values), _lists(ids)
+    if len(rows) != len(lists):
+        problem = f"hold {len(lists)} queries, and {argument} {len(rows)}"
+        raise InputError(f"{mark('document_ids')} {problem}; give both for every query")
+    queries = {}
+    for query, (row, row_ids) in enumerate(zip(rows, lists, strict=True)):
+        place = f"query {query}"
+        for name, given in ((argument, row), ("document_ids", row_ids)):
+            if given is None:
+                raise InputError("is None; give [] if there is no document", name, place)
+        if len(row) != len(row_ids):
+            problem = f"{len(row_ids)} ids and {len(row)} {argument}"
+            raise InputError(f"{problem}; give an id for each value", "document_ids", place)
+        kept = [pair for pair in zip(row_ids, row, strict=True) if pair[0] != -1]
+        documents = [document for document, _ in kept]
+        numbers = [number for _, number in kept]
+        try:
+            queries[query] = documents_of_query(documents, numbers, names)
+        except InputError as error:
+            raise within(error, "document_ids", place) from None
+    return ById(queries, by_position=True, form="lists of numbers with ids in document_ids")
+
+
+# Predictions beside judged ids
+
+
+def _beside_judged_ids(rows: Rows, qrels: Any, names: Names) -> tuple[Any, Any]:
+    """Return predictions that are lists of numbers, and references that have ids.
+
+    Integers are ids. Scores are those of the documents 0, 1, 2, ..., if the references are such.
+    """
+    if _are_integers(rows):
+        return _ranked(rows, names), qrels
+    if not _has_integer_ids(qrels):
+        raise _scores_beside_ids(qrels)
+    if isinstance(qrels, ById) and qrels.by_position:
+        return rows, _labels_of_columns(qrels, rows)
+    columns = max((len(row) for row in rows if row is not None), default=0)
+    _refuse_other_columns("references", qrels, columns)
+    queries = {query: dict(enumerate(row or ())) for query, row in enumerate(rows)}
+    form = "lists of scores of the documents 0, 1, 2, ..."
+    return ById(queries, by_position=True, form=form), qrels
+
+
+def _ranked(rows: Rows, names: Names) -> ById:
+    """Return lists of integers as ids, best first."""
+    queries = {}
+    for query, row in enumerate(rows):
+        ids = without_filling(list(row or ()))
+        try:
+            queries[query] = documents_of_query(ids, None, names)
+        except InputError as error:
+            raise within(error, "predictions", f"query {query}") from None
+    return ById(queries, by_position=True, form="lists of integers, which are ids beside ids")
+
+
+def _has_integer_ids(side: ById | Columns) -> bool:
+    """Return whether all ids of a side are integers."""
+    if isinstance(side, Columns):
+        return bool(pa.types.is_integer(side.document.type))
+    return _are_integers(list(side.queries.values()))
+
+
+def _labels_of_columns(qrels: ById, rows: Rows) -> list[Any]:
+    """Return a label for each column of the scores, from the numbers of relevant columns."""
+    check_queries_equal(len(rows), len(qrels.queries))
+    labels = []
+    for query, (row, judged) in enumerate(zip(rows, qrels.queries.values(), strict=True)):
+        columns = len(row or ())
+        _refuse_other_columns("references", ById({query: judged}), columns)
+        relevances = np.zeros(columns)
+        for column, relevance in judged.items():
+            relevances[column] = relevance
+        labels.append(relevances)
+    return labels
+
+
+def _scores_beside_ids(qrels: ById | Columns) -> InputError:
+    """Return the error for scores beside documents with ids."""
+    ids = f"give {mark('document_ids')}, the id of each score, or {{query: {{document: score}}}}"
+    if isinstance(qrels, ById) and qrels.form == "lists of ids":
+        documents = chain.from_iterable(qrels.queries.values())
+        texts = [document for document in documents if isinstance(document, str)]
+        if texts:
+            problem = f"hold text such as {shown(texts[0])} beside scores"
+            return InputError(f"{problem}; {to_label(texts)}; if they are ids, {ids}", "references")
+    return InputError(f"hold scores, and the references ids of documents; {ids}", "predictions")
+
+
+def _lists_beside_ids() -> InputError:
+    """Return the error for references that are lists of numbers beside documents with ids."""
+    rows = "for row in references]"
+    ids = f"if these are ids of relevant documents, give sets, [set(row) {rows}"
+    values = f"if they are values of the documents 0, 1, 2, ..., [dict(enumerate(row)) {rows}"
+    problem = "hold lists of numbers beside documents with ids"
+    return InputError(f"{problem}; {ids}; {values}", "references")
+
+
+# Sparse matrices
+
+
+def _are_columns(run: Any, sparse: Any) -> bool:
+    """Return whether predictions are numbers of columns of a sparse matrix, and not its values."""
+    if has_ids(run) or not are_lists(run) or isinstance(run, ARROW):
+        return False
+    rows = _lists(run)
+    return _are_integers(rows) and all(len(row or ()) != sparse.shape[1] for row in rows)
+
+
+def _by_column(sparse: Any) -> ById:
+    """Return what each query stores in a sparse matrix, by the numbers of the columns."""
+    columns, values = sparse.indices.tolist(), sparse.data.tolist()
+    queries = {}
+    for query, (start, end) in enumerate(pairwise(sparse.indptr.tolist())):
+        queries[query] = dict(zip(columns[start:end], values[start:end], strict=True))
+    return ById(queries, by_position=True, form="a sparse matrix, by the numbers of its columns")
+
+
+def _refuse_other_columns(argument: str, side: ById | Columns, columns: int) -> None:
+    """Raise an error for ids beside a matrix on the other side that are no numbers of its columns."""
+    if not isinstance(side, ById):
+        return
+    other, lowest = "scores", 0
+    if argument == "predictions":
+        other, lowest = "references", -1  # -1 is no document
+    for query, documents in side.queries.items():
+        for document in documents:
+            is_number = isinstance(document, (int, np.integer))
+            if not is_number or not lowest <= document < columns:
+                problem = f"{shown(document)} is not the number of a column of the {other}"
+                hint = f"give the ids of the columns as {mark('document_ids')}"
+                place = f"query {shown(query)}"
+                raise InputError(f"{problem}, 0 to {columns - 1}; {hint}", argument, place)
+
+
+# Rows of LETOR
+
+
+def with_ids_of_letor(run: Any, qrels: Any, query_ids: Any = None) -> Any:
+    """Return the scores of the rows of LETOR, if the references are such, with the ids of rows."""
+    are_scores = isinstance(run, Columns) and run.are_rows
+    are_judged = isinstance(qrels, Columns) and qrels.are_rows
+    if not are_scores and not are_judged:
+        return run
+    if are_scores and query_ids is not None:
+        return run.value
+    if run is None or (isinstance(run, ById) and not run.queries):
+        return run
+    if are_scores and run.place_of is None:
+        return run  # which has the ids already
+    if not are_judged:
+        hint = f"give references as LETOR, or {mark('query_ids')} and references as arrays"
+        raise InputError(f"the file has scores without ids; {hint}", "predictions")
+    is_one_column = getattr(run, "shape", ())[1:] == (1,)
+    if not are_scores and (has_ids(run) or (are_lists(run) and not is_one_column)):
+        problem = "the references are rows of LETOR, which have no ids of documents"
+        hint = "give a score for each row, in a flat array or in a file, one a line"
+        raise InputError(f"{problem}; {hint}", "predictions")
+    scores = run.value if are_scores else run
+    column = read_flat_column("predictions", scores, lambda _, row: f"row {row}")
+    if len(column.values) != len(qrels.query):
+        rows = f"{len(column.values)} scores for {len(qrels.query)} rows of the references"
+        raise InputError(f"holds {rows}; give one for each row, in their order", "predictions")
+    scored = qrels._replace(value=column.values, place_of=None, form="the scores of rows")
+    return scored.retrieved(column.present)

@@ -1,0 +1,252 @@
+"""The roles of fields: where objects have the query, the documents and their values.
+
+An object is a row with one document if the path of the document leads to an id, and a query with
+its documents if it leads to a list of ids, or to a mapping of ids to values.
+"""
+
+from collections.abc import Mapping, Sequence, Set
+from itertools import chain
+from typing import Any, NamedTuple
+
+from .fields import (
+    DOCUMENT,
+    DOCUMENT_OF_HITS,
+    LISTS_OF_IDS,
+    QUERY,
+    QUERY_OF_LISTS,
+    Fields,
+    Groups,
+    Names,
+    chosen_fields,
+    plain_name,
+    without_model_scores,
+)
+from .ids import id_kind
+from .objects import Field, Keys, is_list, is_object, leaves, values_at
+
+FieldsByPath = Mapping[str, Field]
+Candidates = dict[str, Sequence[Any]]  # the fields that could have each role
+
+
+class Roles(NamedTuple):
+    """Where the objects of a side have the query, the documents and their values."""
+
+    query: Keys | None
+    document: Keys
+    value: Keys | None
+    fields: dict[str, str]  # the path of each role
+
+    @classmethod
+    def chosen(
+        cls, fields: FieldsByPath, candidates: Candidates, names: Names, there: str
+    ) -> "Roles":
+        """Return the roles for which there is one candidate each.
+
+        Raises:
+            UnknownFieldError: there is none for a role, or more than one.
+        """
+        paths = chosen_fields(candidates, names, leaves(fields), there)
+        keys = {role: fields[path].keys for role, path in paths.items()}
+        return cls(keys.get("query"), keys["document"], keys.get(names.value), paths)
+
+
+def are_pairs(row: Any) -> bool:
+    """Return whether a query's documents are pairs of an id, or an object, and a value."""
+    if not is_list(row) or len(row) == 0 or not is_list(row[0]) or len(row[0]) != 2:
+        return False
+    first = row[0][0]
+    return is_object(first) or bool(id_kind(type(first)))
+
+
+# Hits
+
+
+def roles_of_hits(fields: FieldsByPath, names: Names) -> Roles:
+    """Return where the hits of a query have the documents and their values."""
+    outside_lists = leaves(fields, [path for path, field in fields.items() if not field.lists])
+    documents = names.candidates("document", outside_lists, DOCUMENT_OF_HITS)
+    candidates: Candidates = {"document": documents}
+    if names.value:
+        candidates |= _values_beside(outside_lists, documents, names)
+    return Roles.chosen(fields, candidates, names, "its hits have")
+
+
+# Objects
+
+
+def roles_of_objects(
+    objects: Sequence[Any], fields: FieldsByPath, names: Names, have_queries: bool
+) -> Roles:
+    """Return where objects, which are rows or queries, have the query, documents and values.
+
+    The objects may have their queries already, such as those in a mapping by query.
+    """
+    documents = _documents(fields, names)
+    candidates: Candidates = {}
+    if not have_queries:
+        queries = _queries(fields, documents, names)
+        documents = [path for path in documents if path not in queries]
+        if queries or not _has_no_query(fields, documents, names):
+            candidates["query"] = queries
+    candidates["document"] = documents
+    if names.value:
+        candidates |= _values(objects, fields, candidates, names)
+    return Roles.chosen(fields, candidates, names, "the objects have")
+
+
+def holds_documents(field: Field) -> bool:
+    """Return whether a field holds several documents: in a list, a set or a mapping."""
+    return len(field.lists) > 0 or _is_list_of_ids(field) or isinstance(field.example, Mapping)
+
+
+def _is_list_of_ids(field: Field) -> bool:
+    """Return whether a field holds a list or a set outside other lists."""
+    return not field.lists and (is_list(field.example) or isinstance(field.example, Set))
+
+
+def _is_single(field: Field) -> bool:
+    """Return whether a field holds a single value outside all lists, as the query does."""
+    return not holds_documents(field) and not field.has_fields
+
+
+def _queries(fields: FieldsByPath, documents: Sequence[str], names: Names) -> list[str]:
+    """Return the fields that could hold the query."""
+    are_lists = any(holds_documents(fields[path]) for path in documents)
+    single = leaves(fields, [path for path, field in fields.items() if _is_single(field)])
+    return names.candidates("query", single, QUERY_OF_LISTS if are_lists else QUERY)
+
+
+def _has_no_query(fields: FieldsByPath, documents: Sequence[str], names: Names) -> bool:
+    """Return whether objects with lists have nothing that could name the query: their position does."""
+    if "query" in names.given or not any(holds_documents(fields[path]) for path in documents):
+        return False
+    outside_lists = {path for path in leaves(fields).last if not fields[path].lists}
+    beside: set[str] = set()
+    if len(documents) == 1 and _is_list_of_ids(fields[documents[0]]):
+        for path, field in fields.items():
+            is_beside = field.keys[:-1] == fields[documents[0]].keys[:-1]
+            if is_beside and not _is_single(field):
+                beside.add(path)
+    return outside_lists <= {*documents, *beside}
+
+
+def _documents(fields: FieldsByPath, names: Names) -> list[str]:
+    """Return the fields that could hold the documents."""
+    name = names.name("document")
+    if name is not None and name in fields and isinstance(fields[name].example, Mapping):
+        return [name]  # a mapping of ids to values
+    if name is not None:
+        return names.candidates("document", leaves(fields), ())
+    hits: list[str] = []
+    lists: list[str] = []
+    rows: list[str] = []
+    for path in leaves(fields).last:
+        if fields[path].lists:
+            hits.append(path)
+        elif _is_list_of_ids(fields[path]):
+            lists.append(path)
+        else:
+            rows.append(path)
+    standard: list[tuple[list[str], Groups]] = [
+        (hits, DOCUMENT_OF_HITS),
+        (rows, DOCUMENT),
+        (lists, LISTS_OF_IDS[names.kind]),
+        (lists, DOCUMENT),
+    ]
+    # Full names come before bare ones, wherever they stand.
+    for level in range(2):
+        present: list[str] = []
+        for paths, groups in standard:
+            group = groups[level : level + 1]
+            present += names.candidates("document", leaves(fields, paths), group)
+        if present:
+            return present
+    return []
+
+
+# The values of documents
+
+
+def _values(
+    objects: Sequence[Any], fields: FieldsByPath, candidates: Candidates, names: Names
+) -> Candidates:
+    """Return the fields that could hold the values of documents; nothing if there need be none."""
+    documents = candidates["document"]
+    role = names.value
+    if len(documents) != 1:  # one error names all that is not clear
+        return {role: names.candidates(role, leaves(fields), names.values())}
+    document = fields[documents[0]]
+    if names.has_no_value or (isinstance(document.example, Mapping) and not document.lists):
+        return {}
+    if names.name(role) is not None:
+        named = names.candidates(role, leaves(fields, fields), ())
+        if named or not names.given[role].of_both:
+            return {role: named}
+    if are_pairs(document.example):
+        return {}
+    if _is_list_of_ids(document):
+        return _lists_beside(objects, fields, document, names)
+    queries = candidates.get("query", ())
+    beside = []
+    for path, field in fields.items():
+        if field.list_path == document.list_path and path not in queries:
+            beside.append(path)
+    return _values_beside(leaves(fields, beside), documents, names)
+
+
+def _values_beside(ends: Fields, documents: Sequence[str], names: Names) -> Candidates:
+    """Return the fields that could hold the values, among those of the same object as the id.
+
+    There need be no value if nothing stands beside the id.
+    """
+    role = names.value
+    others = [path for path in ends.last if path not in documents]
+    if names.has_no_value or (not others and names.name(role) is None):
+        return {}
+    values = names.candidates(role, ends, names.values())
+    values = [path for path in values if path not in documents]
+    return {role: without_model_scores(values, len(others), ends, names)}
+
+
+def _lists_beside(
+    objects: Sequence[Any], fields: FieldsByPath, document: Field, names: Names
+) -> Candidates:
+    """Return the lists and mappings beside a list of ids that could hold their values.
+
+    Those are as long as the list, or have the ids as keys, in all objects that are looked at.
+    There need be none.
+    """
+    names_of_ids: set[str] = set()
+    for groups in LISTS_OF_IDS.values():
+        names_of_ids.update(map(plain_name, chain(*groups)))
+    ids = values_at(objects, document.keys)
+    beside = []
+    for path, field in fields.items():
+        if field is document or field.keys[:-1] != document.keys[:-1]:
+            continue
+        if plain_name(field.keys[-1]) in names_of_ids:
+            continue
+        values = values_at(objects, field.keys)
+        pairs = [pair for pair in zip(ids, values, strict=True) if pair[0] or pair[1]]
+        if pairs and all(_could_be_values(value, row, names) for row, value in pairs):
+            beside.append(path)
+    if not beside:
+        return {}
+    examples = {path: fields[path].example for path in beside}
+    ends = Fields(examples, {path: plain_name(fields[path].keys[-1]) for path in beside})
+    standard = (*names.values(in_lists=True), *names.values())
+    return {names.value: names.candidates(names.value, ends, standard)}
+
+
+def _could_be_values(values: Any, ids: Any, names: Names) -> bool:
+    """Return whether a list is as long as a list of ids, or a mapping has the ids as keys."""
+    if not is_list(ids) and not isinstance(ids, Set):
+        return False
+    if isinstance(values, Mapping):
+        return len(values) > 0 and {*ids} <= values.keys()
+    if not is_list(values) or len(values) != len(ids):
+        return False
+    if any(is_list(value) or is_object(value) for value in values):
+        return False
+    # Text beside what was retrieved is content; beside what is relevant it may be a judge's word.
+    return names.kind == "qrels" or not any(isinstance(value, str) for value in values)
