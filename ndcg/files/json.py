@@ -21,6 +21,7 @@ from ..inputs.sides import (
     is_mapping_to_values,
     is_ranking,
     is_single_object,
+    refuse_table_by_index,
 )
 from ..inputs.tables import rows_of_frame, table_of
 from ..measure.messages import InputError, marked
@@ -154,6 +155,8 @@ class ValueReader:
         self.objects: ObjectReader | None = None
         self.rows: RowReader | None = None
         alike: list[Any] = [value for value in values if isinstance(value, CONTAINERS[kind])]
+        if kind in ("objects", "queries"):
+            refuse_table_by_index(alike[0])
         if kind == "objects":
             request.limits.check("columns", len(alike[0]))
             self.objects = ObjectReader(alike, names)

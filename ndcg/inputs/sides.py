@@ -100,9 +100,9 @@ def objects_by_id(
 
 def _of_mapping(argument: str, side: Mapping[Any, Any], names: Names) -> ById | Columns:
     """Return the documents of a mapping of queries, or of a single object."""
+    refuse_table_by_index(side, argument)
     if is_single_object(side, names):
         return objects_by_id(argument, [side], names)
-    _refuse_tables_by_index(argument, side)
     first = next((row for row in side.values() if not is_empty(row)), None)
     if is_object(first) and not is_mapping_to_values(first):
         return _of_objects(argument, side, names)
@@ -167,15 +167,20 @@ def _of_objects(argument: str, side: Mapping[Any, Any], names: Names) -> ById | 
     return objects_by_id(argument, objects, names, list(side))
 
 
-def _refuse_tables_by_index(argument: str, side: Mapping[Any, Any]) -> None:
-    """Raise an error for {row: {column: cell}} and {column: {row: cell}}, as `to_dict` of pandas."""
+def refuse_table_by_index(side: Mapping[Any, Any], argument: str = "") -> None:
+    """Raise an error for {row: {column: cell}} and {column: {row: cell}}, as pandas makes them."""
     first = next(iter(side.values()), None)
-    for mapping in (side, first):
-        if not isinstance(mapping, Mapping) or not 1 < len(mapping) < MOST_FIELDS:
-            continue
-        if are_names_of_fields(mapping) and isinstance(first, Mapping):
-            hint = "give the table itself, its records, [{...}, ...], or its columns, {name: [...]}"
-            raise InputError(f"holds {shown(dict(mapping))}, a table by its index; {hint}", argument)
+    if not isinstance(first, Mapping):
+        return
+    are_rows = len(first) < MOST_FIELDS and are_names_of_fields(first)
+    are_columns = len(side) < MOST_FIELDS and are_names_of_fields(side)
+    if are_columns:
+        are_columns = all(isinstance(column, Mapping) for column in side.values())
+    if are_columns:
+        are_columns = len(set(map(frozenset, side.values()))) == 1
+    if are_rows or are_columns:
+        hint = "give the table itself, its records, [{...}, ...], or its columns, {name: [...]}"
+        raise InputError(f"is a table by its index, such as {shown(dict(first))}; {hint}", argument)
 
 
 # Lists
