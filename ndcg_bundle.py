@@ -2635,7 +2635,9 @@ def settled(arguments: Mapping[str, Any]) -> dict[str, Any]:
 def _is_plain(values: Any) -> bool:
     """Return whether a value is a list, a dict, None or a NumPy array, which need no conversion."""
     kind = type(values)
-    return kind in (NoneType, list, tuple, dict) or (kind is np.ndarray and values.dtype.names is None)
+    return kind in (NoneType, list, tuple, dict) or (
+        kind is np.ndarray and values.dtype.names is None
+    )
 
 
 def is_database_query(values: Any) -> bool:
@@ -2656,7 +2658,11 @@ def is_spark(values: Any) -> bool:
 
 def listed(side: Any) -> Any:
     """Return a generator as a list; other values unchanged."""
-    is_read_once = isinstance(side, Iterator) and not isinstance(side, io.IOBase) and not is_database_query(side)
+    is_read_once = (
+        isinstance(side, Iterator)
+        and not isinstance(side, io.IOBase)
+        and not is_database_query(side)
+    )
     return list(side) if is_read_once else side
 
 
@@ -2732,9 +2738,13 @@ def values_by_query(argument: str, values: Any, sides: Iterable[Any]) -> Any:
         return values
     if not values.index.is_unique:
         again = ids[int(values.index.duplicated().argmax())]
-        raise InputError(f"its index has {shown(again)} twice; give one value for each query", argument)
+        raise InputError(
+            f"its index has {shown(again)} twice; give one value for each query", argument
+        )
     column = plain(argument, values)
-    return dict(zip(ids, column.to_pylist() if isinstance(column, ARROW) else column.tolist(), strict=True))
+    return dict(
+        zip(ids, column.to_pylist() if isinstance(column, ARROW) else column.tolist(), strict=True)
+    )
 
 
 def plain(argument: str, values: Any) -> Any:
@@ -2746,7 +2756,9 @@ def plain(argument: str, values: Any) -> Any:
     except BaseException as error:  # any error of its library gives the reason
         raise_unless_of_values(error)
         problem = f"{type(values).__name__} cannot be read: {in_short(error)}"
-        raise InputError(f"{problem}; give lists, a dense NumPy array or an Arrow column", argument) from error
+        raise InputError(
+            f"{problem}; give lists, a dense NumPy array or an Arrow column", argument
+        ) from error
     if isinstance(kind := getattr(array, "type", None), pa.BaseExtensionType):
         raise InputError(f"holds values of the type {kind}; give numbers, or ids as text", argument)
     if names := _field_names(array):
@@ -2782,8 +2794,12 @@ def converted(values: Any) -> Any:
     if library_of(values) == "cupy" and hasattr(values, "get"):
         return values.get()  # a copy to the host, which CuPy never makes by itself
     if hasattr(values, "column_names") and hasattr(values, "with_format"):  # a Dataset
-        return converted(values[values.column_names[0]]) if len(values.column_names) == 1 else values
-    if hasattr(values, "column_name") and hasattr(values, "__len__"):  # a column of a Hugging Face Dataset
+        return (
+            converted(values[values.column_names[0]]) if len(values.column_names) == 1 else values
+        )
+    if hasattr(values, "column_name") and hasattr(
+        values, "__len__"
+    ):  # a column of a Hugging Face Dataset
         source = values.source
         if hasattr(source, "format") and source.format["type"] in (None, "arrow"):
             return type(values)(source.with_format("arrow"), values.column_name)[:]
@@ -2796,7 +2812,9 @@ def converted(values: Any) -> Any:
         except Exception:
             if getattr(values, "ndim", None) != 1:
                 raise
-            return np.asarray(values)  # a column that Arrow cannot hold, such as a sparse one or one of mixed objects
+            return np.asarray(
+                values
+            )  # a column that Arrow cannot hold, such as a sparse one or one of mixed objects
     if hasattr(values, "__arrow_c_array__"):
         return pa.array(values)
     if _has_index(values) and values.ndim == 1 and values.dtype.kind == "f":
@@ -2812,7 +2830,11 @@ def _from_torch(tensor: Any) -> Any:
     """Return a PyTorch tensor as a NumPy array, copied from the accelerator; a nested one as a list of tensors."""
     if tensor.is_nested:
         return list(tensor.unbind())
-    if not tensor.dtype.is_floating_point or str(tensor.dtype) in ("torch.float16", "torch.float32", "torch.float64"):
+    if not tensor.dtype.is_floating_point or str(tensor.dtype) in (
+        "torch.float16",
+        "torch.float32",
+        "torch.float64",
+    ):
         return tensor.numpy(force=True)
     widened, like = tensor.float().numpy(force=True).view(Widened), tensor.new_empty(0)
     widened.rounded = lambda number: float(like.new_tensor(float(number)))
@@ -2837,7 +2859,9 @@ def _masked_rows(values: Any) -> list[Any] | None:
     if isinstance(next(iter(values), None), (str, int)):  # ids; looking at each takes long
         return None
     rows = list(values)
-    return rows if any(issubclass(kind, np.ma.MaskedArray) for kind in set(map(type, rows))) else None
+    return (
+        rows if any(issubclass(kind, np.ma.MaskedArray) for kind in set(map(type, rows))) else None
+    )
 
 
 def _field_names(values: Any) -> list[str]:
@@ -2853,10 +2877,14 @@ def _only_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return the column of a table with a single column, not counting the pandas index."""
     if not pa.types.is_struct(column.type):
         return column
-    fields = [at for at, field in enumerate(column.type) if not field.name.startswith("__index_level_")]
+    fields = [
+        at for at, field in enumerate(column.type) if not field.name.startswith("__index_level_")
+    ]
     if len(fields) != 1:
         return column
-    return pa.chunked_array([chunk.flatten()[fields[0]] for chunk in column.chunks], column.type.field(fields[0]).type)
+    return pa.chunked_array(
+        [chunk.flatten()[fields[0]] for chunk in column.chunks], column.type.field(fields[0]).type
+    )
 
 
 # ndcg/measure/interrupts.py: Handle Ctrl-C and other signals while running code that may catch or replace the errors they raise.
@@ -2958,7 +2986,9 @@ def id_kind(kind: "type | pa.DataType") -> str:
         return ARROW_IDS.get(kind.id, "")
     if kind in USUAL:
         return USUAL[kind]
-    if issubclass(kind, (bool, np.timedelta64)) or kind.__name__ == "NaTType":  # would pass for integers and times
+    if (
+        issubclass(kind, (bool, np.timedelta64)) or kind.__name__ == "NaTType"
+    ):  # would pass for integers and times
         return ""
     for name, kinds in PYTHON_IDS.items():
         if issubclass(kind, kinds):
@@ -2978,8 +3008,12 @@ ARROW_IDS = {
     pa.string().id: "text",
     pa.large_string().id: "text",
     pa.string_view().id: "text",
-    **dict.fromkeys((each.id for each in (pa.int8(), pa.int16(), pa.int32(), pa.int64())), "integers"),
-    **dict.fromkeys((each.id for each in (pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64())), "integers"),
+    **dict.fromkeys(
+        (each.id for each in (pa.int8(), pa.int16(), pa.int32(), pa.int64())), "integers"
+    ),
+    **dict.fromkeys(
+        (each.id for each in (pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64())), "integers"
+    ),
     pa.binary().id: "bytes",
     pa.large_binary().id: "bytes",
     pa.timestamp("s").id: "times",
@@ -3041,7 +3075,9 @@ class Ids(NamedTuple):
 
     distinct: pa.Array  # the distinct ids, in the order of their first rows
     code: RowNumbers  # the id of each run, as an index into these
-    starts: RowNumbers | None = None  # the first row of each run, and the number of rows; None if every row is a run
+    starts: RowNumbers | None = (
+        None  # the first row of each run, and the number of rows; None if every row is a run
+    )
 
     @property
     def rows(self) -> int:
@@ -3121,7 +3157,9 @@ def _checked_ids(argument: str, values: Any) -> "pa.Array | pa.ChunkedArray":
         numbers = ids.cast(pa.float64()) if pa.types.is_floating(ids.type) else []
         is_whole = len(numbers) and pc.all(pc.equal(numbers, pc.trunc(numbers))).as_py()
         hint = TO_INTEGERS if is_whole else "give others as text"
-        raise InputError(f"{mark(argument)} must be integers or strings, one per row; got {given}; {hint}")
+        raise InputError(
+            f"{mark(argument)} must be integers or strings, one per row; got {given}; {hint}"
+        )
     if kind in ("dates", "times"):
         _refuse_hidden(argument, ids)
     return ids
@@ -3135,7 +3173,10 @@ def _few(values: Sequence[Any]) -> Ids | None:
     code = [index.setdefault(each, len(index)) for each in values]
     try:
         return Ids(pa.array(list(index)), np.array(code))
-    except (OverflowError, UnicodeError):  # raised for integers beyond int64, or text that UTF-8 cannot encode
+    except (
+        OverflowError,
+        UnicodeError,
+    ):  # raised for integers beyond int64, or text that UTF-8 cannot encode
         return None
 
 
@@ -3144,7 +3185,10 @@ def _encoded(ids: "pa.Array | pa.ChunkedArray") -> Ids:
     if len(ids) and len(_heads(ids[:PROBE])) <= min(len(ids), PROBE) // 4:
         heads = _heads(ids)
         return _encoded(ids.take(pa.array(heads)))._replace(starts=np.append(heads, len(ids)))
-    parts = [part.combine_chunks() if isinstance(part, pa.ChunkedArray) else part for part in _split_rows(ids)]
+    parts = [
+        part.combine_chunks() if isinstance(part, pa.ChunkedArray) else part
+        for part in _split_rows(ids)
+    ]
     encoded = pa.chunked_array(in_threads(pc.dictionary_encode, parts)).unify_dictionaries()
     codes = np.concatenate([part.indices for part in encoded.chunks], dtype=np.int64)
     return Ids(encoded.chunk(0).dictionary, codes)
@@ -3156,7 +3200,9 @@ def _heads(ids: "pa.Array | pa.ChunkedArray") -> RowNumbers:
         return np.zeros(len(ids), np.int64)
 
     def changes(after: Any, before: Any) -> RowNumbers:
-        return np.asarray(pc.indices_nonzero(pc.not_equal(after, before)).to_numpy().astype(np.int64))
+        return np.asarray(
+            pc.indices_nonzero(pc.not_equal(after, before)).to_numpy().astype(np.int64)
+        )
 
     after, before = _split_rows(ids[1:]), _split_rows(ids[:-1])
     starts = np.cumsum([1, *map(len, after)])[:-1]
@@ -3173,7 +3219,9 @@ def decoded(column: "pa.Array | pa.ChunkedArray") -> pa.ChunkedArray:
     """Return the values of a dictionary column, and views of text as strings."""
     chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
     kind = pa.string() if id_kind(column.type.value_type) == "text" else column.type.value_type
-    return pa.chunked_array([chunk.dictionary.cast(kind).take(chunk.indices) for chunk in chunks], kind)
+    return pa.chunked_array(
+        [chunk.dictionary.cast(kind).take(chunk.indices) for chunk in chunks], kind
+    )
 
 
 def _id_column(argument: str, ids: Any) -> "pa.Array | pa.ChunkedArray":
@@ -3188,7 +3236,11 @@ def _id_column(argument: str, ids: Any) -> "pa.Array | pa.ChunkedArray":
         elif ids.dtype.kind in "iu":
             ids = ids.astype(ids.dtype.newbyteorder("="), copy=False)
     elif not isinstance(ids, (list, tuple)):
-        given = f"the text {shown(ids)}; give the column" if isinstance(ids, str) else type(ids).__name__
+        given = (
+            f"the text {shown(ids)}; give the column"
+            if isinstance(ids, str)
+            else type(ids).__name__
+        )
         raise InputError(f"{mark(argument)} must be integers or strings, one per row; got {given}")
     try:
         try:
@@ -3207,7 +3259,9 @@ def _id_column(argument: str, ids: Any) -> "pa.Array | pa.ChunkedArray":
         if isinstance(error, UnicodeEncodeError):
             problem = f"got {shown(error.object)}, which UTF-8 cannot encode"
             hint = "decode ids in their own encoding, without errors='surrogateescape'"
-            raise InputError(f"{mark(argument)} must be Unicode text, as in a file; {problem}; {hint}") from None
+            raise InputError(
+                f"{mark(argument)} must be Unicode text, as in a file; {problem}; {hint}"
+            ) from None
         raise InputError(
             f"{mark(argument)} must be all text or all integers of at most 64 bits; got {given}; give all as text"
         ) from None
@@ -3284,14 +3338,21 @@ def ascending(ids: Iterable[Any]) -> list[Any]:
     ids = list(ids)
     if all(id_kind(kind) != "bytes" for kind in set(map(type, ids))):
         return sorted(ids, key=str)  # code points sort like their bytes in UTF-8
-    return sorted(ids, key=lambda each: each if isinstance(each, bytes) else str(each).encode("utf-8", "surrogatepass"))
+    return sorted(
+        ids,
+        key=lambda each: (
+            each if isinstance(each, bytes) else str(each).encode("utf-8", "surrogatepass")
+        ),
+    )
 
 
 def ordinals(ids: "pa.Array | pa.ChunkedArray") -> RowNumbers:
     """Return the position of each id in the order of `ascending`."""
     if id_kind(ids.type) not in ("text", "bytes"):
         ids = ids.cast(pa.large_string())
-    return np.asarray(pc.rank(ids, sort_keys="ascending", tiebreaker="dense").to_numpy().astype(np.int64))
+    return np.asarray(
+        pc.rank(ids, sort_keys="ascending", tiebreaker="dense").to_numpy().astype(np.int64)
+    )
 
 
 # ndcg/inputs/columns.py: Read predictions or references from any library: values, the start of each query, missing values and padding.
@@ -3310,7 +3371,9 @@ class Column(NamedTuple):
 
     def reordered(self, order: Any, offsets: NDArray[np.int64]) -> "Column":
         """Return the documents in another order, and with other offsets."""
-        present, padding = (None if mask is None else mask[order] for mask in (self.present, self.padding))
+        present, padding = (
+            None if mask is None else mask[order] for mask in (self.present, self.padding)
+        )
         return Column(self.values[order], offsets, present, padding)
 
     def without_unretrieved(self, score_order: str) -> "Column":
@@ -3366,7 +3429,9 @@ def read_column(
         )
     if not (kinds := set(map(type, values))) <= {list, tuple}:
         if not all(issubclass(kind, np.ndarray) for kind in kinds):
-            values = [_one_query(f"{argument}: query {query}", row) for query, row in enumerate(values)]
+            values = [
+                _one_query(f"{argument}: query {query}", row) for query, row in enumerate(values)
+            ]
             kinds = set(map(type, values))
         if all(issubclass(kind, np.ndarray) for kind in kinds):
             return _from_arrays(argument, values, ignore_index, labels)
@@ -3374,11 +3439,17 @@ def read_column(
 
 
 def read_flat_column(
-    argument: str, values: Any, place: Place, ignore_index: float | None = None, labels: Labels | None = None
+    argument: str,
+    values: Any,
+    place: Place,
+    ignore_index: float | None = None,
+    labels: Labels | None = None,
 ) -> Column:
     """Read values in which each row is a document, as if all belonged to one query; text is one of the labels."""
     values = _inputs_columns_combined(values)
-    if isinstance(values, np.ndarray) and values.ndim == 2 and values.shape[1] == 1:  # from a head with one logit
+    if (
+        isinstance(values, np.ndarray) and values.ndim == 2 and values.shape[1] == 1
+    ):  # from a head with one logit
         values = values.reshape(-1)
     if isinstance(values, pa.Array) and not pa.types.is_nested(values.type):
         if id_kind(value_type(values.type)) == "text":
@@ -3395,8 +3466,14 @@ def read_flat_column(
         if values and (isinstance(values[0], (list, tuple)) or getattr(values[0], "ndim", None)):
             raise InputError(f"{flat}; got lists in a list")
         offsets = offsets_of([len(values)])
-        return read_numbers(argument, [values], offsets, place, ignore_index, labels, in_column=True)
-    form = f"shape {values.shape}" if isinstance(values, np.ndarray) else getattr(values, "type", type(values).__name__)
+        return read_numbers(
+            argument, [values], offsets, place, ignore_index, labels, in_column=True
+        )
+    form = (
+        f"shape {values.shape}"
+        if isinstance(values, np.ndarray)
+        else getattr(values, "type", type(values).__name__)
+    )
     hint = logits_hint(argument, values)
     raise InputError(f"{flat}; got {form}{hint}")
 
@@ -3448,15 +3525,22 @@ def _from_array(argument: str, values: NDArray[Any], ignore_index: float | None)
     """Read a 2-D array, without a copy if its rows are contiguous."""
     if values.ndim != 2:
         shape = f"{values.ndim}-D of shape {values.shape}" + f"; {NOT_NESTED}" * (values.ndim == 1)
-        raise InputError(f"{mark(argument)} must be 2-D, one row of documents per query; got {shape}")
+        raise InputError(
+            f"{mark(argument)} must be 2-D, one row of documents per query; got {shape}"
+        )
     offsets = np.arange(len(values) + 1) * values.shape[1]
     values = np.ravel(values)  # copied only if rows are not adjacent in memory
     present = ~np.ma.getmaskarray(values) if np.ma.is_masked(values) else None
-    return Column(numeric_array(argument, values), offsets, present, is_padding(values, ignore_index))
+    return Column(
+        numeric_array(argument, values), offsets, present, is_padding(values, ignore_index)
+    )
 
 
 def _from_arrays(
-    argument: str, rows: Sequence[NDArray[Any]], ignore_index: float | None, labels: Labels | None = None
+    argument: str,
+    rows: Sequence[NDArray[Any]],
+    ignore_index: float | None,
+    labels: Labels | None = None,
 ) -> Column:
     """Read one 1-D array per query."""
     types_of_rows = list(map(DTYPE, rows))
@@ -3469,8 +3553,13 @@ def _from_arrays(
         return _from_lists(argument, rows, ignore_index, labels)
     if set(dimensions := list(map(attrgetter("ndim"), rows))) != {1}:
         query, wrong = next((query, each) for query, each in enumerate(dimensions) if each != 1)
-        raise InputError(f"must be a 1-D array of documents; got {wrong}-D", argument, f"query {query}")
-    dtypes = {dtype: numeric_array(f"{argument}: query {query}", rows[query]).dtype for dtype, query in first.items()}
+        raise InputError(
+            f"must be a 1-D array of documents; got {wrong}-D", argument, f"query {query}"
+        )
+    dtypes = {
+        dtype: numeric_array(f"{argument}: query {query}", rows[query]).dtype
+        for dtype, query in first.items()
+    }
     present, arrays = None, rows
     if set(map(type, rows)) != {np.ndarray} or any(old != new for old, new in dtypes.items()):
         if any(map(np.ma.is_masked, rows)):
@@ -3480,7 +3569,9 @@ def _from_arrays(
     mixed = len(dtypes) > 1 and values.dtype.kind == "f"
     if mixed and any(array.dtype.kind in "iu" and beyond_2_53(array).any() for array in arrays):
         return _from_lists(argument, rows, ignore_index, labels)
-    if ignore_index is None or (set(dtypes) == {values.dtype} and Widened not in set(map(type, rows))):
+    if ignore_index is None or (
+        set(dtypes) == {values.dtype} and Widened not in set(map(type, rows))
+    ):
         padding = is_padding(values, ignore_index)
     else:  # the values have another type than the row
         padding = np.concatenate([is_padding(row, ignore_index) for row in rows])
@@ -3505,16 +3596,19 @@ def _from_arrow(
     """Read an Arrow list array, without a copy of its values."""
     if any(test(lists.type) for test in OTHER_LISTS):
         offsets = offsets_of(pc.fill_null(pc.list_value_length(lists), 0).to_pylist())
-        lists = pa.LargeListArray.from_arrays(pa.array(offsets), lists.flatten(), mask=lists.is_null())
+        lists = pa.LargeListArray.from_arrays(
+            pa.array(offsets), lists.flatten(), mask=lists.is_null()
+        )
     if not (pa.types.is_list(lists.type) or pa.types.is_large_list(lists.type)):
         kind = shown(str(lists.type))[1:-1]
-        problem = (
-            f"must be a column of lists, one per query; got {kind}; for a row per document give {mark('query_ids')}"
-        )
+        problem = f"must be a column of lists, one per query; got {kind}; for a row per document give {mark('query_ids')}"
         raise InputError(f"{mark(argument)} {problem}")
     if lists.null_count:
         query = int(np.flatnonzero(lists.is_null())[0])
-        raise InputError(f"query {query} is None; give a list, empty if nothing was retrieved or judged", argument)
+        raise InputError(
+            f"query {query} is None; give a list, empty if nothing was retrieved or judged",
+            argument,
+        )
     offsets = lists.offsets.to_numpy().astype(np.int64)
     values = lists.values[offsets[0] : offsets[-1]]
     if pa.types.is_null(values.type):  # all values are missing
@@ -3526,9 +3620,13 @@ def _from_arrow(
     if not _is_numeric(values.type):
         if id_kind(kind) == "text" or pa.types.is_decimal(kind):
             offsets -= offsets[0]
-            return read_numbers(argument, [values.to_pylist()], offsets, place or numbered, ignore_index, labels)
+            return read_numbers(
+                argument, [values.to_pylist()], offsets, place or numbered, ignore_index, labels
+            )
         given = shown(str(values.type))[1:-1]
-        raise InputError(f"{mark(argument)} must hold numbers; got {given}; convert them to float64")
+        raise InputError(
+            f"{mark(argument)} must hold numbers; got {given}; convert them to float64"
+        )
     present = None
     if values.null_count:
         present = values.is_valid().to_numpy(zero_copy_only=False)
@@ -3549,13 +3647,17 @@ def without_decimals(values: "pa.Array | pa.ChunkedArray") -> "pa.Array | pa.Chu
     for kind in (pa.int64(), pa.uint64()):
         with suppress(pa.ArrowInvalid):
             return values.cast(kind)
-    floats = values.cast(pa.string()).cast(pa.float64())  # the nearest, which a direct cast may miss
+    floats = values.cast(pa.string()).cast(
+        pa.float64()
+    )  # the nearest, which a direct cast may miss
     if beyond_2_53(pc.drop_null(floats).to_numpy(zero_copy_only=False)).any():
         raise pa.ArrowInvalid("float64 would round integers")
     return floats
 
 
-NOT_NESTED = f"for a single query, wrap it in a list, for a row per document give {mark('query_ids')}"
+NOT_NESTED = (
+    f"for a single query, wrap it in a list, for a row per document give {mark('query_ids')}"
+)
 OTHER_LISTS = (pa.types.is_fixed_size_list, pa.types.is_list_view, pa.types.is_large_list_view)
 
 
@@ -3566,7 +3668,9 @@ def value_type(kind: pa.DataType) -> pa.DataType:
 
 def _is_numeric(kind: pa.DataType) -> bool:
     """Return whether Arrow values of this type are numbers."""
-    return any(test(kind) for test in (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean))
+    return any(
+        test(kind) for test in (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean)
+    )
 
 
 def _filled(values: "pa.Array | pa.ChunkedArray") -> "pa.Array | pa.ChunkedArray":
@@ -3575,12 +3679,17 @@ def _filled(values: "pa.Array | pa.ChunkedArray") -> "pa.Array | pa.ChunkedArray
 
 
 def _from_lists(
-    argument: str, rows: Sequence[Any], ignore_index: float | None = None, labels: Labels | None = None
+    argument: str,
+    rows: Sequence[Any],
+    ignore_index: float | None = None,
+    labels: Labels | None = None,
 ) -> Column:
     """Read nested sequences of numbers and None, and arrays among them."""
     given = rows
     if not set(map(type, rows)) <= {list, tuple}:
-        rows = [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]  # None if masked
+        rows = [
+            row.tolist() if isinstance(row, np.ndarray) else row for row in rows
+        ]  # None if masked
         for query, row in enumerate(rows):
             if isinstance(row, (list, tuple)):
                 continue
@@ -3627,7 +3736,10 @@ def read_numbers(
     list or a mapping, where it may be an id. The types of all numbers are `kinds`, if they are known. It is an error if
     a value would be rounded.
     """
-    if offsets[-1] >= MANY and (column := _plain_numbers(rows, offsets, ignore_index, kinds)) is not None:
+    if (
+        offsets[-1] >= MANY
+        and (column := _plain_numbers(rows, offsets, ignore_index, kinds)) is not None
+    ):
         return column
     values = list(chain.from_iterable(rows))
     try:
@@ -3643,7 +3755,10 @@ def read_numbers(
 
 
 def _plain_numbers(
-    rows: Sequence[Sequence[Any]], offsets: NDArray[np.int64], ignore_index: float | None, kinds: Set[type] | None
+    rows: Sequence[Sequence[Any]],
+    offsets: NDArray[np.int64],
+    ignore_index: float | None,
+    kinds: Set[type] | None,
 ) -> Column | None:
     """Return plain numbers and None, read all at once; None if some have other types or would be rounded.
 
@@ -3651,12 +3766,16 @@ def _plain_numbers(
     """
     head = list(islice(chain.from_iterable(rows), MANY))
     first = next((value for value in head if value is not None), None)
-    if type(first) not in (int, float) and not (type(first) in OWN and None in head):  # bools are not integers here
+    if type(first) not in (int, float) and not (
+        type(first) in OWN and None in head
+    ):  # bools are not integers here
         return None
     try:
         with np.errstate(all="ignore"):
             try:
-                found = kinds or {type(sum(map(sum, rows)))}  # a number of another type changes the type of the sum
+                found = kinds or {
+                    type(sum(map(sum, rows)))
+                }  # a number of another type changes the type of the sum
             except TypeError:  # because of a None
                 found = set(map(type, chain.from_iterable(rows)))
         if kinds or NoneType in found:
@@ -3667,7 +3786,9 @@ def _plain_numbers(
                 return Column(array, offsets, padding=is_padding(array, ignore_index))
         if found <= {int, float, NoneType}:
             kind = pa.float64() if float in found else pa.int64()
-            return _from_arrow("", pa.array(rows, pa.large_list(kind)), ignore_index)._replace(offsets=offsets)
+            return _from_arrow("", pa.array(rows, pa.large_list(kind)), ignore_index)._replace(
+                offsets=offsets
+            )
     except BaseException as error:  # noqa: BLE001 - reading one by one raises the error
         raise_unless_of_values(error)
     return None
@@ -3694,10 +3815,18 @@ def _inputs_columns_one_by_one(
 
     def refuse(at: int, problem: str) -> ValueError:
         query = int(np.searchsorted(offsets, at, side="right")) - 1
-        return InputError(f"{place(query, int(at - offsets[query]))}: {shown(given[at])} {problem}", argument)
+        return InputError(
+            f"{place(query, int(at - offsets[query]))}: {shown(given[at])} {problem}", argument
+        )
 
-    foreign = {kind for kind in set(map(type, given)) if not _inputs_columns_is_number(kind) and kind is not type(None)}
-    values = [number(value) if type(value) in foreign else value for value in given] if foreign else given
+    foreign = {
+        kind for kind in set(map(type, given)) if not _inputs_columns_is_number(kind) and kind is not type(None)
+    }
+    values = (
+        [number(value) if type(value) in foreign else value for value in given]
+        if foreign
+        else given
+    )
     if any(issubclass(kind, str) for kind in foreign):
         if labels is not None:
             values = labels.numbers(values)
@@ -3720,9 +3849,15 @@ def _inputs_columns_one_by_one(
     try:
         array = np.array(values, np.float64)
     except OverflowError:  # an integer that is too large is rejected below
-        array = np.array([value if abs(value) < 2**1023 else math.inf for value in values], np.float64)
+        array = np.array(
+            [value if abs(value) < 2**1023 else math.inf for value in values], np.float64
+        )
     usual = all(issubclass(kind, (float, Integral, np.float32, np.float16)) for kind in kinds)
-    for at in np.flatnonzero(beyond_2_53(array) | np.isinf(array)).tolist() if usual else range(len(values)):
+    for at in (
+        np.flatnonzero(beyond_2_53(array) | np.isinf(array)).tolist()
+        if usual
+        else range(len(values))
+    ):
         value = int(values[at]) if isinstance(values[at], Integral) else values[at]
         if float(array[at]) != value and value == value:  # and it is not NaN
             raise refuse(at, "would be rounded; give floats, or all integers of at most 64 bits")
@@ -3814,7 +3949,9 @@ def numeric_array(argument: str, values: NDArray[Any]) -> NDArray[Any]:
     if _is_narrow(values.dtype):
         values = values.astype(np.float32)
     if values.dtype.kind not in "biuf" or values.dtype.itemsize > 8:
-        raise InputError(f"{mark(argument)} must hold real numbers of at most 64 bits; got {values.dtype}")
+        raise InputError(
+            f"{mark(argument)} must hold real numbers of at most 64 bits; got {values.dtype}"
+        )
     return np.asarray(values, values.dtype.newbyteorder("="))
 
 
@@ -3912,7 +4049,9 @@ LOWEST_FIRST_LISTS = ("ranks", "distances")
 LAST_RESORT = {"weight", "score"}  # relevances, if nothing else stands beside the ids
 USERS = ("user_id", "customer_id", "session_id", "user", "uid")  # who may have several queries
 ASKED = ("query", "topic", "question")  # what they ask
-NAMES_OF_RANKS = re.compile(r"(?:^|[ _-])(rank|position|pos|slot|order|row[ _-]?number)$", re.IGNORECASE)
+NAMES_OF_RANKS = re.compile(
+    r"(?:^|[ _-])(rank|position|pos|slot|order|row[ _-]?number)$", re.IGNORECASE
+)
 NAMES_OF_DISTANCES = re.compile(r"(?:^|[ _-])(distance|dist|loss|cost)$", re.IGNORECASE)
 START_OF_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 RECBOLE = re.compile(r":(token|float)(_seq)?$")  # the types that RecBole writes after names
@@ -4306,9 +4445,7 @@ def _inputs_fields_example(value: Any) -> str:
         return type(value).__name__
 
 
-def fields_unknown(
-    errors: Mapping[str, UnknownFieldError], are_one: bool = False
-) -> InputError:
+def fields_unknown(errors: Mapping[str, UnknownFieldError], are_one: bool = False) -> InputError:
     """Return one error for the fields that are not clear on several sides, by argument.
 
     If the sides `are_one`, such as a log, the query has one name and the documents have two.
@@ -4337,7 +4474,9 @@ def fields_unknown(
     return InputError(f"{'; '.join(sides)}; {write}")
 
 
-def refuse_unused_fields(fields: Any, runs: Sequence[Any], qrels: Any, exclude: Any, **ids: Any) -> None:
+def refuse_unused_fields(
+    fields: Any, runs: Sequence[Any], qrels: Any, exclude: Any, **ids: Any
+) -> None:
     """Raise an error for a name in `fields` that no side has.
 
     A side has no fields if it is a file of TREC, a mapping or a list of ids. `ids` are the
@@ -4415,11 +4554,15 @@ class Columns(NamedTuple):
 
     def only(self, kept: Mask) -> "Columns":
         """Return the rows for which a mask is True."""
-        present, padding = (None if mask is None else mask[kept] for mask in (self.present, self.padding))
+        present, padding = (
+            None if mask is None else mask[kept] for mask in (self.present, self.padding)
+        )
         rows = {name: getattr(self, name)[kept] for name in ("query", "value", "hashes")}
         document = self.document.filter(pa.array(kept))
         numbers = None if self.numbers is None else self.numbers[kept]
-        return self._replace(**rows, document=document, present=present, padding=padding, numbers=numbers)
+        return self._replace(
+            **rows, document=document, present=present, padding=padding, numbers=numbers
+        )
 
     def retrieved(self, present: Mask | None) -> "Columns":
         """Return the rows of a run that have a score, and the queries that have such rows."""
@@ -4427,7 +4570,9 @@ class Columns(NamedTuple):
             return self
         run = self.only(present)
         used = np.unique(run.query)
-        return run._replace(query=np.searchsorted(used, run.query), query_ids=run.query_ids.take(pa.array(used)))
+        return run._replace(
+            query=np.searchsorted(used, run.query), query_ids=run.query_ids.take(pa.array(used))
+        )
 
     def documents(self, rows: RowNumbers) -> list[Any]:
         """Return the ids of the documents of some rows."""
@@ -4497,7 +4642,10 @@ def first_rows(*sides: Columns) -> RowNumbers:
 
 def same_rows(*sides: Columns) -> tuple[RowNumbers, RowNumbers]:
     """Return pairs of rows with the same query and document: each row with the next one, numbered over all inputs."""
-    query, document = np.concatenate([side.query for side in sides]), _inputs_hashes_together([side.document for side in sides])
+    query, document = (
+        np.concatenate([side.query for side in sides]),
+        _inputs_hashes_together([side.document for side in sides]),
+    )
     if len(query) <= FEW_IDS:
         return _inputs_hashes_one_by_one(np.arange(len(query)), query, document)
     queries = int(query.max()) + 1
@@ -4508,7 +4656,9 @@ def same_rows(*sides: Columns) -> tuple[RowNumbers, RowNumbers]:
     first, second, common, of_one_query = map(np.concatenate, zip(*of_one_hash, strict=True))
 
     def are_of_one_document(first: RowNumbers, second: RowNumbers) -> NDArray[np.bool_]:
-        return np.asarray(pc.equal(document.take(pa.array(first)), document.take(pa.array(second))).to_numpy())
+        return np.asarray(
+            pc.equal(document.take(pa.array(first)), document.take(pa.array(second))).to_numpy()
+        )
 
     several = pa.cpu_count() if len(first) > HASHES_AT_A_TIME else 1
     parts = (np.array_split(rows, several) for rows in (first, second))
@@ -4518,16 +4668,21 @@ def same_rows(*sides: Columns) -> tuple[RowNumbers, RowNumbers]:
     unlike = np.isin(common, common[~same])  # pairs with a hash that different ids share
     settled = _inputs_hashes_one_by_one(np.union1d(first[unlike], second[unlike]), query, document)
     first, second = (
-        np.concatenate([rows[~unlike], others]) for rows, others in zip((first, second), settled, strict=True)
+        np.concatenate([rows[~unlike], others])
+        for rows, others in zip((first, second), settled, strict=True)
     )
     return first, second
 
 
-def _inputs_hashes_one_by_one(rows: RowNumbers, query: RowNumbers, document: pa.ChunkedArray) -> tuple[RowNumbers, RowNumbers]:
+def _inputs_hashes_one_by_one(
+    rows: RowNumbers, query: RowNumbers, document: pa.ChunkedArray
+) -> tuple[RowNumbers, RowNumbers]:
     """Return the pairs of `same_rows` among a few rows."""
     last: dict[tuple[int, Any], int] = {}
     first, second = [], []
-    for row, *ids in zip(rows.tolist(), query[rows].tolist(), document.take(pa.array(rows)).to_pylist(), strict=True):
+    for row, *ids in zip(
+        rows.tolist(), query[rows].tolist(), document.take(pa.array(rows)).to_pylist(), strict=True
+    ):
         if (before := last.get(key := tuple(ids))) is not None:
             first.append(before)
             second.append(row)
@@ -4564,7 +4719,9 @@ def _inputs_hashes_together(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArr
     kind = max(types, key=lambda each: UNITS.index(getattr(each, "unit", "s")))
     if len(types) > 1 and not pa.types.is_timestamp(kind):  # integers with and without a sign
         kind = pa.string()
-    return pa.chunked_array([chunk for each in columns if len(each) for chunk in each.cast(kind).chunks], kind)
+    return pa.chunked_array(
+        [chunk for each in columns if len(each) for chunk in each.cast(kind).chunks], kind
+    )
 
 
 def digest_of(columns: Columns) -> str:
@@ -4578,21 +4735,31 @@ def digest_of(columns: Columns) -> str:
 def hashes_of(ids: pa.ChunkedArray) -> NDArray[np.uint64]:
     """Return a number of 64 bits for each id, the same for equal ids of any type."""
     if not pa.types.is_string(ids.type) and not pa.types.is_binary(ids.type):
-        number = ids.cast(pa.timestamp("s", ids.type.tz), safe=False) if pa.types.is_timestamp(ids.type) else ids
+        number = (
+            ids.cast(pa.timestamp("s", ids.type.tz), safe=False)
+            if pa.types.is_timestamp(ids.type)
+            else ids
+        )
         number = number.cast(pa.int32()) if pa.types.is_date(ids.type) else number
         whole = number if pa.types.is_uint64(number.type) else number.cast(pa.int64())
         return _mixed(whole.to_numpy().astype(np.uint64, copy=False).copy())
     hashes: list[NDArray[np.uint64]] = [np.empty(0, np.uint64)]
     for chunk in filter(len, ids.chunks):
-        offsets = np.frombuffer(chunk.buffers()[1], np.int32)[chunk.offset : chunk.offset + len(chunk) + 1]
+        offsets = np.frombuffer(chunk.buffers()[1], np.int32)[
+            chunk.offset : chunk.offset + len(chunk) + 1
+        ]
         data = np.append(np.frombuffer(chunk.buffers()[2], np.uint8), np.zeros(8, np.uint8))
-        words = np.ndarray(len(data) - 7, "<u8", data, strides=(1,))  # the eight bytes that start at each byte
+        words = np.ndarray(
+            len(data) - 7, "<u8", data, strides=(1,)
+        )  # the eight bytes that start at each byte
         lengths = np.diff(offsets).astype(np.int64)
         counts = np.maximum((lengths + 7) // 8, 1)
         first = np.cumsum(counts) - counts
         start, at, left = np.zeros(1, np.int64), offsets[:-1], lengths
         if several := counts.max() > 1:
-            start = 8 * (np.arange(counts.sum()) - np.repeat(first, counts))  # the position of each word in its id
+            start = 8 * (
+                np.arange(counts.sum()) - np.repeat(first, counts)
+            )  # the position of each word in its id
             at, left = np.repeat(at, counts) + start, np.repeat(lengths, counts) - start
         mixed = words[at]
         mixed <<= 8 * np.maximum(8 - left, 0).view(np.uint64)  # without the bytes of the next id
@@ -4775,7 +4942,9 @@ class Rankings(NamedTuple):
     # a function that describes a query, by its index, and a document, by its position or None, with their ids; None if
     # they have no ids
     place: Place | None = None
-    query_ids: Sequence[Any] | pa.Array | None = None  # the id of each query; None if they have no ids
+    query_ids: Sequence[Any] | pa.Array | None = (
+        None  # the id of each query; None if they have no ids
+    )
     # True for each query whose ranking in the predictions leaves no document here, such as an empty list of ids; None
     # if there are none
     answered: Mask | None = None
@@ -4797,7 +4966,9 @@ class Rankings(NamedTuple):
             if relevance.present is not None:
                 kept |= ~relevance.present  # a document without a relevance is not padding
             score, relevance = score.only(kept), relevance.only(kept)
-        return cls(relevance.values, score.values, score.offsets, relevance.present, score.present, **known)
+        return cls(
+            relevance.values, score.values, score.offsets, relevance.present, score.present, **known
+        )
 
     @property
     def queries(self) -> int:
@@ -4808,7 +4979,9 @@ class Rankings(NamedTuple):
         """Return the id of each query, or its index."""
         if self.query_ids is None:
             return list(range(self.queries))
-        return list(self.query_ids.to_pylist() if isinstance(self.query_ids, pa.Array) else self.query_ids)
+        return list(
+            self.query_ids.to_pylist() if isinstance(self.query_ids, pa.Array) else self.query_ids
+        )
 
     @property
     def missing(self) -> Mask:
@@ -4834,7 +5007,9 @@ class Rankings(NamedTuple):
         """Return the same documents, but unjudged ones count as not retrieved."""
         if self.judged is None:
             return self
-        kept = self.judged | ~(self.score < np.inf)  # invalid scores are kept, so that they are rejected
+        kept = self.judged | ~(
+            self.score < np.inf
+        )  # invalid scores are kept, so that they are rejected
         kept = kept if self.retrieved is None else kept & self.retrieved
         return self._replace(retrieved=None if kept.all() else kept, answered=self._ranked())
 
@@ -4855,7 +5030,9 @@ class Rankings(NamedTuple):
         """
         if score_order == "descending":
             return self
-        self._refuse_scores(~(self.score > -np.inf), "is not a score; None or inf marks one not retrieved")
+        self._refuse_scores(
+            ~(self.score > -np.inf), "is not a score; None or inf marks one not retrieved"
+        )
         return self._replace(score=negated(self.score))
 
     def with_gains(self, labels: Labels) -> "Rankings":
@@ -4867,10 +5044,14 @@ class Rankings(NamedTuple):
             query = int(np.searchsorted(self.offsets, at, side="right")) - 1
             label = float(self.relevance[at])
             problem = (
-                f"{label:g} {labels.unknown(label)}" if math.isfinite(label) else NOT_A_RELEVANCE.format(value=label)
+                f"{label:g} {labels.unknown(label)}"
+                if math.isfinite(label)
+                else NOT_A_RELEVANCE.format(value=label)
             )
             raise InvalidRankingError("relevance", query, at - int(self.offsets[query]), problem)
-        return self._replace(relevance=gains if self.judged is None else np.where(self.judged, gains, 0))
+        return self._replace(
+            relevance=gains if self.judged is None else np.where(self.judged, gains, 0)
+        )
 
     def gap_in_ranks(self) -> str:
         """Return what a warning says about scores that are ranks, lowest first, of which some are missing.
@@ -4878,13 +5059,23 @@ class Rankings(NamedTuple):
         They are whole numbers from 1, another one for each document of a query. Empty if they are not, or have no gap.
         """
         retrieved = self._of_sides()[0] & (self.score < np.inf)
-        score, query = self.score[retrieved], np.repeat(np.arange(self.queries), np.diff(self.offsets))[retrieved]
-        if not len(score) or (score < 1).any() or (score != np.trunc(score)).any() or score.min() > 1:
+        score, query = (
+            self.score[retrieved],
+            np.repeat(np.arange(self.queries), np.diff(self.offsets))[retrieved],
+        )
+        if (
+            not len(score)
+            or (score < 1).any()
+            or (score != np.trunc(score)).any()
+            or score.min() > 1
+        ):
             return ""
         order = np.lexsort((score, query))
         score, query = score[order], query[order]
         follows = query[1:] == query[:-1]
-        if (follows & (score[1:] == score[:-1])).any() or not (gaps := follows & (score[1:] > score[:-1] + 1)).any():
+        if (follows & (score[1:] == score[:-1])).any() or not (
+            gaps := follows & (score[1:] > score[:-1] + 1)
+        ).any():
             return ""
         at = int(gaps.argmax())
         place = (self.place or numbered)(int(query[at]), None)
@@ -4898,7 +5089,9 @@ class Rankings(NamedTuple):
         if wrong.any():
             at = int(wrong.argmax())
             query = int(np.searchsorted(self.offsets, at, side="right")) - 1
-            raise InvalidRankingError("score", query, at - int(self.offsets[query]), f"{self.score[at]} {problem}")
+            raise InvalidRankingError(
+                "score", query, at - int(self.offsets[query]), f"{self.score[at]} {problem}"
+            )
 
     def arrays(self) -> dict[str, Any]:
         """Return the arrays for the kernel, by name."""
@@ -4938,7 +5131,9 @@ class Rankings(NamedTuple):
                 None if self.query_ids is None else self.query_ids[start:stop],
                 None if self.answered is None else self.answered[start:stop],
                 None if self.excluded is None else self.excluded[start:stop],
-                documents=None if self.documents is None else partial(_of_later, self.documents, start),
+                documents=None
+                if self.documents is None
+                else partial(_of_later, self.documents, start),
             )
 
     def empty(self) -> Mask:
@@ -4955,7 +5150,10 @@ class Rankings(NamedTuple):
         """
         if self.excluded is not None and self.excluded.any(axis=0).all():  # ids of both match
             return self._replace(unmatched="")
-        for rows in (slice(PROBE), slice(None)):  # almost always, one of the first documents is in both
+        for rows in (
+            slice(PROBE),
+            slice(None),
+        ):  # almost always, one of the first documents is in both
             retrieved, judged = self._of_sides(rows)
             if (retrieved & judged).any():
                 return self._replace(unmatched="")
@@ -5017,7 +5215,9 @@ def to_arrow(rankings: Rankings) -> tuple[pa.Array, pa.Array]:
             values = pa.array(numbers, mask=None if present is None else ~present)
             values = values if narrow else values.cast(pa.float64())
         except pa.ArrowInvalid as error:
-            raise InputError(f"integers beyond 2**53 cannot be stored exactly: {error}", argument) from None
+            raise InputError(
+                f"integers beyond 2**53 cannot be stored exactly: {error}", argument
+            ) from None
         lists.append(pa.ListArray.from_arrays(offsets, values))
     return lists[0], lists[1]
 
@@ -5052,7 +5252,9 @@ def without(
         stays = exclude_from == "run" and at == 1
         left.append(side if stays else side.only(~mask))
         known = index_among(side.query_ids, qrels.query_ids)
-        counts[known[known >= 0], at] = np.bincount(side.query[mask], minlength=len(known))[known >= 0]
+        counts[known[known >= 0], at] = np.bincount(side.query[mask], minlength=len(known))[
+            known >= 0
+        ]
     return left[0], left[1], counts
 
 
@@ -5076,7 +5278,11 @@ def _inputs_exclusion_columns(exclude: Any, run: Columns, judged: Columns) -> Co
         exclude = exclude.queries
     if isinstance(exclude, Mapping):
         check_ids("exclude", exclude, nested=False)
-        by_query = {query: found for query, documents in exclude.items() if (found := _inputs_exclusion_ids(query, documents))}
+        by_query = {
+            query: found
+            for query, documents in exclude.items()
+            if (found := _inputs_exclusion_ids(query, documents))
+        }
         queries: Any = list(by_query)
         query = np.repeat(np.arange(len(queries)), list(map(len, by_query.values())))
         documents: Any = list(chain.from_iterable(by_query.values()))
@@ -5084,7 +5290,9 @@ def _inputs_exclusion_columns(exclude: Any, run: Columns, judged: Columns) -> Co
         query, queries, documents = exclude[:3]
     elif isinstance(exclude, Pairs):
         # an empty column may have a type that ids cannot have
-        of_query, of_document = (ids if len(ids) else [] for ids in settled(exclude._asdict()).values())
+        of_query, of_document = (
+            ids if len(ids) else [] for ids in settled(exclude._asdict()).values()
+        )
         ids, documents = read_ids("exclude", of_query), id_column("exclude", of_document)
         query, queries = ids.codes, ids.distinct
         if len(query) != len(documents):
@@ -5123,9 +5331,13 @@ def by_position(exclude: Any, queries: int) -> dict[int, Any]:
     if not isinstance(rows, (list, tuple, np.ndarray)) or isinstance(rows, (Pairs, Columns)):
         given = "a file or a DataFrame" if isinstance(rows, (Pairs, Columns)) else shown(exclude)
         problem = f"got {given}, but the predictions are ranked ids by position"
-        raise InputError(f"{problem}; give a list or a set of ids for each query, in the same order", "exclude")
+        raise InputError(
+            f"{problem}; give a list or a set of ids for each query, in the same order", "exclude"
+        )
     if len(rows) != queries:
-        raise ValueError(f"exclude holds {len(rows)} queries and predictions {queries}; give a list of ids for each")
+        raise ValueError(
+            f"exclude holds {len(rows)} queries and predictions {queries}; give a list of ids for each"
+        )
     return dict(enumerate(rows))
 
 
@@ -5137,10 +5349,18 @@ def _inputs_exclusion_ids(query: Any, documents: Any) -> Set[Any]:
         found = found.to_pylist() if isinstance(found, ARROW) else found
         found = found.tolist() if isinstance(found, np.ndarray) else found
     if not isinstance(found, (list, tuple, Set, Mapping)):
-        raise InputError(f"must be a list or a set of ids; got {shown(documents)}", "exclude", f"query {shown(query)}")
+        raise InputError(
+            f"must be a list or a set of ids; got {shown(documents)}",
+            "exclude",
+            f"query {shown(query)}",
+        )
     if wrong := types_of_no_ids(found):
         other = next(each for each in found if type(each) in wrong)
-        raise InputError(f"must hold ids, text or integers; got {shown(other)}", "exclude", f"query {shown(query)}")
+        raise InputError(
+            f"must hold ids, text or integers; got {shown(other)}",
+            "exclude",
+            f"query {shown(query)}",
+        )
     return frozenset(found)
 
 
@@ -5153,9 +5373,13 @@ def _check_queries(excluded: list[Any], own: list[Any], is_file: bool) -> None:
         ids = f"{shown(excluded[0])} in {mark('exclude')}, {shown(own[0])} in the {mark('references')}"
         different = id_kind(type(excluded[0])) != id_kind(type(own[0]))
         hint = "; give both the same type" * different
-        hint += ": ids of files are text, so read the file and give its DataFrame" * (is_file and different)
+        hint += ": ids of files are text, so read the file and give its DataFrame" * (
+            is_file and different
+        )
         kind = InputError if different else NothingExcludedError
-        raise kind(f"no query is in the {mark('references')}; ids are such as {ids}{hint}", "exclude")
+        raise kind(
+            f"no query is in the {mark('references')}; ids are such as {ids}{hint}", "exclude"
+        )
 
 
 def _check_documents(excluded: Any, own: Columns) -> None:
@@ -5164,7 +5388,11 @@ def _check_documents(excluded: Any, own: Columns) -> None:
         return
     if isinstance(excluded, list) or own.names is not None:
         first = own.documents(np.zeros(1, np.int64))[0]
-        kinds = {id_kind(type(each)) for each in own.names} if own.names is not None else {id_kind(own.document.type)}
+        kinds = (
+            {id_kind(type(each)) for each in own.names}
+            if own.names is not None
+            else {id_kind(own.document.type)}
+        )
         excluded = as_list(excluded)
         wrong = {each for each in set(map(type, excluded)) if id_kind(each) not in kinds}
         others = [each for each in excluded if type(each) in wrong]
@@ -5173,7 +5401,10 @@ def _check_documents(excluded: Any, own: Columns) -> None:
         others = [excluded[0].as_py()] if family(excluded.type) != family(own.document.type) else []
     if others:
         ids = f"{min(map(shown, others))} in {mark('exclude')}, {shown(first)} in the rankings"
-        raise InputError(f"ids of documents are of another type, such as {ids}; give both the same type", "exclude")
+        raise InputError(
+            f"ids of documents are of another type, such as {ids}; give both the same type",
+            "exclude",
+        )
 
 
 # ndcg/inputs/no_rankings.py: Refuse what looks like rankings and is something else: rows of a table, ids, ranks as scores.
@@ -5197,7 +5428,9 @@ def warn_of_one_document(score: Column) -> None:
     if len(lengths) < 2 or not (lengths == 1).all():
         return
     problem = f"{len(lengths)} queries have one document each, so no order matters"
-    hint = f"if these are documents of one query, wrap them in a list, else give {mark('query_ids')}"
+    hint = (
+        f"if these are documents of one query, wrap them in a list, else give {mark('query_ids')}"
+    )
     warn(f"{mark('predictions')}: {problem}; {hint}")
 
 
@@ -5672,7 +5905,9 @@ def _join_mappings(
     )
 
 
-def _refuse_other_kinds_of_ids(predictions: Mapping[Any, Any], references: Mapping[Any, Any]) -> None:
+def _refuse_other_kinds_of_ids(
+    predictions: Mapping[Any, Any], references: Mapping[Any, Any]
+) -> None:
     """Raise an error if the documents of the two sides are of two kinds, such as text and integers."""
     documents = [list(chain(*side.values())) for side in (predictions, references)]
     kinds = [{id_kind(type(document)) for document in side} for side in documents]
@@ -6022,7 +6257,9 @@ def _inputs_objects_first(values: Sequence[Any]) -> Any:
     return next((value for value in values if value is not None), None)
 
 
-def _fields_within(value: Any, keys: Keys, depth: int, lists: tuple[int, ...] = ()) -> Iterator[Field]:
+def _fields_within(
+    value: Any, keys: Keys, depth: int, lists: tuple[int, ...] = ()
+) -> Iterator[Field]:
     """Yield the fields of an object at some keys, and those of the objects within."""
     for name, example in fields_of(value).items():
         if not isinstance(name, str):
@@ -6617,22 +6854,43 @@ def named_columns(data: Any, called: str = "data", **arguments: Any) -> list[Any
     if data is None:
         return list(arguments.values())
     if is_spark(data):
-        raise ValueError(f"{called}: only compute scores a Spark DataFrame; give its rows, {called}=frame.toArrow()")
+        raise ValueError(
+            f"{called}: only compute scores a Spark DataFrame; give its rows, {called}=frame.toArrow()"
+        )
     frame = frame_of(called, listed(data))
     if frame is None:
-        raise ValueError(f"{called} must be a DataFrame with named columns; got {shown(data)}; {HINT}")
-    columns, names = frame.names, {argument: name for argument, name in arguments.items() if isinstance(name, str)}
+        raise ValueError(
+            f"{called} must be a DataFrame with named columns; got {shown(data)}; {HINT}"
+        )
+    columns, names = (
+        frame.names,
+        {argument: name for argument, name in arguments.items() if isinstance(name, str)},
+    )
     if missing := {argument: name for argument, name in names.items() if name not in columns}:
-        near = [nearest(name, [each for each in columns if isinstance(each, str)]) for name in missing.values()]
-        hint = "; did you mean " + ", ".join(f'"{each}"' for each in near if each) + "?" if any(near) else ""
+        near = [
+            nearest(name, [each for each in columns if isinstance(each, str)])
+            for name in missing.values()
+        ]
+        hint = (
+            "; did you mean " + ", ".join(f'"{each}"' for each in near if each) + "?"
+            if any(near)
+            else ""
+        )
         lacks = f"column{'s' * (len(missing) > 1)} {', '.join(map(shown, missing.values()))}"
-        raise ValueError(f"{', '.join(missing)}: {called} has no {lacks}; it has {_listed(columns)}{hint}")
+        raise ValueError(
+            f"{', '.join(missing)}: {called} has no {lacks}; it has {_listed(columns)}{hint}"
+        )
     for argument, name in names.items():
         if columns.count(name) > 1:
-            raise InputError(f"{called} has several columns {shown(name)}; give them names of their own", argument)
+            raise InputError(
+                f"{called} has several columns {shown(name)}; give them names of their own",
+                argument,
+            )
     if not names:
         hint = "give predictions and references as their names, which must be text"
-        raise ValueError(f"{called}: no argument names one of its columns, which are {_listed(columns)}; {hint}")
+        raise ValueError(
+            f"{called}: no argument names one of its columns, which are {_listed(columns)}; {hint}"
+        )
     named = [name for name in columns if name in names.values()]
     found = dict(zip(named, frame.read(named), strict=True))
     found = {name: _with_name(column, name) for name, column in found.items()}
@@ -6651,7 +6909,9 @@ def _with_name(column: Any, name: str) -> Any:
 
 def _listed(columns: list[Any]) -> str:
     """Return the first names of columns, as many as fit into a message."""
-    return ", ".join(map(shown, columns[:20])) + (f" and {len(columns) - 20} more" if len(columns) > 20 else "")
+    return ", ".join(map(shown, columns[:20])) + (
+        f" and {len(columns) - 20} more" if len(columns) > 20 else ""
+    )
 
 
 # ndcg/inputs/tables.py: Read tables: whatever has named columns, in which each row is a document or has lists of them.
@@ -6978,9 +7238,9 @@ def objects_by_id(
 
 def _inputs_sides_of_mapping(argument: str, side: Mapping[Any, Any], names: Names) -> ById | Columns:
     """Return the documents of a mapping of queries, or of a single object."""
+    refuse_table_by_index(side, argument)
     if is_single_object(side, names):
         return objects_by_id(argument, [side], names)
-    _refuse_tables_by_index(argument, side)
     first = next((row for row in side.values() if not is_empty(row)), None)
     if is_object(first) and not is_mapping_to_values(first):
         return _of_objects(argument, side, names)
@@ -7045,15 +7305,20 @@ def _of_objects(argument: str, side: Mapping[Any, Any], names: Names) -> ById | 
     return objects_by_id(argument, objects, names, list(side))
 
 
-def _refuse_tables_by_index(argument: str, side: Mapping[Any, Any]) -> None:
-    """Raise an error for {row: {column: cell}} and {column: {row: cell}}, as `to_dict` of pandas."""
+def refuse_table_by_index(side: Mapping[Any, Any], argument: str = "") -> None:
+    """Raise an error for {row: {column: cell}} and {column: {row: cell}}, as pandas makes them."""
     first = next(iter(side.values()), None)
-    for mapping in (side, first):
-        if not isinstance(mapping, Mapping) or not 1 < len(mapping) < MOST_FIELDS:
-            continue
-        if are_names_of_fields(mapping) and isinstance(first, Mapping):
-            hint = "give the table itself, its records, [{...}, ...], or its columns, {name: [...]}"
-            raise InputError(f"holds {shown(dict(mapping))}, a table by its index; {hint}", argument)
+    if not isinstance(first, Mapping):
+        return
+    are_rows = len(first) < MOST_FIELDS and are_names_of_fields(first)
+    are_columns = len(side) < MOST_FIELDS and are_names_of_fields(side)
+    if are_columns:
+        are_columns = all(isinstance(column, Mapping) for column in side.values())
+    if are_columns:
+        are_columns = len(set(map(frozenset, side.values()))) == 1
+    if are_rows or are_columns:
+        hint = "give the table itself, its records, [{...}, ...], or its columns, {name: [...]}"
+        raise InputError(f"is a table by its index, such as {shown(dict(first))}; {hint}", argument)
 
 
 # Lists
@@ -7280,7 +7545,9 @@ def without_filling(ids: Sequence[Any]) -> Sequence[Any]:
 
 # ndcg/inputs/sparse.py: Read sparse matrices of SciPy, with a row per query and a column per document, on one side or on both.
 
-def join_sparse(predictions: Any, references: Any, ignore_index: float | None, score_order: str) -> Rankings:
+def join_sparse(
+    predictions: Any, references: Any, ignore_index: float | None, score_order: str
+) -> Rankings:
     """Return rankings of two sides of which at least one is sparse, as `sources.converted` returns it.
 
     Stored predictions, zeros too, are the scores of retrieved documents. A label that is not stored is 0. If both sides
@@ -7299,11 +7566,20 @@ def join_sparse(predictions: Any, references: Any, ignore_index: float | None, s
         )
     stored, judged = _places(predictions), _places(references)
     at = np.searchsorted(stored, judged)
-    both = stored[np.minimum(at, len(stored) - 1)] == judged if len(stored) else np.zeros(len(judged), bool)
+    both = (
+        stored[np.minimum(at, len(stored) - 1)] == judged
+        if len(stored)
+        else np.zeros(len(judged), bool)
+    )
     labels = np.zeros(len(stored), references.dtype)
     labels[at[both]] = references.data[both]
-    missed, at = ~both, at[~both]  # documents that are judged only go to their places among the columns
-    lacking = np.searchsorted(judged[missed], np.arange(predictions.shape[0] + 1) * predictions.shape[1])
+    missed, at = (
+        ~both,
+        at[~both],
+    )  # documents that are judged only go to their places among the columns
+    lacking = np.searchsorted(
+        judged[missed], np.arange(predictions.shape[0] + 1) * predictions.shape[1]
+    )
     offsets = predictions.indptr.astype(np.int64) + lacking
     score = Column(np.insert(predictions.data, at, 0), offsets)
     if len(at):
@@ -7312,7 +7588,9 @@ def join_sparse(predictions: Any, references: Any, ignore_index: float | None, s
     columns = np.insert(predictions.indices, at, references.indices[missed])
 
     def place(query: int, position: int | None) -> str:
-        return f"query {query}" + ("" if position is None else f", column {columns[offsets[query] + position]}")
+        return f"query {query}" + (
+            "" if position is None else f", column {columns[offsets[query] + position]}"
+        )
 
     def documents_of(query: int) -> list[int]:
         found: list[int] = columns[offsets[query] : offsets[query + 1]].tolist()
@@ -7322,7 +7600,9 @@ def join_sparse(predictions: Any, references: Any, ignore_index: float | None, s
     return Rankings.of(score.without_unretrieved(score_order), relevance, **how)
 
 
-def _beside_dense(predictions: Any, references: Any, ignore_index: float | None, score_order: str) -> Rankings:
+def _beside_dense(
+    predictions: Any, references: Any, ignore_index: float | None, score_order: str
+) -> Rankings:
     """Return rankings of which one side is sparse, as if it were an array with a mask of the stored scores."""
     if is_sparse(predictions):
         relevance = read_column("references", references, ignore_index)
@@ -7337,7 +7617,9 @@ def _beside_dense(predictions: Any, references: Any, ignore_index: float | None,
 
 def dense_pieces(predictions: Any, references: Any, documents: int) -> Iterator[tuple[Any, Any]]:
     """Yield rows of a sparse and a dense side, with so many documents at a time, or one row."""
-    sparse, dense = (predictions, references) if is_sparse(predictions) else (references, predictions)
+    sparse, dense = (
+        (predictions, references) if is_sparse(predictions) else (references, predictions)
+    )
     rows, columns = sparse.shape
     step = max(1, documents // max(1, columns))
     if not hasattr(dense, "__len__") or len(dense) != rows or rows <= step:
@@ -7367,7 +7649,9 @@ def _places(sparse: Any) -> NDArray[np.int64]:
     """Return the place of each stored value in the flat matrix, in ascending order."""
     rows, columns = sparse.shape
     if rows * columns >= 2**63:
-        raise ValueError(f"a sparse matrix of {rows} × {columns} is too large; leave out columns that store nothing")
+        raise ValueError(
+            f"a sparse matrix of {rows} × {columns} is too large; leave out columns that store nothing"
+        )
     starts = np.arange(rows, dtype=np.int64) * columns
     return np.asarray(np.repeat(starts, np.diff(sparse.indptr)) + sparse.indices)
 
@@ -7383,7 +7667,9 @@ def _stored(sparse: Any) -> Mask | None:
     return None if stored.all() else stored
 
 
-def _with_padding(labels: NDArray[Any], offsets: NDArray[np.int64], ignore_index: float | None) -> Column:
+def _with_padding(
+    labels: NDArray[Any], offsets: NDArray[np.int64], ignore_index: float | None
+) -> Column:
     return Column(labels, offsets, padding=is_padding(labels, ignore_index))
 
 
@@ -8200,7 +8486,8 @@ NUMERAL = re.compile(r"[+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:e[+-]?[0-9]+)
 DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 LINE = 1 << 20  # bytes of the longest line of TREC and CSV files
 NUMBER = re.compile(  # numbers that Arrow's parser accepts, finite or not
-    rb"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?|nan(?:\(\w*\))?)", re.IGNORECASE
+    rb"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?|nan(?:\(\w*\))?)",
+    re.IGNORECASE,
 )
 NOT_UTF_8 = "is not text in UTF-8; save the file in UTF-8"
 NO_TEXT = {  # characters that no line may contain, and why
@@ -8262,7 +8549,9 @@ class SavedResultError(InputError):
     """A file contains results of `to_dict`, for one run or several, instead of rankings."""
 
     def __init__(self, value: dict[str, Any]) -> None:
-        super().__init__("is a saved result, which holds no documents; give the file that was scored")
+        super().__init__(
+            "is a saved result, which holds no documents; give the file that was scored"
+        )
         self.value = value
 
 
@@ -8276,7 +8565,9 @@ def naming_file(path: str) -> Iterator[None]:
         yield
     except OSError as error:
         kind = MissingFileError if isinstance(error, FileNotFoundError) else FileError
-        problem = error.strerror or str(error).splitlines()[0]  # decompression and Parquet give only a message
+        problem = (
+            error.strerror or str(error).splitlines()[0]
+        )  # decompression and Parquet give only a message
         raise kind(error.errno, problem, path) from None
     except pa.ArrowException as error:
         problem = "cannot be read, so it may be damaged or cut short"
@@ -8329,8 +8620,12 @@ def read_content(path: str, limits: Limits = NO_LIMITS) -> bytes:
 def unpacked_stream(file: BinaryIO, limits: Limits) -> tuple[ByteStream, bool]:
     """Return the decompressed bytes of a file, and whether it was compressed."""
     packed = ByteStream(file, limits, "bytes")
-    compression = next((name for mark, name in COMPRESSIONS.items() if packed.peek(4).startswith(mark)), None)
-    content = pa.CompressedInputStream(pa.PythonFile(packed, "r"), compression) if compression else packed
+    compression = next(
+        (name for mark, name in COMPRESSIONS.items() if packed.peek(4).startswith(mark)), None
+    )
+    content = (
+        pa.CompressedInputStream(pa.PythonFile(packed, "r"), compression) if compression else packed
+    )
     return ByteStream(content, limits, "uncompressed"), compression is not None
 
 
@@ -8427,7 +8722,9 @@ def _long_integer(text: bytes) -> ValueError:
     digits = max(re.findall(rb"[0-9]+", text), key=len)
     line = text.count(b"\n", 0, text.index(digits)) + 1
     place = f"line {line}: " if b"\n" in text else ""
-    problem = f"holds an integer of {len(digits):,} digits, {digits[:9].decode()}…, more than {limit:,}"
+    problem = (
+        f"holds an integer of {len(digits):,} digits, {digits[:9].decode()}…, more than {limit:,}"
+    )
     return ValueError(f"{place}{problem}; write ids as text, and numbers as float64 holds them")
 
 
@@ -8552,7 +8849,9 @@ def _lines(lines: Sequence[str]) -> Iterator[Line]:
 
 def _json_or_lines(content: bytes) -> Any:
     """Return the value of JSON, or a list with those of JSON Lines; an error names the line."""
-    lines = [(number, line) for number, line in enumerate(content.splitlines(), start=1) if line.strip()]
+    lines = [
+        (number, line) for number, line in enumerate(content.splitlines(), start=1) if line.strip()
+    ]
     try:
         are_values = len(lines) > 1 and parse_json(lines[0][1]) is not None
     except ValueError:  # the value goes on in the next lines, or is faulty
@@ -8593,7 +8892,10 @@ def file_and_column(by: str) -> tuple[str | None, str | None]:
 
 
 def read_groups(
-    by: str, qrels: str | os.PathLike[str] | None = None, query: str | None = None, limits: Limits = NO_LIMITS
+    by: str,
+    qrels: str | os.PathLike[str] | None = None,
+    query: str | None = None,
+    limits: Limits = NO_LIMITS,
 ) -> dict[str, Any]:
     """Return the slice of each query, by its id; None for an empty cell.
 
@@ -8602,7 +8904,9 @@ def read_groups(
     """
     file, column = file_and_column(by)
     if file is None and qrels is None:
-        raise ValueError(f"{shown(by)} names no file; if it names a column, give its DataFrame as data")
+        raise ValueError(
+            f"{shown(by)} names no file; if it names a column, give its DataFrame as data"
+        )
     known = (*QUERY[0], *QUERY[1])
     names = known if query is None else (query, *(known if file is not None else ()))
     path = os.fsdecode(file or qrels or "")
@@ -8611,7 +8915,9 @@ def read_groups(
         if isinstance(found, Iterator):
             found = _table_of_lines(found, names)
         elif isinstance(found, list):
-            found = pa.Table.from_pylist(found if all(isinstance(each, dict) for each in found) else [])
+            found = pa.Table.from_pylist(
+                found if all(isinstance(each, dict) for each in found) else []
+            )
         limits.check("rows", len(found))
         if isinstance(found, pa.Table):
             limits.check("columns", found.num_columns)
@@ -8619,7 +8925,9 @@ def read_groups(
         if file is None:
             raise ValueError(f"has no columns, and there is no file {shown(by)}")
         if column is not None:
-            raise ValueError(f"maps queries to slices, so it has no column {shown(column)}; give {file}")
+            raise ValueError(
+                f"maps queries to slices, so it has no column {shown(column)}; give {file}"
+            )
         return dict(found)
 
 
@@ -8634,10 +8942,16 @@ def _files_groups_chosen(
         raise ValueError(f"has no column of queries{problem}; name it {names[0]}")
     has = f"has the columns {brief(map(shown, table.column_names), ', ')}"
     if column is None and len(others) != 1:
-        raise ValueError(f"{has}; choose the one of slices, such as {file}:{others[0] if others else 'language'}")
+        raise ValueError(
+            f"{has}; choose the one of slices, such as {file}:{others[0] if others else 'language'}"
+        )
     column = column or next(iter(others), "")
     if column not in others:
-        problem = f"but not {shown(column)}" if file else f"but not {shown(by)}, and there is no such file"
+        problem = (
+            f"but not {shown(column)}"
+            if file
+            else f"but not {shown(by)}, and there is no such file"
+        )
         raise ValueError(f"{has}, {problem}")
     return table[own].cast(pa.string()), table[column]
 
@@ -8657,7 +8971,9 @@ def _table_of_lines(lines: Iterator[Line], queries: Sequence[str]) -> pa.Table:
     rows: list[list[str]] = []
     for line in lines:
         if rows and len(line.cells) != len(rows[0]):
-            raise ValueError(f"line {line.number}: {_files_groups_columns(len(line.cells))}; the first line has {len(rows[0])}")
+            raise ValueError(
+                f"line {line.number}: {_files_groups_columns(len(line.cells))}; the first line has {len(rows[0])}"
+            )
         rows.append(line.cells)
     if not rows:
         raise ValueError("holds no slices")
@@ -8670,7 +8986,10 @@ def _table_of_lines(lines: Iterator[Line], queries: Sequence[str]) -> pa.Table:
         hint = f"give a query and its slice, or name the columns, such as {queries[0]}"
         raise ValueError(f"line 1: {_files_groups_columns(width)}, none of which is called a query; {hint}")
     columns = list(zip(*rows, strict=True)) or [()] * width
-    return pa.table([_whole(pa.array([cell or None for cell in cells], pa.string())) for cells in columns], header)
+    return pa.table(
+        [_whole(pa.array([cell or None for cell in cells], pa.string())) for cells in columns],
+        header,
+    )
 
 
 def _files_groups_columns(count: int) -> str:
@@ -8838,7 +9157,9 @@ def part_of_queries(
     )
     if are_counted:
         part = part._replace(lists=())
-    return checked_part(part, lambda row: (ids[rows[row]], documents[row], values[row]), names, values)
+    return checked_part(
+        part, lambda row: (ids[rows[row]], documents[row], values[row]), names, values
+    )
 
 
 def part_of_cells(
@@ -8849,7 +9170,9 @@ def part_of_cells(
     values = list(map(as_number, cells.get(names.value, [1.0] * len(query))))
     if names.labels is not None:
         values = names.labels.numbers(values)
-    table = id_table(texts_of_ids(query).dictionary_encode(), texts_of_ids(document), floats(values))
+    table = id_table(
+        texts_of_ids(query).dictionary_encode(), texts_of_ids(document), floats(values)
+    )
     part = FilePart(table, span, np.array(numbers, np.int64))
     return checked_part(part, lambda row: (query[row], document[row], values[row]), names, values)
 
@@ -9014,6 +9337,8 @@ class ValueReader:
         self.objects: ObjectReader | None = None
         self.rows: RowReader | None = None
         alike: list[Any] = [value for value in values if isinstance(value, CONTAINERS[kind])]
+        if kind in ("objects", "queries"):
+            refuse_table_by_index(alike[0])
         if kind == "objects":
             request.limits.check("columns", len(alike[0]))
             self.objects = ObjectReader(alike, names)
@@ -9150,7 +9475,11 @@ class ValueReader:
 
 
 CONTAINERS: dict[str, type] = {
-    "objects": dict, "responses": dict, "queries": dict, "rankings": dict, "lists": list,
+    "objects": dict,
+    "responses": dict,
+    "queries": dict,
+    "rankings": dict,
+    "lists": list,
 }
 
 
@@ -9207,7 +9536,9 @@ def is_row_of_letor(line: bytes, kind: str) -> bool:
     if SVMLIGHT.fullmatch(label) and all(map(FEATURE.fullmatch, b" ".join(cells).split())):
         problem = "is of SVMlight without queries"
         hint = f"give each line its query, as in {EXAMPLE}, or give labels, scores and"
-        raise InputError(f"the line {shown_cell(line)} {problem}; {hint} {mark('query_ids')} as arrays")
+        raise InputError(
+            f"the line {shown_cell(line)} {problem}; {hint} {mark('query_ids')} as arrays"
+        )
     return False
 
 
@@ -9741,9 +10072,7 @@ def _read_cells(
     if not layout.is_trec:
         convert_options.null_values = [""]  # an empty cell is a missing value
         parse_options.quote_char = '"' if b'"' in text else False
-    table = pa.csv.read_csv(
-        pa.BufferReader(text), read_options, parse_options, convert_options
-    )
+    table = pa.csv.read_csv(pa.BufferReader(text), read_options, parse_options, convert_options)
     query, document, *values = table.columns
     if values and type_of_value == pa.string():
         cells = numerals(values[0], labels or Labels(()))
@@ -9786,7 +10115,9 @@ def _problem(rows: Sequence[bytes], layout: Layout, labels: Labels | None) -> st
     cells = text.split(layout.delimiter)
     if not layout.is_trec and '"' in text:
         if text.count('"') % 2:
-            return "has a quoted cell that continues on the next line; put each row on a single line"
+            return (
+                "has a quoted cell that continues on the next line; put each row on a single line"
+            )
         cells = cells_of(text, layout.delimiter)
     if len(cells) != len(layout.names):
         return _other_columns(text, len(cells), layout)
@@ -9856,7 +10187,9 @@ def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]
     elif form == "folder":
         source, check_packed = _folder(file), None
     elif is_bounded:
-        raise ValueError("is an Arrow file, which does not say how much it unpacks to; give Parquet")
+        raise ValueError(
+            "is an Arrow file, which does not say how much it unpacks to; give Parquet"
+        )
     else:
         source, check_packed = _arrow(form, file), None
     limits.check("columns", len(source.schema.names))
@@ -10008,7 +10341,9 @@ def _check_type(field: pa.Field, role: str) -> None:
 def _part_of_columns(cells: Sequence[pa.Array], request: ReadRequest) -> FilePart:
     """Return the rows of a batch of columns: queries, documents and perhaps values."""
     names = request.names
-    query, document = (column.cast(value_type(column.type)).cast(pa.string()) for column in cells[:2])
+    query, document = (
+        column.cast(value_type(column.type)).cast(pa.string()) for column in cells[:2]
+    )
     values = [_numbers(column, names.labels) for column in cells[2:]]
     table = id_table(query, document, *values)
     seen = chain.from_iterable(column.to_pylist() for column in cells[2:])
@@ -10351,7 +10686,10 @@ def _place(parts: list[FilePart], unit: str) -> Callable[[int], str]:
 # ndcg/files/paths.py: Replace the paths of files, as arguments, by what the files hold.
 
 def from_files(
-    inputs: Inputs, score_order: str = "descending", labels: Labels | None = None, keep: str | None = None
+    inputs: Inputs,
+    score_order: str = "descending",
+    labels: Labels | None = None,
+    keep: str | None = None,
 ) -> Inputs:
     """Replace paths of files of rankings by the contents of the files."""
     if not any(map(is_path, inputs[:5])):
@@ -10389,11 +10727,18 @@ def from_file(
     try:
         if argument == "by":
             return read_groups(os.fspath(side), qrels_file)
-        how: dict[str, Any] = {"fields": fields, "score_order": score_order, "labels": labels, "keep": keep}
+        how: dict[str, Any] = {
+            "fields": fields,
+            "score_order": score_order,
+            "labels": labels,
+            "keep": keep,
+        }
         return read_columns(os.path.expanduser(side), kind, **how)
     except FileError as error:
         if isinstance(side, str) and side.lstrip().startswith(("{", "[")):
-            raise InputError("is JSON as text; give json.loads of it, or the path of a file", argument) from None
+            raise InputError(
+                "is JSON as text; give json.loads of it, or the path of a file", argument
+            ) from None
         error.argument = f"{argument}: "
         if isinstance(error, MissingFileError) and os.sep not in error.filename:
             error.strerror = f"{error.strerror}; if it names a column, give its DataFrame as data"
@@ -13315,7 +13660,9 @@ TYPES = {
 class Slices(NamedTuple):
     """A value for each query."""
 
-    values: list[Value]  # the distinct values, ascending; None, for queries without a slice, is the last
+    values: list[
+        Value
+    ]  # the distinct values, ascending; None, for queries without a slice, is the last
     code: NDArray[np.int64]  # the value of each query, as an index into these
 
 
@@ -13325,7 +13672,9 @@ def slices_of(by: Any, query_ids: NDArray[Any] | None, queries: int) -> Slices:
         by = in_order_of_ids("by", by, query_ids, "a value, None for no slice")
     slices = by if isinstance(by, Slices) else read_slices(by)
     if len(slices.code) != queries:
-        raise ValueError(f"by must hold one value for each of {queries} queries; got {len(slices.code)}")
+        raise ValueError(
+            f"by must hold one value for each of {queries} queries; got {len(slices.code)}"
+        )
     return slices
 
 
@@ -13350,7 +13699,10 @@ def crossed(columns: Sequence[Any]) -> list[str | None]:
             return None
         return shown(value) if isinstance(value, str) and ", " in value else slice_name(value)
 
-    texts = [np.array([text(value) for value in values], object)[code] for values, code in map(read_slices, columns)]
+    texts = [
+        np.array([text(value) for value in values], object)[code]
+        for values, code in map(read_slices, columns)
+    ]
     return [None if None in row else ", ".join(row) for row in zip(*texts, strict=False)]
 
 
@@ -13363,11 +13715,15 @@ def slice_name(value: Value) -> str:
     if value is None:
         return "(none)"
     reserved = ("(none)", MEAN_OF_SLICES)
-    plain = isinstance(value, str) and value.isprintable() and value.strip() and value not in reserved
+    plain = (
+        isinstance(value, str) and value.isprintable() and value.strip() and value not in reserved
+    )
     return str(value) if plain else shown(value)
 
 
-def in_order_of_ids(argument: str, by_id: Mapping[Any, Any], query_ids: Any, what: str) -> list[Any]:
+def in_order_of_ids(
+    argument: str, by_id: Mapping[Any, Any], query_ids: Any, what: str
+) -> list[Any]:
     """Return the values of a mapping by query id, in the order of the queries."""
     if query_ids is None:
         problem = "has an id for each value, but the queries have none; give a sequence in the order of the queries"
@@ -13378,7 +13734,10 @@ def in_order_of_ids(argument: str, by_id: Mapping[Any, Any], query_ids: Any, wha
         kinds = [{id_kind(type(each)) for each in side} for side in (by_id, ids)]
         if by_id and kinds[0].isdisjoint(kinds[1]):
             types = f"{shown(next(iter(by_id)))} in {argument}, {shown(ids[0])} in the {mark('references')}"
-            raise InputError(f"ids of queries are of another type, such as {types}; give both the same type", argument)
+            raise InputError(
+                f"ids of queries are of another type, such as {types}; give both the same type",
+                argument,
+            )
         problem = f"query {shown(lacking[0])} is missing ({len(lacking)} such queries)"
         raise InputError(f"{problem}; give each query of the {mark('references')} {what}", argument)
     return [by_id[each] for each in ids]
@@ -13387,20 +13746,28 @@ def in_order_of_ids(argument: str, by_id: Mapping[Any, Any], query_ids: Any, wha
 def _column(values: Any) -> "pa.Array | pa.ChunkedArray":
     """Return values as a column of text, integers of 64 bits, booleans or nulls."""
     values = list(values) if isinstance(values, range) else plain_in_order("by", values)
-    if isinstance(values, np.ndarray) and values.ndim == 1:  # a list has None for masked values, but no times
+    if (
+        isinstance(values, np.ndarray) and values.ndim == 1
+    ):  # a list has None for masked values, but no times
         values = pa.array(values) if values.dtype.kind in "mM" else values.tolist()
     if not isinstance(values, (list, tuple, *ARROW)):
         given = f"shape {values.shape}" if isinstance(values, np.ndarray) else type(values).__name__
-        raise ValueError(f"by must be a sequence with one value per query, or a mapping by their ids; got {given}")
+        raise ValueError(
+            f"by must be a sequence with one value per query, or a mapping by their ids; got {given}"
+        )
     try:
         column = values if isinstance(values, ARROW) else pa.array(values, from_pandas=True)
         column = decoded(column) if pa.types.is_dictionary(column.type) else column
-        return column.cast(next(target for is_such, target in TYPES.items() if is_such(column.type)))
+        return column.cast(
+            next(target for is_such, target in TYPES.items() if is_such(column.type))
+        )
     except (pa.ArrowException, StopIteration, TypeError, OverflowError, UnicodeError):
         kinds = {type(each).__name__ for each in values if each is not None}
         given = str(values.type) if isinstance(values, ARROW) else " and ".join(sorted(kinds))
         problem = "must be all text, all integers of 64 bits or all booleans, None for no slice"
-        raise ValueError(f"by {problem}; got {shown(given)[1:-1]}; give others as text, fractions as ranges") from None
+        raise ValueError(
+            f"by {problem}; got {shown(given)[1:-1]}; give others as text, fractions as ranges"
+        ) from None
 
 
 # ndcg/scores/frames.py: Replace names of columns, as arguments, by the columns of a DataFrame; weights and slices have a row per query.
@@ -20194,7 +20561,9 @@ class Preview(Readable):
             name: {**vars(side), "fields": dict(side.fields)}
             for name, side in (("predictions", self.predictions), ("references", self.references))
         }
-        counts = {name: getattr(self, name) for name in ("queries", "missing", "retrieved", "judged")}
+        counts = {
+            name: getattr(self, name) for name in ("queries", "missing", "retrieved", "judged")
+        }
         documents = [dict(row) for row in self.documents]
         return {**sides, **counts, "query": self.query, "documents": documents}
 

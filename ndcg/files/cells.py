@@ -53,7 +53,9 @@ def _lines(lines: Sequence[str]) -> Iterator[Line]:
 
 def _json_or_lines(content: bytes) -> Any:
     """Return the value of JSON, or a list with those of JSON Lines; an error names the line."""
-    lines = [(number, line) for number, line in enumerate(content.splitlines(), start=1) if line.strip()]
+    lines = [
+        (number, line) for number, line in enumerate(content.splitlines(), start=1) if line.strip()
+    ]
     try:
         are_values = len(lines) > 1 and parse_json(lines[0][1]) is not None
     except ValueError:  # the value goes on in the next lines, or is faulty

@@ -23,7 +23,8 @@ NUMERAL = re.compile(r"[+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:e[+-]?[0-9]+)
 DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 LINE = 1 << 20  # bytes of the longest line of TREC and CSV files
 NUMBER = re.compile(  # numbers that Arrow's parser accepts, finite or not
-    rb"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?|nan(?:\(\w*\))?)", re.IGNORECASE
+    rb"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?|nan(?:\(\w*\))?)",
+    re.IGNORECASE,
 )
 NOT_UTF_8 = "is not text in UTF-8; save the file in UTF-8"
 NO_TEXT = {  # characters that no line may contain, and why
@@ -85,7 +86,9 @@ class SavedResultError(InputError):
     """A file contains results of `to_dict`, for one run or several, instead of rankings."""
 
     def __init__(self, value: dict[str, Any]) -> None:
-        super().__init__("is a saved result, which holds no documents; give the file that was scored")
+        super().__init__(
+            "is a saved result, which holds no documents; give the file that was scored"
+        )
         self.value = value
 
 
@@ -99,7 +102,9 @@ def naming_file(path: str) -> Iterator[None]:
         yield
     except OSError as error:
         kind = MissingFileError if isinstance(error, FileNotFoundError) else FileError
-        problem = error.strerror or str(error).splitlines()[0]  # decompression and Parquet give only a message
+        problem = (
+            error.strerror or str(error).splitlines()[0]
+        )  # decompression and Parquet give only a message
         raise kind(error.errno, problem, path) from None
     except pa.ArrowException as error:
         problem = "cannot be read, so it may be damaged or cut short"
@@ -152,8 +157,12 @@ def read_content(path: str, limits: Limits = NO_LIMITS) -> bytes:
 def unpacked_stream(file: BinaryIO, limits: Limits) -> tuple[ByteStream, bool]:
     """Return the decompressed bytes of a file, and whether it was compressed."""
     packed = ByteStream(file, limits, "bytes")
-    compression = next((name for mark, name in COMPRESSIONS.items() if packed.peek(4).startswith(mark)), None)
-    content = pa.CompressedInputStream(pa.PythonFile(packed, "r"), compression) if compression else packed
+    compression = next(
+        (name for mark, name in COMPRESSIONS.items() if packed.peek(4).startswith(mark)), None
+    )
+    content = (
+        pa.CompressedInputStream(pa.PythonFile(packed, "r"), compression) if compression else packed
+    )
     return ByteStream(content, limits, "uncompressed"), compression is not None
 
 
@@ -250,7 +259,9 @@ def _long_integer(text: bytes) -> ValueError:
     digits = max(re.findall(rb"[0-9]+", text), key=len)
     line = text.count(b"\n", 0, text.index(digits)) + 1
     place = f"line {line}: " if b"\n" in text else ""
-    problem = f"holds an integer of {len(digits):,} digits, {digits[:9].decode()}…, more than {limit:,}"
+    problem = (
+        f"holds an integer of {len(digits):,} digits, {digits[:9].decode()}…, more than {limit:,}"
+    )
     return ValueError(f"{place}{problem}; write ids as text, and numbers as float64 holds them")
 
 

@@ -36,7 +36,10 @@ def file_and_column(by: str) -> tuple[str | None, str | None]:
 
 
 def read_groups(
-    by: str, qrels: str | os.PathLike[str] | None = None, query: str | None = None, limits: Limits = NO_LIMITS
+    by: str,
+    qrels: str | os.PathLike[str] | None = None,
+    query: str | None = None,
+    limits: Limits = NO_LIMITS,
 ) -> dict[str, Any]:
     """Return the slice of each query, by its id; None for an empty cell.
 
@@ -45,7 +48,9 @@ def read_groups(
     """
     file, column = file_and_column(by)
     if file is None and qrels is None:
-        raise ValueError(f"{shown(by)} names no file; if it names a column, give its DataFrame as data")
+        raise ValueError(
+            f"{shown(by)} names no file; if it names a column, give its DataFrame as data"
+        )
     known = (*QUERY[0], *QUERY[1])
     names = known if query is None else (query, *(known if file is not None else ()))
     path = os.fsdecode(file or qrels or "")
@@ -54,7 +59,9 @@ def read_groups(
         if isinstance(found, Iterator):
             found = _table_of_lines(found, names)
         elif isinstance(found, list):
-            found = pa.Table.from_pylist(found if all(isinstance(each, dict) for each in found) else [])
+            found = pa.Table.from_pylist(
+                found if all(isinstance(each, dict) for each in found) else []
+            )
         limits.check("rows", len(found))
         if isinstance(found, pa.Table):
             limits.check("columns", found.num_columns)
@@ -62,7 +69,9 @@ def read_groups(
         if file is None:
             raise ValueError(f"has no columns, and there is no file {shown(by)}")
         if column is not None:
-            raise ValueError(f"maps queries to slices, so it has no column {shown(column)}; give {file}")
+            raise ValueError(
+                f"maps queries to slices, so it has no column {shown(column)}; give {file}"
+            )
         return dict(found)
 
 
@@ -77,10 +86,16 @@ def _chosen(
         raise ValueError(f"has no column of queries{problem}; name it {names[0]}")
     has = f"has the columns {brief(map(shown, table.column_names), ', ')}"
     if column is None and len(others) != 1:
-        raise ValueError(f"{has}; choose the one of slices, such as {file}:{others[0] if others else 'language'}")
+        raise ValueError(
+            f"{has}; choose the one of slices, such as {file}:{others[0] if others else 'language'}"
+        )
     column = column or next(iter(others), "")
     if column not in others:
-        problem = f"but not {shown(column)}" if file else f"but not {shown(by)}, and there is no such file"
+        problem = (
+            f"but not {shown(column)}"
+            if file
+            else f"but not {shown(by)}, and there is no such file"
+        )
         raise ValueError(f"{has}, {problem}")
     return table[own].cast(pa.string()), table[column]
 
@@ -100,7 +115,9 @@ def _table_of_lines(lines: Iterator[Line], queries: Sequence[str]) -> pa.Table:
     rows: list[list[str]] = []
     for line in lines:
         if rows and len(line.cells) != len(rows[0]):
-            raise ValueError(f"line {line.number}: {_columns(len(line.cells))}; the first line has {len(rows[0])}")
+            raise ValueError(
+                f"line {line.number}: {_columns(len(line.cells))}; the first line has {len(rows[0])}"
+            )
         rows.append(line.cells)
     if not rows:
         raise ValueError("holds no slices")
@@ -113,7 +130,10 @@ def _table_of_lines(lines: Iterator[Line], queries: Sequence[str]) -> pa.Table:
         hint = f"give a query and its slice, or name the columns, such as {queries[0]}"
         raise ValueError(f"line 1: {_columns(width)}, none of which is called a query; {hint}")
     columns = list(zip(*rows, strict=True)) or [()] * width
-    return pa.table([_whole(pa.array([cell or None for cell in cells], pa.string())) for cells in columns], header)
+    return pa.table(
+        [_whole(pa.array([cell or None for cell in cells], pa.string())) for cells in columns],
+        header,
+    )
 
 
 def _columns(count: int) -> str:

@@ -293,7 +293,11 @@ class ValueReader:
 
 
 CONTAINERS: dict[str, type] = {
-    "objects": dict, "responses": dict, "queries": dict, "rankings": dict, "lists": list,
+    "objects": dict,
+    "responses": dict,
+    "queries": dict,
+    "rankings": dict,
+    "lists": list,
 }
 
 

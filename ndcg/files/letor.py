@@ -32,7 +32,9 @@ def is_row_of_letor(line: bytes, kind: str) -> bool:
     if SVMLIGHT.fullmatch(label) and all(map(FEATURE.fullmatch, b" ".join(cells).split())):
         problem = "is of SVMlight without queries"
         hint = f"give each line its query, as in {EXAMPLE}, or give labels, scores and"
-        raise InputError(f"the line {shown_cell(line)} {problem}; {hint} {mark('query_ids')} as arrays")
+        raise InputError(
+            f"the line {shown_cell(line)} {problem}; {hint} {mark('query_ids')} as arrays"
+        )
     return False
 
 

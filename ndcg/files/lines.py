@@ -284,9 +284,7 @@ def _read_cells(
     if not layout.is_trec:
         convert_options.null_values = [""]  # an empty cell is a missing value
         parse_options.quote_char = '"' if b'"' in text else False
-    table = pa.csv.read_csv(
-        pa.BufferReader(text), read_options, parse_options, convert_options
-    )
+    table = pa.csv.read_csv(pa.BufferReader(text), read_options, parse_options, convert_options)
     query, document, *values = table.columns
     if values and type_of_value == pa.string():
         cells = numerals(values[0], labels or Labels(()))
@@ -329,7 +327,9 @@ def _problem(rows: Sequence[bytes], layout: Layout, labels: Labels | None) -> st
     cells = text.split(layout.delimiter)
     if not layout.is_trec and '"' in text:
         if text.count('"') % 2:
-            return "has a quoted cell that continues on the next line; put each row on a single line"
+            return (
+                "has a quoted cell that continues on the next line; put each row on a single line"
+            )
         cells = cells_of(text, layout.delimiter)
     if len(cells) != len(layout.names):
         return _other_columns(text, len(cells), layout)

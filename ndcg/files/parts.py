@@ -167,7 +167,9 @@ def part_of_queries(
     )
     if are_counted:
         part = part._replace(lists=())
-    return checked_part(part, lambda row: (ids[rows[row]], documents[row], values[row]), names, values)
+    return checked_part(
+        part, lambda row: (ids[rows[row]], documents[row], values[row]), names, values
+    )
 
 
 def part_of_cells(
@@ -178,7 +180,9 @@ def part_of_cells(
     values = list(map(as_number, cells.get(names.value, [1.0] * len(query))))
     if names.labels is not None:
         values = names.labels.numbers(values)
-    table = id_table(texts_of_ids(query).dictionary_encode(), texts_of_ids(document), floats(values))
+    table = id_table(
+        texts_of_ids(query).dictionary_encode(), texts_of_ids(document), floats(values)
+    )
     part = FilePart(table, span, np.array(numbers, np.int64))
     return checked_part(part, lambda row: (query[row], document[row], values[row]), names, values)
 

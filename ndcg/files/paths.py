@@ -14,7 +14,10 @@ from .reader import read_columns
 
 
 def from_files(
-    inputs: Inputs, score_order: str = "descending", labels: Labels | None = None, keep: str | None = None
+    inputs: Inputs,
+    score_order: str = "descending",
+    labels: Labels | None = None,
+    keep: str | None = None,
 ) -> Inputs:
     """Replace paths of files of rankings by the contents of the files."""
     if not any(map(is_path, inputs[:5])):
@@ -52,11 +55,18 @@ def from_file(
     try:
         if argument == "by":
             return read_groups(os.fspath(side), qrels_file)
-        how: dict[str, Any] = {"fields": fields, "score_order": score_order, "labels": labels, "keep": keep}
+        how: dict[str, Any] = {
+            "fields": fields,
+            "score_order": score_order,
+            "labels": labels,
+            "keep": keep,
+        }
         return read_columns(os.path.expanduser(side), kind, **how)
     except FileError as error:
         if isinstance(side, str) and side.lstrip().startswith(("{", "[")):
-            raise InputError("is JSON as text; give json.loads of it, or the path of a file", argument) from None
+            raise InputError(
+                "is JSON as text; give json.loads of it, or the path of a file", argument
+            ) from None
         error.argument = f"{argument}: "
         if isinstance(error, MissingFileError) and os.sep not in error.filename:
             error.strerror = f"{error.strerror}; if it names a column, give its DataFrame as data"

@@ -46,7 +46,9 @@ def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]
     elif form == "folder":
         source, check_packed = _folder(file), None
     elif is_bounded:
-        raise ValueError("is an Arrow file, which does not say how much it unpacks to; give Parquet")
+        raise ValueError(
+            "is an Arrow file, which does not say how much it unpacks to; give Parquet"
+        )
     else:
         source, check_packed = _arrow(form, file), None
     limits.check("columns", len(source.schema.names))
@@ -198,7 +200,9 @@ def _check_type(field: pa.Field, role: str) -> None:
 def _part_of_columns(cells: Sequence[pa.Array], request: ReadRequest) -> FilePart:
     """Return the rows of a batch of columns: queries, documents and perhaps values."""
     names = request.names
-    query, document = (column.cast(value_type(column.type)).cast(pa.string()) for column in cells[:2])
+    query, document = (
+        column.cast(value_type(column.type)).cast(pa.string()) for column in cells[:2]
+    )
     values = [_numbers(column, names.labels) for column in cells[2:]]
     table = id_table(query, document, *values)
     seen = chain.from_iterable(column.to_pylist() for column in cells[2:])

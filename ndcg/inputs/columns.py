@@ -39,7 +39,9 @@ class Column(NamedTuple):
 
     def reordered(self, order: Any, offsets: NDArray[np.int64]) -> "Column":
         """Return the documents in another order, and with other offsets."""
-        present, padding = (None if mask is None else mask[order] for mask in (self.present, self.padding))
+        present, padding = (
+            None if mask is None else mask[order] for mask in (self.present, self.padding)
+        )
         return Column(self.values[order], offsets, present, padding)
 
     def without_unretrieved(self, score_order: str) -> "Column":
@@ -95,7 +97,9 @@ def read_column(
         )
     if not (kinds := set(map(type, values))) <= {list, tuple}:
         if not all(issubclass(kind, np.ndarray) for kind in kinds):
-            values = [_one_query(f"{argument}: query {query}", row) for query, row in enumerate(values)]
+            values = [
+                _one_query(f"{argument}: query {query}", row) for query, row in enumerate(values)
+            ]
             kinds = set(map(type, values))
         if all(issubclass(kind, np.ndarray) for kind in kinds):
             return _from_arrays(argument, values, ignore_index, labels)
@@ -103,11 +107,17 @@ def read_column(
 
 
 def read_flat_column(
-    argument: str, values: Any, place: Place, ignore_index: float | None = None, labels: Labels | None = None
+    argument: str,
+    values: Any,
+    place: Place,
+    ignore_index: float | None = None,
+    labels: Labels | None = None,
 ) -> Column:
     """Read values in which each row is a document, as if all belonged to one query; text is one of the labels."""
     values = _combined(values)
-    if isinstance(values, np.ndarray) and values.ndim == 2 and values.shape[1] == 1:  # from a head with one logit
+    if (
+        isinstance(values, np.ndarray) and values.ndim == 2 and values.shape[1] == 1
+    ):  # from a head with one logit
         values = values.reshape(-1)
     if isinstance(values, pa.Array) and not pa.types.is_nested(values.type):
         if id_kind(value_type(values.type)) == "text":
@@ -124,8 +134,14 @@ def read_flat_column(
         if values and (isinstance(values[0], (list, tuple)) or getattr(values[0], "ndim", None)):
             raise InputError(f"{flat}; got lists in a list")
         offsets = offsets_of([len(values)])
-        return read_numbers(argument, [values], offsets, place, ignore_index, labels, in_column=True)
-    form = f"shape {values.shape}" if isinstance(values, np.ndarray) else getattr(values, "type", type(values).__name__)
+        return read_numbers(
+            argument, [values], offsets, place, ignore_index, labels, in_column=True
+        )
+    form = (
+        f"shape {values.shape}"
+        if isinstance(values, np.ndarray)
+        else getattr(values, "type", type(values).__name__)
+    )
     hint = logits_hint(argument, values)
     raise InputError(f"{flat}; got {form}{hint}")
 
@@ -177,15 +193,22 @@ def _from_array(argument: str, values: NDArray[Any], ignore_index: float | None)
     """Read a 2-D array, without a copy if its rows are contiguous."""
     if values.ndim != 2:
         shape = f"{values.ndim}-D of shape {values.shape}" + f"; {NOT_NESTED}" * (values.ndim == 1)
-        raise InputError(f"{mark(argument)} must be 2-D, one row of documents per query; got {shape}")
+        raise InputError(
+            f"{mark(argument)} must be 2-D, one row of documents per query; got {shape}"
+        )
     offsets = np.arange(len(values) + 1) * values.shape[1]
     values = np.ravel(values)  # copied only if rows are not adjacent in memory
     present = ~np.ma.getmaskarray(values) if np.ma.is_masked(values) else None
-    return Column(numeric_array(argument, values), offsets, present, is_padding(values, ignore_index))
+    return Column(
+        numeric_array(argument, values), offsets, present, is_padding(values, ignore_index)
+    )
 
 
 def _from_arrays(
-    argument: str, rows: Sequence[NDArray[Any]], ignore_index: float | None, labels: Labels | None = None
+    argument: str,
+    rows: Sequence[NDArray[Any]],
+    ignore_index: float | None,
+    labels: Labels | None = None,
 ) -> Column:
     """Read one 1-D array per query."""
     types_of_rows = list(map(DTYPE, rows))
@@ -198,8 +221,13 @@ def _from_arrays(
         return _from_lists(argument, rows, ignore_index, labels)
     if set(dimensions := list(map(attrgetter("ndim"), rows))) != {1}:
         query, wrong = next((query, each) for query, each in enumerate(dimensions) if each != 1)
-        raise InputError(f"must be a 1-D array of documents; got {wrong}-D", argument, f"query {query}")
-    dtypes = {dtype: numeric_array(f"{argument}: query {query}", rows[query]).dtype for dtype, query in first.items()}
+        raise InputError(
+            f"must be a 1-D array of documents; got {wrong}-D", argument, f"query {query}"
+        )
+    dtypes = {
+        dtype: numeric_array(f"{argument}: query {query}", rows[query]).dtype
+        for dtype, query in first.items()
+    }
     present, arrays = None, rows
     if set(map(type, rows)) != {np.ndarray} or any(old != new for old, new in dtypes.items()):
         if any(map(np.ma.is_masked, rows)):
@@ -209,7 +237,9 @@ def _from_arrays(
     mixed = len(dtypes) > 1 and values.dtype.kind == "f"
     if mixed and any(array.dtype.kind in "iu" and beyond_2_53(array).any() for array in arrays):
         return _from_lists(argument, rows, ignore_index, labels)
-    if ignore_index is None or (set(dtypes) == {values.dtype} and Widened not in set(map(type, rows))):
+    if ignore_index is None or (
+        set(dtypes) == {values.dtype} and Widened not in set(map(type, rows))
+    ):
         padding = is_padding(values, ignore_index)
     else:  # the values have another type than the row
         padding = np.concatenate([is_padding(row, ignore_index) for row in rows])
@@ -234,16 +264,19 @@ def _from_arrow(
     """Read an Arrow list array, without a copy of its values."""
     if any(test(lists.type) for test in OTHER_LISTS):
         offsets = offsets_of(pc.fill_null(pc.list_value_length(lists), 0).to_pylist())
-        lists = pa.LargeListArray.from_arrays(pa.array(offsets), lists.flatten(), mask=lists.is_null())
+        lists = pa.LargeListArray.from_arrays(
+            pa.array(offsets), lists.flatten(), mask=lists.is_null()
+        )
     if not (pa.types.is_list(lists.type) or pa.types.is_large_list(lists.type)):
         kind = shown(str(lists.type))[1:-1]
-        problem = (
-            f"must be a column of lists, one per query; got {kind}; for a row per document give {mark('query_ids')}"
-        )
+        problem = f"must be a column of lists, one per query; got {kind}; for a row per document give {mark('query_ids')}"
         raise InputError(f"{mark(argument)} {problem}")
     if lists.null_count:
         query = int(np.flatnonzero(lists.is_null())[0])
-        raise InputError(f"query {query} is None; give a list, empty if nothing was retrieved or judged", argument)
+        raise InputError(
+            f"query {query} is None; give a list, empty if nothing was retrieved or judged",
+            argument,
+        )
     offsets = lists.offsets.to_numpy().astype(np.int64)
     values = lists.values[offsets[0] : offsets[-1]]
     if pa.types.is_null(values.type):  # all values are missing
@@ -255,9 +288,13 @@ def _from_arrow(
     if not _is_numeric(values.type):
         if id_kind(kind) == "text" or pa.types.is_decimal(kind):
             offsets -= offsets[0]
-            return read_numbers(argument, [values.to_pylist()], offsets, place or numbered, ignore_index, labels)
+            return read_numbers(
+                argument, [values.to_pylist()], offsets, place or numbered, ignore_index, labels
+            )
         given = shown(str(values.type))[1:-1]
-        raise InputError(f"{mark(argument)} must hold numbers; got {given}; convert them to float64")
+        raise InputError(
+            f"{mark(argument)} must hold numbers; got {given}; convert them to float64"
+        )
     present = None
     if values.null_count:
         present = values.is_valid().to_numpy(zero_copy_only=False)
@@ -278,13 +315,17 @@ def without_decimals(values: "pa.Array | pa.ChunkedArray") -> "pa.Array | pa.Chu
     for kind in (pa.int64(), pa.uint64()):
         with suppress(pa.ArrowInvalid):
             return values.cast(kind)
-    floats = values.cast(pa.string()).cast(pa.float64())  # the nearest, which a direct cast may miss
+    floats = values.cast(pa.string()).cast(
+        pa.float64()
+    )  # the nearest, which a direct cast may miss
     if beyond_2_53(pc.drop_null(floats).to_numpy(zero_copy_only=False)).any():
         raise pa.ArrowInvalid("float64 would round integers")
     return floats
 
 
-NOT_NESTED = f"for a single query, wrap it in a list, for a row per document give {mark('query_ids')}"
+NOT_NESTED = (
+    f"for a single query, wrap it in a list, for a row per document give {mark('query_ids')}"
+)
 OTHER_LISTS = (pa.types.is_fixed_size_list, pa.types.is_list_view, pa.types.is_large_list_view)
 
 
@@ -295,7 +336,9 @@ def value_type(kind: pa.DataType) -> pa.DataType:
 
 def _is_numeric(kind: pa.DataType) -> bool:
     """Return whether Arrow values of this type are numbers."""
-    return any(test(kind) for test in (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean))
+    return any(
+        test(kind) for test in (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean)
+    )
 
 
 def _filled(values: "pa.Array | pa.ChunkedArray") -> "pa.Array | pa.ChunkedArray":
@@ -304,12 +347,17 @@ def _filled(values: "pa.Array | pa.ChunkedArray") -> "pa.Array | pa.ChunkedArray
 
 
 def _from_lists(
-    argument: str, rows: Sequence[Any], ignore_index: float | None = None, labels: Labels | None = None
+    argument: str,
+    rows: Sequence[Any],
+    ignore_index: float | None = None,
+    labels: Labels | None = None,
 ) -> Column:
     """Read nested sequences of numbers and None, and arrays among them."""
     given = rows
     if not set(map(type, rows)) <= {list, tuple}:
-        rows = [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]  # None if masked
+        rows = [
+            row.tolist() if isinstance(row, np.ndarray) else row for row in rows
+        ]  # None if masked
         for query, row in enumerate(rows):
             if isinstance(row, (list, tuple)):
                 continue
@@ -356,7 +404,10 @@ def read_numbers(
     list or a mapping, where it may be an id. The types of all numbers are `kinds`, if they are known. It is an error if
     a value would be rounded.
     """
-    if offsets[-1] >= MANY and (column := _plain_numbers(rows, offsets, ignore_index, kinds)) is not None:
+    if (
+        offsets[-1] >= MANY
+        and (column := _plain_numbers(rows, offsets, ignore_index, kinds)) is not None
+    ):
         return column
     values = list(chain.from_iterable(rows))
     try:
@@ -372,7 +423,10 @@ def read_numbers(
 
 
 def _plain_numbers(
-    rows: Sequence[Sequence[Any]], offsets: NDArray[np.int64], ignore_index: float | None, kinds: Set[type] | None
+    rows: Sequence[Sequence[Any]],
+    offsets: NDArray[np.int64],
+    ignore_index: float | None,
+    kinds: Set[type] | None,
 ) -> Column | None:
     """Return plain numbers and None, read all at once; None if some have other types or would be rounded.
 
@@ -380,12 +434,16 @@ def _plain_numbers(
     """
     head = list(islice(chain.from_iterable(rows), MANY))
     first = next((value for value in head if value is not None), None)
-    if type(first) not in (int, float) and not (type(first) in OWN and None in head):  # bools are not integers here
+    if type(first) not in (int, float) and not (
+        type(first) in OWN and None in head
+    ):  # bools are not integers here
         return None
     try:
         with np.errstate(all="ignore"):
             try:
-                found = kinds or {type(sum(map(sum, rows)))}  # a number of another type changes the type of the sum
+                found = kinds or {
+                    type(sum(map(sum, rows)))
+                }  # a number of another type changes the type of the sum
             except TypeError:  # because of a None
                 found = set(map(type, chain.from_iterable(rows)))
         if kinds or NoneType in found:
@@ -396,7 +454,9 @@ def _plain_numbers(
                 return Column(array, offsets, padding=is_padding(array, ignore_index))
         if found <= {int, float, NoneType}:
             kind = pa.float64() if float in found else pa.int64()
-            return _from_arrow("", pa.array(rows, pa.large_list(kind)), ignore_index)._replace(offsets=offsets)
+            return _from_arrow("", pa.array(rows, pa.large_list(kind)), ignore_index)._replace(
+                offsets=offsets
+            )
     except BaseException as error:  # noqa: BLE001 - reading one by one raises the error
         raise_unless_of_values(error)
     return None
@@ -423,10 +483,18 @@ def _one_by_one(
 
     def refuse(at: int, problem: str) -> ValueError:
         query = int(np.searchsorted(offsets, at, side="right")) - 1
-        return InputError(f"{place(query, int(at - offsets[query]))}: {shown(given[at])} {problem}", argument)
+        return InputError(
+            f"{place(query, int(at - offsets[query]))}: {shown(given[at])} {problem}", argument
+        )
 
-    foreign = {kind for kind in set(map(type, given)) if not _is_number(kind) and kind is not type(None)}
-    values = [number(value) if type(value) in foreign else value for value in given] if foreign else given
+    foreign = {
+        kind for kind in set(map(type, given)) if not _is_number(kind) and kind is not type(None)
+    }
+    values = (
+        [number(value) if type(value) in foreign else value for value in given]
+        if foreign
+        else given
+    )
     if any(issubclass(kind, str) for kind in foreign):
         if labels is not None:
             values = labels.numbers(values)
@@ -449,9 +517,15 @@ def _one_by_one(
     try:
         array = np.array(values, np.float64)
     except OverflowError:  # an integer that is too large is rejected below
-        array = np.array([value if abs(value) < 2**1023 else math.inf for value in values], np.float64)
+        array = np.array(
+            [value if abs(value) < 2**1023 else math.inf for value in values], np.float64
+        )
     usual = all(issubclass(kind, (float, Integral, np.float32, np.float16)) for kind in kinds)
-    for at in np.flatnonzero(beyond_2_53(array) | np.isinf(array)).tolist() if usual else range(len(values)):
+    for at in (
+        np.flatnonzero(beyond_2_53(array) | np.isinf(array)).tolist()
+        if usual
+        else range(len(values))
+    ):
         value = int(values[at]) if isinstance(values[at], Integral) else values[at]
         if float(array[at]) != value and value == value:  # and it is not NaN
             raise refuse(at, "would be rounded; give floats, or all integers of at most 64 bits")
@@ -543,7 +617,9 @@ def numeric_array(argument: str, values: NDArray[Any]) -> NDArray[Any]:
     if _is_narrow(values.dtype):
         values = values.astype(np.float32)
     if values.dtype.kind not in "biuf" or values.dtype.itemsize > 8:
-        raise InputError(f"{mark(argument)} must hold real numbers of at most 64 bits; got {values.dtype}")
+        raise InputError(
+            f"{mark(argument)} must hold real numbers of at most 64 bits; got {values.dtype}"
+        )
     return np.asarray(values, values.dtype.newbyteorder("="))
 
 

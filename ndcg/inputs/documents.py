@@ -156,5 +156,3 @@ def _is_better(score: Any, known: Any, names: Names) -> bool:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, Real) and value == value
-
-

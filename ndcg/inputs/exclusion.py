@@ -13,7 +13,17 @@ from ..measure.messages import InputError, mark, shown
 from ..measure.ties import Mask
 from .documents import ById
 from .hashes import Columns, first_rows, hashes_of
-from .ids import SURROGATE, as_list, check_ids, family, id_column, id_kind, index_among, read_ids, types_of_no_ids
+from .ids import (
+    SURROGATE,
+    as_list,
+    check_ids,
+    family,
+    id_column,
+    id_kind,
+    index_among,
+    read_ids,
+    types_of_no_ids,
+)
 from .sources import ARROW, plain, settled
 
 
@@ -45,7 +55,9 @@ def without(
         stays = exclude_from == "run" and at == 1
         left.append(side if stays else side.only(~mask))
         known = index_among(side.query_ids, qrels.query_ids)
-        counts[known[known >= 0], at] = np.bincount(side.query[mask], minlength=len(known))[known >= 0]
+        counts[known[known >= 0], at] = np.bincount(side.query[mask], minlength=len(known))[
+            known >= 0
+        ]
     return left[0], left[1], counts
 
 
@@ -69,7 +81,11 @@ def _columns(exclude: Any, run: Columns, judged: Columns) -> Columns:
         exclude = exclude.queries
     if isinstance(exclude, Mapping):
         check_ids("exclude", exclude, nested=False)
-        by_query = {query: found for query, documents in exclude.items() if (found := _ids(query, documents))}
+        by_query = {
+            query: found
+            for query, documents in exclude.items()
+            if (found := _ids(query, documents))
+        }
         queries: Any = list(by_query)
         query = np.repeat(np.arange(len(queries)), list(map(len, by_query.values())))
         documents: Any = list(chain.from_iterable(by_query.values()))
@@ -77,7 +93,9 @@ def _columns(exclude: Any, run: Columns, judged: Columns) -> Columns:
         query, queries, documents = exclude[:3]
     elif isinstance(exclude, Pairs):
         # an empty column may have a type that ids cannot have
-        of_query, of_document = (ids if len(ids) else [] for ids in settled(exclude._asdict()).values())
+        of_query, of_document = (
+            ids if len(ids) else [] for ids in settled(exclude._asdict()).values()
+        )
         ids, documents = read_ids("exclude", of_query), id_column("exclude", of_document)
         query, queries = ids.codes, ids.distinct
         if len(query) != len(documents):
@@ -116,9 +134,13 @@ def by_position(exclude: Any, queries: int) -> dict[int, Any]:
     if not isinstance(rows, (list, tuple, np.ndarray)) or isinstance(rows, (Pairs, Columns)):
         given = "a file or a DataFrame" if isinstance(rows, (Pairs, Columns)) else shown(exclude)
         problem = f"got {given}, but the predictions are ranked ids by position"
-        raise InputError(f"{problem}; give a list or a set of ids for each query, in the same order", "exclude")
+        raise InputError(
+            f"{problem}; give a list or a set of ids for each query, in the same order", "exclude"
+        )
     if len(rows) != queries:
-        raise ValueError(f"exclude holds {len(rows)} queries and predictions {queries}; give a list of ids for each")
+        raise ValueError(
+            f"exclude holds {len(rows)} queries and predictions {queries}; give a list of ids for each"
+        )
     return dict(enumerate(rows))
 
 
@@ -130,10 +152,18 @@ def _ids(query: Any, documents: Any) -> Set[Any]:
         found = found.to_pylist() if isinstance(found, ARROW) else found
         found = found.tolist() if isinstance(found, np.ndarray) else found
     if not isinstance(found, (list, tuple, Set, Mapping)):
-        raise InputError(f"must be a list or a set of ids; got {shown(documents)}", "exclude", f"query {shown(query)}")
+        raise InputError(
+            f"must be a list or a set of ids; got {shown(documents)}",
+            "exclude",
+            f"query {shown(query)}",
+        )
     if wrong := types_of_no_ids(found):
         other = next(each for each in found if type(each) in wrong)
-        raise InputError(f"must hold ids, text or integers; got {shown(other)}", "exclude", f"query {shown(query)}")
+        raise InputError(
+            f"must hold ids, text or integers; got {shown(other)}",
+            "exclude",
+            f"query {shown(query)}",
+        )
     return frozenset(found)
 
 
@@ -146,9 +176,13 @@ def _check_queries(excluded: list[Any], own: list[Any], is_file: bool) -> None:
         ids = f"{shown(excluded[0])} in {mark('exclude')}, {shown(own[0])} in the {mark('references')}"
         different = id_kind(type(excluded[0])) != id_kind(type(own[0]))
         hint = "; give both the same type" * different
-        hint += ": ids of files are text, so read the file and give its DataFrame" * (is_file and different)
+        hint += ": ids of files are text, so read the file and give its DataFrame" * (
+            is_file and different
+        )
         kind = InputError if different else NothingExcludedError
-        raise kind(f"no query is in the {mark('references')}; ids are such as {ids}{hint}", "exclude")
+        raise kind(
+            f"no query is in the {mark('references')}; ids are such as {ids}{hint}", "exclude"
+        )
 
 
 def _check_documents(excluded: Any, own: Columns) -> None:
@@ -157,7 +191,11 @@ def _check_documents(excluded: Any, own: Columns) -> None:
         return
     if isinstance(excluded, list) or own.names is not None:
         first = own.documents(np.zeros(1, np.int64))[0]
-        kinds = {id_kind(type(each)) for each in own.names} if own.names is not None else {id_kind(own.document.type)}
+        kinds = (
+            {id_kind(type(each)) for each in own.names}
+            if own.names is not None
+            else {id_kind(own.document.type)}
+        )
         excluded = as_list(excluded)
         wrong = {each for each in set(map(type, excluded)) if id_kind(each) not in kinds}
         others = [each for each in excluded if type(each) in wrong]
@@ -166,4 +204,7 @@ def _check_documents(excluded: Any, own: Columns) -> None:
         others = [excluded[0].as_py()] if family(excluded.type) != family(own.document.type) else []
     if others:
         ids = f"{min(map(shown, others))} in {mark('exclude')}, {shown(first)} in the rankings"
-        raise InputError(f"ids of documents are of another type, such as {ids}; give both the same type", "exclude")
+        raise InputError(
+            f"ids of documents are of another type, such as {ids}; give both the same type",
+            "exclude",
+        )

@@ -67,7 +67,9 @@ LOWEST_FIRST_LISTS = ("ranks", "distances")
 LAST_RESORT = {"weight", "score"}  # relevances, if nothing else stands beside the ids
 USERS = ("user_id", "customer_id", "session_id", "user", "uid")  # who may have several queries
 ASKED = ("query", "topic", "question")  # what they ask
-NAMES_OF_RANKS = re.compile(r"(?:^|[ _-])(rank|position|pos|slot|order|row[ _-]?number)$", re.IGNORECASE)
+NAMES_OF_RANKS = re.compile(
+    r"(?:^|[ _-])(rank|position|pos|slot|order|row[ _-]?number)$", re.IGNORECASE
+)
 NAMES_OF_DISTANCES = re.compile(r"(?:^|[ _-])(distance|dist|loss|cost)$", re.IGNORECASE)
 START_OF_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 RECBOLE = re.compile(r":(token|float)(_seq)?$")  # the types that RecBole writes after names
@@ -461,9 +463,7 @@ def _example(value: Any) -> str:
         return type(value).__name__
 
 
-def fields_unknown(
-    errors: Mapping[str, UnknownFieldError], are_one: bool = False
-) -> InputError:
+def fields_unknown(errors: Mapping[str, UnknownFieldError], are_one: bool = False) -> InputError:
     """Return one error for the fields that are not clear on several sides, by argument.
 
     If the sides `are_one`, such as a log, the query has one name and the documents have two.
@@ -492,7 +492,9 @@ def fields_unknown(
     return InputError(f"{'; '.join(sides)}; {write}")
 
 
-def refuse_unused_fields(fields: Any, runs: Sequence[Any], qrels: Any, exclude: Any, **ids: Any) -> None:
+def refuse_unused_fields(
+    fields: Any, runs: Sequence[Any], qrels: Any, exclude: Any, **ids: Any
+) -> None:
     """Raise an error for a name in `fields` that no side has.
 
     A side has no fields if it is a file of TREC, a mapping or a list of ids. `ids` are the

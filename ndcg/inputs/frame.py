@@ -150,22 +150,43 @@ def named_columns(data: Any, called: str = "data", **arguments: Any) -> list[Any
     if data is None:
         return list(arguments.values())
     if is_spark(data):
-        raise ValueError(f"{called}: only compute scores a Spark DataFrame; give its rows, {called}=frame.toArrow()")
+        raise ValueError(
+            f"{called}: only compute scores a Spark DataFrame; give its rows, {called}=frame.toArrow()"
+        )
     frame = frame_of(called, listed(data))
     if frame is None:
-        raise ValueError(f"{called} must be a DataFrame with named columns; got {shown(data)}; {HINT}")
-    columns, names = frame.names, {argument: name for argument, name in arguments.items() if isinstance(name, str)}
+        raise ValueError(
+            f"{called} must be a DataFrame with named columns; got {shown(data)}; {HINT}"
+        )
+    columns, names = (
+        frame.names,
+        {argument: name for argument, name in arguments.items() if isinstance(name, str)},
+    )
     if missing := {argument: name for argument, name in names.items() if name not in columns}:
-        near = [nearest(name, [each for each in columns if isinstance(each, str)]) for name in missing.values()]
-        hint = "; did you mean " + ", ".join(f'"{each}"' for each in near if each) + "?" if any(near) else ""
+        near = [
+            nearest(name, [each for each in columns if isinstance(each, str)])
+            for name in missing.values()
+        ]
+        hint = (
+            "; did you mean " + ", ".join(f'"{each}"' for each in near if each) + "?"
+            if any(near)
+            else ""
+        )
         lacks = f"column{'s' * (len(missing) > 1)} {', '.join(map(shown, missing.values()))}"
-        raise ValueError(f"{', '.join(missing)}: {called} has no {lacks}; it has {_listed(columns)}{hint}")
+        raise ValueError(
+            f"{', '.join(missing)}: {called} has no {lacks}; it has {_listed(columns)}{hint}"
+        )
     for argument, name in names.items():
         if columns.count(name) > 1:
-            raise InputError(f"{called} has several columns {shown(name)}; give them names of their own", argument)
+            raise InputError(
+                f"{called} has several columns {shown(name)}; give them names of their own",
+                argument,
+            )
     if not names:
         hint = "give predictions and references as their names, which must be text"
-        raise ValueError(f"{called}: no argument names one of its columns, which are {_listed(columns)}; {hint}")
+        raise ValueError(
+            f"{called}: no argument names one of its columns, which are {_listed(columns)}; {hint}"
+        )
     named = [name for name in columns if name in names.values()]
     found = dict(zip(named, frame.read(named), strict=True))
     found = {name: _with_name(column, name) for name, column in found.items()}
@@ -184,4 +205,6 @@ def _with_name(column: Any, name: str) -> Any:
 
 def _listed(columns: list[Any]) -> str:
     """Return the first names of columns, as many as fit into a message."""
-    return ", ".join(map(shown, columns[:20])) + (f" and {len(columns) - 20} more" if len(columns) > 20 else "")
+    return ", ".join(map(shown, columns[:20])) + (
+        f" and {len(columns) - 20} more" if len(columns) > 20 else ""
+    )

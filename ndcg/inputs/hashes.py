@@ -52,11 +52,15 @@ class Columns(NamedTuple):
 
     def only(self, kept: Mask) -> "Columns":
         """Return the rows for which a mask is True."""
-        present, padding = (None if mask is None else mask[kept] for mask in (self.present, self.padding))
+        present, padding = (
+            None if mask is None else mask[kept] for mask in (self.present, self.padding)
+        )
         rows = {name: getattr(self, name)[kept] for name in ("query", "value", "hashes")}
         document = self.document.filter(pa.array(kept))
         numbers = None if self.numbers is None else self.numbers[kept]
-        return self._replace(**rows, document=document, present=present, padding=padding, numbers=numbers)
+        return self._replace(
+            **rows, document=document, present=present, padding=padding, numbers=numbers
+        )
 
     def retrieved(self, present: Mask | None) -> "Columns":
         """Return the rows of a run that have a score, and the queries that have such rows."""
@@ -64,7 +68,9 @@ class Columns(NamedTuple):
             return self
         run = self.only(present)
         used = np.unique(run.query)
-        return run._replace(query=np.searchsorted(used, run.query), query_ids=run.query_ids.take(pa.array(used)))
+        return run._replace(
+            query=np.searchsorted(used, run.query), query_ids=run.query_ids.take(pa.array(used))
+        )
 
     def documents(self, rows: RowNumbers) -> list[Any]:
         """Return the ids of the documents of some rows."""
@@ -134,7 +140,10 @@ def first_rows(*sides: Columns) -> RowNumbers:
 
 def same_rows(*sides: Columns) -> tuple[RowNumbers, RowNumbers]:
     """Return pairs of rows with the same query and document: each row with the next one, numbered over all inputs."""
-    query, document = np.concatenate([side.query for side in sides]), _together([side.document for side in sides])
+    query, document = (
+        np.concatenate([side.query for side in sides]),
+        _together([side.document for side in sides]),
+    )
     if len(query) <= FEW_IDS:
         return _one_by_one(np.arange(len(query)), query, document)
     queries = int(query.max()) + 1
@@ -145,7 +154,9 @@ def same_rows(*sides: Columns) -> tuple[RowNumbers, RowNumbers]:
     first, second, common, of_one_query = map(np.concatenate, zip(*of_one_hash, strict=True))
 
     def are_of_one_document(first: RowNumbers, second: RowNumbers) -> NDArray[np.bool_]:
-        return np.asarray(pc.equal(document.take(pa.array(first)), document.take(pa.array(second))).to_numpy())
+        return np.asarray(
+            pc.equal(document.take(pa.array(first)), document.take(pa.array(second))).to_numpy()
+        )
 
     several = pa.cpu_count() if len(first) > HASHES_AT_A_TIME else 1
     parts = (np.array_split(rows, several) for rows in (first, second))
@@ -155,16 +166,21 @@ def same_rows(*sides: Columns) -> tuple[RowNumbers, RowNumbers]:
     unlike = np.isin(common, common[~same])  # pairs with a hash that different ids share
     settled = _one_by_one(np.union1d(first[unlike], second[unlike]), query, document)
     first, second = (
-        np.concatenate([rows[~unlike], others]) for rows, others in zip((first, second), settled, strict=True)
+        np.concatenate([rows[~unlike], others])
+        for rows, others in zip((first, second), settled, strict=True)
     )
     return first, second
 
 
-def _one_by_one(rows: RowNumbers, query: RowNumbers, document: pa.ChunkedArray) -> tuple[RowNumbers, RowNumbers]:
+def _one_by_one(
+    rows: RowNumbers, query: RowNumbers, document: pa.ChunkedArray
+) -> tuple[RowNumbers, RowNumbers]:
     """Return the pairs of `same_rows` among a few rows."""
     last: dict[tuple[int, Any], int] = {}
     first, second = [], []
-    for row, *ids in zip(rows.tolist(), query[rows].tolist(), document.take(pa.array(rows)).to_pylist(), strict=True):
+    for row, *ids in zip(
+        rows.tolist(), query[rows].tolist(), document.take(pa.array(rows)).to_pylist(), strict=True
+    ):
         if (before := last.get(key := tuple(ids))) is not None:
             first.append(before)
             second.append(row)
@@ -201,7 +217,9 @@ def _together(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
     kind = max(types, key=lambda each: UNITS.index(getattr(each, "unit", "s")))
     if len(types) > 1 and not pa.types.is_timestamp(kind):  # integers with and without a sign
         kind = pa.string()
-    return pa.chunked_array([chunk for each in columns if len(each) for chunk in each.cast(kind).chunks], kind)
+    return pa.chunked_array(
+        [chunk for each in columns if len(each) for chunk in each.cast(kind).chunks], kind
+    )
 
 
 def digest_of(columns: Columns) -> str:
@@ -215,21 +233,31 @@ def digest_of(columns: Columns) -> str:
 def hashes_of(ids: pa.ChunkedArray) -> NDArray[np.uint64]:
     """Return a number of 64 bits for each id, the same for equal ids of any type."""
     if not pa.types.is_string(ids.type) and not pa.types.is_binary(ids.type):
-        number = ids.cast(pa.timestamp("s", ids.type.tz), safe=False) if pa.types.is_timestamp(ids.type) else ids
+        number = (
+            ids.cast(pa.timestamp("s", ids.type.tz), safe=False)
+            if pa.types.is_timestamp(ids.type)
+            else ids
+        )
         number = number.cast(pa.int32()) if pa.types.is_date(ids.type) else number
         whole = number if pa.types.is_uint64(number.type) else number.cast(pa.int64())
         return _mixed(whole.to_numpy().astype(np.uint64, copy=False).copy())
     hashes: list[NDArray[np.uint64]] = [np.empty(0, np.uint64)]
     for chunk in filter(len, ids.chunks):
-        offsets = np.frombuffer(chunk.buffers()[1], np.int32)[chunk.offset : chunk.offset + len(chunk) + 1]
+        offsets = np.frombuffer(chunk.buffers()[1], np.int32)[
+            chunk.offset : chunk.offset + len(chunk) + 1
+        ]
         data = np.append(np.frombuffer(chunk.buffers()[2], np.uint8), np.zeros(8, np.uint8))
-        words = np.ndarray(len(data) - 7, "<u8", data, strides=(1,))  # the eight bytes that start at each byte
+        words = np.ndarray(
+            len(data) - 7, "<u8", data, strides=(1,)
+        )  # the eight bytes that start at each byte
         lengths = np.diff(offsets).astype(np.int64)
         counts = np.maximum((lengths + 7) // 8, 1)
         first = np.cumsum(counts) - counts
         start, at, left = np.zeros(1, np.int64), offsets[:-1], lengths
         if several := counts.max() > 1:
-            start = 8 * (np.arange(counts.sum()) - np.repeat(first, counts))  # the position of each word in its id
+            start = 8 * (
+                np.arange(counts.sum()) - np.repeat(first, counts)
+            )  # the position of each word in its id
             at, left = np.repeat(at, counts) + start, np.repeat(lengths, counts) - start
         mixed = words[at]
         mixed <<= 8 * np.maximum(8 - left, 0).view(np.uint64)  # without the bytes of the next id

@@ -49,7 +49,9 @@ def id_kind(kind: "type | pa.DataType") -> str:
         return ARROW_IDS.get(kind.id, "")
     if kind in USUAL:
         return USUAL[kind]
-    if issubclass(kind, (bool, np.timedelta64)) or kind.__name__ == "NaTType":  # would pass for integers and times
+    if (
+        issubclass(kind, (bool, np.timedelta64)) or kind.__name__ == "NaTType"
+    ):  # would pass for integers and times
         return ""
     for name, kinds in PYTHON_IDS.items():
         if issubclass(kind, kinds):
@@ -69,8 +71,12 @@ ARROW_IDS = {
     pa.string().id: "text",
     pa.large_string().id: "text",
     pa.string_view().id: "text",
-    **dict.fromkeys((each.id for each in (pa.int8(), pa.int16(), pa.int32(), pa.int64())), "integers"),
-    **dict.fromkeys((each.id for each in (pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64())), "integers"),
+    **dict.fromkeys(
+        (each.id for each in (pa.int8(), pa.int16(), pa.int32(), pa.int64())), "integers"
+    ),
+    **dict.fromkeys(
+        (each.id for each in (pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64())), "integers"
+    ),
     pa.binary().id: "bytes",
     pa.large_binary().id: "bytes",
     pa.timestamp("s").id: "times",
@@ -132,7 +138,9 @@ class Ids(NamedTuple):
 
     distinct: pa.Array  # the distinct ids, in the order of their first rows
     code: RowNumbers  # the id of each run, as an index into these
-    starts: RowNumbers | None = None  # the first row of each run, and the number of rows; None if every row is a run
+    starts: RowNumbers | None = (
+        None  # the first row of each run, and the number of rows; None if every row is a run
+    )
 
     @property
     def rows(self) -> int:
@@ -212,7 +220,9 @@ def _checked_ids(argument: str, values: Any) -> "pa.Array | pa.ChunkedArray":
         numbers = ids.cast(pa.float64()) if pa.types.is_floating(ids.type) else []
         is_whole = len(numbers) and pc.all(pc.equal(numbers, pc.trunc(numbers))).as_py()
         hint = TO_INTEGERS if is_whole else "give others as text"
-        raise InputError(f"{mark(argument)} must be integers or strings, one per row; got {given}; {hint}")
+        raise InputError(
+            f"{mark(argument)} must be integers or strings, one per row; got {given}; {hint}"
+        )
     if kind in ("dates", "times"):
         _refuse_hidden(argument, ids)
     return ids
@@ -226,7 +236,10 @@ def _few(values: Sequence[Any]) -> Ids | None:
     code = [index.setdefault(each, len(index)) for each in values]
     try:
         return Ids(pa.array(list(index)), np.array(code))
-    except (OverflowError, UnicodeError):  # raised for integers beyond int64, or text that UTF-8 cannot encode
+    except (
+        OverflowError,
+        UnicodeError,
+    ):  # raised for integers beyond int64, or text that UTF-8 cannot encode
         return None
 
 
@@ -235,7 +248,10 @@ def _encoded(ids: "pa.Array | pa.ChunkedArray") -> Ids:
     if len(ids) and len(_heads(ids[:PROBE])) <= min(len(ids), PROBE) // 4:
         heads = _heads(ids)
         return _encoded(ids.take(pa.array(heads)))._replace(starts=np.append(heads, len(ids)))
-    parts = [part.combine_chunks() if isinstance(part, pa.ChunkedArray) else part for part in _split_rows(ids)]
+    parts = [
+        part.combine_chunks() if isinstance(part, pa.ChunkedArray) else part
+        for part in _split_rows(ids)
+    ]
     encoded = pa.chunked_array(in_threads(pc.dictionary_encode, parts)).unify_dictionaries()
     codes = np.concatenate([part.indices for part in encoded.chunks], dtype=np.int64)
     return Ids(encoded.chunk(0).dictionary, codes)
@@ -247,7 +263,9 @@ def _heads(ids: "pa.Array | pa.ChunkedArray") -> RowNumbers:
         return np.zeros(len(ids), np.int64)
 
     def changes(after: Any, before: Any) -> RowNumbers:
-        return np.asarray(pc.indices_nonzero(pc.not_equal(after, before)).to_numpy().astype(np.int64))
+        return np.asarray(
+            pc.indices_nonzero(pc.not_equal(after, before)).to_numpy().astype(np.int64)
+        )
 
     after, before = _split_rows(ids[1:]), _split_rows(ids[:-1])
     starts = np.cumsum([1, *map(len, after)])[:-1]
@@ -264,7 +282,9 @@ def decoded(column: "pa.Array | pa.ChunkedArray") -> pa.ChunkedArray:
     """Return the values of a dictionary column, and views of text as strings."""
     chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
     kind = pa.string() if id_kind(column.type.value_type) == "text" else column.type.value_type
-    return pa.chunked_array([chunk.dictionary.cast(kind).take(chunk.indices) for chunk in chunks], kind)
+    return pa.chunked_array(
+        [chunk.dictionary.cast(kind).take(chunk.indices) for chunk in chunks], kind
+    )
 
 
 def _id_column(argument: str, ids: Any) -> "pa.Array | pa.ChunkedArray":
@@ -279,7 +299,11 @@ def _id_column(argument: str, ids: Any) -> "pa.Array | pa.ChunkedArray":
         elif ids.dtype.kind in "iu":
             ids = ids.astype(ids.dtype.newbyteorder("="), copy=False)
     elif not isinstance(ids, (list, tuple)):
-        given = f"the text {shown(ids)}; give the column" if isinstance(ids, str) else type(ids).__name__
+        given = (
+            f"the text {shown(ids)}; give the column"
+            if isinstance(ids, str)
+            else type(ids).__name__
+        )
         raise InputError(f"{mark(argument)} must be integers or strings, one per row; got {given}")
     try:
         try:
@@ -298,7 +322,9 @@ def _id_column(argument: str, ids: Any) -> "pa.Array | pa.ChunkedArray":
         if isinstance(error, UnicodeEncodeError):
             problem = f"got {shown(error.object)}, which UTF-8 cannot encode"
             hint = "decode ids in their own encoding, without errors='surrogateescape'"
-            raise InputError(f"{mark(argument)} must be Unicode text, as in a file; {problem}; {hint}") from None
+            raise InputError(
+                f"{mark(argument)} must be Unicode text, as in a file; {problem}; {hint}"
+            ) from None
         raise InputError(
             f"{mark(argument)} must be all text or all integers of at most 64 bits; got {given}; give all as text"
         ) from None
@@ -375,11 +401,18 @@ def ascending(ids: Iterable[Any]) -> list[Any]:
     ids = list(ids)
     if all(id_kind(kind) != "bytes" for kind in set(map(type, ids))):
         return sorted(ids, key=str)  # code points sort like their bytes in UTF-8
-    return sorted(ids, key=lambda each: each if isinstance(each, bytes) else str(each).encode("utf-8", "surrogatepass"))
+    return sorted(
+        ids,
+        key=lambda each: (
+            each if isinstance(each, bytes) else str(each).encode("utf-8", "surrogatepass")
+        ),
+    )
 
 
 def ordinals(ids: "pa.Array | pa.ChunkedArray") -> RowNumbers:
     """Return the position of each id in the order of `ascending`."""
     if id_kind(ids.type) not in ("text", "bytes"):
         ids = ids.cast(pa.large_string())
-    return np.asarray(pc.rank(ids, sort_keys="ascending", tiebreaker="dense").to_numpy().astype(np.int64))
+    return np.asarray(
+        pc.rank(ids, sort_keys="ascending", tiebreaker="dense").to_numpy().astype(np.int64)
+    )

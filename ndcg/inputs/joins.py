@@ -353,7 +353,9 @@ def _join_mappings(
     )
 
 
-def _refuse_other_kinds_of_ids(predictions: Mapping[Any, Any], references: Mapping[Any, Any]) -> None:
+def _refuse_other_kinds_of_ids(
+    predictions: Mapping[Any, Any], references: Mapping[Any, Any]
+) -> None:
     """Raise an error if the documents of the two sides are of two kinds, such as text and integers."""
     documents = [list(chain(*side.values())) for side in (predictions, references)]
     kinds = [{id_kind(type(document)) for document in side} for side in documents]

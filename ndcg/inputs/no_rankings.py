@@ -31,7 +31,9 @@ def warn_of_one_document(score: Column) -> None:
     if len(lengths) < 2 or not (lengths == 1).all():
         return
     problem = f"{len(lengths)} queries have one document each, so no order matters"
-    hint = f"if these are documents of one query, wrap them in a list, else give {mark('query_ids')}"
+    hint = (
+        f"if these are documents of one query, wrap them in a list, else give {mark('query_ids')}"
+    )
     warn(f"{mark('predictions')}: {problem}; {hint}")
 
 

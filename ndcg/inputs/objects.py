@@ -127,7 +127,9 @@ def _first(values: Sequence[Any]) -> Any:
     return next((value for value in values if value is not None), None)
 
 
-def _fields_within(value: Any, keys: Keys, depth: int, lists: tuple[int, ...] = ()) -> Iterator[Field]:
+def _fields_within(
+    value: Any, keys: Keys, depth: int, lists: tuple[int, ...] = ()
+) -> Iterator[Field]:
     """Yield the fields of an object at some keys, and those of the objects within."""
     for name, example in fields_of(value).items():
         if not isinstance(name, str):

@@ -30,7 +30,9 @@ class Rankings(NamedTuple):
     # a function that describes a query, by its index, and a document, by its position or None, with their ids; None if
     # they have no ids
     place: Place | None = None
-    query_ids: Sequence[Any] | pa.Array | None = None  # the id of each query; None if they have no ids
+    query_ids: Sequence[Any] | pa.Array | None = (
+        None  # the id of each query; None if they have no ids
+    )
     # True for each query whose ranking in the predictions leaves no document here, such as an empty list of ids; None
     # if there are none
     answered: Mask | None = None
@@ -52,7 +54,9 @@ class Rankings(NamedTuple):
             if relevance.present is not None:
                 kept |= ~relevance.present  # a document without a relevance is not padding
             score, relevance = score.only(kept), relevance.only(kept)
-        return cls(relevance.values, score.values, score.offsets, relevance.present, score.present, **known)
+        return cls(
+            relevance.values, score.values, score.offsets, relevance.present, score.present, **known
+        )
 
     @property
     def queries(self) -> int:
@@ -63,7 +67,9 @@ class Rankings(NamedTuple):
         """Return the id of each query, or its index."""
         if self.query_ids is None:
             return list(range(self.queries))
-        return list(self.query_ids.to_pylist() if isinstance(self.query_ids, pa.Array) else self.query_ids)
+        return list(
+            self.query_ids.to_pylist() if isinstance(self.query_ids, pa.Array) else self.query_ids
+        )
 
     @property
     def missing(self) -> Mask:
@@ -89,7 +95,9 @@ class Rankings(NamedTuple):
         """Return the same documents, but unjudged ones count as not retrieved."""
         if self.judged is None:
             return self
-        kept = self.judged | ~(self.score < np.inf)  # invalid scores are kept, so that they are rejected
+        kept = self.judged | ~(
+            self.score < np.inf
+        )  # invalid scores are kept, so that they are rejected
         kept = kept if self.retrieved is None else kept & self.retrieved
         return self._replace(retrieved=None if kept.all() else kept, answered=self._ranked())
 
@@ -110,7 +118,9 @@ class Rankings(NamedTuple):
         """
         if score_order == "descending":
             return self
-        self._refuse_scores(~(self.score > -np.inf), "is not a score; None or inf marks one not retrieved")
+        self._refuse_scores(
+            ~(self.score > -np.inf), "is not a score; None or inf marks one not retrieved"
+        )
         return self._replace(score=negated(self.score))
 
     def with_gains(self, labels: Labels) -> "Rankings":
@@ -122,10 +132,14 @@ class Rankings(NamedTuple):
             query = int(np.searchsorted(self.offsets, at, side="right")) - 1
             label = float(self.relevance[at])
             problem = (
-                f"{label:g} {labels.unknown(label)}" if math.isfinite(label) else NOT_A_RELEVANCE.format(value=label)
+                f"{label:g} {labels.unknown(label)}"
+                if math.isfinite(label)
+                else NOT_A_RELEVANCE.format(value=label)
             )
             raise InvalidRankingError("relevance", query, at - int(self.offsets[query]), problem)
-        return self._replace(relevance=gains if self.judged is None else np.where(self.judged, gains, 0))
+        return self._replace(
+            relevance=gains if self.judged is None else np.where(self.judged, gains, 0)
+        )
 
     def gap_in_ranks(self) -> str:
         """Return what a warning says about scores that are ranks, lowest first, of which some are missing.
@@ -133,13 +147,23 @@ class Rankings(NamedTuple):
         They are whole numbers from 1, another one for each document of a query. Empty if they are not, or have no gap.
         """
         retrieved = self._of_sides()[0] & (self.score < np.inf)
-        score, query = self.score[retrieved], np.repeat(np.arange(self.queries), np.diff(self.offsets))[retrieved]
-        if not len(score) or (score < 1).any() or (score != np.trunc(score)).any() or score.min() > 1:
+        score, query = (
+            self.score[retrieved],
+            np.repeat(np.arange(self.queries), np.diff(self.offsets))[retrieved],
+        )
+        if (
+            not len(score)
+            or (score < 1).any()
+            or (score != np.trunc(score)).any()
+            or score.min() > 1
+        ):
             return ""
         order = np.lexsort((score, query))
         score, query = score[order], query[order]
         follows = query[1:] == query[:-1]
-        if (follows & (score[1:] == score[:-1])).any() or not (gaps := follows & (score[1:] > score[:-1] + 1)).any():
+        if (follows & (score[1:] == score[:-1])).any() or not (
+            gaps := follows & (score[1:] > score[:-1] + 1)
+        ).any():
             return ""
         at = int(gaps.argmax())
         place = (self.place or numbered)(int(query[at]), None)
@@ -153,7 +177,9 @@ class Rankings(NamedTuple):
         if wrong.any():
             at = int(wrong.argmax())
             query = int(np.searchsorted(self.offsets, at, side="right")) - 1
-            raise InvalidRankingError("score", query, at - int(self.offsets[query]), f"{self.score[at]} {problem}")
+            raise InvalidRankingError(
+                "score", query, at - int(self.offsets[query]), f"{self.score[at]} {problem}"
+            )
 
     def arrays(self) -> dict[str, Any]:
         """Return the arrays for the kernel, by name."""
@@ -193,7 +219,9 @@ class Rankings(NamedTuple):
                 None if self.query_ids is None else self.query_ids[start:stop],
                 None if self.answered is None else self.answered[start:stop],
                 None if self.excluded is None else self.excluded[start:stop],
-                documents=None if self.documents is None else partial(_of_later, self.documents, start),
+                documents=None
+                if self.documents is None
+                else partial(_of_later, self.documents, start),
             )
 
     def empty(self) -> Mask:
@@ -210,7 +238,10 @@ class Rankings(NamedTuple):
         """
         if self.excluded is not None and self.excluded.any(axis=0).all():  # ids of both match
             return self._replace(unmatched="")
-        for rows in (slice(PROBE), slice(None)):  # almost always, one of the first documents is in both
+        for rows in (
+            slice(PROBE),
+            slice(None),
+        ):  # almost always, one of the first documents is in both
             retrieved, judged = self._of_sides(rows)
             if (retrieved & judged).any():
                 return self._replace(unmatched="")
@@ -272,6 +303,8 @@ def to_arrow(rankings: Rankings) -> tuple[pa.Array, pa.Array]:
             values = pa.array(numbers, mask=None if present is None else ~present)
             values = values if narrow else values.cast(pa.float64())
         except pa.ArrowInvalid as error:
-            raise InputError(f"integers beyond 2**53 cannot be stored exactly: {error}", argument) from None
+            raise InputError(
+                f"integers beyond 2**53 cannot be stored exactly: {error}", argument
+            ) from None
         lists.append(pa.ListArray.from_arrays(offsets, values))
     return lists[0], lists[1]

@@ -29,7 +29,9 @@ TYPES = {
 class Slices(NamedTuple):
     """A value for each query."""
 
-    values: list[Value]  # the distinct values, ascending; None, for queries without a slice, is the last
+    values: list[
+        Value
+    ]  # the distinct values, ascending; None, for queries without a slice, is the last
     code: NDArray[np.int64]  # the value of each query, as an index into these
 
 
@@ -39,7 +41,9 @@ def slices_of(by: Any, query_ids: NDArray[Any] | None, queries: int) -> Slices:
         by = in_order_of_ids("by", by, query_ids, "a value, None for no slice")
     slices = by if isinstance(by, Slices) else read_slices(by)
     if len(slices.code) != queries:
-        raise ValueError(f"by must hold one value for each of {queries} queries; got {len(slices.code)}")
+        raise ValueError(
+            f"by must hold one value for each of {queries} queries; got {len(slices.code)}"
+        )
     return slices
 
 
@@ -64,7 +68,10 @@ def crossed(columns: Sequence[Any]) -> list[str | None]:
             return None
         return shown(value) if isinstance(value, str) and ", " in value else slice_name(value)
 
-    texts = [np.array([text(value) for value in values], object)[code] for values, code in map(read_slices, columns)]
+    texts = [
+        np.array([text(value) for value in values], object)[code]
+        for values, code in map(read_slices, columns)
+    ]
     return [None if None in row else ", ".join(row) for row in zip(*texts, strict=False)]
 
 
@@ -77,11 +84,15 @@ def slice_name(value: Value) -> str:
     if value is None:
         return "(none)"
     reserved = ("(none)", MEAN_OF_SLICES)
-    plain = isinstance(value, str) and value.isprintable() and value.strip() and value not in reserved
+    plain = (
+        isinstance(value, str) and value.isprintable() and value.strip() and value not in reserved
+    )
     return str(value) if plain else shown(value)
 
 
-def in_order_of_ids(argument: str, by_id: Mapping[Any, Any], query_ids: Any, what: str) -> list[Any]:
+def in_order_of_ids(
+    argument: str, by_id: Mapping[Any, Any], query_ids: Any, what: str
+) -> list[Any]:
     """Return the values of a mapping by query id, in the order of the queries."""
     if query_ids is None:
         problem = "has an id for each value, but the queries have none; give a sequence in the order of the queries"
@@ -92,7 +103,10 @@ def in_order_of_ids(argument: str, by_id: Mapping[Any, Any], query_ids: Any, wha
         kinds = [{id_kind(type(each)) for each in side} for side in (by_id, ids)]
         if by_id and kinds[0].isdisjoint(kinds[1]):
             types = f"{shown(next(iter(by_id)))} in {argument}, {shown(ids[0])} in the {mark('references')}"
-            raise InputError(f"ids of queries are of another type, such as {types}; give both the same type", argument)
+            raise InputError(
+                f"ids of queries are of another type, such as {types}; give both the same type",
+                argument,
+            )
         problem = f"query {shown(lacking[0])} is missing ({len(lacking)} such queries)"
         raise InputError(f"{problem}; give each query of the {mark('references')} {what}", argument)
     return [by_id[each] for each in ids]
@@ -101,17 +115,25 @@ def in_order_of_ids(argument: str, by_id: Mapping[Any, Any], query_ids: Any, wha
 def _column(values: Any) -> "pa.Array | pa.ChunkedArray":
     """Return values as a column of text, integers of 64 bits, booleans or nulls."""
     values = list(values) if isinstance(values, range) else plain_in_order("by", values)
-    if isinstance(values, np.ndarray) and values.ndim == 1:  # a list has None for masked values, but no times
+    if (
+        isinstance(values, np.ndarray) and values.ndim == 1
+    ):  # a list has None for masked values, but no times
         values = pa.array(values) if values.dtype.kind in "mM" else values.tolist()
     if not isinstance(values, (list, tuple, *ARROW)):
         given = f"shape {values.shape}" if isinstance(values, np.ndarray) else type(values).__name__
-        raise ValueError(f"by must be a sequence with one value per query, or a mapping by their ids; got {given}")
+        raise ValueError(
+            f"by must be a sequence with one value per query, or a mapping by their ids; got {given}"
+        )
     try:
         column = values if isinstance(values, ARROW) else pa.array(values, from_pandas=True)
         column = decoded(column) if pa.types.is_dictionary(column.type) else column
-        return column.cast(next(target for is_such, target in TYPES.items() if is_such(column.type)))
+        return column.cast(
+            next(target for is_such, target in TYPES.items() if is_such(column.type))
+        )
     except (pa.ArrowException, StopIteration, TypeError, OverflowError, UnicodeError):
         kinds = {type(each).__name__ for each in values if each is not None}
         given = str(values.type) if isinstance(values, ARROW) else " and ".join(sorted(kinds))
         problem = "must be all text, all integers of 64 bits or all booleans, None for no slice"
-        raise ValueError(f"by {problem}; got {shown(given)[1:-1]}; give others as text, fractions as ranges") from None
+        raise ValueError(
+            f"by {problem}; got {shown(given)[1:-1]}; give others as text, fractions as ranges"
+        ) from None

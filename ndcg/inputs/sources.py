@@ -48,7 +48,9 @@ def settled(arguments: Mapping[str, Any]) -> dict[str, Any]:
 def _is_plain(values: Any) -> bool:
     """Return whether a value is a list, a dict, None or a NumPy array, which need no conversion."""
     kind = type(values)
-    return kind in (NoneType, list, tuple, dict) or (kind is np.ndarray and values.dtype.names is None)
+    return kind in (NoneType, list, tuple, dict) or (
+        kind is np.ndarray and values.dtype.names is None
+    )
 
 
 def is_database_query(values: Any) -> bool:
@@ -69,7 +71,11 @@ def is_spark(values: Any) -> bool:
 
 def listed(side: Any) -> Any:
     """Return a generator as a list; other values unchanged."""
-    is_read_once = isinstance(side, Iterator) and not isinstance(side, io.IOBase) and not is_database_query(side)
+    is_read_once = (
+        isinstance(side, Iterator)
+        and not isinstance(side, io.IOBase)
+        and not is_database_query(side)
+    )
     return list(side) if is_read_once else side
 
 
@@ -145,9 +151,13 @@ def values_by_query(argument: str, values: Any, sides: Iterable[Any]) -> Any:
         return values
     if not values.index.is_unique:
         again = ids[int(values.index.duplicated().argmax())]
-        raise InputError(f"its index has {shown(again)} twice; give one value for each query", argument)
+        raise InputError(
+            f"its index has {shown(again)} twice; give one value for each query", argument
+        )
     column = plain(argument, values)
-    return dict(zip(ids, column.to_pylist() if isinstance(column, ARROW) else column.tolist(), strict=True))
+    return dict(
+        zip(ids, column.to_pylist() if isinstance(column, ARROW) else column.tolist(), strict=True)
+    )
 
 
 def plain(argument: str, values: Any) -> Any:
@@ -159,7 +169,9 @@ def plain(argument: str, values: Any) -> Any:
     except BaseException as error:  # any error of its library gives the reason
         raise_unless_of_values(error)
         problem = f"{type(values).__name__} cannot be read: {in_short(error)}"
-        raise InputError(f"{problem}; give lists, a dense NumPy array or an Arrow column", argument) from error
+        raise InputError(
+            f"{problem}; give lists, a dense NumPy array or an Arrow column", argument
+        ) from error
     if isinstance(kind := getattr(array, "type", None), pa.BaseExtensionType):
         raise InputError(f"holds values of the type {kind}; give numbers, or ids as text", argument)
     if names := _field_names(array):
@@ -195,8 +207,12 @@ def converted(values: Any) -> Any:
     if library_of(values) == "cupy" and hasattr(values, "get"):
         return values.get()  # a copy to the host, which CuPy never makes by itself
     if hasattr(values, "column_names") and hasattr(values, "with_format"):  # a Dataset
-        return converted(values[values.column_names[0]]) if len(values.column_names) == 1 else values
-    if hasattr(values, "column_name") and hasattr(values, "__len__"):  # a column of a Hugging Face Dataset
+        return (
+            converted(values[values.column_names[0]]) if len(values.column_names) == 1 else values
+        )
+    if hasattr(values, "column_name") and hasattr(
+        values, "__len__"
+    ):  # a column of a Hugging Face Dataset
         source = values.source
         if hasattr(source, "format") and source.format["type"] in (None, "arrow"):
             return type(values)(source.with_format("arrow"), values.column_name)[:]
@@ -209,7 +225,9 @@ def converted(values: Any) -> Any:
         except Exception:
             if getattr(values, "ndim", None) != 1:
                 raise
-            return np.asarray(values)  # a column that Arrow cannot hold, such as a sparse one or one of mixed objects
+            return np.asarray(
+                values
+            )  # a column that Arrow cannot hold, such as a sparse one or one of mixed objects
     if hasattr(values, "__arrow_c_array__"):
         return pa.array(values)
     if _has_index(values) and values.ndim == 1 and values.dtype.kind == "f":
@@ -225,7 +243,11 @@ def _from_torch(tensor: Any) -> Any:
     """Return a PyTorch tensor as a NumPy array, copied from the accelerator; a nested one as a list of tensors."""
     if tensor.is_nested:
         return list(tensor.unbind())
-    if not tensor.dtype.is_floating_point or str(tensor.dtype) in ("torch.float16", "torch.float32", "torch.float64"):
+    if not tensor.dtype.is_floating_point or str(tensor.dtype) in (
+        "torch.float16",
+        "torch.float32",
+        "torch.float64",
+    ):
         return tensor.numpy(force=True)
     widened, like = tensor.float().numpy(force=True).view(Widened), tensor.new_empty(0)
     widened.rounded = lambda number: float(like.new_tensor(float(number)))
@@ -250,7 +272,9 @@ def _masked_rows(values: Any) -> list[Any] | None:
     if isinstance(next(iter(values), None), (str, int)):  # ids; looking at each takes long
         return None
     rows = list(values)
-    return rows if any(issubclass(kind, np.ma.MaskedArray) for kind in set(map(type, rows))) else None
+    return (
+        rows if any(issubclass(kind, np.ma.MaskedArray) for kind in set(map(type, rows))) else None
+    )
 
 
 def _field_names(values: Any) -> list[str]:
@@ -266,7 +290,11 @@ def _only_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return the column of a table with a single column, not counting the pandas index."""
     if not pa.types.is_struct(column.type):
         return column
-    fields = [at for at, field in enumerate(column.type) if not field.name.startswith("__index_level_")]
+    fields = [
+        at for at, field in enumerate(column.type) if not field.name.startswith("__index_level_")
+    ]
     if len(fields) != 1:
         return column
-    return pa.chunked_array([chunk.flatten()[fields[0]] for chunk in column.chunks], column.type.field(fields[0]).type)
+    return pa.chunked_array(
+        [chunk.flatten()[fields[0]] for chunk in column.chunks], column.type.field(fields[0]).type
+    )

@@ -14,7 +14,9 @@ from .rankings import Rankings
 from .sources import is_sparse
 
 
-def join_sparse(predictions: Any, references: Any, ignore_index: float | None, score_order: str) -> Rankings:
+def join_sparse(
+    predictions: Any, references: Any, ignore_index: float | None, score_order: str
+) -> Rankings:
     """Return rankings of two sides of which at least one is sparse, as `sources.converted` returns it.
 
     Stored predictions, zeros too, are the scores of retrieved documents. A label that is not stored is 0. If both sides
@@ -33,11 +35,20 @@ def join_sparse(predictions: Any, references: Any, ignore_index: float | None, s
         )
     stored, judged = _places(predictions), _places(references)
     at = np.searchsorted(stored, judged)
-    both = stored[np.minimum(at, len(stored) - 1)] == judged if len(stored) else np.zeros(len(judged), bool)
+    both = (
+        stored[np.minimum(at, len(stored) - 1)] == judged
+        if len(stored)
+        else np.zeros(len(judged), bool)
+    )
     labels = np.zeros(len(stored), references.dtype)
     labels[at[both]] = references.data[both]
-    missed, at = ~both, at[~both]  # documents that are judged only go to their places among the columns
-    lacking = np.searchsorted(judged[missed], np.arange(predictions.shape[0] + 1) * predictions.shape[1])
+    missed, at = (
+        ~both,
+        at[~both],
+    )  # documents that are judged only go to their places among the columns
+    lacking = np.searchsorted(
+        judged[missed], np.arange(predictions.shape[0] + 1) * predictions.shape[1]
+    )
     offsets = predictions.indptr.astype(np.int64) + lacking
     score = Column(np.insert(predictions.data, at, 0), offsets)
     if len(at):
@@ -46,7 +57,9 @@ def join_sparse(predictions: Any, references: Any, ignore_index: float | None, s
     columns = np.insert(predictions.indices, at, references.indices[missed])
 
     def place(query: int, position: int | None) -> str:
-        return f"query {query}" + ("" if position is None else f", column {columns[offsets[query] + position]}")
+        return f"query {query}" + (
+            "" if position is None else f", column {columns[offsets[query] + position]}"
+        )
 
     def documents_of(query: int) -> list[int]:
         found: list[int] = columns[offsets[query] : offsets[query + 1]].tolist()
@@ -56,7 +69,9 @@ def join_sparse(predictions: Any, references: Any, ignore_index: float | None, s
     return Rankings.of(score.without_unretrieved(score_order), relevance, **how)
 
 
-def _beside_dense(predictions: Any, references: Any, ignore_index: float | None, score_order: str) -> Rankings:
+def _beside_dense(
+    predictions: Any, references: Any, ignore_index: float | None, score_order: str
+) -> Rankings:
     """Return rankings of which one side is sparse, as if it were an array with a mask of the stored scores."""
     if is_sparse(predictions):
         relevance = read_column("references", references, ignore_index)
@@ -71,7 +86,9 @@ def _beside_dense(predictions: Any, references: Any, ignore_index: float | None,
 
 def dense_pieces(predictions: Any, references: Any, documents: int) -> Iterator[tuple[Any, Any]]:
     """Yield rows of a sparse and a dense side, with so many documents at a time, or one row."""
-    sparse, dense = (predictions, references) if is_sparse(predictions) else (references, predictions)
+    sparse, dense = (
+        (predictions, references) if is_sparse(predictions) else (references, predictions)
+    )
     rows, columns = sparse.shape
     step = max(1, documents // max(1, columns))
     if not hasattr(dense, "__len__") or len(dense) != rows or rows <= step:
@@ -101,7 +118,9 @@ def _places(sparse: Any) -> NDArray[np.int64]:
     """Return the place of each stored value in the flat matrix, in ascending order."""
     rows, columns = sparse.shape
     if rows * columns >= 2**63:
-        raise ValueError(f"a sparse matrix of {rows} × {columns} is too large; leave out columns that store nothing")
+        raise ValueError(
+            f"a sparse matrix of {rows} × {columns} is too large; leave out columns that store nothing"
+        )
     starts = np.arange(rows, dtype=np.int64) * columns
     return np.asarray(np.repeat(starts, np.diff(sparse.indptr)) + sparse.indices)
 
@@ -117,5 +136,7 @@ def _stored(sparse: Any) -> Mask | None:
     return None if stored.all() else stored
 
 
-def _with_padding(labels: NDArray[Any], offsets: NDArray[np.int64], ignore_index: float | None) -> Column:
+def _with_padding(
+    labels: NDArray[Any], offsets: NDArray[np.int64], ignore_index: float | None
+) -> Column:
     return Column(labels, offsets, padding=is_padding(labels, ignore_index))

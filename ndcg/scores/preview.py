@@ -97,7 +97,9 @@ class Preview(Readable):
             name: {**vars(side), "fields": dict(side.fields)}
             for name, side in (("predictions", self.predictions), ("references", self.references))
         }
-        counts = {name: getattr(self, name) for name in ("queries", "missing", "retrieved", "judged")}
+        counts = {
+            name: getattr(self, name) for name in ("queries", "missing", "retrieved", "judged")
+        }
         documents = [dict(row) for row in self.documents]
         return {**sides, **counts, "query": self.query, "documents": documents}
 
