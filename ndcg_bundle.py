@@ -4828,7 +4828,7 @@ def rows_by_query(argument: str, queries: Sequence[Any], rows: Sequence[Any]) ->
 
 
 def documents_of_query(
-    ids: Iterable[Any], values: Iterable[Any] | None, names: Names, in_list: bool = False
+    ids: Iterable[Any], values: Sequence[Any] | None, names: Names, in_list: bool = False
 ) -> dict[Any, Any]:
     """Return the values of a query's documents by their ids.
 
@@ -4837,7 +4837,7 @@ def documents_of_query(
 
     >>> documents_of_query(["d2", "d1"], None, standard_names("run"))
     {'d2': -1, 'd1': -2}
-    >>> documents_of_query(["d1"], ["0.5"], standard_names("run"))
+    >>> documents_of_query(["d1"], [0.5], standard_names("run"))
     {'d1': 0.5}
 
     Raises:
@@ -4845,7 +4845,7 @@ def documents_of_query(
             some documents have a score.
     """
     ids = list(ids)
-    numbers = _by_order(len(ids), names) if values is None else list(map(as_number, values))
+    numbers = _by_order(len(ids), names) if values is None else values
     if in_list and names.kind == "run" and None in numbers:
         _refuse_no_score(ids, numbers)
     kinds = set(map(type, ids))
@@ -5544,6 +5544,8 @@ def are_equal_beside_ranks(scores: Sequence[Any], ranks: Sequence[Any]) -> bool:
     """Return whether several scores are all equal, but have the ranks 1, 2, 3, ..."""
     if len(scores) < 2 or len(set(scores)) > 1:
         return False
+    if not all(isinstance(rank, Real) for rank in ranks):
+        return False
     return sorted(ranks) == list(range(1, len(scores) + 1))
 
 
@@ -5563,22 +5565,28 @@ def equal_scores_of_rows(
     by_query: dict[Any, tuple[list[Any], list[Any]]] = {}
     for query, score, rank in zip(queries, scores, ranks, strict=True):
         scores_of_query, ranks_of_query = by_query.setdefault(query, ([], []))
-        scores_of_query.append(as_number(score))
-        ranks_of_query.append(as_number(rank))
+        scores_of_query.append(score)
+        ranks_of_query.append(rank)
     for query, (scores_of_query, ranks_of_query) in by_query.items():
-        are_ranks = all(isinstance(rank, Real) for rank in ranks_of_query)
-        if are_ranks and are_equal_beside_ranks(scores_of_query, ranks_of_query):
+        if are_equal_beside_ranks(scores_of_query, ranks_of_query):
             return f"query {shown(query)}: {equal_scores()}"
     return ""
 
 
-def contradiction(values: Sequence[Any] | None, ranks: Sequence[Any], names: Names) -> str:
+def _real_numbers(values: Sequence[Any]) -> Sequence[Any]:
+    """Return the values that are numbers."""
+    if set(map(type, values)) <= {int, float}:  # faster
+        return values
+    return [value for value in values if isinstance(value, Real)]
+
+
+def contradiction(values: Sequence[Any], ranks: Sequence[Any], names: Names) -> str:
     """Return what a warning says about hits whose order and values disagree; empty if they agree.
 
     Scores that `fields` names may be in any order, but in the opposite one they may be distances.
     """
-    scores = [value for value in map(as_number, values or ()) if isinstance(value, Real)]
-    places = [rank for rank in map(as_number, ranks) if isinstance(rank, Real)]
+    scores = _real_numbers(values)
+    places = _real_numbers(list(map(as_number, ranks)))
     if are_equal_beside_ranks(scores, places):
         return equal_scores()
     if not scores:
@@ -5587,7 +5595,7 @@ def contradiction(values: Sequence[Any] | None, ranks: Sequence[Any], names: Nam
         hint = f"if the ranks count, give {mark('score_order', 'ascending')}"
         return f"its hits are in another order than their ranks, and their order counts; {hint}"
     best_first = sorted(scores, reverse=not names.ascending)
-    if scores == best_first:
+    if list(scores) == best_first:
         return ""
     if names.name("score") is not None and scores != best_first[::-1]:
         return ""
@@ -6146,6 +6154,7 @@ def tied_rows(query: NDArray[np.int64], score: NDArray[Any]) -> NDArray[np.int64
 DEEPEST = 5  # objects within objects
 LOOKED_AT = 1 << 10  # objects of a side whose fields are looked at; all are read by the same paths
 MOST_SHAPES = 1 << 5  # kinds of objects among these
+SINGLE = {str, int, float, bool, NoneType}  # types of values that hold no other values
 Keys = tuple[str, ...]
 
 
@@ -6183,6 +6192,8 @@ def is_object(value: Any) -> bool:
 
 def is_list(value: Any) -> bool:
     """Return whether a value is a list or a tuple without names."""
+    if type(value) is list or type(value) is tuple:  # faster
+        return True
     return isinstance(value, list) or (isinstance(value, tuple) and not is_object(value))
 
 
@@ -6210,11 +6221,12 @@ def fields_among(objects: Iterable[Any], start: Keys = ()) -> dict[str, Field]:
     """
     examples: dict[Any, Any] = {}
     for position, value in enumerate(islice(objects, LOOKED_AT)):
-        if value is not None and not is_object(value):
+        if value is None:
+            continue
+        if type(value) is not dict and not is_object(value):
             problem = f"holds {shown(value)} among objects; give objects alone"
             raise InputError(problem, position=position)
-        examples.setdefault(_shape(value, DEEPEST), value)
-    examples.pop(None, None)
+        examples.setdefault(_shape_of_object(value), value)
     fields: dict[str, Field] = {}
     for value in islice(examples.values(), MOST_SHAPES):
         for field in _fields_within(value, (), DEEPEST):
@@ -6242,6 +6254,15 @@ def leaves(fields: Mapping[str, Field], paths: Iterable[str] | None = None) -> F
 
 def _inputs_objects_is_empty(value: Any) -> bool:
     return value is None or (isinstance(value, (list, tuple, Mapping)) and not value)
+
+
+def _shape_of_object(value: Any) -> Any:
+    """Return what tells apart objects with other paths."""
+    if type(value) is dict:
+        types = tuple(map(type, value.values()))
+        if SINGLE.issuperset(types):  # faster for flat objects
+            return (*value, *types)
+    return _shape(value, DEEPEST)
 
 
 def _shape(value: Any, depth: int) -> Any:
@@ -6295,12 +6316,23 @@ def value_at(value: Any, keys: Keys) -> Any:
     return value
 
 
-def values_at(objects: Sequence[Any], keys: Keys) -> list[Any]:
-    """Return the field at some keys of each object."""
-    if len(keys) == 1 and set(map(type, objects)) == {dict}:  # by far the most frequent, and faster
+def values_at(objects: Sequence[Any], keys: Keys, are_dicts: bool | None = None) -> list[Any]:
+    """Return the field at some keys of each object, of which it may be known that all are dicts."""
+    if len(keys) == 1:
         (key,) = keys
-        return [value.get(key) for value in objects]
+        if are_dicts is None:
+            are_dicts = all_dicts(objects)
+        if are_dicts:  # by far the most frequent
+            try:
+                return [value[key] for value in objects]  # faster than by `get`
+            except KeyError:
+                return [value.get(key) for value in objects]
     return [value_at(value, keys) for value in objects]
+
+
+def all_dicts(objects: Sequence[Any]) -> bool:
+    """Return whether all objects are plain dicts."""
+    return set(map(type, objects)) == {dict}
 
 
 # ndcg/inputs/roles.py: The roles of fields: where objects have the query, the documents and their values.
@@ -6553,12 +6585,13 @@ class ListReader:
         """Return the values of a query's documents by their ids; errors name the query."""
         if values is not None:
             self.has_values = True
+        numbers = None if values is None else list(map(as_number, values))
         if self.names.kind == "run" and not self.warning:
-            problem = contradiction(values, ranks, self.names)
+            problem = contradiction(numbers or (), ranks, self.names)
             if problem:
                 self.warning = f"query {shown(query)}: {problem}"
         try:
-            return documents_of_query(ids, values, self.names, in_list=True)
+            return documents_of_query(ids, numbers, self.names, in_list=True)
         except ValueError as error:
             raise within(error, f"query {shown(query)}") from None
 
@@ -6642,9 +6675,10 @@ class ObjectReader:
     def rows(self, objects: Sequence[Any]) -> dict[str, list[Any]]:
         """Return the columns of rows, by their roles."""
         objects = _within_lists(objects, self.wrapper)
+        are_dicts = all_dicts(objects)
         columns = {}
-        for role, path in self.roles.fields.items():
-            columns[role] = values_at(objects, self.paths[path])
+        for role, path in self.fields.items():
+            columns[role] = values_at(objects, self.paths[path], are_dicts)
         return columns
 
     def queries(
@@ -7040,7 +7074,9 @@ def _column_of_ranks(frame: Frame, chosen: Mapping[str, Any], names: Names) -> d
 def _warn_of_ranks(argument: str, cells: Mapping[str, Any]) -> None:
     """Warn of a query with equal scores beside ranks from 1, among the first rows."""
     heads = {role: list_of(column[:FIRST_ROWS]) for role, column in cells.items()}
-    problem = equal_scores_of_rows(heads["query"], heads["score"], heads["rank"])
+    scores = list(map(as_number, heads["score"]))
+    ranks = list(map(as_number, heads["rank"]))
+    problem = equal_scores_of_rows(heads["query"], scores, ranks)
     if problem:
         warn(f"{argument}: {problem}")
 
@@ -7359,8 +7395,13 @@ def _are_rankings(argument: str, rows: Sequence[Any], names: Names) -> bool:
     Raises:
         InputError: all have the same text as keys, none of them a standard name.
     """
-    rankings = [row for row in rows if isinstance(row, Mapping) and row]
-    if not rankings or not all(is_ranking(row, names) for row in rankings):
+    rankings: list[Mapping[Any, Any]] = []
+    for row in rows:
+        if isinstance(row, Mapping) and row:
+            if not is_ranking(row, names):
+                return False
+            rankings.append(row)
+    if not rankings:
         return False
     first = rankings[0]
     are_texts = all(isinstance(key, str) for key in first)
@@ -7746,7 +7787,7 @@ def _by_ids_beside(argument: str, values: Any, ids: Any, names: Names) -> ById:
             raise InputError(f"{problem}; give an id for each value", "document_ids", place)
         kept = [pair for pair in zip(row_ids, row, strict=True) if pair[0] != -1]
         documents = [document for document, _ in kept]
-        numbers = [number for _, number in kept]
+        numbers = [as_number(number) for _, number in kept]
         try:
             queries[query] = documents_of_query(documents, numbers, names)
         except InputError as error:
@@ -7990,10 +8031,10 @@ def refuse_lists_in_ids(argument: str, side: ById | Columns, other: ById | Colum
 def _texts_with_brackets(side: ById | Columns) -> Iterator[str]:
     """Yield ids that may be lists written as text."""
     if isinstance(side, ById):
-        documents = chain.from_iterable(side.queries.values())
-        for document in islice(documents, FIRST_IDS):
-            if isinstance(document, str):
-                yield document
+        documents = islice(chain.from_iterable(side.queries.values()), FIRST_IDS)
+        texts = [document for document in documents if isinstance(document, str)]
+        if any(bracket in "".join(texts) for bracket in "[({"):
+            yield from texts
     elif _hold_any(side.document, b"[({"):
         has_bracket = pc.match_substring_regex(side.document, r"^\s*[\[({]")
         yield from side.document.filter(has_bracket)[:FIRST_IDS].to_pylist()
@@ -9775,7 +9816,9 @@ def notice_of(lines: Sequence[bytes], layout: Layout, request: ReadRequest) -> s
     cells = list(cells_in(lines[1:], layout.delimiter, at))
     if not cells:
         return ""
-    return equal_scores_of_rows(*zip(*cells, strict=True))
+    queries, *numbers = zip(*cells, strict=True)
+    scores, ranks = (list(map(as_number, column)) for column in numbers)
+    return equal_scores_of_rows(queries, scores, ranks)
 
 
 def _refuse_spaces_in_ids(rows: Sequence[Sequence[bytes]]) -> None:
@@ -13824,8 +13867,10 @@ def _refuse_several_systems(data: Any, arguments: Mapping[str, Any], query_ids: 
 
     Its rows are those of several systems, unless the documents have no ids.
     """
+    if query_ids is None or arguments["document_ids"] is not None:
+        return
     frame = frame_of("data", listed(data))
-    if frame is None or query_ids is None or arguments["document_ids"] is not None:
+    if frame is None:
         return
     documents = spelled(frame.names, DOCUMENT[0])
     if len(documents) != 1 or is_database_query(data):
@@ -13859,7 +13904,7 @@ def _refuse_empty_rows(columns: Mapping[str, Any]) -> None:
         return
     sides = {name: column for name, column in columns.items() if name not in NOT_SIDES}
     empty: NDArray[np.bool_] | None = None
-    for column in settled(sides).values():
+    for column in sides.values():
         missing = _missing(column)
         if missing is None:
             return
@@ -13872,10 +13917,13 @@ def _refuse_empty_rows(columns: Mapping[str, Any]) -> None:
 
 
 def _missing(column: Any) -> NDArray[np.bool_] | None:
-    """Return which values of a column are missing; None if none is."""
-    if isinstance(column, ARROW):
-        nulls = column.is_null()
-        return np.asarray(nulls, bool) if column.null_count else None
+    """Return which values of a column are missing; None if none is, or if its library cannot tell."""
+    if isinstance(column, pa.Table):  # of a column whose name counts
+        column = column.column(0)
+    for method in ("isna", "is_null"):  # of pandas, and of Polars and Arrow
+        if hasattr(column, method):
+            missing = np.asarray(getattr(column, method)(), bool)
+            return missing if missing.any() else None
     if isinstance(column, (list, tuple)) and None in column:
         return np.array([value is None for value in column], bool)
     return None

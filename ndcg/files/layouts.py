@@ -8,6 +8,7 @@ from contextlib import suppress
 from itertools import pairwise
 from typing import NamedTuple
 
+from ..inputs.columns import as_number
 from ..inputs.fields import Fields, are_names_of_fields, plain_name, refuse_repeated_names
 from ..inputs.no_rankings import equal_scores_of_rows
 from ..inputs.tables import chosen_columns
@@ -227,7 +228,9 @@ def notice_of(lines: Sequence[bytes], layout: Layout, request: ReadRequest) -> s
     cells = list(cells_in(lines[1:], layout.delimiter, at))
     if not cells:
         return ""
-    return equal_scores_of_rows(*zip(*cells, strict=True))
+    queries, *numbers = zip(*cells, strict=True)
+    scores, ranks = (list(map(as_number, column)) for column in numbers)
+    return equal_scores_of_rows(queries, scores, ranks)
 
 
 def _refuse_spaces_in_ids(rows: Sequence[Sequence[bytes]]) -> None:

@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from ..measure.labels import to_label
 from ..measure.messages import InputError, mark, shown, within
-from .columns import check_queries_equal, read_flat_column
+from .columns import as_number, check_queries_equal, read_flat_column
 from .documents import ById, documents_of_query, has_ids
 from .fields import Names, standard_names
 from .hashes import Columns
@@ -97,7 +97,7 @@ def _by_ids_beside(argument: str, values: Any, ids: Any, names: Names) -> ById:
             raise InputError(f"{problem}; give an id for each value", "document_ids", place)
         kept = [pair for pair in zip(row_ids, row, strict=True) if pair[0] != -1]
         documents = [document for document, _ in kept]
-        numbers = [number for _, number in kept]
+        numbers = [as_number(number) for _, number in kept]
         try:
             queries[query] = documents_of_query(documents, numbers, names)
         except InputError as error:

@@ -6,7 +6,7 @@ from numbers import Real
 from typing import Any
 
 from ..measure.messages import InputError, mark, shown
-from .columns import as_number, number
+from .columns import number
 from .fields import Names
 from .hashes import Columns
 from .ids import id_kind, once, types_of_no_ids
@@ -58,7 +58,7 @@ def rows_by_query(argument: str, queries: Sequence[Any], rows: Sequence[Any]) ->
 
 
 def documents_of_query(
-    ids: Iterable[Any], values: Iterable[Any] | None, names: Names, in_list: bool = False
+    ids: Iterable[Any], values: Sequence[Any] | None, names: Names, in_list: bool = False
 ) -> dict[Any, Any]:
     """Return the values of a query's documents by their ids.
 
@@ -67,7 +67,7 @@ def documents_of_query(
 
     >>> documents_of_query(["d2", "d1"], None, standard_names("run"))
     {'d2': -1, 'd1': -2}
-    >>> documents_of_query(["d1"], ["0.5"], standard_names("run"))
+    >>> documents_of_query(["d1"], [0.5], standard_names("run"))
     {'d1': 0.5}
 
     Raises:
@@ -75,7 +75,7 @@ def documents_of_query(
             some documents have a score.
     """
     ids = list(ids)
-    numbers = _by_order(len(ids), names) if values is None else list(map(as_number, values))
+    numbers = _by_order(len(ids), names) if values is None else values
     if in_list and names.kind == "run" and None in numbers:
         _refuse_no_score(ids, numbers)
     kinds = set(map(type, ids))

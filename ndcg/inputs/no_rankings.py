@@ -147,6 +147,8 @@ def are_equal_beside_ranks(scores: Sequence[Any], ranks: Sequence[Any]) -> bool:
     """Return whether several scores are all equal, but have the ranks 1, 2, 3, ..."""
     if len(scores) < 2 or len(set(scores)) > 1:
         return False
+    if not all(isinstance(rank, Real) for rank in ranks):
+        return False
     return sorted(ranks) == list(range(1, len(scores) + 1))
 
 
@@ -166,22 +168,28 @@ def equal_scores_of_rows(
     by_query: dict[Any, tuple[list[Any], list[Any]]] = {}
     for query, score, rank in zip(queries, scores, ranks, strict=True):
         scores_of_query, ranks_of_query = by_query.setdefault(query, ([], []))
-        scores_of_query.append(as_number(score))
-        ranks_of_query.append(as_number(rank))
+        scores_of_query.append(score)
+        ranks_of_query.append(rank)
     for query, (scores_of_query, ranks_of_query) in by_query.items():
-        are_ranks = all(isinstance(rank, Real) for rank in ranks_of_query)
-        if are_ranks and are_equal_beside_ranks(scores_of_query, ranks_of_query):
+        if are_equal_beside_ranks(scores_of_query, ranks_of_query):
             return f"query {shown(query)}: {equal_scores()}"
     return ""
 
 
-def contradiction(values: Sequence[Any] | None, ranks: Sequence[Any], names: Names) -> str:
+def _real_numbers(values: Sequence[Any]) -> Sequence[Any]:
+    """Return the values that are numbers."""
+    if set(map(type, values)) <= {int, float}:  # faster
+        return values
+    return [value for value in values if isinstance(value, Real)]
+
+
+def contradiction(values: Sequence[Any], ranks: Sequence[Any], names: Names) -> str:
     """Return what a warning says about hits whose order and values disagree; empty if they agree.
 
     Scores that `fields` names may be in any order, but in the opposite one they may be distances.
     """
-    scores = [value for value in map(as_number, values or ()) if isinstance(value, Real)]
-    places = [rank for rank in map(as_number, ranks) if isinstance(rank, Real)]
+    scores = _real_numbers(values)
+    places = _real_numbers(list(map(as_number, ranks)))
     if are_equal_beside_ranks(scores, places):
         return equal_scores()
     if not scores:
@@ -190,7 +198,7 @@ def contradiction(values: Sequence[Any] | None, ranks: Sequence[Any], names: Nam
         hint = f"if the ranks count, give {mark('score_order', 'ascending')}"
         return f"its hits are in another order than their ranks, and their order counts; {hint}"
     best_first = sorted(scores, reverse=not names.ascending)
-    if scores == best_first:
+    if list(scores) == best_first:
         return ""
     if names.name("score") is not None and scores != best_first[::-1]:
         return ""

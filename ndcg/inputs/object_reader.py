@@ -4,11 +4,22 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
 from ..measure.messages import InputError, mark, shown, within
+from .columns import as_number
 from .documents import documents_of_query
 from .fields import Names, plain_name
 from .ids import id_kind
 from .no_rankings import contradiction
-from .objects import LOOKED_AT, Field, Keys, fields_among, is_list, is_object, value_at, values_at
+from .objects import (
+    LOOKED_AT,
+    Field,
+    Keys,
+    all_dicts,
+    fields_among,
+    is_list,
+    is_object,
+    value_at,
+    values_at,
+)
 from .roles import are_pairs, holds_documents, roles_of_hits, roles_of_objects
 
 
@@ -30,12 +41,13 @@ class ListReader:
         """Return the values of a query's documents by their ids; errors name the query."""
         if values is not None:
             self.has_values = True
+        numbers = None if values is None else list(map(as_number, values))
         if self.names.kind == "run" and not self.warning:
-            problem = contradiction(values, ranks, self.names)
+            problem = contradiction(numbers or (), ranks, self.names)
             if problem:
                 self.warning = f"query {shown(query)}: {problem}"
         try:
-            return documents_of_query(ids, values, self.names, in_list=True)
+            return documents_of_query(ids, numbers, self.names, in_list=True)
         except ValueError as error:
             raise within(error, f"query {shown(query)}") from None
 
@@ -119,9 +131,10 @@ class ObjectReader:
     def rows(self, objects: Sequence[Any]) -> dict[str, list[Any]]:
         """Return the columns of rows, by their roles."""
         objects = _within_lists(objects, self.wrapper)
+        are_dicts = all_dicts(objects)
         columns = {}
-        for role, path in self.roles.fields.items():
-            columns[role] = values_at(objects, self.paths[path])
+        for role, path in self.fields.items():
+            columns[role] = values_at(objects, self.paths[path], are_dicts)
         return columns
 
     def queries(

@@ -7,6 +7,7 @@ a list then, of the field of each object. Keys may contain dots themselves.
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import islice
 from numbers import Number
+from types import NoneType
 from typing import Any, NamedTuple
 
 from ..measure.messages import InputError, shown
@@ -16,6 +17,7 @@ from .ids import id_kind
 DEEPEST = 5  # objects within objects
 LOOKED_AT = 1 << 10  # objects of a side whose fields are looked at; all are read by the same paths
 MOST_SHAPES = 1 << 5  # kinds of objects among these
+SINGLE = {str, int, float, bool, NoneType}  # types of values that hold no other values
 Keys = tuple[str, ...]
 
 
@@ -53,6 +55,8 @@ def is_object(value: Any) -> bool:
 
 def is_list(value: Any) -> bool:
     """Return whether a value is a list or a tuple without names."""
+    if type(value) is list or type(value) is tuple:  # faster
+        return True
     return isinstance(value, list) or (isinstance(value, tuple) and not is_object(value))
 
 
@@ -80,11 +84,12 @@ def fields_among(objects: Iterable[Any], start: Keys = ()) -> dict[str, Field]:
     """
     examples: dict[Any, Any] = {}
     for position, value in enumerate(islice(objects, LOOKED_AT)):
-        if value is not None and not is_object(value):
+        if value is None:
+            continue
+        if type(value) is not dict and not is_object(value):
             problem = f"holds {shown(value)} among objects; give objects alone"
             raise InputError(problem, position=position)
-        examples.setdefault(_shape(value, DEEPEST), value)
-    examples.pop(None, None)
+        examples.setdefault(_shape_of_object(value), value)
     fields: dict[str, Field] = {}
     for value in islice(examples.values(), MOST_SHAPES):
         for field in _fields_within(value, (), DEEPEST):
@@ -112,6 +117,15 @@ def leaves(fields: Mapping[str, Field], paths: Iterable[str] | None = None) -> F
 
 def _is_empty(value: Any) -> bool:
     return value is None or (isinstance(value, (list, tuple, Mapping)) and not value)
+
+
+def _shape_of_object(value: Any) -> Any:
+    """Return what tells apart objects with other paths."""
+    if type(value) is dict:
+        types = tuple(map(type, value.values()))
+        if SINGLE.issuperset(types):  # faster for flat objects
+            return (*value, *types)
+    return _shape(value, DEEPEST)
 
 
 def _shape(value: Any, depth: int) -> Any:
@@ -165,9 +179,20 @@ def value_at(value: Any, keys: Keys) -> Any:
     return value
 
 
-def values_at(objects: Sequence[Any], keys: Keys) -> list[Any]:
-    """Return the field at some keys of each object."""
-    if len(keys) == 1 and set(map(type, objects)) == {dict}:  # by far the most frequent, and faster
+def values_at(objects: Sequence[Any], keys: Keys, are_dicts: bool | None = None) -> list[Any]:
+    """Return the field at some keys of each object, of which it may be known that all are dicts."""
+    if len(keys) == 1:
         (key,) = keys
-        return [value.get(key) for value in objects]
+        if are_dicts is None:
+            are_dicts = all_dicts(objects)
+        if are_dicts:  # by far the most frequent
+            try:
+                return [value[key] for value in objects]  # faster than by `get`
+            except KeyError:
+                return [value.get(key) for value in objects]
     return [value_at(value, keys) for value in objects]
+
+
+def all_dicts(objects: Sequence[Any]) -> bool:
+    """Return whether all objects are plain dicts."""
+    return set(map(type, objects)) == {dict}

@@ -221,8 +221,13 @@ def _are_rankings(argument: str, rows: Sequence[Any], names: Names) -> bool:
     Raises:
         InputError: all have the same text as keys, none of them a standard name.
     """
-    rankings = [row for row in rows if isinstance(row, Mapping) and row]
-    if not rankings or not all(is_ranking(row, names) for row in rankings):
+    rankings: list[Mapping[Any, Any]] = []
+    for row in rows:
+        if isinstance(row, Mapping) and row:
+            if not is_ranking(row, names):
+                return False
+            rankings.append(row)
+    if not rankings:
         return False
     first = rankings[0]
     are_texts = all(isinstance(key, str) for key in first)

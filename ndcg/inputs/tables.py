@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..measure.messages import InputError, mark, shown, warn, within
 from ..measure.scoring import in_threads
 from ..measure.ties import Mask
-from .columns import Column, beyond_2_53, read_flat_column
+from .columns import Column, as_number, beyond_2_53, read_flat_column
 from .exclusion import Pairs
 from .fields import (
     DOCUMENT,
@@ -158,7 +158,9 @@ def _column_of_ranks(frame: Frame, chosen: Mapping[str, Any], names: Names) -> d
 def _warn_of_ranks(argument: str, cells: Mapping[str, Any]) -> None:
     """Warn of a query with equal scores beside ranks from 1, among the first rows."""
     heads = {role: list_of(column[:FIRST_ROWS]) for role, column in cells.items()}
-    problem = equal_scores_of_rows(heads["query"], heads["score"], heads["rank"])
+    scores = list(map(as_number, heads["score"]))
+    ranks = list(map(as_number, heads["rank"]))
+    problem = equal_scores_of_rows(heads["query"], scores, ranks)
     if problem:
         warn(f"{argument}: {problem}")
 

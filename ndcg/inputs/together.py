@@ -108,10 +108,10 @@ def refuse_lists_in_ids(argument: str, side: ById | Columns, other: ById | Colum
 def _texts_with_brackets(side: ById | Columns) -> Iterator[str]:
     """Yield ids that may be lists written as text."""
     if isinstance(side, ById):
-        documents = chain.from_iterable(side.queries.values())
-        for document in islice(documents, FIRST_IDS):
-            if isinstance(document, str):
-                yield document
+        documents = islice(chain.from_iterable(side.queries.values()), FIRST_IDS)
+        texts = [document for document in documents if isinstance(document, str)]
+        if any(bracket in "".join(texts) for bracket in "[({"):
+            yield from texts
     elif _hold_any(side.document, b"[({"):
         has_bracket = pc.match_substring_regex(side.document, r"^\s*[\[({]")
         yield from side.document.filter(has_bracket)[:FIRST_IDS].to_pylist()

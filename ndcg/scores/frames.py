@@ -16,7 +16,7 @@ from ..inputs.hashes import Columns, hashes_of, repeated_row
 from ..inputs.ids import encode_ids, id_column
 from ..inputs.reading import Inputs
 from ..inputs.slices import Slices, crossed, read_slices
-from ..inputs.sources import ARROW, is_database_query, listed, settled, values_by_query
+from ..inputs.sources import is_database_query, listed, settled, values_by_query
 from ..measure.messages import InputError, mark, shown
 
 NOT_SIDES = Inputs._fields[2:]
@@ -71,8 +71,10 @@ def _refuse_several_systems(data: Any, arguments: Mapping[str, Any], query_ids: 
 
     Its rows are those of several systems, unless the documents have no ids.
     """
+    if query_ids is None or arguments["document_ids"] is not None:
+        return
     frame = frame_of("data", listed(data))
-    if frame is None or query_ids is None or arguments["document_ids"] is not None:
+    if frame is None:
         return
     documents = spelled(frame.names, DOCUMENT[0])
     if len(documents) != 1 or is_database_query(data):
@@ -106,7 +108,7 @@ def _refuse_empty_rows(columns: Mapping[str, Any]) -> None:
         return
     sides = {name: column for name, column in columns.items() if name not in NOT_SIDES}
     empty: NDArray[np.bool_] | None = None
-    for column in settled(sides).values():
+    for column in sides.values():
         missing = _missing(column)
         if missing is None:
             return
@@ -119,10 +121,13 @@ def _refuse_empty_rows(columns: Mapping[str, Any]) -> None:
 
 
 def _missing(column: Any) -> NDArray[np.bool_] | None:
-    """Return which values of a column are missing; None if none is."""
-    if isinstance(column, ARROW):
-        nulls = column.is_null()
-        return np.asarray(nulls, bool) if column.null_count else None
+    """Return which values of a column are missing; None if none is, or if its library cannot tell."""
+    if isinstance(column, pa.Table):  # of a column whose name counts
+        column = column.column(0)
+    for method in ("isna", "is_null"):  # of pandas, and of Polars and Arrow
+        if hasattr(column, method):
+            missing = np.asarray(getattr(column, method)(), bool)
+            return missing if missing.any() else None
     if isinstance(column, (list, tuple)) and None in column:
         return np.array([value is None for value in column], bool)
     return None
