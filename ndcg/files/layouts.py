@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ..inputs.columns import as_number
 from ..inputs.fields import Fields, are_names_of_fields, plain_name, refuse_repeated_names
 from ..inputs.no_rankings import equal_scores_of_rows
-from ..inputs.tables import chosen_columns
+from ..inputs.roles import chosen_columns
 from ..measure.messages import brief, mark
 from .content import NO_TEXT, NUMBER, NUMERAL, delimiter_of, shown_cell
 from .letor import is_row_of_letor

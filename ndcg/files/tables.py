@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from ..inputs.columns import as_number, value_type, without_decimals
 from ..inputs.fields import Fields, UnknownFieldError, refuse_repeated_names
 from ..inputs.ids import id_kind
-from ..inputs.tables import chosen_columns
+from ..inputs.roles import chosen_columns
 from ..measure.labels import Labels
 from .content import Limits
 from .json import ValueReader

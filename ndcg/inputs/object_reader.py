@@ -13,7 +13,6 @@ from .objects import (
     LOOKED_AT,
     Field,
     Keys,
-    all_dicts,
     fields_among,
     is_list,
     is_object,
@@ -131,10 +130,9 @@ class ObjectReader:
     def rows(self, objects: Sequence[Any]) -> dict[str, list[Any]]:
         """Return the columns of rows, by their roles."""
         objects = _within_lists(objects, self.wrapper)
-        are_dicts = all_dicts(objects)
         columns = {}
         for role, path in self.fields.items():
-            columns[role] = values_at(objects, self.paths[path], are_dicts)
+            columns[role] = values_at(objects, self.paths[path])
         return columns
 
     def queries(

@@ -5,9 +5,9 @@ a list then, of the field of each object. Keys may contain dots themselves.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from itertools import islice
+from contextlib import suppress
+from itertools import chain, islice, repeat
 from numbers import Number
-from types import NoneType
 from typing import Any, NamedTuple
 
 from ..measure.messages import InputError, shown
@@ -17,7 +17,7 @@ from .ids import id_kind
 DEEPEST = 5  # objects within objects
 LOOKED_AT = 1 << 10  # objects of a side whose fields are looked at; all are read by the same paths
 MOST_SHAPES = 1 << 5  # kinds of objects among these
-SINGLE = {str, int, float, bool, NoneType}  # types of values that hold no other values
+SINGLE = {str, int, float, bool}  # types of values that hold no other values
 Keys = tuple[str, ...]
 
 
@@ -82,16 +82,8 @@ def fields_among(objects: Iterable[Any], start: Keys = ()) -> dict[str, Field]:
     Raises:
         InputError: one is no object.
     """
-    examples: dict[Any, Any] = {}
-    for position, value in enumerate(islice(objects, LOOKED_AT)):
-        if value is None:
-            continue
-        if type(value) is not dict and not is_object(value):
-            problem = f"holds {shown(value)} among objects; give objects alone"
-            raise InputError(problem, position=position)
-        examples.setdefault(_shape_of_object(value), value)
     fields: dict[str, Field] = {}
-    for value in islice(examples.values(), MOST_SHAPES):
+    for value in islice(_of_each_shape(list(islice(objects, LOOKED_AT))), MOST_SHAPES):
         for field in _fields_within(value, (), DEEPEST):
             path = ".".join((*start, *field.keys))
             known = fields.get(path)
@@ -119,13 +111,21 @@ def _is_empty(value: Any) -> bool:
     return value is None or (isinstance(value, (list, tuple, Mapping)) and not value)
 
 
-def _shape_of_object(value: Any) -> Any:
-    """Return what tells apart objects with other paths."""
-    if type(value) is dict:
-        types = tuple(map(type, value.values()))
-        if SINGLE.issuperset(types):  # faster for flat objects
-            return (*value, *types)
-    return _shape(value, DEEPEST)
+def _of_each_shape(objects: Sequence[Any]) -> Iterable[Any]:
+    """Return an object of each shape."""
+    examples: dict[Any, Any] = {}
+    if set(map(type, objects)) == {dict}:
+        values = chain.from_iterable(map(dict.values, objects))
+        if SINGLE.issuperset(map(type, values)):  # flat, so that their names tell: much faster
+            return dict(zip(map(tuple, objects), objects, strict=True)).values()
+    for position, value in enumerate(objects):
+        if value is None:
+            continue
+        if not is_object(value):
+            problem = f"holds {shown(value)} among objects; give objects alone"
+            raise InputError(problem, position=position)
+        examples.setdefault(_shape(value, DEEPEST), value)
+    return examples.values()
 
 
 def _shape(value: Any, depth: int) -> Any:
@@ -179,20 +179,9 @@ def value_at(value: Any, keys: Keys) -> Any:
     return value
 
 
-def values_at(objects: Sequence[Any], keys: Keys, are_dicts: bool | None = None) -> list[Any]:
-    """Return the field at some keys of each object, of which it may be known that all are dicts."""
+def values_at(objects: Sequence[Any], keys: Keys) -> list[Any]:
+    """Return the field at some keys of each object."""
     if len(keys) == 1:
-        (key,) = keys
-        if are_dicts is None:
-            are_dicts = all_dicts(objects)
-        if are_dicts:  # by far the most frequent
-            try:
-                return [value[key] for value in objects]  # faster than by `get`
-            except KeyError:
-                return [value.get(key) for value in objects]
+        with suppress(TypeError):  # not all are dicts
+            return list(map(dict.get, objects, repeat(keys[0])))  # faster than a loop
     return [value_at(value, keys) for value in objects]
-
-
-def all_dicts(objects: Sequence[Any]) -> bool:
-    """Return whether all objects are plain dicts."""
-    return set(map(type, objects)) == {dict}

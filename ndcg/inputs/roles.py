@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence, Set
 from itertools import chain
 from typing import Any, NamedTuple
 
+from ..measure.messages import InputError, mark
 from .fields import (
     DOCUMENT,
     DOCUMENT_OF_HITS,
@@ -45,7 +46,11 @@ class Roles(NamedTuple):
         Raises:
             UnknownFieldError: there is none for a role, or more than one.
         """
-        paths = chosen_fields(candidates, names, leaves(fields), there)
+        return cls.at(chosen_fields(candidates, names, leaves(fields), there), fields, names)
+
+    @classmethod
+    def at(cls, paths: dict[str, str], fields: FieldsByPath, names: Names) -> "Roles":
+        """Return the roles of which the paths are given."""
         keys = {role: fields[path].keys for role, path in paths.items()}
         return cls(keys.get("query"), keys["document"], keys.get(names.value), paths)
 
@@ -56,6 +61,43 @@ def are_pairs(row: Any) -> bool:
         return False
     first = row[0][0]
     return is_object(first) or bool(id_kind(type(first)))
+
+
+# Tables
+
+
+def chosen_columns(columns: Fields, names: Names, there: str) -> dict[str, Any]:
+    """Return the column of each role.
+
+    A table of two columns, of queries and documents, needs no values.
+
+    Raises:
+        UnknownFieldError: a role has no column, or more than one.
+    """
+    candidates: Candidates = {
+        "query": names.candidates("query", columns, QUERY),
+        "document": _columns_of_documents(columns, names),
+    }
+    if "query" in names.given and names.name("query") is None:
+        call = mark("fields", {"query": None})
+        raise InputError(f"{call}: each row of a table needs the id of its query; give its column")
+    role = names.value
+    if role and not names.has_no_value:
+        values = names.candidates(role, columns, names.values())
+        others = len(columns.last) - 2
+        if others > 0 or names.name(role) is not None:
+            candidates[role] = without_model_scores(values, others, columns, names)
+    return chosen_fields(candidates, names, columns, there)
+
+
+def _columns_of_documents(columns: Fields, names: Names) -> list[Any]:
+    """Return the columns that could hold the documents: an id in each row, or a list of them."""
+    for level in range(2):
+        singular = names.candidates("document", columns, DOCUMENT[level : level + 1])
+        lists = names.candidates("document", columns, LISTS_OF_IDS[names.kind][level : level + 1])
+        if singular or lists:
+            return list(dict.fromkeys([*singular, *lists]))
+    return []
 
 
 # Hits
@@ -81,6 +123,9 @@ def roles_of_objects(
 
     The objects may have their queries already, such as those in a mapping by query.
     """
+    there = "the objects have"
+    if not have_queries and all(map(_is_single, fields.values())):  # as in a table
+        return Roles.at(chosen_columns(leaves(fields), names, there), fields, names)
     documents = _documents(fields, names)
     candidates: Candidates = {}
     if not have_queries:
@@ -91,7 +136,7 @@ def roles_of_objects(
     candidates["document"] = documents
     if names.value:
         candidates |= _values(objects, fields, candidates, names)
-    return Roles.chosen(fields, candidates, names, "the objects have")
+    return Roles.chosen(fields, candidates, names, there)
 
 
 def holds_documents(field: Field) -> bool:

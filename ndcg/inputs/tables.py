@@ -1,6 +1,6 @@
 """Read tables: whatever has named columns, in which each row is a document or has lists of them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from itertools import islice
 from typing import Any
@@ -15,23 +15,19 @@ from ..measure.ties import Mask
 from .columns import Column, as_number, beyond_2_53, read_flat_column
 from .exclusion import Pairs
 from .fields import (
-    DOCUMENT,
-    LISTS_OF_IDS,
-    QUERY,
     Fields,
     Names,
     UnknownFieldError,
     are_names_of_fields,
-    chosen_fields,
     plain_name,
     refuse_repeated_names,
-    without_model_scores,
 )
 from .frame import Frame, frame_of
 from .hashes import Columns, best_rows, hashes_of, repeated_row
 from .ids import id_column, once, read_ids
 from .no_rankings import equal_scores_of_rows
 from .objects import is_list, is_object
+from .roles import chosen_columns
 from .sources import ARROW, settled
 
 HASHED = 1 << 17  # rows whose ids a thread hashes at a time
@@ -60,43 +56,6 @@ def is_dict_of_columns(side: Mapping[Any, Any], names: Names) -> bool:
         return True
     given = [name.name for name in names.given.values() if name.name is not None]
     return len(given) > 1 and all(name in side for name in given)
-
-
-# Choosing the columns
-
-
-def chosen_columns(columns: Fields, names: Names, there: str) -> dict[str, Any]:
-    """Return the column of each role.
-
-    A table of two columns, of queries and documents, needs no values.
-
-    Raises:
-        UnknownFieldError: a role has no column, or more than one.
-    """
-    candidates: dict[str, Sequence[Any]] = {
-        "query": names.candidates("query", columns, QUERY),
-        "document": _documents(columns, names),
-    }
-    if "query" in names.given and names.name("query") is None:
-        call = mark("fields", {"query": None})
-        raise InputError(f"{call}: each row of a table needs the id of its query; give its column")
-    role = names.value
-    if role and not names.has_no_value:
-        values = names.candidates(role, columns, names.values())
-        others = len(columns.last) - 2
-        if others > 0 or names.name(role) is not None:
-            candidates[role] = without_model_scores(values, others, columns, names)
-    return chosen_fields(candidates, names, columns, there)
-
-
-def _documents(columns: Fields, names: Names) -> list[Any]:
-    """Return the columns that could hold the documents: an id in each row, or a list of them."""
-    for level in range(2):
-        singular = names.candidates("document", columns, DOCUMENT[level : level + 1])
-        lists = names.candidates("document", columns, LISTS_OF_IDS[names.kind][level : level + 1])
-        if singular or lists:
-            return list(dict.fromkeys([*singular, *lists]))
-    return []
 
 
 def chosen_of_frame(frame: Frame, names: Names) -> dict[str, Any]:

@@ -15,8 +15,8 @@ from ..inputs.fields import (
     names_of_side,
     refuse_repeated_names,
 )
+from ..inputs.roles import chosen_columns
 from ..inputs.sources import is_spark
-from ..inputs.tables import chosen_columns
 from ..measure.messages import InputError, mark, missing_library, shown, within
 from .spark_join import (
     BEGINS_ARRAY,
