@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from itertools import chain, islice, repeat
 from numbers import Number
+from types import NoneType
 from typing import Any, NamedTuple
 
 from ..measure.messages import InputError, shown
@@ -42,15 +43,27 @@ class Field(NamedTuple):
 
 def is_object(value: Any) -> bool:
     """Return whether a value has fields: a dict, a named tuple, a row of a database, a client's."""
-    if isinstance(value, Mapping) or hasattr(value, "_fields") or hasattr(value, "__fields__"):
+    if isinstance(value, Mapping):
         return True
-    if value is None or isinstance(value, (str, Number, list, tuple, Set, type)):
-        return False
-    if id_kind(type(value)) or hasattr(value, "__array__") or hasattr(value, "__arrow_c_stream__"):
-        return False
-    if hasattr(value, "keys") and hasattr(value, "__getitem__"):  # a row of sqlite3 and others
+    if _has_any(value, "_fields", "__fields__"):  # named tuples, and rows of Spark
         return True
-    return hasattr(value, "__dict__") or hasattr(value, "__dataclass_fields__")
+    if isinstance(value, (NoneType, str, Number, list, tuple, Set, type)):
+        return False
+    if id_kind(type(value)):  # such as a date
+        return False
+    if _has_any(value, "__array__", "__arrow_c_stream__"):  # tensors, columns and tables
+        return False
+    return _is_row(value) or _has_any(value, "__dict__", "__dataclass_fields__")
+
+
+def _has_any(value: Any, *names: str) -> bool:
+    """Return whether a value has one of some attributes."""
+    return any(hasattr(value, name) for name in names)
+
+
+def _is_row(value: Any) -> bool:
+    """Return whether a value is a row of a database, such as one of sqlite3."""
+    return hasattr(value, "keys") and hasattr(value, "__getitem__")
 
 
 def is_list(value: Any) -> bool:
@@ -67,8 +80,8 @@ def fields_of(value: Any) -> Mapping[Any, Any]:
     for names in ("_fields", "__fields__", "__dataclass_fields__"):
         if hasattr(value, names):
             return {name: getattr(value, name, None) for name in getattr(value, names)}
-    if hasattr(value, "keys") and hasattr(value, "__getitem__"):
-        return {name: value[name] for name in value.keys()}  # noqa: SIM118 - it may be no mapping
+    if _is_row(value):
+        return {name: value[name] for name in value.keys()}  # noqa: SIM118 - it is no mapping
     return {name: field for name, field in vars(value).items() if not callable(field)}
 
 

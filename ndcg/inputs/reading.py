@@ -109,12 +109,15 @@ def plain_kind(side: Any) -> str:
     if type(side) is np.ndarray:
         return "numbers" if side.dtype.kind in "biuf" else ""
     if type(side) is list:
-        has_number = side and type(side[0]) is list and side[0] and type(side[0][0]) in (int, float)
-        return "numbers" if has_number else ""
+        first = side[0] if side else None
+        if type(first) is list and first and type(first[0]) in (int, float):
+            return "numbers"
+        return ""
     if type(side) is not dict or set(map(type, side.values())) != {dict}:
         return ""
     first = next(iter(side.values()))
-    if not first or not set(map(type, first.values())) <= {int, float, NoneType}:
+    are_numbers = set(map(type, first.values())) <= {int, float, NoneType}
+    if not first or not are_numbers:
         return ""
     for keys in (side, first):
         if 1 < len(keys) < MOST_FIELDS and are_names_of_fields(keys):

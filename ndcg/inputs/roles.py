@@ -165,14 +165,17 @@ def _has_no_query(fields: FieldsByPath, documents: Sequence[str], names: Names) 
     """Return whether objects with lists have nothing that could name the query: their position does."""
     if "query" in names.given or not any(holds_documents(fields[path]) for path in documents):
         return False
-    outside_lists = {path for path in leaves(fields).last if not fields[path].lists}
-    beside: set[str] = set()
+    beside = {*documents}
     if len(documents) == 1 and _is_list_of_ids(fields[documents[0]]):
-        for path, field in fields.items():
-            is_beside = field.keys[:-1] == fields[documents[0]].keys[:-1]
-            if is_beside and not _is_single(field):
-                beside.add(path)
-    return outside_lists <= {*documents, *beside}
+        beside.update(_other_lists(fields, documents[0]))
+    return all(fields[path].lists or path in beside for path in leaves(fields).last)
+
+
+def _other_lists(fields: FieldsByPath, document: str) -> list[str]:
+    """Return the lists and mappings that stand beside a list of ids."""
+    start = fields[document].keys[:-1]
+    beside = [path for path, field in fields.items() if field.keys[:-1] == start]
+    return [path for path in beside if not _is_single(fields[path])]
 
 
 def _documents(fields: FieldsByPath, names: Names) -> list[str]:

@@ -189,28 +189,37 @@ def refuse_table_by_index(side: Mapping[Any, Any], argument: str = "") -> None:
 def _of_list(argument: str, side: Any, rows: Sequence[Any], names: Names) -> Any:
     """Return the documents of a list of queries, or of objects; the side itself if it has numbers."""
     first = next((row for row in rows if not is_empty(row)), None)
-    if isinstance(first, np.ndarray) and first.dtype.kind in "OUT":
+    if isinstance(first, np.ndarray) and first.dtype.kind in "OUT":  # objects or text
         rows = [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]
         return _of_list(argument, rows, rows, names)
-    if is_list(first) and isinstance(first, tuple) and any(isinstance(cell, str) for cell in first):
-        raise _rows_of_table(argument, first, names)
-    if len(rows) == 1 and isinstance(first, Mapping) and is_dict_of_columns(first, names):
+    if isinstance(first, tuple) and is_list(first):
+        _refuse_row_of_table(argument, first, names)
+    if isinstance(first, Mapping) and len(rows) == 1 and is_dict_of_columns(first, names):
         return read_side(argument, first, names)
     if is_object(first) and not _are_rankings(argument, rows, names):
         return objects_by_id(argument, list(rows), names)
-    if names.labels is not None and _are_ids(first):
+    if _are_ids(first) and names.labels is not None:
         return side  # labels if the other side holds numbers, which both sides together tell
-    if isinstance(first, (Set, Mapping)) or _are_ids(first) or are_hits(first) or are_pairs(first):
+    if _have_ids(first):
         return _by_query(argument, enumerate(rows), names, by_position=True)
     return side
 
 
-def _rows_of_table(argument: str, row: tuple[Any, ...], names: Names) -> InputError:
-    """Return the error for a tuple that holds text: a row of a table, and never a query."""
+def _have_ids(row: Any) -> bool:
+    """Return whether the documents of a query have ids, and are no numbers by position."""
+    if isinstance(row, (Set, Mapping)):
+        return True
+    return _are_ids(row) or are_hits(row) or are_pairs(row)
+
+
+def _refuse_row_of_table(argument: str, row: tuple[Any, ...], names: Names) -> None:
+    """Raise an error for a tuple that holds text: a row of a table, and never a query."""
+    if not any(isinstance(cell, str) for cell in row):
+        return
     columns = ", ".join(f'"{role}"' for role in ("query_id", "doc_id", names.value or "..."))
     table = f"a table, such as pandas.DataFrame(rows, columns=[{columns}])"
     problem = f"holds {shown(row)}, a row of a table"
-    return InputError(f"{problem}; give {table}, or lists if each is a query", argument)
+    raise InputError(f"{problem}; give {table}, or lists if each is a query", argument)
 
 
 def _are_rankings(argument: str, rows: Sequence[Any], names: Names) -> bool:
@@ -249,14 +258,21 @@ def _rows(side: Any) -> Sequence[Any] | None:
     if isinstance(side, (list, tuple)):
         return side
     if isinstance(side, ARROW):
-        kind = side.type
-        while pa.types.is_nested(kind) and kind.num_fields == 1 and not pa.types.is_struct(kind):
-            kind = kind.field(0).type
-        has_numbers = kind == side.type or id_kind(kind) in ("", "integers")
-        return None if has_numbers and not pa.types.is_struct(kind) else side.to_pylist()
-    if isinstance(side, np.ndarray) and side.dtype.kind in "UTO" and side.ndim > 0:
-        return side.tolist() if side.ndim > 1 or side.dtype.kind == "O" else None
-    return None
+        return side.to_pylist() if _has_ids(side.type) else None
+    if not isinstance(side, np.ndarray) or side.ndim == 0:
+        return None
+    is_text_of_queries = side.dtype.kind in "UT" and side.ndim > 1
+    return side.tolist() if is_text_of_queries or side.dtype.kind == "O" else None
+
+
+def _has_ids(column: pa.DataType) -> bool:
+    """Return whether a column of lists holds ids that are never numbers, or objects."""
+    kind = column
+    while pa.types.is_nested(kind) and kind.num_fields == 1 and not pa.types.is_struct(kind):
+        kind = kind.field(0).type  # of the values in lists
+    if pa.types.is_struct(kind):
+        return True
+    return kind != column and id_kind(kind) not in ("", "integers")
 
 
 # The documents of queries

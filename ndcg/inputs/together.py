@@ -30,9 +30,10 @@ def together(inputs: Any, names: Names) -> Any:
         inputs: both sides as they were read, and the ids beside them.
         names: the names of the run.
     """
-    qrels = inputs.references
-    run = with_ids_of_letor(inputs.predictions, qrels, inputs.query_ids)
-    inputs = inputs._replace(predictions=run)
+    run, qrels = inputs.predictions, inputs.references
+    if _are_rows_of_letor(run) or _are_rows_of_letor(qrels):
+        run = with_ids_of_letor(run, qrels, inputs.query_ids)
+        inputs = inputs._replace(predictions=run)
     if not has_ids(run) or not has_ids(qrels):
         inputs = with_ids_on_both(inputs, names)
     if inputs.query_ids is not None:
@@ -48,6 +49,10 @@ def together(inputs: Any, names: Names) -> Any:
     refuse_lists_in_ids("predictions", run, qrels)
     refuse_lists_in_ids("references", qrels, run)
     return inputs._replace(predictions=run, references=qrels)
+
+
+def _are_rows_of_letor(side: Any) -> bool:
+    return isinstance(side, Columns) and side.are_rows
 
 
 # The ids of queries
