@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -20,7 +21,9 @@ class Line(NamedTuple):
 
 
 def read_cells(content: bytes) -> Any:
-    """Return the content of a small file: a table, the parsed JSON (a list for JSON Lines), or its lines one by one.
+    """Return the content of a small file: a table, the value of JSON, or its lines one by one.
+
+    JSON Lines are a list of values.
 
     >>> list(read_cells(b"q1, en"))
     [Line(number=1, text='q1, en', cells=['q1', 'en'])]
@@ -34,17 +37,24 @@ def read_cells(content: bytes) -> Any:
         from pyarrow import parquet  # only when it is needed, since the import takes long
 
         return parquet.read_table(pa.BufferReader(content))
-    return (pa.ipc.open_file if form == "arrow" else pa.ipc.open_stream)(content).read_all()
+    if form == "arrow":
+        return pa.ipc.open_file(content).read_all()
+    return pa.ipc.open_stream(content).read_all()
 
 
 def _lines(lines: Sequence[str]) -> Iterator[Line]:
     """Yield the lines that are not empty, in CSV, TSV or with spaces between the cells."""
     first = next(filter(str.strip, lines), "")
-    delimiter = delimiter_of(first) if any(each in first for each in "\t,;") else " "
+    delimiter = " "
+    if re.search("[\t,;]", first):
+        delimiter = delimiter_of(first)
     reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
     try:
         for row in reader:
-            cells = [cell.strip() for cell in row if cell or delimiter != " "]
+            if delimiter == " ":
+                # Several spaces, as in aligned columns, are one delimiter.
+                row = list(filter(None, row))
+            cells = list(map(str.strip, row))
             if any(cells):
                 yield Line(reader.line_num, lines[reader.line_num - 1].strip(), cells)
     except csv.Error as error:
@@ -52,18 +62,25 @@ def _lines(lines: Sequence[str]) -> Iterator[Line]:
 
 
 def _json_or_lines(content: bytes) -> Any:
-    """Return the value of JSON, or a list with those of JSON Lines; an error names the line."""
-    lines = [
-        (number, line) for number, line in enumerate(content.splitlines(), start=1) if line.strip()
-    ]
+    """Return the value of JSON, or a list of the values of JSON Lines."""
+    lines = content.splitlines()
+    numbers = [number for number, line in enumerate(lines, start=1) if line.strip()]
+    if len(numbers) < 2 or not _is_value(lines[numbers[0] - 1]):
+        return _value(content)
+    return [_value(lines[number - 1], number) for number in numbers]
+
+
+def _is_value(line: bytes) -> bool:
     try:
-        are_values = len(lines) > 1 and parse_json(lines[0][1]) is not None
+        parse_json(line)
     except ValueError:  # the value goes on in the next lines, or is faulty
-        are_values = False
-    values = []
-    for number, text in lines if are_values else [(0, content)]:
-        try:
-            values.append(parse_json(text))
-        except json.JSONDecodeError as error:
-            raise ValueError(f"line {number or error.lineno}: not JSON: {error.msg}") from None
-    return values if are_values else values[0]
+        return False
+    return True
+
+
+def _value(content: bytes, line: int | None = None) -> Any:
+    """Return the value of JSON; an error names the line, which is given for JSON Lines."""
+    try:
+        return parse_json(content)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"line {line or error.lineno}: not JSON: {error.msg}") from None

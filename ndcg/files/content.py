@@ -1,4 +1,4 @@
-"""Read the content of files: decompressed and counted bytes, names of columns, rows in parts, and JSON."""
+"""Read the content of files: decompressed and counted bytes, lines in chunks, and JSON."""
 
 import io
 import json
@@ -14,7 +14,7 @@ import pyarrow as pa
 from ..inputs.ids import SURROGATE
 from ..measure.messages import InputError, of_file, visible, within
 
-CHUNK = 1 << 20  # bytes of a file that are parsed at a time: few enough that their memory is reused
+CHUNK = 1 << 20  # bytes that are parsed at a time: few enough that their memory is reused
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 # The beginning of text in UTF-16 or UTF-32: a byte order mark, or ASCII between zero bytes.
 UTF_16 = re.compile(rb"\xff\xfe|\xfe\xff|\0\0\xfe\xff|(?:[\x01-\x7f]\0){2}|(?:\0[\x01-\x7f]){2}")
@@ -62,8 +62,9 @@ NO_LIMITS = Limits()
 
 
 class FileError(OSError, ValueError):
-    """A file cannot be read: an OSError, like those of `open`, and a ValueError, like all other errors in an argument.
+    """A file cannot be read.
 
+    It is an OSError, like those of `open`, and a ValueError, like all other errors in an argument.
     Its `argument` names the file, with a colon; it is empty in functions that read one file.
 
     >>> print(FileError(21, "Is a directory", "runs"))
@@ -73,8 +74,11 @@ class FileError(OSError, ValueError):
     argument = ""
 
     def __str__(self) -> str:
-        path = self.filename  # long if somebody passed the content of a file
-        name = visible(path) if len(path) <= 500 else shown_cell(path)
+        if len(self.filename) > 500:
+            # Somebody passed the content of a file.
+            name = shown_cell(self.filename)
+        else:
+            name = visible(self.filename)
         return f"{self.argument}{name}: {self.strerror}"
 
 
@@ -86,9 +90,8 @@ class SavedResultError(InputError):
     """A file contains results of `to_dict`, for one run or several, instead of rankings."""
 
     def __init__(self, value: dict[str, Any]) -> None:
-        super().__init__(
-            "is a saved result, which holds no documents; give the file that was scored"
-        )
+        problem = "is a saved result, which holds no documents"
+        super().__init__(f"{problem}; give the file that was scored")
         self.value = value
 
 
@@ -101,28 +104,35 @@ def naming_file(path: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        kind = MissingFileError if isinstance(error, FileNotFoundError) else FileError
-        problem = (
-            error.strerror or str(error).splitlines()[0]
-        )  # decompression and Parquet give only a message
-        raise kind(error.errno, problem, path) from None
+        # Decompression and Parquet give only a message.
+        problem = error.strerror or _first_line(error)
+        if isinstance(error, FileNotFoundError):
+            raise MissingFileError(error.errno, problem, path) from None
+        raise FileError(error.errno, problem, path) from None
     except pa.ArrowException as error:
         problem = "cannot be read, so it may be damaged or cut short"
-        raise InputError(f"{problem}: {str(error).splitlines()[0]}", of_file(path)) from None
+        raise InputError(f"{problem}: {_first_line(error)}", of_file(path)) from None
     except RecursionError:  # raised for values that JSON's parser accepts
         raise InputError("nests objects too deep", of_file(path)) from None
     except InputError as error:
         raise within(error, of_file(path)) from None
     except ValueError as error:
-        raise InputError(str(error).splitlines()[0], of_file(path)) from None
+        raise InputError(_first_line(error), of_file(path)) from None
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0]
 
 
 class ByteStream(io.RawIOBase):
     """The bytes of a file, up to a limit; `peek` shows the next ones before they are read."""
 
     def __init__(self, file: Any, limits: Limits, unit: str) -> None:
-        self.file, self.unit, self.limits = file, unit, limits
-        self.head, self.count = b"", 0
+        self.file = file
+        self.limits = limits
+        self.unit = unit  # the limit that counts these bytes
+        self.head = b""  # bytes that were shown, but not read
+        self.count = 0
 
     def readable(self) -> bool:
         """Return True, as pyarrow expects of a file."""
@@ -130,7 +140,10 @@ class ByteStream(io.RawIOBase):
 
     def peek(self, size: int) -> bytes:
         """Return the next bytes, fewer only at the end."""
-        while len(self.head) < size and (more := self._next(size - len(self.head))):
+        while len(self.head) < size:
+            more = self._next(size - len(self.head))
+            if not more:
+                break
             self.head += more
         return self.head[:size]
 
@@ -138,8 +151,11 @@ class ByteStream(io.RawIOBase):
         """Return the next bytes, fewer only at the end, or all of them."""
         if size < 0:
             return b"".join(iter(lambda: self.read(CHUNK), b""))
-        chunk, self.head = self.head[:size], self.head[size:]
-        return chunk + self._next(size - len(chunk)) if len(chunk) < size else chunk
+        chunk = self.head[:size]
+        self.head = self.head[size:]
+        if len(chunk) < size:
+            chunk += self._next(size - len(chunk))
+        return chunk
 
     def _next(self, size: int) -> bytes:
         chunk: bytes = self.file.read(size) or b""
@@ -157,13 +173,12 @@ def read_content(path: str, limits: Limits = NO_LIMITS) -> bytes:
 def unpacked_stream(file: BinaryIO, limits: Limits) -> tuple[ByteStream, bool]:
     """Return the decompressed bytes of a file, and whether it was compressed."""
     packed = ByteStream(file, limits, "bytes")
-    compression = next(
-        (name for mark, name in COMPRESSIONS.items() if packed.peek(4).startswith(mark)), None
-    )
-    content = (
-        pa.CompressedInputStream(pa.PythonFile(packed, "r"), compression) if compression else packed
-    )
-    return ByteStream(content, limits, "uncompressed"), compression is not None
+    start = packed.peek(4)
+    for beginning, compression in COMPRESSIONS.items():
+        if start.startswith(beginning):
+            content = pa.CompressedInputStream(pa.PythonFile(packed, "r"), compression)
+            return ByteStream(content, limits, "uncompressed"), True
+    return ByteStream(packed, limits, "uncompressed"), False
 
 
 def check_encoding(start: bytes) -> None:
@@ -187,8 +202,11 @@ def utf8_text(content: bytes) -> str:
         raise ValueError(NOT_UTF_8) from None
 
 
+# Lines
+
+
 def line_chunks(stream: ByteStream, longest: float) -> Iterator[bytes]:
-    """Yield the file in chunks of whole lines, and only the beginning of a line that is too long."""
+    """Yield a file in chunks of whole lines, and only the beginning of a line that is too long."""
     rest = b""
     while data := stream.read(CHUNK):
         data = rest + data
@@ -202,18 +220,17 @@ def line_chunks(stream: ByteStream, longest: float) -> Iterator[bytes]:
         yield rest
 
 
-# Names of columns
-
-
 def delimiter_of(header: str) -> str:
-    """Return the delimiter of a header: a tab if there is one, else a comma or a semicolon, whichever is more frequent.
+    """Return the delimiter of a header: a tab, or the more frequent of a comma and a semicolon.
 
     >>> delimiter_of("query;document;score, raw"), delimiter_of("query")
     (';', ',')
     """
     if "\t" in header:
         return "\t"
-    return ";" if header.count(";") > header.count(",") else ","
+    if header.count(";") > header.count(","):
+        return ";"
+    return ","
 
 
 # JSON
@@ -222,9 +239,9 @@ def delimiter_of(header: str) -> str:
 def parse_json(text: bytes) -> Any:
     """Return the value of JSON in UTF-8, with or without a byte order mark.
 
-    ``NaN`` and ``Infinity``, which Python writes, are floats: the caller rejects them and names their place. Text that
-    is not UTF-8, nests too deep, has a name twice in one object or an integer with more digits than Python reads is an
-    error, without the name of the file.
+    ``NaN`` and ``Infinity``, which Python writes, are floats: the caller rejects them and names
+    their place. Text that is not UTF-8, nests too deep, has a name twice in one object or an
+    integer with more digits than Python reads is an error, without the name of the file.
 
     >>> parse_json(b'{"q1": {"d1": 0.5}}')
     {'q1': {'d1': 0.5}}
@@ -236,7 +253,8 @@ def parse_json(text: bytes) -> Any:
         raise ValueError("nests objects too deep") from None
     except (json.JSONDecodeError, _RepeatedNameError):
         raise
-    except ValueError:  # a hook for integers would avoid this, but takes 1.5 times as long
+    except ValueError:
+        # A hook for integers would avoid this, but takes 1.5 times as long.
         raise _long_integer(text) from None
 
 
@@ -245,24 +263,25 @@ class _RepeatedNameError(ValueError):
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        name = Counter(name for name, _ in pairs).most_common(1)[0][0]
-        problem = f"{shown_cell(name)} appears twice in one object, {shown_cell(found)}; give each id once"
-        raise _RepeatedNameError(problem)
-    return found
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        ((name, _),) = Counter(name for name, _ in pairs).most_common(1)
+        problem = f"{shown_cell(name)} appears twice in one object, {shown_cell(value)}"
+        raise _RepeatedNameError(f"{problem}; give each id once")
+    return value
 
 
 def _long_integer(text: bytes) -> ValueError:
     """Return the error for an integer with more digits than Python reads."""
     limit = sys.get_int_max_str_digits()
     digits = max(re.findall(rb"[0-9]+", text), key=len)
-    line = text.count(b"\n", 0, text.index(digits)) + 1
-    place = f"line {line}: " if b"\n" in text else ""
-    problem = (
-        f"holds an integer of {len(digits):,} digits, {digits[:9].decode()}…, more than {limit:,}"
-    )
-    return ValueError(f"{place}{problem}; write ids as text, and numbers as float64 holds them")
+    shortened = f"{digits[:9].decode()}…"
+    problem = f"holds an integer of {len(digits):,} digits, {shortened}, more than {limit:,}"
+    problem += "; write ids as text, and numbers as float64 holds them"
+    if b"\n" in text:
+        line = text.count(b"\n", 0, text.index(digits)) + 1
+        problem = f"line {line}: {problem}"
+    return ValueError(problem)
 
 
 # Words
@@ -275,4 +294,6 @@ def shown_cell(cell: Any) -> str:
     if not isinstance(cell, str):
         return shown_cell(str(cell))[1:-1]
     text = SURROGATE.sub("\N{REPLACEMENT CHARACTER}", cell)
-    return repr(text if len(text) <= 100 else text[:99] + "…")
+    if len(text) > 100:
+        text = text[:99] + "…"
+    return repr(text)

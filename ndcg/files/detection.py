@@ -1,6 +1,5 @@
 """Tell the format of a file from its first bytes, and refuse files of other kinds by name."""
 
-import os
 import re
 
 from ..measure.arguments import FILE_FORMATS
@@ -8,12 +7,16 @@ from ..measure.messages import mark, nearest, shown
 from .content import BYTE_ORDER_MARK, check_encoding
 
 START = 1 << 12  # bytes that tell the format
+YAML = "is YAML; give yaml.safe_load of it"
 TABLES = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "stream"}
 OTHER_FILES = {  # files of other kinds, by the bytes that they begin with, and what to do
     rb"(?!\0{3})(?s:.){3}\0{5}": "is a TFRecord file; read it by TensorFlow, and give its arrays",
-    rb"PK\x03\x04(?s:.){26}[^\0]*\.npy": "is an archive of NumPy arrays; give numpy.load(path)[name]",
+    rb"PK\x03\x04(?s:.){26}[^\0]*\.npy": (
+        "is an archive of NumPy arrays; give numpy.load(path)[name]"
+    ),
     rb"PK\x03\x04": (
-        "is a ZIP archive or an Excel workbook; give the file that is in it, or save the sheet as CSV"
+        "is a ZIP archive or an Excel workbook; "
+        "give the file that is in it, or save the sheet as CSV"
     ),
     rb"\xd0\xcf\x11\xe0": "is an Excel workbook; save the sheet as CSV",
     rb"SQLite format 3\0": (
@@ -28,7 +31,7 @@ OTHER_FILES = {  # files of other kinds, by the bytes that they begin with, and 
     ),
     rb"BZh[1-9]": "is compressed with bzip2; decompress it, or use gzip or Zstandard",
     rb"\xfd7zXZ\0": "is compressed with xz; decompress it, or use gzip or Zstandard",
-    rb"---[ \t]*\r?\n|[\w\"'-]+:[ \t]*\r?\n[ \t-]": "is YAML; give yaml.safe_load of it",
+    rb"---[ \t]*\r?\n|[\w\"'-]+:[ \t]*\r?\n[ \t-]": YAML,
 }
 
 
@@ -40,10 +43,12 @@ def check_format(name: str | None) -> str | None:
     """
     if name is None or name in FILE_FORMATS:
         return name
-    near = nearest(str(name), FILE_FORMATS)
-    hint = f"; did you mean {near!r}?" if near else ""
     known = ", ".join(map(shown, FILE_FORMATS))
-    raise ValueError(f"{mark('format')} must be one of {known}; got {shown(name)}{hint}")
+    problem = f"{mark('format')} must be one of {known}; got {shown(name)}"
+    near = nearest(str(name), FILE_FORMATS)
+    if near:
+        problem += f"; did you mean {near!r}?"
+    raise ValueError(problem)
 
 
 def form_of(start: bytes, path: str = "", given: str | None = None) -> str:
@@ -55,15 +60,23 @@ def form_of(start: bytes, path: str = "", given: str | None = None) -> str:
     for beginning, form in TABLES.items():
         if start.startswith(beginning):
             return form
-    for beginning, problem in OTHER_FILES.items():
-        if re.match(beginning, start):
-            raise ValueError(problem)
-    if re.search(r"\.ya?ml$", os.path.basename(path).lower()):
-        raise ValueError("is YAML; give yaml.safe_load of it")
+    _refuse_other_files(start, path)
     text = start.removeprefix(BYTE_ORDER_MARK)
     check_encoding(text)
     if given in ("parquet", "arrow"):
         return given
-    if given is not None:
-        return "json" if given in ("json", "jsonl") else "lines"
-    return "json" if text.lstrip()[:1] in (b"{", b"[") else "lines"
+    if given in ("json", "jsonl"):
+        return "json"
+    if given is None and text.lstrip().startswith((b"{", b"[")):
+        return "json"
+    return "lines"
+
+
+def _refuse_other_files(start: bytes, path: str) -> None:
+    """Raise an error for a file that is neither text nor a table."""
+    for beginning, problem in OTHER_FILES.items():
+        if re.match(beginning, start):
+            raise ValueError(problem)
+    # YAML may begin as any text does.
+    if path.lower().endswith((".yaml", ".yml")):
+        raise ValueError(YAML)

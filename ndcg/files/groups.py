@@ -1,4 +1,4 @@
-"""Read the slice of each query, such as its language, from a file of queries or from a column of the qrels."""
+"""Read the slice of each query, such as its language, from a file or from a column of qrels."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -20,19 +20,25 @@ def path_of(file: str) -> str:
 
 
 def file_and_column(by: str) -> tuple[str | None, str | None]:
-    """Return the file and the column that `by` names: a file, FILE:COLUMN, or a column of the qrels.
+    """Return the file and the column that `by` names: FILE, FILE:COLUMN, or a column of the qrels.
 
     >>> file_and_column("-"), file_and_column("-:language"), file_and_column("language")
     (('-', None), ('-', 'language'), (None, 'language'))
     """
-
-    def is_file(path: str) -> bool:
-        return path == "-" or (os.path.exists(path_of(path)) and not os.path.isdir(path_of(path)))
-
-    file, _, column = by.rpartition(":")
-    if is_file(by):
+    if _is_file(by):
         return by, None
-    return (file, column) if column and is_file(file) else (None, by)
+    file, _, column = by.rpartition(":")
+    if column and _is_file(file):
+        return file, column
+    return None, by
+
+
+def _is_file(name: str) -> bool:
+    """Return whether there is such a file, which may be a pipe."""
+    if name == "-":
+        return True
+    path = path_of(name)
+    return os.path.exists(path) and not os.path.isdir(path)
 
 
 def read_groups(
@@ -43,107 +49,126 @@ def read_groups(
 ) -> dict[str, Any]:
     """Return the slice of each query, by its id; None for an empty cell.
 
-    They are in a file of queries and their slices (CSV, TSV, two columns with spaces, JSON, JSON Lines, Parquet,
-    Arrow), in FILE:COLUMN for one of several columns, or in a column of the qrels.
+    They are in a file of queries and their slices (CSV, TSV, two columns with spaces, JSON, JSON
+    Lines, Parquet, Arrow), in FILE:COLUMN for one of several columns, or in a column of the qrels.
     """
     file, column = file_and_column(by)
     if file is None and qrels is None:
         raise ValueError(
             f"{shown(by)} names no file; if it names a column, give its DataFrame as data"
         )
-    known = (*QUERY[0], *QUERY[1])
-    names = known if query is None else (query, *(known if file is not None else ()))
     path = os.fsdecode(file or qrels or "")
     with naming_file(path):
-        found = read_cells(read_content(path_of(path), limits))
-        if isinstance(found, Iterator):
-            found = _table_of_lines(found, names)
-        elif isinstance(found, list):
-            found = pa.Table.from_pylist(
-                found if all(isinstance(each, dict) for each in found) else []
-            )
-        limits.check("rows", len(found))
-        if isinstance(found, pa.Table):
-            limits.check("columns", found.num_columns)
-            return _one_each(*_chosen(found, names, column, file, by))
+        names = _names_of_queries(query, file)
+        content = _table_or_mapping(read_cells(read_content(path_of(path), limits)), names)
+        limits.check("rows", len(content))
+        if isinstance(content, pa.Table):
+            limits.check("columns", content.num_columns)
+            return _slice_by_query(*_chosen(content, names, column, file, by))
         if file is None:
             raise ValueError(f"has no columns, and there is no file {shown(by)}")
         if column is not None:
-            raise ValueError(
-                f"maps queries to slices, so it has no column {shown(column)}; give {file}"
-            )
-        return dict(found)
+            problem = f"maps queries to slices, so it has no column {shown(column)}"
+            raise ValueError(f"{problem}; give {file}")
+        return dict(content)
+
+
+def _names_of_queries(query: str | None, file: str | None) -> list[str]:
+    """Return the names that the column of queries may have, the name given for the qrels first."""
+    standard = [*QUERY[0], *QUERY[1]]
+    if query is None:
+        return standard
+    if file is None:
+        return [query]
+    return [query, *standard]
+
+
+def _table_or_mapping(content: Any, names: Sequence[str]) -> "pa.Table | dict[str, Any]":
+    """Return lines and records of a file as a table; a table, or a mapping, as it is."""
+    if isinstance(content, Iterator):
+        return _table_of_lines(content, names)
+    if not isinstance(content, list):
+        return content
+    if set(map(type, content)) <= {dict}:
+        return pa.Table.from_pylist(content)
+    return pa.table({})  # other values have no columns, so the column of queries is lacking
 
 
 def _chosen(
     table: pa.Table, names: Sequence[str], column: str | None, file: str | None, by: str
 ) -> tuple[pa.ChunkedArray, pa.ChunkedArray]:
-    """Return the columns of queries and of slices; a column is chosen by its name if there are several."""
-    own = next(iter(spelled(table.column_names, names)), None)
-    others = [name for name in table.column_names if name != own]
-    if own is None:
-        problem = "" if file else f", and there is no file {shown(by)}"
-        raise ValueError(f"has no column of queries{problem}; name it {names[0]}")
+    """Return the columns of queries and of slices; `column` names one of several."""
+    queries = next(iter(spelled(table.column_names, names)), None)
+    if queries is None:
+        problem = "has no column of queries"
+        if file is None:
+            problem += f", and there is no file {shown(by)}"
+        raise ValueError(f"{problem}; name it {names[0]}")
+    others = [name for name in table.column_names if name != queries]
     has = f"has the columns {brief(map(shown, table.column_names), ', ')}"
-    if column is None and len(others) != 1:
-        raise ValueError(
-            f"{has}; choose the one of slices, such as {file}:{others[0] if others else 'language'}"
-        )
-    column = column or next(iter(others), "")
-    if column not in others:
-        problem = (
-            f"but not {shown(column)}"
-            if file
-            else f"but not {shown(by)}, and there is no such file"
-        )
-        raise ValueError(f"{has}, {problem}")
-    return table[own].cast(pa.string()), table[column]
+    if column is None:
+        if len(others) != 1:
+            example = others[0] if others else "language"
+            raise ValueError(f"{has}; choose the one of slices, such as {file}:{example}")
+        column = others[0]
+    elif column not in others:
+        if file is None:
+            raise ValueError(f"{has}, but not {shown(by)}, and there is no such file")
+        raise ValueError(f"{has}, but not {shown(column)}")
+    return table[queries].cast(pa.string()), table[column]
 
 
-def _one_each(queries: pa.ChunkedArray, values: pa.ChunkedArray) -> dict[str, Any]:
+def _slice_by_query(queries: pa.ChunkedArray, values: pa.ChunkedArray) -> dict[str, Any]:
     """Return the slice of each query, from rows in which queries may repeat."""
     slices: dict[str, Any] = {}
-    for row, (query, value) in enumerate(zip(queries.to_pylist(), values.to_pylist(), strict=True)):
-        if slices.setdefault(query, value) != value:
-            problem = f"query {shown(query)} is in slice {shown(value)}, but in {shown(slices[query])} before"
-            raise ValueError(f"row {row} (from 0): {problem}; give each query one slice")
+    rows = zip(queries.to_pylist(), values.to_pylist(), strict=True)
+    for row, (query, value) in enumerate(rows):
+        before = slices.setdefault(query, value)
+        if before != value:
+            both = f"is in slice {shown(value)}, but in {shown(before)} before"
+            problem = f"row {row} (from 0): query {shown(query)} {both}"
+            raise ValueError(f"{problem}; give each query one slice")
     return slices
 
 
 def _table_of_lines(lines: Iterator[Line], queries: Sequence[str]) -> pa.Table:
-    """Return the cells of lines, in which an empty cell is null; lines of two cells need no header."""
+    """Return the cells of lines as a table; lines of two cells need no header."""
     rows: list[list[str]] = []
     for line in lines:
         if rows and len(line.cells) != len(rows[0]):
-            raise ValueError(
-                f"line {line.number}: {_columns(len(line.cells))}; the first line has {len(rows[0])}"
-            )
+            problem = f"{_columns(len(line.cells))}; the first line has {len(rows[0])}"
+            raise ValueError(f"line {line.number}: {problem}")
         rows.append(line.cells)
     if not rows:
         raise ValueError("holds no slices")
-    header, width = rows[0], len(rows[0])
+    header = rows[0]
     if spelled(header, queries):
         rows = rows[1:]
-    elif width == 2:
+    elif len(header) == 2:
         header = [queries[0], "slice"]
     else:
+        problem = f"line 1: {_columns(len(header))}, none of which is called a query"
         hint = f"give a query and its slice, or name the columns, such as {queries[0]}"
-        raise ValueError(f"line 1: {_columns(width)}, none of which is called a query; {hint}")
-    columns = list(zip(*rows, strict=True)) or [()] * width
-    return pa.table(
-        [_whole(pa.array([cell or None for cell in cells], pa.string())) for cells in columns],
-        header,
-    )
+        raise ValueError(f"{problem}; {hint}")
+    columns = []
+    for position in range(len(header)):
+        columns.append(_typed([row[position] for row in rows]))
+    return pa.table(columns, header)
 
 
 def _columns(count: int) -> str:
-    return f"{count} column{'s' * (count != 1)}"
+    return "1 column" if count == 1 else f"{count} columns"
 
 
-def _whole(cells: pa.StringArray) -> pa.Array:
-    """Return cells of text as integers if each is written as one, so that slices are in the order of their numbers."""
+def _typed(cells: Sequence[str]) -> pa.Array:
+    """Return cells as integers if all are written as such, else as text; an empty cell is null.
+
+    Slices are so in the order of their numbers.
+    """
+    text = pa.array([cell or None for cell in cells], pa.string())
     try:
-        numbers = cells.cast(pa.int64())
-        return numbers if numbers.cast(pa.string()).equals(cells) else cells
+        numbers = text.cast(pa.int64())
     except pa.ArrowInvalid:
-        return cells
+        return text
+    # A cell such as 007 is text.
+    return numbers if numbers.cast(pa.string()).equals(text) else text

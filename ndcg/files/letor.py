@@ -1,4 +1,4 @@
-"""Recognize LETOR, as LightGBM, XGBoost and RankLib write it, and files of its scores, a number a line."""
+"""Recognize LETOR, as LightGBM, XGBoost and RankLib write it, and files of scores, one a line."""
 
 import re
 
@@ -20,21 +20,23 @@ def is_row_of_letor(line: bytes, kind: str) -> bool:
     >>> is_row_of_letor(b"2 qid:10 1:0.3", "qrels"), is_row_of_letor(b"q1 0 d1 2", "qrels")
     (True, False)
     """
-    label, *cells = line.partition(b"#")[0].split(None, 2) or [b""]
-    if not cells:
+    words = line.partition(b"#")[0].split()
+    if not words:
+        return False
+    label, *features = words
+    if not features:
         return kind == "run" and NUMBER.fullmatch(label) is not None
-    if cells[0].startswith(b"qid:"):
+    if features[0].startswith(b"qid:"):
         if kind == "qrels":
             return True
         problem = "is of LETOR, whose first column is the relevance"
         hint = "give the file as references, and the scores of its rows in an array or in a file"
         raise InputError(f"the line {shown_cell(line)} {problem}; {hint}, one a line")
-    if SVMLIGHT.fullmatch(label) and all(map(FEATURE.fullmatch, b" ".join(cells).split())):
+    if SVMLIGHT.fullmatch(label) and all(map(FEATURE.fullmatch, features)):
         problem = "is of SVMlight without queries"
-        hint = f"give each line its query, as in {EXAMPLE}, or give labels, scores and"
-        raise InputError(
-            f"the line {shown_cell(line)} {problem}; {hint} {mark('query_ids')} as arrays"
-        )
+        arrays = f"labels, scores and {mark('query_ids')} as arrays"
+        hint = f"give each line its query, as in {EXAMPLE}, or give {arrays}"
+        raise InputError(f"the line {shown_cell(line)} {problem}; {hint}")
     return False
 
 
@@ -46,7 +48,8 @@ def as_qrels(rows: bytes, kind: str) -> bytes | None:
     """
     pattern, line = ROWS_OF[kind]
     triples, count = pattern.subn(line, rows)
-    if count != rows.removesuffix(b"\n").count(b"\n") + 1:
+    lines = rows.removesuffix(b"\n").count(b"\n") + 1
+    if count < lines:
         return None
     return triples
 

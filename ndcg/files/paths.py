@@ -1,7 +1,6 @@
 """Replace the paths of files, as arguments, by what the files hold."""
 
 import os
-from types import NoneType
 from typing import Any
 
 from ..inputs.fields import UnknownFieldError, fields_unknown
@@ -55,18 +54,18 @@ def from_file(
     try:
         if argument == "by":
             return read_groups(os.fspath(side), qrels_file)
-        how: dict[str, Any] = {
-            "fields": fields,
-            "score_order": score_order,
-            "labels": labels,
-            "keep": keep,
-        }
-        return read_columns(os.path.expanduser(side), kind, **how)
+        return read_columns(
+            os.path.expanduser(side),
+            kind,
+            fields=fields,
+            score_order=score_order,
+            labels=labels,
+            keep=keep,
+        )
     except FileError as error:
         if isinstance(side, str) and side.lstrip().startswith(("{", "[")):
-            raise InputError(
-                "is JSON as text; give json.loads of it, or the path of a file", argument
-            ) from None
+            problem = "is JSON as text; give json.loads of it, or the path of a file"
+            raise InputError(problem, argument) from None
         error.argument = f"{argument}: "
         if isinstance(error, MissingFileError) and os.sep not in error.filename:
             error.strerror = f"{error.strerror}; if it names a column, give its DataFrame as data"
@@ -77,4 +76,5 @@ def from_file(
 
 def is_path(side: Any) -> bool:
     """Return whether an argument is the path of a file."""
-    return type(side) not in (NoneType, list, dict) and isinstance(side, (str, os.PathLike))
+    # asked of the type, since an object may answer to any name
+    return isinstance(side, str) or hasattr(type(side), "__fspath__")

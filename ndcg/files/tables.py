@@ -2,7 +2,6 @@
 
 import errno
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
@@ -25,7 +24,6 @@ TYPES_OF_NUMBERS = (
     pa.types.is_floating,
     pa.types.is_decimal,
     pa.types.is_boolean,
-    pa.types.is_null,
 )
 
 
@@ -35,34 +33,27 @@ class Source(NamedTuple):
     schema: pa.Schema
     batches: Callable[[Sequence[str] | None], Iterable[pa.RecordBatch]]  # all columns if None
     head: Callable[[], Mapping[str, Any]]  # the first row
+    # a function that checks how much some columns unpack to, and returns them; None without a limit
+    checked: "Callable[[Sequence[str]], Source] | None" = None
 
 
 def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]:
     """Yield the rows of a table; a row may be a query with lists of documents."""
     limits = request.limits
-    is_bounded = limits.uncompressed is not None
-    if form == "parquet":
-        source, check_packed = _parquet(file, limits)
-    elif form == "folder":
-        source, check_packed = _folder(file), None
-    elif is_bounded:
-        raise ValueError(
-            "is an Arrow file, which does not say how much it unpacks to; give Parquet"
-        )
-    else:
-        source, check_packed = _arrow(form, file), None
+    source = _source(form, file, limits)
     limits.check("columns", len(source.schema.names))
     chosen = _chosen(source, request)
     if chosen is None:
         yield from _parts_of_objects(source, request)
         return
-    if check_packed is not None:
-        source = check_packed(list(chosen.values()))
+    names = list(chosen.values())
+    if source.checked is not None:
+        source = source.checked(names)
     uncompressed = 0
-    for batch in source.batches(list(chosen.values())):
+    for batch in source.batches(names):
         batch.validate(full=True)
-        cells = [batch[name] for name in chosen.values()]
-        if is_bounded:
+        cells = [batch[name] for name in names]
+        if limits.uncompressed is not None:
             uncompressed += sum(map(_unpacked, cells))
             limits.check("uncompressed", uncompressed)
         part = _part_of_columns(cells, request)
@@ -73,31 +64,49 @@ def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]
 # Sources
 
 
-def _parquet(file: Any, limits: Limits) -> tuple[Source, Callable[[Sequence[str]], Source] | None]:
-    """Return a file of Parquet, and a function that checks how much its columns unpack to."""
+def _source(form: str, file: Any, limits: Limits) -> Source:
+    """Return the table in a file, or in a folder."""
+    if form == "parquet":
+        return _parquet(file, limits)
+    if form == "folder":
+        return _folder(file)
+    if limits.uncompressed is not None:
+        raise ValueError(
+            "is an Arrow file, which does not say how much it unpacks to; give Parquet"
+        )
+    return _arrow(form, file)
+
+
+def _parquet(file: Any, limits: Limits) -> Source:
+    """Return a file of Parquet."""
     from pyarrow import parquet as arrow_parquet  # only when it is needed: the import takes long
 
-    is_bounded = limits.uncompressed is not None
-    # Columns and groups of rows: more are a sign of a file that is made to be large.
-    how = {"thrift_container_size_limit": BATCH} if is_bounded else {}
-    parquet = arrow_parquet.ParquetFile(file, **how)
+    options: dict[str, Any] = {}
+    if limits.uncompressed is not None:
+        # Columns and groups of rows: more are a sign of a file that is made to be large.
+        options["thrift_container_size_limit"] = BATCH
+    parquet = arrow_parquet.ParquetFile(file, **options)
     limits.check("rows", parquet.metadata.num_rows)
-
-    def source_of(parquet: Any) -> Source:
-        def batches(names: Sequence[str] | None) -> Iterator[pa.RecordBatch]:
-            yield from parquet.iter_batches(BATCH, columns=names)
-
-        return Source(parquet.schema_arrow, batches, lambda: _first_row(parquet.iter_batches(1)))
+    source = _source_of_parquet(parquet)
+    if limits.uncompressed is None:
+        return source
 
     def checked(chosen: Sequence[str]) -> Source:
         _check_packed(parquet.metadata, chosen, limits)
         # Text that is stored once may belong to many rows, so it is unpacked only once.
-        packed = arrow_parquet.ParquetFile(
-            file, metadata=parquet.metadata, read_dictionary=list(chosen[:2])
-        )
-        return source_of(packed)
+        ids = list(chosen[:2])
+        packed = arrow_parquet.ParquetFile(file, metadata=parquet.metadata, read_dictionary=ids)
+        return _source_of_parquet(packed)
 
-    return source_of(parquet), checked if is_bounded else None
+    return source._replace(checked=checked)
+
+
+def _source_of_parquet(parquet: Any) -> Source:
+    return Source(
+        parquet.schema_arrow,
+        batches=lambda names: parquet.iter_batches(BATCH, columns=names),
+        head=lambda: _first_row(parquet.iter_batches(1)),
+    )
 
 
 def _folder(path: Any) -> Source:
@@ -107,8 +116,11 @@ def _folder(path: Any) -> Source:
     folder = arrow_dataset.dataset(path, format="parquet")
     if not folder.files:
         raise IsADirectoryError(errno.EISDIR, "Is a directory without files of Parquet")
-    head = lambda: _first_row(folder.head(1).to_batches())  # noqa: E731
-    return Source(folder.schema, lambda names: folder.to_batches(columns=names), head)
+    return Source(
+        folder.schema,
+        batches=lambda names: folder.to_batches(columns=names),
+        head=lambda: _first_row(folder.head(1).to_batches()),
+    )
 
 
 def _arrow(form: str, file: Any) -> Source:
@@ -119,8 +131,12 @@ def _arrow(form: str, file: Any) -> Source:
     else:
         reader = pa.ipc.open_stream(file)
         batches = iter(reader)
-    known = list(islice(batches, 1))
-    return Source(reader.schema, lambda _: chain(known, batches), lambda: _first_row(known))
+    first = list(islice(batches, 1))
+    return Source(
+        reader.schema,
+        batches=lambda _: chain(first, batches),
+        head=lambda: _first_row(first),
+    )
 
 
 def _first_row(batches: Iterable[pa.RecordBatch]) -> Mapping[str, Any]:
@@ -135,15 +151,18 @@ def _first_row(batches: Iterable[pa.RecordBatch]) -> Mapping[str, Any]:
 def _check_packed(metadata: Any, chosen: Sequence[str], limits: Limits) -> None:
     """Raise an error for Parquet columns that exceed a limit when they are unpacked."""
     limits.check("columns", metadata.num_columns)
-    chunks = []
+    unpacked = 0
+    encodings: set[str] = set()
     for group in map(metadata.row_group, range(metadata.num_row_groups)):
-        columns = map(group.column, range(metadata.num_columns))
-        chunks += [chunk for chunk in columns if chunk.path_in_schema in chosen]
-    limits.check("uncompressed", sum(chunk.total_uncompressed_size for chunk in chunks))
-    encodings = chain.from_iterable(chunk.encodings for chunk in chunks)
-    if any(encoding.startswith("DELTA") and "BYTE" in encoding for encoding in encodings):
-        problem = "holds ids as DELTA_BYTE_ARRAY, which may unpack to any size"
-        raise ValueError(f"{problem}; use another encoding")
+        for chunk in map(group.column, range(metadata.num_columns)):
+            if chunk.path_in_schema in chosen:
+                unpacked += chunk.total_uncompressed_size
+                encodings.update(chunk.encodings)
+    limits.check("uncompressed", unpacked)
+    for encoding in encodings:
+        if encoding.startswith("DELTA") and "BYTE" in encoding:
+            problem = "holds ids as DELTA_BYTE_ARRAY, which may unpack to any size"
+            raise ValueError(f"{problem}; use another encoding")
 
 
 def _unpacked(column: pa.Array) -> int:
@@ -165,14 +184,16 @@ def _chosen(source: Source, request: ReadRequest) -> dict[str, str] | None:
     """
     schema = source.schema
     refuse_repeated_names(schema.names)
+    # How much lists and objects unpack to is unknown.
     may_have_objects = request.limits.uncompressed is None
     there = "the table has the columns"
+    columns = Fields.of_table(dict.fromkeys(schema.names))
     try:
-        columns = Fields.of_table(dict.fromkeys(schema.names))
         chosen = chosen_columns(columns, request.names, there)
     except UnknownFieldError:
         if may_have_objects and any(map(pa.types.is_nested, schema.types)):
             return None
+        # The error shows the first row.
         row = source.head()
         columns = Fields.of_table({name: row.get(name) for name in schema.names})
         chosen = chosen_columns(columns, request.names, there)
@@ -186,31 +207,35 @@ def _chosen(source: Source, request: ReadRequest) -> dict[str, str] | None:
 def _check_type(field: pa.Field, role: str) -> None:
     """Raise an error for a column that does not hold ids, or numbers."""
     kind = value_type(field.type)
-    if role in ("query", "document"):
-        if id_kind(kind) not in FILE_IDS and not pa.types.is_null(kind):
-            problem = f"the column {field.name!r} holds {kind}"
-            raise ValueError(f"{problem}; ids are text or integers, so convert it")
+    if pa.types.is_null(kind):
         return
-    is_text = id_kind(kind) == "text"  # numbers, or labels
-    if not is_text and not any(is_number(kind) for is_number in TYPES_OF_NUMBERS):
+    if role in ("query", "document"):
+        if id_kind(kind) in FILE_IDS:
+            return
+        problem = f"the column {field.name!r} holds {kind}"
+        raise ValueError(f"{problem}; ids are text or integers, so convert it")
+    if id_kind(kind) == "text":  # of numbers, or labels
+        return
+    if not any(is_number(kind) for is_number in TYPES_OF_NUMBERS):
         problem = f"the column {field.name!r} holds {field.type}"
         raise ValueError(f"{problem}; it must hold numbers, so convert it")
 
 
 def _part_of_columns(cells: Sequence[pa.Array], request: ReadRequest) -> FilePart:
     """Return the rows of a batch of columns: queries, documents and perhaps values."""
-    names = request.names
-    query, document = (
-        column.cast(value_type(column.type)).cast(pa.string()) for column in cells[:2]
-    )
-    values = [_numbers(column, names.labels) for column in cells[2:]]
-    table = id_table(query, document, *values)
-    seen = chain.from_iterable(column.to_pylist() for column in cells[2:])
-    return checked_part(FilePart(table, len(table)), partial(_cells_of, cells), names, seen)
+    query, document, *columns = cells
+    values = [_numbers(column, request.names.labels) for column in columns]
+    table = id_table(_text(query), _text(document), *values)
+
+    def cells_of(row: int) -> list[Any]:
+        return [column[row].as_py() for column in cells]
+
+    seen = chain.from_iterable(column.to_pylist() for column in columns)
+    return checked_part(FilePart(table, len(table)), cells_of, request.names, seen)
 
 
-def _cells_of(cells: Sequence[pa.Array], row: int) -> list[Any]:
-    return [column[row].as_py() for column in cells]
+def _text(ids: pa.Array) -> pa.StringArray:
+    return ids.cast(value_type(ids.type)).cast(pa.string())
 
 
 def _numbers(column: pa.Array, labels: Labels | None) -> pa.DoubleArray:

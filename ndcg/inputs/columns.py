@@ -1,7 +1,8 @@
-"""Read predictions or references from any library: values, the start of each query, missing values and padding.
+"""Read predictions or references from any library: values, queries, missing values and padding.
 
-They are a 2-D array or tensor, nested lists, a list of 1-D arrays, a column of lists that Arrow can read or, if each
-row is a document, a flat column. Arrays, tensors and Arrow columns are used without a copy; only lists are converted.
+They are a 2-D array or tensor, nested lists, a list of 1-D arrays, a column of lists that Arrow
+can read or, if a row is a document, a flat column. Arrays, tensors and Arrow columns are used
+without a copy; only lists are converted.
 """
 
 import math
@@ -39,19 +40,30 @@ class Column(NamedTuple):
 
     def reordered(self, order: Any, offsets: NDArray[np.int64]) -> "Column":
         """Return the documents in another order, and with other offsets."""
-        present, padding = (
-            None if mask is None else mask[order] for mask in (self.present, self.padding)
-        )
+        present = taken(self.present, order)
+        padding = taken(self.padding, order)
         return Column(self.values[order], offsets, present, padding)
 
     def without_unretrieved(self, score_order: str) -> "Column":
-        """Return the same scores, in ascending order with those missing that mark a document not retrieved, inf."""
-        return self if score_order == "descending" else self.only(self.values != np.inf)
+        """Return the same scores; in ascending order, inf marks a document not retrieved."""
+        if score_order == "descending":
+            return self
+        return self.only(self.values != np.inf)
 
     def only(self, present: Mask) -> "Column":
         """Return the same values, but those for which a mask is False are missing."""
-        present = present if self.present is None else present & self.present
+        present = in_both(present, self.present)
         return self._replace(present=None if present.all() else present)
+
+
+def taken(values: Any, rows: Any) -> Any:
+    """Return some rows of an array or a column; None if there is none."""
+    return None if values is None else values[rows]
+
+
+def in_both(mask: Mask, other: Mask | None) -> Mask:
+    """Return where both masks are True; one that is None is True everywhere."""
+    return mask if other is None else mask & other
 
 
 def offsets_of(lengths: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
@@ -63,6 +75,16 @@ def offsets_of(lengths: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
     offsets = np.zeros(len(lengths) + 1, np.int64)
     np.add.accumulate(lengths, dtype=np.int64, out=offsets[1:])
     return offsets
+
+
+def place_among(offsets: NDArray[np.int64], row: int) -> tuple[int, int]:
+    """Return the query of a document, and its position there, from its row among all documents.
+
+    >>> place_among(offsets_of([2, 0, 3]), 3)
+    (2, 1)
+    """
+    query = int(np.searchsorted(offsets, row, side="right")) - 1
+    return query, int(row - offsets[query])
 
 
 def check_queries_equal(predicted: int, referred: int) -> None:
@@ -92,18 +114,21 @@ def read_column(
         values = values.tolist()  # None if masked
     if not isinstance(values, (list, tuple)):
         raise InputError(
-            f"{mark(argument)} must hold one list of documents per query: nested lists, a 2-D array or tensor, a list "
-            f"of 1-D arrays, a column of lists, a mapping or a TREC file; got {type(values).__name__}"
+            f"{mark(argument)} must hold one list of documents per query: nested lists, a 2-D "
+            "array or tensor, a list of 1-D arrays, a column of lists, a mapping or a TREC file; "
+            f"got {type(values).__name__}"
         )
-    if not (kinds := set(map(type, values))) <= {list, tuple}:
-        if not all(issubclass(kind, np.ndarray) for kind in kinds):
-            values = [
-                _one_query(f"{argument}: query {query}", row) for query, row in enumerate(values)
-            ]
-            kinds = set(map(type, values))
-        if all(issubclass(kind, np.ndarray) for kind in kinds):
-            return _from_arrays(argument, values, ignore_index, labels)
+    if set(map(type, values)) <= {list, tuple}:
+        return _from_lists(argument, values, ignore_index, labels)
+    if not _are_arrays(values):
+        values = [_one_query(f"{argument}: query {query}", row) for query, row in enumerate(values)]
+    if _are_arrays(values):
+        return _from_arrays(argument, values, ignore_index, labels)
     return _from_lists(argument, values, ignore_index, labels)
+
+
+def _are_arrays(rows: Sequence[Any]) -> bool:
+    return all(issubclass(kind, np.ndarray) for kind in set(map(type, rows)))
 
 
 def read_flat_column(
@@ -113,37 +138,41 @@ def read_flat_column(
     ignore_index: float | None = None,
     labels: Labels | None = None,
 ) -> Column:
-    """Read values in which each row is a document, as if all belonged to one query; text is one of the labels."""
+    """Read values in which each row is a document, as if all belonged to one query.
+
+    Text in them is one of the labels.
+    """
     values = _combined(values)
-    if (
-        isinstance(values, np.ndarray) and values.ndim == 2 and values.shape[1] == 1
-    ):  # from a head with one logit
-        values = values.reshape(-1)
     if isinstance(values, pa.Array) and not pa.types.is_nested(values.type):
-        if id_kind(value_type(values.type)) == "text":
-            values = values.to_pylist()
-        else:
+        if id_kind(value_type(values.type)) != "text":
             query = pa.LargeListArray.from_arrays([0, len(values)], values)
             return _from_arrow(argument, query, ignore_index, labels, place)
-    if isinstance(values, np.ndarray) and values.ndim == 1:
-        if values.dtype.kind not in TEXTS_AND_OBJECTS:
-            return _from_arrays(argument, [values], ignore_index)
-        values = values.tolist()  # None if masked
-    flat = f"{mark(argument)} must be flat with {mark('query_ids')}, one number per document"
-    if isinstance(values, (list, tuple)):
-        if values and (isinstance(values[0], (list, tuple)) or getattr(values[0], "ndim", None)):
-            raise InputError(f"{flat}; got lists in a list")
-        offsets = offsets_of([len(values)])
-        return read_numbers(
-            argument, [values], offsets, place, ignore_index, labels, in_column=True
-        )
-    form = (
-        f"shape {values.shape}"
-        if isinstance(values, np.ndarray)
-        else getattr(values, "type", type(values).__name__)
-    )
-    hint = logits_hint(argument, values)
-    raise InputError(f"{flat}; got {form}{hint}")
+        values = values.to_pylist()
+    if isinstance(values, np.ndarray):
+        if values.ndim == 2 and values.shape[1] == 1:
+            values = values.reshape(-1)  # from a head with one logit
+        if values.ndim == 1:
+            if values.dtype.kind not in TEXTS_AND_OBJECTS:
+                return _from_arrays(argument, [values], ignore_index)
+            values = values.tolist()  # None if masked
+    if not isinstance(values, (list, tuple)):
+        raise _not_flat(argument, f"{_form(values)}{logits_hint(argument, values)}")
+    if values and (isinstance(values[0], (list, tuple)) or getattr(values[0], "ndim", None)):
+        raise _not_flat(argument, "lists in a list")
+    offsets = offsets_of([len(values)])
+    return read_numbers(argument, [values], offsets, place, ignore_index, labels, in_column=True)
+
+
+def _not_flat(argument: str, given: str) -> InputError:
+    must = f"must be flat with {mark('query_ids')}, one number per document"
+    return InputError(f"{mark(argument)} {must}; got {given}")
+
+
+def _form(values: Any) -> str:
+    """Return what a message calls values that are no list."""
+    if isinstance(values, np.ndarray):
+        return f"shape {values.shape}"
+    return str(getattr(values, "type", type(values).__name__))
 
 
 def logits_hint(argument: str, values: Any) -> str:
@@ -162,19 +191,21 @@ def _combined(values: Any) -> Any:
     """Combine the chunks of an Arrow column into one array; return other values unchanged."""
     if not isinstance(values, pa.ChunkedArray):
         return values
-    return values.chunk(0) if values.num_chunks == 1 else values.combine_chunks()
+    if values.num_chunks == 1:
+        return values.chunk(0)  # without a copy
+    return values.combine_chunks()
 
 
-DTYPE = attrgetter("dtype")
 TEXTS_AND_OBJECTS = "OUT"  # kinds of types of arrays that are read as lists
 
 
 def _one_query(argument: str, values: Any) -> Any:
-    """Return one query of a list, converted to a NumPy array if it is an array of another library."""
+    """Return one query of a list, an array of another library as a NumPy array."""
     if is_database_query(values):
+        kind = type(values).__name__
         raise InputError(
-            f"is a query to a database ({type(values).__name__}), so its rows come in no fixed order; run "
-            "it first and give the columns of its table: table = relation.to_arrow_table(); "
+            f"is a query to a database ({kind}), so its rows come in no fixed order; run it first "
+            "and give the columns of its table: table = relation.to_arrow_table(); "
             "predictions=[table['score']], references=[table['relevance']]",
             argument,
         )
@@ -192,16 +223,16 @@ def _one_query(argument: str, values: Any) -> Any:
 def _from_array(argument: str, values: NDArray[Any], ignore_index: float | None) -> Column:
     """Read a 2-D array, without a copy if its rows are contiguous."""
     if values.ndim != 2:
-        shape = f"{values.ndim}-D of shape {values.shape}" + f"; {NOT_NESTED}" * (values.ndim == 1)
-        raise InputError(
-            f"{mark(argument)} must be 2-D, one row of documents per query; got {shape}"
-        )
+        problem = f"{mark(argument)} must be 2-D, one row of documents per query"
+        given = f"{values.ndim}-D of shape {values.shape}"
+        if values.ndim == 1:
+            given += f"; {NOT_NESTED}"
+        raise InputError(f"{problem}; got {given}")
     offsets = np.arange(len(values) + 1) * values.shape[1]
     values = np.ravel(values)  # copied only if rows are not adjacent in memory
+    numbers = numeric_array(argument, values)
     present = ~np.ma.getmaskarray(values) if np.ma.is_masked(values) else None
-    return Column(
-        numeric_array(argument, values), offsets, present, is_padding(values, ignore_index)
-    )
+    return Column(numbers, offsets, present, is_padding(values, ignore_index))
 
 
 def _from_arrays(
@@ -211,45 +242,64 @@ def _from_arrays(
     labels: Labels | None = None,
 ) -> Column:
     """Read one 1-D array per query."""
-    types_of_rows = list(map(DTYPE, rows))
-    are_alike = types_of_rows.count(types_of_rows[0]) == len(types_of_rows)  # hashing types is slow
-    first = {
-        dtype: types_of_rows.index(dtype)
-        for dtype in ([types_of_rows[0]] if are_alike else dict.fromkeys(types_of_rows))
-    }  # the queries of these rows
-    if any(dtype.kind in TEXTS_AND_OBJECTS for dtype in first):
+    row_types = list(map(attrgetter("dtype"), rows))
+    # Comparing types is faster than hashing them.
+    are_alike = row_types.count(row_types[0]) == len(row_types)
+    types = [row_types[0]] if are_alike else list(dict.fromkeys(row_types))
+    if any(dtype.kind in TEXTS_AND_OBJECTS for dtype in types):
         return _from_lists(argument, rows, ignore_index, labels)
-    if set(dimensions := list(map(attrgetter("ndim"), rows))) != {1}:
-        query, wrong = next((query, each) for query, each in enumerate(dimensions) if each != 1)
-        raise InputError(
-            f"must be a 1-D array of documents; got {wrong}-D", argument, f"query {query}"
-        )
-    dtypes = {
-        dtype: numeric_array(f"{argument}: query {query}", rows[query]).dtype
-        for dtype, query in first.items()
-    }
-    present, arrays = None, rows
-    if set(map(type, rows)) != {np.ndarray} or any(old != new for old, new in dtypes.items()):
+    _check_dimensions(argument, rows)
+    number_types = {}
+    for dtype in types:
+        query = row_types.index(dtype)
+        number_types[dtype] = numeric_array(f"{argument}: query {query}", rows[query]).dtype
+    kinds = set(map(type, rows))
+    present = None
+    arrays = rows
+    if kinds != {np.ndarray} or any(old != new for old, new in number_types.items()):
         if any(map(np.ma.is_masked, rows)):
             present = ~np.concatenate([np.ma.getmaskarray(row) for row in rows])
-        arrays = [np.asarray(row, dtypes[row.dtype]) for row in rows]
-    values = arrays[0] if len(arrays) == 1 else _concatenated(arrays, are_alike)
-    mixed = len(dtypes) > 1 and values.dtype.kind == "f"
-    if mixed and any(array.dtype.kind in "iu" and beyond_2_53(array).any() for array in arrays):
+        arrays = [np.asarray(row, number_types[row.dtype]) for row in rows]
+    values = _concatenated(arrays, are_alike)
+    if len(types) > 1 and values.dtype.kind == "f" and _hold_large_integers(arrays):
         return _from_lists(argument, rows, ignore_index, labels)
-    if ignore_index is None or (
-        set(dtypes) == {values.dtype} and Widened not in set(map(type, rows))
-    ):
+    if ignore_index is None:
+        padding = None
+    elif types == [values.dtype] and Widened not in kinds:
         padding = is_padding(values, ignore_index)
-    else:  # the values have another type than the row
+    else:
+        # Padding is compared in the type of its row, which is not the type of all values.
         padding = np.concatenate([is_padding(row, ignore_index) for row in rows])
     return Column(values, offsets_of(np.fromiter(map(len, rows), np.int64)), present, padding)
 
 
+def _check_dimensions(argument: str, rows: Sequence[NDArray[Any]]) -> None:
+    """Raise an error for an array that is not 1-D."""
+    dimensions = list(map(attrgetter("ndim"), rows))
+    if dimensions.count(1) == len(dimensions):
+        return
+    for query, dimension in enumerate(dimensions):
+        if dimension != 1:
+            problem = f"must be a 1-D array of documents; got {dimension}-D"
+            raise InputError(problem, argument, f"query {query}")
+
+
+def _hold_large_integers(arrays: Sequence[NDArray[Any]]) -> bool:
+    """Return whether arrays hold integers that float64 may round."""
+    for array in arrays:
+        if array.dtype.kind not in "iu":
+            continue
+        if beyond_2_53(array).any():
+            return True
+    return False
+
+
 def _concatenated(arrays: Sequence[Any], are_alike: bool) -> NDArray[Any]:
-    """Concatenate arrays; arrays of the same type by their bytes, which is faster if they are short."""
-    with suppress(TypeError, BufferError):  # raised for arrays with strides
-        if are_alike:
+    """Concatenate arrays, those of one type by their bytes, which is faster if they are short."""
+    if len(arrays) == 1:
+        return np.asarray(arrays[0])
+    if are_alike:
+        with suppress(TypeError, BufferError):  # raised for arrays with strides
             return np.frombuffer(b"".join(arrays), arrays[0].dtype)
     return np.concatenate(arrays)
 
@@ -262,62 +312,66 @@ def _from_arrow(
     place: Place | None = None,
 ) -> Column:
     """Read an Arrow list array, without a copy of its values."""
-    if any(test(lists.type) for test in OTHER_LISTS):
-        offsets = offsets_of(pc.fill_null(pc.list_value_length(lists), 0).to_pylist())
-        lists = pa.LargeListArray.from_arrays(
-            pa.array(offsets), lists.flatten(), mask=lists.is_null()
-        )
-    if not (pa.types.is_list(lists.type) or pa.types.is_large_list(lists.type)):
-        kind = shown(str(lists.type))[1:-1]
-        problem = f"must be a column of lists, one per query; got {kind}; for a row per document give {mark('query_ids')}"
-        raise InputError(f"{mark(argument)} {problem}")
-    if lists.null_count:
-        query = int(np.flatnonzero(lists.is_null())[0])
-        raise InputError(
-            f"query {query} is None; give a list, empty if nothing was retrieved or judged",
-            argument,
-        )
+    lists = _checked_lists(argument, lists)
     offsets = lists.offsets.to_numpy().astype(np.int64)
     values = lists.values[offsets[0] : offsets[-1]]
+    offsets -= offsets[0]
+    kind = value_type(values.type)
     if pa.types.is_null(values.type):  # all values are missing
         values = values.cast(pa.float64())
-    kind = value_type(values.type)
-    if pa.types.is_decimal(kind):
+    elif pa.types.is_decimal(kind):
         with suppress(pa.ArrowInvalid):  # reading one by one raises the error
             values = without_decimals(values)
     if not _is_numeric(values.type):
         if id_kind(kind) == "text" or pa.types.is_decimal(kind):
-            offsets -= offsets[0]
-            return read_numbers(
-                argument, [values.to_pylist()], offsets, place or numbered, ignore_index, labels
-            )
+            rows = [values.to_pylist()]
+            return read_numbers(argument, rows, offsets, place or numbered, ignore_index, labels)
         given = shown(str(values.type))[1:-1]
-        raise InputError(
-            f"{mark(argument)} must hold numbers; got {given}; convert them to float64"
-        )
+        problem = f"{mark(argument)} must hold numbers; got {given}"
+        raise InputError(f"{problem}; convert them to float64")
     present = None
     if values.null_count:
         present = values.is_valid().to_numpy(zero_copy_only=False)
         values = _filled(values)
     array = values.to_numpy(zero_copy_only=False)
-    return Column(array, offsets - offsets[0], present, is_padding(array, ignore_index))
+    return Column(array, offsets, present, is_padding(array, ignore_index))
+
+
+def _checked_lists(argument: str, lists: pa.Array) -> pa.Array:
+    """Return an Arrow array as one of lists with offsets, a list for each query."""
+    if any(is_other_list(lists.type) for is_other_list in OTHER_LISTS):
+        lengths = pc.fill_null(pc.list_value_length(lists), 0).to_pylist()
+        lists = pa.LargeListArray.from_arrays(
+            pa.array(offsets_of(lengths)), lists.flatten(), mask=lists.is_null()
+        )
+    if not (pa.types.is_list(lists.type) or pa.types.is_large_list(lists.type)):
+        kind = shown(str(lists.type))[1:-1]
+        problem = f"{mark(argument)} must be a column of lists, one per query; got {kind}"
+        raise InputError(f"{problem}; for a row per document give {mark('query_ids')}")
+    if lists.null_count:
+        query = int(np.flatnonzero(lists.is_null())[0])
+        hint = "give a list, empty if nothing was retrieved or judged"
+        raise InputError(f"query {query} is None; {hint}", argument)
+    return lists
 
 
 def without_decimals(values: "pa.Array | pa.ChunkedArray") -> "pa.Array | pa.ChunkedArray":
-    """Return a column of decimals as integers if all are whole, as DuckDB's HUGEINT, else as the nearest floats.
+    """Return a column of decimals as integers if all are whole, else as the nearest floats.
+
+    A column of DuckDB's HUGEINT is one of whole decimals.
 
     >>> without_decimals(pa.array([Decimal("0.1"), None])).to_pylist()
     [0.1, None]
 
     Raises:
-        pa.ArrowInvalid: it has integers beyond 2**53 among others that are not whole, or beyond 64 bits.
+        pa.ArrowInvalid: it has integers beyond 2**53 among others that are not whole, or beyond 64
+            bits.
     """
     for kind in (pa.int64(), pa.uint64()):
         with suppress(pa.ArrowInvalid):
             return values.cast(kind)
-    floats = values.cast(pa.string()).cast(
-        pa.float64()
-    )  # the nearest, which a direct cast may miss
+    # A direct cast may miss the nearest float.
+    floats = values.cast(pa.string()).cast(pa.float64())
     if beyond_2_53(pc.drop_null(floats).to_numpy(zero_copy_only=False)).any():
         raise pa.ArrowInvalid("float64 would round integers")
     return floats
@@ -336,8 +390,8 @@ def value_type(kind: pa.DataType) -> pa.DataType:
 
 def _is_numeric(kind: pa.DataType) -> bool:
     """Return whether Arrow values of this type are numbers."""
-    return any(
-        test(kind) for test in (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean)
+    return bool(
+        pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
     )
 
 
@@ -353,34 +407,42 @@ def _from_lists(
     labels: Labels | None = None,
 ) -> Column:
     """Read nested sequences of numbers and None, and arrays among them."""
-    given = rows
+    lists = rows
     if not set(map(type, rows)) <= {list, tuple}:
-        rows = [
-            row.tolist() if isinstance(row, np.ndarray) else row for row in rows
-        ]  # None if masked
-        for query, row in enumerate(rows):
-            if isinstance(row, (list, tuple)):
-                continue
-            if isinstance(row, (Real, str)):
-                kind = "text" if isinstance(row, str) else "number"
-                problem = f"is the {kind} {shown(row)}, not a list of documents; {NOT_NESTED}"
-            else:
-                problem = f"must be a list of documents; got {type(row).__name__}"
-            raise InputError(problem, argument, f"query {query}")
-    offsets = offsets_of(np.fromiter(map(len, rows), np.int64))
-    column = read_numbers(argument, rows, offsets, ignore_index=ignore_index, labels=labels)
+        lists = [_list_of_query(argument, query, row) for query, row in enumerate(rows)]
+    offsets = offsets_of(np.fromiter(map(len, lists), np.int64))
+    column = read_numbers(argument, lists, offsets, ignore_index=ignore_index, labels=labels)
     if column.padding is not None:
-        for query, row in enumerate(given):
+        for query, row in enumerate(rows):
             if isinstance(row, np.ndarray) and row.dtype != object:
+                # Padding is compared in the type of the array.
                 column.padding[offsets[query] : offsets[query + 1]] = is_padding(row, ignore_index)
     return column
+
+
+def _list_of_query(argument: str, query: int, row: Any) -> Sequence[Any]:
+    """Return the values of a query as a list, with None for those that are masked."""
+    if isinstance(row, np.ndarray):
+        row = row.tolist()
+    if isinstance(row, (list, tuple)):
+        return row
+    if isinstance(row, str):
+        problem = f"is the text {shown(row)}, not a list of documents; {NOT_NESTED}"
+    elif isinstance(row, Real):
+        problem = f"is the number {shown(row)}, not a list of documents; {NOT_NESTED}"
+    else:
+        problem = f"must be a list of documents; got {type(row).__name__}"
+    raise InputError(problem, argument, f"query {query}")
 
 
 # Numbers
 
 
 MANY = 1 << 9  # fewer numbers are read faster one by one
-OWN: dict[type, type] = {np.int64: int, np.float64: float}  # Python types that equal NumPy types
+PYTHON_TYPES: dict[type, type] = {np.int64: int, np.float64: float}  # of equal NumPy types
+
+
+FLOATS_AND_INTEGERS = (float, Integral, np.float32, np.float16)
 
 
 def numbered(query: int, position: int | None) -> str:
@@ -398,27 +460,28 @@ def read_numbers(
     kinds: Set[type] | None = None,
     in_column: bool = False,
 ) -> Column:
-    """Read numbers and None of several queries, one after the other, in lists or tuples of any lengths.
+    """Read numbers and None of several queries, one after the other, in lists of any lengths.
 
-    Text is one of the labels. Without labels, text of a number is this number in the column of a table, but not in a
-    list or a mapping, where it may be an id. The types of all numbers are `kinds`, if they are known. It is an error if
-    a value would be rounded.
+    Text is one of the labels. Without labels, text of a number is this number in the column of a
+    table, but not in a list or a mapping, where it may be an id. The types of all numbers are
+    `kinds`, if they are known. It is an error if a value would be rounded.
     """
-    if (
-        offsets[-1] >= MANY
-        and (column := _plain_numbers(rows, offsets, ignore_index, kinds)) is not None
-    ):
-        return column
+    if offsets[-1] >= MANY:
+        column = _plain_numbers(rows, offsets, ignore_index, kinds)
+        if column is not None:
+            return column
     values = list(chain.from_iterable(rows))
     try:
         array = np.array(values)
-    except BaseException as error:  # noqa: BLE001 - whatever NumPy or another library raises, some value is not a plain number
+    except BaseException as error:  # noqa: BLE001 - of any library: not all values are plain numbers
         raise_unless_of_values(error)
         array = np.empty(0, object)
     present = None
     if not _holds_all(array):
         array, present = _one_by_one(argument, values, offsets, place, labels, in_column)
-    padding = None if ignore_index is None else _padding_in_list(values, array, ignore_index)
+    padding = None
+    if ignore_index is not None:
+        padding = _padding_in_list(values, array, ignore_index)
     return Column(array, offsets, present, padding)
 
 
@@ -428,38 +491,40 @@ def _plain_numbers(
     ignore_index: float | None,
     kinds: Set[type] | None,
 ) -> Column | None:
-    """Return plain numbers and None, read all at once; None if some have other types or would be rounded.
+    """Return plain numbers and None, read all at once; None if some have other types.
 
-    NumPy's numbers count as plain among None, since NumPy makes objects of such lists.
+    None, too, if some would be rounded. NumPy's numbers count as plain among None, since NumPy
+    makes objects of such lists.
     """
     head = list(islice(chain.from_iterable(rows), MANY))
-    first = next((value for value in head if value is not None), None)
-    if type(first) not in (int, float) and not (
-        type(first) in OWN and None in head
-    ):  # bools are not integers here
-        return None
+    first = next((type(value) for value in head if value is not None), NoneType)
+    if first not in (int, float):  # bools are not integers here
+        if first not in PYTHON_TYPES or None not in head:
+            return None
     try:
-        with np.errstate(all="ignore"):
-            try:
-                found = kinds or {
-                    type(sum(map(sum, rows)))
-                }  # a number of another type changes the type of the sum
-            except TypeError:  # because of a None
-                found = set(map(type, chain.from_iterable(rows)))
-        if kinds or NoneType in found:
-            found = {OWN.get(kind, kind) for kind in found}
-        if found == {int}:
+        types = kinds or _types_of_numbers(rows)
+        if kinds or NoneType in types:
+            types = {PYTHON_TYPES.get(kind, kind) for kind in types}
+        if types == {int}:
             with suppress(ValueError):  # integers that do not fit into a byte
                 array = np.frombuffer(b"".join(map(bytes, rows)), np.uint8).astype(np.int64)
                 return Column(array, offsets, padding=is_padding(array, ignore_index))
-        if found <= {int, float, NoneType}:
-            kind = pa.float64() if float in found else pa.int64()
-            return _from_arrow("", pa.array(rows, pa.large_list(kind)), ignore_index)._replace(
-                offsets=offsets
-            )
+        if types <= {int, float, NoneType}:
+            number_type = pa.float64() if float in types else pa.int64()
+            lists = pa.array(rows, pa.large_list(number_type))
+            return _from_arrow("", lists, ignore_index)._replace(offsets=offsets)
     except BaseException as error:  # noqa: BLE001 - reading one by one raises the error
         raise_unless_of_values(error)
     return None
+
+
+def _types_of_numbers(rows: Sequence[Sequence[Any]]) -> set[type]:
+    """Return the types of numbers, or only the type of their sum, which depends on all types."""
+    try:
+        with np.errstate(all="ignore"):
+            return {type(sum(map(sum, rows)))}
+    except TypeError:  # because of a None
+        return set(map(type, chain.from_iterable(rows)))
 
 
 def _holds_all(array: NDArray[Any]) -> bool:
@@ -479,64 +544,101 @@ def _one_by_one(
     labels: Labels | None,
     in_column: bool,
 ) -> tuple[NDArray[Any], Mask | None]:
-    """Return numbers as an array, and a mask of those that are not None; reject other values and rounding."""
+    """Return numbers as an array, and a mask that is False for None; reject other values.
 
-    def refuse(at: int, problem: str) -> ValueError:
-        query = int(np.searchsorted(offsets, at, side="right")) - 1
-        return InputError(
-            f"{place(query, int(at - offsets[query]))}: {shown(given[at])} {problem}", argument
-        )
+    Rounding is rejected too.
+    """
 
-    foreign = {
-        kind for kind in set(map(type, given)) if not _is_number(kind) and kind is not type(None)
-    }
-    values = (
-        [number(value) if type(value) in foreign else value for value in given]
-        if foreign
-        else given
-    )
-    if any(issubclass(kind, str) for kind in foreign):
-        if labels is not None:
-            values = labels.numbers(values)
-        elif in_column:
-            values = list(map(as_number, values))
+    def refused(row: int, problem: str) -> InputError:
+        where = place(*place_among(offsets, row))
+        return InputError(f"{where}: {shown(given[row])} {problem}", argument)
+
+    values = _python_values(given, labels, in_column)
     present = np.array([value is not None for value in values], bool)
     mask = None if present.all() else present
     values = [0 if value is None else value for value in values]
     kinds = set(map(type, values))
-    for kind in kinds:
-        if not _is_number(kind):
-            at = next(at for at, value in enumerate(values) if type(value) is kind)
-            raise refuse(at, _not_a_number(argument, values, values[at], labels))
-    if mask is not None and _holds_all(array := np.array(values)):
-        return array, mask
-    if all(issubclass(kind, Integral) for kind in kinds):
-        for dtype in ("int64", "uint64"):
-            if np.iinfo(dtype).min <= min(values) and max(values) <= np.iinfo(dtype).max:
-                return np.array(values, dtype), mask
+    wrong = {kind for kind in kinds if not _is_number(kind)}
+    if wrong:
+        row = next(row for row, value in enumerate(values) if type(value) in wrong)
+        raise refused(row, _not_a_number(argument, values, values[row], labels))
+    if mask is not None:
+        # Without None, NumPy may store them exactly.
+        array = np.array(values)
+        if _holds_all(array):
+            return array, mask
+    integers = _integers(values, kinds)
+    if integers is not None:
+        return integers, mask
+    floats = _nearest_floats(values)
+    rounded = _first_rounded(values, floats, kinds)
+    if rounded is not None:
+        raise refused(rounded, "would be rounded; give floats, or all integers of at most 64 bits")
+    return floats, mask
+
+
+def _python_values(values: list[Any], labels: Labels | None, in_column: bool) -> list[Any]:
+    """Return values with Python's numbers for those of other libraries and for text."""
+    kinds = set(map(type, values)) - {NoneType}
+    foreign = {kind for kind in kinds if not _is_number(kind)}
+    if not foreign:
+        return values
+    values = [number(value) if type(value) in foreign else value for value in values]
+    if not any(issubclass(kind, str) for kind in foreign):
+        return values
+    if labels is not None:
+        return labels.numbers(values)
+    if in_column:
+        return list(map(as_number, values))
+    return values
+
+
+def _integers(values: list[Any], kinds: Set[type]) -> NDArray[Any] | None:
+    """Return integers of at most 64 bits as an array; None for other numbers."""
+    if not all(issubclass(kind, Integral) for kind in kinds):
+        return None
+    lowest, highest = min(values), max(values)
+    for dtype in (np.int64, np.uint64):
+        if np.iinfo(dtype).min <= lowest and highest <= np.iinfo(dtype).max:
+            return np.array(values, dtype)
+    return None
+
+
+def _nearest_floats(values: list[Any]) -> NDArray[np.float64]:
+    """Return numbers as floats, inf for an integer that is too large."""
     try:
-        array = np.array(values, np.float64)
-    except OverflowError:  # an integer that is too large is rejected below
-        array = np.array(
-            [value if abs(value) < 2**1023 else math.inf for value in values], np.float64
-        )
-    usual = all(issubclass(kind, (float, Integral, np.float32, np.float16)) for kind in kinds)
-    for at in (
-        np.flatnonzero(beyond_2_53(array) | np.isinf(array)).tolist()
-        if usual
-        else range(len(values))
-    ):
-        value = int(values[at]) if isinstance(values[at], Integral) else values[at]
-        if float(array[at]) != value and value == value:  # and it is not NaN
-            raise refuse(at, "would be rounded; give floats, or all integers of at most 64 bits")
-    return array, mask
+        return np.array(values, np.float64)
+    except OverflowError:
+        return np.array([_nearest_float(value) for value in values])
+
+
+def _nearest_float(value: Any) -> float:
+    return float(value) if abs(value) < 2**1023 else math.inf
+
+
+def _first_rounded(values: list[Any], floats: NDArray[Any], kinds: Set[type]) -> int | None:
+    """Return the row of the first number that a float does not hold exactly."""
+    rows: Iterable[int] = range(len(values))
+    if all(issubclass(kind, FLOATS_AND_INTEGERS) for kind in kinds):
+        # Others, such as fractions, may be rounded anywhere.
+        rows = np.flatnonzero(beyond_2_53(floats) | np.isinf(floats)).tolist()
+    for row in rows:
+        value = values[row]
+        if isinstance(value, Integral):
+            value = int(value)
+        is_nan = value != value
+        if float(floats[row]) != value and not is_nan:
+            return row
+    return None
 
 
 def _not_a_number(argument: str, values: Iterable[Any], value: Any, labels: Labels | None) -> str:
-    """Return the reason why a value is refused; of text in place of a relevance, what to write for labels."""
+    """Return why a value is refused; for text in place of a relevance, what to write for labels."""
     if not argument.startswith("references") or not isinstance(value, str):
         return f"is not a number; give a number{mark('None', before=' or ')}"
-    return f"is not a number; {to_label(values)}" if labels is None else labels.unknown(value)
+    if labels is None:
+        return f"is not a number; {to_label(values)}"
+    return labels.unknown(value)
 
 
 def _is_number(kind: type) -> bool:
@@ -544,7 +646,9 @@ def _is_number(kind: type) -> bool:
 
 
 def number(value: Any) -> Any:
-    """Convert a Decimal, or a number of another library such as a 0-d tensor, to Python's, and a masked one to None.
+    """Convert a Decimal, or a number of another library such as a 0-d tensor, to Python's.
+
+    A masked number is None.
 
     >>> number(np.ma.masked), number(np.array(0.5)), number(Decimal("0.5")), number("0.5")
     (None, 0.5, 0.5, '0.5')
@@ -553,19 +657,26 @@ def number(value: Any) -> Any:
         return whole_or_float(value)
     try:
         array = converted(value)
-        if isinstance(array, np.ndarray) and array.ndim == 0:
-            return None if np.ma.is_masked(array) else numeric_array("number", array).item()
-    except BaseException as error:  # noqa: BLE001 - whatever its library raises, it is not a number
+        if not isinstance(array, np.ndarray) or array.ndim > 0:
+            return value
+        if np.ma.is_masked(array):
+            return None
+        return numeric_array("number", array).item()
+    except BaseException as error:  # noqa: BLE001 - of any library: it is not a number
         raise_unless_of_values(error)
-    return value
+        return value
 
 
 def whole_or_float(value: Decimal) -> float:
-    """Return a decimal as an integer if it is whole, so that no digit is lost, else as the nearest float."""
+    """Return a decimal as an integer if it is whole, else as the nearest float.
+
+    An integer loses no digit.
+    """
     if value.is_nan():
         return math.nan
-    is_whole = value.is_finite() and value == value.to_integral_value()
-    return int(value) if is_whole else float(value)
+    if value.is_finite() and value == value.to_integral_value():
+        return int(value)
+    return float(value)
 
 
 def as_number(value: Any) -> Any:
@@ -576,12 +687,12 @@ def as_number(value: Any) -> Any:
     """
     if not isinstance(value, str):
         return value
-    found = number_of_text(value)
-    return value if found is None else found
+    number = number_of_text(value)
+    return value if number is None else number
 
 
 def in_dtype(scores: NDArray[Any], score_dtype: str) -> NDArray[Any]:
-    """Return scores in the type in which they are compared; those that are too large for it become infinite.
+    """Return scores in the type in which they are compared; too large ones become infinite.
 
     >>> in_dtype(np.array([1.00000001, 1.0, 1e39]), "float32").tolist()
     [1.0, 1.0, inf]
@@ -593,23 +704,28 @@ def in_dtype(scores: NDArray[Any], score_dtype: str) -> NDArray[Any]:
 
 
 def negated(scores: NDArray[Any]) -> NDArray[Any]:
-    """Return scores in the opposite order: the negative of each, or the complement of integers too large for that.
+    """Return scores in the opposite order: their negatives, or complements of large integers.
 
-    >>> negated(np.array([7, 0], np.uint8)).tolist(), negated(np.array([2**64 - 1, 2**63], np.uint64)).tolist()
-    ([-7, 0], [0, 9223372036854775807])
+    >>> negated(np.array([7, 0], np.uint8)).tolist()
+    [-7, 0]
+    >>> negated(np.array([2**64 - 1, 2**63], np.uint64)).tolist()
+    [0, 9223372036854775807]
     """
     if scores.dtype.kind == "f":
         return -scores
-    fit = int(scores.min(initial=0)) > -(2**63) and int(scores.max(initial=0)) < 2**63
-    return -scores.astype(np.int64) if fit else ~scores
+    if int(scores.min(initial=0)) > -(2**63) and int(scores.max(initial=0)) < 2**63:
+        return -scores.astype(np.int64)
+    return ~scores
 
 
 def beyond_2_53(values: NDArray[Any]) -> Mask:
     """Return a mask of integers that float64 may not tell apart from their neighbors."""
-    if values.dtype.kind == "f":  # narrower floats were not rounded
-        size = np.abs(values) if values.dtype == np.float64 else np.zeros(values.shape)
-        return np.asarray((size >= 2**53) & (size < math.inf))
-    return (values >= 2**53) | (values <= -(2**53))
+    if values.dtype.kind != "f":
+        return (values >= 2**53) | (values <= -(2**53))
+    if values.dtype != np.float64:  # narrower floats were not rounded
+        return np.zeros(values.shape, bool)
+    size = np.abs(values)
+    return np.asarray((size >= 2**53) & (size < math.inf))
 
 
 def numeric_array(argument: str, values: NDArray[Any]) -> NDArray[Any]:
@@ -617,9 +733,8 @@ def numeric_array(argument: str, values: NDArray[Any]) -> NDArray[Any]:
     if _is_narrow(values.dtype):
         values = values.astype(np.float32)
     if values.dtype.kind not in "biuf" or values.dtype.itemsize > 8:
-        raise InputError(
-            f"{mark(argument)} must hold real numbers of at most 64 bits; got {values.dtype}"
-        )
+        problem = f"{mark(argument)} must hold real numbers of at most 64 bits"
+        raise InputError(f"{problem}; got {values.dtype}")
     return np.asarray(values, values.dtype.newbyteorder("="))
 
 
@@ -627,7 +742,9 @@ def numeric_array(argument: str, values: NDArray[Any]) -> NDArray[Any]:
 
 
 def is_padding(values: NDArray[Any], ignore_index: float | None) -> Mask | None:
-    """Return a mask of padding: values equal to `ignore_index`, rounded to their type; None if there is none.
+    """Return a mask of padding, values equal to `ignore_index`; None if there is no `ignore_index`.
+
+    It is rounded to the type of the values.
 
     >>> is_padding(np.array([1, 1e30], np.float32), 1e30).tolist()
     [False, True]
@@ -650,16 +767,18 @@ def _padding_in_list(values: list[Any], array: NDArray[Any], ignore_index: float
     if set(map(type, values)) <= {bool, int, float, NoneType}:
         return is_padding(array, ignore_index)
 
-    def is_reference(value: Any, number: Any) -> bool:
+    def is_equal(value: Any, number: Any) -> bool:
         if isinstance(value, str):  # a label, or text of a number
             return bool(number == ignore_index)
-        if value is None or (_is_number(type(value)) and not isinstance(value, np.generic)):
+        if value is None:
+            return False
+        if _is_number(type(value)) and not isinstance(value, np.generic):
             return bool(value == ignore_index)
         return bool(is_padding(np.asanyarray(converted(value)), ignore_index))
 
-    return np.array(list(map(is_reference, values, array.tolist())), bool)
+    return np.array(list(map(is_equal, values, array.tolist())), bool)
 
 
 def _is_narrow(dtype: np.dtype[Any]) -> bool:
-    """Return whether it is a float type of JAX or TensorFlow whose values float32 represents exactly."""
+    """Return whether it is a float type of JAX or TensorFlow that float32 holds exactly."""
     return dtype.isbuiltin == 2 and dtype.name.startswith(("bfloat16", "float8"))

@@ -1,9 +1,9 @@
-"""Read whatever has columns with names: DataFrames, tables, databases, Datasets, dicts of columns, and records.
+"""Read whatever has columns with names: DataFrames, tables, Datasets, dicts of columns, records.
 
 A lazy frame or a database query runs once for all columns, so that their rows match.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, partial
 from typing import Any, NamedTuple
@@ -14,11 +14,20 @@ import pyarrow as pa
 from ..measure.messages import InputError, nearest, shown
 from .fields import NAMES_OF_RANKS, says_lowest_first
 from .objects import fields_of, is_object
-from .sources import ARROW, is_database_query, is_spark, library_of, listed, name_of_column, plain
+from .sources import (
+    ARROW,
+    is_database_query,
+    is_spark,
+    library_of,
+    listed,
+    name_of_column,
+    names_of_columns,
+    plain,
+)
 
 HINT = (
-    "give a pandas, Polars or Spark DataFrame, an Arrow table, a DuckDB relation, a Hugging Face Dataset, a dict of "
-    "columns, or records"
+    "give a pandas, Polars or Spark DataFrame, an Arrow table, a DuckDB relation, a Hugging Face "
+    "Dataset, a dict of columns, or records"
 )
 
 
@@ -49,16 +58,14 @@ def frame_of(argument: str, value: Any) -> Frame | None:
         return _lazy_frame(value)
     if isinstance(value, ARROW) and pa.types.is_struct(value.type):
         value = pa.Table.from_struct_array(value)
-    is_arrow = library_of(value) == "pyarrow" and hasattr(value, "schema")
-    if is_arrow and hasattr(value, "to_table"):
+    has_schema = library_of(value) == "pyarrow" and hasattr(value, "schema")
+    if has_schema and hasattr(value, "to_table"):
         return _dataset_of_files(value)
-    names = value.schema.names if is_arrow else _names_of(value)
+    names = _names_of(value)
     if names is None:
         return None
     if is_database_query(value):
-        table = cache(partial(pa.table, value))  # the query runs once
-        read = lambda names: _columns(table(), names)  # noqa: E731
-        return Frame(names, read, read)
+        return _frame_of_query(value, names)
     if not hasattr(value, "__len__"):
         problem = f"{type(value).__name__} has no rows that can be counted"
         raise ValueError(f"{argument}: {problem}; {HINT}")
@@ -68,10 +75,11 @@ def frame_of(argument: str, value: Any) -> Frame | None:
 
 def _refuse_splits(argument: str, value: Any) -> None:
     """Raise an error for a table for each split of a Dataset."""
-    if type(value).__name__ in ("DatasetDict", "IterableDatasetDict"):
+    kind = type(value).__name__
+    if kind in ("DatasetDict", "IterableDatasetDict"):
         splits = ", ".join(map(shown, value))
         hint = f"choose a split, such as dataset[{shown(next(iter(value), 'test'))}]"
-        raise InputError(f"is a {type(value).__name__} of {splits}; {hint}", argument)
+        raise InputError(f"is a {kind} of {splits}; {hint}", argument)
 
 
 def _lazy_frame(value: Any) -> Frame:
@@ -98,16 +106,29 @@ def _dataset_of_files(value: Any) -> Frame:
     return Frame(value.schema.names, read, head)
 
 
+def _frame_of_query(value: Any, names: list[Any]) -> Frame:
+    """Return the columns of a database query, which runs once for all that are read."""
+    run = cache(partial(pa.table, value))
+
+    def read(names: Collection[Any]) -> list[Any]:
+        return _columns(run(), names)
+
+    return Frame(names, read, read)
+
+
 def _names_of(value: Any) -> list[Any] | None:
     """Return the names of columns; None for a value that has none."""
     if isinstance(value, Mapping):
         return list(value)
+    if isinstance(value, pa.RecordBatchReader):
+        return list(value.schema.names)
     if isinstance(value, np.ndarray):
-        return None if value.dtype.names is None else list(value.dtype.names)
-    names = getattr(value, "column_names", None) or getattr(value, "columns", None)
+        names = value.dtype.names
+        return None if names is None else list(names)
+    names = names_of_columns(value)
     if names is None and hasattr(value, "column_names"):  # a Dataset that tells no names
         return []
-    return None if names is None or callable(names) else list(names)
+    return names
 
 
 def _columns(table: Any, names: Collection[Any]) -> list[Any]:
@@ -143,54 +164,54 @@ def _field_of_records(argument: str, records: Sequence[Any], name: Any) -> list[
 
 
 def named_columns(data: Any, called: str = "data", **arguments: Any) -> list[Any]:
-    """Return arguments, with names of columns replaced by the columns of a DataFrame, if there is one.
+    """Return arguments, with names of columns replaced by the columns of a DataFrame.
 
-    Values that are not names are returned unchanged; `called` is the name of the DataFrame in messages.
+    Values that are not names are returned unchanged, as are all if there is no DataFrame; `called`
+    is its name in messages.
     """
     if data is None:
         return list(arguments.values())
     if is_spark(data):
-        raise ValueError(
-            f"{called}: only compute scores a Spark DataFrame; give its rows, {called}=frame.toArrow()"
-        )
+        problem = f"{called}: only compute scores a Spark DataFrame"
+        raise ValueError(f"{problem}; give its rows, {called}=frame.toArrow()")
     frame = frame_of(called, listed(data))
     if frame is None:
-        raise ValueError(
-            f"{called} must be a DataFrame with named columns; got {shown(data)}; {HINT}"
-        )
-    columns, names = (
-        frame.names,
-        {argument: name for argument, name in arguments.items() if isinstance(name, str)},
-    )
-    if missing := {argument: name for argument, name in names.items() if name not in columns}:
-        near = [
-            nearest(name, [each for each in columns if isinstance(each, str)])
-            for name in missing.values()
-        ]
-        hint = (
-            "; did you mean " + ", ".join(f'"{each}"' for each in near if each) + "?"
-            if any(near)
-            else ""
-        )
-        lacks = f"column{'s' * (len(missing) > 1)} {', '.join(map(shown, missing.values()))}"
-        raise ValueError(
-            f"{', '.join(missing)}: {called} has no {lacks}; it has {_listed(columns)}{hint}"
-        )
+        problem = f"{called} must be a DataFrame with named columns; got {shown(data)}"
+        raise ValueError(f"{problem}; {HINT}")
+    names = {argument: name for argument, name in arguments.items() if isinstance(name, str)}
+    _check_names(called, names, frame.names)
+    used = [name for name in frame.names if name in names.values()]
+    columns = dict(zip(used, map(_with_name, frame.read(used), used), strict=True))
+    values = {argument: columns[name] for argument, name in names.items()}
+    return list({**arguments, **values}.values())
+
+
+def _check_names(called: str, names: Mapping[str, str], columns: list[Any]) -> None:
+    """Raise an error for a name that no column of a DataFrame has, or several; and for no name."""
+    missing = {argument: name for argument, name in names.items() if name not in columns}
+    if missing:
+        noun = "column" if len(missing) == 1 else "columns"
+        lacks = f"{noun} {', '.join(map(shown, missing.values()))}"
+        problem = f"{', '.join(missing)}: {called} has no {lacks}; it has {_listed(columns)}"
+        raise ValueError(f"{problem}{_resembling(missing.values(), columns)}")
     for argument, name in names.items():
         if columns.count(name) > 1:
-            raise InputError(
-                f"{called} has several columns {shown(name)}; give them names of their own",
-                argument,
-            )
+            problem = f"{called} has several columns {shown(name)}; give them names of their own"
+            raise InputError(problem, argument)
     if not names:
+        problem = f"{called}: no argument names one of its columns, which are {_listed(columns)}"
         hint = "give predictions and references as their names, which must be text"
-        raise ValueError(
-            f"{called}: no argument names one of its columns, which are {_listed(columns)}; {hint}"
-        )
-    named = [name for name in columns if name in names.values()]
-    found = dict(zip(named, frame.read(named), strict=True))
-    found = {name: _with_name(column, name) for name, column in found.items()}
-    return [found[given] if argument in names else given for argument, given in arguments.items()]
+        raise ValueError(f"{problem}; {hint}")
+
+
+def _resembling(names: Iterable[str], columns: list[Any]) -> str:
+    """Return a hint at the columns that resemble wrong names; an empty string if none does."""
+    texts = [column for column in columns if isinstance(column, str)]
+    near = [nearest(name, texts) for name in names]
+    if not any(near):
+        return ""
+    quoted = ", ".join(f'"{name}"' for name in filter(None, near))
+    return f"; did you mean {quoted}?"
 
 
 def _with_name(column: Any, name: str) -> Any:
@@ -205,6 +226,7 @@ def _with_name(column: Any, name: str) -> Any:
 
 def _listed(columns: list[Any]) -> str:
     """Return the first names of columns, as many as fit into a message."""
-    return ", ".join(map(shown, columns[:20])) + (
-        f" and {len(columns) - 20} more" if len(columns) > 20 else ""
-    )
+    names = ", ".join(map(shown, columns[:20]))
+    if len(columns) > 20:
+        names += f" and {len(columns) - 20} more"
+    return names

@@ -1,8 +1,9 @@
 """Ids: which values are ids, and the ids of rows as indices into the distinct ids."""
 
 import datetime
+import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, count
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -33,25 +34,27 @@ def once(kind: str) -> str:
     >>> print(InputError(once("run")), once("qrels"), sep="; ")
     give it once for a query, or duplicates="best" to count it once, at its best rank; give it once for a query
     """
-    best = f", or {mark('duplicates', 'best')} to count it once, at its best rank"
-    return "give it once for a query" + best * (kind == "run")
+    if kind != "run":
+        return "give it once for a query"
+    best = f"{mark('duplicates', 'best')} to count it once, at its best rank"
+    return f"give it once for a query, or {best}"
 
 
 # Kinds
 
 
 def id_kind(kind: "type | pa.DataType") -> str:
-    """Return the kind of ids that a Python or Arrow type represents; an empty string if its values are not ids.
+    """Return the kind of ids that a Python or Arrow type represents; empty if it has no ids.
 
-    Ids of the same kind can be equal, whatever their width or unit; ids of two kinds are never equal.
+    Ids of the same kind can be equal, whatever their width or unit; ids of two kinds are never
+    equal.
     """
     if isinstance(kind, pa.DataType):
         return ARROW_IDS.get(kind.id, "")
     if kind in USUAL:
         return USUAL[kind]
-    if (
-        issubclass(kind, (bool, np.timedelta64)) or kind.__name__ == "NaTType"
-    ):  # would pass for integers and times
+    # These would pass for integers and times.
+    if issubclass(kind, (bool, np.timedelta64)) or kind.__name__ == "NaTType":
         return ""
     for name, kinds in PYTHON_IDS.items():
         if issubclass(kind, kinds):
@@ -71,12 +74,14 @@ ARROW_IDS = {
     pa.string().id: "text",
     pa.large_string().id: "text",
     pa.string_view().id: "text",
-    **dict.fromkeys(
-        (each.id for each in (pa.int8(), pa.int16(), pa.int32(), pa.int64())), "integers"
-    ),
-    **dict.fromkeys(
-        (each.id for each in (pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64())), "integers"
-    ),
+    pa.int8().id: "integers",
+    pa.int16().id: "integers",
+    pa.int32().id: "integers",
+    pa.int64().id: "integers",
+    pa.uint8().id: "integers",
+    pa.uint16().id: "integers",
+    pa.uint32().id: "integers",
+    pa.uint64().id: "integers",
     pa.binary().id: "bytes",
     pa.large_binary().id: "bytes",
     pa.timestamp("s").id: "times",
@@ -86,7 +91,7 @@ ARROW_IDS = {
 
 
 def types_of_no_ids(values: Iterable[Any]) -> set[type]:
-    """Return the types of those values that are not ids.
+    """Return the types of the values that are not ids.
 
     >>> types_of_no_ids(["a", 7, None])
     {<class 'NoneType'>}
@@ -97,18 +102,23 @@ def types_of_no_ids(values: Iterable[Any]) -> set[type]:
 def float_hint(one: str, other: str) -> str:
     """Return the hint for two ids that are the same whole number, but one of them ends in .0.
 
-    >>> float_hint("document '101.0'", "document '7'"), float_hint("document '101'", "document '7'")
-    ("; convert ids that are whole numbers to integers, before they become text: '101.0' was a float", '')
+    >>> float_hint("document '101.0'", "document '7'").rpartition(": ")
+    ('; convert ids that are whole numbers to integers, before they become text', ': ', "'101.0' was a float")
+    >>> float_hint("document '101'", "document '7'")
+    ''
     """
-    found = [MAY_BE_FLOAT.search(each) for each in (one, other)]
-    floats = [each[0] for each in found if each is not None and each[1]]
-    return f"; {TO_INTEGERS}: {floats[0]} was a float" if all(found) and len(floats) == 1 else ""
+    matches = [MAY_BE_FLOAT.search(text) for text in (one, other)]
+    floats = [match[0] for match in matches if match and match[1]]
+    if len(floats) != 1 or None in matches:
+        return ""
+    return f"; {TO_INTEGERS}: {floats[0]} was a float"
 
 
 def _other_way(value: Any) -> str:
     """Return advice on what to pass instead of a value that is not an id."""
-    is_whole = isinstance(value, (float, np.floating)) and float(value).is_integer()
-    return f"give {int(value)}" if is_whole else "give others as text"
+    if isinstance(value, (float, np.floating)) and float(value).is_integer():
+        return f"give {int(value)}"
+    return "give others as text"
 
 
 def check_ids(argument: str, side: Mapping[Any, Any], nested: bool = True) -> None:
@@ -120,11 +130,14 @@ def check_ids(argument: str, side: Mapping[Any, Any], nested: bool = True) -> No
     ...     print(error)
     references: query 'q': document None is neither text nor an integer, as ids must be; give others as text
     """
-    wrong = types_of_no_ids(chain(side, chain.from_iterable(side.values())) if nested else side)
-    for query, documents in side.items() if wrong else ():
+    rows = side.values() if nested else ()
+    wrong = types_of_no_ids(chain(side, *rows))
+    if not wrong:
+        return
+    for query in side:
         if type(query) in wrong:
             raise InputError(f"query {shown(query)} {NO_ID}; {_other_way(query)}", argument)
-        for document in documents if nested else ():
+        for document in side[query] if nested else ():
             if type(document) in wrong:
                 problem = f"document {shown(document)} {NO_ID}; {_other_way(document)}"
                 raise InputError(problem, argument, f"query {shown(query)}")
@@ -138,24 +151,27 @@ class Ids(NamedTuple):
 
     distinct: pa.Array  # the distinct ids, in the order of their first rows
     code: RowNumbers  # the id of each run, as an index into these
-    starts: RowNumbers | None = (
-        None  # the first row of each run, and the number of rows; None if every row is a run
-    )
+    # the first row of each run, and the number of rows; None if every row is a run
+    starts: RowNumbers | None = None
 
     @property
     def rows(self) -> int:
         """The number of rows."""
-        return len(self.code) if self.starts is None else int(self.starts[-1])
+        if self.starts is None:
+            return len(self.code)
+        return int(self.starts[-1])
 
     @property
     def codes(self) -> RowNumbers:
         """An index into the distinct ids for each row."""
-        return self.code if self.starts is None else np.repeat(self.code, np.diff(self.starts))
+        if self.starts is None:
+            return self.code
+        return np.repeat(self.code, np.diff(self.starts))
 
     def grouped(self) -> tuple[Order, RowNumbers]:
         """Return a stable order of the rows by id, and the start of each id."""
         if self.starts is not None and len(self.code) == len(self.distinct):
-            return slice(None), self.starts
+            return slice(None), self.starts  # each id has one run
         return grouped(self.codes, len(self.distinct))
 
 
@@ -180,15 +196,17 @@ def grouped(code: RowNumbers, groups: int) -> tuple[Order, RowNumbers]:
 
 
 def encode_ids(argument: str, values: Any) -> tuple[RowNumbers, pa.Array]:
-    """Return for each row an index into the distinct ids, which are in the order of their first rows."""
+    """Return an index into the distinct ids for each row; these are in the order of first rows."""
     ids = read_ids(argument, values)
     return ids.codes, ids.distinct
 
 
 def read_ids(argument: str, values: Any) -> Ids:
     """Return the ids of rows."""
-    if isinstance(values, (list, tuple)) and (few := _few(values)) is not None:
-        return few
+    if isinstance(values, (list, tuple)):
+        few = _few(values)
+        if few is not None:
+            return few
     ids = _checked_ids(argument, values)
     if pa.types.is_string_view(ids.type):  # Arrow 21 compares no views
         ids = ids.cast(pa.large_string())
@@ -202,13 +220,16 @@ def id_column(argument: str, values: Any) -> pa.ChunkedArray:
         ids = ids.cast(pa.string())
     wide = {"text": pa.string(), "bytes": pa.binary(), "integers": pa.int64(), "dates": pa.date32()}
     kind = wide.get(id_kind(ids.type), ids.type)
-    ids = ids if ids.type == kind or pa.types.is_uint64(ids.type) else ids.cast(kind)
-    return ids if isinstance(ids, pa.ChunkedArray) else pa.chunked_array([ids])
+    if ids.type != kind and not pa.types.is_uint64(ids.type):
+        ids = ids.cast(kind)
+    if isinstance(ids, pa.ChunkedArray):
+        return ids
+    return pa.chunked_array([ids])
 
 
 def _checked_ids(argument: str, values: Any) -> "pa.Array | pa.ChunkedArray":
-    """Return ids as an Arrow column, each of them an id."""
-    ids = _id_column(argument, values)
+    """Return ids as an Arrow column without nulls and other values."""
+    ids = _arrow_column(argument, values)
     if pa.types.is_dictionary(ids.type) and id_kind(ids.type.value_type):
         ids = decoded(ids)
     kind = id_kind(ids.type)
@@ -217,15 +238,20 @@ def _checked_ids(argument: str, values: Any) -> "pa.Array | pa.ChunkedArray":
         raise InputError(f"row {row} is None; give each row an id", argument)
     if len(ids) and not kind:
         given = shown(str(ids.type))[1:-1]
-        numbers = ids.cast(pa.float64()) if pa.types.is_floating(ids.type) else []
-        is_whole = len(numbers) and pc.all(pc.equal(numbers, pc.trunc(numbers))).as_py()
-        hint = TO_INTEGERS if is_whole else "give others as text"
-        raise InputError(
-            f"{mark(argument)} must be integers or strings, one per row; got {given}; {hint}"
-        )
+        hint = TO_INTEGERS if _are_whole(ids) else "give others as text"
+        problem = f"{mark(argument)} must be integers or strings, one per row"
+        raise InputError(f"{problem}; got {given}; {hint}")
     if kind in ("dates", "times"):
         _refuse_hidden(argument, ids)
     return ids
+
+
+def _are_whole(values: "pa.Array | pa.ChunkedArray") -> bool:
+    """Return whether values are floats without a fraction."""
+    if not pa.types.is_floating(values.type):
+        return False
+    numbers = values.cast(pa.float64())
+    return bool(pc.all(pc.equal(numbers, pc.trunc(numbers))).as_py())
 
 
 def _few(values: Sequence[Any]) -> Ids | None:
@@ -233,13 +259,11 @@ def _few(values: Sequence[Any]) -> Ids | None:
     if not 0 < len(values) <= FEW_IDS or set(map(type, values)) not in ({str}, {int}):
         return None
     index: dict[Any, int] = {}
-    code = [index.setdefault(each, len(index)) for each in values]
+    code = [index.setdefault(value, len(index)) for value in values]
     try:
         return Ids(pa.array(list(index)), np.array(code))
-    except (
-        OverflowError,
-        UnicodeError,
-    ):  # raised for integers beyond int64, or text that UTF-8 cannot encode
+    except (OverflowError, UnicodeError):
+        # Integers are beyond int64, or UTF-8 cannot encode the text.
         return None
 
 
@@ -247,14 +271,17 @@ def _encoded(ids: "pa.Array | pa.ChunkedArray") -> Ids:
     """Encode the ids of all rows or, if equal ids are adjacent, only of the first row of each run."""
     if len(ids) and len(_heads(ids[:PROBE])) <= min(len(ids), PROBE) // 4:
         heads = _heads(ids)
-        return _encoded(ids.take(pa.array(heads)))._replace(starts=np.append(heads, len(ids)))
-    parts = [
-        part.combine_chunks() if isinstance(part, pa.ChunkedArray) else part
-        for part in _split_rows(ids)
-    ]
-    encoded = pa.chunked_array(in_threads(pc.dictionary_encode, parts)).unify_dictionaries()
+        runs = _encoded(ids.take(pa.array(heads)))
+        return runs._replace(starts=np.append(heads, len(ids)))
+    encoded = pa.chunked_array(in_threads(_dictionary, _split_rows(ids))).unify_dictionaries()
     codes = np.concatenate([part.indices for part in encoded.chunks], dtype=np.int64)
     return Ids(encoded.chunk(0).dictionary, codes)
+
+
+def _dictionary(ids: "pa.Array | pa.ChunkedArray") -> pa.DictionaryArray:
+    if isinstance(ids, pa.ChunkedArray):
+        ids = ids.combine_chunks()
+    return pc.dictionary_encode(ids)
 
 
 def _heads(ids: "pa.Array | pa.ChunkedArray") -> RowNumbers:
@@ -263,9 +290,8 @@ def _heads(ids: "pa.Array | pa.ChunkedArray") -> RowNumbers:
         return np.zeros(len(ids), np.int64)
 
     def changes(after: Any, before: Any) -> RowNumbers:
-        return np.asarray(
-            pc.indices_nonzero(pc.not_equal(after, before)).to_numpy().astype(np.int64)
-        )
+        rows = pc.indices_nonzero(pc.not_equal(after, before))
+        return np.asarray(rows.to_numpy().astype(np.int64))
 
     after, before = _split_rows(ids[1:]), _split_rows(ids[:-1])
     starts = np.cumsum([1, *map(len, after)])[:-1]
@@ -274,75 +300,88 @@ def _heads(ids: "pa.Array | pa.ChunkedArray") -> RowNumbers:
 
 def _split_rows(rows: "pa.Array | pa.ChunkedArray") -> "list[pa.Array | pa.ChunkedArray]":
     """Return the rows in a single part, or if there are many, in one part for each thread."""
-    step = -(-len(rows) // pa.cpu_count()) if len(rows) > THREADED else max(len(rows), 1)
-    return [rows[start : start + step] for start in range(0, len(rows), step)] or [rows]
+    if len(rows) <= THREADED:
+        return [rows]
+    step = math.ceil(len(rows) / pa.cpu_count())
+    return [rows[start : start + step] for start in range(0, len(rows), step)]
 
 
 def decoded(column: "pa.Array | pa.ChunkedArray") -> pa.ChunkedArray:
     """Return the values of a dictionary column, and views of text as strings."""
     chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
-    kind = pa.string() if id_kind(column.type.value_type) == "text" else column.type.value_type
-    return pa.chunked_array(
-        [chunk.dictionary.cast(kind).take(chunk.indices) for chunk in chunks], kind
-    )
+    kind = column.type.value_type
+    if id_kind(kind) == "text":
+        kind = pa.string()
+    values = [chunk.dictionary.cast(kind).take(chunk.indices) for chunk in chunks]
+    return pa.chunked_array(values, kind)
 
 
-def _id_column(argument: str, ids: Any) -> "pa.Array | pa.ChunkedArray":
+def _arrow_column(argument: str, ids: Any) -> "pa.Array | pa.ChunkedArray":
     """Return ids as an Arrow column."""
     if isinstance(ids, ARROW):
         return ids
     if isinstance(ids, np.ndarray):
-        if ids.ndim != 1:
-            raise InputError(f"{mark(argument)} must be flat, an id for each row; got {ids.ndim}-D")
-        if ids.dtype.kind == "T":
-            ids = ids.astype(object)  # some versions of pyarrow cannot read NumPy's string type
-        elif ids.dtype.kind in "iu":
-            ids = ids.astype(ids.dtype.newbyteorder("="), copy=False)
-    elif not isinstance(ids, (list, tuple)):
-        given = (
-            f"the text {shown(ids)}; give the column"
-            if isinstance(ids, str)
-            else type(ids).__name__
-        )
+        return _arrow_array(argument, _readable(argument, ids))
+    if not isinstance(ids, (list, tuple)):
+        given = type(ids).__name__
+        if isinstance(ids, str):
+            given = f"the text {shown(ids)}; give the column"
         raise InputError(f"{mark(argument)} must be integers or strings, one per row; got {given}")
+    column = _arrow_array(argument, ids)
+    if id_kind(column.type) in ("bytes", "dates", "times"):
+        _refuse_mixed(argument, ids)  # in Arrow's common type, different ids may be equal
+    return column
+
+
+def _readable(argument: str, ids: NDArray[Any]) -> NDArray[Any]:
+    """Return a NumPy array of ids in a type that Arrow reads."""
+    if ids.ndim != 1:
+        raise InputError(f"{mark(argument)} must be flat, an id for each row; got {ids.ndim}-D")
+    if ids.dtype.kind == "T":
+        return ids.astype(object)  # some versions of pyarrow cannot read NumPy's string type
+    if ids.dtype.kind in "iu":
+        return ids.astype(ids.dtype.newbyteorder("="), copy=False)
+    return ids
+
+
+def _arrow_array(argument: str, ids: Any) -> "pa.Array | pa.ChunkedArray":
+    """Return ids of a list or an array in the Arrow type that holds all of them."""
     try:
         try:
-            given = pa.array(ids)
+            return pa.array(ids)
         except OverflowError:
             return pa.array(ids, pa.uint64())
-        if id_kind(given.type) in ("bytes", "dates", "times") and isinstance(ids, (list, tuple)):
-            _refuse_mixed(argument, ids)  # in Arrow's common type, different ids may be equal
-        return given
+    except UnicodeEncodeError as error:
+        must = f"{mark(argument)} must be Unicode text, as in a file"
+        problem = f"got {shown(error.object)}, which UTF-8 cannot encode"
+        hint = "decode ids in their own encoding, without errors='surrogateescape'"
+        raise InputError(f"{must}; {problem}; {hint}") from None
     except (pa.ArrowException, OverflowError, TypeError, UnicodeError) as error:
-        first: dict[type, str] = {}
-        for row, each in enumerate(ids):
-            if each is not None:
-                first.setdefault(type(each), f"{shown(each)} in row {row}")
-        given = in_short(error) if len(first) == 1 else " and ".join(list(first.values())[:2])
-        if isinstance(error, UnicodeEncodeError):
-            problem = f"got {shown(error.object)}, which UTF-8 cannot encode"
-            hint = "decode ids in their own encoding, without errors='surrogateescape'"
-            raise InputError(
-                f"{mark(argument)} must be Unicode text, as in a file; {problem}; {hint}"
-            ) from None
-        raise InputError(
-            f"{mark(argument)} must be all text or all integers of at most 64 bits; got {given}; give all as text"
-        ) from None
+        must = f"{mark(argument)} must be all text or all integers of at most 64 bits"
+        examples = _examples(ids, type)
+        given = in_short(error) if len(examples) == 1 else " and ".join(examples[:2])
+        raise InputError(f"{must}; got {given}; give all as text") from None
 
 
 def _refuse_mixed(argument: str, ids: Sequence[Any]) -> None:
     """Raise an error for ids of two kinds, such as bytes and text, or dates and times."""
-    first: dict[str, str] = {}
-    for row, each in enumerate(ids):
-        if each is not None:
-            first.setdefault(id_kind(type(each)), f"{shown(each)} in row {row}")
-    if len(first) > 1:
-        both = " and ".join(list(first.values())[:2])
+    examples = _examples(ids, lambda value: id_kind(type(value)))
+    if len(examples) > 1:
+        both = " and ".join(examples[:2])
         raise InputError(f"{mark(argument)} must be of the same kind; got {both}; give all as text")
 
 
+def _examples(ids: Iterable[Any], kind_of: Callable[[Any], Any]) -> list[str]:
+    """Return the first id of each kind, and its row, as messages show them."""
+    first: dict[Any, str] = {}
+    for row, value in enumerate(ids):
+        if value is not None:
+            first.setdefault(kind_of(value), f"{shown(value)} in row {row}")
+    return list(first.values())
+
+
 def _refuse_hidden(argument: str, ids: "pa.Array | pa.ChunkedArray") -> None:
-    """Raise an error for times that Python or Arrow cannot show: years out of range, or an unknown time zone."""
+    """Raise an error for times that cannot be shown: years out of range, or an unknown zone."""
     try:
         for extreme in pc.min_max(ids).values():
             extreme.as_py()
@@ -356,63 +395,80 @@ def _refuse_hidden(argument: str, ids: "pa.Array | pa.ChunkedArray") -> None:
 
 
 def family(kind: pa.DataType) -> str:
-    """Return the kind of ids of a type, for times with their zone; ids of two families are never equal."""
+    """Return the kind of ids of a type, for times with their zone.
+
+    Ids of two families are never equal.
+    """
     name = id_kind(kind)
-    return f"{name} of {kind.tz}" if name == "times" else name
+    if name == "times":
+        return f"times of {kind.tz}"
+    return name
 
 
 def index_among(ids: Any, among: Any) -> RowNumbers:
-    """Return the index of each id among other ids of its family, columns or lists; -1 if it is not among them.
+    """Return the index of each id among others of its family, columns or lists; -1 if it is new.
 
     >>> index_among(pa.array([1, 7]), pa.array([5, 7], pa.int8())).tolist()
     [-1, 1]
     """
     if isinstance(ids, list) or isinstance(among, list):
         index = dict(zip(as_list(among), count(), strict=False))
-        return np.array([index.get(each, -1) for each in as_list(ids)], np.int64)
-    if not len(ids) or not len(among) or family(ids.type) != family(among.type):
+        return np.array([index.get(value, -1) for value in as_list(ids)], np.int64)
+    if len(ids) == 0 or len(among) == 0 or family(ids.type) != family(among.type):
         return np.full(len(ids), -1, np.int64)
-    values, own = ids, among
     if pa.types.is_timestamp(among.type):
         try:
-            values = ids.cast(among.type)
-        except pa.ArrowInvalid:  # these have more precision than the others, so none can be equal
-            own = among.cast(ids.type)
-    else:  # compared as bytes of any width
-        through = pa.large_binary() if id_kind(ids.type) == "bytes" else pa.large_string()
-        values, own = (each.cast(through).cast(pa.large_binary()) for each in (ids, among))
-    return np.asarray(pc.fill_null(pc.index_in(values, own), -1).to_numpy().astype(np.int64))
+            ids = ids.cast(among.type)
+        except pa.ArrowInvalid:  # these have more precision, so the others lose nothing
+            among = among.cast(ids.type)
+    else:  # compared as bytes, whatever their widths
+        ids = _as_bytes(ids)
+        among = _as_bytes(among)
+    indices = pc.fill_null(pc.index_in(ids, among), -1)
+    return np.asarray(indices.to_numpy().astype(np.int64))
+
+
+def _as_bytes(ids: "pa.Array | pa.ChunkedArray") -> "pa.Array | pa.ChunkedArray":
+    if id_kind(ids.type) != "bytes":
+        ids = ids.cast(pa.large_string())
+    return ids.cast(pa.large_binary())
 
 
 def as_list(ids: Any) -> list[Any]:
-    """Return ids of a column as a list."""
-    return ids if isinstance(ids, list) else list(ids.to_pylist())
+    """Return ids of a column, or in another sequence, as a list."""
+    if isinstance(ids, list):
+        return ids
+    if isinstance(ids, ARROW):
+        return list(ids.to_pylist())
+    return list(ids)
 
 
 # Order
 
 
 def ascending(ids: Iterable[Any]) -> list[Any]:
-    r"""Return ids in ascending order of their bytes, as trec_eval compares them: text in UTF-8, other ids as text.
+    r"""Return ids in ascending order of their bytes, as trec_eval compares them.
+
+    Text is compared in UTF-8, and other ids as text.
 
     >>> ascending([b"\xff", b"b"]), ascending([9, 10])
     ([b'b', b'\xff'], [10, 9])
     """
     ids = list(ids)
-    if all(id_kind(kind) != "bytes" for kind in set(map(type, ids))):
-        return sorted(ids, key=str)  # code points sort like their bytes in UTF-8
-    return sorted(
-        ids,
-        key=lambda each: (
-            each if isinstance(each, bytes) else str(each).encode("utf-8", "surrogatepass")
-        ),
-    )
+    if any(issubclass(kind, bytes) for kind in set(map(type, ids))):
+        return sorted(ids, key=_bytes_of)
+    return sorted(ids, key=str)  # code points sort like their bytes in UTF-8
+
+
+def _bytes_of(value: Any) -> bytes:
+    if isinstance(value, bytes):
+        return value
+    return str(value).encode("utf-8", "surrogatepass")
 
 
 def ordinals(ids: "pa.Array | pa.ChunkedArray") -> RowNumbers:
     """Return the position of each id in the order of `ascending`."""
     if id_kind(ids.type) not in ("text", "bytes"):
         ids = ids.cast(pa.large_string())
-    return np.asarray(
-        pc.rank(ids, sort_keys="ascending", tiebreaker="dense").to_numpy().astype(np.int64)
-    )
+    ranks = pc.rank(ids, sort_keys="ascending", tiebreaker="dense")
+    return np.asarray(ranks.to_numpy().astype(np.int64))

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -14,8 +13,8 @@ from ..measure.labels import Labels
 from ..measure.messages import InputError, mark
 from ..measure.scoring import NOT_A_RELEVANCE, InvalidRankingError
 from ..measure.ties import Mask
-from .columns import Column, Place, in_dtype, negated, numbered
-from .ids import PROBE, float_hint
+from .columns import Column, Place, in_both, in_dtype, negated, numbered, place_among, taken
+from .ids import PROBE, as_list, float_hint
 
 
 class Rankings(NamedTuple):
@@ -23,40 +22,40 @@ class Rankings(NamedTuple):
 
     relevance: NDArray[Any]  # the relevance of the documents, query after query
     score: NDArray[Any]  # their scores, in the same order
-    # the start of each query, from 0, and the end of the last one: int64 of shape ``(queries + 1,)``
+    # the starts of the queries, from 0, and the end of the last one: int64 of shape
+    # ``(queries + 1,)``
     offsets: NDArray[np.int64]
     judged: Mask | None = None  # False if the relevance is missing; None if none is missing
     retrieved: Mask | None = None  # False if the score is missing; None if none is missing
-    # a function that describes a query, by its index, and a document, by its position or None, with their ids; None if
-    # they have no ids
+    # a function that describes a query, by its index, and a document, by its position or None, with
+    # their ids; None if they have no ids
     place: Place | None = None
-    query_ids: Sequence[Any] | pa.Array | None = (
-        None  # the id of each query; None if they have no ids
-    )
-    # True for each query whose ranking in the predictions leaves no document here, such as an empty list of ids; None
-    # if there are none
+    # the ids of the queries; None if they have none
+    query_ids: Sequence[Any] | pa.Array | None = None
+    # True for each query whose ranking in the predictions leaves no document here, such as an empty
+    # list of ids; None if there are none
     answered: Mask | None = None
-    # the numbers of documents to exclude that were retrieved and that were judged, for each query, of shape
-    # ``(queries, 2)``; None without `exclude`
+    # the numbers of documents to exclude that were retrieved and that were judged, for each query,
+    # of shape ``(queries, 2)``; None without `exclude`
     excluded: NDArray[np.int64] | None = None
-    # the warning that no document was both retrieved and judged, although both sides have ids; empty if one was; None
-    # if that is unknown
+    # the warning that no document was both retrieved and judged, although both sides have ids;
+    # empty if one was; None if that is unknown
     unmatched: str | None = None
-    # a function from the index of a query to the ids of its documents, in order; rows for flat columns without document
-    # ids; None if documents have only positions
+    # a function from the index of a query to the ids of its documents, in order; rows for flat
+    # columns without document ids; None if documents have only positions
     documents: Callable[[int], Sequence[Any]] | None = None
 
     @classmethod
-    def of(cls, score: Column, relevance: Column, **known: Any) -> "Rankings":
-        """Return the rankings from predictions and references of the same documents, without padding."""
+    def of(cls, score: Column, relevance: Column, **others: Any) -> "Rankings":
+        """Return the rankings of documents from both sides, without padding."""
         if relevance.padding is not None and relevance.padding.any():
             kept = ~relevance.padding
             if relevance.present is not None:
                 kept |= ~relevance.present  # a document without a relevance is not padding
-            score, relevance = score.only(kept), relevance.only(kept)
-        return cls(
-            relevance.values, score.values, score.offsets, relevance.present, score.present, **known
-        )
+            score = score.only(kept)
+            relevance = relevance.only(kept)
+        judged, retrieved = relevance.present, score.present
+        return cls(relevance.values, score.values, score.offsets, judged, retrieved, **others)
 
     @property
     def queries(self) -> int:
@@ -67,13 +66,11 @@ class Rankings(NamedTuple):
         """Return the id of each query, or its index."""
         if self.query_ids is None:
             return list(range(self.queries))
-        return list(
-            self.query_ids.to_pylist() if isinstance(self.query_ids, pa.Array) else self.query_ids
-        )
+        return as_list(self.query_ids)
 
     @property
     def missing(self) -> Mask:
-        """True for each query that is missing from the predictions: it has documents, but none of them has a score."""
+        """True for each query with documents of which none has a score: the run lacks it."""
         return ~(self._ranked() | self.empty())
 
     def lacking(self) -> Mask:
@@ -81,24 +78,23 @@ class Rankings(NamedTuple):
         return self.missing | self.empty()
 
     def only(self, kept: Mask, exclude_from: str = "both") -> "Rankings":
-        """Return the same documents, but those for which a mask is False are neither judged nor retrieved.
+        """Return the same documents, neither judged nor retrieved if a mask is False for them.
 
         If they are excluded from the run only, they stay judged.
         """
-        retrieved = kept if self.retrieved is None else kept & self.retrieved
+        retrieved = in_both(kept, self.retrieved)
         rankings = self._replace(retrieved=retrieved, answered=self._ranked())
         if exclude_from == "run":
             return rankings
-        return rankings._replace(judged=kept if self.judged is None else kept & self.judged)
+        return rankings._replace(judged=in_both(kept, self.judged))
 
     def of_judged(self) -> "Rankings":
         """Return the same documents, but unjudged ones count as not retrieved."""
         if self.judged is None:
             return self
-        kept = self.judged | ~(
-            self.score < np.inf
-        )  # invalid scores are kept, so that they are rejected
-        kept = kept if self.retrieved is None else kept & self.retrieved
+        # Invalid scores are kept, so that they are rejected.
+        kept = self.judged | ~(self.score < np.inf)
+        kept = in_both(kept, self.retrieved)
         return self._replace(retrieved=None if kept.all() else kept, answered=self._ranked())
 
     def with_scores_in(self, score_dtype: str) -> "Rankings":
@@ -106,87 +102,77 @@ class Rankings(NamedTuple):
         if score_dtype == "given":
             return self
         score = in_dtype(self.score, score_dtype)
+        became_infinite = np.isinf(score) & np.isfinite(self.score)
         hint = f"scale the scores, or compare them as they are by {mark('score_dtype', 'given')}"
         problem = f"is too large for {mark('score_dtype', score_dtype)}; {hint}"
-        self._refuse_scores(np.isinf(score) & np.isfinite(self.score), problem)
+        self._refuse_scores(became_infinite, problem)
         return self._replace(score=score)
 
     def with_highest_first(self, score_order: str) -> "Rankings":
-        """Return the same documents with scores of which the highest ranks first, not as in `score_order`.
+        """Return the same documents with scores of which the highest ranks first.
 
-        Scores are negated after they have their type, since the complement of a large integer may be rounded otherwise.
+        Scores in ascending order are negated after they have their type, since the complement of a
+        large integer may be rounded otherwise.
         """
         if score_order == "descending":
             return self
-        self._refuse_scores(
-            ~(self.score > -np.inf), "is not a score; None or inf marks one not retrieved"
-        )
+        problem = "is not a score; None or inf marks one not retrieved"
+        self._refuse_scores(~(self.score > -np.inf), problem)
         return self._replace(score=negated(self.score))
 
     def with_gains(self, labels: Labels) -> "Rankings":
-        """Return the same documents, with the gain of each label as its relevance, and 0 for those not judged."""
+        """Return the same documents with the gain of their label as relevance, 0 if not judged."""
         gains = labels.gains_of(self.relevance)
-        unknown = np.isnan(gains) if self.judged is None else np.isnan(gains) & self.judged
+        unknown = in_both(np.isnan(gains), self.judged)
         if unknown.any():
-            at = int(unknown.argmax())
-            query = int(np.searchsorted(self.offsets, at, side="right")) - 1
-            label = float(self.relevance[at])
-            problem = (
-                f"{label:g} {labels.unknown(label)}"
-                if math.isfinite(label)
-                else NOT_A_RELEVANCE.format(value=label)
-            )
-            raise InvalidRankingError("relevance", query, at - int(self.offsets[query]), problem)
-        return self._replace(
-            relevance=gains if self.judged is None else np.where(self.judged, gains, 0)
-        )
+            row = int(unknown.argmax())
+            label = float(self.relevance[row])
+            problem = NOT_A_RELEVANCE.format(value=label)
+            if math.isfinite(label):
+                problem = f"{label:g} {labels.unknown(label)}"
+            raise InvalidRankingError("relevance", *place_among(self.offsets, row), problem)
+        if self.judged is not None:
+            gains = np.where(self.judged, gains, 0)
+        return self._replace(relevance=gains)
 
     def gap_in_ranks(self) -> str:
-        """Return what a warning says about scores that are ranks, lowest first, of which some are missing.
+        """Return what a warning says about scores that are ranks, if some ranks are missing.
 
-        They are whole numbers from 1, another one for each document of a query. Empty if they are not, or have no gap.
+        The lowest ranks first. They are whole numbers from 1, another one for each document of a
+        query. Empty if the scores are no ranks, or have no gap.
         """
         retrieved = self._of_sides()[0] & (self.score < np.inf)
-        score, query = (
-            self.score[retrieved],
-            np.repeat(np.arange(self.queries), np.diff(self.offsets))[retrieved],
-        )
-        if (
-            not len(score)
-            or (score < 1).any()
-            or (score != np.trunc(score)).any()
-            or score.min() > 1
-        ):
+        score = self.score[retrieved]
+        if len(score) == 0 or score.min() != 1 or (score != np.trunc(score)).any():
             return ""
-        order = np.lexsort((score, query))
-        score, query = score[order], query[order]
-        follows = query[1:] == query[:-1]
-        if (follows & (score[1:] == score[:-1])).any() or not (
-            gaps := follows & (score[1:] > score[:-1] + 1)
-        ).any():
+        query, score = self._in_order(retrieved)
+        is_next = query[1:] == query[:-1]  # the next document is of the same query
+        if (is_next & (score[1:] == score[:-1])).any():
             return ""
-        at = int(gaps.argmax())
-        place = (self.place or numbered)(int(query[at]), None)
-        before, after = score[at : at + 2].tolist()
+        gaps = is_next & (score[1:] > score[:-1] + 1)
+        if not gaps.any():
+            return ""
+        row = int(gaps.argmax())
+        place = (self.place or numbered)(int(query[row]), None)
+        before, after = score[row : row + 2].tolist()
         problem = f"no document has a rank between {before:g} and {after:g}, so those below move up"
-        return f"{place}: {problem}; if these are ranks, give each retrieved document, also if nobody judged it"
+        hint = "if these are ranks, give each retrieved document, also if nobody judged it"
+        return f"{place}: {problem}; {hint}"
 
     def _refuse_scores(self, wrong: Mask, problem: str) -> None:
         """Raise an error for the first retrieved document that a mask marks."""
-        wrong = wrong if self.retrieved is None else wrong & self.retrieved
+        wrong = in_both(wrong, self.retrieved)
         if wrong.any():
-            at = int(wrong.argmax())
-            query = int(np.searchsorted(self.offsets, at, side="right")) - 1
-            raise InvalidRankingError(
-                "score", query, at - int(self.offsets[query]), f"{self.score[at]} {problem}"
-            )
+            row = int(wrong.argmax())
+            query, position = place_among(self.offsets, row)
+            raise InvalidRankingError("score", query, position, f"{self.score[row]} {problem}")
 
     def arrays(self) -> dict[str, Any]:
         """Return the arrays for the kernel, by name."""
         return dict(zip(self._fields[:5], self[:5], strict=True))
 
     def counts(self) -> dict[str, NDArray[np.int64]]:
-        """Return the numbers of documents of each query that were retrieved, judged, and judged relevant."""
+        """Return how many documents of each query were retrieved, judged, and judged relevant."""
         retrieved, judged = self._of_sides()
         return {
             "retrieved": self._sums(retrieved),
@@ -197,32 +183,39 @@ class Rankings(NamedTuple):
 
     def queries_of_ties(self) -> NDArray[np.intp]:
         """Return the query of every pair of adjacent retrieved documents with equal scores."""
-        retrieved = self._of_sides()[0]
-        query = np.repeat(np.arange(self.queries), self.offsets[1:] - self.offsets[:-1])[retrieved]
-        score = self.score[retrieved]
+        query, score = self._in_order(self._of_sides()[0])
+        is_tie = (query[1:] == query[:-1]) & (score[1:] == score[:-1])
+        return np.asarray(query[1:][is_tie])
+
+    def _in_order(self, chosen: Mask) -> tuple[NDArray[np.intp], NDArray[Any]]:
+        """Return the query and the score of some documents, by query and ascending by score."""
+        query = np.repeat(np.arange(self.queries), np.diff(self.offsets))[chosen]
+        score = self.score[chosen]
         order = np.lexsort((score, query))
-        query, score = query[order], score[order]
-        return np.asarray(query[1:][(query[1:] == query[:-1]) & (score[1:] == score[:-1])])
+        return query[order], score[order]
 
     def pieces(self, documents: int) -> Iterator["Rankings"]:
         """Yield the same queries in pieces of about this many documents."""
         cuts = np.flatnonzero(np.diff(np.maximum(self.offsets - 1, 0) // documents)).tolist()
         for start, stop in pairwise(sorted({0, *cuts, self.queries})):
-            rows = slice(*self.offsets[[start, stop]].tolist())
-            yield Rankings(
-                self.relevance[rows],
-                self.score[rows],
-                self.offsets[start : stop + 1] - self.offsets[start],
-                None if self.judged is None else self.judged[rows],
-                None if self.retrieved is None else self.retrieved[rows],
-                None if self.place is None else partial(_later, self.place, start),
-                None if self.query_ids is None else self.query_ids[start:stop],
-                None if self.answered is None else self.answered[start:stop],
-                None if self.excluded is None else self.excluded[start:stop],
-                documents=None
-                if self.documents is None
-                else partial(_of_later, self.documents, start),
-            )
+            yield self._piece(start, stop)
+
+    def _piece(self, start: int, stop: int) -> "Rankings":
+        """Return some of the queries."""
+        queries = slice(start, stop)
+        rows = slice(*self.offsets[[start, stop]].tolist())
+        return Rankings(
+            self.relevance[rows],
+            self.score[rows],
+            self.offsets[start : stop + 1] - self.offsets[start],
+            taken(self.judged, rows),
+            taken(self.retrieved, rows),
+            _counted_from(start, self.place),
+            taken(self.query_ids, queries),
+            taken(self.answered, queries),
+            taken(self.excluded, queries),
+            documents=_counted_from(start, self.documents),
+        )
 
     def empty(self) -> Mask:
         """Return which queries have no documents at all, such as lists that are all padding."""
@@ -233,78 +226,82 @@ class Rankings(NamedTuple):
     def matched(self) -> "Rankings":
         """Return the same rankings, with `unmatched`.
 
-        In lists and mappings by ids, this is known only if a query has both retrieved and judged documents. In flat
-        columns, there may be no such query because the ids of queries differ.
+        In lists and mappings by ids, this is known only if a query has both retrieved and judged
+        documents. In flat columns, there may be no such query because the ids of queries differ.
         """
         if self.excluded is not None and self.excluded.any(axis=0).all():  # ids of both match
             return self._replace(unmatched="")
-        for rows in (
-            slice(PROBE),
-            slice(None),
-        ):  # almost always, one of the first documents is in both
+        # Almost always, one of the first documents is in both.
+        for rows in (slice(PROBE), slice(None)):
             retrieved, judged = self._of_sides(rows)
             if (retrieved & judged).any():
                 return self._replace(unmatched="")
         has_both = (self._sums(retrieved) > 0) & (self._sums(judged) > 0)
         if has_both.any():
-            of_query = np.arange(len(retrieved)) >= self.offsets[has_both.argmax()]
-            retrieved, judged = retrieved & of_query, judged & of_query
+            # The warning shows the documents of the first such query.
+            from_query = np.arange(len(retrieved)) >= self.offsets[has_both.argmax()]
+            retrieved, judged = retrieved & from_query, judged & from_query
         elif self.answered is not None or not (retrieved.any() and judged.any()):
             return self
-        first = [self._place_of(int(side.argmax())) for side in (retrieved, judged)]
-        hint = float_hint(*first) or "; check that both sides have the same ids"
-        both = "first retrieved: {}; first judged: {}".format(*first)
-        return self._replace(unmatched=f"no document was both retrieved and judged; {both}{hint}")
+        first_retrieved = self._place_of(int(retrieved.argmax()))
+        first_judged = self._place_of(int(judged.argmax()))
+        problem = "no document was both retrieved and judged"
+        both = f"first retrieved: {first_retrieved}; first judged: {first_judged}"
+        hint = float_hint(first_retrieved, first_judged)
+        hint = hint or "; check that both sides have the same ids"
+        return self._replace(unmatched=f"{problem}; {both}{hint}")
 
     def _place_of(self, row: int) -> str:
         """Describe a document."""
-        query = int(np.searchsorted(self.offsets, row, side="right")) - 1
-        return (self.place or numbered)(query, row - int(self.offsets[query]))
+        return (self.place or numbered)(*place_among(self.offsets, row))
 
     def _of_sides(self, rows: slice = slice(None)) -> tuple[Mask, Mask]:
         """Return which of some documents were retrieved, and which were judged."""
-        retrieved = np.asarray(self.score[rows] != -np.inf)  # nan counts too, and is rejected later
-        judged = np.ones(len(retrieved), bool) if self.judged is None else self.judged[rows]
-        return retrieved if self.retrieved is None else retrieved & self.retrieved[rows], judged
+        has_score = np.asarray(self.score[rows] != -np.inf)  # nan counts too, and is rejected later
+        retrieved = in_both(has_score, taken(self.retrieved, rows))
+        if self.judged is None:
+            return retrieved, np.ones(len(retrieved), bool)
+        return retrieved, self.judged[rows]
 
     def _ranked(self) -> Mask:
-        """Return which queries have a ranking in the predictions, even if none of its documents is left."""
+        """Return which queries have a ranking in the run, even if none of its documents is left."""
         ranked = np.asarray(self._sums(self._of_sides()[0]) > 0)
         return ranked if self.answered is None else ranked | self.answered
 
     def _sums(self, mask: Mask) -> NDArray[np.int64]:
+        """Return how many documents of each query a mask marks."""
         until = np.concatenate([[0], np.cumsum(mask)])
         return np.asarray(until[self.offsets[1:]] - until[self.offsets[:-1]])
 
 
-def _later(place: Place, queries: int, query: int, position: int | None) -> str:
-    """Describe a place, with queries counted from a later one."""
-    return place(queries + query, position)
-
-
-def _of_later(documents: Callable[[int], Sequence[Any]], queries: int, query: int) -> Sequence[Any]:
-    """Return the documents of a query, with queries counted from a later one."""
-    return documents(queries + query)
+def _counted_from(start: int, function: Callable[..., Any] | None) -> Callable[..., Any] | None:
+    """Return a function of a query, perhaps with a position, whose queries start at a later one."""
+    if function is None:
+        return None
+    return lambda query, *position: function(start + query, *position)
 
 
 def to_arrow(rankings: Rankings) -> tuple[pa.Array, pa.Array]:
     """Return predictions and references as Arrow lists, with nulls for missing values.
 
-    Floats, and integers of up to 16 bits, keep their type, in which ``ignore_index`` is compared; others are float64.
+    Floats, and integers of up to 16 bits, keep their type, in which ``ignore_index`` is compared;
+    others are float64.
     """
     offsets = pa.array(rankings.offsets, pa.int32())
-    lists = []
-    for argument, numbers, present in (
-        ("predictions", rankings.score, rankings.retrieved),
-        ("references", rankings.relevance, rankings.judged),
-    ):
-        narrow = numbers.dtype.itemsize <= (4 if numbers.dtype.kind == "f" else 2)
-        try:
-            values = pa.array(numbers, mask=None if present is None else ~present)
-            values = values if narrow else values.cast(pa.float64())
-        except pa.ArrowInvalid as error:
-            raise InputError(
-                f"integers beyond 2**53 cannot be stored exactly: {error}", argument
-            ) from None
-        lists.append(pa.ListArray.from_arrays(offsets, values))
-    return lists[0], lists[1]
+    predictions = _arrow_lists("predictions", offsets, rankings.score, rankings.retrieved)
+    references = _arrow_lists("references", offsets, rankings.relevance, rankings.judged)
+    return predictions, references
+
+
+def _arrow_lists(
+    argument: str, offsets: pa.Array, numbers: NDArray[Any], present: Mask | None
+) -> pa.Array:
+    is_narrow = numbers.dtype.itemsize <= (4 if numbers.dtype.kind == "f" else 2)
+    try:
+        values = pa.array(numbers, mask=None if present is None else ~present)
+        if not is_narrow:
+            values = values.cast(pa.float64())
+    except pa.ArrowInvalid as error:
+        problem = f"integers beyond 2**53 cannot be stored exactly: {error}"
+        raise InputError(problem, argument) from None
+    return pa.ListArray.from_arrays(offsets, values)

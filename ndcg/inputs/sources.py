@@ -15,48 +15,65 @@ from ..measure.messages import InputError, in_short, mark, raise_unless_of_value
 
 ARROW = (pa.Array, pa.ChunkedArray)
 DATABASES = ("chdb", "daft", "datafusion", "duckdb", "ibis", "pyspark", "sqlframe")
+TORCH_FLOATS_OF_NUMPY = ("torch.float16", "torch.float32", "torch.float64")
 
 
 def settled(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return arguments, with tensors and columns of other libraries converted with ``plain``, each only once."""
+    """Return arguments, with tensors and columns of other libraries converted with ``plain``.
+
+    A value that several arguments share is converted once.
+    """
     foreign = {name: values for name, values in arguments.items() if not _is_plain(values)}
     if not foreign:
         return dict(arguments)
-    queries = {id(values): name for name, values in foreign.items() if is_database_query(values)}
-    if len(queries) > 1:
-        first, second, *_ = queries.values()
-        raise ValueError(
-            f"{second}: is a separate database query ({type(arguments[second]).__name__}), as {first} is, and the rows "
-            "of two queries come in no common order; give both as columns of one: "
-            "data=relation, predictions='score', references='relevance'"
-        )
-    indexes = {name: values.index for name, values in foreign.items() if _has_index(values)}
-    for name, index in indexes.items():
-        first = next(iter(indexes))
-        if index is not indexes[first] and not index.equals(indexes[first]):
-            raise ValueError(
-                f"{name}: its index differs from the index of {first}, and rows are matched by position, not by index; "
-                "join both tables by query and document first, or give .to_numpy() of each if their order is right"
-            )
-    converted_by_id: dict[int, Any] = {}
+    _refuse_separate_queries(foreign)
+    _refuse_other_index(foreign)
+    arrays: dict[int, Any] = {}
     for name, values in foreign.items():
-        if id(values) not in converted_by_id:
-            converted_by_id[id(values)] = plain(name, values)
-    return {name: converted_by_id.get(id(values), values) for name, values in arguments.items()}
+        if id(values) not in arrays:
+            arrays[id(values)] = plain(name, values)
+    return {name: arrays.get(id(values), values) for name, values in arguments.items()}
 
 
 def _is_plain(values: Any) -> bool:
     """Return whether a value is a list, a dict, None or a NumPy array, which need no conversion."""
-    kind = type(values)
-    return kind in (NoneType, list, tuple, dict) or (
-        kind is np.ndarray and values.dtype.names is None
+    if type(values) is np.ndarray:
+        return values.dtype.names is None
+    return type(values) in (NoneType, list, tuple, dict)
+
+
+def _refuse_separate_queries(arguments: Mapping[str, Any]) -> None:
+    """Raise an error for two database queries, whose rows have no common order."""
+    queries = {id(values): name for name, values in arguments.items() if is_database_query(values)}
+    if len(queries) < 2:
+        return
+    first, second, *_ = queries.values()
+    kind = type(arguments[second]).__name__
+    raise ValueError(
+        f"{second}: is a separate database query ({kind}), as {first} is, and the rows of two "
+        "queries come in no common order; give both as columns of one: data=relation, "
+        "predictions='score', references='relevance'"
     )
 
 
+def _refuse_other_index(arguments: Mapping[str, Any]) -> None:
+    """Raise an error for a column of pandas whose index differs from that of the first."""
+    indexes = {name: values.index for name, values in arguments.items() if _has_index(values)}
+    for name, index in indexes.items():
+        first, first_index = next(iter(indexes.items()))
+        if index is not first_index and not index.equals(first_index):
+            raise ValueError(
+                f"{name}: its index differs from the index of {first}, and rows are matched by "
+                "position, not by index; join both tables by query and document first, or give "
+                ".to_numpy() of each if their order is right"
+            )
+
+
 def is_database_query(values: Any) -> bool:
-    """Return whether reading a value runs or consumes a query, so that its rows have no fixed order."""
-    runs = library_of(values).lstrip("_") in DATABASES and hasattr(values, "__arrow_c_stream__")
-    return runs or isinstance(values, pa.RecordBatchReader)
+    """Return whether reading a value runs or consumes a query, whose rows have no fixed order."""
+    if isinstance(values, pa.RecordBatchReader):
+        return True
+    return library_of(values).lstrip("_") in DATABASES and hasattr(values, "__arrow_c_stream__")
 
 
 def library_of(values: Any) -> str:
@@ -71,12 +88,11 @@ def is_spark(values: Any) -> bool:
 
 def listed(side: Any) -> Any:
     """Return a generator as a list; other values unchanged."""
-    is_read_once = (
-        isinstance(side, Iterator)
-        and not isinstance(side, io.IOBase)
-        and not is_database_query(side)
-    )
-    return list(side) if is_read_once else side
+    if not isinstance(side, Iterator):
+        return side
+    if isinstance(side, io.IOBase) or is_database_query(side):
+        return side
+    return list(side)
 
 
 def is_sparse(values: Any) -> bool:
@@ -86,13 +102,22 @@ def is_sparse(values: Any) -> bool:
 
 def name_of_column(column: Any) -> Any:
     """Return the name of a column of a DataFrame, or of its only one; None for other values."""
-    for attribute in ("name", "column_name"):
-        if hasattr(column, attribute):
-            return getattr(column, attribute)
+    if hasattr(column, "name"):
+        return column.name
+    if hasattr(column, "column_name"):
+        return column.column_name
+    names = names_of_columns(column)
+    if names is not None and len(names) == 1:
+        return names[0]
+    return None
+
+
+def names_of_columns(table: Any) -> list[Any] | None:
+    """Return the names of the columns of a DataFrame, a table or a Dataset; None if it has none."""
     for attribute in ("column_names", "columns"):
-        names = getattr(column, attribute, None)
-        if names is not None and not callable(names) and len(names) == 1:
-            return names[0]
+        names = getattr(table, attribute, None)
+        if names is not None and not callable(names):
+            return list(names)
     return None
 
 
@@ -110,17 +135,23 @@ def are_lists(side: Any) -> bool:
         return False
     if len(side) == 0:
         return True
-    rows = (row for row in side if getattr(row, "ndim", 1) > 0)  # without numbers in arrays
-    return any(isinstance(row, (list, tuple, np.ndarray)) for row in rows)
+    return any(map(_is_row, side))
+
+
+def _is_row(value: Any) -> bool:
+    """Return whether a value is a list or an array, but not a number in an array."""
+    if isinstance(value, np.ndarray):
+        return value.ndim > 0
+    return isinstance(value, (list, tuple))
 
 
 def _rows_of_sparse(values: Any) -> Any:
-    """Return a sparse matrix by rows, with the columns of each ascending and distinct; its own copy if need be."""
+    """Return a sparse matrix by rows, with the columns of a row ascending and distinct."""
     if values.ndim != 2:
         raise ValueError(f"{values.ndim}-D; its rows must be queries, and its columns documents")
     rows = values.tocsr()
     if not rows.has_canonical_format:
-        rows = rows.copy()
+        rows = rows.copy()  # since `tocsr` returns the same matrix if it has this format
         rows.sum_duplicates()
     return rows
 
@@ -131,10 +162,10 @@ def _has_index(values: Any) -> bool:
 
 
 def values_by_query(argument: str, values: Any, sides: Iterable[Any]) -> Any:
-    """Return a pandas column with a value for each query by the ids in its index; other values unchanged.
+    """Return a pandas column with a value for each query by the ids in its index.
 
-    An index that only counts the rows has no ids, nor has the index of a side, whose rows are the queries too: their
-    values are in the order of the queries.
+    Other values are returned unchanged. An index that only counts the rows has no ids, nor has the
+    index of a side, whose rows are the queries too: their values are in the order of the queries.
 
     >>> values_by_query("by", ["en", "de"], [])
     ['en', 'de']
@@ -151,17 +182,18 @@ def values_by_query(argument: str, values: Any, sides: Iterable[Any]) -> Any:
         return values
     if not values.index.is_unique:
         again = ids[int(values.index.duplicated().argmax())]
-        raise InputError(
-            f"its index has {shown(again)} twice; give one value for each query", argument
-        )
+        problem = f"its index has {shown(again)} twice; give one value for each query"
+        raise InputError(problem, argument)
     column = plain(argument, values)
-    return dict(
-        zip(ids, column.to_pylist() if isinstance(column, ARROW) else column.tolist(), strict=True)
-    )
+    in_order = column.to_pylist() if isinstance(column, ARROW) else column.tolist()
+    return dict(zip(ids, in_order, strict=True))
 
 
 def plain(argument: str, values: Any) -> Any:
-    """Convert a tensor or a column of another library to a NumPy or Arrow array; return other values unchanged."""
+    """Convert a tensor or a column of another library to a NumPy or Arrow array.
+
+    Other values are returned unchanged.
+    """
     if isinstance(values, (list, tuple)):
         return values
     try:
@@ -169,34 +201,40 @@ def plain(argument: str, values: Any) -> Any:
     except BaseException as error:  # any error of its library gives the reason
         raise_unless_of_values(error)
         problem = f"{type(values).__name__} cannot be read: {in_short(error)}"
-        raise InputError(
-            f"{problem}; give lists, a dense NumPy array or an Arrow column", argument
-        ) from error
-    if isinstance(kind := getattr(array, "type", None), pa.BaseExtensionType):
+        hint = "give lists, a dense NumPy array or an Arrow column"
+        raise InputError(f"{problem}; {hint}", argument) from error
+    kind = getattr(array, "type", None)
+    if isinstance(kind, pa.BaseExtensionType):
         raise InputError(f"holds values of the type {kind}; give numbers, or ids as text", argument)
-    if names := _field_names(array):
+    names = _names_of_fields(array)
+    if names:
+        ids = f"{mark('query_ids')} and {mark('document_ids')}"
         raise InputError(
-            f"must be one column; got a table of columns {shown(names)}. If each row is a document, join both sides "
-            "into one table by query and document and give its columns: predictions, references, "
-            f"{mark('query_ids')} and {mark('document_ids')}. If each row is a query, give its column of lists",
+            f"must be one column; got a table of columns {shown(names)}. If each row is a "
+            "document, join both sides into one table by query and document and give its columns: "
+            f"predictions, references, {ids}. If each row is a query, give its column of lists",
             argument,
         )
     return array
 
 
 def plain_in_order(argument: str, values: Any) -> Any:
-    """Convert values, one for each query in the order of the queries, as ``plain`` does; a database has no order."""
+    """Convert values, one for each query in the order of the queries, as ``plain`` does.
+
+    A database query has no order, so it is refused.
+    """
     if is_database_query(values):
         kind = type(values).__name__
-        problem = "so its rows may come in another order than the queries; give a column of the table with the rankings"
-        raise InputError(f"is a separate database query ({kind}), {problem}", argument)
+        problem = "so its rows may come in another order than the queries"
+        hint = "give a column of the table with the rankings"
+        raise InputError(f"is a separate database query ({kind}), {problem}; {hint}", argument)
     return plain(argument, values)
 
 
 def converted(values: Any) -> Any:
-    """Return values as an array, by the first method that their library has, without importing a library.
+    """Return values as an array, by the first method that their library has.
 
-    A sparse matrix of SciPy stays sparse.
+    No library is imported for it. A sparse matrix of SciPy stays sparse.
     """
     if is_sparse(values):
         return _rows_of_sparse(values)
@@ -207,27 +245,13 @@ def converted(values: Any) -> Any:
     if library_of(values) == "cupy" and hasattr(values, "get"):
         return values.get()  # a copy to the host, which CuPy never makes by itself
     if hasattr(values, "column_names") and hasattr(values, "with_format"):  # a Dataset
-        return (
-            converted(values[values.column_names[0]]) if len(values.column_names) == 1 else values
-        )
-    if hasattr(values, "column_name") and hasattr(
-        values, "__len__"
-    ):  # a column of a Hugging Face Dataset
-        source = values.source
-        if hasattr(source, "format") and source.format["type"] in (None, "arrow"):
-            return type(values)(source.with_format("arrow"), values.column_name)[:]
-        return converted(values[:])
+        if len(values.column_names) != 1:
+            return values
+        return converted(values[values.column_names[0]])
+    if hasattr(values, "column_name") and hasattr(values, "__len__"):  # a column of a Dataset
+        return _from_dataset(values)
     if hasattr(values, "__arrow_c_stream__"):
-        if (rows := _masked_rows(values)) is not None:
-            return rows
-        try:
-            return _only_column(pa.chunked_array(values))
-        except Exception:
-            if getattr(values, "ndim", None) != 1:
-                raise
-            return np.asarray(
-                values
-            )  # a column that Arrow cannot hold, such as a sparse one or one of mixed objects
+        return _from_stream(values)
     if hasattr(values, "__arrow_c_array__"):
         return pa.array(values)
     if _has_index(values) and values.ndim == 1 and values.dtype.kind == "f":
@@ -240,22 +264,25 @@ def converted(values: Any) -> Any:
 
 
 def _from_torch(tensor: Any) -> Any:
-    """Return a PyTorch tensor as a NumPy array, copied from the accelerator; a nested one as a list of tensors."""
+    """Return a PyTorch tensor as a NumPy array, copied from the accelerator.
+
+    A nested tensor is a list of tensors.
+    """
     if tensor.is_nested:
         return list(tensor.unbind())
-    if not tensor.dtype.is_floating_point or str(tensor.dtype) in (
-        "torch.float16",
-        "torch.float32",
-        "torch.float64",
-    ):
+    if not tensor.dtype.is_floating_point or str(tensor.dtype) in TORCH_FLOATS_OF_NUMPY:
         return tensor.numpy(force=True)
-    widened, like = tensor.float().numpy(force=True).view(Widened), tensor.new_empty(0)
-    widened.rounded = lambda number: float(like.new_tensor(float(number)))
+    widened = tensor.float().numpy(force=True).view(Widened)
+    empty = tensor.new_empty(0)  # of the same type, without the memory of the values
+    widened.rounded = lambda number: float(empty.new_tensor(float(number)))
     return widened
 
 
 class Widened(np.ndarray[Any, Any]):
-    """Values of a float type that NumPy lacks, as float32, with a function that rounds to the original type."""
+    """Values of a float type that NumPy lacks, as float32.
+
+    `rounded` rounds a number to the original type.
+    """
 
     rounded: Callable[[float], float] = float
 
@@ -263,38 +290,63 @@ class Widened(np.ndarray[Any, Any]):
         self.rounded = getattr(source, "rounded", float)
 
 
+def _from_dataset(column: Any) -> Any:
+    """Return a column of a Hugging Face Dataset."""
+    source = column.source
+    if hasattr(source, "format") and source.format["type"] in (None, "arrow"):
+        return type(column)(source.with_format("arrow"), column.column_name)[:]
+    return converted(column[:])
+
+
+def _from_stream(values: Any) -> Any:
+    """Return a column that Arrow can read."""
+    rows = _masked_rows(values)
+    if rows is not None:
+        return rows
+    try:
+        return _only_column(pa.chunked_array(values))
+    except Exception:
+        if getattr(values, "ndim", None) != 1:
+            raise
+        # Arrow cannot hold it: it is sparse, or one of mixed objects.
+        return np.asarray(values)
+
+
 def _masked_rows(values: Any) -> list[Any] | None:
-    """Return the rows of a column of objects, if some are masked arrays, because Arrow ignores masks."""
+    """Return the rows of a column of objects if some are masked arrays; Arrow ignores masks."""
     if getattr(values, "ndim", None) == 2 and values.shape[1] == 1 and hasattr(values, "iloc"):
         values = values.iloc[:, 0]
     if str(getattr(values, "dtype", None)).lower() != "object":
         return None
-    if isinstance(next(iter(values), None), (str, int)):  # ids; looking at each takes long
+    if isinstance(next(iter(values), None), (str, int)):  # ids; looking at all takes long
         return None
     rows = list(values)
-    return (
-        rows if any(issubclass(kind, np.ma.MaskedArray) for kind in set(map(type, rows))) else None
-    )
+    if not any(issubclass(kind, np.ma.MaskedArray) for kind in set(map(type, rows))):
+        return None
+    return rows
 
 
-def _field_names(values: Any) -> list[str]:
+def _names_of_fields(values: Any) -> list[str]:
     """Return the names of the columns of a table; none for anything else."""
     if isinstance(values, ARROW) and pa.types.is_struct(values.type):
         return [field.name for field in values.type]
     if isinstance(values, np.ndarray):
         return list(values.dtype.names or ())
-    return list(values.column_names or ()) if hasattr(values, "with_format") else []
+    if hasattr(values, "with_format"):  # a Dataset, which may not know the names
+        return list(values.column_names or ())
+    return []
 
 
 def _only_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return the column of a table with a single column, not counting the pandas index."""
     if not pa.types.is_struct(column.type):
         return column
-    fields = [
-        at for at, field in enumerate(column.type) if not field.name.startswith("__index_level_")
-    ]
-    if len(fields) != 1:
+    positions = []
+    for position, field in enumerate(column.type):
+        if not field.name.startswith("__index_level_"):
+            positions.append(position)
+    if len(positions) != 1:
         return column
-    return pa.chunked_array(
-        [chunk.flatten()[fields[0]] for chunk in column.chunks], column.type.field(fields[0]).type
-    )
+    (position,) = positions
+    chunks = [chunk.flatten()[position] for chunk in column.chunks]
+    return pa.chunked_array(chunks, column.type.field(position).type)
