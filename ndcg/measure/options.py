@@ -19,7 +19,7 @@ from .labels import Labels, label_of
 from .messages import InputError, mark, nearest, shown
 from .scoring import Discount, Gain, not_discounts
 
-__version__ = "2.1.0"
+__version__ = "3.0.0"
 
 Measure = Literal["nDCG", "DCG", "IDCG", "CG"]  # or with a cutoff, such as "nDCG@10"
 Cutoffs = SupportsIndex | Sequence[SupportsIndex | None] | NDArray[np.integer[Any]] | None
@@ -275,7 +275,7 @@ def signature(
         **options: the options of `compute`.
 
     >>> signature(k=10)
-    'nDCG@10|gain:linear|log:2|ties:average|empty:0|negative:raise|unjudged:0|v:2.1.0'
+    'nDCG@10|gain:linear|log:2|ties:average|empty:0|negative:raise|unjudged:0|v:3.0.0'
     """
     return Options.of_method(signature, k, options, lacks=()).signature(
         weighted=sample_weight is not None, excluding=exclude is not None

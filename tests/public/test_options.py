@@ -197,7 +197,7 @@ def test_help_describes_every_argument_of_a_method(ndcg: evaluate.Metric, method
 
 # --- The signature ---------------------------------------------------------------------------------------------------
 
-SIGNATURE = "nDCG@10|gain:linear|log:2|ties:average|empty:0|negative:raise|unjudged:0|v:2.1.0"
+SIGNATURE = "nDCG@10|gain:linear|log:2|ties:average|empty:0|negative:raise|unjudged:0|v:3.0.0"
 DIFFERENT: list[dict[str, Any]] = [
     *({"k": k} for k in (5, [5, 10])),
     {"measures": "DCG"},
