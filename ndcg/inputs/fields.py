@@ -311,6 +311,8 @@ def names_of_side(
         return names
     given = {}
     for role, pair in check_fields(fields).items():
+        if role in VALUE.values() and role != VALUE.get(kind):
+            continue  # the value of the other side, which may be a field of this one too
         is_pair = isinstance(fields[role], (list, tuple))
         given[role] = Given(pair[0 if kind == "run" else 1], not is_pair)
     has_no_value = names.value in given and given[names.value].name is None
