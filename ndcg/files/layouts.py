@@ -143,7 +143,9 @@ def layout_of(line: bytes, rows: bytes, path: str, request: ReadRequest) -> Layo
         names = _names_in(header, delimiter)
         _refuse_spaces_between_names(names, cells)
         is_table = given in ("csv", "tsv") or NAMED_TABLE.search(os.path.basename(path).lower())
-        if are_names_of_fields(names) or has_commas or (is_table and not fitting):
+        # A header such as "Query Text,Doc ID,..." may have as many words as a line of TREC.
+        has_names = len(names) > 1 or not fitting
+        if are_names_of_fields(names) or has_commas or (is_table and has_names):
             return _named_layout(names, rows, delimiter, request)
     return fitting[0] if fitting else standard[0]
 
