@@ -19,6 +19,8 @@ DEEPEST = 5  # objects within objects
 LOOKED_AT = 1 << 10  # objects of a side whose fields are looked at; all are read by the same paths
 MOST_SHAPES = 1 << 5  # kinds of objects among these
 SINGLE = {str, int, float, bool}  # types of values that hold no other values
+# What lists the fields of a named tuple, a row of Spark, a dataclass, and a struct of msgspec.
+NAMES_OF_FIELDS = ("_fields", "__fields__", "__dataclass_fields__", "__struct_fields__")
 Keys = tuple[str, ...]
 
 
@@ -53,7 +55,7 @@ def is_object(value: Any) -> bool:
         return False
     if _has_any(value, "__array__", "__arrow_c_stream__"):  # tensors, columns and tables
         return False
-    return _is_row(value) or _has_any(value, "__dict__", "__dataclass_fields__")
+    return _is_row(value) or _has_any(value, "__dict__", *NAMES_OF_FIELDS)
 
 
 def _has_any(value: Any, *names: str) -> bool:
@@ -77,7 +79,7 @@ def fields_of(value: Any) -> Mapping[Any, Any]:
     """Return the fields of an object by their names."""
     if isinstance(value, Mapping):
         return value
-    for names in ("_fields", "__fields__", "__dataclass_fields__"):
+    for names in NAMES_OF_FIELDS:
         if hasattr(value, names):
             return {name: getattr(value, name, None) for name in getattr(value, names)}
     if _is_row(value):
