@@ -37,7 +37,7 @@ def with_ids_on_both(inputs: Any, names: Names) -> Any:
         names: the names of the run.
     """
     run, qrels = inputs.predictions, inputs.references
-    if has_ids(run) and are_lists(qrels):
+    if has_ids(run) and not has_ids(qrels) and are_lists(qrels):
         # Text that may be labels is ids beside ids.
         qrels = read_side("references", qrels, standard_names("qrels"))
     if not has_ids(run) and are_lists(run) and are_lists(inputs.document_ids):
@@ -48,7 +48,7 @@ def with_ids_on_both(inputs: Any, names: Names) -> Any:
     if has_ids(run) and is_sparse(qrels):
         _refuse_other_columns("predictions", run, qrels.shape[1])
         qrels = _by_column(qrels)
-    elif has_ids(run) and are_lists(qrels):
+    elif has_ids(run) and not has_ids(qrels) and are_lists(qrels):
         raise _lists_beside_ids()
     elif has_ids(qrels) and is_sparse(run):
         _refuse_other_columns("references", qrels, run.shape[1])

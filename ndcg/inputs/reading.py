@@ -40,7 +40,14 @@ from .joins import join_by_id, join_lists, join_rows, refuse_open_ties
 from .no_rankings import refuse_counted_ranks
 from .rankings import Rankings, to_arrow
 from .sides import read_side
-from .sources import are_lists, is_sparse, listed, name_of_column, settled
+from .sources import (
+    are_lists,
+    is_sparse,
+    listed,
+    name_of_column,
+    refuse_other_orders,
+    settled,
+)
 from .sparse import dense_pieces, join_sparse
 from .together import together
 
@@ -146,6 +153,9 @@ def settled_systems(
     refuse_same_iterator({**runs, **others, **ids})
     given = {argument: listed(side) for argument, side in {**runs, **others, **ids}.items()}
     sides = _read_sides({argument: given[argument] for argument in names}, names)
+    refuse_other_orders(
+        {name: values for name, values in given.items() if _is_by_position(sides.get(name))}
+    )
     for run in runs:
         if given[run] is given["references"] and given[run] is not None:
             refuse_same_column(run, sides[run], sides["references"])
@@ -167,6 +177,11 @@ def settled_systems(
             _refuse_ranks(run, name_of_column(given[run]), system)
         systems.append(system)
     return systems
+
+
+def _is_by_position(side: Any) -> bool:
+    """Return whether the queries or the documents of a side are matched by position."""
+    return not has_ids(side) or side.positions is not None
 
 
 def _refuse_ranks(argument: str, name: Any, inputs: Inputs) -> None:

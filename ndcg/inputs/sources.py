@@ -26,13 +26,18 @@ def settled(arguments: Mapping[str, Any]) -> dict[str, Any]:
     foreign = {name: values for name, values in arguments.items() if not _is_plain(values)}
     if not foreign:
         return dict(arguments)
-    _refuse_separate_queries(foreign)
-    _refuse_other_index(foreign)
+    refuse_other_orders(foreign)
     arrays: dict[int, Any] = {}
     for name, values in foreign.items():
         if id(values) not in arrays:
             arrays[id(values)] = plain(name, values)
     return {name: arrays.get(id(values), values) for name, values in arguments.items()}
+
+
+def refuse_other_orders(arguments: Mapping[str, Any]) -> None:
+    """Raise an error for values that are matched by position, but whose rows have no common order."""
+    _refuse_separate_queries(arguments)
+    _refuse_other_index(arguments)
 
 
 def _is_plain(values: Any) -> bool:
