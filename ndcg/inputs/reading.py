@@ -344,7 +344,8 @@ def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:
         needed = f"{mark('query_ids')} and {mark('document_ids')}, mappings, or ranked ids"
         raise InputError(f"documents have no ids; give {needed}", "exclude")
     is_one_column = getattr(predictions, "shape", ())[1:] == (1,)  # of a head with one logit
-    if query_ids is not None and (is_one_column or not are_lists(predictions)):
+    are_flat = is_one_column or not are_lists(predictions) or not are_lists(references)
+    if query_ids is not None and are_flat:
         return join_rows(*inputs[:5], **how, keep=keep)
     if document_ids is not None:
         _refuse_ids_of_rows(None, document_ids)
