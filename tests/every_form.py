@@ -1,8 +1,5 @@
 """One ranking problem in every form that people hold rankings in."""
 
-import gzip
-import io
-import json
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from importlib import import_module
@@ -16,6 +13,20 @@ import pyarrow as pa
 import pyarrow.dataset
 import pyarrow.parquet
 import pytest
+from sources import FILES as EITHER_SIDE
+from sources import ODD_IDS as ODD_IDS
+from sources import PACKED, Side
+from sources import QRELS_FILES as QRELS
+from sources import RUN_FILES as RUNS
+from sources import SPELLINGS as SPELLINGS
+from sources import as_arrow as as_arrow
+from sources import as_json_lines as as_json_lines
+from sources import as_lines as as_lines
+from sources import as_parquet as as_parquet
+from sources import as_trec as as_trec
+from sources import mappings_and_files as mappings_and_files
+from sources import records as records
+from sources import written as written
 
 # Quarters, which bfloat16 and float16 hold exactly; with ties and a query of nothing relevant.
 SQUARE_SCORES = [[0.5, 2.25, 3.0, 2.25], [7.0, -1.25, 0.0, 7.0], [1.0, 1.0, 1.0, 1.0], [-3.5, 0.25, 8.0, 0.75]]
@@ -263,9 +274,6 @@ FULL_FLAT_FORMS: dict[str, FlatForm] = {
 # --- By ids ----------------------------------------------------------------------------------------------------------
 
 
-Side = dict[str, dict[str, Any]]
-
-
 def by_ids(rows: Rows) -> Side:
     """The rows as a mapping without missing values."""
     return {
@@ -322,92 +330,6 @@ FRAMES: dict[str, Frame] = {
     "datasets, as pandas": lambda table, _: datasets.Dataset(table).with_format("pandas"),
     "a mapping": lambda table, _: table.to_pydict(),
 }
-
-
-# --- Files -----------------------------------------------------------------------------------------------------------
-
-
-def records(side: Side) -> list[dict[str, Any]]:
-    return [
-        {"query-id": query, "corpus-id": document, "score": value}
-        for query, documents in side.items()
-        for document, value in documents.items()
-    ]
-
-
-def as_trec(side: Side, line: str) -> bytes:
-    return "".join(line.format(*each.values()) for each in records(side)).encode()
-
-
-def as_lines(side: Side, delimiter: str, head: str = "", end: str = "\n") -> bytes:
-    rows = ["query-id", "corpus-id", "score"], *(each.values() for each in records(side))
-    return (head + "".join(delimiter.join(map(str, row)) + end for row in rows)).encode()
-
-
-def as_json_lines(objects: list[Any]) -> bytes:
-    return "\n".join(map(json.dumps, objects)).encode()
-
-
-def as_parquet(table: pa.Table) -> bytes:
-    file = io.BytesIO()
-    pa.parquet.write_table(table, file, row_group_size=2)
-    return file.getvalue()
-
-
-def as_arrow(opened: Callable[..., Any], table: pa.Table) -> bytes:
-    file = io.BytesIO()
-    with opened(file, table.schema) as writer:
-        writer.write_table(table, 2)
-    return file.getvalue()
-
-
-RUNS: dict[str, Callable[[Side], bytes]] = {"file.txt": lambda side: as_trec(side, "{} Q0 {} 1 {} tag\n")}
-QRELS: dict[str, Callable[[Side], bytes]] = {
-    "file.txt": lambda side: as_trec(side, "{} 0 {} {}\n"),
-    "plain.txt": lambda side: as_trec(side, "{} {} {}\n"),
-}
-EITHER_SIDE: dict[str, Callable[[Side], bytes]] = {
-    "file.csv": lambda side: as_lines(side, ","),
-    "beir.tsv": lambda side: as_lines(side, "\t"),
-    "file.json": lambda side: json.dumps(side).encode(),
-    "list.json": lambda side: json.dumps(records(side)).encode(),
-    "mteb.json": lambda side: json.dumps({"mteb_model_meta": {"model_name": "m"}, "en": {"test": side}}).encode(),
-    "file.jsonl": lambda side: as_json_lines(records(side)),
-    "mapping.jsonl": lambda side: as_json_lines([{query: each} for query, each in side.items()]),
-    "file.parquet": lambda side: as_parquet(pa.Table.from_pylist(records(side))),
-    "file.arrow": lambda side: as_arrow(pa.ipc.new_file, pa.Table.from_pylist(records(side))),
-    "stream.arrow": lambda side: as_arrow(pa.ipc.new_stream, pa.Table.from_pylist(records(side))),
-}
-PACKED: dict[str, Callable[[bytes], bytes]] = {
-    "": bytes,
-    ".gz": gzip.compress,
-    ".zst": lambda content: pa.compress(content, "zstd", asbytes=True),
-}
-
-
-# text that looks like something else, and numbers in every spelling
-ODD_IDS = [
-    *("NA", "null", "NULL", "nan", "N/A", "None", "true", "1e5", "007", "7", "-1", "0x1F", '"quoted"', '"', "'", 'a"b'),
-    *("a,b", "a;b", "a\\b", "a#b", "#", "#a", "http://a.b/c?d=e&f#g", "2024-01-01", "dé", "文書", "🥇", "e\u0301"),
-    *("a\u00a0b", "9" * 40, "x" * 1000, "ORC"),
-]
-SPELLINGS = ["1", "-1", "+1.5", "1.5", ".5", "5.", "-0.25", "1e5", "1E5", "-1.5e-3", "2.5E+10", "1e-400", "5e-324"]
-
-
-def written(path: Path, side: Side, kind: str) -> Path:
-    """The mapping as a TREC file; the lines of a run are by position, so a query's are not next to each other."""
-    lines = (RUNS if kind == "run" else QRELS)["file.txt"](side).splitlines(keepends=True)
-    if kind == "run":
-        places = [place for documents in side.values() for place in range(len(documents))]
-        lines = [lines[at] for at in np.argsort(places, kind="stable")]
-    path.write_bytes(b"".join(lines))
-    return path
-
-
-def mappings_and_files(folder: Path, run: Any, qrels: Any) -> list[tuple[Any, Any]]:
-    """Both sides as mappings and as files, in every combination."""
-    files = written(folder / "run", run, "run"), written(folder / "qrels", qrels, "qrels")
-    return [(run, qrels), files, (run, files[1]), (files[0], qrels), (run, str(files[1]))]
 
 
 # --- How they are compared ------------------------------------------------------------------------------------------

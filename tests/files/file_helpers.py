@@ -1,6 +1,5 @@
 """What the tests of files share: a run and qrels, one ranking in every format, and how files are rejected."""
 
-import json
 import math
 import os
 import threading
@@ -13,7 +12,7 @@ import pyarrow.parquet
 import pytest
 from conftest import MetricFactory
 from evaluate import Metric
-from every_form import EITHER_SIDE, RUNS, as_json_lines, as_lines, as_parquet, as_trec, records
+from sources import FILES, ODD_FILES, RUN_FILES, as_parquet, records
 
 from ndcg.files import reader
 
@@ -105,21 +104,7 @@ def assert_nothing_was_added(metric: Metric) -> None:
 
 AS_MAPPING = {"q1": {"d1": 2.5, "d2": -1.0}, "7": {"d1": 0.25}}
 RECORDS = records(AS_MAPPING)
-TABLE = pa.Table.from_pylist(RECORDS)
-FORMS = {
-    **{name: write(AS_MAPPING) for name, write in {**RUNS, **EITHER_SIDE}.items()},
-    "tagged.txt": as_trec(AS_MAPPING, '{} Q0 {} 1 {} my tag,  "#7\n'),
-    "crlf.csv": as_lines(AS_MAPPING, ",", end="\r\n"),
-    "blank.csv": as_lines(AS_MAPPING, ",", head="\n\n", end="\n\n"),
-    "mark.csv": as_lines(AS_MAPPING, ",", head="\ufeff"),
-    "quoted.csv": b'"","score","Query_ID","DocID"\n1,2.5,"q1","d1"\n2,"-1","q1","d2"\n3,.25,"7","d1"\n',
-    "named.txt": as_lines(AS_MAPPING, ","),
-    "beir.txt": as_lines(AS_MAPPING, "\t"),
-    "indented.json": json.dumps(AS_MAPPING, indent=2).encode(),
-    "blank.jsonl": as_json_lines(RECORDS).replace(b"\n", b"\n\n"),
-    "integers.jsonl": as_json_lines([*RECORDS[:2], {**RECORDS[2], "query-id": 7}]),
-    "category.parquet": as_parquet(TABLE.set_column(0, "user", pa.array(["q1", "q1", "7"]).dictionary_encode())),
-}
+FORMS = {name: write(AS_MAPPING) for name, write in {**RUN_FILES, **FILES, **ODD_FILES}.items()}
 
 
 def parquet_of(rows: list[dict[str, Any]]) -> bytes:
