@@ -512,7 +512,9 @@ def _answer(option: str, places: str, function: Callable[[NDArray[Any]], Any], v
         raise_unless_of_values(error)
         unread = f"it returned a {type(answer).__name__} that NumPy cannot read ({in_short(error)})"
         raise ValueError(f"{problem}: {unread}") from error
-    if numbers.shape != values.shape or numbers.dtype.kind not in "biuf" or np.ma.is_masked(answer):
+    if np.ma.is_masked(answer):
+        raise ValueError(f"{problem}: some of those it returned are masked")
+    if numbers.shape != values.shape or numbers.dtype.kind not in "biuf":
         raise ValueError(f"{problem}: for shape {values.shape} it returned {numbers.dtype} of shape {numbers.shape}")
     return numbers.astype(np.float64)
 

@@ -68,8 +68,10 @@ def _arrays_for_sklearn(rankings: Rankings) -> tuple[NDArray[Any], NDArray[Any]]
         for query in np.flatnonzero((lengths != lengths[0]) | (lengths == 0))[:1].tolist():
             name = f"query {query}" if rankings.place is None else rankings.place(query, None)
             lengths_text = f"{name} has {lengths[query]} documents, the first query {lengths[0]}"
-            raise ValueError(
-                f'engine="sklearn": scikit-learn needs lists of the same length, not empty; {lengths_text}'
-            )
+            problem = f"scikit-learn needs lists of the same length, not empty; {lengths_text}"
+            raise InputError(f"{mark('engine', 'sklearn')}: {problem}")
         relevance, score = (each.reshape(-1)[judged].reshape(rankings.queries, -1) for each in (relevance, score))
+    if relevance.shape[1] == 1:
+        problem = "scikit-learn needs two documents or more in each list; got 1 document"
+        raise InputError(f"{mark('engine', 'sklearn')}: {problem}")
     return relevance, score.astype(np.int8) if score.dtype == bool else score  # scikit-learn negates the scores
