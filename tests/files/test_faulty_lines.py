@@ -30,7 +30,7 @@ from file_helpers import filled as filled
 from file_helpers import write as write
 
 from ndcg.files import reader
-from ndcg.files.content import VALUE
+from ndcg.inputs.fields import VALUE
 
 # each fault: its line in a run and in qrels, and the words of its error
 FAULTY_LINES: list[tuple[str, str, str]] = [

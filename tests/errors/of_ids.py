@@ -1,0 +1,190 @@
+"""Ids that are none, of two types, on one side only, or that exclude nothing."""
+
+import math
+import uuid
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from refusals import File, Made, Row, refused
+
+from ndcg import compare, compute, report
+
+FLAT: dict[str, Any] = {"predictions": [1, 2, 3], "references": [1, 0, 1], "query_ids": ["q", "q", "p"]}
+RUN, QRELS = {"q": {"a": 1.0, "b": 0.5}}, {"q": {"a": 1, "b": 0}}
+BY_ID: dict[str, Any] = {"predictions": RUN, "references": QRELS}
+LISTS: dict[str, Any] = {"predictions": [["a", "b"]], "references": [{"b"}]}
+TREC_RUN, TREC_QRELS = File("run.txt", "1 Q0 1 1 0.5 tag\n"), File("qrels.txt", "1 0 1 1\n")
+NOT_UTF_8 = b"d\xe9".decode("utf-8", "surrogateescape")
+YEAR_2 = pa.array([2**62, 1, 1], pa.timestamp("s"))
+
+
+def pandas(values: list[Any], **how: Any) -> Made:
+    """A column of pandas."""
+
+    def make() -> Any:
+        import pandas as pd
+
+        return pd.Series(values, **how)
+
+    return Made(make)
+
+
+def query_ids(values: Any) -> Row:
+    """The row of query_ids that are refused."""
+    return refused(compute, "query_ids", **FLAT | {"query_ids": values})
+
+
+def key(value: Any) -> Row:
+    """The row of a mapping with a key that is no id."""
+    return refused(compute, "predictions", **BY_ID | {"predictions": {**RUN, value: {"a": 1.0}}})
+
+
+def ranked(value: Any) -> Row:
+    """The row of a list of ids with a value that is none."""
+    return refused(compute, "predictions", "query 0, position 1", **LISTS | {"predictions": [["a", value]]})
+
+
+def exclude(value: Any, *places: str, **inputs: Any) -> Row:
+    """The row of documents that cannot be excluded."""
+    return refused(compute, "exclude", *places, **BY_ID | inputs, exclude=value)
+
+
+COLUMNS: dict[str, Row] = {
+    "None": query_ids(["a", None, "b"]),
+    "None in Arrow": query_ids(pa.array([None, "a", "b"])),
+    "None in categories": query_ids(pandas(["a", "b", None], dtype="category")),
+    "a masked id": query_ids(np.ma.MaskedArray([1, 1, 2], [0, 1, 0])),
+    "floats": query_ids([1.0, 1.0, 2.0]),
+    "truth values": query_ids([True, False, True]),
+    "categories of floats": query_ids(pa.array([1.5, 1.5, 2.0]).dictionary_encode()),
+    "nan in pandas": query_ids(pandas([1.0, None, 2.0])),
+    "integers and text": query_ids([1, "a", 2]),
+    "integers and text in pandas": query_ids(pandas([1, "a", 2], dtype=object)),
+    "bytes and text": query_ids([b"1", "1", "2"]),
+    "lists": query_ids([["a", "a", "b"]]),
+    "a matrix": query_ids(np.array([[1, 1, 2]])),
+    "a number": query_ids(5),
+    "an integer beyond 64 bits": query_ids([2**70, 1, 1]).quoting("got "),
+    "tuples": query_ids([("a", 1), ("a", 1), ("b", 1)]).quoting("got "),
+    "UUIDs": query_ids([uuid.UUID(int=at) for at in range(3)]),
+    "UUIDs of Arrow": query_ids(pa.array([bytes([at]) * 16 for at in range(3)], pa.uuid())),
+    "decimals": query_ids([Decimal(1), Decimal(2), Decimal(3)]),
+    "text that is not UTF-8": query_ids(["\ud800", "b", "b"]),
+    "times that cannot be shown": query_ids(YEAR_2).quoting("(timestamp[s]): "),
+    "a table": query_ids(pa.table({"user": [1, 2], "item": [3, 4]})),
+    "of documents": refused(compute, "document_ids", **FLAT, document_ids=[1.5, 1.0, 2.0]),
+    "a query twice for lists": refused(
+        compute, "query_ids", predictions=[[1, 3], [2, 9]], references={"q": {1: 1}}, query_ids=["q", "q"]
+    ),
+    "a set for lists": refused(
+        compute, "query_ids", predictions=[[1, 3], [2, 9]], references={"q": {1: 1}}, query_ids={"q", "p"}
+    ),
+    "too few for lists": refused(
+        compute, "query_ids", predictions=[[0.1, 0.3], [0.2, 0.9]], references=[[1, 0], [0, 1]], query_ids=["q"]
+    ),
+    "beside mappings": refused(compute, "query_ids", **BY_ID, query_ids=[1, 1]),
+    "of documents beside mappings": refused(compute, "document_ids", **BY_ID, document_ids=[1, 1]),
+}
+
+KEYS: dict[str, Row] = {
+    "nan": key(math.nan),
+    "None": key(None),
+    "a float": key(1.5),
+    "a truth value": key(True),
+    "a tuple": key(("a", 1)),
+    "a UUID": key(uuid.UUID(int=1)),
+    "a document": refused(compute, "references", "query 'q'", **BY_ID | {"references": {"q": {1.5: 1}}}),
+    "a document beside a file": refused(
+        compute, "references", "query '1'", predictions=TREC_RUN, references={"1": {None: 1}}
+    ),
+    "in a system": refused(
+        compare, "systems['b']", systems={"a": RUN, "b": {**RUN, 1.5: {"a": 1.0}}}, references=QRELS
+    ),
+    "None in a list of ids": ranked(None),
+    "a float in a list of ids": ranked(1.5),
+    "a flag in a list of ids": ranked(True),
+    "a tuple in a list of ids": ranked(("a", 1)),
+    "integers among text in a list of ids": refused(
+        compute, "predictions", "query 0", **LISTS | {"predictions": [["a", 1]]}
+    ),
+    "a set of ids in order": refused(compute, "predictions", "query 0", **LISTS | {"predictions": [{"a", "b"}]}),
+}
+
+SIDES: dict[str, Row] = {
+    "documents by position beside ids": refused(compute, "references", **BY_ID | {"references": [[1, 0]]}),
+    "an array beside ids": refused(compute, "references", **BY_ID | {"references": np.array([[1.0, 0.5]])}),
+    "ids beside an array": refused(compute, "predictions", **BY_ID | {"predictions": np.array([[1.0, 0.5]])}),
+    "ids beside columns": refused(
+        compute, "predictions", predictions=[0.5, 0.1], references=QRELS, query_ids=["q", "q"]
+    ),
+    "a list without queries beside a mapping": refused(
+        compute, "predictions", predictions=[["a"], ["b"]], references={"q": {"a": 1}}
+    ),
+    "a mapping beside a list without queries": refused(
+        compute, "references", predictions={"q": {"a": 1.0}}, references=[{"a"}, {"b"}]
+    ),
+    "lists of integers beside sets of text": refused(
+        compute, "predictions", predictions=[[3, 1]], references=[{"a"}]
+    ),
+    "lists of integers beside documents of text": refused(
+        compute, "references", predictions=[["a", "b"]], references=[[1, 0]]
+    ),
+    "other numbers of lists": refused(compute, "predictions", predictions=[["a"]], references=[{"a"}, {"b"}]),
+    "documents of another type": refused(
+        compute, "predictions", predictions={"q": {1: 1.0}}, references={"q": {"1": 1}}
+    ),
+    "queries of another type than in a file": refused(
+        compute, "predictions", predictions=TREC_RUN, references={1: {"1": 1}}
+    ),
+    "documents of another type than in a file": refused(
+        compute, "predictions", predictions=TREC_RUN, references={"1": {1: 1}}
+    ),
+    "documents that UTF-8 cannot encode, beside a file": refused(
+        compute, "references", "query '1'", predictions=TREC_RUN, references={"1": {NOT_UTF_8: 1}}
+    ),
+    "queries that UTF-8 cannot encode, beside a file": refused(
+        compute, "predictions", predictions={NOT_UTF_8: {"1": 1.0}}, references=TREC_QRELS
+    ),
+    "text that is a list": refused(compute, "references", predictions=RUN, references={"q": ["['a', 'b']"]}),
+    "several ids in a cell": refused(
+        compute,
+        "references",
+        predictions=RUN,
+        references=File("qrels.csv", 'query_id,doc_id,relevance\nq,"a b7",1\n'),
+    ),
+}
+
+EXCLUDED: dict[str, Row] = {
+    "ids of another type": exclude({"q": ["b", 7]}),
+    "a float": exclude({"q": [7.0]}, "query 'q'"),
+    "None": exclude({"q": ["a", None]}, "query 'q'"),
+    "a flag": exclude({"q": [True]}, "query 'q'"),
+    "a tuple": exclude({"q": [("a", 1)]}, "query 'q'"),
+    "a masked id": exclude({"q": np.ma.array([7, 8], mask=[False, True])}, "query 'q'"),
+    "None as a query": exclude({None: ["a"], "q": ["a"]}),
+    "no query of the references": exclude({b"q": ["a"]}),
+    "text in place of a list": exclude({"q": "a"}, "query 'q'"),
+    "a number": exclude(7),
+    "a file that is not there": exclude("seen.txt", "seen.txt"),
+    "a list of too few": refused(compute, "exclude", **LISTS, exclude=[["a"], ["b"]]),
+    "scores without ids": refused(compute, "exclude", predictions=[[1, 2]], references=[[1, 0]], exclude=[["a"]]),
+    "a list beside mappings": exclude([["a"]]),
+    "a list beside ids of another type": refused(
+        compute,
+        "exclude",
+        predictions={7: {5: 0.9, 6: 0.5}},
+        references={7: {6: 1}},
+        exclude=File("seen.txt", "7 5\n"),
+    ),
+    "a table without documents": exclude(pa.table({"query_id": ["q"], "film": ["a"]})),
+    "a table whose ids are of another type": exclude(pa.table({"query_id": ["q"], "doc_id": [7]})),
+    "of a report": refused(report, "exclude", "query 'q'", **BY_ID, exclude={"q": [7.0]}),
+}
+
+ROWS: dict[str, Row] = {
+    f"{group}: {name}": row
+    for group, rows in {"columns": COLUMNS, "keys": KEYS, "sides": SIDES, "exclude": EXCLUDED}.items()
+    for name, row in rows.items()
+}

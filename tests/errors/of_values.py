@@ -1,0 +1,512 @@
+"""Scores, relevances and weights that are no numbers, have no place, or that the options do not allow."""
+
+import datetime
+import math
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import scipy.sparse as sp
+from refusals import File, Made, Row, refused, warned
+
+from ndcg import compute, documents, preview, report
+
+TWO: dict[str, Any] = {"predictions": [[2, 1], [1, 2]], "references": [[1, 0], [0, 1]]}
+FLAT: dict[str, Any] = {"predictions": [1, 2, 3], "references": [1, 0, 1], "query_ids": ["q", "q", "p"]}
+RUN, QRELS = {"q": {"a": 1.0, "b": 0.5}}, {"q": {"a": 1, "b": 0}}
+BY_ID: dict[str, Any] = {"predictions": RUN, "references": QRELS}
+RANKED: dict[str, Any] = {"predictions": [["d1", "d2"]], "references": [{"d1"}]}
+PANDAS = "pandas"
+HUGE = 1.7e308
+
+
+class Unreadable:
+    """An array of a library that cannot convert it."""
+
+    def __repr__(self) -> str:
+        return "Unreadable()"
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        raise RuntimeError("the device is lost")
+
+
+class UnreadableCapsule:
+    """An array whose memory another library holds."""
+
+    def __dlpack__(self, **_: Any) -> Any:
+        raise BufferError("the capsule is lost")
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0
+
+
+def sparse(**inputs: Any) -> Row:
+    """The row of a sparse matrix that is refused with its predictions."""
+    return refused(compute, "predictions", **inputs)
+
+
+SQUARE = sp.csr_array(np.array([[1.0, 2.0, 0.0], [0.0, 1.0, 0.0], [3.0, 0.0, 1.0]]))
+TOP = np.array([[3, 1], [0, 2]])
+TRIPLES = [(1, 11, 1.2), (1, 12, 3.4), (2, 11, 2.2), (2, 13, 0.5), (3, 12, 1.9)]
+RATED = [(1, 11, 5), (1, 12, 3), (2, 11, 2), (2, 13, 4), (3, 12, 1)]
+IDS_OF_TEN = [[7 * row + at for at in (0, 11, 23)] for row in range(10)]
+
+BY_POSITION: dict[str, Row] = {
+    "nothing": refused(compute, "predictions"),
+    "no predictions": refused(compute, "predictions", references=[[1, 0]]),
+    "no predictions for another measure": refused(
+        compute, "predictions", references=[[1, 0]], measures=["IDCG", "DCG"]
+    ),
+    "no predictions for an ideal that needs them": refused(
+        compute, "predictions", references=[[1, 0]], measures="IDCG", ideal="truncated"
+    ),
+    "no references": refused(compute, "references", predictions=[[1, 2]]),
+    "no queries": refused(compute, "predictions", predictions=[], references=[]),
+    "no queries to show": refused(preview, "predictions", predictions=[], references=[]),
+    "nan as a score": refused(compute, "predictions", "query 1, position 1", **TWO | {"predictions": [[2, 1], [1, math.nan]]}),
+    "nan in an array": refused(
+        compute, "predictions", "query 0, position 1", **TWO | {"predictions": np.array([[2, np.nan], [1, 2]])}
+    ),
+    "nan as a relevance": refused(
+        compute, "references", "query 1, position 0", **TWO | {"references": [[1, 0], [math.nan, 1]]}
+    ),
+    "inf as a score": refused(compute, "predictions", "query 1, position 0", **TWO | {"predictions": [[2, 1], [math.inf, 2]]}),
+    "-inf as a relevance": refused(
+        compute, "references", "query 0, position 1", **TWO | {"references": [[1, -math.inf], [0, 1]]}
+    ),
+    "-inf as a score in ascending order": refused(
+        compute,
+        "predictions",
+        "query 1, position 1",
+        predictions=[[1.0], [0.5, -math.inf]],
+        references=[[1], [0, 1]],
+        score_order="ascending",
+    ),
+    "text among scores": refused(compute, "predictions", "query 0, position 1", **TWO | {"predictions": [[1, "x"], [1, 2]]}),
+    "text among relevances": refused(
+        compute, "references", "query 0, position 1", **TWO | {"references": [[1, "bad"], [0, 1]]}
+    ),
+    "text as a query": refused(compute, "references", "query 1", **TWO | {"references": [[1, 0], "01"]}),
+    "None as a query": refused(compute, "references", "query 1", **TWO | {"references": [[1, 0], None]}),
+    "an array of text": refused(compute, "references", **TWO | {"predictions": np.array([["2", "1"], ["1", "2"]])}),
+    "complex numbers": refused(compute, "predictions", **TWO | {"predictions": np.array([[2j, 1], [1, 2]])}),
+    "times": refused(compute, "predictions", **TWO | {"predictions": np.array([["2026-01-01"] * 2] * 2, "M8[D]")}),
+    "a list in a query": refused(compute, "references", predictions=[[[1, 2]]], references=[[1]]),
+    "a single query of scores": refused(compute, "predictions", "query 0", **TWO | {"predictions": [2, 1]}),
+    "a single query of relevances": refused(compute, "references", **TWO | {"references": np.array([1, 0])}),
+    "a 3-D array": refused(compute, "predictions", **TWO | {"predictions": np.ones((2, 2, 1))}),
+    "other numbers of queries": refused(compute, "predictions", **TWO | {"predictions": [[2, 1]]}),
+    "other numbers of documents": refused(compute, "", "query 1", **TWO | {"references": [[1, 0], [0, 1, 0]]}),
+    "other numbers of documents of matrices": refused(
+        compute, "", "query 0", predictions=np.ones((4, 3)), references=np.ones((4, 2))
+    ),
+    "an open file": refused(compute, "predictions", predictions=Made(lambda: open("a.txt", "w")), references=[[1]]),
+    "an unreadable array": refused(compute, "predictions", **FLAT | {"predictions": Unreadable()}),
+    "unreadable numbers": refused(
+        compute, "predictions", "query 'q', row 0", **FLAT | {"predictions": [Unreadable()] * 3}
+    ),
+    "an unreadable capsule": refused(compute, "predictions", **FLAT | {"predictions": UnreadableCapsule()}),
+    "a sparse tensor": refused(compute, "predictions", **FLAT | {"predictions": Made(lambda: tensor().to_sparse())}).quoting("read: "),
+    "a tensor without data": refused(compute, "predictions", **FLAT | {"predictions": Made(lambda: tensor().to("meta"))}).quoting("read: "),
+    "an integer beyond 64 bits beside a fraction": refused(
+        compute, "predictions", "query 0, position 0", predictions=[[2**64 + 1, 0.5]], references=[[1, 0]]
+    ),
+    "a decimal beyond 64 bits": refused(
+        compute,
+        "predictions",
+        "query 'q', row 0",
+        predictions=[Decimal(2**64 + 1), Decimal("0.5"), Decimal(1)],
+        references=[1, 0, 1],
+        query_ids=["q"] * 3,
+    ),
+    "a decimal that is no number": refused(
+        compute,
+        "references",
+        "query 'q', row 0",
+        predictions=[0.5, 0.25],
+        references=[Decimal("NaN"), Decimal(1)],
+        query_ids=["q"] * 2,
+    ),
+    "a score too large for 32 bits": refused(
+        compute,
+        "predictions",
+        "query 1, position 1",
+        predictions=[[1], [2, 1e39]],
+        references=[[1], [0, 1]],
+        score_dtype="float32",
+    ),
+    "a score too large for the 32 bits of a convention": refused(
+        compute,
+        "predictions",
+        "query 1, position 1",
+        predictions=[[1], [2, 1e39]],
+        references=[[1], [0, 1]],
+        convention="xgboost",
+    ),
+    "a negative relevance": refused(
+        compute, "references", "query 1, position 1", **TWO | {"references": [[1, 0], [0, -2]]}
+    ),
+    "a relevance of -1 throughout": refused(
+        compute, "references", "query 0, position 1", **TWO | {"references": [[1, -1], [-1, 1]]}
+    ),
+    "padding that nobody named": refused(
+        compute, "references", "query 0, position 1", **TWO | {"references": [[1, -100], [-100, 1]]}
+    ),
+    "padding of another number": refused(
+        compute, "references", "query 1, position 1", **TWO | {"references": [[1, 0], [0, -100]]}, ignore_index=-99
+    ),
+    "a relevance too large for an exponential gain": refused(
+        compute, "references", "query 0, position 1", **TWO | {"references": [[1, 5000], [0, 1]]}, gain="exponential"
+    ),
+    "a label without a gain in a list": refused(
+        compute, "references", "query 1, position 0", **TWO | {"references": [[1, 0], [5, 0]]}, gain=[0, 1, 3]
+    ),
+    "a fraction as a label": refused(
+        compute, "references", "query 1, position 0", **TWO | {"references": [[1, 0], [0.5, 0]]}, gain=[0, 1, 3]
+    ),
+    "a gain that is not finite": refused(
+        compute,
+        "references",
+        "query 1, position 0",
+        **TWO | {"references": [[1, 0], [7, 1]]},
+        gain=lambda relevance: np.where(relevance == 7, np.inf, relevance),
+    ),
+    "a sum that overflows in a query": refused(
+        compute, "references", "query 1", **TWO | {"references": [[1, 0], [HUGE, HUGE]]}, measures="CG"
+    ),
+    "a sum that overflows over queries": refused(
+        compute, "DCG", predictions=[[2.0, 1.0]] * 3, references=[[1e308, 1e308]] * 3, measures="DCG"
+    ),
+    "no query has a value": refused(
+        compute, "nDCG", predictions=[[2, 1]], references=[[0, 0]], zero_division=math.nan
+    ),
+    "no query of weight has a value": refused(
+        compute,
+        "nDCG",
+        predictions=[[2, 1], [1, 2]],
+        references=[[0, 0], [1, 0]],
+        zero_division=math.nan,
+        sample_weight=[1, 0],
+    ),
+    "a missing query": refused(
+        compute, "predictions", predictions=[[None], [1]], references=[[1], [1]], missing="raise"
+    ),
+    "rows of a user, an item and a value": refused(compute, "both sides", predictions=TRIPLES, references=RATED),
+    "integers that are ids": refused(
+        compute, "predictions", predictions=IDS_OF_TEN, references=[row[::-1] for row in IDS_OF_TEN]
+    ),
+    "a column that is no column of lists": refused(
+        compute, "predictions", predictions=pa.array([0.5]), references=pa.array([1.0])
+    ),
+}
+
+MATRICES: dict[str, Row] = {
+    "other numbers of columns": refused(compute, "predictions", predictions=SQUARE, references=SQUARE[:, :2]),
+    "other numbers of queries": refused(compute, "predictions", predictions=SQUARE, references=SQUARE[:2]),
+    "a list of another length": refused(
+        compute, "predictions", "query 1", predictions=[[1, 2, 3], [1, 2], [1, 2, 3]], references=SQUARE
+    ),
+    "complex numbers": refused(compute, "predictions", predictions=SQUARE * 1j, references=SQUARE),
+    "nan": refused(compute, "predictions", "query 0, column 0", predictions=SQUARE * np.nan, references=SQUARE),
+    "a negative relevance": refused(compute, "references", "query 0, column 0", predictions=SQUARE, references=-SQUARE),
+    "one dimension": refused(compute, "predictions", predictions=sp.coo_array([1, 2, 3]), references=SQUARE),
+    "ids": refused(compute, "predictions", "query 'q'", predictions={"q": {"d": 1.0}}, references=SQUARE),
+    "too large": refused(
+        compute, "a sparse matrix of 2", predictions=sp.csr_array((2, 2**62)), references=sp.csr_array((2, 2**62))
+    ),
+    "a number beyond the columns": refused(
+        compute, "predictions", "query 0", predictions=TOP, references=SQUARE[:2]
+    ),
+    "text beside columns": refused(
+        compute, "references", "query 0", predictions=SQUARE[:2], references=[{"d1"}, {"d2"}]
+    ),
+    "-1 as a relevant document": refused(
+        compute, "references", "query 1", predictions=SQUARE[:2], references=[{1}, {-1}]
+    ),
+    "query_ids": refused(compute, "predictions", predictions=SQUARE, references=SQUARE, query_ids=[0, 1, 2]),
+    "exclude": refused(compute, "exclude", predictions=SQUARE, references=SQUARE, exclude=[[1], [], []]),
+    "a set of numbers": refused(compute, "predictions", "query 0", predictions=[{0, 2}], references=sp.csr_array([[1, 0, 2]])),
+    "ids of a matrix in a set": refused(
+        compute, "predictions", predictions=[[0.9, 0.1]], document_ids=[{"b", "a"}], references=[{"a"}]
+    ),
+    "ids of another length": refused(
+        compute, "document_ids", "query 0", predictions=[[], []], document_ids=[[4], [1]], references=[{4}, {1}]
+    ),
+}
+
+FLAT_COLUMNS: dict[str, Row] = {
+    "other numbers of scores": refused(compute, "query_ids", **FLAT | {"predictions": [1, 2]}),
+    "sizes of groups as query_ids": refused(compute, "query_ids", **FLAT | {"query_ids": [2, 1]}),
+    "other numbers of document_ids": refused(compute, "query_ids", **FLAT, document_ids=["a"]),
+    "query_ids of text": refused(compute, "query_ids", **FLAT | {"query_ids": "abc"}),
+    "document_ids without query_ids": refused(
+        compute, "document_ids", **FLAT | {"query_ids": None}, document_ids=["a", "b", "c"]
+    ),
+    "a matrix of references": refused(compute, "references", **FLAT | {"references": np.ones((1, 3))}),
+    "two logits": refused(compute, "predictions", **FLAT | {"predictions": np.zeros((3, 2))}),
+    "lists of scores": refused(compute, "predictions", **FLAT | {"predictions": [[1], [2], [3]]}),
+    "text": refused(compute, "predictions", "query 'q', row 1", **FLAT | {"predictions": [1, "high", 3]}),
+    "text as a relevance": refused(compute, "references", "query 'p', row 2", **FLAT | {"references": [1, 0, "low"]}),
+    "text beyond the ids": refused(compute, "predictions", "row 3", **FLAT | {"predictions": [1, 2, 3, "x"]}),
+    "nan": refused(compute, "predictions", "query 'q', row 1", **FLAT | {"predictions": [1, math.nan, 3]}),
+    "a negative relevance": refused(compute, "references", "query 'p', row 2", **FLAT | {"references": [1, 0, -1]}),
+    "no rows": refused(compute, "predictions", predictions=[], references=[], query_ids=[]),
+    "ties without document_ids": refused(
+        compute,
+        "document_ids",
+        predictions=[1, 2, 1, 2, 2],
+        references=[1, 0, 1, 2, 0],
+        query_ids=["p", "q", "p", "q", "p"],
+        ties="docid",
+    ),
+    "ties in 32 bits without document_ids": refused(
+        compute,
+        "document_ids",
+        predictions=[1.0, 1.0 + 2**-30],
+        references=[1, 0],
+        query_ids=["q", "q"],
+        ties="docid",
+        score_dtype="float32",
+    ),
+    "a document twice": refused(
+        compute, "document_ids", "query 'q', row 1", **FLAT, document_ids=["a", "a", "b"]
+    ),
+    "a document twice with two relevances": refused(
+        compute,
+        "references",
+        "query 'q', row 2",
+        predictions=[3, 2, 2],
+        references=[1, 0, 2],
+        query_ids=["q"] * 3,
+        document_ids=["a", "b", "a"],
+        duplicates="best",
+    ),
+    "duplicates without document_ids": refused(compute, "duplicates", **FLAT, duplicates="best"),
+    "a reader twice": refused(
+        compute,
+        "predictions and references",
+        predictions=Made(lambda: READER),
+        references=Made(lambda: READER),
+    ),
+    "columns of pandas with other indexes": refused(
+        compute,
+        "query_ids",
+        predictions=Made(lambda: series([0.5, 0.25])),
+        references=[1, 0],
+        query_ids=Made(lambda: series(["a", "b"])[::-1]),
+    ),
+    "two queries of a database": refused(
+        compute,
+        "references",
+        predictions=Made(lambda: pa.table({"p": [[0.5]]}).to_reader()),
+        references=Made(lambda: pa.table({"r": [[1]]}).to_reader()),
+    ),
+}
+
+BY_ID_OF_DOCUMENTS: dict[str, Row] = {
+    "nan": refused(compute, "predictions", "query 'q', document 'b'", **BY_ID | {"predictions": {"q": {"b": math.nan}}}),
+    "inf": refused(compute, "predictions", "query 'q', document 'b'", **BY_ID | {"predictions": {"q": {"b": math.inf}}}),
+    "text": refused(compute, "predictions", "query 'q', document 'b'", **BY_ID | {"predictions": {"q": {"b": "1"}}}),
+    "a list": refused(compute, "predictions", **BY_ID | {"predictions": {"q": {"b": [1]}}}),
+    "complex numbers": refused(
+        compute, "predictions", "query 'q', document 'b'", **BY_ID | {"predictions": {"q": {"b": 1j}}}
+    ),
+    "a number in place of documents": refused(compute, "predictions", "query 'q'", **BY_ID | {"predictions": {"q": 1}}),
+    "nan as a relevance": refused(
+        compute, "references", "query 'q', document 'z'", **BY_ID | {"references": {"q": {"a": 1, "z": math.nan}}}
+    ),
+    "a negative relevance": refused(
+        compute, "references", "query 'q', document 'z'", **BY_ID | {"references": {"q": {"a": 1, "z": -1}}}
+    ),
+    "a negative relevance of a ranked id": refused(
+        compute, "references", "query 1, document 'd1'", predictions=[["d1"], ["d1"]], references=[{"d2": 1}, {"d1": -1}]
+    ),
+    "a score too large for 32 bits": refused(
+        compute,
+        "predictions",
+        "query 'q', document 'b'",
+        **BY_ID | {"predictions": {"q": {"a": 1, "b": 1e39}}},
+        score_dtype="float32",
+    ),
+    "text in ids of a million characters": refused(
+        compute, "predictions", f"query 'q', document '{'d' * 48}...{'d' * 49}'", **BY_ID | {"predictions": {"q": {"d" * 10**6: math.nan}}}
+    ),
+    "no queries": refused(compute, "predictions and references", **BY_ID | {"references": {}}),
+    "no query in common": refused(compute, "predictions", **BY_ID | {"predictions": {"p": {"a": 1.0}}}),
+    "no query in common, of integers in text": refused(
+        compute, "predictions", predictions={"1": {"a": 1.0}}, references={1: {"a": 1}}
+    ),
+    "no query in common, of floats in text": refused(
+        compute, "predictions", predictions={"1.0": {"a": 1.0}}, references={"1": {"a": 1}}
+    ),
+    "a missing query": refused(compute, "predictions", references={**QRELS, "p": {"a": 1}}, predictions=RUN, missing="raise"),
+    "a missing query of a scored set": refused(
+        report, "predictions", references={**QRELS, "p": {"a": 1}}, predictions=RUN, missing="raise"
+    ),
+    "a document twice": refused(
+        compute, "predictions", "query 0, position 1", predictions=[["A", "A"]], references=[{"A"}]
+    ),
+    "a document twice among hits": refused(
+        compute,
+        "predictions",
+        "query 'q', position 1",
+        predictions={"q": [{"id": "a", "score": 2.0}, {"id": "a", "score": 1.0}]},
+        references=QRELS,
+    ),
+    "a document judged twice": refused(
+        compute,
+        "references",
+        "query 'q', position 1",
+        predictions=RUN,
+        references={"q": [("a", 2.0), ("a", 1.0)]},
+        duplicates="best",
+    ),
+    "a label without a gain": refused(
+        compute,
+        "references",
+        "query 'q', document 'b'",
+        predictions=RUN,
+        references={"q": {"a": "no", "b": "Relevnt"}},
+        gain={"relevant": 3, "no": 0},
+    ),
+    "a number without a gain": refused(
+        compute,
+        "references",
+        "query 1, position 0",
+        predictions=[[1], [1]],
+        references=[[4], [2]],
+        gain={0: 0, 1: 0, 4: 1},
+    ),
+    "words without gains": refused(
+        compute, "references", "query 'q', document 'a'", predictions=RUN, references={"q": {"a": "no", "b": "yes"}}
+    ),
+    "a score of None among scores": refused(
+        compute,
+        "predictions",
+        "query 'q', position 1",
+        predictions={"q": [{"id": "a", "score": 1.0}, {"id": "b", "score": None}]},
+        references=QRELS,
+    ),
+}
+
+WEIGHTS: dict[str, Row] = {
+    "negative": refused(compute, "sample_weight", "query 1", **TWO, sample_weight=[1, -1]),
+    "nan": refused(compute, "sample_weight", "query 0", **TWO, sample_weight=[math.nan, 1]),
+    "0 for every query": refused(compute, "sample_weight", **TWO, sample_weight=[0, 0]),
+    "too few": refused(compute, "sample_weight", **TWO, sample_weight=[1]),
+    "text in place of a column": refused(compute, "sample_weight", **TWO, sample_weight="ab"),
+    "a matrix": refused(compute, "sample_weight", **TWO, sample_weight=np.ones((2, 1))),
+    "text": refused(compute, "sample_weight", "query 0", **TWO, sample_weight=["1", 1]),
+    "too large": refused(compute, "sample_weight", "query 0", **TWO, sample_weight=[10**400, 1]),
+    "by ids for queries without": refused(compute, "sample_weight", **TWO, sample_weight={0: 1, 1: 1}),
+    "without that of a query": refused(compute, "sample_weight", **BY_ID, sample_weight={"p": 3}),
+    "by ids of another type": refused(compute, "sample_weight", **BY_ID, sample_weight={1: 3}),
+    "a series with an id twice": refused(
+        compute, "sample_weight", **BY_ID, sample_weight=Made(lambda: series([1, 2], ["q", "q"]))
+    ),
+    "too far apart": refused(report, "sample_weight", **TWO, sample_weight=[1, 1e-17]),
+    "a table": refused(compute, "sample_weight", **TWO, sample_weight=pa.table({"user": [1, 2], "item": [3, 4]})),
+}
+
+SLICES: dict[str, Row] = {
+    "too few": refused(report, "by", **TWO, by=["en"]),
+    "text": refused(report, "by", **TWO, by="en"),
+    "a number": refused(report, "by", **TWO, by=7),
+    "no text, integer or flag": refused(report, "by", **TWO, by=[0.5, 1.5]),
+    "without that of a query": refused(report, "by", **BY_ID, by={"p": "en"}),
+    "by ids for queries without": refused(report, "by", **TWO, by={"q": "en"}),
+    "by what is no id": refused(report, "by", **BY_ID, by={"q": "en", 1.5: "fr"}),
+    "two rows of a query differ": refused(report, "by", **FLAT, by=["en", "de", "en"]),
+}
+
+SELECTED: dict[str, Row] = {
+    "a query that is not there": refused(documents, "queries", **BY_ID, queries=["p"]),
+    "several cutoffs": refused(documents, "k", **BY_ID, k=[1, 2]),
+}
+
+WARNINGS: dict[str, Row] = {
+    "queries of one document": warned(compute, "predictions", predictions=[[1], [2]], references=[[1], [0]]),
+    "most queries are missing": warned(
+        compute, "predictions", predictions=RUN, references={**QRELS, "p": {"a": 1}, "r": {"a": 1}}
+    ),
+    "no document in common": warned(compute, "predictions", predictions={"q": {"x": 1.0}}, references=QRELS),
+    "labels as predictions": warned(
+        compute,
+        "predictions",
+        predictions=[[0, 1, 0, 1], [1, 0, 0, 1]],
+        references=[[0.1, 0.7, 0.2, 0.9], [0.8, 0.3, 0.25, 0.6]],
+    ),
+    "integers that may be ids": warned(
+        compute, "predictions", predictions=[[30, 10, 20]], references=[[10, 40, 50]]
+    ),
+    "hits in another order than their scores": warned(
+        compute,
+        "predictions",
+        "query 'q'",
+        predictions={"q": [{"id": "a", "score": 0.2}, {"id": "b", "score": 0.9}]},
+        references=QRELS,
+    ),
+    "hits in another order than their ranks": warned(
+        compute,
+        "predictions",
+        "query 'q'",
+        predictions={"q": [{"id": "a", "rank": 2}, {"id": "b", "rank": 1}]},
+        references=QRELS,
+        fields={"score": None},
+    ),
+    "equal scores beside ranks": warned(
+        compute,
+        "predictions",
+        "query 'q'",
+        predictions={"q": [{"id": "a", "rank": 1, "score": 1}, {"id": "b", "rank": 2, "score": 1}]},
+        references=QRELS,
+    ),
+    "gaps in ranks": warned(
+        compute,
+        "predictions",
+        "query 'q'",
+        predictions={"q": {"a": 1, "b": 3}},
+        references=QRELS,
+        score_order="ascending",
+    ),
+    "the same documents on both sides": warned(
+        compute,
+        "predictions",
+        predictions=(log := [{"query": "q", "ids": ["a", "b"]}]),
+        references=log,
+    ),
+}
+
+READER = pa.table({"user": [1, 1], "item": [7, 8], "score": [0.5, 0.25]}).to_reader()
+
+
+def tensor() -> Any:
+    """A tensor of three scores."""
+    import torch
+
+    return torch.tensor([0.5, 1.0, 2.0])
+
+
+def series(values: list[Any], ids: list[Any] | None = None) -> Any:
+    """A column of pandas."""
+    import pandas as pd
+
+    return pd.Series(values, ids)
+
+
+ROWS: dict[str, Row] = {
+    f"{group}: {name}": row
+    for group, rows in {
+        "by position": BY_POSITION,
+        "matrices": MATRICES,
+        "flat": FLAT_COLUMNS,
+        "by id": BY_ID_OF_DOCUMENTS,
+        "weights": WEIGHTS,
+        "slices": SLICES,
+        "documents": SELECTED,
+        "warning": WARNINGS,
+    }.items()
+    for name, row in rows.items()
+}
+_ = (datetime, File, RANKED, PANDAS, sparse)

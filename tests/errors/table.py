@@ -1,0 +1,43 @@
+"""The table of errors, and the snapshot of what they say: `make messages` writes it anew.
+
+A row says which argument an error names, and which query and document; the snapshot has the whole
+sentence of each, so that changed words are read in one diff.
+"""
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+import of_options
+from refusals import Row, named_by, said_by, sentence
+
+SNAPSHOT = Path(__file__).with_name("messages.txt")
+GROUPS: dict[str, dict[str, Row]] = {
+    "options": of_options.ROWS,
+}
+ERRORS: dict[str, Row] = {f"{group}/{name}": row for group, rows in GROUPS.items() for name, row in rows.items()}
+
+
+def snapshot() -> dict[str, str]:
+    """Return the sentence of each row, as they were when the snapshot was written."""
+    lines = SNAPSHOT.read_text(encoding="utf-8").splitlines() if SNAPSHOT.exists() else []
+    return dict(line.split(" | ", 1) for line in lines)  # type: ignore[misc]
+
+
+def write_snapshot() -> None:
+    """Write the sentence of each row; that of a row whose library is not installed stays."""
+    before, said = snapshot(), {}
+    for name, row in ERRORS.items():
+        with tempfile.TemporaryDirectory() as folder:
+            os.chdir(folder)
+            try:
+                said[name] = sentence(said_by(row), row)
+            except ModuleNotFoundError as error:
+                print(f"{name}: {error}; its sentence stays", file=sys.stderr)
+                said[name] = before.get(name, "")
+    SNAPSHOT.write_text("".join(f"{name} | {text}\n" for name, text in said.items()), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write_snapshot()
