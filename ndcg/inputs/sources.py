@@ -111,6 +111,8 @@ def name_of_column(column: Any) -> Any:
         return column.name
     if hasattr(column, "column_name"):
         return column.column_name
+    if hasattr(column, "collect_schema") and hasattr(column, "collect"):
+        return None  # a LazyFrame, in which names may take long
     names = names_of_columns(column)
     if names is not None and len(names) == 1:
         return names[0]
