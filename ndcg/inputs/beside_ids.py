@@ -60,8 +60,17 @@ def with_ids_on_both(inputs: Any, names: Names) -> Any:
 
 def _lists(side: Any) -> Rows:
     """Return the values of queries as lists, also from an array or a column."""
-    rows = side.to_pylist() if isinstance(side, ARROW) else side
-    return [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]
+    if isinstance(side, ARROW):
+        return list(side.to_pylist())
+    lists = []
+    for row in side:
+        if isinstance(row, ARROW):
+            lists.append(row.to_pylist())
+        elif isinstance(row, np.ndarray):
+            lists.append(row.tolist())
+        else:
+            lists.append(row)
+    return lists
 
 
 def _are_integers(rows: Rows) -> bool:

@@ -189,8 +189,8 @@ def refuse_table_by_index(side: Mapping[Any, Any], argument: str = "") -> None:
 def _of_list(argument: str, side: Any, rows: Sequence[Any], names: Names) -> Any:
     """Return the documents of a list of queries, or of objects; the side itself if it has numbers."""
     first = next((row for row in rows if not is_empty(row)), None)
-    if isinstance(first, np.ndarray) and first.dtype.kind in "OUT":  # objects or text
-        rows = [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]
+    if _is_column_of_ids(first):
+        rows = [_as_row(argument, row) for row in rows]
         return _of_list(argument, rows, rows, names)
     if isinstance(first, tuple) and is_list(first):
         _refuse_row_of_table(argument, first, names)
@@ -285,6 +285,15 @@ def is_empty(row: Any) -> bool:
     if getattr(row, "ndim", 1) == 0 or not hasattr(row, "__len__"):
         return False
     return len(row) == 0
+
+
+def _is_column_of_ids(row: Any) -> bool:
+    """Return whether a query's documents are an array or a column that may hold ids."""
+    if isinstance(row, np.ndarray):
+        return row.dtype.kind in "OUT"
+    if hasattr(row, "__arrow_c_stream__"):
+        row = plain("", row)
+    return isinstance(row, ARROW) and id_kind(row.type) not in ("", "integers")
 
 
 def _are_ids(row: Any) -> bool:

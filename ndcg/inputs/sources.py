@@ -149,7 +149,7 @@ def _is_row(value: Any) -> bool:
     """Return whether a value is a list or an array, but not a number in an array."""
     if isinstance(value, np.ndarray):
         return value.ndim > 0
-    return isinstance(value, (list, tuple))
+    return isinstance(value, (list, tuple, *ARROW))
 
 
 def _rows_of_sparse(values: Any) -> Any:

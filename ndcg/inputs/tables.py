@@ -28,7 +28,7 @@ from .ids import id_column, once, read_ids
 from .no_rankings import equal_scores_of_rows
 from .objects import is_list, is_object
 from .roles import chosen_columns
-from .sources import ARROW, settled
+from .sources import ARROW, plain, settled
 
 HASHED = 1 << 17  # rows whose ids a thread hashes at a time
 FIRST_ROWS = 1 << 10  # rows whose scores are held against their ranks
@@ -147,11 +147,22 @@ def _has_lists(frame: Frame) -> bool:
 
 def rows_of_frame(frame: Frame) -> list[dict[str, Any]]:
     """Return the rows of a table as objects."""
-    columns = settled(dict(zip(frame.names, frame.read(frame.names), strict=True)))
     cells = []
-    for column in columns.values():
-        cells.append(list(map(as_python, list_of(column))))
-    return [dict(zip(columns, row, strict=True)) for row in zip(*cells, strict=True)]
+    for name, column in zip(frame.names, frame.read(frame.names), strict=True):
+        cells.append(_cells_of(name, column))
+    return [dict(zip(frame.names, row, strict=True)) for row in zip(*cells, strict=True)]
+
+
+def _cells_of(name: Any, column: Any) -> list[Any]:
+    """Return the cells of a column as Python's values, and structs as dicts."""
+    if hasattr(column, "column_name"):  # of a Dataset
+        return list(map(as_python, column))
+    if hasattr(column, "__arrow_c_stream__"):
+        with suppress(pa.ArrowException):  # Arrow cannot hold a column of mixed objects
+            objects = pa.chunked_array(column)
+            if pa.types.is_struct(objects.type):
+                return list(objects.to_pylist())
+    return list(map(as_python, list_of(plain(str(name), column))))
 
 
 def list_of(column: Any) -> list[Any]:
