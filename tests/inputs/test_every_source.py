@@ -1,0 +1,295 @@
+"""Every source gives what the mapping of its rankings gives, at every entry point, to the bit."""
+
+import json
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import spark_session
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sources import (
+    ANY_IDS,
+    COLUMNS,
+    FLAT_FORMS,
+    FLAT_IN_32_BITS,
+    FULL_FLAT_FORMS,
+    IN_32_BITS,
+    IN_FILES,
+    INTEGER_IDS,
+    OPTIONS,
+    QUERY_OPTIONS,
+    RAGGED,
+    RAGGED_FORMS,
+    ROWS_FORMS,
+    SOURCES,
+    SQUARE,
+    SQUARE_FORMS,
+    TABLES,
+    TEXT_IDS,
+    Inputs,
+    Rankings,
+    Rows,
+    Side,
+    Source,
+    by_query,
+    filled,
+    in_hex,
+    in_list,
+)
+
+import ndcg
+from ndcg.shell.command_line import main
+
+# The entry points: each gives the values of queries, or the documents and the ids that it names
+
+
+def by_compute(inputs: Inputs) -> Any:
+    return in_hex(ndcg.compute(**{**OPTIONS, **inputs}))
+
+
+def by_batch(inputs: Inputs) -> Any:
+    """A batch after another one."""
+    metric = ndcg.NDCG(keep_in_memory=True)
+    metric.add_batch(predictions=[[1.0]], references=[[1]])
+    metric.add_batch(**inputs)
+    return {name: column[1:] for name, column in in_hex(metric.compute(**OPTIONS)).items()}
+
+
+def by_report(inputs: Inputs) -> Any:
+    return ndcg.report(**inputs, **QUERY_OPTIONS).queries.to_pylist()
+
+
+def by_documents(inputs: Inputs) -> Any:
+    rows = ndcg.documents(**inputs, gain="exponential").to_pylist()
+    return sorted(rows, key=lambda row: (str(row["query"]), str(row["document"])))
+
+
+def by_preview(inputs: Inputs) -> Any:
+    found = ndcg.preview(**inputs)
+    documents = {row["document"]: (row["rank"], row["relevance"]) for row in found.documents}
+    return found.queries, found.retrieved, found.judged, found.query, documents
+
+
+def by_comparison(inputs: Inputs) -> Any:
+    run = inputs.pop("predictions")
+    found = ndcg.compare(systems={"a": run, "b": run}, **inputs, **QUERY_OPTIONS)
+    return found.queries.to_pylist()
+
+
+ENTRY_POINTS: dict[str, Callable[[Inputs], Any]] = {
+    "compute": by_compute,
+    "add_batch": by_batch,
+    "report": by_report,
+    "documents": by_documents,
+    "preview": by_preview,
+}
+
+
+def assert_same_everywhere(make: Callable[[], Inputs], expected: Inputs) -> None:
+    """Inputs, made anew each time, give what others give at every entry point."""
+    for name, entry in ENTRY_POINTS.items():
+        assert entry(make()) == entry(dict(expected)), name
+
+
+# Numbers by position
+
+
+def by_positions(rankings: Rankings) -> Inputs:
+    """The mappings of rankings whose ids are the positions of queries and documents."""
+    sides = []
+    for rows in rankings:
+        documents = []
+        for row in rows:
+            documents.append({at: value for at, value in enumerate(row) if value is not None})
+        sides.append(dict(enumerate(documents)))
+    return {"predictions": sides[0], "references": sides[1]}
+
+
+def in_32_bits(rankings: Rankings) -> Rankings:
+    """The rankings with scores that 32-bit floats hold."""
+    scores: Rows = []
+    for row in rankings.scores:
+        scores.append([value if value is None else float(np.float32(value)) for value in row])
+    return rankings._replace(scores=scores)
+
+
+FULL = Rankings(filled(RAGGED.scores), filled(RAGGED.relevances))  # without missing values
+NUMBERS = {
+    **{name: (form, RAGGED) for name, form in RAGGED_FORMS.items()},
+    **{name: (form, SQUARE) for name, form in SQUARE_FORMS.items()},
+    **{f"{name}, ragged": (SQUARE_FORMS[name], in_32_bits(FULL)) for name in ROWS_FORMS},
+}
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_numbers_by_position_score_as_the_mapping_of_their_positions(name: str) -> None:
+    form, rankings = NUMBERS[name]
+    held = in_32_bits(rankings) if name in IN_32_BITS else rankings
+    scores, relevances = rankings
+
+    def both() -> Inputs:
+        return {"predictions": form(scores), "references": form(relevances)}
+
+    assert_same_everywhere(both, by_positions(held))
+    assert by_comparison(both()) == by_comparison(by_positions(held))
+    if name == "masked NumPy, padded":  # whose rows are longer than lists
+        return
+    of_lists = by_compute(by_positions(rankings))
+    assert by_compute({"predictions": scores, "references": form(relevances)}) == of_lists
+    one_side = {"predictions": form(scores), "references": relevances, "score_dtype": "float32"}
+    assert by_compute(one_side) == by_compute(by_positions(in_32_bits(rankings)))
+
+
+@pytest.mark.parametrize("make", [list, np.array], ids=["lists", "arrays"])
+def test_a_query_is_added_as_a_row(make: Callable[[Any], Any]) -> None:
+    metric = ndcg.NDCG(keep_in_memory=True)
+    for scores, relevances in zip(*SQUARE, strict=True):
+        metric.add(prediction=make(scores), reference=make(relevances))
+    assert in_hex(metric.compute(**OPTIONS)) == by_compute(by_positions(SQUARE))
+
+
+# Flat columns, and tables of both sides: a row for each document
+
+
+def flat_columns(rankings: Rankings, form: Callable[[Any], Any]) -> Inputs:
+    table = rankings.table()
+    columns = {name: table[column].to_pylist() for name, column in COLUMNS.items()}
+    return {
+        **columns,
+        "predictions": form(columns["predictions"]),
+        "references": form(columns["references"]),
+    }
+
+
+FLAT = {
+    **{name: (form, RAGGED) for name, form in FLAT_FORMS.items()},
+    **{name: (form, in_32_bits(FULL)) for name, form in FULL_FLAT_FORMS.items()},
+}
+
+
+@pytest.mark.parametrize("name", FLAT)
+def test_flat_columns_score_as_the_mapping(name: str) -> None:
+    form, rankings = FLAT[name]
+    if "16" in name:
+        rankings = SQUARE
+    held = in_32_bits(rankings) if name in FLAT_IN_32_BITS else rankings
+    assert_same_everywhere(lambda: flat_columns(rankings, form), by_names(held))
+    without_documents = flat_columns(rankings, form)
+    del without_documents["document_ids"]
+    assert by_compute(without_documents) == by_compute(by_names(held))
+
+
+def by_names(rankings: Rankings) -> Inputs:
+    """The mappings of rankings."""
+    return {"predictions": rankings.side("run"), "references": rankings.side("qrels")}
+
+
+IDS = {
+    **{f"integers: {name}": form for name, form in {**ANY_IDS, **INTEGER_IDS}.items()},
+    **{f"text: {name}": form for name, form in {**ANY_IDS, **TEXT_IDS}.items()},
+}
+INTEGERS, TEXTS = [7, 3, 9, -2, 0, 5], ["query b", "a", "é", "", "b", "A"]
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_ids_of_rows_may_be_in_a_column_of_any_library(name: str) -> None:
+    names: list[Any] = INTEGERS if name.startswith("integers") else TEXTS
+    inputs = flat_columns(RAGGED, list)
+    queries = {f"q{query}": names[query] for query in range(6)}
+    documents = {f"d{document}": names[document] for document in range(5)}
+    ids = [queries[query] for query in inputs["query_ids"]]
+    document_ids = [documents[document] for document in inputs["document_ids"]]
+    sides = {}
+    for side, by_name in by_names(RAGGED).items():
+        renamed = {}
+        for query, row in by_name.items():
+            renamed[queries[query]] = {
+                documents[document]: value for document, value in row.items()
+            }
+        sides[side] = renamed
+    inputs |= {"query_ids": IDS[name](ids), "document_ids": document_ids}
+    if "DuckDB" not in name:  # two queries of a database come in no common order
+        inputs["document_ids"] = IDS[name](document_ids)
+    assert by_documents(inputs) == by_documents(sides)
+    assert by_compute({**inputs, "ties": "docid"}) == by_compute({**sides, "ties": "docid"})
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_table_of_both_sides_scores_as_the_mapping(name: str, tmp_path: Path) -> None:
+    def make() -> Inputs:
+        return {"data": TABLES[name](RAGGED.table(), tmp_path), **COLUMNS}
+
+    assert_same_everywhere(make, by_names(RAGGED))
+    assert by_compute({**make(), **TIED_IN_32_BITS}) == by_compute(
+        {**by_names(RAGGED), **TIED_IN_32_BITS}
+    )
+
+
+# Documents with ids
+
+MAPPING = {
+    True: by_query(lambda documents, _: documents),
+    False: in_list(lambda documents, _: documents),
+}
+TIED_IN_32_BITS = {"score_dtype": "float32", "ties": "docid"}
+
+
+def inputs_of(rankings: Rankings, run: Source, qrels: Source, folder: Path) -> Inputs:
+    """The arguments for both sides in a form each, with the names of their fields."""
+    inputs: Inputs = {
+        "predictions": run.write(rankings.side("run"), "run", folder),
+        "references": qrels.write(rankings.side("qrels"), "qrels", folder),
+    }
+    if qrels.has_queries and not run.has_queries:
+        inputs["query_ids"] = list(rankings.side("run"))
+    fields = fields_of_both(run, qrels)
+    if fields:
+        inputs["fields"] = fields
+    return inputs
+
+
+def fields_of_both(run: Source, qrels: Source) -> dict[str, Any]:
+    """The names in the run and in the qrels; a pair if both sides need one."""
+    first, second = run.fields("run"), qrels.fields("qrels")
+    both = {**first, **second}
+    for role in first.keys() & second.keys():
+        if first[role] != second[role]:
+            both[role] = (first[role], second[role])
+    return both
+
+
+def held_by(rankings: Rankings, run: Source, qrels: Source) -> Inputs:
+    """The mappings of what both sources hold; queries without ids are counted."""
+    sides: dict[str, Side] = {
+        "predictions": run.held(rankings.side("run"), "run"),
+        "references": qrels.held(rankings.side("qrels"), "qrels"),
+    }
+    if run.has_queries or qrels.has_queries:
+        return dict(sides)
+    are_files = run in IN_FILES.values() and qrels in IN_FILES.values()
+    for argument, side in sides.items():
+        numbers = map(str, range(len(side))) if are_files else range(len(side))
+        sides[argument] = dict(zip(numbers, side.values(), strict=True))
+    return dict(sides)
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_a_source_scores_as_the_mapping(name: str, tmp_path: Path) -> None:
+    source = SOURCES[name]
+    mapping = MAPPING[source.has_queries]
+    run = source if "run" in source.kinds else mapping
+    assert_same_everywhere(
+        lambda: inputs_of(RAGGED, run, source, tmp_path), held_by(RAGGED, run, source)
+    )
+    for sides in ((run, mapping), (mapping, source)):
+        expected = held_by(RAGGED, *sides)
+        assert by_compute(inputs_of(RAGGED, *sides, tmp_path)) == by_compute(dict(expected))
+        tied = inputs_of(RAGGED, *sides, tmp_path) | TIED_IN_32_BITS
+        assert by_compute(tied) == by_compute(expected | TIED_IN_32_BITS)
+    if "run" in source.kinds and not source.has_queries:
+        named = inputs_of(RAGGED, source, MAPPING[True], tmp_path)  # with query_ids
+        assert by_report(named) == by_report(held_by(RAGGED, source, MAPPING[True]))
