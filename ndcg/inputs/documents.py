@@ -1,7 +1,7 @@
 """The documents of queries by their ids, and the rules for the documents of one query."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any
 
@@ -28,14 +28,6 @@ class ById:
     def positions(self) -> int | None:
         """The number of queries if they have no ids; None if they have."""
         return len(self.queries) if self.by_position else None
-
-    def named(self, argument: str, ids: Sequence[Any]) -> "ById":
-        """Return the documents of queries without ids by ids that are given in their order."""
-        if len(ids) != len(self.queries):
-            problem = f"has {len(ids)} ids for {len(self.queries)} queries; give an id for each"
-            raise InputError(problem, argument)
-        queries = rows_by_query(argument, ids, list(self.queries.values()))
-        return replace(self, queries=queries, by_position=False)
 
 
 def has_ids(side: Any) -> bool:

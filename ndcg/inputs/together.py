@@ -2,7 +2,8 @@
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import replace
 from itertools import chain, islice
 from typing import Any
 
@@ -13,7 +14,7 @@ import pyarrow.compute as pc
 from ..measure.messages import InputError, mark, shown
 from .beside_ids import with_ids_of_letor, with_ids_on_both
 from .columns import check_queries_equal
-from .documents import ById, has_ids
+from .documents import ById, has_ids, rows_by_query
 from .fields import Names
 from .hashes import Columns
 from .ids import as_list
@@ -60,18 +61,34 @@ def _are_rows_of_letor(side: Any) -> bool:
 
 def _with_query_ids(inputs: Any) -> Any:
     """Return queries by position with the ids that `query_ids` has for them."""
-    run, qrels, query_ids = inputs[:3]
-    if not isinstance(run, ById) or not run.by_position:
+    sides = {"predictions": inputs.predictions, "references": inputs.references}
+    if not all(has_ids(side) for side in sides.values()):
         return inputs
+    unnamed = [name for name, side in sides.items() if side.positions is not None]
+    if not unnamed:
+        return inputs
+    query_ids = inputs.query_ids
     if isinstance(query_ids, (Set, Mapping)):
         kind = type(query_ids).__name__
         problem = f"a {kind} has no order of its own; give a list, an id for each query"
         raise InputError(problem, "query_ids")
     ids = query_ids.tolist() if isinstance(query_ids, np.ndarray) else as_list(query_ids)
-    run = run.named("query_ids", ids)
-    if isinstance(qrels, ById) and qrels.by_position:
-        qrels = qrels.named("query_ids", ids)
-    return inputs._replace(predictions=run, references=qrels, query_ids=None)
+    for name in unnamed:
+        sides[name] = _named(sides[name], ids)
+    return inputs._replace(**sides, query_ids=None)
+
+
+def _named(side: ById | Columns, ids: Sequence[Any]) -> ById | Columns:
+    """Return queries by position with ids that are given in their order."""
+    if len(ids) != side.positions:
+        problem = f"has {len(ids)} ids for {side.positions} queries; give an id for each"
+        raise InputError(problem, "query_ids")
+    numbers = rows_by_query("query_ids", ids, range(len(ids)))
+    if isinstance(side, ById):
+        queries = dict(zip(numbers, side.queries.values(), strict=True))
+        return replace(side, queries=queries, by_position=False)
+    of_rows = side.query_ids.cast(pa.int64())
+    return side._replace(query_ids=pa.array(ids).take(of_rows), positions=None)
 
 
 def _with_integers(side: Any) -> Any:
