@@ -184,7 +184,9 @@ def _documents(fields: FieldsByPath, names: Names) -> list[str]:
     if name is not None and name in fields and isinstance(fields[name].example, Mapping):
         return [name]  # a mapping of ids to values
     if name is not None:
-        return names.candidates("document", leaves(fields), ())
+        named = names.candidates("document", leaves(fields), ())
+        if named or not names.given["document"].of_both:
+            return named
     hits: list[str] = []
     lists: list[str] = []
     rows: list[str] = []

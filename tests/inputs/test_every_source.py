@@ -293,3 +293,109 @@ def test_a_source_scores_as_the_mapping(name: str, tmp_path: Path) -> None:
     if "run" in source.kinds and not source.has_queries:
         named = inputs_of(RAGGED, source, MAPPING[True], tmp_path)  # with query_ids
         assert by_report(named) == by_report(held_by(RAGGED, source, MAPPING[True]))
+
+
+# Random rankings in random pairs of sources
+
+
+scores = st.none() | st.integers(-2, 5).map(lambda value: value / 2)
+relevances = st.none() | st.integers(0, 3)
+documents = st.tuples(scores, relevances).filter(lambda values: values != (None, None))
+queries = st.lists(documents, min_size=1, max_size=5).filter(
+    lambda row: any(relevance is not None for _, relevance in row)
+)
+
+
+@st.composite
+def random_rankings(draw: st.DrawFn) -> Rankings:
+    """Rankings in which each query is judged, and some document is retrieved."""
+    rows = [[(1.0, 1), *draw(queries)], *draw(st.lists(queries, max_size=4))]
+    sides = []
+    for side in range(2):
+        sides.append([[values[side] for values in row] for row in rows])
+    return Rankings(*sides)
+
+
+# A list of mappings with the same keys is asked about.
+OF_ANY_RANKINGS = [name for name in SOURCES if name != "mappings in a list"]
+
+
+@settings(max_examples=150)
+@given(random_rankings(), st.sampled_from(OF_ANY_RANKINGS), st.sampled_from(OF_ANY_RANKINGS))
+def test_random_rankings_score_alike_in_any_two_sources(
+    tmp_path_factory: pytest.TempPathFactory, rankings: Rankings, run_name: str, qrels_name: str
+) -> None:
+    run, qrels = SOURCES[run_name], SOURCES[qrels_name]
+    if "run" not in run.kinds:
+        run = MAPPING[run.has_queries]
+    if run.has_queries and not qrels.has_queries:
+        run = in_list(lambda documents, _: list(documents.items()))
+    folder = tmp_path_factory.mktemp("sides")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # nothing in common, queries missing
+        expected = by_compute(held_by(rankings, run, qrels))
+        assert by_compute(inputs_of(rankings, run, qrels, folder)) == expected
+
+
+# Entry points of some sources
+
+SLOW_ENTRY = (
+    "a table: Polars, lazy",
+    "records: dicts",
+    "hits by query",
+    "objects: names of its own",
+)
+
+
+@pytest.mark.parametrize("name", SLOW_ENTRY)
+def test_a_source_is_explained_as_the_mapping(name: str, tmp_path: Path) -> None:
+    source = SOURCES[name]
+    found = ndcg.explain(**inputs_of(SQUARE, source, source, tmp_path), got=0.5)
+    assert found.scores == ndcg.explain(**by_names(SQUARE), got=0.5).scores
+
+
+NAMED_FILES = [name for name, source in IN_FILES.items() if source.has_queries]
+
+
+@pytest.mark.parametrize("name", NAMED_FILES)
+def test_a_file_is_read_as_the_mapping(name: str, tmp_path: Path) -> None:
+    source = IN_FILES[name]
+    readers = {"run": ndcg.read_run, "qrels": ndcg.read_qrels}
+    for kind, read in readers.items():
+        side = RAGGED.side(kind)
+        found = read(source.write(side, kind, tmp_path), fields=source.fields(kind))
+        held = source.held(side, kind)
+        assert {query: found.get(query, {}) for query in held} == held
+
+
+@pytest.mark.parametrize("name", ["TREC: file.txt and file.txt", "JSON: names of its own"])
+def test_the_shell_scores_files_as_the_mapping(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = IN_FILES[name]
+    paths = [source.write(RAGGED.side(kind), kind, tmp_path) for kind in ("qrels", "run")]
+    flags = []
+    for role, name_or_pair in fields_of_both(source, source).items():
+        is_pair = isinstance(name_or_pair, tuple)
+        flags += [f"--{role}", ",".join(name_or_pair) if is_pair else name_or_pair]
+    assert main(["score", *map(str, paths), "-m", "nDCG", "-k", "3", *flags, "-o", "json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    expected = ndcg.compute(**by_names(RAGGED), k=3)
+    assert shown["scores"]["nDCG@3"]["value"] == expected["nDCG@3"]
+
+
+@pytest.mark.spark
+@pytest.mark.xdist_group("spark")
+@pytest.mark.filterwarnings("ignore")  # of PySpark
+@pytest.mark.parametrize("how", [{}, {"ties": "docid"}, TIED_IN_32_BITS], ids=str)
+def test_tables_of_spark_score_as_the_mapping(how: dict[str, Any]) -> None:
+    expected = by_compute({**by_names(RAGGED), **how})
+    table = RAGGED.table()
+    frame = spark_session().createDataFrame(table)
+    renamed = frame.withColumnsRenamed({"user": "query_id", "item": "document_id"})
+    run = renamed.drop("label").dropna()
+    qrels = renamed.drop("score").dropna()
+    for inputs in ({"data": frame, **COLUMNS}, {"predictions": run, "references": qrels}):
+        found = ndcg.compute(**{**OPTIONS, **inputs, **how}).toArrow()
+        rows = found.sort_by("query").drop_columns("query").to_pydict()
+        assert in_hex(rows) == expected
