@@ -319,6 +319,13 @@ def names_of_side(
     return names._replace(given=given, has_no_value=has_no_value)
 
 
+# The standard names of each role, as `plain_name` writes them.
+_NAMES_OF_ROLES = [
+    {plain_name(name) for group in groups for name in group}
+    for groups in (QUERY, DOCUMENT_OF_HITS, (*SCORE, *RELEVANCE))
+]
+
+
 def are_names_of_fields(names: Iterable[Any]) -> bool:
     """Return whether names are those of fields, not of queries or documents: two roles have one.
 
@@ -326,13 +333,8 @@ def are_names_of_fields(names: Iterable[Any]) -> bool:
     (True, False)
     """
     present = set(map(plain_name, names))
-    roles = (QUERY, DOCUMENT_OF_HITS, (*SCORE, *RELEVANCE))
-    return sum(not present.isdisjoint(_plain_names(groups)) for groups in roles) >= 2
-
-
-@cache
-def _plain_names(groups: Groups) -> frozenset[str]:
-    return frozenset(plain_name(name) for group in groups for name in group)
+    roles = [standard for standard in _NAMES_OF_ROLES if not present.isdisjoint(standard)]
+    return len(roles) >= 2
 
 
 # Choosing, and the error of a choice that is not clear

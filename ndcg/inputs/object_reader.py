@@ -130,9 +130,10 @@ class ObjectReader:
     def rows(self, objects: Sequence[Any]) -> dict[str, list[Any]]:
         """Return the columns of rows, by their roles."""
         objects = _within_lists(objects, self.wrapper)
+        are_dicts = set(map(type, objects)) == {dict}
         columns = {}
         for role, path in self.fields.items():
-            columns[role] = values_at(objects, self.paths[path])
+            columns[role] = values_at(objects, self.paths[path], are_dicts)
         return columns
 
     def queries(

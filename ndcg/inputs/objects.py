@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from itertools import chain, islice, repeat
 from numbers import Number
+from operator import itemgetter
 from types import NoneType
 from typing import Any, NamedTuple
 
@@ -194,8 +195,11 @@ def value_at(value: Any, keys: Keys) -> Any:
     return value
 
 
-def values_at(objects: Sequence[Any], keys: Keys) -> list[Any]:
-    """Return the field at some keys of each object."""
+def values_at(objects: Sequence[Any], keys: Keys, are_dicts: bool = False) -> list[Any]:
+    """Return the field at some keys of each object; whether all are dicts may be known."""
+    if len(keys) == 1 and are_dicts:
+        with suppress(KeyError):  # not all have the field
+            return list(map(itemgetter(keys[0]), objects))  # faster than dict.get
     if len(keys) == 1:
         with suppress(TypeError):  # not all are dicts
             return list(map(dict.get, objects, repeat(keys[0])))  # faster than a loop

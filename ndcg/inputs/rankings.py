@@ -71,7 +71,10 @@ class Rankings(NamedTuple):
     @property
     def missing(self) -> Mask:
         """True for each query with documents of which none has a score: the run lacks it."""
-        return ~(self._ranked() | self.empty())
+        ranked = self._ranked()
+        if ranked.all():  # in most runs
+            return ~ranked
+        return ~(ranked | self.empty())
 
     def lacking(self) -> Mask:
         """Return which queries are missing from the predictions, or have no documents at all."""
