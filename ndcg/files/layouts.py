@@ -9,10 +9,16 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ..inputs.columns import as_number
-from ..inputs.fields import Fields, are_names_of_fields, plain_name, refuse_repeated_names
-from ..inputs.no_rankings import equal_scores_of_rows
+from ..inputs.fields import (
+    Fields,
+    are_names_of_fields,
+    examples_of_names,
+    plain_name,
+    refuse_repeated_names,
+)
+from ..inputs.no_rankings import OTHER_ORDER, beside_ranks, if_lowest_is_best
 from ..inputs.roles import chosen_columns
-from ..measure.messages import brief, mark
+from ..measure.messages import brief
 from .content import NO_TEXT, NUMBER, NUMERAL, delimiter_of, shown_cell
 from .letor import is_row_of_letor
 from .parts import ReadRequest
@@ -198,9 +204,10 @@ def _refuse_no_header(names: Sequence[str], request: ReadRequest) -> None:
         return
     if any(map(NUMERAL.fullmatch, names)):
         first = brief(map(shown_cell, names), ", ")
-        header = ",".join(filter(None, ("query_id", "doc_id", request.names.value)))
         problem = f"has no header: the first line is {first}"
-        raise ValueError(f"{problem}; name the columns there, such as {header}")
+        raise ValueError(
+            f"{problem}; name the columns by what they hold, {examples_of_names(request.names)}"
+        )
 
 
 # The first rows
@@ -215,7 +222,8 @@ def notice_of(lines: Sequence[bytes], layout: Layout, request: ReadRequest) -> s
     if layout is RUN:
         rows = [cells for cells in map(cells_of_trec, lines) if layout.is_row(cells)]
         _refuse_spaces_in_ids(rows)
-        return _contradicting_ranks(rows, request.names.ascending) or _equal_scores_of_trec(rows)
+        ascending = request.names.ascending
+        return _contradicting_ranks(rows, ascending) or _equal_scores_of_trec(rows, ascending)
     if layout in (QRELS, PLAIN_QRELS):
         rows = [cells for cells in map(cells_of_trec, lines) if layout.is_row(cells)]
         _refuse_no_qrels(rows)
@@ -232,7 +240,7 @@ def notice_of(lines: Sequence[bytes], layout: Layout, request: ReadRequest) -> s
         return ""
     queries, *numbers = zip(*cells, strict=True)
     scores, ranks = (list(map(as_number, column)) for column in numbers)
-    return equal_scores_of_rows(queries, scores, ranks)
+    return beside_ranks(queries, scores, ranks, request.names.ascending)
 
 
 def _refuse_spaces_in_ids(rows: Sequence[Sequence[bytes]]) -> None:
@@ -254,15 +262,12 @@ def _contradicting_ranks(rows: Sequence[Sequence[bytes]], ascending: bool) -> st
             continue
         first_rank, first_score, rank, score = map(float, cells)
         if (rank - first_rank) * (score - first_score) * sign < 0:
-            problem = "the ranks are in another order than the scores, and the scores count"
-            hint = ", as in trec_eval"
-            if not ascending:
-                hint += f"; if the lowest score is best, give {mark('score_order', 'ascending')}"
-            return f"query {shown_cell(before[0])}: {problem}{hint}"
+            problem = f"{OTHER_ORDER}, as in trec_eval{if_lowest_is_best(ascending)}"
+            return f"query {shown_cell(before[0])}: {problem}"
     return ""
 
 
-def _equal_scores_of_trec(rows: Sequence[Sequence[bytes]]) -> str:
+def _equal_scores_of_trec(rows: Sequence[Sequence[bytes]], ascending: bool) -> str:
     """Return what a warning says about equal scores beside ranks; empty if there are none."""
     queries, scores, ranks = [], [], []
     for row in rows:
@@ -270,7 +275,7 @@ def _equal_scores_of_trec(rows: Sequence[Sequence[bytes]]) -> str:
             queries.append(row[0].decode("utf-8", "replace"))
             scores.append(float(row[4]))
             ranks.append(float(row[3]))
-    return equal_scores_of_rows(queries, scores, ranks)
+    return beside_ranks(queries, scores, ranks, ascending)
 
 
 def _refuse_no_qrels(rows: Sequence[Sequence[bytes]]) -> None:

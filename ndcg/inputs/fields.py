@@ -216,6 +216,17 @@ def with_names_of_columns(fields: Any, **arguments: Any) -> Any:
 # The names of one side
 
 
+def examples_of_names(names: "Names") -> str:
+    """Return what advice says about the names of columns, of which it cannot know the third.
+
+    >>> examples_of_names(standard_names("run"))
+    'such as query_id, doc_id, and score, rank or distance'
+    """
+    values = {"run": ", and score, rank or distance", "qrels": " and relevance", "exclude": ""}
+    ids = "query_id and doc_id" if names.kind == "exclude" else "query_id, doc_id"
+    return f"such as {ids}{values[names.kind]}"
+
+
 class Names(NamedTuple):
     """The names that the fields of one side may have, and how its documents are read."""
 

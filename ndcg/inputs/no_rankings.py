@@ -158,12 +158,22 @@ def equal_scores() -> str:
     return f"its scores are all equal, but it has ranks from 1; if the order counts, give {call}"
 
 
-def equal_scores_of_rows(
-    queries: Iterable[Any], scores: Iterable[Any], ranks: Iterable[Any]
-) -> str:
-    """Return what a warning says about the first query whose scores are all equal beside ranks.
+OTHER_ORDER = "the ranks are in another order than the scores, and the scores count"
 
-    It is empty if there is no such query.
+
+def if_lowest_is_best(ascending: bool) -> str:
+    """Return what a warning adds about scores that may be distances."""
+    if ascending:
+        return ""
+    return f"; if the lowest score is best, give {mark('score_order', 'ascending')}"
+
+
+def beside_ranks(
+    queries: Iterable[Any], scores: Iterable[Any], ranks: Iterable[Any], ascending: bool
+) -> str:
+    """Return what a warning says about the scores of rows beside ranks; empty for nothing.
+
+    The scores of a query are all equal, or those of all queries rank in the reverse order.
     """
     by_query: dict[Any, tuple[list[Any], list[Any]]] = {}
     for query, score, rank in zip(queries, scores, ranks, strict=True):
@@ -173,7 +183,18 @@ def equal_scores_of_rows(
     for query, (scores_of_query, ranks_of_query) in by_query.items():
         if are_equal_beside_ranks(scores_of_query, ranks_of_query):
             return f"query {shown(query)}: {equal_scores()}"
+    if by_query and all(_are_reversed(*columns, ascending) for columns in by_query.values()):
+        return f"{OTHER_ORDER}{if_lowest_is_best(ascending)}"
     return ""
+
+
+def _are_reversed(scores: Sequence[Any], ranks: Sequence[Any], ascending: bool) -> bool:
+    """Return whether scores rank documents in the reverse order of their ranks."""
+    if len(scores) < 2 or not all(isinstance(number, Real) for number in (*scores, *ranks)):
+        return False
+    by_rank = [score for _, score in sorted(zip(ranks, scores, strict=True))]
+    expected = sorted(scores, reverse=ascending)
+    return by_rank == expected and expected[0] != expected[-1]
 
 
 def _real_numbers(values: Sequence[Any]) -> Sequence[Any]:

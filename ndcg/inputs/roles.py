@@ -6,6 +6,7 @@ its documents if it leads to a list of ids, or to a mapping of ids to values.
 
 from collections.abc import Mapping, Sequence, Set
 from itertools import chain
+from numbers import Real
 from typing import Any, NamedTuple
 
 from ..measure.messages import InputError, mark
@@ -15,6 +16,8 @@ from .fields import (
     LISTS_OF_IDS,
     QUERY,
     QUERY_OF_LISTS,
+    RELEVANCE,
+    SCORE,
     Fields,
     Groups,
     Names,
@@ -133,6 +136,8 @@ def roles_of_objects(
         documents = [path for path in documents if path not in queries]
         if queries or not _has_no_query(fields, documents, names):
             candidates["query"] = queries
+    if names.name("document") is None and len(documents) == 1:
+        documents = [*documents, *_rankings_elsewhere(fields, documents[0], names)]
     candidates["document"] = documents
     if names.value:
         candidates |= _values(objects, fields, candidates, names)
@@ -190,7 +195,10 @@ def _documents(fields: FieldsByPath, names: Names) -> list[str]:
     hits: list[str] = []
     lists: list[str] = []
     rows: list[str] = []
+    list_of_values = _list_of_named_values(fields, names)
     for path in leaves(fields).last:
+        if list_of_values and fields[path].list_path != list_of_values:
+            continue
         if fields[path].lists:
             hits.append(path)
         elif _is_list_of_ids(fields[path]):
@@ -212,6 +220,52 @@ def _documents(fields: FieldsByPath, names: Names) -> list[str]:
         if present:
             return present
     return []
+
+
+def _list_of_named_values(fields: FieldsByPath, names: Names) -> Keys:
+    """Return the path to the list of the values that `fields` names; empty if there is none."""
+    if names.name(names.value) is None:
+        return ()
+    named = names.candidates(names.value, leaves(fields), ())
+    return fields[named[0]].list_path if len(named) == 1 else ()
+
+
+def _rankings_elsewhere(fields: FieldsByPath, document: str, names: Names) -> list[str]:
+    """Return fields of other lists that could be the documents of this side.
+
+    There are such only if the chosen list has values of the other side: a log may hold the run
+    under names of its own, and the references under standard ones.
+    """
+    chosen = fields[document].list_path
+    others_values = RELEVANCE[:1] if names.kind == "run" else SCORE
+    spellings = set(map(plain_name, chain(*others_values)))
+    by_list: dict[Keys, list[str]] = {}
+    for path, field in fields.items():
+        if not field.has_fields:
+            by_list.setdefault(field.list_path, []).append(path)
+    if not chosen or not any(
+        plain_name(fields[path].keys[-1]) in spellings for path in by_list[chosen]
+    ):
+        return []
+    elsewhere = []
+    for start, paths in by_list.items():
+        within_each_other = start[: len(chosen)] == chosen or chosen[: len(start)] == start
+        if start and within_each_other:
+            continue
+        if not start:
+            elsewhere += [path for path in paths if are_scored_pairs(fields[path].example)]
+        elif any(_is_number(fields[path].example) for path in paths):
+            elsewhere += [path for path in paths if id_kind(type(fields[path].example))]
+    return elsewhere
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def are_scored_pairs(row: Any) -> bool:
+    """Return whether a list holds pairs of an id and a number."""
+    return are_pairs(row) and _is_number(row[0][1])
 
 
 # The values of documents

@@ -25,6 +25,7 @@ from .fields import (
     MOST_FIELDS,
     Names,
     are_names_of_fields,
+    examples_of_names,
     plain_name,
     refuse_lowest_first,
     spelled,
@@ -216,10 +217,10 @@ def _refuse_row_of_table(argument: str, row: tuple[Any, ...], names: Names) -> N
     """Raise an error for a tuple that holds text: a row of a table, and never a query."""
     if not any(isinstance(cell, str) for cell in row):
         return
-    columns = ", ".join(f'"{role}"' for role in ("query_id", "doc_id", names.value or "..."))
-    table = f"a table, such as pandas.DataFrame(rows, columns=[{columns}])"
     problem = f"holds {shown(row)}, a row of a table"
-    raise InputError(f"{problem}; give {table}, or lists if each is a query", argument)
+    table = "a table, pandas.DataFrame(rows, columns=[...]), with columns named by what they hold"
+    hint = f"give {table}, {examples_of_names(names)}; or lists if each is a query"
+    raise InputError(f"{problem}; {hint}", argument)
 
 
 def _are_rankings(argument: str, rows: Sequence[Any], names: Names) -> bool:

@@ -25,7 +25,7 @@ from .fields import (
 from .frame import Frame, frame_of
 from .hashes import Columns, best_rows, hashes_of, repeated_row
 from .ids import id_column, once, read_ids
-from .no_rankings import equal_scores_of_rows
+from .no_rankings import beside_ranks
 from .objects import is_list, is_object
 from .roles import chosen_columns
 from .sources import ARROW, plain, settled
@@ -99,7 +99,7 @@ def read_table(argument: str, frame: Frame, names: Names) -> Columns | Pairs | l
     if names.kind == "exclude":
         return Pairs(cells["query"], cells["document"])
     if "rank" in cells:
-        _warn_of_ranks(argument, cells)
+        _warn_of_ranks(argument, cells, names)
         del cells["rank"]
     return columns_of_rows(argument, cells, names, chosen, "a table")
 
@@ -114,12 +114,12 @@ def _column_of_ranks(frame: Frame, chosen: Mapping[str, Any], names: Names) -> d
     return {"rank": ranks[0]}
 
 
-def _warn_of_ranks(argument: str, cells: Mapping[str, Any]) -> None:
-    """Warn of a query with equal scores beside ranks from 1, among the first rows."""
+def _warn_of_ranks(argument: str, cells: Mapping[str, Any], names: Names) -> None:
+    """Warn of scores that are equal beside ranks, or in their reverse order, in the first rows."""
     heads = {role: list_of(column[:FIRST_ROWS]) for role, column in cells.items()}
     scores = list(map(as_number, heads["score"]))
     ranks = list(map(as_number, heads["rank"]))
-    problem = equal_scores_of_rows(heads["query"], scores, ranks)
+    problem = beside_ranks(heads["query"], scores, ranks, names.ascending)
     if problem:
         warn(f"{argument}: {problem}")
 
