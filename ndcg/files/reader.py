@@ -88,7 +88,9 @@ def read_columns(
         if rows:
             columns = _joined(parts, request, pool)
             limits.check("queries", len(columns.query_ids))
-            columns = checked_rows(columns, columns.present, names, place)
+            are_null = columns.present is not None and not columns.present.any()
+            if not are_null or not parts[-1].problem:  # the first value may be the problem
+                columns = checked_rows(columns, columns.present, names, place)
         if parts and parts[-1].problem:
             raise InputError(parts[-1].problem, place(rows))
         if columns is None and kind == "exclude":

@@ -159,6 +159,8 @@ def read_flat_column(
         raise _not_flat(argument, f"{_form(values)}{logits_hint(argument, values)}")
     if values and (isinstance(values[0], (list, tuple)) or getattr(values[0], "ndim", None)):
         raise _not_flat(argument, "lists in a list")
+    if labels is not None and "" in values:
+        values = [None if value == "" else value for value in values]  # as in files
     offsets = offsets_of([len(values)])
     return read_numbers(argument, [values], offsets, place, ignore_index, labels, in_column=True)
 

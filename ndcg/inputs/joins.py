@@ -4,6 +4,7 @@ Each join puts predictions and references into the same order: all queries of th
 all queries of flat rows.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from itertools import chain, repeat
 from types import NoneType
@@ -47,6 +48,8 @@ from .ids import (
 )
 from .no_rankings import refuse_no_rankings, warn_of_one_document
 from .rankings import Rankings
+
+LEADING_ZEROS = re.compile("0+[0-9]+")
 
 # Lists, by position
 
@@ -547,6 +550,9 @@ def _another_kind(noun: str, of_run: Any, of_qrels: Any) -> InputError:
     ids = f"{in_run}, {shown(of_qrels)} in the {mark('references')}"
     problem = f"{noun} ids are of another type than in the {mark('references')}: {ids}"
     hint = "give both the same type; ids in files are text"
+    text = next((value for value in (of_run, of_qrels) if isinstance(value, str)), "")
+    if LEADING_ZEROS.fullmatch(text):
+        hint = f"{text!r} has zeros that integers lose; read the ids of both as text (dtype=str)"
     return InputError(f"{problem}; {hint}", "predictions")
 
 

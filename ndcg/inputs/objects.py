@@ -16,12 +16,13 @@ from ..measure.messages import InputError, shown
 from .fields import Fields, plain_name
 from .ids import id_kind
 
-DEEPEST = 5  # objects within objects
+DEEPEST = 8  # objects within objects
+DEEPEST_IN_CLIENTS = 4  # within an object of a client, which may refer to one another
 LOOKED_AT = 1 << 10  # objects of a side whose fields are looked at; all are read by the same paths
 MOST_SHAPES = 1 << 5  # kinds of objects among these
 SINGLE = {str, int, float, bool}  # types of values that hold no other values
-# What lists the fields of a named tuple, a row of Spark, a dataclass, and a struct of msgspec.
-NAMES_OF_FIELDS = ("_fields", "__fields__", "__dataclass_fields__", "__struct_fields__")
+# What lists the fields of a named tuple, a dataclass, and a struct of msgspec.
+NAMES_OF_FIELDS = ("_fields", "__dataclass_fields__", "__struct_fields__")
 Keys = tuple[str, ...]
 
 
@@ -48,9 +49,9 @@ def is_object(value: Any) -> bool:
     """Return whether a value has fields: a dict, a named tuple, a row of a database, a client's."""
     if isinstance(value, Mapping):
         return True
-    if _has_any(value, "_fields", "__fields__"):  # named tuples, and rows of Spark
-        return True
-    if isinstance(value, (NoneType, str, Number, list, tuple, Set, type)):
+    if isinstance(value, tuple):
+        return _has_any(value, "_fields", "__fields__")  # named tuples, and rows of Spark
+    if isinstance(value, (NoneType, str, Number, list, Set, type)):
         return False
     if id_kind(type(value)):  # such as a date
         return False
@@ -80,12 +81,37 @@ def fields_of(value: Any) -> Mapping[Any, Any]:
     """Return the fields of an object by their names."""
     if isinstance(value, Mapping):
         return value
-    for names in NAMES_OF_FIELDS:
+    of_tuples = ("_fields", "__fields__")  # Pydantic would warn of the second
+    for names in of_tuples if isinstance(value, tuple) else NAMES_OF_FIELDS:
         if hasattr(value, names):
             return {name: getattr(value, name, None) for name in getattr(value, names)}
     if _is_row(value):
         return {name: value[name] for name in value.keys()}  # noqa: SIM118 - it is no mapping
+    if _is_message(value):
+        return _fields_of_message(value)
     return {name: field for name, field in vars(value).items() if not callable(field)}
+
+
+def _is_message(value: Any) -> bool:
+    """Return whether a value is a message of Protocol Buffers."""
+    return hasattr(getattr(value, "DESCRIPTOR", None), "fields")
+
+
+def _fields_of_message(message: Any) -> dict[str, Any]:
+    """Return the fields of a message of Protocol Buffers; None for a message that is not set."""
+    fields = {}
+    for field in message.DESCRIPTOR.fields:
+        value = _plain(getattr(message, field.name))
+        is_unset = _is_message(value) and not message.HasField(field.name)
+        fields[field.name] = None if is_unset else value
+    return fields
+
+
+def _plain(value: Any) -> Any:
+    """Return the sequences of Protocol Buffers as lists; other values as they are."""
+    if isinstance(value, Sequence) and not isinstance(value, (str, bytes, list, tuple)):
+        return list(value)
+    return value
 
 
 def fields_among(objects: Iterable[Any], start: Keys = ()) -> dict[str, Field]:
@@ -150,7 +176,13 @@ def _shape(value: Any, depth: int) -> Any:
         return (list, _shape(_first(value), depth))
     if depth == 0 or not is_object(value):
         return value is None
-    return tuple((name, _shape(field, depth - 1)) for name, field in fields_of(value).items())
+    within = _depth_within(value, depth)
+    return tuple((name, _shape(field, within)) for name, field in fields_of(value).items())
+
+
+def _depth_within(value: Any, depth: int) -> int:
+    """Return how deep objects are looked at within an object."""
+    return depth - 1 if isinstance(value, Mapping) else min(depth - 1, DEEPEST_IN_CLIENTS)
 
 
 def _first(values: Sequence[Any]) -> Any:
@@ -161,6 +193,7 @@ def _fields_within(
     value: Any, keys: Keys, depth: int, lists: tuple[int, ...] = ()
 ) -> Iterator[Field]:
     """Yield the fields of an object at some keys, and those of the objects within."""
+    depth_within = _depth_within(value, depth)
     for name, example in fields_of(value).items():
         if not isinstance(name, str):
             continue
@@ -169,10 +202,10 @@ def _fields_within(
         inner, within = example, lists
         if is_object(first):
             inner, within = first, (*lists, len(path))
-        has_fields = depth > 1 and is_object(inner) and len(fields_of(inner)) > 0
+        has_fields = depth_within > 0 and is_object(inner) and len(fields_of(inner)) > 0
         yield Field(path, within, example, has_fields)
         if has_fields:
-            yield from _fields_within(inner, path, depth - 1, within)
+            yield from _fields_within(inner, path, depth_within, within)
 
 
 def value_at(value: Any, keys: Keys) -> Any:
@@ -191,7 +224,7 @@ def value_at(value: Any, keys: Keys) -> Any:
         elif hasattr(value, "keys"):
             value = value[key] if key in value.keys() else None  # noqa: SIM118 - it may be no mapping
         else:
-            value = getattr(value, key, None)
+            value = _plain(getattr(value, key, None))
     return value
 
 

@@ -28,7 +28,7 @@ from .ids import id_column, once, read_ids
 from .no_rankings import beside_ranks
 from .objects import is_list, is_object
 from .roles import chosen_columns
-from .sources import ARROW, plain, settled
+from .sources import ARROW, library_of, plain, settled
 
 HASHED = 1 << 17  # rows whose ids a thread hashes at a time
 FIRST_ROWS = 1 << 10  # rows whose scores are held against their ranks
@@ -157,6 +157,9 @@ def _cells_of(name: Any, column: Any) -> list[Any]:
     """Return the cells of a column as Python's values, and structs as dicts."""
     if hasattr(column, "column_name"):  # of a Dataset
         return list(map(as_python, column))
+    if library_of(column) == "pandas" and column.dtype == object:
+        # Arrow would read a row of Spark, which has names, as a list.
+        return list(map(as_python, column.where(column.notna(), None)))
     if hasattr(column, "__arrow_c_stream__"):
         with suppress(pa.ArrowException):  # Arrow cannot hold a column of mixed objects
             objects = pa.chunked_array(column)
@@ -220,7 +223,10 @@ def checked_rows(
             row, before = repeated
             document, query = side.words(row)
             problem = f"document {document} of query {query} is in {side.place(before)} already"
-            raise InputError(f"{problem}; {once(names.kind)}", side.place(row))
+            hint = once(names.kind)
+            if names.kind == "run":
+                hint += "; if these are the rows of several systems, give one system at a time"
+            raise InputError(f"{problem}; {hint}", side.place(row))
     if present is not None:
         if len(present) > 0 and not present.any():
             raise InputError(no_values(names))
