@@ -105,11 +105,20 @@ def _check_kinds(ids: Sequence[Any]) -> None:
     for position, document in enumerate(ids):
         if type(document) in wrong:
             problem = f"an id must be text or an integer; got {shown(document)}"
-            raise InputError(f"{problem}; give others as text", position=position)
+            raise InputError(f"{problem}; {_instead(document)}", position=position)
         first.setdefault(id_kind(type(document)), document)
     if len(first) > 1:
         several = " and ".join(map(shown, first.values()))
         raise InputError(f"ids must be of one kind; got {several}; give all as text")
+
+
+def _instead(value: Any) -> str:
+    """Return what an error says to do about a value in a list that is no id."""
+    if value is None:
+        return "leave it out"
+    if isinstance(value, Real) and not isinstance(value, bool):
+        return "if these are scores or relevances, give {document: number} in each query"
+    return "give others as text"
 
 
 def _refuse_twice(ids: Sequence[Any], names: Names) -> None:

@@ -420,6 +420,11 @@ def _problems(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields
             several = brief(map(shown, possible), ", ")
             problems.append(f"several fields could be the {role}: {several}")
         elif name is not None:
+            if name in fields.examples:
+                problems.append(
+                    f"{shown(name)} is {_example(fields.examples[name])}, and no {role}"
+                )
+                continue
             near = nearest(name, [field for field in fields.examples if isinstance(field, str)])
             hint = f" (did you mean {near!r}?)" if near else ""
             problems.append(f"no field is called {shown(name)}{hint}")
@@ -430,6 +435,11 @@ def _problems(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields
         listed = f"{', '.join(first)} or {last}" if first else last
         problems.append(f"no {listed} under a standard name")
     if "score" in lacking:
+        relevances = [
+            name for name, last in fields.last.items() if last in _plain_names(RELEVANCE[:1])
+        ]
+        if relevances and len(fields.last) == 3:
+            problems.append(f"{shown(relevances[0])} is a relevance; are both sides swapped?")
         lowest = [path for path, last in fields.last.items() if last in LOWEST_FIRST]
         if lowest:
             call = mark("score_order", "ascending")

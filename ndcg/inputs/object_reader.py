@@ -7,7 +7,7 @@ from ..measure.messages import InputError, mark, shown, within
 from .columns import as_number
 from .documents import documents_of_query
 from .fields import Names, plain_name
-from .ids import id_kind
+from .ids import id_kind, types_of_no_ids
 from .no_rankings import contradiction
 from .objects import (
     LOOKED_AT,
@@ -27,6 +27,7 @@ class ListReader:
 
     def __init__(self, names: Names) -> None:
         self.names = names
+        self.path: str | None = None  # of the ids, if they are in a field
         self.warning = ""  # about the first query whose list is in another order than its values
         self.has_values = False  # whether some documents have values
 
@@ -48,7 +49,13 @@ class ListReader:
         try:
             return documents_of_query(ids, numbers, self.names, in_list=True)
         except ValueError as error:
-            raise within(error, f"query {shown(query)}") from None
+            wrong = types_of_no_ids(ids)
+            if self.path is None or not wrong:
+                raise within(error, f"query {shown(query)}") from None
+        document = next(value for value in ids if type(value) in wrong)
+        problem = f"the document {self.path!r} is {shown(document)}, and no id"
+        hint = f"give {mark('fields', {'document': '...'})}, the field of the ids"
+        raise InputError(f"{problem}; {hint}", f"query {shown(query)}")
 
 
 class HitReader:
@@ -59,6 +66,7 @@ class HitReader:
         self.roles = roles_of_hits(fields, names)
         self.ranks = _path_of_ranks(fields, names)
         self.lists = ListReader(names)
+        self.lists.path = self.roles.fields["document"]
 
     def read(self, query: Any, hits: Sequence[Any]) -> dict[Any, Any]:
         """Return the values of a query's documents by their ids."""
@@ -115,6 +123,7 @@ class ObjectReader:
         self.are_rows = not holds_documents(fields[self.fields["document"]])
         self.are_flat_rows = self.are_rows and all(len(keys) == 1 for keys in self.paths.values())
         self.lists = ListReader(names)
+        self.lists.path = self.fields["document"]
         self.form = "objects, a query with its documents each"
         if self.are_rows:
             self.form = "objects, a document each"

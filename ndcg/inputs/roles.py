@@ -170,6 +170,8 @@ def _has_no_query(fields: FieldsByPath, documents: Sequence[str], names: Names) 
     """Return whether objects with lists have nothing that could name the query: their position does."""
     if "query" in names.given or not any(holds_documents(fields[path]) for path in documents):
         return False
+    if any(len(fields[path].lists) > 1 for path in documents):
+        return False  # the queries may be in a list
     beside = {*documents}
     if len(documents) == 1 and _is_list_of_ids(fields[documents[0]]):
         beside.update(_other_lists(fields, documents[0]))

@@ -21,6 +21,7 @@ from ..measure.messages import InputError, mark, shown, warn, within
 from .documents import ById, DocumentValues, documents_of_query, rows_by_query
 from .exclusion import Pairs
 from .fields import (
+    DOCUMENT_OF_HITS,
     LISTS_OF_IDS,
     MOST_FIELDS,
     Names,
@@ -33,9 +34,17 @@ from .fields import (
 from .hashes import Columns
 from .ids import id_kind
 from .object_reader import HitReader, ListReader, ObjectReader
-from .objects import is_list, is_object
+from .objects import fields_among, is_list, is_object, leaves
 from .roles import are_pairs
-from .sources import ARROW, is_spark, is_sparse, name_of_column, plain
+from .sources import (
+    ARROW,
+    is_by_index,
+    is_spark,
+    is_sparse,
+    mapping_by_index,
+    name_of_column,
+    plain,
+)
 from .tables import columns_of_rows, is_dict_of_columns, read_table, table_of
 
 SCALARS = (str, bytes, Real)
@@ -117,17 +126,32 @@ def _of_mapping(argument: str, side: Mapping[Any, Any], names: Names) -> ById | 
 def is_single_object(side: Mapping[Any, Any], names: Names) -> bool:
     """Return whether a mapping is an object with fields, and not a mapping of queries.
 
-    A query has no single value. The path of the query that `fields` gives begins with a key.
+    A query has no single value. A path that `fields` gives begins with a key.
     """
     if len(side) > MOST_FIELDS:
         return False
-    path = names.name("query")
-    if path is not None and any(path == key or path.startswith(f"{key}.") for key in side):
-        return True
+    paths = [names.name(role) for role in ("query", "document")]
+    for path in filter(None, paths):
+        if any(path == key or path.startswith(f"{key}.") for key in side):
+            return True
     if are_names_of_fields(side):
+        return True
+    if _is_wrapper(side, names):
         return True
     are_single = [isinstance(value, SCALARS) for value in side.values()]
     return any(are_single) and not all(are_single)  # all: queries with one id each, refused later
+
+
+def _is_wrapper(side: Mapping[Any, Any], names: Names) -> bool:
+    """Return whether a mapping wraps a list of queries: objects with lists, and no hits."""
+    lists = [value for value in side.values() if are_hits(value)]
+    if len(lists) != 1:
+        return False
+    fields = fields_among(lists[0])
+    if not any(field.in_list for field in fields.values()):
+        return False
+    outside_lists = leaves(fields, [path for path, field in fields.items() if not field.in_list])
+    return not names.candidates("document", outside_lists, DOCUMENT_OF_HITS)
 
 
 def is_mapping_to_values(row: Any) -> bool:
@@ -190,7 +214,7 @@ def refuse_table_by_index(side: Mapping[Any, Any], argument: str = "") -> None:
 def _of_list(argument: str, side: Any, rows: Sequence[Any], names: Names) -> Any:
     """Return the documents of a list of queries, or of objects; the side itself if it has numbers."""
     first = next((row for row in rows if not is_empty(row)), None)
-    if _is_column_of_ids(first):
+    if _is_column_of_ids(first) or is_by_index(first):
         rows = [_as_row(argument, row) for row in rows]
         return _of_list(argument, rows, rows, names)
     if isinstance(first, tuple) and is_list(first):
@@ -314,11 +338,11 @@ def _by_query(
 ) -> ById:
     """Return the documents of queries by the ids of queries, or by their numbers."""
     rows = {query: _as_row(argument, row) for query, row in queries}
-    reader = RowReader(rows.values(), names)
     try:
+        reader = RowReader(rows.values(), names)
         documents = {query: reader.documents(query, row) for query, row in rows.items()}
     except ValueError as error:
-        raise within(error, argument) from None
+        raise within(error, argument, instead_of=argument) from None
     if reader.lists.warning:
         warn(f"{argument}: {reader.lists.warning}")
     return ById(documents, by_position, reader.form, reader.fields, reader.has_values)
@@ -330,6 +354,8 @@ def _as_row(argument: str, row: Any) -> Any:
         return []
     if isinstance(row, (list, tuple, Set, Mapping)):
         return row
+    if is_by_index(row):
+        return mapping_by_index(argument, row)
     row = plain(argument, row)
     if isinstance(row, np.ndarray):
         return row.tolist()

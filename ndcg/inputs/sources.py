@@ -105,6 +105,33 @@ def is_sparse(values: Any) -> bool:
     return hasattr(values, "tocsr") and library_of(values) == "scipy"
 
 
+def is_by_index(row: Any) -> bool:
+    """Return whether a query's documents are a Series of numbers by ids, and not a list.
+
+    The index of a part of a table has the numbers of its rows, which tell nothing about text.
+    """
+    if library_of(row) != "pandas" or not _has_index(row) or getattr(row, "ndim", 0) != 1:
+        return False
+    is_of_numbers = row.dtype.kind in "iufb"
+    return is_of_numbers and type(row.index).__name__ != "RangeIndex"
+
+
+def mapping_by_index(argument: str, row: Any) -> dict[Any, Any]:
+    """Return a Series as a mapping of its index.
+
+    Raises:
+        InputError: both are integers, of which either could be the ids; an id is there twice.
+    """
+    if row.dtype.kind in "iu" and row.index.dtype.kind in "iu":
+        problem = f"holds integers by integers, such as {shown(row.head(2).to_dict())}"
+        hint = "give .tolist() of each if the values are ids, or .to_dict() if the index has the ids"
+        raise InputError(f"{problem}; {hint}", argument)
+    if not row.index.is_unique:
+        document = row.index[row.index.duplicated()][0]
+        raise InputError(f"document {shown(document)} is in the index twice; give it once", argument)
+    return dict(row.to_dict())
+
+
 def name_of_column(column: Any) -> Any:
     """Return the name of a column of a DataFrame, or of its only one; None for other values."""
     if hasattr(column, "name"):
@@ -219,7 +246,8 @@ def plain(argument: str, values: Any) -> Any:
         raise InputError(
             f"must be one column; got a table of columns {shown(names)}. If each row is a "
             "document, join both sides into one table by query and document and give its columns: "
-            f"predictions, references, {ids}. If each row is a query, give its column of lists",
+            f"predictions, references, {ids}. If each row is a query, give its column of lists. "
+            "If the ids are in the index, reset_index() makes columns of them",
             argument,
         )
     return array
