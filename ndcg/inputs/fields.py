@@ -233,6 +233,7 @@ class Names(NamedTuple):
     kind: str  # "run", "qrels" or "exclude"
     value: str  # the role of the value of a document; empty for documents to exclude
     given: Mapping[str, Given] = {}  # what `fields` gives, by role
+    has_query_ids: bool = False  # whether `query_ids` has those of objects without them
     has_no_value: bool = False  # whether `fields` says that documents have no value
     ascending: bool = False  # whether the lowest score is best
     labels: Labels | None = None  # what the relevances may be in place of numbers
@@ -373,6 +374,10 @@ class UnknownFieldError(InputError):
         write = fields_to_write(dict.fromkeys(roles, "..."))
         self.problem = f"{self.unclear}; {fields}; {write}"
 
+    def adding(self, problem: str) -> "UnknownFieldError":
+        """Return the error with another sentence."""
+        return UnknownFieldError([*self.problems, problem], self.roles, self.chosen, self.fields)
+
     @property
     def unclear(self) -> str:
         """What is not clear, and what would be read of the rest."""
@@ -403,8 +408,13 @@ def chosen_fields(
         problems = _problems(unclear, names, fields)
         listed = f"{there} {listed_fields(fields.examples)}"
         raise UnknownFieldError(problems, list(unclear), chosen, listed)
-    if len(set(chosen.values())) < len(chosen):
-        raise InputError(f"fields name one field twice: {shown(chosen)}; give each role its own")
+    twice = [role for role, field in chosen.items() if list(chosen.values()).count(field) > 1]
+    if twice:
+        problem = f"one field is named twice, {shown(chosen[twice[0]])}"
+        others = {role: field for role, field in chosen.items() if role not in twice}
+        raise UnknownFieldError(
+            [problem], twice, others, f"{there} {listed_fields(fields.examples)}"
+        )
     if names.kind == "run" and not names.ascending:
         refuse_lowest_first(chosen.get("score"))
     return chosen

@@ -149,6 +149,21 @@ def leaves(fields: Mapping[str, Field], paths: Iterable[str] | None = None) -> F
     return Fields(examples, {path: plain_name(fields[path].keys[-1]) for path in ends})
 
 
+def to_list(fields: Mapping[str, Field]) -> Fields:
+    """Return the fields that an error lists: those without fields, and mappings to numbers as one."""
+    mappings = []
+    for field in fields.values():
+        is_mapping = isinstance(field.example, Mapping) and not field.lists
+        if is_mapping and field.has_fields:
+            if all(isinstance(value, (Number, NoneType)) for value in field.example.values()):
+                mappings.append(field.keys)
+    examples: dict[Any, Any] = {}
+    for path, field in fields.items():
+        if field.keys in mappings or not (field.has_fields or field.keys[:-1] in mappings):
+            examples[path] = field.example
+    return Fields(examples, {path: plain_name(fields[path].keys[-1]) for path in examples})
+
+
 def _is_empty(value: Any) -> bool:
     return value is None or (isinstance(value, (list, tuple, Mapping)) and not value)
 

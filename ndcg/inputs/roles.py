@@ -21,12 +21,13 @@ from .fields import (
     Fields,
     Groups,
     Names,
+    UnknownFieldError,
     chosen_fields,
     plain_name,
     without_model_scores,
 )
 from .ids import id_kind
-from .objects import Field, Keys, is_list, is_object, leaves, values_at
+from .objects import Field, Keys, is_list, is_object, leaves, to_list, values_at
 
 FieldsByPath = Mapping[str, Field]
 Candidates = dict[str, Sequence[Any]]  # the fields that could have each role
@@ -49,7 +50,7 @@ class Roles(NamedTuple):
         Raises:
             UnknownFieldError: there is none for a role, or more than one.
         """
-        return cls.at(chosen_fields(candidates, names, leaves(fields), there), fields, names)
+        return cls.at(chosen_fields(candidates, names, to_list(fields), there), fields, names)
 
     @classmethod
     def at(cls, paths: dict[str, str], fields: FieldsByPath, names: Names) -> "Roles":
@@ -128,20 +129,35 @@ def roles_of_objects(
     """
     there = "the objects have"
     if not have_queries and all(map(_is_single, fields.values())):  # as in a table
-        return Roles.at(chosen_columns(leaves(fields), names, there), fields, names)
+        try:
+            return Roles.at(chosen_columns(leaves(fields), names, there), fields, names)
+        except UnknownFieldError as error:
+            if "query" not in error.roles:
+                raise
+            hint = "if they are the hits of a single query, wrap them in a list"
+            raise error.adding(hint) from None
     documents = _documents(fields, names)
     candidates: Candidates = {}
     if not have_queries:
         queries = _queries(fields, documents, names)
         documents = [path for path in documents if path not in queries]
-        if queries or not _has_no_query(fields, documents, names):
+        if queries or not (names.has_query_ids or _has_no_query(fields, documents, names)):
             candidates["query"] = queries
     if names.name("document") is None and len(documents) == 1:
         documents = [*documents, *_rankings_elsewhere(fields, documents[0], names)]
     candidates["document"] = documents
     if names.value:
         candidates |= _values(objects, fields, candidates, names)
-    return Roles.chosen(fields, candidates, names, there)
+    try:
+        roles = Roles.chosen(fields, candidates, names, there)
+    except UnknownFieldError as error:
+        if "query" not in error.roles:
+            raise
+        hint = f"if they are in the order of the queries, give {mark('query_ids')}, one for each"
+        raise error.adding(hint) from None
+    if names.value and names.name(names.value) == roles.fields["document"]:
+        roles.fields[names.value] = roles.fields["document"]  # a mapping of ids to values
+    return roles
 
 
 def holds_documents(field: Field) -> bool:
@@ -283,6 +299,8 @@ def _values(
         return {role: names.candidates(role, leaves(fields), names.values())}
     document = fields[documents[0]]
     if names.has_no_value or (isinstance(document.example, Mapping) and not document.lists):
+        return {}
+    if are_pairs(document.example) and names.name(role) == documents[0]:
         return {}
     if names.name(role) is not None:
         named = names.candidates(role, leaves(fields, fields), ())

@@ -105,15 +105,16 @@ def is_sparse(values: Any) -> bool:
     return hasattr(values, "tocsr") and library_of(values) == "scipy"
 
 
-def is_by_index(row: Any) -> bool:
+def is_by_index(row: Any, by_position: bool = False) -> bool:
     """Return whether a query's documents are a Series of numbers by ids, and not a list.
 
-    The index of a part of a table has the numbers of its rows, which tell nothing about text.
+    Integers are ids if queries have ids too; by position they are the numbers of rows of a table.
     """
     if library_of(row) != "pandas" or not _has_index(row) or getattr(row, "ndim", 0) != 1:
         return False
-    is_of_numbers = row.dtype.kind in "iufb"
-    return is_of_numbers and type(row.index).__name__ != "RangeIndex"
+    if row.dtype.kind not in "iufb" or type(row.index).__name__ == "RangeIndex":
+        return False
+    return not by_position or row.index.dtype.kind not in "iu"
 
 
 def mapping_by_index(argument: str, row: Any) -> dict[Any, Any]:
