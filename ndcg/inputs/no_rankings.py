@@ -147,7 +147,9 @@ def are_equal_beside_ranks(scores: Sequence[Any], ranks: Sequence[Any]) -> bool:
     """Return whether several scores are all equal, but have the ranks 1, 2, 3, ..."""
     if len(scores) < 2 or len(set(scores)) > 1:
         return False
-    if not all(isinstance(rank, Real) for rank in ranks):
+    if not all(isinstance(number, Real) for number in (*scores, *ranks)):
+        return False
+    if scores[0] != scores[0]:
         return False
     return sorted(ranks) == list(range(1, len(scores) + 1))
 

@@ -112,8 +112,10 @@ def is_by_index(row: Any, by_position: bool = False) -> bool:
     """
     if library_of(row) != "pandas" or not _has_index(row) or getattr(row, "ndim", 0) != 1:
         return False
-    if row.dtype.kind not in "iufb" or type(row.index).__name__ == "RangeIndex":
+    if row.dtype.kind not in "iufb":
         return False
+    if row.index.dtype.kind in "iu" and row.index[:2].tolist() == [0, 1]:
+        return False  # the index of a Series without ids
     return not by_position or row.index.dtype.kind not in "iu"
 
 
