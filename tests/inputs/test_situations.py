@@ -4,8 +4,11 @@ A row of the table is what somebody holds, and the first call. Where that is an 
 what the error must offer, and the second call, with what a reader of the error adds, is right.
 """
 
+import contextlib
+import io
 import json
 import math
+import re
 from collections import namedtuple
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -18,6 +21,7 @@ import pyarrow as pa
 import pytest
 
 import ndcg
+from ndcg.shell.command_line import main
 
 SECOND = 1 / math.log2(3)  # nDCG of one relevant document at rank 2
 NAN = float("nan")
@@ -370,12 +374,12 @@ SITUATIONS = [
     Situation(
         "a Series of integers by integers",
         lambda: {
-            "predictions": {1: pd.Series({5: 9, 7: 4})},
-            "references": {1: {7: 1}},
+            "predictions": {query: pd.Series({5: 9, 7: 4}) for query in QUERIES},
+            "references": {query: {7: 1} for query in QUERIES},
         },
         SECOND,
         (".tolist()", ".to_dict()"),
-        {"predictions": {1: {5: 9, 7: 4}}},
+        {"predictions": {query: {5: 9, 7: 4} for query in QUERIES}},
     ),
     Situation(
         "rows of Spark in a frame of pandas",
@@ -664,12 +668,12 @@ SITUATIONS = [
         lambda: {
             "predictions": pd.DataFrame(
                 {
-                    "query": ["q", "q", "Total"],
-                    "doc_id": ["a", "b", "2"],
-                    "score": [0.9, 0.5, NAN],
+                    "query": ["q", "q", "r", "r", "Total"],
+                    "doc_id": ["a", "b", "a", "b", "4"],
+                    "score": [0.9, 0.5, 0.9, 0.5, NAN],
                 }
             ),
-            "references": {"q": {"b": 1}},
+            "references": RELEVANT,
         },
         SECOND,
     ),
@@ -771,12 +775,59 @@ def by_preview(inputs: Inputs) -> float:
     return by_compute(inputs)
 
 
+def by_comparison(inputs: Inputs) -> float:
+    run = inputs.pop("predictions")
+    if isinstance(inputs["references"], list) and len(inputs["references"]) == 1:
+        pytest.skip("a comparison needs two queries")
+    scores = ndcg.compare(systems={"predictions": run, "other": run}, **inputs).scores
+    return float(scores["predictions"]["nDCG"].value)
+
+
+def by_reading(inputs: Inputs) -> float:
+    """Read each file, and score what was read."""
+    order = {name: inputs[name] for name in ["score_order"] if name in inputs}
+    fields = inputs.get("fields")
+    readers = {"predictions": ndcg.read_run, "references": ndcg.read_qrels}
+    sides: Inputs = {}
+    problems = []
+    for side, reader in readers.items():
+        try:
+            of_run = order if side == "predictions" else {}
+            sides[side] = reader(inputs[side], fields=fields, **of_run)
+        except ValueError as error:
+            problems.append(f"{side}: {error}")
+    if problems:
+        raise ValueError("; ".join(problems))
+    return by_compute({**sides, **order})
+
+
+def by_shell(inputs: Inputs) -> float:
+    flags = ["-m", "nDCG", "-o", "json"]
+    for role, name in (inputs.get("fields") or {}).items():
+        names = name if isinstance(name, tuple) else [name or "-"]
+        flags += [f"--{role}", ",".join(names)]
+    if "score_order" in inputs:
+        flags += ["--score-order", inputs["score_order"]]
+    written = io.StringIO()
+    with contextlib.redirect_stdout(written), contextlib.redirect_stderr(written):
+        try:
+            status = main(["score", inputs["references"], inputs["predictions"], *flags])
+        except SystemExit as ended:
+            status = ended.code
+    if status:
+        raise ValueError(written.getvalue())
+    (score,) = json.loads(written.getvalue())["scores"].values()
+    return float(score["value"])
+
+
 ENTRY_POINTS = {
     "compute": by_compute,
     "report": by_report,
     "batches": by_batch,
     "preview": by_preview,
+    "compare": by_comparison,
 }
+OF_FILES = {"compute": by_compute, "read": by_reading, "shell": by_shell}
 
 
 def in_files(inputs: Inputs, folder: Path) -> Inputs:
@@ -800,7 +851,7 @@ def check(situation: Situation, entry_point: Callable[[Inputs], float], form: An
             entry_point(first)
         return
     if situation.offered:
-        with pytest.raises(ValueError) as refused:
+        with pytest.raises(ValueError, match=re.escape(situation.offered[0])) as refused:
             entry_point(first)
         lacking = [words for words in situation.offered if words not in str(refused.value)]
         assert not lacking, str(refused.value)
@@ -817,10 +868,13 @@ def test_a_number_is_right_or_an_error_asks(
     check(situation, entry_point, dict)
 
 
+@pytest.mark.parametrize("entry_point", OF_FILES.values(), ids=OF_FILES)
 @pytest.mark.parametrize(
     "situation",
     [situation for situation in SITUATIONS if situation.is_json],
     ids=lambda situation: situation.name,
 )
-def test_a_file_of_json_says_the_same(situation: Situation, tmp_path: Path) -> None:
-    check(situation, by_compute, lambda inputs: in_files(inputs, tmp_path))
+def test_a_file_of_json_says_the_same(
+    situation: Situation, entry_point: Callable[[Inputs], float], tmp_path: Path
+) -> None:
+    check(situation, entry_point, lambda inputs: in_files(inputs, tmp_path))
