@@ -301,7 +301,7 @@ def _join_mappings(
     """Join mappings by their own keys: faster than as columns, above all for a few queries."""
     predictions, references = run.queries, qrels.queries
     if predictions and references and predictions.keys().isdisjoint(references):
-        raise _nothing_shared(next(iter(predictions)), next(iter(references)))
+        raise _nothing_shared(next(iter(predictions)), next(iter(references)), run, qrels)
     scores: list[Any] = []
     relevances: list[Any] = []
     is_retrieved = bytearray()
@@ -377,7 +377,7 @@ def _both_columns(
     if isinstance(run, ById) and isinstance(qrels, ById):
         queries = {query: run.queries[query] for query in qrels.queries if query in run.queries}
         if run.queries and qrels.queries and not queries:
-            raise _nothing_shared(next(iter(run.queries)), next(iter(qrels.queries)))
+            raise _nothing_shared(next(iter(run.queries)), next(iter(qrels.queries)), run, qrels)
         run = ById(queries)
     if isinstance(run, ById):
         run = _of_mapping("predictions", run, ignore_index, None, are_mappings)
@@ -442,13 +442,24 @@ def _of_mapping(
     )
 
 
-def _nothing_shared(predicted: Any, referred: Any) -> InputError:
+def _nothing_shared(
+    predicted: Any, referred: Any, run: ById | Columns, qrels: ById | Columns
+) -> InputError:
     """Return the error for predictions and references without a query in common."""
-    in_run = f"{shown(predicted)} in the {mark('predictions')}"
-    ids = f"{in_run}, {shown(referred)} in the {mark('references')}"
+    in_run = f"{shown(predicted)} in the {mark('predictions')}{_in_field(run)}"
+    ids = f"{in_run}, {shown(referred)} in the {mark('references')}{_in_field(qrels)}"
     hint = float_hint(shown(predicted), shown(referred))
+    if id_kind(type(predicted)) != id_kind(type(referred)):
+        hint = "; give ids the same type on both sides, of queries and of documents"
+    elif "query" in run.fields or "query" in qrels.fields:
+        hint += f"; {mark('fields', {'query': '...'})} names another field"
     problem = f"no query is in the {mark('references')}; ids are such as {ids}{hint}"
     return InputError(problem, "predictions")
+
+
+def _in_field(side: ById | Columns) -> str:
+    """Return what an error says about the field of a side's queries."""
+    return f" ({side.fields['query']!r})" if "query" in side.fields else ""
 
 
 def _join_columns(
@@ -523,7 +534,7 @@ def _with_queries_of(run: Columns, qrels: Columns) -> tuple[Columns, NDArray[np.
     """Return a run with the queries of the references as indices, and that of each of its own."""
     known = index_among(run.query_ids, qrels.query_ids)
     if len(known) and len(qrels.query_ids) and (known < 0).all():
-        raise _nothing_shared(run.query_id(0), qrels.query_id(0))
+        raise _nothing_shared(run.query_id(0), qrels.query_id(0), run, qrels)
     if (known != np.arange(len(known))).any():
         run = run._replace(query=known[run.query])
     if (known < 0).any():  # skip queries without judgments
