@@ -153,7 +153,8 @@ def roles_of_objects(
     except UnknownFieldError as error:
         if "query" not in error.roles:
             raise
-        hint = f"if they are in the order of the queries, give {mark('query_ids')}, one for each"
+        call = mark("fields", {"query": None})
+        hint = f"if they have none and are in the order of the queries, give {call}"
         raise error.adding(hint) from None
     if names.value and names.name(names.value) == roles.fields["document"]:
         roles.fields[names.value] = roles.fields["document"]  # a mapping of ids to values

@@ -509,8 +509,14 @@ SITUATIONS = [
         "responses in the order of the queries",
         run_of(elastic, [["b"], ["b"]]),
         SECOND,
-        ("'hits.hits._id'", "query_ids"),
-        {"query_ids": list(QUERIES)},
+        ("'hits.hits._id'", "in the order of the queries"),
+        {"fields": {"query": None}},
+        is_json=True,
+    ),
+    Situation(
+        "responses in the order of the queries, whose ids are given beside them",
+        lambda: {**run_of(elastic, RELEVANT)(), "query_ids": list(QUERIES)},
+        SECOND,
     ),
     Situation(
         "responses by query",
