@@ -54,13 +54,30 @@ def _refuse_triples(rows: NDArray[Any], others: NDArray[Any]) -> None:
             return
     elif not _have_same_users(pairs, other_pairs) or not _have_fractions(rows[:, 2]):
         return
-    one, other = (f"({row[0]:.0f}, {row[1]:.0f}, {row[2]:g})" for row in (rows[0], others[0]))
-    problem = f"both sides hold rows of a user, an item and a value, such as {one} and {other}"
+    raise _triples(rows[0], others[0])
+
+
+def _triples(row: Sequence[Any], other: Sequence[Any]) -> ValueError:
+    """Return the error for rows of a user, an item and a value."""
+    one, another = (f"({user:.0f}, {item:.0f}, {value:g})" for user, item, value in (row, other))
+    problem = f"both sides hold rows of a user, an item and a value, such as {one} and {another}"
     hint = (
         "give tables with names of columns, such as "
         'predictions=pd.DataFrame(rows, columns=["user_id", "item_id", "score"])'
     )
-    raise ValueError(f"{problem}, and each would be a query of three documents; {hint}")
+    return ValueError(f"{problem}, and each would be a query of three documents; {hint}")
+
+
+def refuse_triples_of_numbers(run: Any, qrels: Any) -> None:
+    """Raise an error for tuples of three numbers on both sides, whose counts differ."""
+    for side in (run, qrels):
+        if not isinstance(side, list) or not side:
+            return
+        if not all(isinstance(row, tuple) and len(row) == 3 for row in side):
+            return
+        if not all(isinstance(value, Real) for value in side[0]):
+            return
+    raise _triples(run[0], qrels[0])
 
 
 def _have_same_users(pairs: NDArray[Any], others: NDArray[Any]) -> bool:
