@@ -158,8 +158,10 @@ def _cells_of(name: Any, column: Any) -> list[Any]:
     if hasattr(column, "column_name"):  # of a Dataset
         return list(map(as_python, column))
     if library_of(column) == "pandas" and column.dtype == object:
-        # Arrow would read a row of Spark, which has names, as a list.
-        return list(map(as_python, column.where(column.notna(), None)))
+        first = next((cell for cell in column if is_list(cell) and cell), ())
+        if first and isinstance(first[0], tuple) and is_object(first[0]):
+            # Arrow would read a row of Spark, which has names, as a list.
+            return list(column.where(column.notna(), None))
     if hasattr(column, "__arrow_c_stream__"):
         with suppress(pa.ArrowException):  # Arrow cannot hold a column of mixed objects
             objects = pa.chunked_array(column)
