@@ -57,9 +57,9 @@ def documents_of_query(
     Without values, the order of a run makes them: they fall by one from rank to rank, or rise. A
     relevance is 1. In a list, each document of a run must have a score if one has.
 
-    >>> documents_of_query(["d2", "d1"], None, standard_names("run"))
+    >>> documents_of_query(["d2", "d1"], None, Names("run", "score"))
     {'d2': -1, 'd1': -2}
-    >>> documents_of_query(["d1"], [0.5], standard_names("run"))
+    >>> documents_of_query(["d1"], [0.5], Names("run", "score"))
     {'d1': 0.5}
 
     Raises:

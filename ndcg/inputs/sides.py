@@ -53,7 +53,7 @@ SCALARS = (str, bytes, Real)
 def read_side(argument: str, side: Any, names: Names) -> Any:
     """Return one side as `ById` or `Columns` if it has ids; numbers by position as they are.
 
-    >>> read_side("predictions", [["d3", "d1"]], standard_names("run")).queries
+    >>> read_side("predictions", [["d3", "d1"]], Names("run", "score")).queries
     {0: {'d3': -1, 'd1': -2}}
     """
     if side is None or isinstance(side, (ById, Columns, Pairs, str)) or is_sparse(side):

@@ -262,8 +262,8 @@ def read_values(called: str, cells: Any, names: Names) -> Column:
 def values_by_order(rows: int, names: Names) -> NDArray[np.float64]:
     """Return the values of documents that have none, in the order of their rows.
 
-    >>> values_by_order(3, standard_names("run")).tolist()
-    ([-1.0, -2.0, -3.0], [1.0, 1.0])
+    >>> values_by_order(3, Names("run", "score")).tolist()
+    [-1.0, -2.0, -3.0]
     """
     if names.kind != "run":
         return np.ones(rows)

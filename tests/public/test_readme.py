@@ -10,7 +10,16 @@ import pytest
 from conftest import ROOT, spark_session
 from markdown_pages import DOCS, FENCE, README, anchors, dead_links, name, text
 
-from ndcg.inputs.fields import Names
+from ndcg.inputs.fields import (
+    DOCUMENT_OF_HITS,
+    LISTS_OF_IDS,
+    LISTS_OF_VALUES,
+    LOWEST_FIRST,
+    LOWEST_FIRST_LISTS,
+    QUERY_OF_LISTS,
+    RELEVANCE,
+    SCORE,
+)
 
 MARKS = {
     "training": (pytest.mark.peers, pytest.mark.filterwarnings("ignore::FutureWarning")),  # of the oldest LightGBM
@@ -94,14 +103,21 @@ def test_every_page_and_picture_that_a_file_names_exists() -> None:
     assert named == set()
 
 
-def test_the_page_on_inputs_lists_every_known_name_of_a_column() -> None:
-    row = r"(?m)^\| (query|document|score|relevance)\b[^|]*\| (.+) \|$"
-    rows = re.findall(row, text(ROOT / "docs" / "inputs.md"))
-    listed = {(column, bare(each)) for column, names in rows for each in re.findall(r"`([^`]+)`", names)}
-    sides = Names("run", {}, "ascending"), Names("run", {}), Names("qrels", {})
-    possible = [pair for side in sides for pair in (*side.columns.items(), *side.of_hits.items())]
-    known = {(column, each) for column, names in possible for each in names}
-    assert {(column, each) for column, each in known if (column, bare(each)) not in listed} == set()
+def test_the_page_on_inputs_lists_every_standard_name_and_no_other() -> None:
+    standard = {
+        "query": (*QUERY_OF_LISTS,),
+        "document": (*DOCUMENT_OF_HITS,),
+        "score, of predictions": (*SCORE, LOWEST_FIRST),
+        "relevance, of references": (*RELEVANCE,),
+        "list of ids, in the run": (*LISTS_OF_IDS["run"],),
+        "list of ids, in references": (*LISTS_OF_IDS["qrels"],),
+        "list of values beside these": (*LISTS_OF_VALUES["run"], *LISTS_OF_VALUES["qrels"], LOWEST_FIRST_LISTS),
+    }
+    section = text(ROOT / "docs" / "inputs.md").split("## Names of fields\n")[1].split("\n## ")[0]
+    rows = dict(re.findall(r"(?m)^\| ([\w, ]+) \| (.+) \|$", section))
+    for field, groups in standard.items():
+        listed = [bare(name) for name in re.findall(r"`([^`]+)`", rows[field]) if "=" not in name]
+        assert sorted(listed) == sorted(bare(name) for group in groups for name in group), field
 
 
 def bare(column: str) -> str:
