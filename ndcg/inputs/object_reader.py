@@ -120,7 +120,12 @@ class ObjectReader:
         self.roles = roles_of_objects(inner[:LOOKED_AT], fields, names, have_queries)
         self.fields = self.roles.fields
         self.paths = {path: fields[path].keys for path in self.fields.values()}
-        self.are_rows = not holds_documents(fields[self.fields["document"]])
+        document = fields[self.fields["document"]]
+        if len(document.lists) > 1:
+            problem = f"{self.fields['document']} is in lists within lists"
+            raise InputError(f"{problem}; give an object for each query, with its documents in one list")
+        self.are_hits = document.in_list
+        self.are_rows = not holds_documents(document)
         self.are_flat_rows = self.are_rows and all(len(keys) == 1 for keys in self.paths.values())
         self.lists = ListReader(names)
         self.lists.path = self.fields["document"]
@@ -176,7 +181,7 @@ class ObjectReader:
             problem = f"{path} is {shown(documents)}; give a list of ids"
             raise InputError(problem, f"query {shown(query)}")
         ids = list(documents)
-        if are_pairs(ids):
+        if not self.are_hits and are_pairs(ids):
             values = None if self.names.has_no_value else [value for _, value in ids]
             return self.lists.read(query, [document for document, _ in ids], values)
         return self.lists.read(query, ids, self._values(query, row, ids))
