@@ -108,6 +108,11 @@ JUDGMENTS = [
     }
     for query, documents in RELEVANT.items()
 ]
+SCORED = {
+    query: {document: {"score": score} for document, score in row.items()}
+    for query, row in RUN.items()
+}
+COLUMNS = {**TABLE.to_dict("list"), "system": "bm25"}
 NESTED = {"default": {"test": RUN}}
 TRIPLES = {
     query: [(document, rank, score) for rank, (document, score) in enumerate(row.items(), 1)]
@@ -177,6 +182,11 @@ CASES: dict[str, Case] = {
         {"result": DISTANCES},
         "give",
     ),
+    "Pairs in a list of another name": Case(
+        run([{"qid": query, "hits": [*row.items()]} for query, row in RUN.items()])
+    ),
+    "An object for each document": Case(run(SCORED), {"run": SCORED}),
+    "Columns beside single values": Case(run(COLUMNS), {"columns": COLUMNS}),
     "An `index` of a reranker": Case(run(INDEXED, [[1, 0], [1]]), {"labels": [[1, 0], [1]]}),
     "Lists of integers as references": Case(BY_NUMBER, {"relevant": [[1], [2]]}, "give sets"),
     "Triples of id, rank and score": Case(run(TRIPLES), {"data": TRIPLES}, "give"),
