@@ -201,9 +201,7 @@ def _with_a_row_for_each_document(frame: Any, names: Names) -> Any:
         rows = frame.selectExpr("*", f"posexplode_outer({array}) as ({rank}, {item})")
         rows = rows.selectExpr(*others, rank, item, f"{is_of} as {origin}")
         if are_structs:
-            rows = rows.selectExpr(*others, f"{item}.*", rank, origin)
-            is_als = names.kind == "run" and "score" not in rows.columns
-            return rows.withColumnRenamed("rating", "score") if is_als else rows
+            return rows.selectExpr(*others, f"{item}.*", rank, origin)
         values = [f"{_value_by_order(names)} as {names.value}"] if names.value else []
         return rows.selectExpr(*others, f"{item} as document_id", *values, rank, origin)
     return frame

@@ -152,6 +152,19 @@ CASES: dict[str, Case] = {
     "A score under another name": Case(
         run(hits(lambda document, score: {"id": document, "relevance": score}))
     ),
+    "The `rating` of ALS": Case(
+        run(
+            [
+                {
+                    "user": query,
+                    "recommendations": [
+                        {"item": document, "rating": score} for document, score in row.items()
+                    ],
+                }
+                for query, row in RUN.items()
+            ]
+        )
+    ),
     "Scores of null": Case(run(NULLS), {"run": NULLS}, "has no score"),
     "A run without any score": Case(run(TABLE.assign(score=None))),
     "Relevant documents with a text": Case(
