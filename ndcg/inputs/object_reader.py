@@ -19,7 +19,13 @@ from .objects import (
     value_at,
     values_at,
 )
-from .roles import are_pairs, holds_documents, roles_of_hits, roles_of_objects
+from .roles import (
+    are_pairs,
+    holds_documents,
+    roles_of_hits,
+    roles_of_objects,
+    split_pairs,
+)
 
 
 class ListReader:
@@ -123,7 +129,9 @@ class ObjectReader:
         document = fields[self.fields["document"]]
         if len(document.lists) > 1:
             problem = f"{self.fields['document']} is in lists within lists"
-            raise InputError(f"{problem}; give an object for each query, with its documents in one list")
+            raise InputError(
+                f"{problem}; give an object for each query, with its documents in one list"
+            )
         self.are_hits = document.in_list
         self.are_rows = not holds_documents(document)
         self.are_flat_rows = self.are_rows and all(len(keys) == 1 for keys in self.paths.values())
@@ -182,8 +190,11 @@ class ObjectReader:
             raise InputError(problem, f"query {shown(query)}")
         ids = list(documents)
         if not self.are_hits and are_pairs(ids):
-            values = None if self.names.has_no_value else [value for _, value in ids]
-            return self.lists.read(query, [document for document, _ in ids], values)
+            try:
+                ids, values = split_pairs(ids)
+            except InputError as error:
+                raise within(error, f"query {shown(query)}") from None
+            return self.lists.read(query, ids, None if self.names.has_no_value else values)
         return self.lists.read(query, ids, self._values(query, row, ids))
 
     def _values(self, query: Any, row: Any, ids: Sequence[Any]) -> Sequence[Any] | None:

@@ -9,7 +9,8 @@ from itertools import chain
 from numbers import Real
 from typing import Any, NamedTuple
 
-from ..measure.messages import InputError, mark
+from ..measure.labels import number_of_text
+from ..measure.messages import InputError, mark, shown
 from .fields import (
     DOCUMENT,
     DOCUMENT_OF_HITS,
@@ -63,8 +64,23 @@ def are_pairs(row: Any) -> bool:
     """Return whether a query's documents are pairs of an id, or an object, and a value."""
     if not is_list(row) or len(row) == 0 or not is_list(row[0]) or len(row[0]) != 2:
         return False
-    first = row[0][0]
+    first, value = row[0]
+    if isinstance(value, str) and number_of_text(value) is not None:
+        return False  # ids that are digits, as in the lists of Chroma, would be read as values
     return is_object(first) or bool(id_kind(type(first)))
+
+
+def split_pairs(row: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    """Return the ids, or the objects, of pairs, and their values.
+
+    Raises:
+        InputError: one is no pair.
+    """
+    for position, pair in enumerate(row):
+        if not is_list(pair) or len(pair) != 2:
+            hint = "give pairs of an id and a value, or a table with a row for each document"
+            raise InputError(f"{shown(pair)} is no pair; {hint}", position=position)
+    return [first for first, _ in row], [value for _, value in row]
 
 
 # Tables

@@ -35,7 +35,7 @@ from .hashes import Columns
 from .ids import id_kind
 from .object_reader import HitReader, ListReader, ObjectReader
 from .objects import fields_among, is_list, is_object, leaves
-from .roles import are_pairs
+from .roles import are_pairs, split_pairs
 from .sources import (
     ARROW,
     is_by_index,
@@ -141,7 +141,7 @@ def is_single_object(side: Mapping[Any, Any], names: Names) -> bool:
     are_single = [isinstance(value, SCALARS) for value in side.values()]
     if any(are_single):
         return not all(are_single)  # all: queries with one id each, refused later
-    return len(side) == 1 and _are_queries_with_hits(*side.values(), names)
+    return len(side) == 1 and _are_queries_with_hits(next(iter(side.values())), names)
 
 
 def _are_queries_with_hits(values: Any, names: Names) -> bool:
@@ -451,15 +451,10 @@ class RowReader:
 
     def _of_pairs(self, query: Any, row: Sequence[Any]) -> DocumentValues:
         """Return the documents of pairs of an id, or of an object with one, and a value."""
-        for position, pair in enumerate(row):
-            if not is_list(pair) or len(pair) != 2:
-                hint = "give pairs of an id and a value, or a table with a row for each document"
-                raise InputError(f"{shown(pair)} is no pair; {hint}", position=position)
-        firsts = [first for first, _ in row]
-        values = None if self.names.has_no_value else [value for _, value in row]
+        firsts, values = split_pairs(row)
         if self.hits is not None and is_object(firsts[0]):
             firsts = list(self.hits.ids(firsts))
-        return self.lists.read(query, firsts, values)
+        return self.lists.read(query, firsts, None if self.names.has_no_value else values)
 
 
 def without_filling(ids: Sequence[Any]) -> Sequence[Any]:

@@ -278,7 +278,7 @@ ARGUMENTS = {
         _of_python("exclude_from", ALL, " (with run, those that are judged stay in the ideals)"),
     ],
     "columns and fields of CSV, TSV, JSON, Parquet and Arrow": [
-        Argument("query", ALL, "the column or field of query ids, if its name is no standard one; RUNS,QRELS for two names"),
+        Argument("query", ALL, "the column or field of query ids, if no standard name; RUNS,QRELS for two names"),
         Argument("document", ALL, "the column or field of document ids, likewise"),
         Argument("score", ALL, "the column or field of scores in runs, likewise; - if there is none: the order counts"),
         Argument("relevance", ALL, "the column or field of relevance in the qrels, likewise; - if all are relevant"),

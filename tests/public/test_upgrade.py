@@ -112,6 +112,11 @@ SCORED = {
     query: {document: {"score": score} for document, score in row.items()}
     for query, row in RUN.items()
 }
+ANSWERS = {
+    "q1": {"ids": [["3", "1"]], "distances": [[0.1, 0.3]]},
+    "q2": {"ids": [["2"]], "distances": [[0.2]]},
+}
+NUMBERED = {"q1": {"1"}, "q2": {"2"}}
 COLUMNS = {**TABLE.to_dict("list"), "system": "bm25"}
 NESTED = {"default": {"test": RUN}}
 TRIPLES = {
@@ -194,6 +199,9 @@ CASES: dict[str, Case] = {
         run(DISTANCES, [*RELEVANT.values()], score_order="ascending"),
         {"result": DISTANCES},
         "give",
+    ),
+    "Lists of lists in the object of a query": Case(
+        run(ANSWERS, NUMBERED, score_order="ascending"), {"results": ANSWERS}, "an id must be"
     ),
     "Pairs in a list of another name": Case(
         run([{"qid": query, "hits": [*row.items()]} for query, row in RUN.items()])
