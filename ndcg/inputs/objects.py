@@ -21,7 +21,8 @@ DEEPEST_IN_CLIENTS = 4  # within an object of a client, which may refer to one a
 LOOKED_AT = 1 << 10  # objects of a side whose fields are looked at; all are read by the same paths
 MOST_SHAPES = 1 << 5  # kinds of objects among these
 SINGLE = {str, int, float, bool}  # types of values that hold no other values
-# What lists the fields of a named tuple, a dataclass, and a struct of msgspec.
+# What lists the fields of a named tuple, a dataclass, and a struct of msgspec. Rows of Spark have
+# `__fields__`, which is not asked of others: models of pydantic warn that it is deprecated.
 NAMES_OF_FIELDS = ("_fields", "__dataclass_fields__", "__struct_fields__")
 Keys = tuple[str, ...]
 
@@ -50,7 +51,7 @@ def is_object(value: Any) -> bool:
     if isinstance(value, Mapping):
         return True
     if isinstance(value, tuple):
-        return _has_any(value, "_fields", "__fields__")  # named tuples, and rows of Spark
+        return hasattr(value, "_fields") or _is_row_of_spark(value)
     if isinstance(value, (NoneType, str, Number, list, Set, type)):
         return False
     if id_kind(type(value)):  # such as a date
@@ -63,6 +64,10 @@ def is_object(value: Any) -> bool:
 def _has_any(value: Any, *names: str) -> bool:
     """Return whether a value has one of some attributes."""
     return any(hasattr(value, name) for name in names)
+
+
+def _is_row_of_spark(value: Any) -> bool:
+    return isinstance(value, tuple) and hasattr(value, "__fields__")
 
 
 def _is_row(value: Any) -> bool:
@@ -81,8 +86,9 @@ def fields_of(value: Any) -> Mapping[Any, Any]:
     """Return the fields of an object by their names."""
     if isinstance(value, Mapping):
         return value
-    of_tuples = ("_fields", "__fields__")  # Pydantic would warn of the second
-    for names in of_tuples if isinstance(value, tuple) else NAMES_OF_FIELDS:
+    if _is_row_of_spark(value):
+        return dict(zip(value.__fields__, value, strict=True))
+    for names in NAMES_OF_FIELDS:
         if hasattr(value, names):
             return {name: getattr(value, name, None) for name in getattr(value, names)}
     if _is_row(value):

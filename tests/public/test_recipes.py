@@ -669,3 +669,12 @@ def test_a_recipe_scores_as_the_mapping_does(
             np.testing.assert_allclose(
                 list(result.values()), list(expected.values()), rtol=1e-12, err_msg=block
             )
+
+
+def test_models_of_pydantic_are_read_without_a_warning() -> None:
+    """Qdrant, LangChain and LlamaIndex return such objects, which warn about `__fields__`."""
+    pydantic = pytest.importorskip("pydantic")
+    hit = pydantic.create_model("Hit", id=(str, ...), score=(float, ...))
+    hits = objects(lambda document, score: hit(id=document, score=score))
+    expected = ndcg.compute(predictions=RUN, references=QRELS)
+    assert ndcg.compute(predictions=hits, references=QRELS) == expected
