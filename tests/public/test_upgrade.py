@@ -114,7 +114,7 @@ SCORED = {
 }
 ANSWERS = {
     "q1": {"ids": [["3", "1"]], "distances": [[0.1, 0.3]]},
-    "q2": {"ids": [["2"]], "distances": [[0.2]]},
+    "q2": {"ids": [["2", "8"]], "distances": [[0.2, 0.4]]},
 }
 NUMBERED = {"q1": {"1"}, "q2": {"2"}}
 COLUMNS = {**TABLE.to_dict("list"), "system": "bm25"}
@@ -186,7 +186,9 @@ CASES: dict[str, Case] = {
         run({"responses": WITHOUT_NAMES}, [*RELEVANT.values()]),
         {"answer": {"responses": WITHOUT_NAMES}},
     ),
-    "Queries with names in a response": Case(run({"results": WITH_NAMES})),
+    "Queries with names in a response": Case(
+        run({"results": WITH_NAMES}), error="no query under a standard name"
+    ),
     "Two lists of hits": Case(
         run(
             [
