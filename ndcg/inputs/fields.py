@@ -429,8 +429,6 @@ def _problems(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields
         if possible:
             several = brief(map(shown, possible), ", ")
             problems.append(f"several fields could be the {role}: {several}")
-        elif name in fields.examples:
-            problems.append(f"{shown(name)} is in a list, and cannot be the {role}")
         elif name is not None:
             if name in fields.examples:
                 problems.append(

@@ -139,20 +139,7 @@ def is_single_object(side: Mapping[Any, Any], names: Names) -> bool:
     if _is_wrapper(side, names):
         return True
     are_single = [isinstance(value, SCALARS) for value in side.values()]
-    if any(are_single):
-        return not all(are_single)  # all: queries with one id each, refused later
-    return len(side) == 1 and _are_queries_with_hits(next(iter(side.values())), names)
-
-
-def _are_queries_with_hits(values: Any, names: Names) -> bool:
-    """Return whether a list holds queries, and no hits: lists in them hold ids with values."""
-    if not are_hits(values):
-        return False
-    fields = fields_among(values)
-    in_lists = leaves(fields, [path for path, field in fields.items() if field.in_list])
-    standard = names._replace(given={})
-    documents = standard.candidates("document", in_lists, DOCUMENT_OF_HITS)
-    return bool(documents and standard.candidates(names.value, in_lists, names.values()))
+    return any(are_single) and not all(are_single)  # all: queries with one id each, refused later
 
 
 def _is_wrapper(side: Mapping[Any, Any], names: Names) -> bool:
