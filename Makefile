@@ -17,7 +17,7 @@ test: PROCESSES = 2
 PYTEST = HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(<D)/bin/python -m pytest -n $(PROCESSES) --dist loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help demo cli test test-all test-oldest test-newest fuzz faults late-answers types check bundle bench bench-scale gpu agreement simulations explanations vectors conformance app space release publish clean
+.PHONY: help demo cli test test-all test-oldest test-newest fuzz faults messages late-answers types check bundle bench bench-scale gpu agreement simulations explanations vectors conformance app space release publish clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,6 +43,9 @@ fuzz: .venv/test.done ## score random rankings in every format, and files, for M
 
 faults: .venv/test.done ## put faults into the package, which the tests must catch: 15 minutes
 	@HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(BIN)/python scripts/faults.py $(ARGS)
+
+messages: .venv/test.done ## write the sentences of errors and warnings into tests/errors/messages.txt, whose diff shows what changed
+	@HF_HUB_OFFLINE=1 PYTHONPATH=tests:tests/errors $(BIN)/python tests/errors/table.py
 
 late-answers: .venv/check.done ## test the page in a browser with answers up to 2 seconds late, in any order: 8 minutes
 	@LATE_ANSWERS=1000 $(PYTEST) tests/browser

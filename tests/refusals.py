@@ -1,4 +1,4 @@
-"""Rows of the table of errors: a call that is refused or warned about, and what its sentence names."""
+"""Rows of the table of errors: a call that is refused or warned about, and what is named then."""
 
 import contextlib
 import io
@@ -12,7 +12,9 @@ from typing import Any, NamedTuple
 from ndcg.shell import command_line
 
 # a query, a line or another part of an input, or a file, before what is wrong there
-PLACE = re.compile(r"((?:query|line|row|record|column) [\d'\"(Nb](?:(?!: ).)*|[\w./-]+\.\w+): ")
+PLACE = re.compile(
+    r"((?:query|line|row|record|position|the column) [\d'\"(Nb](?:(?!: ).)*|[\w./-]+\.\w+): "
+)
 
 
 class File(NamedTuple):
@@ -23,7 +25,7 @@ class File(NamedTuple):
 
 
 class Made(NamedTuple):
-    """The value of an argument that is made for each call: it needs a library, or is read only once."""
+    """The value of an argument that is made for each call: it needs a library or is read once."""
 
     make: Callable[[], Any]
 
@@ -37,10 +39,15 @@ class Row(NamedTuple):
     inputs: Mapping[str, Any]
     is_warning: bool = False
     ending: str = ""  # what stands before the words of another library, which may change
+    is_of_scoring: bool = False  # whether the inputs may be added to a batch
 
     def quoting(self, ending: str) -> "Row":
         """Return the row of a sentence in which the words of another library follow."""
         return self._replace(ending=ending)
+
+    def when_scored(self) -> "Row":
+        """Return the row of inputs that only the options of scoring do not allow."""
+        return self._replace(is_of_scoring=True)
 
 
 def refused(method: Callable[..., Any], argument: str, *places: str, **inputs: Any) -> Row:
@@ -61,7 +68,8 @@ def given(value: Any) -> Any:
     if isinstance(value, File):
         path = Path(value.name)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(value.content.encode() if isinstance(value.content, str) else value.content)
+        content = value.content.encode() if isinstance(value.content, str) else value.content
+        path.write_bytes(content)
         return value.name
     if isinstance(value, Made):
         return given(value.make())
@@ -86,7 +94,7 @@ def said_by(row: Row, method: Callable[..., Any] | None = None) -> Any:
             if row.is_warning:
                 raise
             return error
-    messages = [each.message.args[0] for each in caught if each.category is UserWarning]  # type: ignore[union-attr]
+    messages = [str(warning.message) for warning in caught if warning.category is UserWarning]
     assert row.is_warning, "nothing was refused"
     assert len(messages) == 1, messages
     return messages[0]

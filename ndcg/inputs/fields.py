@@ -548,8 +548,8 @@ def refuse_unused_fields(
                 continue
             argument = next((key for key, value in ids.items() if value == name), "")
             call = mark(argument, name) if argument else mark("fields", {role: name})
-            hint = "files of TREC, mappings and lists tell queries and documents by their places"
-            raise InputError(f"{call} names a field, but {_lacking(having, runs, qrels)}; {hint}")
+            problem = f"{call} names a field, but {_lacking(having, runs, qrels)}"
+            raise InputError(f"{problem}; {_instead_of(name, having)}")
 
 
 def _has_field(side: Any, role: str, name: str) -> bool:
@@ -558,6 +558,19 @@ def _has_field(side: Any, role: str, name: str) -> bool:
     if not isinstance(path, str):
         return False
     return path == name or plain_name(path.rpartition(".")[2]) == plain_name(name)
+
+
+def _instead_of(name: str, having: Sequence[Any]) -> str:
+    """Return what sides that lack a field were read from, as an error says it."""
+    read: dict[Any, None] = {}
+    for side in having:
+        read.update(dict.fromkeys(getattr(side, "fields", {}).values()))
+    near = nearest(name, [path for path in read if isinstance(path, str)])
+    if near:
+        return f"did you mean {near!r}?"
+    if read:
+        return f"what is read are {brief(map(shown, read), ', ')}"
+    return "files of TREC, mappings and lists tell queries and documents by their places"
 
 
 def _lacking(having: Sequence[Any], runs: Sequence[Any], qrels: Any) -> str:

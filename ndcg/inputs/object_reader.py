@@ -171,7 +171,7 @@ class ObjectReader:
         for position, (query, row) in enumerate(zip(ids, objects, strict=True)):
             if not id_kind(type(query)):
                 problem = f"the query is {shown(query)}, and not an id; give each query an id"
-                raise InputError(problem, position=position)
+                raise InputError(problem, f"position {position}")
             yield query, self._documents(query, row, lists[position])
 
     def _documents(self, query: Any, row: Any, documents: Any) -> dict[Any, Any]:

@@ -186,7 +186,7 @@ def _of_each_shape(objects: Sequence[Any]) -> Iterable[Any]:
             continue
         if not is_object(value):
             problem = f"holds {shown(value)} among objects; give objects alone"
-            raise InputError(problem, position=position)
+            raise InputError(problem, f"position {position}")
         examples.setdefault(_shape(value, DEEPEST), value)
     return examples.values()
 

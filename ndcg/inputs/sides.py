@@ -376,7 +376,8 @@ class RowReader:
         pairs = next((row for row in rows if are_pairs(row) and is_object(row[0][0])), None)
         if hits is not None:
             objects = chain.from_iterable(row for row in rows if are_hits(row))
-            self.hits = HitReader(objects, names)
+            # What is no object among them is refused with its query, where it is read.
+            self.hits = HitReader(filter(is_object, objects), names)
         elif pairs is not None:
             of_pairs = chain.from_iterable(row for row in rows if are_pairs(row))
             self.hits = HitReader((first for first, *_ in of_pairs), names.without_value())

@@ -1,9 +1,9 @@
-"""Records, hits, tables and logs whose fields are not clear, and names in `fields` that are not there."""
+"""Records, hits, tables and logs whose fields are not clear, and names that no field has."""
 
 from typing import Any
 
 import pyarrow as pa
-from refusals import File, Made, Row, refused
+from refusals import Made, Row, refused
 
 from ndcg import compare, compute, documents, explain, preview, report
 
@@ -12,7 +12,11 @@ BY_ID: dict[str, Any] = {"predictions": RUN, "references": QRELS}
 TABLE = pa.table({"user": [1, 1, 2], "item": [7, 8, 7], "score": [0.5, 0.25, 1.0]})
 OWN_NAMES = pa.table({"member": ["ann"], "film": ["alien"], "stars": [2.5]})
 LOG = [
-    {"case": "q", "output": {"chunks": [{"key": "a", "sim": 0.9}, {"key": "b", "sim": 0.8}]}, "gold": ["b"]},
+    {
+        "case": "q",
+        "output": {"chunks": [{"key": "a", "sim": 0.9}, {"key": "b", "sim": 0.8}]},
+        "gold": ["b"],
+    },
 ]
 BY_USER: dict[str, Any] = {"predictions": "score", "references": "label", "query_ids": "user"}
 FRAME = pa.table({"user": ["a", "a"], "item": ["x", "y"], "score": [0.5, 0.25], "label": [1, 0]})
@@ -28,9 +32,9 @@ def qrels(value: Any, *places: str, **more: Any) -> Row:
     return refused(compute, "references", *places, **BY_ID | {"references": value}, **more)
 
 
-def fields(value: Any, argument: str = "fields") -> Row:
+def fields(value: Any, **sides: Any) -> Row:
     """The row of an argument `fields` that is refused."""
-    return refused(compute, argument, **BY_ID, fields=value)
+    return refused(compute, "fields", **BY_ID | sides, fields=value)
 
 
 def data(argument: str, *places: str, frame: Any = FRAME, **columns: Any) -> Row:
@@ -40,11 +44,17 @@ def data(argument: str, *places: str, frame: Any = FRAME, **columns: Any) -> Row
 
 OF_OBJECTS: dict[str, Row] = {
     "a log of its own names": run(LOG),
-    "a log of its own names on both sides": refused(compute, "predictions", predictions=LOG, references=LOG),
-    "two logs of their own names": refused(compute, "predictions", predictions=LOG, references=[*LOG]),
-    "a log of more fields than are shown": run([{"hits": [{f"field {at}": at for at in range(60)}]}]),
+    "a log of its own names on both sides": refused(
+        compute, "predictions", predictions=LOG, references=LOG
+    ),
+    "two logs of their own names": refused(
+        compute, "predictions", predictions=LOG, references=[*LOG]
+    ),
+    "a log of more fields than are shown": run(
+        [{"hits": [{f"field {at}": at for at in range(60)}]}]
+    ),
     "hits without an id": run({"q": [{"key": "a", "sim": 0.9}]}),
-    "hits without a score": run({"q": [{"id": "a", "sim": 0.9}]}),
+    "hits without a score": run({"q": [{"id": "a", "sureness": 0.9}]}),
     "hits without a score, but a distance": run({"q": [{"id": "a", "distance": 0.9}]}),
     "hits without a relevance": qrels({"q": [{"id": "a", "stars": 2}]}),
     "hits with two ids": run({"q": [{"doc_id": "a", "chunk_id": "b", "score": 0.9}]}),
@@ -60,58 +70,98 @@ OF_OBJECTS: dict[str, Row] = {
     ),
     "a list of lists of ids": run({"q": {"ids": [["7", "3"]], "distances": [[0.1, 0.2]]}}, "query 'q', position 0"),
     "a query beside a user": run([{"user_id": "u", "query": "q", "doc_id": "a", "score": 0.9}]),
-    "a score of a model beside grades": qrels([{"query_id": "q", "doc_id": "a", "score": 0.9, "stars": 2}]),
-    "a list beside a list of ids": run([{"query_id": "q", "retrieved_ids": ["a", "b"], "sureness": [0.9, 0.1]}]),
+    "a score of a model beside grades": qrels(
+        [{"query_id": "q", "doc_id": "a", "score": 0.9, "stars": 2}]
+    ),
+    "a list beside a list of ids": run(
+        [{"query_id": "q", "retrieved_ids": ["a", "b"], "sureness": [0.9, 0.1]}]
+    ),
     "a mapping beside a list of ids": qrels(
         [{"query_id": "q", "relevant_ids": ["a", "b"], "verdicts": {"a": 0, "b": 1}}]
     ),
-    "two lists of ids": run([{"query_id": "q", "retrieved_ids": ["a"], "retrieved_doc_ids": ["b"]}]),
+    "two lists of ids": run(
+        [{"query_id": "q", "retrieved_ids": ["a"], "retrieved_doc_ids": ["b"]}]
+    ),
     "a list of ids under an unknown name": qrels([{"query_id": "q", "expected_passages": ["b"]}]),
     "a hit without the id that others have": run(
         {"q": [{"id": "a", "score": 0.9}, {"score": 0.7}]}, "query 'q', position 1"
     ),
-    "something else among hits": run({"q": [{"id": "a", "score": 0.9}, "b"]}, "query 'q', position 1"),
+    "something else among hits": run(
+        {"q": [{"id": "a", "score": 0.9}, "b"]}, "query 'q', position 1"
+    ),
     "something else among objects": run([{"query_id": "q", "ids": ["a"]}, "b"], "position 1"),
-    "a relevance in a list": qrels({"q": [{"id": "a", "relevance": [1, 0]}]}, "query 'q', position 0"),
+    "a relevance in a list": qrels(
+        {"q": [{"id": "a", "relevance": [1, 0]}]}, "query 'q', document 'a'"
+    ),
     "mappings with the same keys": run([{"a": 1.0, "b": 0.5}, {"a": 0.2, "b": 0.7}]),
     "a query twice": run(
         [{"query_id": "q", "hits": [{"id": "a"}]}, {"query_id": "q", "hits": [{"id": "b"}]}]
     ),
     "a tuple that is a row of a table": run([("q", "a", 0.9), ("q", "b", 0.5)]),
     "a table by its index": run({"query_id": {0: "q"}, "doc_id": {0: "a"}, "score": {0: 0.5}}),
-    "something else among objects by query": run({"q": {"hits": [{"id": "a"}]}, "p": 7}, "query 'p'"),
+    "something else among objects by query": run(
+        {"q": {"hits": [{"id": "a"}]}, "p": ["a"]}, "query 'p'"
+    ),
     "JSON as text": run('{"q": {"a": 1.0}}'),
 }
 
 OF_TABLES: dict[str, Row] = {
     "names of its own": run(OWN_NAMES),
     "names of its own on both sides": refused(
-        compute, "predictions", predictions=OWN_NAMES, references=pa.table({"member": ["ann"], "film": ["x"], "n": [1]})
+        compute,
+        "predictions",
+        predictions=OWN_NAMES,
+        references=pa.table({"member": ["ann"], "film": ["x"], "n": [1]}),
     ),
     "no query": run(pa.table({"doc_id": ["a"], "score": [0.5]})),
-    "no score": run(pa.table({"query_id": ["q"], "doc_id": ["a"]})),
-    "a column twice": run(pa.table([["q"], ["a"], ["b"], [0.5]], ["query_id", "doc_id", "doc_id", "score"])),
-    "ids of floats": run(pa.table({"query_id": [1.5], "doc_id": ["a"], "score": [0.5]})),
-    "text as a score": run(pa.table({"query_id": ["q"], "doc_id": ["a"], "score": ["high"]}), "row 0"),
-    "no id in a row": run(pa.table({"query_id": ["q", "q"], "doc_id": ["a", None], "score": [0.5, 0.2]})),
-    "a document twice": run(pa.table({"query_id": ["q", "q"], "doc_id": ["a", "a"], "score": [0.5, 0.2]}), "row 1"),
-    "a negative relevance": qrels(
-        pa.table({"query_id": ["q"], "doc_id": ["a"], "relevance": [-2]}), "row 0", "query 'q', document 'a'"
+    "no score": run(pa.table({"query_id": ["q"], "doc_id": ["a"], "title": ["A"]})),
+    "a column twice": run(
+        pa.table([["q"], ["a"], ["b"], [0.5]], ["query_id", "doc_id", "doc_id", "score"])
     ),
-    "no score at all": run(pa.table({"query_id": ["q"], "doc_id": ["a"], "score": pa.array([None], pa.float64())})),
-    "a rank as a score": run(pa.table({"query_id": ["q", "q"], "doc_id": ["a", "b"], "rank": [1, 2]})),
+    "ids of floats": run(pa.table({"query_id": [1.5], "doc_id": ["a"], "score": [0.5]})),
+    "text as a score": run(
+        pa.table({"query_id": ["q"], "doc_id": ["a"], "score": ["high"]}),
+        "the column 'score'",
+        "row 0",
+    ),
+    "no id in a row": run(
+        pa.table({"query_id": ["q", "q"], "doc_id": ["a", None], "score": [0.5, 0.2]}),
+        "the column 'doc_id'",
+    ),
+    "a document twice": run(
+        pa.table({"query_id": ["q", "q"], "doc_id": ["a", "a"], "score": [0.5, 0.2]}), "row 1"
+    ),
+    "a negative relevance": qrels(
+        pa.table({"query_id": ["q"], "doc_id": ["a"], "relevance": [-2]}),
+        "row 0",
+        "query 'q', document 'a'",
+    ).when_scored(),
+    "no score at all": run(
+        pa.table({"query_id": ["q"], "doc_id": ["a"], "score": pa.array([None], pa.float64())})
+    ),
+    "a rank as a score": run(
+        pa.table({"query_id": ["q", "q"], "doc_id": ["a", "b"], "rank": [1, 2]})
+    ),
     "a distance as a score": run(
-        pa.table({"query_id": ["q"], "doc_id": ["a"], "l2_distance": [0.5]}), fields={"score": "l2_distance"}
+        pa.table({"query_id": ["q"], "doc_id": ["a"], "l2_distance": [0.5]}),
+        fields={"score": "l2_distance"},
     ),
     "counted ranks as a score": run(
-        pa.table({"query_id": ["q", "q"], "doc_id": ["a", "b"], "final_rank": [1, 2]}), fields={"score": "final_rank"}
+        pa.table({"query_id": ["q", "q"], "doc_id": ["a", "b"], "final_rank": [1, 2]}),
+        fields={"score": "final_rank"},
     ),
-    "beside lists": refused(compute, "predictions", predictions=TABLE, references=[[0.5, 0.25], [1.0]]),
+    "beside lists": refused(
+        compute, "references", predictions=TABLE, references=[[0.5, 0.25], [1.0]]
+    ),
     "beside itself": refused(compute, "predictions", predictions=TABLE, references=TABLE),
     "a row with neither a score nor a relevance": refused(
         compute,
         "predictions",
-        predictions=(both := pa.table({"qid": ["q", "q"], "docid": ["a", "b"], "score": [0.5, None], "label": [1, None]})),
+        predictions=(
+            both := pa.table(
+                {"qid": ["q", "q"], "docid": ["a", "b"], "score": [0.5, None], "label": [1, None]}
+            )
+        ),
         references=both,
     ),
 }
@@ -123,34 +173,53 @@ OF_NAMES: dict[str, Row] = {
     "a pair for the score": fields({"score": ("a", "b")}),
     "no document": fields({"document": None}),
     "no mapping": fields(["score"]),
-    "a name that is not there": run({"q": [{"id": "a", "score": 0.9}]}, fields={"score": "scroe"}),
-    "a path that is not there": run(LOG, fields={"query": "case", "document": "output.chunks.id", "score": None}),
-    "one name for two roles": run(OWN_NAMES, fields={"query": "film", "document": "film", "score": "stars"}),
+    "a name that is nearly there": fields(
+        {"score": "scroe"}, predictions={"q": [{"id": "a", "score": 0.9}]}
+    ),
+    "a name that is not there": fields(
+        {"document": "paper"}, references={"q": [{"id": "a", "grade": 1}]}
+    ),
+    "a path that is not there": run(
+        LOG, fields={"query": "case", "document": "output.chunks.id", "score": None}
+    ),
+    "one name for two roles": run(
+        OWN_NAMES, fields={"query": "film", "document": "film", "score": "stars"}
+    ),
     "beside mappings": fields({"query": "case"}),
     "of the score beside mappings": fields({"score": "logit"}),
     "of the relevance beside mappings": fields({"relevance": "stars"}),
-    "that only the run has": refused(
+    "that the references lack": refused(
         compute,
         "references",
         predictions=[{"query_id": "q", "paper": "a", "score": 3}],
-        references=[{"query_id": "q", "doc_id": "a", "grade": 1}],
+        references=[{"query_id": "q", "passage": "a", "grade": 1}],
         fields={"document": "paper"},
     ),
     "query_ids beside mappings": refused(compute, "query_ids", **BY_ID, query_ids="case"),
-    "query_ids that are not there": run(TABLE, query_ids="usre"),
+    "query_ids that are not there": refused(
+        compute, "query_ids", **BY_ID | {"predictions": TABLE}, query_ids="usre"
+    ),
 }
 
 OF_FRAMES: dict[str, Row] = {
     "no frame": data("data", frame=7),
     "no column of a name": data("references", references="lable"),
     "no name at all": refused(compute, "data", data=FRAME, predictions=[1, 2], references=[1, 0]),
-    "fields beside it": refused(compute, "fields", data=FRAME, **BY_USER, fields={"score": "score"}),
-    "a record without a column": data("data", frame=[{"user": "a", "score": 1, "label": 1}, {"user": "a"}]),
+    "fields beside it": refused(
+        compute, "fields", data=FRAME, **BY_USER, fields={"score": "score"}
+    ),
+    "a record without a column": data(
+        "data", frame=[{"user": "a", "score": 1, "label": 1}, {"user": "a"}]
+    ),
     "a rank as a score": data(
-        "predictions", frame=pa.table({"user": ["a"], "rank": [1], "label": [1]}), predictions="rank"
+        "predictions",
+        frame=pa.table({"user": ["a"], "rank": [1], "label": [1]}),
+        predictions="rank",
     ),
     "counted positions as a score": data(
-        "predictions", frame=pa.table({"user": ["a", "a"], "slot": [1, 2], "label": [1, 0]}), predictions="slot"
+        "predictions",
+        frame=pa.table({"user": ["a", "a"], "slot": [1, 2], "label": [1, 0]}),
+        predictions="slot",
     ),
     "an unknown column of a system": refused(
         compare,
@@ -161,9 +230,11 @@ OF_FRAMES: dict[str, Row] = {
         query_ids="user",
     ),
     "a text score": data(
-        "predictions", "query 'a', row 0", frame=pa.table({"user": ["a"], "score": ["high"], "label": [1]})
+        "predictions",
+        "query 'a', row 0",
+        frame=pa.table({"user": ["a"], "score": ["high"], "label": [1]}),
     ),
-    "no rows": data("predictions and references", frame=FRAME[:0]),
+    "no rows": data("predictions and references", frame=FRAME[:0]).when_scored(),
     "two values of a weight": data(
         "sample_weight",
         frame=FRAME.append_column("weight", pa.array([1.0, 2.0])),
@@ -174,11 +245,18 @@ OF_FRAMES: dict[str, Row] = {
     ),
     "a query and a document several times": data(
         "document_ids",
-        frame=pa.table({"user": ["a"] * 2, "item": ["x"] * 2, "score": [0.5, 0.2], "label": [1, 1]}),
+        "query 'a', row 1",
+        frame=pa.table(
+            {"user": ["a"] * 2, "item": ["x"] * 2, "score": [0.5, 0.2], "label": [1, 1]}
+        ),
         document_ids="item",
     ),
     "a generator": refused(
-        compute, "predictions", predictions=Made(lambda: (row for row in [7, 8])), references=[[1, 0]]
+        compute,
+        "predictions",
+        "query 0",
+        predictions=Made(lambda: (row for row in [7, 8])),
+        references=[[1, 0]],
     ),
 }
 
@@ -203,4 +281,3 @@ ROWS: dict[str, Row] = {
     }.items()
     for name, row in rows.items()
 }
-_ = File

@@ -11,7 +11,11 @@ from refusals import File, Made, Row, refused
 
 from ndcg import compare, compute, report
 
-FLAT: dict[str, Any] = {"predictions": [1, 2, 3], "references": [1, 0, 1], "query_ids": ["q", "q", "p"]}
+FLAT: dict[str, Any] = {
+    "predictions": [1, 2, 3],
+    "references": [1, 0, 1],
+    "query_ids": ["q", "q", "p"],
+}
 RUN, QRELS = {"q": {"a": 1.0, "b": 0.5}}, {"q": {"a": 1, "b": 0}}
 BY_ID: dict[str, Any] = {"predictions": RUN, "references": QRELS}
 LISTS: dict[str, Any] = {"predictions": [["a", "b"]], "references": [{"b"}]}
@@ -43,7 +47,9 @@ def key(value: Any) -> Row:
 
 def ranked(value: Any) -> Row:
     """The row of a list of ids with a value that is none."""
-    return refused(compute, "predictions", "query 0, position 1", **LISTS | {"predictions": [["a", value]]})
+    return refused(
+        compute, "predictions", "query 0, position 1", **LISTS | {"predictions": [["a", value]]}
+    )
 
 
 def exclude(value: Any, *places: str, **inputs: Any) -> Row:
@@ -76,13 +82,25 @@ COLUMNS: dict[str, Row] = {
     "a table": query_ids(pa.table({"user": [1, 2], "item": [3, 4]})),
     "of documents": refused(compute, "document_ids", **FLAT, document_ids=[1.5, 1.0, 2.0]),
     "a query twice for lists": refused(
-        compute, "query_ids", predictions=[[1, 3], [2, 9]], references={"q": {1: 1}}, query_ids=["q", "q"]
+        compute,
+        "query_ids",
+        predictions=[[1, 3], [2, 9]],
+        references={"q": {1: 1}},
+        query_ids=["q", "q"],
     ),
     "a set for lists": refused(
-        compute, "query_ids", predictions=[[1, 3], [2, 9]], references={"q": {1: 1}}, query_ids={"q", "p"}
+        compute,
+        "query_ids",
+        predictions=[[1, 3], [2, 9]],
+        references={"q": {1: 1}},
+        query_ids={"q", "p"},
     ),
     "too few for lists": refused(
-        compute, "query_ids", predictions=[[0.1, 0.3], [0.2, 0.9]], references=[[1, 0], [0, 1]], query_ids=["q"]
+        compute,
+        "query_ids",
+        predictions=[[0.1, 0.3], [0.2, 0.9]],
+        references=[[1, 0], [0, 1]],
+        query_ids=["q"],
     ),
     "beside mappings": refused(compute, "query_ids", **BY_ID, query_ids=[1, 1]),
     "of documents beside mappings": refused(compute, "document_ids", **BY_ID, document_ids=[1, 1]),
@@ -95,7 +113,9 @@ KEYS: dict[str, Row] = {
     "a truth value": key(True),
     "a tuple": key(("a", 1)),
     "a UUID": key(uuid.UUID(int=1)),
-    "a document": refused(compute, "references", "query 'q'", **BY_ID | {"references": {"q": {1.5: 1}}}),
+    "a document": refused(
+        compute, "references", "query 'q'", **BY_ID | {"references": {"q": {1.5: 1}}}
+    ),
     "a document beside a file": refused(
         compute, "references", "query '1'", predictions=TREC_RUN, references={"1": {None: 1}}
     ),
@@ -109,13 +129,21 @@ KEYS: dict[str, Row] = {
     "integers among text in a list of ids": refused(
         compute, "predictions", "query 0", **LISTS | {"predictions": [["a", 1]]}
     ),
-    "a set of ids in order": refused(compute, "predictions", "query 0", **LISTS | {"predictions": [{"a", "b"}]}),
+    "a set of ids in order": refused(
+        compute, "predictions", "query 0", **LISTS | {"predictions": [{"a", "b"}]}
+    ),
 }
 
 SIDES: dict[str, Row] = {
-    "documents by position beside ids": refused(compute, "references", **BY_ID | {"references": [[1, 0]]}),
-    "an array beside ids": refused(compute, "references", **BY_ID | {"references": np.array([[1.0, 0.5]])}),
-    "ids beside an array": refused(compute, "predictions", **BY_ID | {"predictions": np.array([[1.0, 0.5]])}),
+    "documents by position beside ids": refused(
+        compute, "references", **BY_ID | {"references": [[1, 0]]}
+    ),
+    "an array beside ids": refused(
+        compute, "references", **BY_ID | {"references": np.array([[1.0, 0.5]])}
+    ),
+    "ids beside an array": refused(
+        compute, "predictions", **BY_ID | {"predictions": np.array([[1.0, 0.5]])}
+    ),
     "ids beside columns": refused(
         compute, "predictions", predictions=[0.5, 0.1], references=QRELS, query_ids=["q", "q"]
     ),
@@ -131,7 +159,9 @@ SIDES: dict[str, Row] = {
     "lists of integers beside documents of text": refused(
         compute, "references", predictions=[["a", "b"]], references=[[1, 0]]
     ),
-    "other numbers of lists": refused(compute, "predictions", predictions=[["a"]], references=[{"a"}, {"b"}]),
+    "other numbers of lists": refused(
+        compute, "predictions", predictions=[["a"]], references=[{"a"}, {"b"}]
+    ),
     "documents of another type": refused(
         compute, "predictions", predictions={"q": {1: 1.0}}, references={"q": {"1": 1}}
     ),
@@ -147,7 +177,9 @@ SIDES: dict[str, Row] = {
     "queries that UTF-8 cannot encode, beside a file": refused(
         compute, "predictions", predictions={NOT_UTF_8: {"1": 1.0}}, references=TREC_QRELS
     ),
-    "text that is a list": refused(compute, "references", predictions=RUN, references={"q": ["['a', 'b']"]}),
+    "text that is a list": refused(
+        compute, "references", predictions=RUN, references={"q": ["['a', 'b']"]}
+    ),
     "several ids in a cell": refused(
         compute,
         "references",
@@ -169,7 +201,9 @@ EXCLUDED: dict[str, Row] = {
     "a number": exclude(7),
     "a file that is not there": exclude("seen.txt", "seen.txt"),
     "a list of too few": refused(compute, "exclude", **LISTS, exclude=[["a"], ["b"]]),
-    "scores without ids": refused(compute, "exclude", predictions=[[1, 2]], references=[[1, 0]], exclude=[["a"]]),
+    "scores without ids": refused(
+        compute, "exclude", predictions=[[1, 2]], references=[[1, 0]], exclude=[["a"]]
+    ),
     "a list beside mappings": exclude([["a"]]),
     "a list beside ids of another type": refused(
         compute,
@@ -185,6 +219,11 @@ EXCLUDED: dict[str, Row] = {
 
 ROWS: dict[str, Row] = {
     f"{group}: {name}": row
-    for group, rows in {"columns": COLUMNS, "keys": KEYS, "sides": SIDES, "exclude": EXCLUDED}.items()
+    for group, rows in {
+        "columns": COLUMNS,
+        "keys": KEYS,
+        "sides": SIDES,
+        "exclude": EXCLUDED,
+    }.items()
     for name, row in rows.items()
 }

@@ -33,16 +33,26 @@ ROWS: dict[str, Row] = {
     "k: too large to print": refused(signature, "k", k=HUGE),
     "k: empty": refused(compute, "k", **TWO, k=[]),
     "k: none for an endless ideal": refused(compute, "k", **TWO, k=[3, None], ideal="full"),
-    "k: none for a convention with an endless ideal": refused(compute, "k", **TWO, convention="rectools"),
+    "k: none for a convention with an endless ideal": refused(
+        compute, "k", **TWO, convention="rectools"
+    ),
     "k: too large for an endless ideal": refused(compute, "k", **TWO, k=10**9, ideal="full"),
-    "k: beside a cutoff of a measure": refused(compute, "k", **TWO, measures=["nDCG@5", "DCG@3"], k=10),
+    "k: beside a cutoff of a measure": refused(
+        compute, "k", **TWO, measures=["nDCG@5", "DCG@3"], k=10
+    ),
     "measures: another case": refused(compute, "measures", **TWO, measures="NDCG"),
-    "measures: one that is unknown": refused(compute, "measures", **TWO, measures=["nDCG", "recall"]),
-    "measures: another case, with a cutoff": refused(compute, "measures", **TWO, measures="ndcg@10"),
+    "measures: one that is unknown": refused(
+        compute, "measures", **TWO, measures=["nDCG", "recall"]
+    ),
+    "measures: another case, with a cutoff": refused(
+        compute, "measures", **TWO, measures="ndcg@10"
+    ),
     "measures: that of trec_eval": refused(compute, "measures", **TWO, measures="ndcg_cut_10"),
     "measures: empty": refused(compute, "measures", **TWO, measures=[]),
     "measures: cutoff 0": refused(compute, "measures", **TWO, measures="nDCG@0"),
-    "measures: a cutoff of 5,000 digits": refused(compute, "measures", **TWO, measures="nDCG@" + "9" * 5000),
+    "measures: a cutoff of 5,000 digits": refused(
+        compute, "measures", **TWO, measures="nDCG@" + "9" * 5000
+    ),
     "measures: a list": refused(compute, "measures", **TWO, measures=[["nDCG"]]),
     # the options of scoring
     "convention: misspelt": refused(compute, "convention", **TWO, convention="lightgmb"),
@@ -57,38 +67,70 @@ ROWS: dict[str, Row] = {
     "gain: None as a label": refused(compute, "gain", **TWO, gain={None: 1}),
     "gain: text as the gain of a label": refused(compute, "gain", **TWO, gain={"yes": "3"}),
     "gain: a label twice": refused(compute, "gain", **TWO, gain={"1": 3, True: 2}),
-    "gain: fewer gains than relevances": refused(compute, "gain", **TWO, gain=lambda relevance: relevance[:-1]),
+    "gain: fewer gains than relevances": refused(
+        compute, "gain", **TWO, gain=lambda relevance: relevance[:-1]
+    ),
     "gain: complex numbers": refused(compute, "gain", **TWO, gain=lambda relevance: relevance + 1j),
-    "gain: masked numbers": refused(compute, "gain", **TWO, gain=lambda values: np.ma.masked_less(values, 1)),
-    "gain: lists of several lengths": refused(compute, "gain", **TWO, gain=lambda relevance: [[1], [1, 2]]),
-    "gain: a tensor with a gradient": refused(compute, "gain", **TWO, gain=Made(lambda: with_gradient)).quoting("a Tensor"),
-    "gain: none for any label": refused(signature, "gain", gain=np.array([0.0, 1.0]).take).quoting("gain "),
+    "gain: masked numbers": refused(
+        compute, "gain", **TWO, gain=lambda values: np.ma.masked_less(values, 1)
+    ),
+    "gain: lists of several lengths": refused(
+        compute, "gain", **TWO, gain=lambda relevance: [[1], [1, 2]]
+    ),
+    "gain: a tensor with a gradient": refused(
+        compute, "gain", **TWO, gain=Made(lambda: with_gradient)
+    ).quoting("a Tensor"),
+    "gain: none for any label": refused(signature, "gain", gain=np.array([0.0, 1.0]).take).quoting(
+        "gain "
+    ),
     "discount: misspelt": refused(compute, "discount", **TWO, discount="reciprocl"),
     "discount: empty": refused(compute, "discount", **TWO, discount=[]),
     "discount: rises": refused(compute, "discount", **TWO, discount=[1, 0.5, 0.7]),
     "discount: nan": refused(compute, "discount", **TWO, discount=[1, math.nan]),
     "discount: 0 at rank 1": refused(compute, "discount", **TWO, discount=[0, 0]),
     "discount: fewer ranks than count": refused(compute, "discount", **TWO, discount=[1.0]),
-    "discount: a function that rises": refused(compute, "discount", **TWO, discount=lambda ranks: ranks),
-    "discount: a negative function": refused(compute, "discount", **TWO, discount=lambda ranks: 1.0 - ranks),
-    "discount: a function of 0": refused(compute, "discount", **TWO, discount=lambda ranks: 0.0 * ranks),
-    "discount: an infinite function": refused(compute, "discount", **TWO, discount=lambda ranks: ranks + math.inf),
-    "discount: a function of one number": refused(compute, "discount", **TWO, discount=lambda ranks: 1.0),
-    "discount: a tensor with a gradient": refused(compute, "discount", **TWO, discount=Made(lambda: with_gradient)).quoting("a Tensor"),
+    "discount: a function that rises": refused(
+        compute, "discount", **TWO, discount=lambda ranks: ranks
+    ),
+    "discount: a negative function": refused(
+        compute, "discount", **TWO, discount=lambda ranks: 1.0 - ranks
+    ),
+    "discount: a function of 0": refused(
+        compute, "discount", **TWO, discount=lambda ranks: 0.0 * ranks
+    ),
+    "discount: an infinite function": refused(
+        compute, "discount", **TWO, discount=lambda ranks: ranks + math.inf
+    ),
+    "discount: a function of one number": refused(
+        compute, "discount", **TWO, discount=lambda ranks: 1.0
+    ),
+    "discount: a tensor with a gradient": refused(
+        compute, "discount", **TWO, discount=Made(lambda: with_gradient)
+    ).quoting("a Tensor"),
     "log_base: 1": refused(compute, "log_base", **TWO, log_base=1.0),
     "log_base: text": refused(compute, "log_base", **TWO, log_base="2"),
-    "log_base: text of a million characters": refused(compute, "log_base", **TWO, log_base="x" * 10**6),
-    "log_base: below that of a discount": refused(compute, "log_base", **TWO, discount="jarvelin", log_base=0.5),
-    "log_base: below that of a convention": refused(compute, "log_base", **TWO, convention="lenskit", log_base=0.5),
+    "log_base: text of a million characters": refused(
+        compute, "log_base", **TWO, log_base="x" * 10**6
+    ),
+    "log_base: below that of a discount": refused(
+        compute, "log_base", **TWO, discount="jarvelin", log_base=0.5
+    ),
+    "log_base: below that of a convention": refused(
+        compute, "log_base", **TWO, convention="lenskit", log_base=0.5
+    ),
     "ties: misspelt": refused(compute, "ties", **TWO, ties="avergae"),
     "ties: a number": refused(compute, "ties", **TWO, ties=1),
     "ties: a million values": refused(compute, "ties", **TWO, ties=[*range(10**6)]),
     "ignore_ties: no flag": refused(compute, "ignore_ties", **TWO, ignore_ties="yes"),
-    "ignore_ties: beside other ties": refused(compute, "ignore_ties", **TWO, ignore_ties=True, ties="first"),
+    "ignore_ties: beside other ties": refused(
+        compute, "ignore_ties", **TWO, ignore_ties=True, ties="first"
+    ),
     "zero_division: a word": refused(compute, "zero_division", **TWO, zero_division="warn"),
     "zero_division: inf": refused(compute, "zero_division", **TWO, zero_division=math.inf),
     "ideal: misspelt": refused(compute, "ideal", **TWO, ideal="retreived"),
-    "negative_relevance: unknown": refused(compute, "negative_relevance", **TWO, negative_relevance="ignore"),
+    "negative_relevance: unknown": refused(
+        compute, "negative_relevance", **TWO, negative_relevance="ignore"
+    ),
     "score_dtype: unknown": refused(compute, "score_dtype", **TWO, score_dtype="float16"),
     "score_order: unknown": refused(compute, "score_order", **TWO, score_order="lowest"),
     "duplicates: unknown": refused(compute, "duplicates", **TWO, duplicates="first"),
@@ -103,12 +145,19 @@ ROWS: dict[str, Row] = {
     "sklearn: a measure": refused(compute, "engine", **TWO, engine="sklearn", measures="DCG"),
     "sklearn: a gain": refused(compute, "engine", **TWO, engine="sklearn", gain="exponential"),
     "sklearn: a convention": refused(compute, "engine", **TWO, engine="sklearn", convention="ranx"),
-    "sklearn: values of queries": refused(compute, "engine", **TWO, engine="sklearn", use_aggregator=False),
+    "sklearn: values of queries": refused(
+        compute, "engine", **TWO, engine="sklearn", use_aggregator=False
+    ),
     "sklearn: lists of several lengths": refused(
         compute, "engine", predictions=[[1, 2], [1]], references=[[1, 0], [1]], engine="sklearn"
     ),
     "sklearn: a document not retrieved": refused(
-        compute, "predictions", "query 0, position 1", predictions=[[1, None]], references=[[1, 0]], engine="sklearn"
+        compute,
+        "predictions",
+        "query 0, position 1",
+        predictions=[[1, None]],
+        references=[[1, 0]],
+        engine="sklearn",
     ),
     "sklearn: a masked score": refused(
         compute,
@@ -118,28 +167,53 @@ ROWS: dict[str, Row] = {
         references=[[1, 0]],
         engine="sklearn",
     ),
-    "sklearn: one document": refused(compute, "engine", predictions=[[1]], references=[[1]], engine="sklearn"),
-    "sklearn: no queries": refused(compute, "predictions", predictions=[], references=[], engine="sklearn"),
+    "sklearn: one document": refused(
+        compute, "engine", predictions=[[1]], references=[[1]], engine="sklearn"
+    ),
+    "sklearn: no queries": refused(
+        compute, "predictions", predictions=[], references=[], engine="sklearn"
+    ),
     "sklearn: an overflow": refused(
         compute, "engine", predictions=[[3, 2, 1]], references=[[1e308] * 3], engine="sklearn"
     ),
     # options that a method does not have
     "an unknown option": refused(compute, "compute has no option alpha", **TWO, alpha=1),
-    "an unknown option of a long name": refused(report, "report has no option xxx", **TWO, **{"x" * 10**6: 1}),
-    "an option that is nearly another": refused(report, "report has no option gian", **TWO, gian="linear"),
+    "an unknown option of a long name": refused(
+        report, "report has no option xxx", **TWO, **{"x" * 10**6: 1}
+    ),
+    "an option that is nearly another": refused(
+        report, "report has no option gian", **TWO, gian="linear"
+    ),
     "an option of report": refused(compute, "compute has no option by", **TWO, by=[1, 2]),
     "an option of compare": refused(report, "report has no option baseline", **TWO, baseline="a"),
-    "an option of explain": refused(compare, "compare has no option got", systems={}, references={}, got=1),
-    "an option of LightGBM": refused(lightgbm_metric, "lightgbm_metric has no option label_gain", label_gain=[0, 1]),
-    "an option of XGBoost": refused(xgboost_metric, "xgboost_metric has no option ndcg_exp_gain", ndcg_exp_gain=1),
-    "an option of CatBoost, type": refused(compute, "compute has no option type", **TWO, type="Exp"),
-    "an option of CatBoost, denominator": refused(compute, "compute has no option denominator", **TWO, denominator=1),
-    "an option of CatBoost, top": refused(compute, "compute has no option top", **TWO, top=10),
-    "an unknown option of a trainer": refused(trainer_metrics, "trainer_metrics has no option alpha", alpha=1),
-    "an unknown option of an evaluator": refused(
-        sentence_transformers_evaluator, "sentence_transformers_evaluator has no option alpha", **EVALUATED, alpha=1
+    "an option of explain": refused(
+        compare, "compare has no option got", systems={}, references={}, got=1
     ),
-    "an unknown option of explain": refused(explain, "explain has no option alpha", **TWO, got=1, alpha=1),
+    "an option of LightGBM": refused(
+        lightgbm_metric, "lightgbm_metric has no option label_gain", label_gain=[0, 1]
+    ),
+    "an option of XGBoost": refused(
+        xgboost_metric, "xgboost_metric has no option ndcg_exp_gain", ndcg_exp_gain=1
+    ),
+    "an option of CatBoost, type": refused(
+        compute, "compute has no option type", **TWO, type="Exp"
+    ),
+    "an option of CatBoost, denominator": refused(
+        compute, "compute has no option denominator", **TWO, denominator=1
+    ),
+    "an option of CatBoost, top": refused(compute, "compute has no option top", **TWO, top=10),
+    "an unknown option of a trainer": refused(
+        trainer_metrics, "trainer_metrics has no option alpha", alpha=1
+    ),
+    "an unknown option of an evaluator": refused(
+        sentence_transformers_evaluator,
+        "sentence_transformers_evaluator has no option alpha",
+        **EVALUATED,
+        alpha=1,
+    ),
+    "an unknown option of explain": refused(
+        explain, "explain has no option alpha", **TWO, got=1, alpha=1
+    ),
 }
 
 

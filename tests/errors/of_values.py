@@ -1,6 +1,6 @@
-"""Scores, relevances and weights that are no numbers, have no place, or that the options do not allow."""
+"""Scores, relevances and weights that are no numbers, have no place, or are not allowed."""
 
-import datetime
+import io
 import math
 from decimal import Decimal
 from typing import Any
@@ -8,16 +8,18 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
-from refusals import File, Made, Row, refused, warned
+from refusals import Made, Row, refused, warned
 
 from ndcg import compute, documents, preview, report
 
 TWO: dict[str, Any] = {"predictions": [[2, 1], [1, 2]], "references": [[1, 0], [0, 1]]}
-FLAT: dict[str, Any] = {"predictions": [1, 2, 3], "references": [1, 0, 1], "query_ids": ["q", "q", "p"]}
+FLAT: dict[str, Any] = {
+    "predictions": [1, 2, 3],
+    "references": [1, 0, 1],
+    "query_ids": ["q", "q", "p"],
+}
 RUN, QRELS = {"q": {"a": 1.0, "b": 0.5}}, {"q": {"a": 1, "b": 0}}
 BY_ID: dict[str, Any] = {"predictions": RUN, "references": QRELS}
-RANKED: dict[str, Any] = {"predictions": [["d1", "d2"]], "references": [{"d1"}]}
-PANDAS = "pandas"
 HUGE = 1.7e308
 
 
@@ -41,11 +43,6 @@ class UnreadableCapsule:
         return 1, 0
 
 
-def sparse(**inputs: Any) -> Row:
-    """The row of a sparse matrix that is refused with its predictions."""
-    return refused(compute, "predictions", **inputs)
-
-
 SQUARE = sp.csr_array(np.array([[1.0, 2.0, 0.0], [0.0, 1.0, 0.0], [3.0, 0.0, 1.0]]))
 TOP = np.array([[3, 1], [0, 2]])
 TRIPLES = [(1, 11, 1.2), (1, 12, 3.4), (2, 11, 2.2), (2, 13, 0.5), (3, 12, 1.9)]
@@ -62,18 +59,37 @@ BY_POSITION: dict[str, Row] = {
         compute, "predictions", references=[[1, 0]], measures="IDCG", ideal="truncated"
     ),
     "no references": refused(compute, "references", predictions=[[1, 2]]),
-    "no queries": refused(compute, "predictions", predictions=[], references=[]),
+    "no queries": refused(compute, "predictions", predictions=[], references=[]).when_scored(),
     "no queries to show": refused(preview, "predictions", predictions=[], references=[]),
-    "nan as a score": refused(compute, "predictions", "query 1, position 1", **TWO | {"predictions": [[2, 1], [1, math.nan]]}),
+    "nan as a score": refused(
+        compute,
+        "predictions",
+        "query 1, position 1",
+        **TWO | {"predictions": [[2, 1], [1, math.nan]]},
+    ),
     "nan in an array": refused(
-        compute, "predictions", "query 0, position 1", **TWO | {"predictions": np.array([[2, np.nan], [1, 2]])}
+        compute,
+        "predictions",
+        "query 0, position 1",
+        **TWO | {"predictions": np.array([[2, np.nan], [1, 2]])},
     ),
     "nan as a relevance": refused(
-        compute, "references", "query 1, position 0", **TWO | {"references": [[1, 0], [math.nan, 1]]}
+        compute,
+        "references",
+        "query 1, position 0",
+        **TWO | {"references": [[1, 0], [math.nan, 1]]},
     ),
-    "inf as a score": refused(compute, "predictions", "query 1, position 0", **TWO | {"predictions": [[2, 1], [math.inf, 2]]}),
+    "inf as a score": refused(
+        compute,
+        "predictions",
+        "query 1, position 0",
+        **TWO | {"predictions": [[2, 1], [math.inf, 2]]},
+    ),
     "-inf as a relevance": refused(
-        compute, "references", "query 0, position 1", **TWO | {"references": [[1, -math.inf], [0, 1]]}
+        compute,
+        "references",
+        "query 0, position 1",
+        **TWO | {"references": [[1, -math.inf], [0, 1]]},
     ),
     "-inf as a score in ascending order": refused(
         compute,
@@ -83,34 +99,67 @@ BY_POSITION: dict[str, Row] = {
         references=[[1], [0, 1]],
         score_order="ascending",
     ),
-    "text among scores": refused(compute, "predictions", "query 0, position 1", **TWO | {"predictions": [[1, "x"], [1, 2]]}),
+    "text among scores": refused(
+        compute, "predictions", "query 0, position 1", **TWO | {"predictions": [[1, "x"], [1, 2]]}
+    ),
     "text among relevances": refused(
         compute, "references", "query 0, position 1", **TWO | {"references": [[1, "bad"], [0, 1]]}
     ),
-    "text as a query": refused(compute, "references", "query 1", **TWO | {"references": [[1, 0], "01"]}),
-    "None as a query": refused(compute, "references", "query 1", **TWO | {"references": [[1, 0], None]}),
-    "an array of text": refused(compute, "references", **TWO | {"predictions": np.array([["2", "1"], ["1", "2"]])}),
-    "complex numbers": refused(compute, "predictions", **TWO | {"predictions": np.array([[2j, 1], [1, 2]])}),
-    "times": refused(compute, "predictions", **TWO | {"predictions": np.array([["2026-01-01"] * 2] * 2, "M8[D]")}),
+    "text as a query": refused(
+        compute, "references", "query 1", **TWO | {"references": [[1, 0], "01"]}
+    ),
+    "None as a query": refused(
+        compute, "references", "query 1", **TWO | {"references": [[1, 0], None]}
+    ),
+    "an array of text": refused(
+        compute, "references", **TWO | {"predictions": np.array([["2", "1"], ["1", "2"]])}
+    ),
+    "complex numbers": refused(
+        compute, "predictions", **TWO | {"predictions": np.array([[2j, 1], [1, 2]])}
+    ),
+    "times": refused(
+        compute, "predictions", **TWO | {"predictions": np.array([["2026-01-01"] * 2] * 2, "M8[D]")}
+    ),
     "a list in a query": refused(compute, "references", predictions=[[[1, 2]]], references=[[1]]),
-    "a single query of scores": refused(compute, "predictions", "query 0", **TWO | {"predictions": [2, 1]}),
-    "a single query of relevances": refused(compute, "references", **TWO | {"references": np.array([1, 0])}),
+    "a single query of scores": refused(
+        compute, "predictions", "query 0", **TWO | {"predictions": [2, 1]}
+    ),
+    "a single query of relevances": refused(
+        compute, "references", **TWO | {"references": np.array([1, 0])}
+    ),
     "a 3-D array": refused(compute, "predictions", **TWO | {"predictions": np.ones((2, 2, 1))}),
     "other numbers of queries": refused(compute, "predictions", **TWO | {"predictions": [[2, 1]]}),
-    "other numbers of documents": refused(compute, "", "query 1", **TWO | {"references": [[1, 0], [0, 1, 0]]}),
+    "other numbers of documents": refused(
+        compute, "", "query 1", **TWO | {"references": [[1, 0], [0, 1, 0]]}
+    ),
     "other numbers of documents of matrices": refused(
         compute, "", "query 0", predictions=np.ones((4, 3)), references=np.ones((4, 2))
     ),
-    "an open file": refused(compute, "predictions", predictions=Made(lambda: open("a.txt", "w")), references=[[1]]),
+    "an open file": refused(
+        compute,
+        "predictions",
+        predictions=Made(lambda: io.TextIOWrapper(io.BytesIO())),
+        references=[[1]],
+    ),
     "an unreadable array": refused(compute, "predictions", **FLAT | {"predictions": Unreadable()}),
     "unreadable numbers": refused(
         compute, "predictions", "query 'q', row 0", **FLAT | {"predictions": [Unreadable()] * 3}
     ),
-    "an unreadable capsule": refused(compute, "predictions", **FLAT | {"predictions": UnreadableCapsule()}),
-    "a sparse tensor": refused(compute, "predictions", **FLAT | {"predictions": Made(lambda: tensor().to_sparse())}).quoting("read: "),
-    "a tensor without data": refused(compute, "predictions", **FLAT | {"predictions": Made(lambda: tensor().to("meta"))}).quoting("read: "),
+    "an unreadable capsule": refused(
+        compute, "predictions", **FLAT | {"predictions": UnreadableCapsule()}
+    ),
+    "a sparse tensor": refused(
+        compute, "predictions", **FLAT | {"predictions": Made(lambda: tensor().to_sparse())}
+    ).quoting("read: "),
+    "a tensor without data": refused(
+        compute, "predictions", **FLAT | {"predictions": Made(lambda: tensor().to("meta"))}
+    ).quoting("read: "),
     "an integer beyond 64 bits beside a fraction": refused(
-        compute, "predictions", "query 0, position 0", predictions=[[2**64 + 1, 0.5]], references=[[1, 0]]
+        compute,
+        "predictions",
+        "query 0, position 0",
+        predictions=[[2**64 + 1, 0.5]],
+        references=[[1, 0]],
     ),
     "a decimal beyond 64 bits": refused(
         compute,
@@ -146,37 +195,61 @@ BY_POSITION: dict[str, Row] = {
     ),
     "a negative relevance": refused(
         compute, "references", "query 1, position 1", **TWO | {"references": [[1, 0], [0, -2]]}
-    ),
+    ).when_scored(),
     "a relevance of -1 throughout": refused(
         compute, "references", "query 0, position 1", **TWO | {"references": [[1, -1], [-1, 1]]}
-    ),
+    ).when_scored(),
     "padding that nobody named": refused(
         compute, "references", "query 0, position 1", **TWO | {"references": [[1, -100], [-100, 1]]}
-    ),
+    ).when_scored(),
     "padding of another number": refused(
-        compute, "references", "query 1, position 1", **TWO | {"references": [[1, 0], [0, -100]]}, ignore_index=-99
-    ),
+        compute,
+        "references",
+        "query 1, position 1",
+        **TWO | {"references": [[1, 0], [0, -100]]},
+        ignore_index=-99,
+    ).when_scored(),
     "a relevance too large for an exponential gain": refused(
-        compute, "references", "query 0, position 1", **TWO | {"references": [[1, 5000], [0, 1]]}, gain="exponential"
-    ),
+        compute,
+        "references",
+        "query 0, position 1",
+        **TWO | {"references": [[1, 5000], [0, 1]]},
+        gain="exponential",
+    ).when_scored(),
     "a label without a gain in a list": refused(
-        compute, "references", "query 1, position 0", **TWO | {"references": [[1, 0], [5, 0]]}, gain=[0, 1, 3]
-    ),
+        compute,
+        "references",
+        "query 1, position 0",
+        **TWO | {"references": [[1, 0], [5, 0]]},
+        gain=[0, 1, 3],
+    ).when_scored(),
     "a fraction as a label": refused(
-        compute, "references", "query 1, position 0", **TWO | {"references": [[1, 0], [0.5, 0]]}, gain=[0, 1, 3]
-    ),
+        compute,
+        "references",
+        "query 1, position 0",
+        **TWO | {"references": [[1, 0], [0.5, 0]]},
+        gain=[0, 1, 3],
+    ).when_scored(),
     "a gain that is not finite": refused(
         compute,
         "references",
         "query 1, position 0",
         **TWO | {"references": [[1, 0], [7, 1]]},
         gain=lambda relevance: np.where(relevance == 7, np.inf, relevance),
-    ),
+    ).when_scored(),
     "a sum that overflows in a query": refused(
-        compute, "references", "query 1", **TWO | {"references": [[1, 0], [HUGE, HUGE]]}, measures="CG"
+        compute,
+        "references",
+        "query 1",
+        **TWO | {"references": [[1, 0], [HUGE, HUGE]]},
+        measures="CG",
     ),
     "a sum that overflows over queries": refused(
-        compute, "DCG", predictions=[[2.0, 1.0]] * 3, references=[[1e308, 1e308]] * 3, measures="DCG"
+        compute,
+        "DCG",
+        predictions=[[2.0, 1.0]] * 3,
+        references=[[1e308, 1e308]] * 3,
+        measures="DCG",
     ),
     "no query has a value": refused(
         compute, "nDCG", predictions=[[2, 1]], references=[[0, 0]], zero_division=math.nan
@@ -192,7 +265,9 @@ BY_POSITION: dict[str, Row] = {
     "a missing query": refused(
         compute, "predictions", predictions=[[None], [1]], references=[[1], [1]], missing="raise"
     ),
-    "rows of a user, an item and a value": refused(compute, "both sides", predictions=TRIPLES, references=RATED),
+    "rows of a user, an item and a value": refused(
+        compute, "both sides", predictions=TRIPLES, references=RATED
+    ),
     "integers that are ids": refused(
         compute, "predictions", predictions=IDS_OF_TEN, references=[row[::-1] for row in IDS_OF_TEN]
     ),
@@ -202,18 +277,37 @@ BY_POSITION: dict[str, Row] = {
 }
 
 MATRICES: dict[str, Row] = {
-    "other numbers of columns": refused(compute, "predictions", predictions=SQUARE, references=SQUARE[:, :2]),
-    "other numbers of queries": refused(compute, "predictions", predictions=SQUARE, references=SQUARE[:2]),
+    "other numbers of columns": refused(
+        compute, "predictions", predictions=SQUARE, references=SQUARE[:, :2]
+    ),
+    "other numbers of queries": refused(
+        compute, "predictions", predictions=SQUARE, references=SQUARE[:2]
+    ),
     "a list of another length": refused(
-        compute, "predictions", "query 1", predictions=[[1, 2, 3], [1, 2], [1, 2, 3]], references=SQUARE
+        compute,
+        "predictions",
+        "query 1",
+        predictions=[[1, 2, 3], [1, 2], [1, 2, 3]],
+        references=SQUARE,
     ),
     "complex numbers": refused(compute, "predictions", predictions=SQUARE * 1j, references=SQUARE),
-    "nan": refused(compute, "predictions", "query 0, column 0", predictions=SQUARE * np.nan, references=SQUARE),
-    "a negative relevance": refused(compute, "references", "query 0, column 0", predictions=SQUARE, references=-SQUARE),
-    "one dimension": refused(compute, "predictions", predictions=sp.coo_array([1, 2, 3]), references=SQUARE),
-    "ids": refused(compute, "predictions", "query 'q'", predictions={"q": {"d": 1.0}}, references=SQUARE),
+    "nan": refused(
+        compute, "predictions", "query 0, column 0", predictions=SQUARE * np.nan, references=SQUARE
+    ),
+    "a negative relevance": refused(
+        compute, "references", "query 0, column 0", predictions=SQUARE, references=-SQUARE
+    ).when_scored(),
+    "one dimension": refused(
+        compute, "predictions", predictions=sp.coo_array([1, 2, 3]), references=SQUARE
+    ),
+    "ids": refused(
+        compute, "predictions", "query 'q'", predictions={"q": {"d": 1.0}}, references=SQUARE
+    ),
     "too large": refused(
-        compute, "a sparse matrix of 2", predictions=sp.csr_array((2, 2**62)), references=sp.csr_array((2, 2**62))
+        compute,
+        "a sparse matrix of 2",
+        predictions=sp.csr_array((2, 2**62)),
+        references=sp.csr_array((2, 2**62)),
     ),
     "a number beyond the columns": refused(
         compute, "predictions", "query 0", predictions=TOP, references=SQUARE[:2]
@@ -224,14 +318,33 @@ MATRICES: dict[str, Row] = {
     "-1 as a relevant document": refused(
         compute, "references", "query 1", predictions=SQUARE[:2], references=[{1}, {-1}]
     ),
-    "query_ids": refused(compute, "predictions", predictions=SQUARE, references=SQUARE, query_ids=[0, 1, 2]),
-    "exclude": refused(compute, "exclude", predictions=SQUARE, references=SQUARE, exclude=[[1], [], []]),
-    "a set of numbers": refused(compute, "predictions", "query 0", predictions=[{0, 2}], references=sp.csr_array([[1, 0, 2]])),
+    "query_ids": refused(
+        compute, "predictions", predictions=SQUARE, references=SQUARE, query_ids=[0, 1, 2]
+    ),
+    "exclude": refused(
+        compute, "exclude", predictions=SQUARE, references=SQUARE, exclude=[[1], [], []]
+    ),
+    "a set of numbers": refused(
+        compute,
+        "predictions",
+        "query 0",
+        predictions=[{0, 2}],
+        references=sp.csr_array([[1, 0, 2]]),
+    ),
     "ids of a matrix in a set": refused(
-        compute, "predictions", predictions=[[0.9, 0.1]], document_ids=[{"b", "a"}], references=[{"a"}]
+        compute,
+        "predictions",
+        predictions=[[0.9, 0.1]],
+        document_ids=[{"b", "a"}],
+        references=[{"a"}],
     ),
     "ids of another length": refused(
-        compute, "document_ids", "query 0", predictions=[[], []], document_ids=[[4], [1]], references=[{4}, {1}]
+        compute,
+        "document_ids",
+        "query 0",
+        predictions=[[], []],
+        document_ids=[[4], [1]],
+        references=[{4}, {1}],
     ),
 }
 
@@ -243,15 +356,29 @@ FLAT_COLUMNS: dict[str, Row] = {
     "document_ids without query_ids": refused(
         compute, "document_ids", **FLAT | {"query_ids": None}, document_ids=["a", "b", "c"]
     ),
-    "a matrix of references": refused(compute, "references", **FLAT | {"references": np.ones((1, 3))}),
+    "a matrix of references": refused(
+        compute, "references", **FLAT | {"references": np.ones((1, 3))}
+    ),
     "two logits": refused(compute, "predictions", **FLAT | {"predictions": np.zeros((3, 2))}),
     "lists of scores": refused(compute, "predictions", **FLAT | {"predictions": [[1], [2], [3]]}),
-    "text": refused(compute, "predictions", "query 'q', row 1", **FLAT | {"predictions": [1, "high", 3]}),
-    "text as a relevance": refused(compute, "references", "query 'p', row 2", **FLAT | {"references": [1, 0, "low"]}),
-    "text beyond the ids": refused(compute, "predictions", "row 3", **FLAT | {"predictions": [1, 2, 3, "x"]}),
-    "nan": refused(compute, "predictions", "query 'q', row 1", **FLAT | {"predictions": [1, math.nan, 3]}),
-    "a negative relevance": refused(compute, "references", "query 'p', row 2", **FLAT | {"references": [1, 0, -1]}),
-    "no rows": refused(compute, "predictions", predictions=[], references=[], query_ids=[]),
+    "text": refused(
+        compute, "predictions", "query 'q', row 1", **FLAT | {"predictions": [1, "high", 3]}
+    ),
+    "text as a relevance": refused(
+        compute, "references", "query 'p', row 2", **FLAT | {"references": [1, 0, "low"]}
+    ),
+    "text beyond the ids": refused(
+        compute, "predictions", "row 3", **FLAT | {"predictions": [1, 2, 3, "x"]}
+    ),
+    "nan": refused(
+        compute, "predictions", "query 'q', row 1", **FLAT | {"predictions": [1, math.nan, 3]}
+    ),
+    "a negative relevance": refused(
+        compute, "references", "query 'p', row 2", **FLAT | {"references": [1, 0, -1]}
+    ).when_scored(),
+    "no rows": refused(
+        compute, "predictions", predictions=[], references=[], query_ids=[]
+    ).when_scored(),
     "ties without document_ids": refused(
         compute,
         "document_ids",
@@ -305,23 +432,53 @@ FLAT_COLUMNS: dict[str, Row] = {
 }
 
 BY_ID_OF_DOCUMENTS: dict[str, Row] = {
-    "nan": refused(compute, "predictions", "query 'q', document 'b'", **BY_ID | {"predictions": {"q": {"b": math.nan}}}),
-    "inf": refused(compute, "predictions", "query 'q', document 'b'", **BY_ID | {"predictions": {"q": {"b": math.inf}}}),
-    "text": refused(compute, "predictions", "query 'q', document 'b'", **BY_ID | {"predictions": {"q": {"b": "1"}}}),
+    "nan": refused(
+        compute,
+        "predictions",
+        "query 'q', document 'b'",
+        **BY_ID | {"predictions": {"q": {"b": math.nan}}},
+    ),
+    "inf": refused(
+        compute,
+        "predictions",
+        "query 'q', document 'b'",
+        **BY_ID | {"predictions": {"q": {"b": math.inf}}},
+    ),
+    "text": refused(
+        compute,
+        "predictions",
+        "query 'q', document 'b'",
+        **BY_ID | {"predictions": {"q": {"b": "1"}}},
+    ),
     "a list": refused(compute, "predictions", **BY_ID | {"predictions": {"q": {"b": [1]}}}),
     "complex numbers": refused(
-        compute, "predictions", "query 'q', document 'b'", **BY_ID | {"predictions": {"q": {"b": 1j}}}
+        compute,
+        "predictions",
+        "query 'q', document 'b'",
+        **BY_ID | {"predictions": {"q": {"b": 1j}}},
     ),
-    "a number in place of documents": refused(compute, "predictions", "query 'q'", **BY_ID | {"predictions": {"q": 1}}),
+    "a number in place of documents": refused(
+        compute, "predictions", "query 'q'", **BY_ID | {"predictions": {"q": 1}}
+    ),
     "nan as a relevance": refused(
-        compute, "references", "query 'q', document 'z'", **BY_ID | {"references": {"q": {"a": 1, "z": math.nan}}}
+        compute,
+        "references",
+        "query 'q', document 'z'",
+        **BY_ID | {"references": {"q": {"a": 1, "z": math.nan}}},
     ),
     "a negative relevance": refused(
-        compute, "references", "query 'q', document 'z'", **BY_ID | {"references": {"q": {"a": 1, "z": -1}}}
-    ),
+        compute,
+        "references",
+        "query 'q', document 'z'",
+        **BY_ID | {"references": {"q": {"a": 1, "z": -1}}},
+    ).when_scored(),
     "a negative relevance of a ranked id": refused(
-        compute, "references", "query 1, document 'd1'", predictions=[["d1"], ["d1"]], references=[{"d2": 1}, {"d1": -1}]
-    ),
+        compute,
+        "references",
+        "query 1, document 'd1'",
+        predictions=[["d1"], ["d1"]],
+        references=[{"d2": 1}, {"d1": -1}],
+    ).when_scored(),
     "a score too large for 32 bits": refused(
         compute,
         "predictions",
@@ -330,17 +487,30 @@ BY_ID_OF_DOCUMENTS: dict[str, Row] = {
         score_dtype="float32",
     ),
     "text in ids of a million characters": refused(
-        compute, "predictions", f"query 'q', document '{'d' * 48}...{'d' * 49}'", **BY_ID | {"predictions": {"q": {"d" * 10**6: math.nan}}}
+        compute,
+        "predictions",
+        f"query 'q', document '{'d' * 48}...{'d' * 49}'",
+        **BY_ID | {"predictions": {"q": {"d" * 10**6: math.nan}}},
     ),
-    "no queries": refused(compute, "predictions and references", **BY_ID | {"references": {}}),
-    "no query in common": refused(compute, "predictions", **BY_ID | {"predictions": {"p": {"a": 1.0}}}),
+    "no queries": refused(
+        compute, "predictions and references", **BY_ID | {"references": {}}
+    ).when_scored(),
+    "no query in common": refused(
+        compute, "predictions", **BY_ID | {"predictions": {"p": {"a": 1.0}}}
+    ),
     "no query in common, of integers in text": refused(
         compute, "predictions", predictions={"1": {"a": 1.0}}, references={1: {"a": 1}}
     ),
     "no query in common, of floats in text": refused(
         compute, "predictions", predictions={"1.0": {"a": 1.0}}, references={"1": {"a": 1}}
     ),
-    "a missing query": refused(compute, "predictions", references={**QRELS, "p": {"a": 1}}, predictions=RUN, missing="raise"),
+    "a missing query": refused(
+        compute,
+        "predictions",
+        references={**QRELS, "p": {"a": 1}},
+        predictions=RUN,
+        missing="raise",
+    ),
     "a missing query of a scored set": refused(
         report, "predictions", references={**QRELS, "p": {"a": 1}}, predictions=RUN, missing="raise"
     ),
@@ -379,7 +549,11 @@ BY_ID_OF_DOCUMENTS: dict[str, Row] = {
         gain={0: 0, 1: 0, 4: 1},
     ),
     "words without gains": refused(
-        compute, "references", "query 'q', document 'a'", predictions=RUN, references={"q": {"a": "no", "b": "yes"}}
+        compute,
+        "references",
+        "query 'q', document 'a'",
+        predictions=RUN,
+        references={"q": {"a": "no", "b": "yes"}},
     ),
     "a score of None among scores": refused(
         compute,
@@ -399,14 +573,18 @@ WEIGHTS: dict[str, Row] = {
     "a matrix": refused(compute, "sample_weight", **TWO, sample_weight=np.ones((2, 1))),
     "text": refused(compute, "sample_weight", "query 0", **TWO, sample_weight=["1", 1]),
     "too large": refused(compute, "sample_weight", "query 0", **TWO, sample_weight=[10**400, 1]),
-    "by ids for queries without": refused(compute, "sample_weight", **TWO, sample_weight={0: 1, 1: 1}),
+    "by ids for queries without": refused(
+        compute, "sample_weight", **TWO, sample_weight={0: 1, 1: 1}
+    ),
     "without that of a query": refused(compute, "sample_weight", **BY_ID, sample_weight={"p": 3}),
     "by ids of another type": refused(compute, "sample_weight", **BY_ID, sample_weight={1: 3}),
     "a series with an id twice": refused(
         compute, "sample_weight", **BY_ID, sample_weight=Made(lambda: series([1, 2], ["q", "q"]))
     ),
     "too far apart": refused(report, "sample_weight", **TWO, sample_weight=[1, 1e-17]),
-    "a table": refused(compute, "sample_weight", **TWO, sample_weight=pa.table({"user": [1, 2], "item": [3, 4]})),
+    "a table": refused(
+        compute, "sample_weight", **TWO, sample_weight=pa.table({"user": [1, 2], "item": [3, 4]})
+    ),
 }
 
 SLICES: dict[str, Row] = {
@@ -426,17 +604,21 @@ SELECTED: dict[str, Row] = {
 }
 
 WARNINGS: dict[str, Row] = {
-    "queries of one document": warned(compute, "predictions", predictions=[[1], [2]], references=[[1], [0]]),
+    "queries of one document": warned(
+        compute, "predictions", predictions=[[1], [2]], references=[[1], [0]]
+    ),
     "most queries are missing": warned(
         compute, "predictions", predictions=RUN, references={**QRELS, "p": {"a": 1}, "r": {"a": 1}}
-    ),
-    "no document in common": warned(compute, "predictions", predictions={"q": {"x": 1.0}}, references=QRELS),
+    ).when_scored(),
+    "no document in common": warned(
+        compute, "predictions", predictions={"q": {"x": 1.0}}, references=QRELS
+    ).when_scored(),
     "labels as predictions": warned(
         compute,
         "predictions",
         predictions=[[0, 1, 0, 1], [1, 0, 0, 1]],
         references=[[0.1, 0.7, 0.2, 0.9], [0.8, 0.3, 0.25, 0.6]],
-    ),
+    ).when_scored(),
     "integers that may be ids": warned(
         compute, "predictions", predictions=[[30, 10, 20]], references=[[10, 40, 50]]
     ),
@@ -469,7 +651,7 @@ WARNINGS: dict[str, Row] = {
         predictions={"q": {"a": 1, "b": 3}},
         references=QRELS,
         score_order="ascending",
-    ),
+    ).when_scored(),
     "the same documents on both sides": warned(
         compute,
         "predictions",
@@ -509,4 +691,3 @@ ROWS: dict[str, Row] = {
     }.items()
     for name, row in rows.items()
 }
-_ = (datetime, File, RANKED, PANDAS, sparse)

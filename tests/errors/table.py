@@ -9,14 +9,22 @@ import sys
 import tempfile
 from pathlib import Path
 
+import of_fields
+import of_ids
 import of_options
-from refusals import Row, named_by, said_by, sentence
+import of_values
+from refusals import Row, said_by, sentence
 
 SNAPSHOT = Path(__file__).with_name("messages.txt")
 GROUPS: dict[str, dict[str, Row]] = {
     "options": of_options.ROWS,
+    "values": of_values.ROWS,
+    "ids": of_ids.ROWS,
+    "fields": of_fields.ROWS,
 }
-ERRORS: dict[str, Row] = {f"{group}/{name}": row for group, rows in GROUPS.items() for name, row in rows.items()}
+ERRORS: dict[str, Row] = {
+    f"{group}/{name}": row for group, rows in GROUPS.items() for name, row in rows.items()
+}
 
 
 def snapshot() -> dict[str, str]:
@@ -36,7 +44,9 @@ def write_snapshot() -> None:
             except ModuleNotFoundError as error:
                 print(f"{name}: {error}; its sentence stays", file=sys.stderr)
                 said[name] = before.get(name, "")
-    SNAPSHOT.write_text("".join(f"{name} | {text}\n" for name, text in said.items()), encoding="utf-8")
+    SNAPSHOT.write_text(
+        "".join(f"{name} | {text}\n" for name, text in said.items()), encoding="utf-8"
+    )
 
 
 if __name__ == "__main__":

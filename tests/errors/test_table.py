@@ -1,0 +1,77 @@
+"""Each row of the table of errors: what its sentence names, and its words as in the snapshot."""
+
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from refusals import Row, named_by, said_by, sentence
+from table import ERRORS, snapshot
+
+import ndcg
+
+LONGEST = 1200  # characters of a sentence that lists the fields of both sides
+WORDS = snapshot()
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def said(row: Row, method: Callable[..., Any] | None = None) -> Any:
+    """What a row's call says; skips the row if the library that it needs is not installed."""
+    try:
+        return said_by(row, method)
+    except ModuleNotFoundError as error:
+        pytest.skip(str(error))
+
+
+def test_the_snapshot_has_the_sentence_of_each_row() -> None:
+    assert list(WORDS) == list(ERRORS), "run make messages"
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_an_error_names_its_argument_and_place_in_one_sentence(name: str) -> None:
+    row = ERRORS[name]
+    problem = said(row)
+    assert named_by(problem, row) == (row.argument, *row.places)
+    text = sentence(problem, row)
+    assert text == WORDS[name], "run make messages, and read what changed"
+    assert "\n" not in text
+    assert len(text) < LONGEST
+
+
+# Other entry points
+
+
+ADDED = inspect.signature(ndcg.NDCG.add_batch).parameters.keys()
+RANKINGS = {
+    name: row
+    for name, row in ERRORS.items()
+    if row.method is ndcg.compute and not name.startswith("options/")
+}
+BATCHES = [
+    name for name, row in RANKINGS.items() if row.inputs.keys() <= ADDED and not row.is_of_scoring
+]
+REPORTS = [
+    name
+    for name, row in RANKINGS.items()
+    if row.inputs.keys() >= {"predictions", "references"} and "measures" not in row.inputs
+]
+
+
+@pytest.mark.parametrize("name", BATCHES)
+def test_a_batch_is_refused_in_the_same_words_and_adds_nothing(name: str) -> None:
+    row, metric = ERRORS[name], ndcg.NDCG()
+    metric.add_batch(predictions=[[2, 1]], references=[[0, 1]])
+    assert sentence(said(row, metric.add_batch), row) == WORDS[name]
+    if not row.is_warning:
+        assert len(metric) == 1
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_a_report_is_refused_in_the_same_words(name: str) -> None:
+    row = ERRORS[name]
+    assert sentence(said(row, ndcg.report), row) == WORDS[name]
