@@ -5,7 +5,7 @@ import io
 import re
 import shlex
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -100,22 +100,43 @@ def said_by(row: Row, method: Callable[..., Any] | None = None) -> Any:
     return messages[0]
 
 
-def named_by(said: Any, row: Row) -> tuple[str, ...]:
+def named_by(said: Any, expected: str) -> tuple[str, ...]:
     """Return the argument and the places that an error or a warning names.
 
     An `InputError` has the argument that it names first. Other sentences, such as those of the
-    shell, begin with it.
+    shell, begin with the argument that is expected.
     """
     text = str(said)
     argument = getattr(said, "argument", "")
-    if argument != row.argument and text.startswith(row.argument):
-        argument = row.argument
+    if argument != expected and text.startswith(expected):
+        argument = expected
     rest = text.removeprefix(f"{argument}: ")
     places = []
     while place := PLACE.match(rest):
         places.append(place[1])
         rest = rest[place.end() :]
     return (argument, *places)
+
+
+@contextlib.contextmanager
+def refusal(argument: str, *places: str) -> Iterator[None]:
+    """Expect an error that names an argument and places, in whatever words."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        assert named_by(error, argument) == (argument, *places), str(error)
+    else:
+        raise AssertionError("nothing was refused")
+
+
+@contextlib.contextmanager
+def warning(argument: str, *places: str) -> Iterator[None]:
+    """Expect one warning that names an argument and places, in whatever words."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        yield
+    (said,) = [str(warned.message) for warned in caught if warned.category is UserWarning]
+    assert named_by(said, argument) == (argument, *places), said
 
 
 def sentence(said: Any, row: Row) -> str:

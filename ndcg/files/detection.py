@@ -3,7 +3,7 @@
 import re
 
 from ..measure.arguments import FILE_FORMATS
-from ..measure.messages import mark, nearest, shown
+from ..measure.messages import InputError, mark, nearest, shown
 from .content import BYTE_ORDER_MARK, check_encoding
 
 START = 1 << 12  # bytes that tell the format
@@ -48,7 +48,7 @@ def check_format(name: str | None) -> str | None:
     near = nearest(str(name), FILE_FORMATS)
     if near:
         problem += f"; did you mean {near!r}?"
-    raise ValueError(problem)
+    raise InputError(problem)
 
 
 def form_of(start: bytes, path: str = "", given: str | None = None) -> str:

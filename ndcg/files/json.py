@@ -264,6 +264,8 @@ class ValueReader:
 
     def _refuse_other_kind(self, value: Any) -> None:
         """Raise an error for a value of another kind than the first one."""
+        if not isinstance(value, (dict, list)):
+            raise ValueError(f"{shown_cell(value)} is neither an object nor a list")
         if not isinstance(value, CONTAINERS[self.kind]):
             words = "a list" if self.kind == "lists" else "an object"
             raise ValueError(f"{shown_cell(value)} is not {words}, as the first value is")

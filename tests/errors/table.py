@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 
 import of_fields
+import of_files
 import of_ids
 import of_options
 import of_values
@@ -21,6 +22,7 @@ GROUPS: dict[str, dict[str, Row]] = {
     "values": of_values.ROWS,
     "ids": of_ids.ROWS,
     "fields": of_fields.ROWS,
+    "files": of_files.ROWS,
 }
 ERRORS: dict[str, Row] = {
     f"{group}/{name}": row for group, rows in GROUPS.items() for name, row in rows.items()

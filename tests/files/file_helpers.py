@@ -12,6 +12,7 @@ import pyarrow.parquet
 import pytest
 from conftest import MetricFactory
 from evaluate import Metric
+from refusals import refusal
 from sources import FILES, ODD_FILES, RUN_FILES, as_parquet, records
 
 from ndcg.files import reader
@@ -54,6 +55,12 @@ def refused(kind: str, path: Path) -> str:
     message = str(caught.value)
     assert "\n" not in message
     return message
+
+
+def assert_refused(kind: str, path: Path, *places: str) -> None:
+    """The function of the kind refuses the file at these places in it."""
+    with refusal("", str(path), *places):
+        READERS[kind](path)
 
 
 def piped(content: bytes, path: Path, keep: bool = False) -> threading.Thread:
