@@ -58,7 +58,7 @@ BATCHES = [
 FILES = [
     name
     for name, row in RANKINGS.items()
-    if isinstance(row.inputs.get(row.argument), File) and not row.is_of_scoring
+    if isinstance(row.inputs.get(row.argument), File) and row.places and not row.is_of_scoring
 ]
 REPORTS = [
     name
