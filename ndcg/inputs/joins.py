@@ -61,10 +61,12 @@ def join_lists(
     score_order: str,
     labels: Labels | None = None,
     place: Place | None = None,
+    are_known: bool = False,
 ) -> Rankings:
     """Return rankings in which each query is a list, with the same documents on both sides.
 
-    `place` describes the place of a label, if queries have other names than their numbers.
+    `place` describes the place of a label, if queries have other names than their numbers. Queries
+    `are_known` if nobody can have taken the documents of one for several queries.
     """
     score = read_column("predictions", predictions).without_unretrieved(score_order)
     relevance = read_column("references", references, ignore_index, labels, place)
@@ -74,7 +76,7 @@ def join_lists(
     if (score.offsets != relevance.offsets).any():
         raise _other_lengths(np.diff(score.offsets), np.diff(relevance.offsets))
     refuse_no_rankings(score, relevance)
-    if place is None:
+    if place is None and not are_known:
         warn_of_one_document(score)
     return Rankings.of(score, relevance)
 

@@ -332,6 +332,8 @@ def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:
     """Put predictions and references into the same order of queries and documents."""
     predictions, references, query_ids, document_ids, exclude, *_ = inputs
     how_lists = {name: how[name] for name in ("ignore_index", "score_order", "labels")}
+    # Columns of Arrow are mostly batches, whose queries were looked at when they were added.
+    how_lists["are_known"] = query_ids is not None or isinstance(predictions, pa.ChunkedArray)
     if inputs.plain_kind == "numbers":
         return join_lists(predictions, references, **how_lists)
     _refuse_missing(predictions, references)

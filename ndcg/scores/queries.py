@@ -106,6 +106,8 @@ def sentence_on_missing(missing: int, queries: int) -> str:
 
 def are_mostly_missing(missing: int, queries: int, options: Options) -> bool:
     """Return whether fewer than half of the judged queries are in the run, which few runs mean."""
+    if options.measures == ("IDCG",):  # which needs no run
+        return False
     return options.missing == "empty" and 2 * missing > queries
 
 

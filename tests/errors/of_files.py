@@ -176,7 +176,7 @@ JSON_FILES: dict[str, Row] = {
     ),
     "columns beside rows": run(
         "a.json",
-        json.dumps({"columns": ["qid", "docid"], "data": [[1, 2], [1, 3]]}),
+        json.dumps({"columns": ["qid", "docid", "score"], "data": [[1, 2, 0.5]]}),
         "query 'data', position 0",
     ),
     "rows without names": run(

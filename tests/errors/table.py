@@ -13,6 +13,7 @@ import of_fields
 import of_files
 import of_ids
 import of_options
+import of_shell
 import of_values
 from refusals import Row, said_by, sentence
 
@@ -23,6 +24,7 @@ GROUPS: dict[str, dict[str, Row]] = {
     "ids": of_ids.ROWS,
     "fields": of_fields.ROWS,
     "files": of_files.ROWS,
+    "shell": of_shell.ROWS,
 }
 ERRORS: dict[str, Row] = {
     f"{group}/{name}": row for group, rows in GROUPS.items() for name, row in rows.items()

@@ -108,12 +108,6 @@ def test_the_error_for_an_unknown_command_lists_the_commands(call: Call) -> None
     assert all(command in said for command in flags.COMMAND_HELP)
 
 
-def test_the_setting_of_another_library_is_answered_with_ours(call: Call) -> None:
-    said = call("score qrels.txt main.txt --label-gain=0,1,3")[2]
-    problem = "unrecognized arguments: --label-gain=0,1,3; LightGBM's label_gain is gain=[0, 1,"
-    assert said.startswith(f"ndcg score: {problem}")
-
-
 @pytest.mark.parametrize(
     ("command", "files"),
     [
@@ -131,20 +125,6 @@ def test_options_may_stand_between_files(command: str, files: dict[str, Any]) ->
     parsed = vars(flags.parser().parse_args(shlex.split(command)))
     assert {name: parsed[name] for name in files} == files
     assert parsed["k"] == [10]
-
-
-@pytest.mark.parametrize(
-    ("command", "problem"),
-    [
-        ("gate qrels.txt base.txt run.txt other.txt", "unrecognized arguments: other.txt"),
-        ("gate qrels.txt base.txt run.txt --nosuch", "unrecognized arguments: --nosuch"),
-        ("gate qrels.txt -k 10", "the following arguments are required: RUN"),
-        ("audit -k 10", "the following arguments are required: QRELS, RUN"),
-    ],
-)
-def test_too_many_files_and_too_few_are_rejected(call: Call, command: str, problem: str) -> None:
-    name = command.split()[0]
-    assert call(command) == (2, "", f"ndcg {name}: {problem}; see ndcg {name} --help\n")
 
 
 def test_shells_complete_commands_and_options(call: Call) -> None:

@@ -33,27 +33,6 @@ def test_standard_input_is_read_where_a_file_is_called_dash(call: Call, folder: 
         assert json.loads(call("score qrels.txt - -k 5 -o json")[1]) == expected
 
 
-@pytest.mark.parametrize(
-    ("header", "option"),
-    [("topic_no,docno,score", "query"), ("qid,passage,score", "document"), ("qid,docno,logit", "score")],
-)
-def test_a_column_of_an_unknown_name_is_answered_with_the_option_that_names_it(
-    call: Call, folder: Path, header: str, option: str
-) -> None:
-    (folder / "run.csv").write_text(f"{header}\nq0,d0,1\n")
-    said = call("score qrels.txt run.csv -k 5")[2]
-    assert said.startswith(f"ndcg score: run.csv: no column holds the {option}; name it ")
-    own = {"query": "topic_no", "document": "passage", "score": "logit"}[option]
-    assert said.endswith(f"; or give their names, --{option} {own}\n")
-
-
-def test_a_column_of_qrels_is_named_by_the_option_of_relevance(call: Call, folder: Path) -> None:
-    (folder / "qrels.csv").write_text("qid,docno,stars\nq0,d0,1\n")
-    assert call("score qrels.csv main.txt -k 5")[2].endswith("; or give their names, --relevance stars\n")
-    said = "ndcg score: qrels.csv: no column is called grade; the file has 'qid', 'docno', 'stars'\n"
-    assert call("score qrels.csv main.txt -k 5 --relevance grade") == (2, "", said)
-
-
 def test_a_folder_of_parquet_files_is_a_run(call: Call, folder: Path) -> None:
     (folder / "parts").mkdir()
     table = pa.table({"qid": ["q0"], "docno": ["d0"], "score": [0.5]})
