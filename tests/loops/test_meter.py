@@ -247,7 +247,7 @@ def test_rows_in_any_batches_have_the_mean_or_the_error_of_compute(ndcg: Metric,
     ("scores", "labels", "mask", "query_ids", "error"),
     [
         ([[0.9, math.nan]], [[1, 0]], None, None, "predictions: query 0, position 1: nan"),
-        ([[0.9], [0.1]], [[1], [-1]], None, None, "references: query 1, position 0: "),
+        ([[0.9, 0.2], [0.1, 0.3]], [[1, 0], [-1, 0]], None, None, "references: query 1, position 0: "),
         ([0.9, 0.1], [1, 0], None, None, "predictions: query 0: is the number 0.9"),
         (None, [[1, 0]], None, None, "predictions are missing"),
         (np.array(0.5), np.array(1), None, None, "predictions"),

@@ -35,7 +35,7 @@ def test_reports_of_the_same_queries_have_the_figures_of_compare(ndcg: Metric, d
         return data.draw(st.sampled_from(values))
 
     rng = np.random.default_rng(data.draw(st.integers(0, 10**6)))
-    queries, documents = data.draw(st.integers(2, 40)), data.draw(st.integers(1, 6))
+    queries, documents = data.draw(st.integers(2, 40)), data.draw(st.integers(2, 6))
     shape, arrange = (queries, documents), draw(by_id, list)
     runs = {
         name: arrange(np.where(rng.random(shape) < 0.2, None, np.round(rng.normal(0, 1, shape), 1)).tolist())

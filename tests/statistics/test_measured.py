@@ -61,7 +61,7 @@ def test_each_slice_has_its_queries_in_their_order() -> None:
 def test_a_fault_in_a_later_piece_names_its_query(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(room, "PIECE", 2)
     with pytest.raises(ValueError, match="predictions: query 9, position 0"):
-        room.query_columns(Inputs([[1.0]] * 9 + [[math.nan]], [[1]] * 10), Options.parse())
+        room.query_columns(Inputs([[1.0, 0.5]] * 9 + [[math.nan, 0.5]], [[1, 0]] * 10), Options.parse())
 
 
 def test_queries_without_a_value_count_nowhere(ndcg: Metric) -> None:

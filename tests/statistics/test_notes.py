@@ -196,6 +196,7 @@ def test_queries_that_lose_their_last_relevant_document_are_noted(ndcg: Metric) 
         assert [each for each in notes if "left and" in each] == [note] * (note is not None), options
 
 
+@pytest.mark.filterwarnings("ignore:.*judged queries are missing from the run:UserWarning")
 def test_queries_that_a_run_is_missing_are_noted(ndcg: Metric) -> None:
     qrels = {f"q{at}": {"d1": 1, "d2": 0} for at in range(40)}
     some = {"q0": {"d1": 2.0, "d2": 1.0}, "q1": {"d1": 1.0}}
