@@ -331,6 +331,7 @@ def names_of_side(
     return names._replace(given=given, has_no_value=has_no_value)
 
 
+PLAIN_RELEVANCES = {plain_name(name) for name in RELEVANCE[0]}
 # The standard names of each role, as `plain_name` writes them.
 _NAMES_OF_ROLES = [
     {plain_name(name) for group in groups for name in group}
@@ -445,9 +446,7 @@ def _problems(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields
         listed = f"{', '.join(first)} or {last}" if first else last
         problems.append(f"no {listed} under a standard name")
     if "score" in lacking:
-        relevances = [
-            name for name, last in fields.last.items() if last in _plain_names(RELEVANCE[:1])
-        ]
+        relevances = [path for path, last in fields.last.items() if last in PLAIN_RELEVANCES]
         if relevances and len(fields.last) == 3:
             problems.append(f"{shown(relevances[0])} is a relevance; are both sides swapped?")
         lowest = [path for path, last in fields.last.items() if last in LOWEST_FIRST]

@@ -214,7 +214,7 @@ def refuse_table_by_index(side: Mapping[Any, Any], argument: str = "") -> None:
 def _of_list(argument: str, side: Any, rows: Sequence[Any], names: Names) -> Any:
     """Return the documents of a list of queries, or of objects; the side itself if it has numbers."""
     first = next((row for row in rows if not is_empty(row)), None)
-    if _is_column_of_ids(first) or is_by_index(first, by_position=True):
+    if _is_column_of_ids(argument, first) or is_by_index(first, by_position=True):
         rows = [_as_row(argument, row) for row in rows]
         return _of_list(argument, rows, rows, names)
     if isinstance(first, tuple) and is_list(first):
@@ -312,12 +312,12 @@ def is_empty(row: Any) -> bool:
     return len(row) == 0
 
 
-def _is_column_of_ids(row: Any) -> bool:
+def _is_column_of_ids(argument: str, row: Any) -> bool:
     """Return whether a query's documents are an array or a column that may hold ids."""
     if isinstance(row, np.ndarray):
         return row.dtype.kind in "OUT"
     if hasattr(row, "__arrow_c_stream__"):
-        row = plain("", row)
+        row = plain(argument, row)
     return isinstance(row, ARROW) and id_kind(row.type) not in ("", "integers")
 
 

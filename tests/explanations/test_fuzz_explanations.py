@@ -135,6 +135,7 @@ def check(case: Case) -> tuple[int, list[Any], bool] | None:
     return len(returned), wrong, has_options
 
 
+@pytest.mark.filterwarnings("ignore:.*queries have one document each:UserWarning")
 @NOTHING_IN_COMMON
 @pytest.mark.filterwarnings("ignore:.*hold only 0 and 1:UserWarning")  # scores that look like labels
 def test_what_is_returned_gives_the_score_and_the_options_of_every_score_are_found() -> None:

@@ -109,6 +109,7 @@ def test_a_score_read_as_a_percentage_says_so(ndcg: evaluate.Metric) -> None:
     assert "percentage" not in str(ndcg.explain(**CARD, got=0.5921))
 
 
+@pytest.mark.filterwarnings("ignore:.*queries have one document each:UserWarning")
 @pytest.mark.parametrize(
     ("values", "tolerance"),
     [
