@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from datasets import Dataset
 from evaluate import Metric
+from refusals import refusal
 from sklearn.metrics import ndcg_score
 
 from ndcg.loops import evaluator
@@ -482,10 +483,10 @@ def test_arguments_that_cannot_be_scored_are_rejected_before_a_model_is_trained(
 def test_a_reranker_needs_candidates_and_one_score_for_a_pair(
     make: Make, reranker: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(ValueError, match=r"^candidates are missing, and a reranker needs them; give \{query: ids\}"):
+    with refusal("candidates"):
         make()(reranker)
     monkeypatch.setattr(reranker, "predict", lambda pairs, **options: np.zeros((len(pairs), 3)))
-    with pytest.raises(ValueError, match=r"^model: gives 3 scores for a pair, but a reranker gives one"):
+    with refusal("model"):
         make(candidates=GRADES)(reranker)
 
 

@@ -36,7 +36,9 @@ def test_a_report_has_the_scores_of_compute_and_intervals_of_the_values_of_the_q
 def test_queries_without_any_value_have_no_report(ndcg: Metric) -> None:
     for measures in ("nDCG", ["DCG", "nDCG"]):
         with pytest.raises(ValueError, match=r"^nDCG: no query of positive weight has a value: zero_division=nan"):
-            ndcg.report(predictions=[[1, 2], [2, 1]], references=[[0, 0]] * 2, zero_division=math.nan, measures=measures)
+            ndcg.report(
+                predictions=[[1, 2], [2, 1]], references=[[0, 0]] * 2, zero_division=math.nan, measures=measures
+            )
 
 
 def test_weights_may_differ_a_lot_but_not_beyond_all_digits(ndcg: Metric) -> None:
