@@ -325,8 +325,8 @@ def names_of_side(
     for role, pair in check_fields(fields).items():
         if role in VALUE.values() and role != VALUE.get(kind):
             continue  # the value of the other side, which may be a field of this one too
-        is_pair = isinstance(fields[role], (list, tuple))
-        given[role] = Given(pair[0 if kind == "run" else 1], not is_pair)
+        of_both = role in ("query", "document") and not isinstance(fields[role], (list, tuple))
+        given[role] = Given(pair[0 if kind == "run" else 1], of_both)
     has_no_value = names.value in given and given[names.value].name is None
     return names._replace(given=given, has_no_value=has_no_value)
 
@@ -427,7 +427,7 @@ def _problems(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields
     lacking = []
     for role, possible in unclear.items():
         name = names.name(role)
-        if possible:
+        if possible and (name is None or _called(name, fields)):
             several = brief(map(shown, possible), ", ")
             problems.append(f"several fields could be the {role}: {several}")
         elif name is not None:

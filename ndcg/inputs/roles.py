@@ -129,7 +129,8 @@ def roles_of_hits(fields: FieldsByPath, names: Names) -> Roles:
     documents = names.candidates("document", outside_lists, DOCUMENT_OF_HITS)
     candidates: Candidates = {"document": documents}
     if names.value:
-        candidates |= _values_beside(outside_lists, documents, names)
+        others = [path for path in leaves(fields).last if path not in documents]
+        candidates |= _values_beside(outside_lists, documents, len(others), names)
     return Roles.chosen(fields, candidates, names, "its hits have")
 
 
@@ -317,53 +318,66 @@ def _values(
     document = fields[documents[0]]
     if names.has_no_value or (isinstance(document.example, Mapping) and not document.lists):
         return {}
-    if are_pairs(document.example) and names.name(role) == documents[0]:
+    name = names.name(role)
+    if are_pairs(document.example) and name == documents[0]:
         return {}
-    if names.name(role) is not None:
-        named = names.candidates(role, leaves(fields, fields), ())
-        if named or not names.given[role].of_both:
-            return {role: named}
+    if name is not None:
+        if name in fields and isinstance(fields[name].example, Mapping):
+            return {role: [name]}  # a mapping of ids to values
+        return {role: names.candidates(role, leaves(fields), ())}
     if are_pairs(document.example):
         return {}
     if _is_list_of_ids(document):
         return _lists_beside(objects, fields, document, names)
     queries = candidates.get("query", ())
     beside = []
-    for path, field in fields.items():
-        if field.list_path == document.list_path and path not in queries:
+    others = 0
+    depth = len(document.list_path)
+    for path in leaves(fields).last:
+        field = fields[path]
+        if path in queries or field.list_path[:depth] != document.list_path:
+            continue
+        others += path not in documents
+        if field.list_path == document.list_path:
             beside.append(path)
-    return _values_beside(leaves(fields, beside), documents, names)
+    if others == 0 and len(document.lists) == 1:
+        return _lists_beside(objects, fields, document, names)
+    return _values_beside(leaves(fields, beside), documents, others, names)
 
 
-def _values_beside(ends: Fields, documents: Sequence[str], names: Names) -> Candidates:
+def _values_beside(ends: Fields, documents: Sequence[str], others: int, names: Names) -> Candidates:
     """Return the fields that could hold the values, among those of the same object as the id.
 
-    There need be no value if nothing stands beside the id.
+    There need be no value if nothing stands beside the id: `others` is the number of fields that
+    do, those in lists included.
     """
     role = names.value
-    others = [path for path in ends.last if path not in documents]
-    if names.has_no_value or (not others and names.name(role) is None):
+    if names.has_no_value or (others == 0 and names.name(role) is None):
         return {}
     values = names.candidates(role, ends, names.values())
     values = [path for path in values if path not in documents]
-    return {role: without_model_scores(values, len(others), ends, names)}
+    return {role: without_model_scores(values, others, ends, names)}
 
 
 def _lists_beside(
     objects: Sequence[Any], fields: FieldsByPath, document: Field, names: Names
 ) -> Candidates:
-    """Return the lists and mappings beside a list of ids that could hold their values.
+    """Return the lists and mappings beside a list of ids, or of hits, that could hold their values.
 
     Those are as long as the list, or have the ids as keys, in all objects that are looked at.
-    There need be none.
+    There need be none. Nothing tells if objects with values stand beside a list of ids.
     """
+    list_of_ids = document.list_path or document.keys
     names_of_ids: set[str] = set()
     for groups in LISTS_OF_IDS.values():
         names_of_ids.update(map(plain_name, chain(*groups)))
     ids = values_at(objects, document.keys)
     beside = []
+    graded = []
     for path, field in fields.items():
-        if field is document or field.keys[:-1] != document.keys[:-1]:
+        if field.list_path and field.list_path[:-1] == list_of_ids[:-1]:
+            graded.append(path)
+        if field.keys == list_of_ids or field.keys[:-1] != list_of_ids[:-1]:
             continue
         if plain_name(field.keys[-1]) in names_of_ids:
             continue
@@ -371,6 +385,9 @@ def _lists_beside(
         pairs = [pair for pair in zip(ids, values, strict=True) if pair[0] or pair[1]]
         if pairs and all(_could_be_values(value, row, names) for row, value in pairs):
             beside.append(path)
+    values_in_objects = names.candidates(names.value, leaves(fields, graded), names.values())
+    if without_model_scores(values_in_objects, len(graded), leaves(fields, graded), names):
+        return {names.value: []}
     if not beside:
         return {}
     examples = {path: fields[path].example for path in beside}
@@ -389,5 +406,7 @@ def _could_be_values(values: Any, ids: Any, names: Names) -> bool:
         return False
     if any(is_list(value) or is_object(value) for value in values):
         return False
-    # Text beside what was retrieved is content; beside what is relevant it may be a judge's word.
-    return names.kind == "qrels" or not any(isinstance(value, str) for value in values)
+    if names.kind == "qrels":  # where text may be a judge's word
+        return True
+    # Text beside what was retrieved is content, unless it is the same ids in another order.
+    return not any(isinstance(value, str) for value in values) or {*values} == {*ids}
