@@ -35,6 +35,15 @@ def has_ids(side: Any) -> bool:
     return isinstance(side, (ById, Columns))
 
 
+def has_no_documents(side: Any) -> bool:
+    """Return whether a side holds no document, so that there is nothing that has fields."""
+    if isinstance(side, ById):
+        return not any(side.queries.values())
+    if isinstance(side, list):
+        return all(isinstance(row, list) and not row for row in side)
+    return side is None
+
+
 def rows_by_query(argument: str, queries: Sequence[Any], rows: Sequence[Any]) -> dict[Any, Any]:
     """Return the documents of queries by their ids, which must differ."""
     documents = dict(zip(queries, rows, strict=True))

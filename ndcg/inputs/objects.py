@@ -12,6 +12,8 @@ from operator import itemgetter
 from types import NoneType
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ..measure.messages import InputError, shown
 from .fields import Fields, plain_name
 from .ids import id_kind
@@ -117,6 +119,42 @@ def _plain(value: Any) -> Any:
     """Return the sequences of Protocol Buffers as lists; other values as they are."""
     if isinstance(value, Sequence) and not isinstance(value, (str, bytes, list, tuple)):
         return list(value)
+    return value
+
+
+def without_arrays(objects: Sequence[Any]) -> Sequence[Any]:
+    """Return objects in which arrays and tensors are lists; the same if the first has none.
+
+    >>> without_arrays([{"id": "q", "hits": np.array(["a", "b"])}])
+    [{'id': 'q', 'hits': ['a', 'b']}]
+    """
+    if not _has_arrays(_first(objects), DEEPEST_IN_CLIENTS):
+        return objects
+    return [_with_lists(value, DEEPEST_IN_CLIENTS) for value in objects]
+
+
+def _is_array(value: Any) -> bool:
+    return hasattr(value, "tolist") and not isinstance(value, np.generic)
+
+
+def _has_arrays(value: Any, depth: int) -> bool:
+    """Return whether an object holds an array, at most so deep."""
+    if is_list(value):
+        return _has_arrays(_first(value), depth)
+    if depth > 0 and is_object(value):
+        return any(_has_arrays(field, depth - 1) for field in fields_of(value).values())
+    return _is_array(value)
+
+
+def _with_lists(value: Any, depth: int) -> Any:
+    """Return a value with lists in place of arrays, in objects that are at most so deep."""
+    if _is_array(value):
+        value = value.tolist()
+    if is_list(value):
+        return [_with_lists(item, depth) for item in value]
+    if depth > 0 and is_object(value):
+        fields = fields_of(value).items()
+        return {name: _with_lists(field, depth - 1) for name, field in fields}
     return value
 
 

@@ -34,7 +34,7 @@ from .fields import (
 from .hashes import Columns
 from .ids import id_kind
 from .object_reader import HitReader, ListReader, ObjectReader
-from .objects import fields_among, is_list, is_object, leaves
+from .objects import fields_among, is_list, is_object, leaves, without_arrays
 from .roles import are_pairs, split_pairs
 from .sources import (
     ARROW,
@@ -48,6 +48,7 @@ from .sources import (
 from .tables import columns_of_rows, is_dict_of_columns, read_table, table_of
 
 SCALARS = (str, bytes, Real)
+LISTS = (list, tuple, np.ndarray)
 
 
 def read_side(argument: str, side: Any, names: Names) -> Any:
@@ -84,16 +85,18 @@ def objects_by_id(
     argument: str, objects: Sequence[Any], names: Names, queries: Sequence[Any] | None = None
 ) -> ById | Columns:
     """Return the documents of objects that are rows or queries."""
+    objects = without_arrays(objects)
     try:
         reader = ObjectReader(objects, names, have_queries=queries is not None)
-        if reader.are_rows:
-            cells = reader.rows(objects)
-            if queries is not None:
-                cells = {"query": list(queries), **cells}
-            return columns_of_rows(argument, cells, names, reader.roles.fields, reader.form)
-        ids, rows = zip(*reader.queries(objects, queries), strict=True)
+        if not reader.are_rows:
+            ids, rows = zip(*reader.queries(objects, queries), strict=True)
     except InputError as error:
         raise within(error, argument, instead_of=argument) from None
+    if reader.are_rows:
+        cells = reader.rows(objects)
+        if queries is not None:
+            cells = {"query": list(queries), **cells}
+        return columns_of_rows(argument, cells, names, reader.roles.fields, reader.form)
     if reader.lists.warning:
         warn(f"{argument}: {reader.lists.warning}")
     return ById(
@@ -158,7 +161,7 @@ def is_mapping_to_values(row: Any) -> bool:
     """Return whether an object is a mapping of documents to values: all of them are single."""
     if not isinstance(row, Mapping):
         return False
-    return not any(is_object(value) or isinstance(value, (list, tuple)) for value in row.values())
+    return not any(is_object(value) or isinstance(value, LISTS) for value in row.values())
 
 
 def is_ranking(row: Mapping[Any, Any], names: Names) -> bool:
