@@ -80,6 +80,38 @@ def refuse_triples_of_numbers(run: Any, qrels: Any) -> None:
     raise _triples(run[0], qrels[0])
 
 
+def refuse_tuples(predictions: Any, references: Any) -> None:
+    """Raise an error for tuples of a user, an item and an estimate beside such of a relevance.
+
+    >>> refuse_tuples([(1, 10, 1.5)], [(1, 11, 1)])
+    Traceback (most recent call last):
+    ...
+    ndcg.measure.messages.InputError: predictions: hold tuples such as (1, 10, 1.5), and the \
+references such as (1, 11, 1), which would be queries of three documents; give tables with names of \
+columns, or lists if they are queries
+    """
+    if _types_of_tuples(predictions) != {(int, int, float)}:
+        return
+    if _types_of_tuples(references) not in ({(int, int, int)}, {(int, int, float)}):
+        return
+    have_same_users = {row[0] for row in predictions} == {row[0] for row in references}
+    if have_same_users and any(row[2] % 1 for row in predictions):
+        one, other = shown(predictions[0]), shown(references[0])
+        problem = f"hold tuples such as {one}, and the references such as {other}"
+        hint = "give tables with names of columns, or lists if they are queries"
+        words = f"{problem}, which would be queries of three documents; {hint}"
+        raise InputError(words, "predictions")
+
+
+def _types_of_tuples(side: Any) -> set[tuple[type, ...]]:
+    """Return the types in the rows of a side, which are tuples of three; nothing if they are not."""
+    if not isinstance(side, (list, tuple)):
+        return set()
+    if not all(type(row) is tuple and len(row) == 3 for row in side):
+        return set()
+    return {tuple(map(type, row)) for row in side}
+
+
 def _have_same_users(pairs: NDArray[Any], others: NDArray[Any]) -> bool:
     """Return whether both sides have the same users, some of them repeatedly, and other items."""
     users, other_users = np.unique(pairs[:, 0]), np.unique(others[:, 0])

@@ -19,7 +19,7 @@ from ..measure.labels import Labels
 from ..measure.messages import InputError, mark, shown, warn
 from ..measure.scoring import InvalidRankingError
 from .columns import numbered, read_column, read_flat_column
-from .documents import ById, has_ids, rows_by_query
+from .documents import ById, has_ids, has_no_documents, rows_by_query
 from .exclusion import by_position
 from .fields import (
     MOST_FIELDS,
@@ -37,7 +37,7 @@ from .fields import (
 from .hashes import Columns
 from .ids import as_list, encode_ids
 from .joins import join_by_id, join_lists, join_rows, refuse_open_ties
-from .no_rankings import refuse_counted_ranks
+from .no_rankings import refuse_counted_ranks, refuse_tuples
 from .rankings import Rankings, to_arrow
 from .sides import read_side
 from .sources import (
@@ -164,7 +164,8 @@ def settled_systems(
     have_names = any(has_ids(side) for side in sides.values())
     if inputs.fields or (fields and have_names):
         read_runs = [sides[run] for run in runs]
-        refuse_unused_fields(fields, read_runs, sides["references"], sides["exclude"], **ids)
+        if not any(map(has_no_documents, (*read_runs, sides["references"]))):
+            refuse_unused_fields(fields, read_runs, sides["references"], sides["exclude"], **ids)
     if have_names:
         for name, value in ids.items():
             if isinstance(value, str):  # which names a column, as `fields` does
@@ -355,6 +356,7 @@ def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:
         _refuse_ids_of_rows(None, document_ids)
     if is_sparse(predictions) or is_sparse(references):
         return join_sparse(predictions, references, how["ignore_index"], how["score_order"])
+    refuse_tuples(predictions, references)
     rankings = join_lists(predictions, references, **how_lists)
     return rankings if query_ids is None else _with_names(rankings, query_ids)
 
