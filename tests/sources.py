@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import datasets
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv
 import pyarrow.dataset
 import pyarrow.parquet
 import pytest
@@ -896,6 +897,48 @@ def mappings_and_files(folder: Path, run: Any, qrels: Any) -> list[tuple[Any, An
     """Both sides as mappings and as files of TREC, in every combination."""
     files = written(folder / "run", run, "run"), written(folder / "qrels", qrels, "qrels")
     return [(run, qrels), files, (run, files[1]), (files[0], qrels), (run, str(files[1]))]
+
+
+# Hits of one query, and records, in any place: whoever gives them chooses the names
+
+
+Records = list[dict[str, Any]]
+HITS: dict[str, Callable[[Records, Path], Any]] = {  # of the query "q"
+    "a mapping": lambda hits, _: {"q": hits},
+    "objects": lambda hits, _: {"q": [SimpleNamespace(**hit) for hit in hits]},
+    "named tuples": lambda hits, _: {"q": [namedtuple("Hit", hit)(**hit) for hit in hits]},
+    "a response": lambda hits, _: {"q": {"took": "1 ms", "hits": hits}},
+    "objects with their query": lambda hits, _: [{"query_id": "q", "hits": hits}],
+    "a list under a name of its own": lambda hits, _: [{"query_id": "q", "my_things": hits}],
+    "such a list by query": lambda hits, _: {"q": {"note": "text", "my_things": hits}},
+    "a list in an object": lambda hits, _: [{"query_id": "q", "output": {"my_things": hits}}],
+    "JSON": lambda hits, folder: save_json({"q": hits}, folder / "hits.json"),
+    "JSON Lines": lambda hits, folder: save_lines(
+        [{"question_id": "q", "chunks": hits}], folder / "hits.jsonl"
+    ),
+    "Parquet": lambda hits, folder: save_parquet(
+        [{"query_id": "q", "hits": hits}], folder / "hits"
+    ),
+}
+
+
+def save_csv(rows: Records, path: Path) -> Path:
+    pa.csv.write_csv(pa.Table.from_pylist(rows), path.with_suffix(".csv"))
+    return path.with_suffix(".csv")
+
+
+OBJECTS_IN: dict[str, Callable[[Records, Path], Any]] = {  # in memory, or a file at the path
+    "dicts": lambda rows, _: rows,
+    "objects": lambda rows, _: [SimpleNamespace(**row) for row in rows],
+    "JSON": lambda rows, path: save_json(rows, path.with_suffix(".json")),
+    "JSON Lines": lambda rows, path: save_lines(rows, path.with_suffix(".jsonl")),
+    "Parquet": save_parquet,
+}
+ROWS_IN: dict[str, Callable[[Records, Path], Any]] = {
+    **OBJECTS_IN,
+    "a frame": lambda rows, _: pd.DataFrame(rows),
+    "CSV": save_csv,
+}
 
 
 # Every source of documents with ids
