@@ -186,12 +186,15 @@ def _chosen(source: Source, request: ReadRequest) -> dict[str, str] | None:
     refuse_repeated_names(schema.names)
     # How much lists and objects unpack to is unknown.
     may_have_objects = request.limits.uncompressed is None
+    have_objects = may_have_objects and any(map(pa.types.is_nested, schema.types))
+    if request.names.has_no_query and have_objects:
+        return None
     there = "the table has the columns"
     columns = Fields.of_table(dict.fromkeys(schema.names))
     try:
         chosen = chosen_columns(columns, request.names, there)
     except UnknownFieldError:
-        if may_have_objects and any(map(pa.types.is_nested, schema.types)):
+        if have_objects:
             return None
         # The error shows the first row.
         row = source.head()

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from numbers import Real
 from typing import Any
 
@@ -42,6 +43,25 @@ def has_no_documents(side: Any) -> bool:
     if isinstance(side, list):
         return all(isinstance(row, list) and not row for row in side)
     return side is None
+
+
+def no_values(names: Names) -> str:
+    """Return what an error says about a side of which no document has a score, or a relevance."""
+    if names.kind == "run":
+        call = mark("fields", {"score": None})
+        return f"no document has a score; give scores, or {call} if the order counts"
+    call = mark("fields", {"relevance": None})
+    return f"no document has a relevance; give relevances, or {call} if each is relevant"
+
+
+def refuse_no_values(argument: str, side: Any, names: Names) -> None:
+    """Raise an error for a mapping with documents, all of whose values are None."""
+    if not isinstance(side, ById):
+        return
+    values = chain.from_iterable(documents.values() for documents in side.queries.values())
+    first = next(values, 0)
+    if first is None and all(value is None for value in values):
+        raise InputError(no_values(names), argument)
 
 
 def rows_by_query(argument: str, queries: Sequence[Any], rows: Sequence[Any]) -> dict[Any, Any]:

@@ -245,6 +245,11 @@ class Names(NamedTuple):
         """Return the name that `fields` gives for a role; None if it gives none."""
         return self.given[role].name if role in self.given else None
 
+    @property
+    def has_no_query(self) -> bool:
+        """Whether `fields` says that no field names the query, whose position does."""
+        return "query" in self.given and self.given["query"].name is None
+
     def without_value(self) -> "Names":
         """Return the names for documents whose values are given beside them."""
         given = {**self.given, self.value: Given(None, of_both=False)}
@@ -284,11 +289,11 @@ class Names(NamedTuple):
 
 
 def _called(name: str, fields: Fields) -> list[Any]:
-    """Return the field with this name or path; without one, the fields whose last name it is."""
+    """Return the field with this name or path; without one, the fields whose path it ends."""
     if name in fields.last:
         return [name]
     if "." in name:
-        return []
+        return [path for path in fields.last if str(path).endswith(f".{name}")]
     return [path for path, last in fields.last.items() if last == plain_name(name)]
 
 
@@ -436,7 +441,7 @@ def _problems(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields
                     f"{shown(name)} is {_example(fields.examples[name])}, and no {role}"
                 )
                 continue
-            near = nearest(name, [field for field in fields.examples if isinstance(field, str)])
+            near = _nearest_path(name, fields)
             hint = f" (did you mean {near!r}?)" if near else ""
             problems.append(f"no field is called {shown(name)}{hint}")
         else:
@@ -454,6 +459,13 @@ def _problems(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields
             call = mark("score_order", "ascending")
             problems.append(f"with {call} {shown(lowest[0])} is the score, the lowest first")
     return problems
+
+
+def _nearest_path(name: str, fields: Fields) -> str:
+    """Return the field that is called nearly like a name, at the end of its path; empty if none."""
+    paths = {path: path for path in fields.examples if isinstance(path, str)}
+    by_end = {path.rpartition(".")[2]: path for path in paths}
+    return {**by_end, **paths}.get(nearest(name, [*paths, *by_end]), "")
 
 
 def without_model_scores(values: list[Any], others: int, fields: Fields, names: Names) -> list[Any]:
@@ -556,7 +568,9 @@ def _has_field(side: Any, role: str, name: str) -> bool:
     path = getattr(side, "fields", {}).get(role)
     if not isinstance(path, str):
         return False
-    return path == name or plain_name(path.rpartition(".")[2]) == plain_name(name)
+    if path == name or path.endswith(f".{name}"):
+        return True
+    return plain_name(path.rpartition(".")[2]) == plain_name(name)
 
 
 def _instead_of(name: str, having: Sequence[Any]) -> str:

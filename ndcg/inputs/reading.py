@@ -19,7 +19,7 @@ from ..measure.labels import Labels
 from ..measure.messages import InputError, mark, shown, warn
 from ..measure.scoring import InvalidRankingError
 from .columns import numbered, read_column, read_flat_column
-from .documents import ById, has_ids, has_no_documents, rows_by_query
+from .documents import ById, has_ids, has_no_documents, refuse_no_values, rows_by_query
 from .exclusion import by_position
 from .fields import (
     MOST_FIELDS,
@@ -123,8 +123,8 @@ def plain_kind(side: Any) -> str:
     if type(side) is not dict or set(map(type, side.values())) != {dict}:
         return ""
     first = next(iter(side.values()))
-    are_numbers = set(map(type, first.values())) <= {int, float, NoneType}
-    if not first or not are_numbers:
+    types = set(map(type, first.values()))
+    if not types <= {int, float, NoneType} or types <= {NoneType}:
         return ""
     for keys in (side, first):
         if 1 < len(keys) < MOST_FIELDS and are_names_of_fields(keys):
@@ -220,6 +220,8 @@ def _read_sides(given: Mapping[str, Any], names: Mapping[str, Names]) -> dict[st
             sides[argument] = read_side(argument, side, names[argument])
         except UnknownFieldError as error:
             unknown[argument] = error
+        else:
+            refuse_no_values(argument, sides[argument], names[argument])
     if unknown:
         runs = [argument for argument in given if argument not in ("references", "exclude")]
         are_one = any(given[run] is given["references"] for run in runs)

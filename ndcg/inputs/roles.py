@@ -98,7 +98,7 @@ def chosen_columns(columns: Fields, names: Names, there: str) -> dict[str, Any]:
         "query": names.candidates("query", columns, QUERY),
         "document": _columns_of_documents(columns, names),
     }
-    if "query" in names.given and names.name("query") is None:
+    if names.has_no_query:
         call = mark("fields", {"query": None})
         raise InputError(f"{call}: each row of a table needs the id of its query; give its column")
     role = names.value
@@ -129,8 +129,8 @@ def roles_of_hits(fields: FieldsByPath, names: Names) -> Roles:
     documents = names.candidates("document", outside_lists, DOCUMENT_OF_HITS)
     candidates: Candidates = {"document": documents}
     if names.value:
-        others = [path for path in leaves(fields).last if path not in documents]
-        candidates |= _values_beside(outside_lists, documents, len(others), names)
+        others = len(leaves(fields).last) - 1  # beside one id
+        candidates |= _values_beside(outside_lists, documents, others, names)
     return Roles.chosen(fields, candidates, names, "its hits have")
 
 

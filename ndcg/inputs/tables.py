@@ -9,10 +9,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..measure.messages import InputError, mark, shown, warn, within
+from ..measure.messages import InputError, shown, warn, within
 from ..measure.scoring import in_threads
 from ..measure.ties import Mask
 from .columns import Column, as_number, beyond_2_53, read_flat_column
+from .documents import no_values
 from .exclusion import Pairs
 from .fields import (
     Fields,
@@ -84,6 +85,8 @@ def examples_of(frame: Frame) -> dict[Any, Any]:
 
 def read_table(argument: str, frame: Frame, names: Names) -> Columns | Pairs | list[dict[str, Any]]:
     """Return the rows of a table as columns; as objects if each is a query with its documents."""
+    if names.has_no_query and _has_lists(frame):
+        return rows_of_frame(frame)
     try:
         chosen = chosen_of_frame(frame, names)
     except ValueError as error:
@@ -239,15 +242,6 @@ def checked_rows(
         if best is not None:
             side = side.only(best)
     return side
-
-
-def no_values(names: Names) -> str:
-    """Return what an error says about a side of which no document has a score, or a relevance."""
-    if names.kind == "run":
-        call = mark("fields", {"score": None})
-        return f"no document has a score; give scores, or {call} if the order counts"
-    call = mark("fields", {"relevance": None})
-    return f"no document has a relevance; give relevances, or {call} if each is relevant"
 
 
 def read_values(called: str, cells: Any, names: Names) -> Column:
