@@ -15,7 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..measure.labels import Labels
-from ..measure.messages import InputError, mark, shown
+from ..measure.messages import InputError, mark, shown, within
 from ..measure.scoring import in_threads
 from .columns import (
     Column,
@@ -325,6 +325,8 @@ def _join_mappings(
         relevances.extend(map(judged.__getitem__, missing))
         is_retrieved += b"\1" * len(ranked) + b"\0" * len(missing)
         lengths.append(len(ranked) + len(missing))
+    if len(set(map(id_kind, id_types))) > 1:
+        _refuse_another_kind_in_a_query(predictions, references)
     id_types.update(map(type, predictions), map(type, references))
     if not all(map(id_kind, id_types)):
         check_ids("predictions", predictions)
@@ -368,6 +370,18 @@ def _refuse_other_kinds_of_ids(
     kinds = [{id_kind(type(document)) for document in side} for side in documents]
     if all(kinds) and kinds[0].isdisjoint(kinds[1]):
         raise _another_kind("document", documents[0][0], documents[1][0])
+
+
+def _refuse_another_kind_in_a_query(
+    predictions: Mapping[Any, Any], references: Mapping[Any, Any]
+) -> None:
+    """Raise an error for a query whose documents are of one kind in the run, and of another judged."""
+    for query, judged in references.items():
+        ranked = predictions.get(query, {})
+        kinds = [{id_kind(type(document)) for document in side} for side in (ranked, judged)]
+        if all(kinds) and kinds[0].isdisjoint(kinds[1]):
+            error = _another_kind("document", next(iter(ranked)), next(iter(judged)))
+            raise within(error, "predictions", f"query {shown(query)}", instead_of="predictions")
 
 
 def _both_columns(

@@ -105,7 +105,7 @@ def test_text_is_an_id_and_no_number_in_lists_and_mappings(argument: str) -> Non
     with pytest.raises(ValueError, match=rf"^{argument}: query 'q', document 'a': '.*' is not a number"):
         ndcg.compute(**{"predictions": RUN, "references": QRELS, argument: {"q": texts}})
     lists = {"predictions": [list(RUN["q"].values())], "references": [list(QRELS["q"].values())]}
-    with pytest.raises(ValueError, match=r"is not a number|hold text"):
+    with pytest.raises(ValueError, match=r"^references: hold "):
         ndcg.compute(**{**lists, argument: [list(texts.values())]})
 
 
