@@ -86,9 +86,9 @@ def refuse_tuples(predictions: Any, references: Any) -> None:
     >>> refuse_tuples([(1, 10, 1.5)], [(1, 11, 1)])
     Traceback (most recent call last):
     ...
-    ndcg.measure.messages.InputError: predictions: hold tuples such as (1, 10, 1.5), and the \
-references such as (1, 11, 1), which would be queries of three documents; give tables with names of \
-columns, or lists if they are queries
+    ValueError: both sides hold rows of a user, an item and a value, such as (1, 10, 1.5) and \
+(1, 11, 1), and each would be a query of three documents; give tables with names of columns, such \
+as predictions=pd.DataFrame(rows, columns=["user_id", "item_id", "score"])
     """
     if _types_of_tuples(predictions) != {(int, int, float)}:
         return
@@ -96,11 +96,7 @@ columns, or lists if they are queries
         return
     have_same_users = {row[0] for row in predictions} == {row[0] for row in references}
     if have_same_users and any(row[2] % 1 for row in predictions):
-        one, other = shown(predictions[0]), shown(references[0])
-        problem = f"hold tuples such as {one}, and the references such as {other}"
-        hint = "give tables with names of columns, or lists if they are queries"
-        words = f"{problem}, which would be queries of three documents; {hint}"
-        raise InputError(words, "predictions")
+        raise _triples(predictions[0], references[0])
 
 
 def _types_of_tuples(side: Any) -> set[tuple[type, ...]]:

@@ -283,7 +283,7 @@ REFUSED: list[tuple[Any, str]] = [
     ([[1.0, 2.0], ["3"]], "query 1, position 0"),
     ([[1.0, b"2"], [3.0]], "query 0, position 1"),
     ([[1.0, 2.0], [[3.0]]], "query 1, position 0"),
-    ([[None, 2.0], [object]], "query 0, position 1"),
+    ([[None, 2.0], [object]], "query 1, position 0"),
     ([[1.0, 2.0], 3.0], "query 1"),
     ([1, [3.0]], "query 0"),
     *(([[1.0], row], "query 1") for row in NO_ROWS),

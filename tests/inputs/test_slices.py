@@ -12,9 +12,9 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+import sources
 from conftest import MetricFactory
 from evaluate import Metric
-from every_form import FRAMES
 
 from ndcg.inputs.slices import crossed, read_slices, slice_name
 from ndcg.statistics.significance import holm
@@ -191,7 +191,7 @@ def test_a_mapping_names_the_slices_by_the_ids_of_queries(ndcg: Metric, tmp_path
     assert {value: each.scores["nDCG"].value for value, each in found.items()} == {False: 1.0, True: 1.0}
 
 
-@pytest.mark.parametrize("frame", FRAMES)
+@pytest.mark.parametrize("frame", sources.TABLES)
 def test_columns_may_name_the_slices(ndcg: Metric, tmp_path: Path, frame: str) -> None:
     rng = np.random.default_rng(2)
     user = np.repeat(np.arange(20), 5)[rng.permutation(100)]
@@ -208,13 +208,13 @@ def test_columns_may_name_the_slices(ndcg: Metric, tmp_path: Path, frame: str) -
     groups = [None if each == 13 else f"group {each % 3}" for each in dict.fromkeys(user.tolist())]
     expected = ndcg.report(**{argument: table[name] for argument, name in BY_USER.items()}, by=groups)
     assert [each.queries for each in expected.slices.values()] == [7, 6, 6, 1]
-    assert ndcg.report(data=FRAMES[frame](table, tmp_path), **BY_USER, by="group") == expected
+    assert ndcg.report(data=sources.TABLES[frame](table, tmp_path), **BY_USER, by="group") == expected
     columns = {**BY_USER, "systems": {"one": "score", "other": "other"}}
     del columns["predictions"]
-    comparison = ndcg.compare(data=FRAMES[frame](table, tmp_path), **columns, by="group")
+    comparison = ndcg.compare(data=sources.TABLES[frame](table, tmp_path), **columns, by="group")
     values = {value: each.scores["one"]["nDCG"].value for value, each in comparison.slices.items()}
     assert values == {each: expected.slices[each].scores["nDCG"].value for each in ("group 0", "group 1", "group 2")}
-    both = ndcg.report(data=FRAMES[frame](table, tmp_path), **BY_USER, by=["group", "device"]).slices
+    both = ndcg.report(data=sources.TABLES[frame](table, tmp_path), **BY_USER, by=["group", "device"]).slices
     assert list(both) == [*(f"group {each}, {device}" for each in range(3) for device in range(2)), None]
 
 
@@ -229,7 +229,6 @@ TABLES: dict[str, Any] = {
     "Polars, lazy": pl.LazyFrame,
     "a dict of columns": dict,
     "records": lambda columns: pd.DataFrame(columns).to_dict("records"),
-    "JSON of pandas": lambda columns: json.loads(pd.DataFrame(columns).to_json()),
 }
 
 
@@ -241,10 +240,10 @@ def test_a_column_of_one_of_two_tables_may_name_the_slices(ndcg: Metric, kind: s
     assert found == {"de": (1, 1.0), "en": (1, pytest.approx(1 / math.log2(3)))}
 
 
-@pytest.mark.parametrize("frame", FRAMES)
+@pytest.mark.parametrize("frame", sources.TABLES)
 def test_the_column_of_queries_may_name_the_slices(ndcg: Metric, tmp_path: Path, frame: str) -> None:
     if frame != "Arrow, a reader":  # which can be read only once
-        qrels = FRAMES[frame](pa.table(TABLE), tmp_path)
+        qrels = sources.TABLES[frame](pa.table(TABLE), tmp_path)
         slices = ndcg.report(predictions={"q1": {"d1": 0.9}, "q2": {"d3": 0.5}}, references=qrels, by="qid").slices
         assert {value: each.scores["nDCG"].value for value, each in slices.items()} == {"q1": 0.0, "q2": 1.0}
 

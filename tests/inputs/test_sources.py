@@ -20,7 +20,7 @@ import pyarrow.parquet
 import pytest
 from conftest import MetricFactory
 from evaluate import Metric
-from every_form import COLUMNS, FRAMES
+from sources import COLUMNS, TABLES
 
 from ndcg import compute
 
@@ -30,14 +30,15 @@ def table_of(users: int = 40, items: int = 12, seed: int = 0) -> pa.Table:
     rng = np.random.default_rng(seed)
     rows = users * items
     user, item = np.divmod(rng.permutation(rows), items)
+    lacking = rng.random(rows)
     score, other, label = rng.integers(0, 6, rows) / 2, rng.random(rows), rng.integers(0, 4, rows) * (user % 5 > 0)
     return pa.table(
         {
             "user": [f"user {each}" for each in user],
             "item": item + 100,
-            "score": pa.array(score, mask=rng.random(rows) < 0.1),
+            "score": pa.array(score, mask=lacking < 0.1),
             "other": other,
-            "label": pa.array(label, mask=rng.random(rows) < 0.2),
+            "label": pa.array(label, mask=lacking > 0.8),  # no row lacks both
             "weight": (user % 7).astype(float),
         }
     )
@@ -47,16 +48,16 @@ def columns_of(table: pa.Table) -> dict[str, Any]:
     return {argument: table[name] for argument, name in COLUMNS.items()}
 
 
-@pytest.mark.parametrize("frame", FRAMES)
+@pytest.mark.parametrize("frame", TABLES)
 def test_a_frame_has_columns_of_rankings_and_weights(ndcg: Metric, tmp_path: Path, frame: str) -> None:
     table = table_of()
     users = list(dict.fromkeys(table["user"].to_pylist()))
     weights = [int(user.removeprefix("user ")) % 7 for user in users]
     expected = ndcg.compute(**columns_of(table), k=5, sample_weight=weights)
     assert expected != ndcg.compute(**columns_of(table), k=5)
-    assert ndcg.compute(data=FRAMES[frame](table, tmp_path), **COLUMNS, k=5, sample_weight="weight") == expected
+    assert ndcg.compute(data=TABLES[frame](table, tmp_path), **COLUMNS, k=5, sample_weight="weight") == expected
     row = pa.table({"user": ["user 1"], "item": [101], "score": [0.5], "label": [2]})
-    assert ndcg.compute(data=FRAMES[frame](row, tmp_path), **COLUMNS) == {"nDCG": 1.0}
+    assert ndcg.compute(data=TABLES[frame](row, tmp_path), **COLUMNS) == {"nDCG": 1.0}
 
 
 def test_systems_may_be_columns(ndcg: Metric) -> None:
@@ -96,7 +97,7 @@ LOWEST_IS_BEST = "the column '{}' is best where it is lowest; give sco"
 @pytest.mark.parametrize(
     ("frame", "name"),
     [
-        *((each, "rank") for each in FRAMES),
+        *((each, "rank") for each in TABLES),
         *(("Arrow", each) for each in ("Position", "distance", "dist:float", "loss")),
     ],
 )
@@ -106,9 +107,9 @@ def test_a_column_that_is_best_where_it_is_lowest_needs_an_order(
     table = pa.table({"user": ["a", "a", "b", "b"], name: [1, 2, 1, 2], "label": [0, 1, 1, 0]})
     columns = {**BY_USER, "predictions": name}
     with pytest.raises(ValueError, match=f"^predictions: {LOWEST_IS_BEST.format(name)}"):
-        ndcg.compute(data=FRAMES[frame](table, tmp_path), **columns)
+        ndcg.compute(data=TABLES[frame](table, tmp_path), **columns)
     ascending = {**columns, "score_order": "ascending", "use_aggregator": False}
-    found = ndcg.compute(data=FRAMES[frame](table, tmp_path), **ascending)
+    found = ndcg.compute(data=TABLES[frame](table, tmp_path), **ascending)
     assert found == {"nDCG": pytest.approx([1 / math.log2(3), 1])}
 
 
@@ -136,7 +137,11 @@ def test_a_query_to_a_database_runs_once(ndcg: Metric) -> None:
 
 def test_a_reader_is_read_once_also_to_tell_which_column_has_the_queries() -> None:
     table = pa.table({"user_id": ["q1", "q2"], "query": ["shoes", "hats"], "docno": ["d1", "d1"], "score": [0.5, 0.9]})
-    assert compute(predictions=table.to_reader(), references={"q1": {"d1": 1}, "q2": {"d1": 1}}) == {"nDCG": 1.0}
+    sides = {"predictions": table.to_reader(), "references": {"q1": {"d1": 1}, "q2": {"d1": 1}}}
+    assert compute(**sides, fields={"query": "user_id"}) == {"nDCG": 1.0}
+    with pytest.raises(ValueError, match="'user_id' \\('q1'\\), 'query' \\('shoes'\\)") as said:
+        compute(**{**sides, "predictions": table.to_reader()})
+    assert said.value.argument == "predictions"  # type: ignore[attr-defined]
 
 
 def test_a_row_may_be_a_query_with_its_weight_and_slice(ndcg: Metric) -> None:
@@ -235,13 +240,13 @@ def assert_refused(metric: Metric, frame: Callable[[], Any], columns: dict[str, 
     assert metric.compute() == {"nDCG": pytest.approx(1 / np.log2(3))}
 
 
-@pytest.mark.parametrize("frame", FRAMES)
+@pytest.mark.parametrize("frame", TABLES)
 @pytest.mark.parametrize(("table", "columns", "message"), FAULTS)
 def test_a_fault_is_named_alike_in_every_library(
     fresh_metric: MetricFactory, tmp_path: Path, table: Any, columns: dict[str, Any], message: str, frame: str
 ) -> None:
     metric = fresh_metric(keep_in_memory=True)
-    assert_refused(metric, lambda: FRAMES[frame](pa.table(table), tmp_path), columns, message)
+    assert_refused(metric, lambda: TABLES[frame](pa.table(table), tmp_path), columns, message)
 
 
 @pytest.mark.parametrize(("frame", "columns", "message"), OTHER_FAULTS)
@@ -251,10 +256,10 @@ def test_a_frame_without_rankings_is_rejected(
     assert_refused(fresh_metric(keep_in_memory=True), lambda: frame, columns, message)
 
 
-@pytest.mark.parametrize("frame", FRAMES)
+@pytest.mark.parametrize("frame", TABLES)
 def test_an_empty_frame_is_nothing_to_score(ndcg: Metric, tmp_path: Path, frame: str) -> None:
     with pytest.raises(ValueError, match=r"^predictions and references hold no queries; there is nothing to score$"):
-        ndcg.compute(data=FRAMES[frame](GOOD[:0], tmp_path), **BY_USER)
+        ndcg.compute(data=TABLES[frame](GOOD[:0], tmp_path), **BY_USER)
 
 
 def test_a_wrong_column_of_a_system_is_named(ndcg: Metric) -> None:
@@ -269,7 +274,8 @@ def test_three_million_rows_score_alike_in_every_library(ndcg: Metric) -> None:
     rows, users, k = 3_000_000, 200_000, 10
     user = np.concatenate([np.arange(users), rng.integers(0, users, rows - users)])
     score, label = rng.integers(0, 50, rows) / 8, rng.integers(0, 3, rows)
-    retrieved, judged = rng.random(rows) < 0.9, rng.random(rows) < 0.9
+    lacking = rng.random(rows)
+    retrieved, judged = lacking < 0.9, lacking > 0.1  # each row has a score or a relevance
     columns = {"user": user, "score": pa.array(score, mask=~retrieved), "label": pa.array(label, mask=~judged)}
     table = pa.table(columns)
     how: dict[str, Any] = {**BY_USER, "k": k, "ties": "first", "use_aggregator": False}

@@ -189,7 +189,7 @@ SQUARE = sp.csr_array(np.eye(3))
         (SQUARE * np.nan, SQUARE, "predictions: query 0, column 0: nan is not a score"),
         (SQUARE, -SQUARE, "references: query 0, column 0: the relevance -1.0 is negative"),
         (sp.coo_array([1, 2, 3]), SQUARE, "predictions: coo_array cannot be read: 1-D; its rows must be queries"),
-        ({"q": {"d": 1.0}}, SQUARE, "predictions: query 'q': 'd' is not the number of a column of the references, 0 to 2; give the ids"),
+        ({"q": {"d": 1.0}}, SQUARE, "predictions: query 'q': 'd' is not the number of a column of the references"),
         (sp.csr_array((2, 2**62)), sp.csr_array((2, 2**62)), "a sparse matrix of 2 × 4611686018427387904 is too large"),
     ],
 )  # fmt: skip
