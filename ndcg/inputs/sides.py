@@ -48,7 +48,6 @@ from .sources import (
 from .tables import columns_of_rows, is_dict_of_columns, read_table, table_of
 
 SCALARS = (str, bytes, Real)
-LISTS = (list, tuple, np.ndarray)
 
 
 def read_side(argument: str, side: Any, names: Names) -> Any:
@@ -161,7 +160,7 @@ def is_mapping_to_values(row: Any) -> bool:
     """Return whether an object is a mapping of documents to values: all of them are single."""
     if not isinstance(row, Mapping):
         return False
-    return not any(is_object(value) or isinstance(value, LISTS) for value in row.values())
+    return not any(is_object(value) or isinstance(value, (list, tuple)) for value in row.values())
 
 
 def is_ranking(row: Mapping[Any, Any], names: Names) -> bool:

@@ -269,6 +269,7 @@ def test_two_threads_may_not_add_to_one_metric_at_the_same_time(fresh_metric: Me
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:.*have one document each:UserWarning")
 def test_one_query_of_millions_of_documents_and_millions_of_one(fresh_metric: MetricFactory) -> None:
     rng, documents = np.random.default_rng(0), 20_000_000
     scores = (np.arange(documents) * 7_654_321 % documents).astype(float)  # each once: no common divisor

@@ -187,7 +187,7 @@ def test_a_label_without_a_gain_is_an_error_with_the_labels_known(name: str, tmp
 def test_text_without_gains_shows_the_gain_to_write(name: str, tmp_path: Path) -> None:
     run, qrels = {"q": {"a": 1.0, "b": 0.5}}, {"q": {"b": "partially", "a": "no"}}
     inputs = EVERY_SOURCE[name][0](run, qrels, tmp_path) | {"exclude": None}
-    with pytest.raises(ValueError, match=r"^references: .* is not a number; for labels, .*gain=\{.*'no': \.\.\."):
+    with pytest.raises(ValueError, match=r"^references: .*; for labels, .*gain=\{.*'no': \.\.\."):
         package.compute(**inputs)
 
 
@@ -283,7 +283,9 @@ def test_every_command_names_an_unknown_label(command: str, tmp_path: Path, caps
     qrels, run = tmp_path / "qrels.csv", tmp_path / "run.json"
     qrels.write_text("query_id,document_id,label\n" + as_lines(MISSPELT, "{},{},{}\n"))
     run.write_text(json.dumps(BY_ID["predictions"]))
-    runs = [str(run)] * (2 if command in ("compare", "gate") else 1) + ["--got=0.5"] * (command == "explain")
+    (tmp_path / "other.json").write_text(run.read_text())
+    others = [str(tmp_path / "other.json")] if command in ("compare", "gate") else []
+    runs = [str(run), *others] + ["--got=0.5"] * (command == "explain")
     known = KNOWN.replace("gain has", "--gain has")
     unknown = f"line 3: the relevance 'Relevnt' is a label without a gain; {known}"
     to_write = (
@@ -302,7 +304,7 @@ def test_the_column_of_a_trainer_has_labels_as_the_model_receives_them() -> None
 def test_numbers_that_are_no_labels_are_errors_too() -> None:
     problem = "references: query 1, position 0: 2 is a label without a gain; gain has 0, 1, 4"
     with pytest.raises(ValueError, match=f"^{problem}$"):
-        package.compute(predictions=[[1], [1]], references=[[4], [2]], gain={0: 0, 1: 0, 4: 1})
+        package.compute(predictions=[[2, 1], [2, 1]], references=[[4, 0], [2, 0]], gain={0: 0, 1: 0, 4: 1})
 
 
 def test_the_numbers_from_0_are_a_list_of_gains() -> None:

@@ -114,12 +114,12 @@ def test_a_score_may_be_too_large_for_32_bit_floats_where_it_does_not_count(
 
 # --- Tables ----------------------------------------------------------------------------------------------------------
 
-RECORDS: dict[str, Frame] = {"an array of records": lambda table, _: table.to_pandas().to_records(index=False)}
+RECORDS: dict[str, Table] = {"an array of records": lambda table, _: table.to_pandas().to_records(index=False)}
 TABLE = pa.table({"user": [1, 1, 2], "item": [7, 8, 7], "score": [0.5, 0.25, 1.0]})
 
 
-@pytest.mark.parametrize("form", [*FRAMES.values(), *RECORDS.values()], ids=[*FRAMES, *RECORDS])
-def test_a_table_beside_lists_is_rejected(ndcg: evaluate.Metric, form: Frame, tmp_path: Path) -> None:
+@pytest.mark.parametrize("form", [*TABLES.values(), *RECORDS.values()], ids=[*TABLES, *RECORDS])
+def test_a_table_beside_lists_is_rejected(ndcg: evaluate.Metric, form: Table, tmp_path: Path) -> None:
     lists = [[0.5, 0.25], [1.0]]
     with refusal("predictions"):
         ndcg.compute(predictions=lists, references=form(TABLE, tmp_path), fields={"relevance": "score"})
