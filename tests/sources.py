@@ -251,6 +251,8 @@ SQUARE_FORMS: dict[str, Form] = {  # of one length, without missing values
     "Polars arrays": lambda rows: pl.Series("values", rows, pl.Array(pl.Float32, len(rows[0]))),
     "pandas arrays": lambda rows: pd.Series([np.array(row, np.float64) for row in rows]),
 }
+EVERY_FORM = {**RAGGED_FORMS, **SQUARE_FORMS}  # of one length, without missing values
+del EVERY_FORM["masked NumPy, padded"]  # whose rows are longer than lists
 IN_32_BITS = {"Arrow large lists", "Arrow list views"}  # of those with several lengths
 # These hold rows of several lengths, but no missing values.
 ROWS_FORMS = [

@@ -16,10 +16,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from conftest import METRIC
-from every_form import EVERY_FORM, Form, Inputs, by_ids, pd, pl, written
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 from reference import DISCOUNTS, GAINS, TIES, slow_scores
+from sources import EVERY_FORM, Form, Inputs, by_ids, pd, pl, written
 
 MINUTES = float(os.environ.get("FUZZ_MINUTES", "0"))
 

@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Callable
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -12,19 +13,33 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import MetricFactory, spark_session
-from every_form import EVERY_INPUT, RAGGED_RELEVANCES, RAGGED_SCORES, Inputs, by_ids, written
+from sources import COLUMNS, RAGGED, RAGGED_FORMS, SOURCES, Inputs, by_ids, written
 
-QRELS = by_ids(RAGGED_RELEVANCES)
-RUN = {query: scores for query, scores in by_ids(RAGGED_SCORES).items() if scores}  # without q5
+QRELS = by_ids(RAGGED.relevances)
+RUN = {query: scores for query, scores in by_ids(RAGGED.scores).items() if scores}  # without q5
 WITH_NONE = {**RUN, "q5": {"d0": None, "d1": None}}
 MAPPINGS = {"predictions": RUN, "references": QRELS}
-MISSING = r"query (5|'q5'|'A') is missing \(1 such queries\); missing="
+MISSING = r"query (5|'q5') is missing \(1 such queries\); missing="
+ROWS = RAGGED.table()
+
+
+def in_files(name: str, folder: Path) -> Inputs:
+    """Files of the run, without its query of no document, and of the qrels."""
+    source = SOURCES[name]
+    sides = {"predictions": (RUN, "run"), "references": (QRELS, "qrels")}
+    return {argument: source.write(*side, folder) for argument, side in sides.items()}
+
+
 FORMS: dict[str, Callable[[Path], Inputs]] = {
-    **{name: EVERY_INPUT[name] for name in ("by position: lists", "by position: Arrow lists", "flat: a list")},
-    **{name: EVERY_INPUT[name] for name in ("data: pandas", "file.txt and file.txt", "file.csv and file.csv")},
+    "lists": lambda _: {"predictions": RAGGED.scores, "references": RAGGED.relevances},
+    "Arrow lists": lambda _: dict(zip(MAPPINGS, map(RAGGED_FORMS["Arrow lists"], RAGGED), strict=True)),
+    "flat columns": lambda _: {name: ROWS[column].to_pylist() for name, column in COLUMNS.items()},
+    "a table of both": lambda _: {"data": ROWS.to_pandas(), **COLUMNS},
+    "files of TREC": partial(in_files, "TREC: file.txt and file.txt"),
+    "files of CSV": partial(in_files, "a file: file.csv"),
     "lists with -inf": lambda _: {
-        "predictions": [[-math.inf if score is None else score for score in scores] for scores in RAGGED_SCORES],
-        "references": RAGGED_RELEVANCES,
+        "predictions": [[-math.inf if score is None else score for score in scores] for scores in RAGGED.scores],
+        "references": RAGGED.relevances,
     },
     "mappings": lambda _: MAPPINGS,
     "a mapping and a file": lambda folder: {**MAPPINGS, "references": written(folder / "qrels", QRELS, "qrels")},
@@ -55,10 +70,10 @@ def test_a_missing_query_counts_as_empty_is_skipped_or_is_rejected(
 
 
 SYSTEMS = {"bm25": RUN, "dense": {**RUN, "q5": {"d1": 1.0}}}
-LISTS = {"bm25": RAGGED_SCORES, "dense": [*RAGGED_SCORES[:5], [None, 1.0]]}
+LISTS = {"bm25": RAGGED.scores, "dense": [*RAGGED.scores[:5], [None, 1.0]]}
 
 
-@pytest.mark.parametrize(("systems", "references"), [(SYSTEMS, QRELS), (LISTS, RAGGED_RELEVANCES)])
+@pytest.mark.parametrize(("systems", "references"), [(SYSTEMS, QRELS), (LISTS, RAGGED.relevances)])
 def test_a_comparison_is_over_the_same_queries(ndcg: evaluate.Metric, systems: Any, references: Any) -> None:
     inputs = {"systems": systems, "references": references}
     with pytest.raises(ValueError, match=r"^systems\['bm25'\]: no ranking for query ('q5'|5), which 'dense' has \(1 "):
@@ -162,7 +177,7 @@ def test_batches_have_no_missing_queries(fresh_metric: MetricFactory) -> None:
 @pytest.mark.xdist_group("spark")
 @pytest.mark.filterwarnings("ignore")
 def test_spark_finds_missing_queries_by_their_rows(ndcg: evaluate.Metric) -> None:
-    queries = [*zip(QRELS, RAGGED_SCORES, RAGGED_RELEVANCES, strict=True)]
+    queries = [*zip(QRELS, RAGGED.scores, RAGGED.relevances, strict=True)]
     rows = [(query, *row) for query, *sides in queries for row in zip(*sides, strict=True)]
     flat = spark_session().createDataFrame(rows, "q string, score double, label int")
     nested = spark_session().createDataFrame(queries, "q string, score array<double>, label array<int>")

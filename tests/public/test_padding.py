@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from conftest import ROOT, MetricFactory
-from every_form import EVERY_FORM, RAGGED_FORMS, Form, Rows, by_ids, mappings_and_files, of_lists, torch_tensor, values
+from sources import EVERY_FORM, RAGGED_FORMS, Form, Rows, by_ids, mappings_and_files, of_lists, torch_tensor, values
 
 SCORES = [[0.5, 2.25], [7.0], [1.0, 1.0, 0.25], []]
 RELEVANCES = [[1, 2], [0], [0, 3, 1], []]

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from conftest import METRIC, spark_session
-from every_form import by_ids
 from sklearn.base import BaseEstimator, RegressorMixin
+from sources import by_ids
 
 from ndcg.shell import command_line
 

@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from conftest import METRIC, MetricFactory, spark_session
-from every_form import Inputs
+from sources import Inputs
 
 import ndcg as package
 
