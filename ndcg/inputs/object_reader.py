@@ -102,6 +102,12 @@ def _path_of_ranks(fields: Mapping[str, Field], names: Names) -> Keys | None:
     return paths[0] if len(paths) == 1 else None
 
 
+def _beside(fields: Mapping[str, Field], document: str) -> dict[str, Field]:
+    """Return the fields of the same objects as those with the ids of documents."""
+    list_path = fields[document].list_path
+    return {path: field for path, field in fields.items() if field.list_path == list_path}
+
+
 class ObjectReader:
     """Reads objects that are rows or queries, in all of which the fields have the same paths.
 
@@ -110,6 +116,7 @@ class ObjectReader:
         fields: the path of each role.
         paths: the keys of the fields that are read, by their paths.
         are_rows: whether each object is a row with one document.
+        ranks: the keys of the ranks beside the documents; None if there are none.
         are_flat_rows: whether they are rows whose fields are in no other object.
         form: what was read, as `preview` says it.
     """
@@ -134,6 +141,7 @@ class ObjectReader:
             )
         self.are_hits = document.in_list
         self.are_rows = not holds_documents(document)
+        self.ranks = _path_of_ranks(_beside(fields, self.fields["document"]), names)
         self.are_flat_rows = self.are_rows and all(len(keys) == 1 for keys in self.paths.values())
         self.lists = ListReader(names)
         self.lists.path = self.fields["document"]
@@ -195,7 +203,8 @@ class ObjectReader:
             except InputError as error:
                 raise within(error, f"query {shown(query)}") from None
             return self.lists.read(query, ids, None if self.names.has_no_value else values)
-        return self.lists.read(query, ids, self._values(query, row, ids))
+        ranks = None if self.ranks is None else value_at(row, self.ranks)
+        return self.lists.read(query, ids, self._values(query, row, ids), ranks or ())
 
     def _values(self, query: Any, row: Any, ids: Sequence[Any]) -> Sequence[Any] | None:
         """Return the values of the documents of a query, one for each id."""

@@ -34,7 +34,7 @@ from .fields import (
 from .hashes import Columns
 from .ids import id_kind
 from .object_reader import HitReader, ListReader, ObjectReader
-from .objects import fields_among, is_list, is_object, leaves, without_arrays
+from .objects import fields_among, is_list, is_object, leaves, values_at, without_arrays
 from .roles import are_pairs, split_pairs
 from .sources import (
     ARROW,
@@ -45,7 +45,7 @@ from .sources import (
     name_of_column,
     plain,
 )
-from .tables import columns_of_rows, is_dict_of_columns, read_table, table_of
+from .tables import columns_of_rows, is_dict_of_columns, read_table, table_of, warn_of_ranks
 
 SCALARS = (str, bytes, Real)
 
@@ -95,6 +95,8 @@ def objects_by_id(
         cells = reader.rows(objects)
         if queries is not None:
             cells = {"query": list(queries), **cells}
+        if reader.ranks is not None and "score" in cells and not reader.wrapper:
+            warn_of_ranks(argument, {**cells, "rank": values_at(objects, reader.ranks)}, names)
         return columns_of_rows(argument, cells, names, reader.roles.fields, reader.form)
     if reader.lists.warning:
         warn(f"{argument}: {reader.lists.warning}")

@@ -102,7 +102,7 @@ def read_table(argument: str, frame: Frame, names: Names) -> Columns | Pairs | l
     if names.kind == "exclude":
         return Pairs(cells["query"], cells["document"])
     if "rank" in cells:
-        _warn_of_ranks(argument, cells, names)
+        warn_of_ranks(argument, cells, names)
         del cells["rank"]
     return columns_of_rows(argument, cells, names, chosen, "a table")
 
@@ -117,7 +117,7 @@ def _column_of_ranks(frame: Frame, chosen: Mapping[str, Any], names: Names) -> d
     return {"rank": ranks[0]}
 
 
-def _warn_of_ranks(argument: str, cells: Mapping[str, Any], names: Names) -> None:
+def warn_of_ranks(argument: str, cells: Mapping[str, Any], names: Names) -> None:
     """Warn of scores that are equal beside ranks, or in their reverse order, in the first rows."""
     heads = {role: list_of(column[:FIRST_ROWS]) for role, column in cells.items()}
     scores = list(map(as_number, heads["score"]))

@@ -1,0 +1,259 @@
+"""What is no ranking is refused with what is there, and queries without names go by position."""
+
+import json
+import math
+import re
+from collections.abc import Callable
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pytest
+from sources import TABLES, as_table, save_json, save_lines
+
+from ndcg import compute
+
+RUN = {"q1": {"d2": 0.9, "d1": 0.8, "d7": 0.7, "d3": 0.1}, "q2": {"d5": 0.6, "d4": 0.5}}
+QRELS = {"q1": {"d1": 3, "d2": 0, "d3": 1, "d9": 2}, "q2": {"d4": 1, "d5": 0}}
+EXPECTED = compute(predictions=RUN, references=QRELS, k=10)
+
+
+def as_lines(content: Any) -> str:
+    """JSON with a line for each object of a list."""
+    return "\n".join(map(json.dumps, content if isinstance(content, list) else [content]))
+
+
+POSITIONS: dict[str, Callable[[Any], Any]] = {
+    "lists": lambda rows: rows,
+    "JSON": json.dumps,
+    "JSON Lines": as_lines,
+    "JSON Lines of hits": lambda rows: as_lines(
+        [{"hits": [{"id": each} for each in row]} for row in rows]
+    ),
+    "JSON Lines of ids": lambda rows: as_lines([{"doc_ids": row} for row in rows]).replace(
+        "\n", "\n\n"
+    ),
+}
+
+
+def by_position(name: str, rows: Any, path: Path) -> Any:
+    """Lists, or the path of a file with them."""
+    content = POSITIONS[name](rows)
+    if content is rows:
+        return rows
+    path.write_text(content)
+    return path
+
+
+@pytest.mark.parametrize("chunk", [8, 64])  # bytes of a part, so that a file has many
+@pytest.mark.parametrize("references", POSITIONS)
+@pytest.mark.parametrize("predictions", POSITIONS)
+def test_queries_without_names_are_matched_by_position(
+    predictions: str, references: str, chunk: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ndcg.files.content.CHUNK", chunk)
+    ranked = [[f"document-{query}-{at}" for at in range(9)] for query in range(9)]
+    run = [["d2", "d1"], [], [], [], *ranked, []]
+    relevant = [
+        ["d1"],
+        ["d9"],
+        ["d9"],
+        ["d9"],
+        *([row[at]] for at, row in enumerate(ranked)),
+        ["d9"],
+    ]
+    got = by_position(predictions, run, tmp_path / "run")
+    found = compute(
+        predictions=got,
+        references=by_position(references, relevant, tmp_path / "qrels"),
+        use_aggregator=False,
+    )
+    assert found == {
+        "nDCG": pytest.approx(
+            [1 / math.log2(3), 0, 0, 0, *(1 / math.log2(at + 2) for at in range(9)), 0]
+        )
+    }
+    more = by_position(references, [*relevant, ["unasked"]], tmp_path / "qrels")
+    with pytest.raises(
+        ValueError, match=r"^predictions hold 14 queries and references 15; give both for"
+    ):
+        compute(predictions=got, references=more)
+
+
+NAMED_LINE, UNNAMED_LINE = '{"query_id": "q1", "hits": [{"id": "d1"}]}', '{"hits": [{"id": "d1"}]}'
+
+
+@pytest.mark.parametrize(
+    ("lines", "place"),
+    [
+        ([NAMED_LINE, UNNAMED_LINE], "line 2: "),
+        ([UNNAMED_LINE, NAMED_LINE], "line 1: "),
+        ([UNNAMED_LINE, '{"query_id": "q2", "hits": []}'], "line 1: "),
+        ([UNNAMED_LINE, UNNAMED_LINE], "query_ids"),
+    ],
+)
+def test_names_of_queries_are_in_both_files_or_in_neither(
+    tmp_path: Path, lines: list[str], place: str
+) -> None:
+    path = tmp_path / "run.jsonl"
+    path.write_text("\n".join(lines))
+    with pytest.raises(ValueError, match=place) as said:
+        compute(predictions=path, references=QRELS)
+    assert said.value.argument == "predictions"  # type: ignore[attr-defined]
+
+
+HIT = {"id": "d2", "score": 0.9}
+PAIRS = [("q1", "d2"), ("q1", "d1"), ("q2", "d4")]
+CLICKS = pa.table({"user_id": ["q1"], "item_id": ["d1"], "time": [7]})
+# predictions, references, the argument, and what the error shows of it or says to write
+OTHERS: list[tuple[Any, Any, str, str]] = [
+    (RUN["q1"], QRELS["q1"], "predictions", "query 'd2'"),
+    (["d2", "d1"], [{"d1"}], "predictions", "wrap it in a list"),
+    ([["d2"]], {"d1": 3}, "references", "query 'd1'"),
+    ([HIT], [{"d1"}], "predictions", "'id' ('d2'), 'score' (0.9)"),
+    ({"q1": HIT}, QRELS, "predictions", "{'id': 'd2', 'score': 0.9}"),
+    ([[{"index": 3, "score": 0.9}]], [[1, 0, 2]], "predictions", "'index' (3)"),
+    ({"q1": [{"index": -1}]}, {"q1": {"d1": 1}}, "predictions", "'index' (-1)"),
+    (
+        {"q1": {"a": [{"uri": 1}], "b": [{"uri": 2}]}},
+        QRELS,
+        "predictions",
+        "'a.uri' (1), 'b.uri' (2)",
+    ),
+    ({"q1": {"a": [HIT], "b": [HIT]}}, QRELS, "predictions", "'a.id', 'b.id'"),
+    ({"q1": [{"uri": "d2"}]}, QRELS, "predictions", "'uri' ('d2')"),
+    ((np.ones((2, 3)), np.ones((2, 3), int)), [{1}, {2}], "references", "query 1: 2 "),
+    ([("q1", "d2", 0.9)], [("q1", "d1", 3)], "predictions", "('q1', 'd2', 0.9)"),
+    ([(1, 2, 0.9)], {1: {2: 3}}, "predictions", "query_ids"),
+    (PAIRS, PAIRS, "predictions", "('q1', 'd2')"),
+    (StringIO("q1 Q0 d2 1 0.9 t"), QRELS, "predictions", "give its path"),
+    (["q 0 d 1"], QRELS, "predictions", "wrap it in a list"),
+    (json.dumps(RUN), QRELS, "predictions", "json.loads"),
+    (None, [[3, 2, 0]], "predictions", "IDCG"),
+    (pl.DataFrame({"a": [0.9], "b": [0.1]}), [[1, 0]], "predictions", "'a' (0.9), 'b' (0.1)"),
+    ({"qid": ["q1"], "name": ["d1"], "score": [0.9], "k": 7}, QRELS, "predictions", "'name'"),
+    (RUN, CLICKS, "references", "'time' (7)"),
+]
+
+
+@pytest.mark.parametrize(("predictions", "references", "argument", "shown"), OTHERS)
+def test_what_is_no_ranking_is_refused_with_what_is_there(
+    predictions: Any, references: Any, argument: str, shown: str
+) -> None:
+    with pytest.raises(ValueError, match=re.escape(shown)) as said:
+        compute(predictions=predictions, references=references)
+    assert said.value.argument == argument  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("group", [[3, 1], [3, 4], [0, 3, 4]])
+def test_sizes_and_ends_of_groups_are_refused_with_the_ids_that_are_meant(group: list[int]) -> None:
+    with pytest.raises(
+        ValueError,
+        match=r"query_ids \d rows; for sizes of groups give numpy\.repeat\(range\(len\(sizes\)\), ",
+    ):
+        compute(predictions=[0.1, 0.2, 0.3, 0.4], references=[1, 0, 1, 0], query_ids=group)
+
+
+def test_a_table_beside_columns_is_refused_with_both_as_tables() -> None:
+    run, qrels = as_table(RUN, "run"), as_table(QRELS, "qrels")
+    with pytest.raises(ValueError, match=r"predictions=run, references=qrels, without data$"):
+        compute(
+            data=run, predictions="score", references=qrels, query_ids="qid", document_ids="docno"
+        )
+    assert (
+        compute(predictions=run, references=qrels, query_ids="qid", document_ids="docno", k=10)
+        == EXPECTED
+    )
+
+
+@pytest.mark.parametrize("hit", [{"score": 0.7}, {"id": "d3"}])
+def test_a_hit_that_lacks_something_is_named_with_its_query(hit: Any, tmp_path: Path) -> None:
+    found = [{"id": "d1", "score": 0.9}, hit]
+    path = tmp_path / "run.jsonl"
+    for lines in (
+        [{"query_id": "q0", "hits": found[:1]}, {"query_id": "q1", "hits": found}],
+        [{"q0": ["d1"]}, {"q1": found}],
+    ):
+        path.write_text(as_lines(lines))
+        with pytest.raises(ValueError, match=r"^predictions: .*: line 2: query 'q1', position 1: "):
+            compute(predictions=path, references=QRELS)
+    for predictions, references, query in ({"q1": found}, QRELS, "'q1'"), ([found], [{"d1"}], "0"):
+        with pytest.raises(ValueError, match=f"^predictions: query {query}, position 1: "):
+            compute(predictions=predictions, references=references)
+
+
+@pytest.mark.parametrize("order", ["descending", "ascending"])
+def test_integers_beyond_2_53_keep_their_order_where_scores_are_missing(order: str) -> None:
+    score = [2**53 + 1, 2**53, None, 2**53 + 2, None]
+    table = {"qid": ["q"] * 5, "docno": list("abcde"), "score": pa.array(score, pa.int64())}
+    found = compute(
+        predictions=pa.table(table), references={"q": {"a": 1, "c": 1}}, score_order=order
+    )
+    assert found["nDCG"] == pytest.approx((1 / math.log2(3)) / (1 + 1 / math.log2(3)))
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_negative_relevance_of_a_table_is_named_by_its_row(name: str, tmp_path: Path) -> None:
+    qrels = TABLES[name](as_table({"q1": {"d1": 3, "d2": -2}}, "qrels"), tmp_path)
+    with pytest.raises(
+        ValueError,
+        match=r"^references: row 1: query 'q1', document 'd2': the relevance -2 is negative",
+    ):
+        compute(predictions=RUN, references=qrels)
+
+
+LABELS, MODEL = [[1, 0, 0], [1, 0, 0]], [[0.8, 0.9, 0.1], [0.5, 0.6, 0.05]]
+BY_ID = [
+    {f"q{at}": dict(zip("abc", row, strict=True)) for at, row in enumerate(rows)}
+    for rows in (LABELS, MODEL)
+]
+
+
+@pytest.mark.parametrize(
+    ("labels", "scores"), [(LABELS, MODEL), (np.array(LABELS), np.array(MODEL)), BY_ID]
+)
+def test_labels_as_predictions_and_scores_as_references_get_a_warning(
+    labels: Any, scores: Any
+) -> None:
+    with pytest.warns(
+        UserWarning,
+        match=r"^predictions: hold only 0 and 1, and the references fractions; the scores of",
+    ):
+        compute(predictions=labels, references=scores)
+    compute(predictions=scores, references=labels)
+    compute(predictions=labels, references=labels)
+
+
+HITS = {
+    "by query": lambda hits, _: {"q1": hits},
+    "objects": lambda hits, _: [{"query_id": "q1", "hits": hits}],
+    "JSON": lambda hits, path: save_json({"q1": hits}, path),
+    "JSON Lines": lambda hits, path: save_lines([{"query_id": "q1", "hits": hits}], path),
+}
+
+
+@pytest.mark.parametrize("source", HITS)
+@pytest.mark.parametrize(
+    ("values", "fields", "problem"),
+    [
+        ({"score": [1, 2]}, None, "the scores rank its hits in another order than they are in"),
+        ({"rank": [2, 1]}, {"score": None}, "its hits are in another order than their ranks"),
+        ({"score": [1, 1], "rank": [1, 2]}, None, "its scores are all equal, but it has ranks"),
+    ],
+)
+def test_hits_in_another_order_than_their_scores_or_ranks_get_a_warning(
+    tmp_path: Path, source: str, values: dict[str, list[int]], fields: Any, problem: str
+) -> None:
+    hits: list[dict[str, Any]] = [{"id": "d1"}, {"id": "d2"}]
+    for name, numbers in values.items():
+        for hit, number in zip(hits, numbers, strict=True):
+            hit[name] = number
+    run = HITS[source](hits, tmp_path / "run.json")
+    with pytest.warns(UserWarning, match=f"query 'q1': {problem}"):
+        compute(predictions=run, references=QRELS, fields=fields)
+    if len(values) == 1:
+        run = HITS[source](hits[::-1], tmp_path / "run.json")
+        compute(predictions=run, references=QRELS, fields=fields)
