@@ -145,7 +145,7 @@ def dataset_column(form: str) -> Form:
     """A column of a Dataset in the format of a library."""
 
     def make(rows: Rows) -> Any:
-        pytest.importorskip(form)
+        pytest.importorskip("pyarrow" if form == "arrow" else form)
         return dataset(rows).with_format(form)["values"]
 
     return make
