@@ -13,8 +13,8 @@ import evaluate
 import numpy as np
 import pyarrow as pa
 import pytest
-from every_form import as_parquet
 from reference import RELEVANCE, SCORES
+from sources import as_parquet
 
 from ndcg.explanations.reported import Reported
 from ndcg.inputs.reading import read

@@ -11,7 +11,6 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 from evaluate import Metric
-from every_form import PACKED, as_arrow, as_parquet
 from file_helpers import (
     AS_MAPPING,
     FORMS,
@@ -26,6 +25,7 @@ from file_helpers import (
 )
 from file_helpers import write as write
 from refusals import refusal
+from sources import PACKED, as_arrow, as_parquet
 
 from ndcg import Limits, compute
 from ndcg.files import reader

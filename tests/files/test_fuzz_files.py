@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 import pytest
 from conftest import NOTHING_IN_COMMON
 from evaluate import Metric
-from every_form import ODD_IDS, SPELLINGS
 from file_helpers import piped
 from reference import slow_scores
+from sources import ODD_IDS, SPELLINGS
 
 MINUTES = float(os.environ.get("FUZZ_MINUTES", "0"))
 CASES = 120

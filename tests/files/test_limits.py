@@ -7,10 +7,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from every_form import PACKED, as_arrow
 from file_helpers import FORMS, Write
 from file_helpers import write as write
 from refusals import refusal
+from sources import PACKED, as_arrow
 
 from ndcg.files import reader
 from ndcg.files.content import Limits

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 from conftest import MetricFactory
-from every_form import ODD_IDS, SPELLINGS
 from file_helpers import KINDS, QRELS, QRELS_READ, READERS, RUN, RUN_READ, Write, assert_refused, line
 from file_helpers import write as write
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sources import ODD_IDS, SPELLINGS
 
 from ndcg.files import reader
 

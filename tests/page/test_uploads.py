@@ -9,7 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from every_form import EITHER_SIDE, PACKED, QRELS, RUNS
+from sources import FILES as EITHER_SIDE
+from sources import PACKED
+from sources import QRELS_FILES as QRELS
+from sources import RUN_FILES as RUNS
 
 from page import results
 from page.metric import ndcg

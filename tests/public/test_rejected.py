@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from conftest import MetricFactory
-from every_form import FRAMES, Frame, Inputs, jnp, pd, pl, torch
 from refusals import refusal
+from sources import TABLES, Inputs, Table, jnp, pd, pl, torch
 
 SECOND = 1 / math.log2(2 + 1)  # the nDCG of one relevant document at the second rank
 TWO_ROWS: Inputs = {"predictions": [0.5, 1.0], "references": [1, 0], "query_ids": ["q", "q"]}

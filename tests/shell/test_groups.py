@@ -8,11 +8,11 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from evaluate import Metric
-from every_form import as_parquet
 from refusals import refusal
 from shells import BY, LINES, MAIN, QRELS, QUERIES, WORSE, Call, json_lines, pipe_of, saved_report, standard_input
 from shells import call as call
 from shells import folder as folder
+from sources import as_parquet
 
 SCORE = "score qrels.txt main.txt -k 5"
 TOPICS = [{"title": f"text, of {query}", "language": value, "qid": query} for query, value in BY.items()]
