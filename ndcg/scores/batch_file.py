@@ -5,8 +5,8 @@ that values keep their types.
 
 A store does not say what is valid in it: its owner remembers the `end` that the last write
 returned. What is beyond this end, such as half a table that did not fit on the disk, is ignored,
-and removed by the next write. So a table is added whole or not at all, even if an interrupt ends
-the write.
+and overwritten by the next write. So a table is added whole or not at all, even if an interrupt
+ends the write.
 """
 
 import mmap
@@ -61,7 +61,6 @@ class TablesInFile:
             messages.insert(0, table.schema.serialize())
             if end > 0:
                 messages.insert(0, END_OF_STREAM)
-        self._file.truncate(end)
         self._file.seek(end)
         for message in messages:
             rest = memoryview(message).cast("B")
