@@ -70,8 +70,8 @@ class BatchState(NamedTuple):
     rows: int = 0  # the number of queries
     ids: IdSets = ()
     traits: Traits = Traits()
-    # Of several processes, as `Exchange` describes them. In process 0, the tokens of all others;
-    # elsewhere, the one of this process.
+    # Of several processes, as `Exchange` describes them: the token of this process, then those of
+    # all others in process 0, and that of process 0 elsewhere.
     tokens: tuple[str, ...] = ()
     is_handing_over: bool = False  # whether the temporary file is complete
     has_handed_over: bool = False  # whether the batches of the last round were handed over
@@ -298,15 +298,17 @@ class Batches:
         exchange = self._exchange()
         if self.process_id == 0:
             if not self._state.tokens:
-                self._state = self._state._replace(tokens=exchange.meet_others())
+                tokens = (uuid4().hex, *exchange.meet_others())
+                self._state = self._state._replace(tokens=tokens)
             exchange.answer(self._state.tokens)
-        else:
-            if self._state.has_handed_over:
-                exchange.await_scored()
-            if not self._state.tokens:
-                token = uuid4().hex
-                self._state = self._state._replace(tokens=(token,), has_handed_over=False)
-            exchange.meet_process_0(self._state.tokens[0])
+            return
+        if self._state.has_handed_over:
+            exchange.await_scored()
+        if not self._state.tokens:
+            self._state = self._state._replace(tokens=(uuid4().hex,), has_handed_over=False)
+        token = self._state.tokens[0]
+        tokens = (token, exchange.meet_process_0(token))
+        self._state = self._state._replace(tokens=tokens)
 
     def _hand_over(self, batch: Batch, check: Callable[[Inputs], Any]) -> None:
         """Hand the batches of this process, and a last one, over to process 0."""
@@ -316,7 +318,7 @@ class Batches:
         if batch.table.num_rows:
             tables.append(batch.table)
         exchange = self._exchange()
-        exchange.prepare(state.tokens[0], tables)
+        exchange.prepare(state.tokens[1], tables)
         self._state = state._replace(is_handing_over=True)
         exchange.hand_over()
 

@@ -1,16 +1,18 @@
 """How the processes of an evaluation hand their batches to process 0: by files in a shared folder.
 
-1. Each other process draws a token, writes it to a file, and waits for an answer with this token.
+1. Each process draws a token. Those other than process 0 write theirs to a file, and wait for an
+   answer with it.
 2. Process 0 removes the tokens of earlier runs, waits for that of each process, and answers with
-   all of them. A process whose token was removed writes it again. So each knows that the other
-   runs now.
+   its own and all of them. A process whose token was removed writes it again. So each knows that
+   the other runs now.
 3. All add batches. No process waits for another one.
-4. A process writes its batches, with its token, to a temporary file. It hands them over by giving
-   this file the name that process 0 waits for, in one step.
+4. A process writes its batches, with the token of process 0, to a temporary file. It hands them
+   over by giving this file the name that process 0 waits for, in one step.
 5. Process 0 reads the batches of all processes, scores them, and removes all files. The others may
    begin the next round once their batches are removed.
 
-A token is drawn once. So process 0 never scores what a killed run has left, or a part of a file.
+A token is drawn once. So process 0 never scores what a killed run has left, or a part of a file,
+and no batches are scored by two evaluations that use the same files.
 """
 
 import os
@@ -50,24 +52,29 @@ class Exchange:
         return tuple(self._await_begin(process, partial(self._text, process)) for process in others)
 
     def answer(self, tokens: tuple[str, ...]) -> None:
-        """Let the processes that drew these tokens add batches."""
-        self._write_text("\n".join(tokens))
+        """Answer with the token of process 0 and those of the others, which may then add batches."""
+        self._write_text(" ".join(tokens))
 
     def collect(self, tokens: tuple[str, ...]) -> list[list[pa.Table]]:
-        """Return the tables of each other process, once all of them have handed theirs over."""
+        """Return the tables of each other process, once all have handed theirs over.
+
+        The tokens are those of the answer.
+        """
         collected = []
-        for process, token in enumerate(tokens, 1):
+        for process in range(1, self.num_process):
             problem = f"process {process} has not called compute within {self.timeout} seconds"
             hint = "call compute again once it has, or run all processes again"
             problem = f"{problem} of process 0, or has died; {hint}"
-            collected.append(self._await(partial(self._tables_of, process, token), problem))
+            collected.append(self._await(partial(self._tables_of, process, tokens), problem))
         return collected
 
-    def _tables_of(self, process: int, token: str) -> list[pa.Table] | None:
+    def _tables_of(self, process: int, tokens: tuple[str, ...]) -> list[pa.Table] | None:
         """Return the tables of a process, or None if it has not handed them over."""
+        if self._text(0) != " ".join(tokens):
+            raise self._another()
         path = self._path(process, "arrow")
         try:
-            return read_tables(path, token)
+            return read_tables(path, tokens[0])
         except (OSError, pa.ArrowException) as error:
             problem = f"the file of process {process} cannot be read: {path}: {error}"
             raise ValueError(f"{problem}; run all processes again") from None
@@ -92,24 +99,23 @@ class Exchange:
         hint = "compute in all processes, or reload the metric in all of them"
         self._await(lambda: None if path.exists() else path, f"{problem}; {hint}")
 
-    def meet_process_0(self, token: str) -> None:
-        """Wait until process 0 has answered with the token of this process."""
+    def meet_process_0(self, token: str) -> str:
+        """Return the token of process 0, once it has answered with the token of this process."""
         self._write_text(token)
 
         def look() -> str | None:
             answer = self._text(0) or ""
-            if token in answer.split():
-                return answer
+            if token in answer:
+                return answer.split()[0]
             written = self._text(self.process_id)
             if written is None:
                 # Process 0 has removed it with what earlier runs have left.
                 self._write_text(token)
             elif written != token:
-                problem = f"another process {self.process_id} uses the files {self.prefix}-*"
-                raise ValueError(f"{problem}; give each evaluation an experiment_id of its own")
+                raise self._another()
             return None
 
-        self._await_begin(0, look)
+        return self._await_begin(0, look)
 
     def prepare(self, token: str, tables: list[pa.Table]) -> None:
         """Write the tables of this process to a temporary file."""
@@ -121,7 +127,7 @@ class Exchange:
 
     def hand_over(self) -> None:
         """Give the temporary file the name that process 0 waits for."""
-        os.replace(self._path(self.process_id, "part"), self._path(self.process_id, "arrow"))
+        self._rename_temporary("arrow")
 
     # In all
 
@@ -148,9 +154,18 @@ class Exchange:
 
     def _write_text(self, text: str) -> None:
         """Write the token of this process, or the answer of process 0, which appears whole."""
-        temporary = self._path(self.process_id, "part")
-        temporary.write_text(text, encoding="ascii")
-        os.replace(temporary, self._path(self.process_id, "token"))
+        self._path(self.process_id, "part").write_text(text, encoding="ascii")
+        self._rename_temporary("token")
+
+    def _rename_temporary(self, kind: str) -> None:
+        try:
+            os.replace(self._path(self.process_id, "part"), self._path(self.process_id, kind))
+        except FileNotFoundError:
+            raise self._another() from None
+
+    def _another(self) -> ValueError:
+        problem = f"another process {self.process_id} uses the files {self.prefix}-*"
+        return ValueError(f"{problem}; give each evaluation an experiment_id of its own")
 
     def _path(self, process: int, kind: str) -> Path:
         return Path(f"{self.prefix}-{process}.{kind}")

@@ -339,8 +339,9 @@ def test_a_process_0_that_forgot_a_round_does_not_score_the_next_in_its_place(
     assert str(errors[0]).startswith("not all of the 2 processes have begun within 0.5 seconds; ")
     assert str(errors[1]).startswith("process 0 has not scored the last round within 0.5 seconds: ")
     assert str(errors[1]).endswith("; compute in all processes, or reload the metric in all of them")
-    values = first.compute(use_aggregator=False)
-    assert values == {"nDCG": 2 * evaluate_alone(GOOD)}
+    with pytest.raises(ValueError, match=r"^another process 0 uses the files .*-2-\*; give each evaluation an"):
+        first.compute()
+    assert len(first) == 2
 
 
 def test_a_process_of_a_killed_run_that_lives_on_is_not_of_the_next(pair: Any, fresh_metric: MetricFactory) -> None:
