@@ -189,6 +189,8 @@ class Batches:
         before = None
         try:
             with self._lock_or_refuse():
+                if self._state.pid != os.getpid():
+                    self._state = self._state._replace(pid=os.getpid(), tokens=())
                 after, result = step()
                 before, self._state = self._state, after
         except BaseException:
@@ -199,12 +201,10 @@ class Batches:
 
     def _lock_or_refuse(self) -> threading.Lock:
         """Return the lock of this metric, unless another thread or process uses it."""
-        if self._state.pid != os.getpid():
-            if self._holds_batches():
-                problem = f"this metric holds batches that process {self._state.pid} has added"
-                hint = "compute them there, and reload the metric in each process"
-                raise RuntimeError(f"{problem}; {hint}")
-            self._state = self._state._replace(pid=os.getpid(), tokens=())
+        if self._holds_batches() and self._state.pid != os.getpid():
+            problem = f"this metric holds batches that process {self._state.pid} has added"
+            hint = "compute them there, and reload the metric in each process"
+            raise RuntimeError(f"{problem}; {hint}")
         if self._lock.locked():
             raise RuntimeError("this metric is in use by another thread; load one for each thread")
         return self._lock

@@ -1,6 +1,6 @@
 """Faults of real machines end in an error: nothing is lost or counted twice, and no mean is over a part of the queries.
 
-Processes, signals, locks and full disks are real.
+Processes, signals and full disks are real.
 """
 
 import json

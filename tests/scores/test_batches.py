@@ -372,7 +372,7 @@ def test_two_evaluations_of_one_experiment_id_are_told_to_have_their_own(fresh_m
 
 
 def test_processes_that_begin_together_meet_process_0_and_not_each_other(fresh_metric: MetricFactory) -> None:
-    """Each looks for process 0's lock; none may take another's look for it."""
+    """All at the same moment; a token or an answer of one is not taken for that of another."""
     others = [fresh_metric(num_process=4, process_id=each, timeout=20) for each in (1, 2, 3)]
     first = fresh_metric(num_process=4, timeout=20)
     with ThreadPoolExecutor(3) as pool:

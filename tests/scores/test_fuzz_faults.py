@@ -44,15 +44,19 @@ def callers(frame: FrameType | None) -> Iterator[str]:
         frame = frame.f_back
 
 
+def interrupt() -> None:
+    raise Interrupted
+
+
 class Moments:
-    """Raises at one of the moments at which Python runs the handler of a signal.
+    """Runs a handler, which by default raises, at one of the moments at which Python runs that of a signal.
 
     These are the entries of functions and the ends of calls, but for those of functions in
     Python, which end by a jump. Only moments in the code of some files count.
     """
 
-    def __init__(self, folders: tuple[str, ...], at: int) -> None:
-        self.folders, self.at, self.seen = folders, at, 0
+    def __init__(self, folders: tuple[str, ...], at: int, handler: Callable[[], None] = interrupt) -> None:
+        self.folders, self.at, self.seen, self.handler = folders, at, 0, handler
         self.calling: dict[FrameType, str] = {}
 
     def __enter__(self) -> "Moments":
@@ -67,7 +71,7 @@ class Moments:
         self.seen += 1
         if self.seen - 1 == self.at:
             sys.settrace(self.before)
-            raise Interrupted
+            self.handler()
 
     def enter(self, frame: FrameType, event: str, argument: Any) -> Any:
         if frame.f_back is not None:
@@ -196,6 +200,40 @@ def test_an_interrupt_after_any_call_leaves_all_or_nothing(
         subject.compute()
     assert len(subject.metric) == 0
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
+def add_or_be_refused(metric: evaluate.Metric, outcomes: Counter[str]) -> None:
+    """What the handler of a signal does, or another thread."""
+    try:
+        metric.add(prediction=[2, 1], reference=[1, 0])
+        outcomes["kept"] += 1
+    except RuntimeError as error:
+        assert "in use by another thread" in str(error)  # noqa: PT017
+        outcomes["refused"] += 1
+
+
+@pytest.mark.parametrize("act", ["add", "add_batch", "compute"])
+def test_a_query_that_a_handler_of_signals_adds_at_any_call_is_kept_or_refused(
+    fresh_metric: MetricFactory, act: str
+) -> None:
+    totals = Counter[str]()
+    for at in itertools.count():
+        metric, outcomes = fresh_metric(keep_in_memory=True), Counter[str]()
+        calls: dict[str, Callable[[], Any]] = {
+            "add": partial(metric.add, prediction=[1, 2], reference=[1, 0]),
+            "add_batch": partial(metric.add_batch, **batch_of(3, 4)),
+            "compute": partial(metric.compute, use_aggregator=False),
+        }
+        queries = 1 if act == "add" else 3
+        if act == "compute":
+            metric.add_batch(**batch_of(queries, 4))
+        with Moments(ROOMS, at, partial(add_or_be_refused, metric, outcomes)) as moments:
+            result = calls[act]() or {"nDCG": []}
+        if moments.seen <= at:
+            break
+        assert len(result["nDCG"]) + len(metric) == queries + outcomes["kept"]
+        totals += outcomes
+    assert min(totals["kept"], totals["refused"]) > 3
 
 
 class Share:
