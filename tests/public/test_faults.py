@@ -74,6 +74,34 @@ def test_a_process_that_died_is_an_error_and_never_a_part_of_the_mean(processes:
     assert next_message == message
 
 
+def test_a_process_0_that_died_is_an_error_of_the_next_round(processes: Processes) -> None:
+    first = processes.start(
+        """
+        metric = load(0, 2)
+        metric.add_batch(**GOOD)
+        os.kill(os.getpid(), signal.SIGKILL)
+        """
+    )
+    printed = processes.run(
+        """
+        metric = load(1, 2)
+        metric.add_batch(**GOOD)
+        print(metric.compute())
+        metric.timeout = 0.5
+        for _ in range(2):
+            try:
+                metric.add_batch(**GOOD)
+            except ValueError as error:
+                print(error)
+        """
+    )
+    scored, message, next_message = printed.splitlines()
+    assert first.await_death() == -signal.SIGKILL
+    assert scored == "None"
+    assert message.startswith("process 0 has not scored the last round within 0.5 seconds: ")
+    assert next_message == message
+
+
 @pytest.mark.parametrize("then", ["", "metric.compute()"], ids=["adding", "handed over"])
 def test_the_files_of_a_killed_run_neither_block_the_next_nor_enter_it(
     processes: Processes, right: float, then: str
