@@ -86,7 +86,7 @@ class Contest(NamedTuple):
                 low_holm=-bound,
                 high_holm=bound,
                 standard_error=error,
-                degrees_of_freedom=queries - 1,
+                degrees_of_freedom=float(queries - 1),
                 p=p,
                 p_holm=p,
                 p_t=p_t,
