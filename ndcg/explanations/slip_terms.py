@@ -14,6 +14,7 @@ from ..inputs.hashes import Columns
 from ..inputs.rankings import Rankings
 from ..inputs.reading import Inputs, read
 from ..measure.options import Options
+from ..measure.scoring import discounts, ratio, sign
 from ..measure.ties import Floats, Mask
 from ..scores.queries import measure_rankings, user_terms
 
@@ -54,7 +55,10 @@ class Slip(NamedTuple):
 
     name: str  # a few words for it
     meaning: str  # one sentence on the computation
-    reports: tuple[int, str] = (0, "")  # how many are public, and one thread, `owner/repository#number` on GitHub
+    reports: tuple[int, str] = (
+        0,
+        "",
+    )  # how many are public, and one thread, `owner/repository#number` on GitHub
     both: Term = UNCHANGED  # how it computes both DCG and IDCG
     dcg: Term = UNCHANGED  # the DCG alone
     ideal: Term = UNCHANGED  # the IDCG alone
@@ -93,13 +97,25 @@ class Slip(NamedTuple):
         if self.rule is not None:
             return self.rule(queries.changed(()), dcg, queries.scores(options, "nDCG", self.both))
         ideal = queries.scores(options, "IDCG", self.ideal.over(self.both))
-        empty: Floats | float | str | None = {**options, **self.both.options}.get("zero_division")
-        if not isinstance(empty, float):
-            empty = Options.parse(k=1, **{**options, **self.both.options}).zero_division
-        if isinstance(empty, str):  # 1 if nothing was retrieved
-            empty = np.array([0.0 if query.run else 1.0 for query in queries.changed(self.both.changes)])
+        parsed = Options.parse(k=1, **{**options, **self.both.options})
+        turned = sign(discounts(1, parsed.log_base, parsed.discount))
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(ideal > 0, dcg / ideal, np.where(np.isnan(ideal), np.nan, empty))
+            values = ratio(
+                dcg,
+                ideal,
+                negative=True,
+                sign=turned,
+                zero_division=self._of_empty(queries, options, parsed),
+            )
+        return np.where(np.isnan(ideal), np.nan, values)
+
+    def _of_empty(self, queries: "Queries", options: Mapping[str, Any], parsed: Options) -> Floats | float:
+        """Return the value of a query with an ideal DCG of 0."""
+        if not isinstance(parsed.zero_division, str):
+            return parsed.zero_division
+        # An ideal that is cut at the length of the run is empty if nothing was retrieved, so the kernel's rule decides.
+        perfect = queries.scores(options, "nDCG", Term(options={"ideal": "truncated"}).over(self.both))
+        return np.where([bool(query.run) for query in queries.changed(self.both.changes)], 0.0, perfect)
 
 
 class Queries:

@@ -12,7 +12,7 @@ from conftest import ROOT
 
 from ndcg.explanations.forms import Shows
 from ndcg.explanations.random_rankings import random_rankings
-from ndcg.explanations.slip_terms import Queries, Query, Slip, in_order, query_scores
+from ndcg.explanations.slip_terms import Queries, Query, Slip, Term, in_order, query_scores
 from ndcg.explanations.slips import DUPLICATES_COUNTED, SLIPS, slip_named
 from ndcg.measure.conventions import CONVENTIONS
 
@@ -38,6 +38,28 @@ def test_a_slip_has_another_score_than_some_convention(slip: Slip) -> None:
     )
     assert slip.name[0].islower() or slip.name.startswith(("DCG", "0"))
     assert slip.meaning.endswith(".")
+
+
+UNCHANGED_IDEAL = Slip("", "", ideal=Term((lambda query: query,)))
+EMPTY = [
+    Query({}, {"a": 1, "b": 2}, 2),  # nothing retrieved, something to find
+    Query({}, {"a": 0}, 2),
+    Query({"a": 1}, {"a": 0}, 2),
+    Query({}, {}, 2, missing=True),
+]
+
+
+@pytest.mark.parametrize("log_base", [2, 0.5])
+@pytest.mark.parametrize("missing", ["empty", "skip"])
+@pytest.mark.parametrize("ideal", ["judged", "truncated", "retrieved", "full"])
+@pytest.mark.parametrize("zero_division", [0.0, 1.0, math.nan, -0.5, "perfect_if_empty"])
+def test_a_slip_that_changes_nothing_gives_the_values_of_the_options(
+    zero_division: float | str, ideal: str, missing: str, log_base: float
+) -> None:
+    options = {"zero_division": zero_division, "ideal": ideal, "missing": missing, "log_base": log_base}
+    queries = Queries([*EMPTY, *random_rankings(range(40), 5, Shows(), 3)])
+    found = UNCHANGED_IDEAL.scores(queries, options)
+    assert np.allclose(found, queries.scores(options), equal_nan=True, rtol=1e-12)
 
 
 def test_two_slips_at_once_are_one_after_the_other() -> None:
