@@ -28,6 +28,7 @@ class Query(NamedTuple):
     qrels: Documents  # the relevance of each judged document
     k: int | None  # the cutoff; None for the whole list
     missing: bool = False  # whether the query is missing from the run, rather than having no documents there
+    name: Any = None  # the id of the query; None if it has none
 
 
 Change = Callable[[Query], Query]
@@ -205,7 +206,7 @@ def queries_by_ids(inputs: Inputs, names: Sequence[Any], k: int | None) -> Itera
     """Yield the queries of mappings or files in some order, with documents by their ids, in the order of the input."""
     run, qrels = (_documents_by_query(side) for side in inputs[:2])
     for name in names:
-        yield Query(run.get(name, {}), qrels.get(name, {}), k, name not in run)
+        yield Query(run.get(name, {}), qrels.get(name, {}), k, name not in run, name)
 
 
 def have_ids(inputs: Inputs) -> bool:
@@ -238,7 +239,7 @@ def queries_of(rankings: Rankings, k: int | None) -> Iterator[Query]:
     """Yield the queries of rankings, with documents by their positions.
 
     >>> list(queries_of(Rankings(np.array([1, 0]), np.array([0.2, 0.9]), np.array([0, 2])), 10))
-    [Query(run={0: 0.2, 1: 0.9}, qrels={0: 1, 1: 0}, k=10, missing=False)]
+    [Query(run={0: 0.2, 1: 0.9}, qrels={0: 1, 1: 0}, k=10, missing=False, name=None)]
     """
     size = len(rankings.relevance)
     masks = rankings.judged, rankings.retrieved

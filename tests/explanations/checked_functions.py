@@ -104,14 +104,17 @@ def query_of(ranking: str, k: int | None = 3) -> Query:
     retrieved, _, unretrieved = ranking.partition(" + ")
     run: dict[str, float] = {}
     qrels: dict[str, float] = {}
+    own_document = None
     for level, group in enumerate(retrieved.split()):
         for grade in re.split("[=≈]", group):
             document = f"d{len(run) + 1}"
             run[document] = 0 if "*" in grade else 100 - level - 1e-9 * ("≈" in group) * len(run)
-            if grade != "?":
-                qrels[document] = int(grade.strip("*"))
+            if grade.endswith("q"):
+                own_document = document
+            if grade.strip("*q") != "?":
+                qrels[document] = int(grade.strip("*q"))
     qrels |= {f"unretrieved {at}": int(grade) for at, grade in enumerate(unretrieved.split())}
-    return Query(run, qrels, k)
+    return Query(run, qrels, k, name=own_document)
 
 
 # --- Slips, as the threads describe them, of mappings ---

@@ -298,11 +298,12 @@ OWN_SLIPS = [
     pytest.param(slip, marks=[pytest.mark.slow] * (at % 4 > 0))
     for at, slip in enumerate(slip.name for slip in SLIPS if not slip.is_option)
 ]
-WITHOUT_EFFECT = {  # on these rankings, which have no ties and no scores of 0
+WITHOUT_EFFECT = {  # on these rankings, which have no ties, no scores of 0 and no documents named after queries
     "negative relevance removed",
     "run cut at k before everything else",
     "ties by ascending document id",
     "documents with the score 0 not retrieved",
+    "the query's own document left out of the run",
 }
 KNOWN = {"gain": "linear", "discount": "log", "judged_only": False}  # so that less is searched
 
@@ -315,6 +316,20 @@ def test_a_slip_that_no_option_makes_is_found_in_values_and_in_a_mean(ndcg: eval
         named = f": {slip}." in str(found) and slip in [name for name, _ in found.slips]
         assert named or found.matches or found.combinations  # an option makes the same of these rankings
         assert "sklearn" not in found.matches or slip in WITHOUT_EFFECT
+
+
+def test_a_querys_own_document_left_out_of_the_run_is_a_slip(ndcg: evaluate.Metric) -> None:
+    """As in BEIR, which leaves it in the ideal."""
+    run = {query: {query: 9.0, **documents} for query, documents in SEARCHED_RUN.items()}
+    qrels = {query: {**judged, query: 1} for query, judged in SEARCHED_QRELS.items()}
+    inputs = {"predictions": run, "references": qrels, "k": 10}
+    exclude = {query: [query] for query in run}
+    values = ndcg.compute(**inputs, convention="trec_eval", exclude=exclude, exclude_from="run", use_aggregator=False)[
+        "nDCG@10"
+    ]
+    found = ndcg.explain(**inputs, got=values, **KNOWN)
+    assert found.slips == (("the query's own document left out of the run", "trec_eval"),)
+    assert found.combinations == ()
 
 
 def test_slips_on_a_convention_come_before_combinations_that_change_more(ndcg: evaluate.Metric) -> None:
