@@ -174,7 +174,7 @@ def _ids() -> Iterator[Case]:
             qrels: dict[str, dict[str, float]] = {"q1": {id_: int(id_ == ids[0]) for id_ in ids}}
             run = {"q1": dict.fromkeys(ids, 1.0)}
             yield Case("ids", f"ids: {name} tied, the first one relevant{at}", run, qrels, k)
-    for own, said in ((1, "relevant"), (0, "not relevant"), (None, "not judged")):
+    for own, said in ((1, "relevant"), (None, "not judged")):
         run = {"q1": {"q1": 3, "d1": 2, "d2": 1}}
         judged = {"d1": 0, "d2": 2} if own is None else {"q1": own, "d1": 0, "d2": 2}
         yield Case("ids", f"ids: a document has the id of its query, {said}", run, {"q1": judged}, 2)
