@@ -23,18 +23,23 @@ from ..show.tables import Readable, Table, count_text, counted_text, latex_text,
 from .contest import ComparedSlice, Contest, results_of, with_figures_of_slices
 from .measured import SHOWN, Resampling, Score, mean_cells
 from .notes import first_slices
-from .pairs import SIGNIFICANT, Pair, Testing, system_names
+from .pairs import SIGNIFICANT, Pair, Testing, opponents, system_names
 from .plots import pairs_with, plot_means, plot_queries, plot_slices
 from .saved import (
     as_saved,
+    check_rows,
+    check_scores,
     saved_columns,
     saved_notes,
     saved_resampling,
+    saved_scores_and_pairs,
     saved_signature,
+    saved_slices,
     table_from_lists,
     with_figures_of_documents,
 )
 from .significance import differences
+from .slice_means import queries_in_slices
 
 SHARED = ("query", "slice", "weight")  # columns of queries that all systems share
 PLACES = 16  # the most decimal places, since float64 holds no more digits
@@ -269,43 +274,53 @@ class Comparison(Readable):
     @classmethod
     @as_saved("Comparison")
     def from_dict(cls, values: Mapping[str, Any]) -> "Comparison":
-        """Return the comparison that `to_dict` was called on, from the values of the queries.
+        """Return the comparison that `to_dict` was called on.
 
-        Means, pairs and slices are computed again. The signature, the notes, and the figures of a score that depend on
-        documents are read.
+        What later versions saved is read. Means, pairs and slices that 2.x saved are computed again from the values of
+        the queries, except for the figures of a score that depend on documents.
 
         Raises:
-            ValueError: an entry is missing, or has another type or range; names the entry.
+            ValueError: an entry is missing, or has another type or range, or rows of queries are missing; names the
+                entry.
         """
-        signature, options = saved_signature(values["signature"])
-        resampling, testing = saved_resampling(values["resampling"]), Testing.parse(*Testing(**values["testing"]))
+        signature, options, is_of_2 = saved_signature(values["signature"])
+        baseline, resampling = values["baseline"], saved_resampling(values["resampling"])
+        testing = Testing.parse(*Testing(**values["testing"]))
         queries = table_from_lists(values["queries"])
-        tables = {
-            name: queries.filter(pc.equal(queries["system"], name)) for name in queries["system"].unique().to_pylist()
-        }
-        first = tables[system_names(tables, values["baseline"])[0]]
+        names = queries["system"].unique().to_pylist()
+        tables = {name: queries.filter(pc.equal(queries["system"], name)) for name in names}
+        first = tables[system_names(tables, baseline)[0]]
         shared = [name for name in SHARED if name in first.column_names]
-        if testing.paired and any(each.select(shared) != first.select(shared) for each in tables.values()):
+        if testing.paired and any(table.select(shared) != first.select(shared) for table in tables.values()):
             raise ValueError("queries: must be the same for each system")
         columns = {system: saved_columns(table, options.names, signature) for system, table in tables.items()}
-        slices = slices_of(first["slice"], None, len(first)) if "slice" in shared else None
-        results = results_of(columns, slices, Contest(options, values["baseline"], resampling, testing))
-        of_slices = {each["slice"]: each["scores"] for each in values["slices"]}
-        compared = {
-            value: part._replace(scores=with_figures_of_documents(part.scores, of_slices[value]))
-            for value, part in results["slices"].items()
-        }
+        if is_of_2:
+            slices = slices_of(first["slice"], None, len(first)) if "slice" in shared else None
+            results = results_of(columns, slices, Contest(options, baseline, resampling, testing))
+            results = with_figures_of_documents(results, values)
+            results["mean_of_slices"] = with_figures_of_slices(results["mean_of_slices"], results["slices"])
+        else:
+            pairs = [(name, *systems) for name in options.names for systems in opponents(tables, baseline)]
+            read = partial(saved_scores_and_pairs, systems=tables, names=options.names, pairs=pairs)
+            results = {**read(values), "resampling": resampling}
+            for system, column in columns.items():
+                check_scores(results["scores"][system], column, f"scores: {system}")
+            results["slices"] = {
+                value: ComparedSlice(of_slice["queries"], **read(of_slice, place=f"slices: {shown(value)}: "))
+                for value, of_slice in saved_slices(values["slices"], first).items()
+            }
+            results["mean_of_slices"] = None
+            means = values["mean_of_slices"]
+            if means is not None:
+                check_rows(means["queries"], queries_in_slices(results["slices"]), "mean_of_slices")
+                results["mean_of_slices"] = ComparedSlice(means["queries"], **read(means, place="mean_of_slices: "))
         return cls(
             signature=signature,
-            baseline=values["baseline"],
+            baseline=baseline,
             queries=queries,
             notes=saved_notes(values["notes"]),
             testing=testing,
-            pairs=results["pairs"],
-            resampling=results["resampling"],
-            scores=with_figures_of_documents(results["scores"], values["scores"]),
-            slices=compared,
-            mean_of_slices=with_figures_of_slices(results["mean_of_slices"], compared),
+            **results,
         )
 
     def plot(

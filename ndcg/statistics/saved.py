@@ -1,19 +1,25 @@
-"""Convert results to JSON and back; what follows from the values of the queries is computed again."""
+"""Read results that were saved as JSON: figures are checked and believed; those of 2.x are computed again."""
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from itertools import product
-from typing import Any
+from types import NoneType
+from typing import Any, NamedTuple, get_type_hints
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from ..inputs.slices import Value
 from ..measure.arguments import GAINS
 from ..measure.messages import shown
 from ..measure.options import Options, is_real, measure_of
+from ..measure.ties import Floats
 from .measured import COUNTS, ORDERED, PerQuery, Resampling, Score
+from .pairs import Pair
 from .significance import ROUNDING
 
 # Figures of a score that depend on documents, so that the values of queries do not determine them.
@@ -44,19 +50,29 @@ def table_from_lists(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
         if not isinstance(values, (list, tuple)):
             raise ValueError(f"{place}: must be a list; got {shown(values)}")
         if name in COUNTS:
-            arrays[name] = pa.array([saved_count(each, place) for each in values], pa.int64())
+            arrays[name] = pa.array([saved_count(value, place) for value in values], pa.int64())
         elif name in ("system", "query"):
-            kinds = {type(each) for each in values}
+            kinds = {type(value) for value in values}
             if len(kinds) != 1 or not kinds <= ({str, int} if name == "query" else {str}):
                 raise ValueError(f"{place}: must be all strings" + " or all integers" * (name == "query"))
             arrays[name] = pa.array(values)
         elif name == "slice":
             arrays[name] = pa.array(values)
         elif name == "weight":
-            arrays[name] = pa.array([saved_weight(each, place) for each in values], pa.float64())
+            arrays[name] = pa.array([saved_weight(value, place) for value in values], pa.float64())
         else:
-            arrays[name] = pa.array([saved_number(each, place) for each in values], pa.float64(), from_pandas=True)
+            arrays[name] = pa.array(saved_numbers(values, place), from_pandas=True)
     return pa.table(arrays)
+
+
+def saved_numbers(values: Sequence[Any], place: str) -> Floats:
+    """Return a column of saved numbers, nan for None."""
+    if {float, NoneType}.issuperset(map(type, values)):
+        numbers = np.array(values, np.float64)
+        if np.count_nonzero(~np.isfinite(numbers)) == values.count(None):
+            return numbers
+    # Some value is an integer, or is wrong, which the error names.
+    return np.array([saved_number(value, place) for value in values], np.float64)
 
 
 def saved_number(value: Any, place: str) -> float:
@@ -89,20 +105,30 @@ def saved_notes(notes: Any) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def saved_signature(signature: Any) -> tuple[str, Options]:
-    """Return a saved signature, and options with its measures."""
+class Saved(NamedTuple):
+    """How a result was scored, from its signature."""
+
+    signature: str
+    options: Options  # with its measures
+    is_of_2: bool  # whether version 2 saved it
+
+
+def saved_signature(signature: Any) -> Saved:
+    """Return how a saved result was scored."""
     measures, _, version = signature.partition("|v:") if isinstance(signature, str) else ("", "", "")
     if not version:
         raise ValueError(f"signature: must begin with the measures and end with the version; got {shown(signature)}")
     if version.startswith("1."):
         problem = "this version reads results of 2.0 and later"
         raise OldResultError(f"values were saved by version {version}; {problem}: score the rankings again")
-    return signature, Options.parse(measures=measures.split("|")[0].split("+"))
+    return Saved(signature, Options.parse(measures=measures.split("|")[0].split("+")), version.startswith("2."))
 
 
 def saved_resampling(values: Mapping[str, Any]) -> Resampling:
     """Return the saved options of intervals and tests."""
-    return Resampling.parse(values["confidence"], values["seed"])
+    if not isinstance(values["exact"], bool):
+        raise ValueError(f"resampling: exact: must be True or False; got {shown(values['exact'])}")
+    return Resampling.parse(values["confidence"], values["seed"])._replace(exact=values["exact"])
 
 
 def choices_in(signature: str) -> dict[str, str]:
@@ -111,20 +137,95 @@ def choices_in(signature: str) -> dict[str, str]:
     return {"measures": measures, **dict(each.split(":", 1) for each in options)}
 
 
-def with_figures_of_documents(
-    scores: Mapping[str, Mapping[str, Score]], saved: Mapping[str, Any]
-) -> dict[str, dict[str, Score]]:
-    """Return the scores of systems with the saved figures that the values of the queries do not determine."""
+def saved_scores(saved: Mapping[str, Any], names: Sequence[str], place: str = "scores") -> dict[str, Score]:
+    """Return the saved scores of these names."""
+    return {name: saved_figures(Score, saved[name], f"{place}: {name}") for name in names}
 
-    def figures(system: str, name: str) -> dict[str, Any]:
-        place, found = f"scores: {system}: {name}", saved[system][name]
-        reading = {each: saved_count if each in ("tied", "ranked") else saved_number for each in OF_DOCUMENTS}
-        return {each: read(found[each], f"{place}: {each}") for each, read in reading.items()}
 
-    return {
-        system: {name: score._replace(**figures(system, name)) for name, score in of_system.items()}
-        for system, of_system in scores.items()
+def saved_scores_and_pairs(
+    saved: Mapping[str, Any],
+    systems: Iterable[str],
+    names: Sequence[str],
+    pairs: Sequence[tuple[str, str, str]],
+    place: str = "",
+) -> dict[str, Any]:
+    """Return the saved scores of systems, and their pairs, which must be those of these measures and systems."""
+    scores = {system: saved_scores(saved["scores"][system], names, f"{place}scores: {system}") for system in systems}
+    read = tuple(saved_figures(Pair, pair, f"{place}pairs") for pair in saved["pairs"])
+    if [pair[:3] for pair in read] != list(pairs):
+        raise ValueError(f"{place}pairs: must be those of the measures in the signature and of the systems in queries")
+    return {"scores": scores, "pairs": read}
+
+
+def with_figures_of_documents(results: dict[str, Any], saved: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a comparison computed again with the saved figures that the values of the queries do not determine."""
+
+    def completed(scores: Mapping[str, Mapping[str, Score]], saved: Mapping[str, Any]) -> dict[str, dict[str, Score]]:
+        return {
+            system: {name: _with_documents(score, saved[system][name]) for name, score in of_system.items()}
+            for system, of_system in scores.items()
+        }
+
+    of_slices = {each["slice"]: each["scores"] for each in saved["slices"]}
+    slices = {
+        value: compared._replace(scores=completed(compared.scores, of_slices[value]))
+        for value, compared in results["slices"].items()
     }
+    return {**results, "scores": completed(results["scores"], saved["scores"]), "slices": slices}
+
+
+def _with_documents(score: Score, saved: Mapping[str, Any]) -> Score:
+    types = _types_of(Score)
+    return score._replace(**{name: _saved_figure(saved[name], types[name], f"scores: {name}") for name in OF_DOCUMENTS})
+
+
+def saved_figures(kind: Any, saved: Mapping[str, Any], place: str) -> Any:
+    """Return a saved named tuple; a figure with a default may be missing, since versions before do not have it."""
+    figures = {}
+    for name, hint in _types_of(kind).items():
+        if name in saved or name not in kind._field_defaults:
+            figures[name] = _saved_figure(saved[name], hint, f"{place}: {name}")
+    return kind(**figures)
+
+
+_types_of = cache(get_type_hints)
+
+
+def _saved_figure(value: Any, hint: Any, place: str) -> Any:
+    """Return a saved figure of a type; None is nan where there must be a number."""
+    if hint in (str, bool):
+        if type(value) is not hint:
+            raise ValueError(f"{place}: must be of type {hint.__name__}; got {shown(value)}")
+        return value
+    if value is None and hint in (int | None, float | None):
+        return None
+    if hint in (int, int | None):
+        return saved_count(value, place)
+    return saved_number(value, place)
+
+
+def saved_slices(saved: Sequence[Mapping[str, Any]], table: pa.Table) -> dict[Value, Mapping[str, Any]]:
+    """Return what is saved of each slice, by its value; each must have as many rows of queries as it had."""
+    sizes = pc.value_counts(table["slice"]).to_pylist() if "slice" in table.column_names else []
+    rows = {each["values"]: each["counts"] for each in sizes}
+    for each in saved:
+        check_rows(each["queries"], rows.get(each["slice"], 0), f"slices: {shown(each['slice'])}")
+    return {each["slice"]: each for each in saved}
+
+
+def check_scores(scores: Mapping[str, Score], columns: PerQuery, place: str = "scores") -> None:
+    """Raise an error unless as many queries have a value as each score is the mean of."""
+    for name, score in scores.items():
+        counted = ~np.isnan(columns[name])
+        if "weight" in columns:
+            counted &= columns["weight"] > 0
+        check_rows(score.queries, int(np.count_nonzero(counted)), f"{place}: {name}")
+
+
+def check_rows(saved: Any, there: int, place: str) -> None:
+    """Raise an error unless a saved number of queries is the number of their rows."""
+    if saved_count(saved, f"{place}: queries") != there:
+        raise ValueError(f"{place}: is of {saved} queries, but queries has {there} such rows; rows are missing")
 
 
 def saved_columns(table: pa.Table, names: Sequence[str], signature: str) -> PerQuery:
