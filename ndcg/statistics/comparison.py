@@ -31,8 +31,9 @@ from .saved import (
     check_scores,
     saved_columns,
     saved_notes,
+    saved_pairs,
     saved_resampling,
-    saved_scores_and_pairs,
+    saved_scores,
     saved_signature,
     saved_slices,
     table_from_lists,
@@ -294,33 +295,43 @@ class Comparison(Readable):
         if testing.paired and any(table.select(shared) != first.select(shared) for table in tables.values()):
             raise ValueError("queries: must be the same for each system")
         columns = {system: saved_columns(table, options.names, signature) for system, table in tables.items()}
+        slices: dict[Value, ComparedSlice] = {}
+        mean_of_slices = None
         if is_of_2:
-            slices = slices_of(first["slice"], None, len(first)) if "slice" in shared else None
-            results = results_of(columns, slices, Contest(options, baseline, resampling, testing))
-            results = with_figures_of_documents(results, values)
-            results["mean_of_slices"] = with_figures_of_slices(results["mean_of_slices"], results["slices"])
+            by = slices_of(first["slice"], None, len(first)) if "slice" in shared else None
+            results = results_of(columns, by, Contest(options, baseline, resampling, testing))
+            resampling, pairs = results["resampling"], results["pairs"]
+            scores = with_figures_of_documents(results["scores"], values["scores"])
+            of_slices = {each["slice"]: each["scores"] for each in values["slices"]}
+            for value, each in results["slices"].items():
+                slices[value] = each._replace(scores=with_figures_of_documents(each.scores, of_slices[value]))
+            mean_of_slices = with_figures_of_slices(results["mean_of_slices"], slices)
         else:
-            pairs = [(name, *systems) for name in options.names for systems in opponents(tables, baseline)]
-            read = partial(saved_scores_and_pairs, systems=tables, names=options.names, pairs=pairs)
-            results = {**read(values), "resampling": resampling}
-            for system, column in columns.items():
-                check_scores(results["scores"][system], column, f"scores: {system}")
-            results["slices"] = {
-                value: ComparedSlice(of_slice["queries"], **read(of_slice, place=f"slices: {shown(value)}: "))
-                for value, of_slice in saved_slices(values["slices"], first).items()
-            }
-            results["mean_of_slices"] = None
+            expected = [(name, *systems) for name in options.names for systems in opponents(tables, baseline)]
+            pairs = saved_pairs(values["pairs"], expected)
+            scores = {name: saved_scores(values["scores"][name], options.names, f"scores: {name}") for name in tables}
+            for name, column in columns.items():
+                check_scores(scores[name], column, f"scores: {name}")
+            for value, each in saved_slices(values["slices"], first).items():
+                of_slice = {name: saved_scores(each["scores"][name], options.names) for name in tables}
+                slices[value] = ComparedSlice(each["queries"], of_slice, saved_pairs(each["pairs"], expected))
             means = values["mean_of_slices"]
             if means is not None:
-                check_rows(means["queries"], queries_in_slices(results["slices"]), "mean_of_slices")
-                results["mean_of_slices"] = ComparedSlice(means["queries"], **read(means, place="mean_of_slices: "))
+                check_rows(means["queries"], queries_in_slices(slices), "mean_of_slices")
+                of_means = {name: saved_scores(means["scores"][name], options.names) for name in tables}
+                of_pairs = saved_pairs(means["pairs"], expected)
+                mean_of_slices = ComparedSlice(means["queries"], of_means, of_pairs)
         return cls(
             signature=signature,
             baseline=baseline,
             queries=queries,
             notes=saved_notes(values["notes"]),
             testing=testing,
-            **results,
+            pairs=pairs,
+            resampling=resampling,
+            scores=scores,
+            slices=slices,
+            mean_of_slices=mean_of_slices,
         )
 
     def plot(

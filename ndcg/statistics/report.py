@@ -162,12 +162,12 @@ class Report(Readable):
             check_rows(counts["queries"], len(queries), "counts")
             check_scores(scores, columns)
             slices = {
-                value: Slice(of_slice["queries"], saved_scores(of_slice["scores"], options.names, f"slices: {value}"))
-                for value, of_slice in saved_slices(values["slices"], queries).items()
+                value: Slice(each["queries"], saved_scores(each["scores"], options.names))
+                for value, each in saved_slices(values["slices"], queries).items()
             }
             means = {}
             if values["mean_of_slices"]:
-                means = saved_scores(values["mean_of_slices"], options.names, "mean_of_slices")
+                means = saved_scores(values["mean_of_slices"], options.names)
         return cls(
             signature=signature,
             scores=scores,

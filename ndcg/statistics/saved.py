@@ -4,10 +4,9 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from itertools import product
-from types import NoneType
-from typing import Any, NamedTuple, get_type_hints
+from typing import Any, get_type_hints
 
 import numpy as np
 import pyarrow as pa
@@ -58,21 +57,19 @@ def table_from_lists(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
             arrays[name] = pa.array(values)
         elif name == "slice":
             arrays[name] = pa.array(values)
-        elif name == "weight":
-            arrays[name] = pa.array([saved_weight(value, place) for value in values], pa.float64())
         else:
-            arrays[name] = pa.array(saved_numbers(values, place), from_pandas=True)
+            arrays[name] = pa.array(_saved_numbers(values, place), from_pandas=True)
+            if name == "weight" and not pc.all(pc.greater_equal(arrays[name], 0), skip_nulls=False).as_py():
+                wrong = next(value for value in values if value is None or value < 0)
+                raise ValueError(f"{place}: must be a number that is not negative; got {shown(wrong)}")
     return pa.table(arrays)
 
 
-def saved_numbers(values: Sequence[Any], place: str) -> Floats:
-    """Return a column of saved numbers, nan for None."""
-    if {float, NoneType}.issuperset(map(type, values)):
-        numbers = np.array(values, np.float64)
-        if np.count_nonzero(~np.isfinite(numbers)) == values.count(None):
-            return numbers
-    # Some value is an integer, or is wrong, which the error names.
-    return np.array([saved_number(value, place) for value in values], np.float64)
+def _saved_numbers(values: Sequence[Any], place: str) -> Floats:
+    for value in values:
+        if type(value) is not float or not math.isfinite(value):
+            saved_number(value, place)
+    return np.array(values, np.float64)
 
 
 def saved_number(value: Any, place: str) -> float:
@@ -81,13 +78,6 @@ def saved_number(value: Any, place: str) -> float:
         return math.nan
     if not is_real(value) or not math.isfinite(value) or float(value) != value:
         raise ValueError(f"{place}: must be a finite number, or None; got {shown(value)}")
-    return float(value)
-
-
-def saved_weight(value: Any, place: str) -> float:
-    """Return a saved weight, which no query lacks."""
-    if value is None or not saved_number(value, place) >= 0:
-        raise ValueError(f"{place}: must be a number that is not negative; got {shown(value)}")
     return float(value)
 
 
@@ -105,23 +95,15 @@ def saved_notes(notes: Any) -> tuple[str, ...]:
     return tuple(notes)
 
 
-class Saved(NamedTuple):
-    """How a result was scored, from its signature."""
-
-    signature: str
-    options: Options  # with its measures
-    is_of_2: bool  # whether version 2 saved it
-
-
-def saved_signature(signature: Any) -> Saved:
-    """Return how a saved result was scored."""
+def saved_signature(signature: Any) -> tuple[str, Options, bool]:
+    """Return a saved signature, options with its measures, and whether version 2 wrote it."""
     measures, _, version = signature.partition("|v:") if isinstance(signature, str) else ("", "", "")
     if not version:
         raise ValueError(f"signature: must begin with the measures and end with the version; got {shown(signature)}")
     if version.startswith("1."):
         problem = "this version reads results of 2.0 and later"
         raise OldResultError(f"values were saved by version {version}; {problem}: score the rankings again")
-    return Saved(signature, Options.parse(measures=measures.split("|")[0].split("+")), version.startswith("2."))
+    return signature, Options.parse(measures=measures.split("|")[0].split("+")), version.startswith("2.")
 
 
 def saved_resampling(values: Mapping[str, Any]) -> Resampling:
@@ -137,71 +119,50 @@ def choices_in(signature: str) -> dict[str, str]:
     return {"measures": measures, **dict(each.split(":", 1) for each in options)}
 
 
-def saved_scores(saved: Mapping[str, Any], names: Sequence[str], place: str = "scores") -> dict[str, Score]:
-    """Return the saved scores of these names."""
-    return {name: saved_figures(Score, saved[name], f"{place}: {name}") for name in names}
-
-
-def saved_scores_and_pairs(
-    saved: Mapping[str, Any],
-    systems: Iterable[str],
-    names: Sequence[str],
-    pairs: Sequence[tuple[str, str, str]],
-    place: str = "",
-) -> dict[str, Any]:
-    """Return the saved scores of systems, and their pairs, which must be those of these measures and systems."""
-    scores = {system: saved_scores(saved["scores"][system], names, f"{place}scores: {system}") for system in systems}
-    read = tuple(saved_figures(Pair, pair, f"{place}pairs") for pair in saved["pairs"])
-    if [pair[:3] for pair in read] != list(pairs):
-        raise ValueError(f"{place}pairs: must be those of the measures in the signature and of the systems in queries")
-    return {"scores": scores, "pairs": read}
-
-
-def with_figures_of_documents(results: dict[str, Any], saved: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a comparison computed again with the saved figures that the values of the queries do not determine."""
-
-    def completed(scores: Mapping[str, Mapping[str, Score]], saved: Mapping[str, Any]) -> dict[str, dict[str, Score]]:
-        return {
-            system: {name: _with_documents(score, saved[system][name]) for name, score in of_system.items()}
-            for system, of_system in scores.items()
-        }
-
-    of_slices = {each["slice"]: each["scores"] for each in saved["slices"]}
-    slices = {
-        value: compared._replace(scores=completed(compared.scores, of_slices[value]))
-        for value, compared in results["slices"].items()
-    }
-    return {**results, "scores": completed(results["scores"], saved["scores"]), "slices": slices}
-
-
-def _with_documents(score: Score, saved: Mapping[str, Any]) -> Score:
-    types = _types_of(Score)
-    return score._replace(**{name: _saved_figure(saved[name], types[name], f"scores: {name}") for name in OF_DOCUMENTS})
-
-
-def saved_figures(kind: Any, saved: Mapping[str, Any], place: str) -> Any:
-    """Return a saved named tuple; a figure with a default may be missing, since versions before do not have it."""
-    figures = {}
-    for name, hint in _types_of(kind).items():
-        if name in saved or name not in kind._field_defaults:
-            figures[name] = _saved_figure(saved[name], hint, f"{place}: {name}")
-    return kind(**figures)
+def saved_figures(kind: Any, saved: Mapping[str, Any], place: str, names: Iterable[str] = ()) -> dict[str, Any]:
+    """Return the saved figures of a named tuple, all or some; one with a default may be missing."""
+    types = _types_of(kind)
+    names = names or [name for name in types if name in saved or name not in kind._field_defaults]
+    return {name: _saved_figure(saved[name], types[name], f"{place}: {name}") for name in names}
 
 
 _types_of = cache(get_type_hints)
 
 
-def _saved_figure(value: Any, hint: Any, place: str) -> Any:
+def _saved_figure(value: Any, kind: Any, place: str) -> Any:
     """Return a saved figure of a type; None is nan where there must be a number."""
-    if hint in (str, bool):
-        if type(value) is not hint:
-            raise ValueError(f"{place}: must be of type {hint.__name__}; got {shown(value)}")
+    if kind in (str, bool) and type(value) is not kind:
+        raise ValueError(f"{place}: must be of type {kind.__name__}; got {shown(value)}")
+    if kind in (str, bool) or (value is None and kind in (int | None, float | None)):
         return value
-    if value is None and hint in (int | None, float | None):
-        return None
-    if hint in (int, int | None):
-        return saved_count(value, place)
-    return saved_number(value, place)
+    return saved_count(value, place) if kind in (int, int | None) else saved_number(value, place)
+
+
+def saved_scores(saved: Mapping[str, Any], names: Sequence[str], place: str = "scores") -> dict[str, Score]:
+    """Return the saved scores of these names."""
+    return {name: Score(**saved_figures(Score, saved[name], f"{place}: {name}")) for name in names}
+
+
+def with_figures_of_documents(
+    scores: Mapping[str, Mapping[str, Score]], saved: Mapping[str, Any]
+) -> dict[str, dict[str, Score]]:
+    """Return the scores of systems with the saved figures that the values of the queries do not determine."""
+    read = partial(saved_figures, Score, names=OF_DOCUMENTS)
+    return {
+        system: {
+            name: score._replace(**read(saved[system][name], f"scores: {system}: {name}"))
+            for name, score in of_system.items()
+        }
+        for system, of_system in scores.items()
+    }
+
+
+def saved_pairs(saved: Sequence[Any], expected: Sequence[tuple[str, str, str]]) -> tuple[Pair, ...]:
+    """Return saved pairs, which must be those of the expected measures and systems."""
+    pairs = tuple(Pair(**saved_figures(Pair, pair, "pairs")) for pair in saved)
+    if [pair[:3] for pair in pairs] != expected:
+        raise ValueError("pairs: must be those of the measures in the signature and of the systems in queries")
+    return pairs
 
 
 def saved_slices(saved: Sequence[Mapping[str, Any]], table: pa.Table) -> dict[Value, Mapping[str, Any]]:
