@@ -45,7 +45,7 @@ from .model_cards import eval_results, flat_scores, model_index
 from .notes import first_slices, notes_of, slice_notes, small_slices
 from .saved import (
     as_saved,
-    check_rows,
+    check_row_count,
     check_scores,
     saved_columns,
     saved_count,
@@ -159,7 +159,7 @@ class Report(Readable):
             counts |= {"queries": len(queries), "left_out": _left_out(columns, options)}
         else:
             scores = saved_scores(values["scores"], options.names)
-            check_rows(counts["queries"], len(queries), "counts")
+            check_row_count(counts["queries"], len(queries), "counts")
             check_scores(scores, columns)
             slices = {
                 value: Slice(each["queries"], saved_scores(each["scores"], options.names))

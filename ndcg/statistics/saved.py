@@ -170,7 +170,7 @@ def saved_slices(saved: Sequence[Mapping[str, Any]], table: pa.Table) -> dict[Va
     sizes = pc.value_counts(table["slice"]).to_pylist() if "slice" in table.column_names else []
     rows = {each["values"]: each["counts"] for each in sizes}
     for each in saved:
-        check_rows(each["queries"], rows.get(each["slice"], 0), f"slices: {shown(each['slice'])}")
+        check_row_count(each["queries"], rows.get(each["slice"], 0), f"slices: {shown(each['slice'])}")
     return {each["slice"]: each for each in saved}
 
 
@@ -180,10 +180,10 @@ def check_scores(scores: Mapping[str, Score], columns: PerQuery, place: str = "s
         counted = ~np.isnan(columns[name])
         if "weight" in columns:
             counted &= columns["weight"] > 0
-        check_rows(score.queries, int(np.count_nonzero(counted)), f"{place}: {name}")
+        check_row_count(score.queries, int(np.count_nonzero(counted)), f"{place}: {name}")
 
 
-def check_rows(saved: Any, there: int, place: str) -> None:
+def check_row_count(saved: Any, there: int, place: str) -> None:
     """Raise an error unless a saved number of queries is the number of their rows."""
     if saved_count(saved, f"{place}: queries") != there:
         raise ValueError(f"{place}: is of {saved} queries, but queries has {there} such rows; rows are missing")
