@@ -393,7 +393,9 @@ class _Results:
         runs = dict.fromkeys(row.run for row in rows)
         if len(runs) > 1:
             several = brief(map(str, runs), " and ")
-            raise InputError(f"holds the values of {several}; give those of one run", self.name)
+            raise InputError(
+                f"holds the values of {several}; give those of one of these", self.name
+            )
 
 
 def _content_of(path: str) -> bytes:
@@ -490,7 +492,7 @@ def _rows_of_json(value: Any, run: Any = None) -> Iterator[_Row]:
     elif isinstance(splits := value.get("scores"), Mapping) and _are_lists(splits):  # of MTEB
         for split, of_subsets in splits.items():
             for scores in of_subsets:
-                place = f"{split}, {scores.get('hf_subset', 'default')}"
+                place = f"{split}/{scores.get('hf_subset', 'default')}"
                 yield from (_Row(OF_ALL[0], score, name, place) for name, score in scores.items())
     elif isinstance(columns := value.get("queries"), Mapping):  # a saved report
         for cells in zip(*columns.values(), strict=True):

@@ -252,7 +252,7 @@ def test_the_means_of_programs_are_scores_at_several_cutoffs(tmp_path: Path, con
 
 def test_several_subsets_or_splits_of_mteb_are_asked_about() -> None:
     several = {"dev": [OF_SUBSET], "test": [OF_SUBSET, {**OF_SUBSET, "hf_subset": "de"}]}
-    problem = "got: holds the values of dev, default and test, default and test, de; give those of one run"
+    problem = "got: holds the values of dev/default and test/default and test/de; give those of one of these"
     with pytest.raises(ValueError, match=f"^{problem}$"):
         Reported.read({**MTEB, "scores": several}, 10)
 
@@ -412,7 +412,7 @@ def test_mappings_of_programs_are_read_like_their_files(ndcg: evaluate.Metric) -
         ("query,nDCG@10\na,0.5,1", 10, "line 2: 'a,0.5,1' is not a query and its value; give JSON"),
         ("query,P,R\na,0.5,1", 10, "the columns are 'query', 'P', 'R'; one must be an nDCG, such as nDCG@10"),
         ('{"query": "a", "nDCG": 1}\n{"query"', None, "line 2: not JSON: Expecting ':' delimiter; give JSON of "),
-        ("run,query,nDCG@10\nbm25,a,0.5\ndense,a,0.6", 10, "holds the values of bm25 and dense; give those of one run"),
+        ("run,query,nDCG@10\nbm25,a,0.5\ndense,a,0.6", 10, "holds the values of bm25 and dense; give those of one of these"),
     ],
 )
 def test_a_file_without_the_value_of_each_query_says_what_it_holds(
