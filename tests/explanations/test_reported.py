@@ -412,7 +412,11 @@ def test_mappings_of_programs_are_read_like_their_files(ndcg: evaluate.Metric) -
         ("query,nDCG@10\na,0.5,1", 10, "line 2: 'a,0.5,1' is not a query and its value; give JSON"),
         ("query,P,R\na,0.5,1", 10, "the columns are 'query', 'P', 'R'; one must be an nDCG, such as nDCG@10"),
         ('{"query": "a", "nDCG": 1}\n{"query"', None, "line 2: not JSON: Expecting ':' delimiter; give JSON of "),
-        ("run,query,nDCG@10\nbm25,a,0.5\ndense,a,0.6", 10, "holds the values of bm25 and dense; give those of one of these"),
+        (
+            "run,query,nDCG@10\nbm25,a,0.5\ndense,a,0.6",
+            10,
+            "holds the values of bm25 and dense; give those of one of these",
+        ),
     ],
 )
 def test_a_file_without_the_value_of_each_query_says_what_it_holds(
