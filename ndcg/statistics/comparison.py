@@ -27,7 +27,7 @@ from .pairs import SIGNIFICANT, Pair, Testing, opponents, system_names
 from .plots import pairs_with, plot_means, plot_queries, plot_slices
 from .saved import (
     as_saved,
-    check_rows,
+    check_row_count,
     check_scores,
     saved_columns,
     saved_notes,
@@ -317,7 +317,7 @@ class Comparison(Readable):
                 slices[value] = ComparedSlice(each["queries"], of_slice, saved_pairs(each["pairs"], expected))
             means = values["mean_of_slices"]
             if means is not None:
-                check_rows(means["queries"], queries_in_slices(slices), "mean_of_slices")
+                check_row_count(means["queries"], queries_in_slices(slices), "mean_of_slices")
                 of_means = {name: saved_scores(means["scores"][name], options.names) for name in tables}
                 of_pairs = saved_pairs(means["pairs"], expected)
                 mean_of_slices = ComparedSlice(means["queries"], of_means, of_pairs)
