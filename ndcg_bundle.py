@@ -42,7 +42,7 @@ from numpy.typing import NDArray
 from operator import attrgetter, itemgetter
 from pathlib import Path
 from types import NoneType, SimpleNamespace
-from typing import Any, BinaryIO, Generic, Literal, NamedTuple, SupportsIndex, TYPE_CHECKING, TypeVar, TypedDict, Unpack
+from typing import Any, BinaryIO, Generic, Literal, NamedTuple, SupportsIndex, TYPE_CHECKING, TypeVar, TypedDict, Unpack, get_type_hints
 from uuid import uuid4
 
 if TYPE_CHECKING:
@@ -2482,15 +2482,20 @@ def rich_of(result: Readable) -> str:
 def tsv_of(rows: Sequence[Mapping[str, Any]]) -> str:
     r"""Return a line with the names of all columns, then a line for each row.
 
-    Control characters are escaped, so that `cut` and `sort` find the columns.
+    Control characters are escaped, so that `cut` and `sort` find the columns. A cell without a value is empty.
 
-    >>> tsv_of([{"query": "a\tb", "score": 0.5}, {"query": "c", "slice": None}]).split("\n")
-    ['query\tscore\tslice', 'a\\tb\t0.5\t', 'c\t\t']
+    >>> tsv_of([{"query": "a\tb", "score": 0.5}, {"query": "c", "score": math.nan}]).split("\n")
+    ['query\tscore', 'a\\tb\t0.5', 'c\t']
     """
     names = dict.fromkeys(name for row in rows for name in row)
     lines: list[list[Any]] = [list(names), *([row.get(name) for name in names] for row in rows)]
-    cells = (["" if each is None else str(each).translate(TSV_ESCAPES) for each in line] for line in lines)
-    return "\n".join(map("\t".join, cells))
+    return "\n".join("\t".join(map(_tsv_cell, line)) for line in lines)
+
+
+def _tsv_cell(value: Any) -> str:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    return str(value).translate(TSV_ESCAPES)
 
 
 def _sentences(result: Readable) -> list[str]:
@@ -5398,7 +5403,7 @@ def _values_named(name: str, whole: Any, row: Any, ids: Sequence[Any], names: Na
     values = next((each for each in (field_at(*place) for place in places) if each is not None), None)
     if not places:
         raise InputError(not_called(names.value, name, names, list(leaves_of(whole)), "object has"))
-    if (found := _inputs_hits_values_of(values, ids, names, True)) is None:
+    if (found := _values_of(values, ids, names, True)) is None:
         raise InputError(f"{name} holds {shown(values)}, which is no {names.value} for each id")
     return _inputs_hits_one_each(found, ids)
 
@@ -5419,7 +5424,7 @@ def _values_beside(row: Any, ids: Sequence[Any], name_of_ids: str, names: Names,
         for name in field_names(row)
         if name != name_of_ids
         and not plain_name(str(name)).endswith("ids")
-        and (each := _inputs_hits_values_of(field_at(row, (name,)), ids, names, len(spelled([name], possible)) > 0)) is not None
+        and (each := _values_of(field_at(row, (name,)), ids, names, len(spelled([name], possible)) > 0)) is not None
         and not all(value is None for value in each)
         and (len(each) == len(ids) or not of_objects)
     }
@@ -5438,7 +5443,7 @@ def _values_beside(row: Any, ids: Sequence[Any], name_of_ids: str, names: Names,
     return None
 
 
-def _inputs_hits_values_of(values: Any, ids: Sequence[Any], names: Names, is_known: bool) -> list[Any] | None:
+def _values_of(values: Any, ids: Sequence[Any], names: Names, is_known: bool) -> list[Any] | None:
     """Return the values of a list, or of a mapping by the ids, whose name may be known; None for anything else."""
     if isinstance(values, Mapping):
         found = [values[each] for each in ids] if values and set(ids) <= values.keys() else None
@@ -10070,6 +10075,7 @@ class Query(NamedTuple):
     qrels: Documents  # the relevance of each judged document
     k: int | None  # the cutoff; None for the whole list
     missing: bool = False  # whether the query is missing from the run, rather than having no documents there
+    name: Any = None  # the id of the query; None if it has none
 
 
 Change = Callable[[Query], Query]
@@ -10097,7 +10103,10 @@ class Slip(NamedTuple):
 
     name: str  # a few words for it
     meaning: str  # one sentence on the computation
-    reports: tuple[int, str] = (0, "")  # how many are public, and one thread, `owner/repository#number` on GitHub
+    reports: tuple[int, str] = (
+        0,
+        "",
+    )  # how many are public, and one thread, `owner/repository#number` on GitHub
     both: Term = UNCHANGED  # how it computes both DCG and IDCG
     dcg: Term = UNCHANGED  # the DCG alone
     ideal: Term = UNCHANGED  # the IDCG alone
@@ -10136,13 +10145,25 @@ class Slip(NamedTuple):
         if self.rule is not None:
             return self.rule(queries.changed(()), dcg, queries.scores(options, "nDCG", self.both))
         ideal = queries.scores(options, "IDCG", self.ideal.over(self.both))
-        empty: Floats | float | str | None = {**options, **self.both.options}.get("zero_division")
-        if not isinstance(empty, float):
-            empty = Options.parse(k=1, **{**options, **self.both.options}).zero_division
-        if isinstance(empty, str):  # 1 if nothing was retrieved
-            empty = np.array([0.0 if query.run else 1.0 for query in queries.changed(self.both.changes)])
+        parsed = Options.parse(k=1, **{**options, **self.both.options})
+        turned = sign(discounts(1, parsed.log_base, parsed.discount))
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(ideal > 0, dcg / ideal, np.where(np.isnan(ideal), np.nan, empty))
+            values = ratio(
+                dcg,
+                ideal,
+                negative=True,
+                sign=turned,
+                zero_division=self._of_empty(queries, options, parsed),
+            )
+        return np.where(np.isnan(ideal), np.nan, values)
+
+    def _of_empty(self, queries: "Queries", options: Mapping[str, Any], parsed: Options) -> Floats | float:
+        """Return the value of a query with an ideal DCG of 0."""
+        if not isinstance(parsed.zero_division, str):
+            return parsed.zero_division
+        # An ideal that is cut at the length of the run is empty if nothing was retrieved, so the kernel's rule decides.
+        perfect = queries.scores(options, "nDCG", Term(options={"ideal": "truncated"}).over(self.both))
+        return np.where([bool(query.run) for query in queries.changed(self.both.changes)], 0.0, perfect)
 
 
 class Queries:
@@ -10232,7 +10253,7 @@ def queries_by_ids(inputs: Inputs, names: Sequence[Any], k: int | None) -> Itera
     """Yield the queries of mappings or files in some order, with documents by their ids, in the order of the input."""
     run, qrels = (_documents_by_query(side) for side in inputs[:2])
     for name in names:
-        yield Query(run.get(name, {}), qrels.get(name, {}), k, name not in run)
+        yield Query(run.get(name, {}), qrels.get(name, {}), k, name not in run, name)
 
 
 def have_ids(inputs: Inputs) -> bool:
@@ -10265,7 +10286,7 @@ def queries_of(rankings: Rankings, k: int | None) -> Iterator[Query]:
     """Yield the queries of rankings, with documents by their positions.
 
     >>> list(queries_of(Rankings(np.array([1, 0]), np.array([0.2, 0.9]), np.array([0, 2])), 10))
-    [Query(run={0: 0.2, 1: 0.9}, qrels={0: 1, 1: 0}, k=10, missing=False)]
+    [Query(run={0: 0.2, 1: 0.9}, qrels={0: 1, 1: 0}, k=10, missing=False, name=None)]
     """
     size = len(rankings.relevance)
     masks = rankings.judged, rankings.retrieved
@@ -10382,6 +10403,17 @@ SWAPPED = Slip(
     "The arguments are in the wrong order: scores are taken for relevance and relevance for scores.",
     reports=(2, "scikit-learn/scikit-learn#27726"),
     both=_with({"negative_relevance": "keep"}, run=lambda query: query.qrels, qrels=lambda query: query.run),
+)
+# As `exclude={query: [query]}` with `exclude_from="run"`. It takes the id of the query to make it.
+OWN_DOCUMENT = Slip(
+    "the query's own document left out of the run",
+    "A document with the id of its query is removed from the run and stays in the ideal, as in BEIR.",
+    reports=(3, "lightonai/pylate#198"),
+    both=_with(
+        run=lambda query: {
+            document: score for document, score in query.run.items() if document != query.name
+        }
+    ),
 )
 SLIPS = (
     Slip(
@@ -10520,6 +10552,7 @@ SLIPS = (
         ideal=Term(options={"gain": "binary"}),
     ),
     IN_ORDER_OF_INPUT,
+    OWN_DOCUMENT,
     Slip(
         "ascending order",
         "The lowest score ranks first, as distances do.",
@@ -10825,7 +10858,8 @@ OTHER_SLIPS = [  # than options, orders and precisions; no ranking has a negativ
     slip
     for slip in SLIPS
     if not slip.is_option
-    and slip not in (*PRECISIONS.values(), SWAPPED)  # a function may take the relevance first
+    # A function may take the relevance first, and never the id of the query.
+    and slip not in (*PRECISIONS.values(), SWAPPED, OWN_DOCUMENT)
     and slip.name not in (ASCENDING, "negative relevance removed")
 ]
 
@@ -11104,8 +11138,18 @@ def _explanations_forms_columns(query: Query) -> Arguments:
     return np.array([column[each] for each in ranked(query)], int), np.array(relevance)
 
 
+def _rank(query: Query) -> Arguments:
+    """Return the rank of the only relevant document; None if it was not retrieved."""
+    ids, (relevant,) = _explanations_forms_ids(query)
+    return (ids.index(relevant) + 1 if relevant in ids else None,)
+
+
 def _mappings(query: Query) -> Arguments:
     return dict(query.run), dict(query.qrels)
+
+
+def _by_query(pair: list[Any]) -> dict[str, Any]:
+    return dict(zip(("q1", "q2"), pair, strict=True))
 
 
 # The ways that tell the fewest facts of a ranking come first.
@@ -11117,27 +11161,61 @@ FORMS = {
         has_ids=True,
         must_be_hinted=True,
     ),
+    "items": Form(
+        (_explanations_forms_several(_IDS), Argument("[relevant id, …]", "relevant", "actual item target gt true pos")),
+        _twice(lambda query: (ranked(query), *_relevant(query)), list),
+        _OF_IDS._replace(several=False),
+        has_ids=True,
+        is_batch=True,
+        must_be_hinted=True,
+    ),
+    "rank": Form(
+        (Argument("rank of the relevant id", "rank", "rank position"),),
+        _rank,
+        _OF_IDS._replace(several=False),
+        must_be_hinted=True,
+    ),
     "sets": Form((_IDS, _RELEVANT_SET), lambda query: (ranked(query), set(_relevant(query))), _OF_IDS, has_ids=True),
     "ids": Form((_IDS, _RELEVANT), _explanations_forms_ids, _OF_IDS, has_ids=True),
     "id_lists": Form((_explanations_forms_several(_IDS), _explanations_forms_several(_RELEVANT)), _twice(_explanations_forms_ids, list), _OF_IDS, has_ids=True, is_batch=True),
+    "set_runs": Form(
+        (_IDS._replace(text="{query: ids}"), _RELEVANT_SET._replace(text="{query: {relevant ids}}")),
+        _twice(lambda query: (ranked(query), set(_relevant(query))), _by_query),
+        _OF_IDS,
+        has_ids=True,
+        is_batch=True,
+    ),
     "hits": Form((_HITS, _RELEVANT), _explanations_forms_hits, _OF_IDS),
     "hit_rows": Form((_explanations_forms_several(_HITS), _explanations_forms_several(_RELEVANT)), _twice(_explanations_forms_hits, np.array, list), _OF_IDS, is_batch=True),
     "ranked": Form((_IDS, _QRELS), lambda query: (ranked(query), dict(query.qrels)), Shows(scores=False), has_ids=True),
+    "ranked_runs": Form(
+        (_IDS._replace(text="{query: ids}"), _QRELS._replace(text="{query: {document: relevance}}")),
+        _twice(lambda query: (ranked(query), dict(query.qrels)), _by_query),
+        Shows(scores=False),
+        has_ids=True,
+        is_batch=True,
+    ),
     "columns": Form(
         (Argument("columns by rank", "ranked", _IDS.words), Argument("relevance by column", "relevance", _QRELS.words)),
         _explanations_forms_columns,
         Shows(scores=False),
     ),
     "ideal": Form(
-        (_BY_RANK, Argument("relevance of all, highest first", "ideal", "ideal gold true truth best all")),
+        (_BY_RANK, Argument("relevance of all, highest first", "ideal", "ideal gold true truth best all orig")),
         lambda query: (_by_rank(query), sorted(query.qrels.values(), reverse=True)),
         Shows(scores=False),
         must_be_hinted=True,  # scores and relevance may be called so, and then hide what is wrong with scores
     ),
     "mappings": Form((_RUN, _QRELS), _mappings, Shows(), has_ids=True),
+    "scored_ids": Form(
+        (_IDS._replace(text="[(document, score), …]"), _QRELS),
+        lambda query: (list(query.run.items()), dict(query.qrels)),
+        Shows(),
+        has_ids=True,
+    ),
     "runs": Form(
         (_RUN._replace(text="{query: {document: score}}"), _QRELS._replace(text="{query: {document: relevance}}")),
-        _twice(_mappings, lambda pair: dict(zip(("q1", "q2"), pair, strict=True))),
+        _twice(_mappings, _by_query),
         Shows(),
         has_ids=True,
         is_batch=True,
@@ -11162,6 +11240,11 @@ FORMS = {
         is_batch=True,
     ),
     "relevance": Form((_BY_RANK,), lambda query: (_by_rank(query),), Shows(documents=False, scores=False)),
+    "pairs": Form(
+        (Argument("[(score, relevance), …]", "pairs", "pair row result"),),
+        lambda query: (list(zip(*_lists(query), strict=True)),),
+        _OF_LISTS,
+    ),
     "relevance_rows": Form(
         (_explanations_forms_several(_BY_RANK),),
         _twice(lambda query: (_by_rank(query),), np.array),
@@ -12087,7 +12170,8 @@ class Check(Readable):
         """Return all of it in types that JSON has."""
         values: dict[str, Any] = without_nan(vars(self))
         if self.example is not None:
-            del values["example"]["query"]["missing"]
+            for name in ("missing", "name"):
+                del values["example"]["query"][name]
         return values
 
 
@@ -12764,316 +12848,44 @@ def _shell_text(value: Any) -> str:
     return "all" if value is None else str(value)
 
 
-# ndcg/explanations/search.py: Search for combinations of options that give reported scores, and for slips, for papers with their own code.
+# ndcg/explanations/evidence.py: Reported scores as evidence: which values match them, and how many settings would match by chance.
 
-USUAL_CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 1000, None)
-SHORT_RANKING = 10  # every cutoff is tried if no ranking has more documents than this
-OF_DCG = ("gain", "discount", "negative_relevance", "ties")  # as well as the options that change how rankings are read
-AVERAGING = ("zero_division", "missing")
-MOST_DOCUMENTS = 100_000  # the most documents for which slips are tried, since these are plain Python
-SLIPS_TRIED_ON = ("sklearn", "trec_eval", "ranx", "lightgbm", "spark")
-WIDER = 100  # matches by chance are counted in a window this many times as wide as the range of a match
-# The options that are searched, with their values. If values cannot differ on some rankings, only the first is tried.
-VALUES: dict[str, Sequence[Any]] = {
-    "gain": tuple(OPTIONS["gain"].words),
-    "discount": tuple(OPTIONS["discount"].words),
-    "ideal": tuple(OPTIONS["ideal"].words),
-    "score_dtype": tuple(OPTIONS["score_dtype"].words),
-    "ties": tuple(OPTIONS["ties"].words),
-    "zero_division": (0.0, 1.0, math.nan, PERFECT_IF_EMPTY),
-    "negative_relevance": ("clip", "keep"),
-    "judged_only": (False, True),
-    "missing": ("empty", "skip"),
-}
+NEAR = 0.05  # how far from the reported score one of another origin may be
+UNLIKELY = 0.04  # the most settings by chance with which one is named as the cause
 
 
 class Evidence(NamedTuple):
     """A reported score, or the reported values of all queries."""
 
-    scores: Floats  # the mean, as an array of one, or the value of each query; nan for a query without one
-    precision: float  # the tolerance of a match
-    cutoff: tuple[int | None, ...] = ()  # a tuple with the cutoff of the score; empty if it is unknown
+    scores: Floats  # the mean, as an array of one, or the value of each query; nan for one without
+    tolerance: float  # of a match: half a unit of the last digit, and what 32 bits lose
+    exact: float  # half a unit of the last digit
+    cutoff: tuple[int | None, ...] = ()  # the cutoff of the score; empty if it is unknown
     of_queries: bool = False  # whether these are the values of the queries
 
+    def near(self, values: Floats, tolerance: float | None = None) -> Mask:
+        """Return which values match."""
+        differences = np.abs(values - self.scores)
+        alike = differences <= (self.tolerance if tolerance is None else tolerance)
+        return np.asarray(alike | (np.isnan(values) & np.isnan(self.scores)))
 
-class Searched(NamedTuple):
-    """The rankings, the known options and the evidence of a search."""
-
-    read: Callable[[Options], Rankings]  # returns the rankings under some options
-    given: Mapping[str, Any]  # the options that are known
-    k: int | None  # the cutoff of the caller
-    weight: Floats | None  # the weight of each query
-    evidence: Sequence[Evidence]  # the reported scores; a combination must match all of them
-
-    @property
-    def of_queries(self) -> Evidence | None:
-        """The reported values of queries; None if scores were reported."""
-        return next((each for each in self.evidence if each.of_queries), None)
-
-    @property
-    def named_cutoffs(self) -> list[int | None]:
-        """The cutoffs of the reported scores; none if they are unknown."""
-        return list(dict.fromkeys(cutoff for each in self.evidence for cutoff in each.cutoff))
-
-    def values_of(self, name: str) -> Sequence[Any]:
-        """Return the values of an option to try."""
-        return (self.given[name],) if name in self.given else VALUES[name]
-
-    def reported_of(self, means: Floats, cutoffs: Sequence[int | None]) -> Floats:
-        """Select the means to compare with the evidence from those at all cutoffs: a row for each combination."""
-        if self.named_cutoffs:
-            return means[[cutoffs.index(each.cutoff[0]) for each in self.evidence]][np.newaxis]
-        return means[:, np.newaxis]
-
-    def are_near(self, scores: Floats) -> Mask:
-        """Return which rows of these means match all evidence."""
-        near = [abs(scores[:, at] - each.scores[0]) <= each.precision for at, each in enumerate(self.evidence)]
-        return np.asarray(np.all(near, axis=0))
-
-    def has_evidence(self, values: Floats) -> bool:
-        """Return whether values of queries match all evidence, at its cutoffs or that of the caller."""
-        if self.of_queries is not None:
-            return bool(_near(values[0], self.of_queries).all())
-        means = _means_of(values, self.weight)
-        return bool(self.are_near(self.reported_of(means, self.named_cutoffs or [self.k])).all())
+    def share(self) -> float:
+        """Return the share of the values near the reported ones that match them."""
+        telling = self.scores
+        if self.of_queries:
+            # Many settings give a query 0, 1 or no value, which tells nothing.
+            telling = telling[(telling > 0) & (telling < 1)]
+        low, high = _range_near(telling)
+        return float(np.prod(np.minimum(1, 2 * self.tolerance / (high - low))))
 
 
-def search(searched: Searched) -> "Matches":
-    """Try combinations of the options that are unknown, but only one of those that cannot differ on these rankings."""
-    readings, without_score = _readings(searched)
-    longest = max((int(np.diff(each.rankings.offsets).max()) for each in readings), default=0)
-    cutoffs = {ideal: _cutoffs(searched, ideal, longest) for ideal in searched.values_of("ideal")}
-    matches = Matches(searched, without_score)
-    total = len(cutoffs) * sum(math.prod(map(len, each.grid.values())) for each in readings)
-    with progress(total, "Searching", " options") as bar:
-        for reading in readings:
-            for scored in _scored_choices(searched, reading, cutoffs):
-                matches.add(scored)
-                bar.update(1)
-    matches.combinations.sort(key=lambda each: (len(each.changed), list(CONVENTIONS).index(each.convention)))
-    return matches
+def _range_near(score: Floats) -> tuple[Floats, Floats]:
+    """Return the range of the scores near another; those of a score from 0 to 1 are from 0 to 1."""
+    low = np.maximum(score - NEAR, np.minimum(score, 0))
+    return low, np.minimum(score + NEAR, np.maximum(score, 1))
 
 
-class _Reading(NamedTuple):
-    """The rankings as some options read them."""
-
-    chosen: dict[str, Any]  # the options that read them
-    matter: frozenset[str]  # the options that may change the nDCG of a query
-    grid: dict[str, Sequence[Any]]  # the values to try of the other options that the DCG depends on
-    rankings: Rankings
-
-
-class _Scored(NamedTuple):
-    """The values of queries under some options."""
-
-    chosen: dict[str, Any]  # the options, except those in `AVERAGING`
-    matter: frozenset[str]  # the options that may change the values
-    cutoffs: Sequence[int | None]  # the cutoff of each row
-    values: Floats  # the nDCG of each query at each cutoff; nan without an ideal DCG
-    skipped: Mask  # the queries that `missing="skip"` skips
-    perfect: Mask  # the queries that `zero_division="perfect_if_empty"` counts as 1
-
-
-def _readings(searched: Searched) -> tuple[list[_Reading], dict[str, str]]:
-    """Return the distinct readings of the rankings, and the error of each option under which they cannot be read."""
-    readings: list[_Reading] = []
-    without_score: dict[str, str] = {}
-
-    def read(name: str, chosen: Mapping[str, Any]) -> Rankings | None:
-        try:
-            return searched.read(Options.parse(k=1, **{**searched.given, **chosen}))
-        except ValueError as error:
-            without_score[f"{name}={chosen[name]}"] = Message(marked(error))
-            return None
-
-    for judged_only in searched.values_of("judged_only"):
-        if readings and not properties_of(readings[0].rankings, None)["unjudged documents"].any():
-            break
-        read_as = []
-        for score_dtype in (dtypes := searched.values_of("score_dtype")):
-            chosen = {"judged_only": judged_only, "score_dtype": score_dtype}
-            if (rankings := read("score_dtype", chosen)) is not None:
-                read_as.append((chosen, rankings, len(rankings.queries_of_ties())))
-        same = len(read_as) == len(dtypes) and len({ties for *_, ties in read_as}) == 1  # 32 bits can only add ties
-        for chosen, rankings, ties in read_as[: 1 if same else None]:
-            negative = properties_of(rankings, None)["a negative relevance"]
-            idle = {"score_dtype": same, "ties": not ties, "negative_relevance": not negative.any()}
-            matter = {name for name in VALUES if name not in AVERAGING and not idle.get(name)}
-            grid = {name: searched.values_of(name)[: None if name in matter else 1] for name in OF_DCG}
-            if ties and read("ties", {**chosen, "ties": "docid"}) is None:
-                grid["ties"] = [each for each in grid["ties"] if each != "docid"]
-            readings.append(_Reading(chosen, frozenset(matter), grid, rankings))
-    return readings, without_score
-
-
-def _scored_choices(
-    searched: Searched, reading: _Reading, cutoffs: Mapping[str, Sequence[int | None]]
-) -> Iterator[_Scored]:
-    """Yield the values of queries under each choice of the options that they depend on, at the cutoffs of each ideal.
-
-    The DCG does not depend on the ideal, and the ideal DCG does not depend on ties, so each is summed only once.
-    """
-    every = list(dict.fromkeys(chain.from_iterable(cutoffs.values())))
-    *outer, orders = (reading.grid[name] for name in OF_DCG)
-    for choice in product(*outer):
-        chosen = {**reading.chosen, **dict(zip(OF_DCG, choice, strict=False))}
-        try:
-            options = Options.parse(k=1, **{**searched.given, **chosen})
-        except ValueError:  # this discount does not allow this base of the logarithm
-            continue
-        ideals = {ideal: _sums_at(searched, {**chosen, "ideal": ideal}, "IDCG", of) for ideal, of in cutoffs.items()}
-        if not any(ideals.values()):
-            continue
-        skipped, perfect = _skipped_and_perfect(searched, chosen)
-        turned = sign(discounts(1, options.log_base, options.discount))
-        for ties in orders:
-            dcg = _sums_at(searched, {**chosen, "ties": ties}, "DCG", every)
-            for ideal, idcg in ideals.items():
-                known = [cutoff for cutoff in cutoffs[ideal] if cutoff in dcg and cutoff in idcg]
-                if known and (known == cutoffs[ideal] or not searched.named_cutoffs):
-                    above, below = (np.stack([each[cutoff] for cutoff in known]) for each in (dcg, idcg))
-                    with np.errstate(divide="ignore", invalid="ignore"):
-                        values = ratio(above, below, negative=True, sign=turned, zero_division=np.nan)
-                    all_chosen = {**chosen, "ideal": ideal, "ties": ties}
-                    yield _Scored(all_chosen, reading.matter, known, values, skipped, perfect)
-
-
-def _sums_at(
-    searched: Searched, chosen: Mapping[str, Any], measure: str, cutoffs: Sequence[int | None]
-) -> dict[int | None, Floats]:
-    """Return the DCG or the ideal DCG of each query at each cutoff at which these options have one."""
-    if not cutoffs:
-        return {}
-    options = Options.parse(measures=[result_name(measure, each) for each in cutoffs], **{**searched.given, **chosen})
-    rankings = searched.read(options)
-    try:
-        sums = measure_queries(**rankings.arrays(), **options.scoring)[measure]
-    except ValueError as error:  # the results of the conventions show the error
-        if len(cutoffs) == 1 or getattr(error, "position", None) is not None:  # the same error at every cutoff
-            return {}
-        alone = (_sums_at(searched, chosen, measure, [each]) for each in cutoffs)
-        return {cutoff: sums for each in alone for cutoff, sums in each.items()}
-    return dict(zip(cutoffs, sums, strict=True))
-
-
-def _skipped_and_perfect(searched: Searched, chosen: Mapping[str, Any]) -> tuple[Mask, Mask]:
-    """Return which queries are missing, and which empty ones count as perfect, according to `compute`."""
-    how = {"ideal": "truncated", "zero_division": PERFECT_IF_EMPTY}
-    options = Options.parse(k=1, **{**searched.given, **chosen, **how})
-    rankings = searched.read(options)
-    values = measure_queries(**rankings.arrays(), **options.scoring)["nDCG"][0]
-    return rankings.lacking(), (values == 1) & (rankings.counts()["retrieved"] == 0)
-
-
-_Averaging = tuple[float | str, str, set[str]]  # `zero_division`, `missing`, and those of them that may change a value
-
-
-def _averagings(searched: Searched, scored: _Scored) -> Iterator[_Averaging]:
-    """Yield the ways to count empty and missing queries, but only one of those that cannot differ."""
-    empty = np.isnan(scored.values)
-    some_skipped, all_empty = bool(scored.skipped.any()), bool(empty[:, scored.skipped].all())
-    for at, missing in enumerate(searched.values_of("missing")[: None if some_skipped else 1]):
-        filled = bool((empty & ~scored.skipped if missing == "skip" else empty).any())
-        for zero in searched.values_of("zero_division")[: None if filled else 1]:
-            skips = some_skipped and not (all_empty and isinstance(zero, float) and math.isnan(zero))
-            if skips or at == 0:
-                matter = {"zero_division": filled, "missing": skips}
-                yield zero, missing, {name for name, matters in matter.items() if matters}
-
-
-class Matches:
-    """The combinations that match, and the scores of all that were tried, without the values of queries."""
-
-    def __init__(self, searched: Searched, without_score: Mapping[str, str]) -> None:
-        self.searched = searched
-        self.without_score = without_score  # options by which the rankings cannot be read, with the error of each
-        self.combinations: list[Combination] = []
-        self.tried = 0  # how many combinations
-        self.nearest: Combination | None = None  # the combination that gives most of the reported values of queries
-        self.agreeing: Mask | None = None  # the queries that have the same value under it
-        self.distinct: set[int] = set()  # hashes of the values of queries of those that match
-        self._scores: list[Floats] = []  # scores of all combinations, a column for each evidence
-
-    @property
-    def by_chance(self) -> float:
-        """The number that would match by chance, from the scores near the reported one; nan if unknown."""
-        return _by_chance(np.concatenate(self._scores), self.searched.evidence) if self._scores else math.nan
-
-    def add(self, scored: _Scored) -> None:
-        """Compare values of queries with the reported scores, for each way to count empty and missing queries."""
-        searched = self.searched
-        for averaging in _averagings(searched, scored):
-            values = _averaged(scored, averaging)
-            if searched.of_queries is None:
-                scores = searched.reported_of(_means_of(values, searched.weight), scored.cutoffs)
-                matching = searched.are_near(scores)
-                self._scores.append(scores[~np.isnan(scores).any(axis=1)])
-                self.tried += len(self._scores[-1])
-            else:
-                agreeing = _near(values, searched.of_queries)
-                self.tried += len(agreeing)
-                matching, row = np.all(agreeing, axis=1), int(np.sum(agreeing, axis=1).argmax())
-                if self.agreeing is None or np.count_nonzero(agreeing[row]) > np.count_nonzero(self.agreeing):
-                    self.agreeing, self.nearest = agreeing[row], self._combination(scored, averaging, row, values)
-            for row in np.flatnonzero(matching).tolist():
-                self.combinations.append(self._combination(scored, averaging, row, values))
-                of_row = values if searched.named_cutoffs else values[row]
-                self.distinct.add(hash((of_row.round(9) + 0.0).tobytes()))
-
-    def _combination(self, scored: _Scored, averaging: _Averaging, row: int, values: Floats) -> Combination:
-        """Return a combination as changes of the convention that differs from it in the fewest options that matter."""
-        (zero, missing, matter), named, given = averaging, self.searched.named_cutoffs, self.searched.given
-        k: Any = scored.cutoffs[row] if len(named) <= 1 else named
-        options = {**scored.chosen, "zero_division": zero, "missing": missing}
-        chosen = {name: options[name] for name in options if name in scored.matter | matter and name not in given}
-
-        def changed(convention: str) -> dict[str, Any]:
-            usual = {**CONVENTIONS[convention].options, "judged_only": False}
-            return {name: value for name, value in chosen.items() if repr(value) != repr(usual[name])}
-
-        convention = min(CONVENTIONS, key=lambda name: len(changed(name)))
-        asked = named or [self.searched.k]
-        cutoff = {} if k in (asked, *asked) else {"k": k}
-        score = float(_means_of(values[0 if named else row][np.newaxis], self.searched.weight)[0])
-        return Combination(convention, changed(convention) | cutoff, score, {**given, "k": k})
-
-
-def _averaged(scored: _Scored, averaging: _Averaging) -> Floats:
-    """Return the values that count in the mean: nan for a query that does not count."""
-    zero, missing, _ = averaging
-    empty = scored.perfect.astype(np.float64) if isinstance(zero, str) else zero
-    averaged = np.where(np.isnan(scored.values), empty, scored.values)
-    if missing == "skip":
-        averaged[:, scored.skipped] = np.nan
-    return averaged
-
-
-def conventions_with(searched: Searched) -> list[str]:
-    """Return the conventions that match all evidence."""
-    cutoffs = searched.named_cutoffs or [searched.k]
-    names = []
-    for name in CONVENTIONS:
-        try:
-            options = Options.parse(
-                measures=[result_name("nDCG", cutoff) for cutoff in cutoffs], **{**searched.given, "convention": name}
-            )
-            rankings = searched.read(options)
-            with user_terms(rankings):
-                values = measure_rankings(rankings, options)["nDCG"]
-        except ValueError:  # the explanation says why it has no score
-            continue
-        rows = [row for _, _, row in options.results]
-        if searched.has_evidence(values[rows]):
-            names.append(name)
-    return names
-
-
-def _near(values: Floats, evidence: Evidence) -> Mask:
-    differences = np.abs(values - evidence.scores)
-    return np.asarray((differences <= evidence.precision) | (np.isnan(values) & np.isnan(evidence.scores)))
-
-
-def _means_of(values: Floats, weight: Floats | None) -> Floats:
+def means_of(values: Floats, weight: Floats | None) -> Floats:
     """Return the mean at each cutoff over the queries that have a value."""
     shares = np.ones(values.shape[1]) if weight is None else weight
     has_value = ~np.isnan(values)
@@ -13081,158 +12893,49 @@ def _means_of(values: Floats, weight: Floats | None) -> Floats:
         return np.asarray((np.where(has_value, values, 0) @ shares) / (has_value @ shares))
 
 
-def _by_chance(scores: Floats, evidence: Sequence[Evidence]) -> float:
-    """Estimate how many combinations would match by chance: as many as match other scores near the reported ones.
+class Tried:
+    """The settings that were tried: their scores, and in how many options they differ from a convention."""
 
-    Scores are counted in a window around the reported ones, without those that match. It is `WIDER` times as wide as
-    the range of a match, but at most a standard deviation, since the middle has more scores than the ends; and it is
-    as wide as the part of it between the lowest and the highest score. If it is hardly wider than the range of a match,
-    as with one digit, all matches may be by chance. Scores have a row for each combination, a column for each evidence.
-    """
-    if not len(scores):
-        return math.nan
-    near, wide = np.ones((2, len(scores)), bool)
-    near_width = wide_width = 1.0
-    for column, each in zip(scores.T, evidence, strict=True):
-        reach = max(each.precision, min(WIDER * each.precision, column.std() / 2))
-        away = np.abs(column - each.scores[0])
-        low, high = column.min() - each.scores[0], column.max() - each.scores[0]
-        near, wide = near & (away <= each.precision), wide & (away <= reach)
-        near_width *= max(0, min(high, each.precision) - max(low, -each.precision))
-        wide_width *= max(0, min(high, reach) - max(low, -reach))
-    if wide_width < 2 * near_width or not near_width:
-        return float(np.count_nonzero(near))
-    return float(np.count_nonzero(wide & ~near) * near_width / (wide_width - near_width))
+    def __init__(self) -> None:
+        self._scores: list[Floats] = []
+        self._changes: list[NDArray[np.int64]] = []
 
+    def add(self, scores: Floats, changes: NDArray[np.int64]) -> None:
+        """Add settings: their scores, with a column for each evidence, and how many changes they make."""
+        has_score = ~np.isnan(scores).any(axis=1)
+        self._scores.append(scores[has_score])
+        self._changes.append(changes[has_score])
 
-def _cutoffs(searched: Searched, ideal: str, longest: int) -> list[int | None]:
-    """Return the cutoffs to try with an ideal: the known ones, else one of each group that counts the same ranks.
+    def __len__(self) -> int:
+        return sum(map(len, self._scores))
 
-    The caller's comes first, then those next to it, the usual ones, and all cutoffs of short rankings.
-    """
+    def by_chance(self, evidence: Sequence[Evidence], most: float = math.inf) -> float:
+        """Return how many settings with so many changes at most match scores of another origin.
 
-    def has_ideal(cutoff: int | None) -> bool:
-        try:
-            Options.parse(k=cutoff, **{**searched.given, "ideal": ideal})
-        except ValueError:  # a full ideal needs a cutoff that is not too large
-            return False
-        return True
-
-    if named := searched.named_cutoffs:
-        return named if all(map(has_ideal, named)) else []
-    k = searched.k
-    near = [None] if k is None else [each for each in (k, k + 1, k - 1) if each > 0]
-    of_short = range(1, SHORT_RANKING + 1) if longest <= SHORT_RANKING else ()
-    cutoffs = list(filter(has_ideal, dict.fromkeys([*near, *USUAL_CUTOFFS, *of_short])))
-    whole = [each for each in cutoffs if each is None or each >= longest] if ideal != "full" else []
-    return [each for each in cutoffs if each not in whole[1:]]
-
-
-# Slips
-
-
-class FoundSlip(NamedTuple):
-    """A slip that gives the reported scores."""
-
-    slip: Slip
-    convention: str  # the convention that it is made on
-    changed: dict[str, Any]  # `discount` and `zero_division`, if they differ from the convention's
-    as_given: bool  # whether the slip gives the scores only if they are not read as percentages
-    score: Callable[[Options], float]  # returns the score with the slip under some options, at the first cutoff
-
-    @property
-    def marked(self) -> str:
-        """The combination in words, with its options marked."""
-        return Combination(self.convention, self.changed, math.nan).marked
-
-    def __str__(self) -> str:
-        return worded(self)
-
-
-class SlipSearch:
-    """The rankings as queries that slips can change, and the reported scores."""
-
-    def __init__(self, searched: Searched, inputs: Inputs, as_given: Sequence[Evidence]) -> None:
-        # as_given: the scores before they were read as percentages
-        self.searched, self.as_given = searched, searched._replace(evidence=as_given)
-        # rankings are in descending order in any case, but ids have the scores of the input
-        self.given = {name: value for name, value in searched.given.items() if name != "score_order"}
-        options = Options.parse(k=searched.k, **searched.given)
-        if options.labels is not None:  # the relevances in rankings are the gains of labels
-            self.given |= {name: options.scoring[name] for name in OF_GAINS}
-        descending = options.score_order == "descending"
-        rankings = searched.read(options)
-        by_ids = (
-            descending and options.labels is None and have_ids(inputs) and searched.given.get("ignore_index") is None
-        )
-        is_small = len(rankings.relevance) <= MOST_DOCUMENTS
-        cutoffs = (searched.named_cutoffs or [searched.k]) if is_small else []
-        self.queries = [
-            Queries(queries_by_ids(inputs, rankings.names(), k) if by_ids else queries_of(rankings, k)) for k in cutoffs
-        ]
-
-    def found(self) -> list[FoundSlip]:
-        """Return the slips that give the reported scores, except those that equal an option of `compute`.
-
-        If none does so with the discounts of conventions, the others that have a name are tried on values of queries
-        or several scores; a single score would match many of these by chance.
+        Settings with the same scores count once.
         """
-        slips = [*self._found({})]
-        is_enough = len(self.queries) > 1 or self.searched.of_queries is not None
-        if not slips and is_enough and "discount" not in self.given:
-            slips = [each for discount in DISCOUNTS for each in self._found({"discount": discount})]
-        return slips
-
-    def _found(self, changed_discount: Mapping[str, str]) -> Iterator[FoundSlip]:
-        slips = [slip for slip in SLIPS if not slip.is_option and self.queries]
-        for slip in tracked(slips, "Trying", " slips"):
-            for convention, changed, values in self._values(slip, changed_discount):
-                gives = self.searched.has_evidence(values)
-                if gives or self.as_given.has_evidence(values):
-                    yield FoundSlip(slip, convention, changed, not gives, partial(self.score, slip))
-                    break
-
-    def score(self, slip: Slip, options: Options) -> float:
-        """Return the score with a slip, under some options, at the first cutoff."""
-        chosen = {name: getattr(options, name) for name in CHOICES}
-        chosen |= {name: options.scoring[name] for name in OF_GAINS}
-        return mean("nDCG", slip.scores(self.queries[0], {**self.given, **chosen}), self.searched.weight)
-
-    def _values(self, slip: Slip, discount: Mapping[str, str]) -> Iterator[tuple[str, dict[str, Any], Floats]]:
-        """Yield the values of queries at each cutoff, under each convention and number for empty queries."""
-        for convention in SLIPS_TRIED_ON:
-
-            def scores(zero_division: float, convention: str = convention) -> Floats:
-                options = {"convention": convention, "zero_division": zero_division, **self.given, **discount}
-                return np.array([slip.scores(each, options) for each in self.queries])
-
-            try:
-                values = scores(math.nan)
-            except ValueError:  # these rankings have no score under the convention
-                continue
-            empty = np.isnan(values)
-            if "zero_division" in self.given or not empty.any():
-                yield convention, {**discount}, values
-                continue
-            usual, missing = (self.given.get(name, getattr(CONVENTIONS[convention], name)) for name in AVERAGING)
-            if missing == "skip":
-                empty &= ~np.isnan(scores(0.0))
-            for zero in dict.fromkeys((usual, 0.0, 1.0, math.nan)):
-                changed = {} if zero == usual else {"zero_division": zero}
-                yield convention, {**discount, **changed}, np.where(empty, zero, values)
+        if not len(self):
+            return 0.0
+        scores = np.concatenate(self._scores)[np.concatenate(self._changes) <= most]
+        for column, each in enumerate(evidence if scores.shape[1] else ()):
+            low, high = _range_near(each.scores)
+            scores = scores[(low <= scores[:, column]) & (scores[:, column] <= high)]
+        distinct = np.unique(scores.round(9), axis=0) if scores.shape[1] else scores
+        return len(distinct) * math.prod(each.share() for each in evidence)
 
 
-# ndcg/explanations/reported.py: Read reported scores: one score, scores at several cutoffs, or a value per query, with the precision of a match.
+# ndcg/explanations/reported.py: Read reported scores: one score, scores by name, or a value per query, with the tolerance of a match.
 
 HALF_UNIT = 0.5000005  # of the last digit: half of it may be rounded up or down
-# The least tolerances, however many digits a score has
-OF_32_BITS = 1e-6  # of a score that 32 bits hold, because some libraries compute in these
-MEAN_OF_32_BITS = 2e-7  # of any other, which may be the mean of values of 32 bits
-REORDERED = 1e-9  # of the convention that comes closest: it may sum in another order
-NAMED = re.compile(r"nDCG(@[1-9]\d*)?")
+# What a score may be off, however many digits it has
+OF_32_BITS = 1e-6  # one that 32 bits hold, because some libraries compute in these
+MEAN_OF_32_BITS = 2e-7  # any other, which may be the mean of values of 32 bits
+REORDERED = 1e-9  # that of the convention that comes closest: it may sum in another order
 WITHOUT_VALUE = ("nan", "none", "null", "-", "")  # texts that mean that a query has no value
-NDCG = re.compile(r"ndcg(?:(?:_cut[_.]|@)([1-9]\d*))?", re.IGNORECASE)  # including trec_eval's name
-OTHERS = ("run", "slice", "measure")  # columns that contain neither queries nor values
+# The names that programs give nDCG: nDCG@10, ndcg_at_10 (MTEB), ndcg_cut_10 (trec_eval), ndcg_10
+NDCG = re.compile(r"ndcg(?:(?:@|_at_|_cut[_.]|_)([1-9]\d*))?", re.IGNORECASE)
+OF_ALL = ("all", "amean")  # in place of a query in the line of the mean: of trec_eval, of gdeval
+OTHERS = ("run", "runid", "slice", "measure")  # columns that contain neither queries nor values
 _Cutoff = tuple[int | None, ...]  # of a score; empty if it is to be found
 
 
@@ -13240,8 +12943,8 @@ class _Number(NamedTuple):
     """A score from 0 to 1, or the value of a query."""
 
     value: float
-    precision: float  # half a unit of its last digit
-    least: float  # the tolerance of a match, however many digits it has
+    half_unit: float  # of its last digit
+    loss: float  # what it may be off, however many digits it has
 
 
 class Reported(NamedTuple):
@@ -13255,34 +12958,33 @@ class Reported(NamedTuple):
 
     @classmethod
     def read(cls, got: Any, k: Any) -> "Reported":
-        """Read the reported scores: a score, scores by name, or the value of each query, also as a file or its lines.
+        """Read a score, scores by name, or the value of each query, also as a file or its lines.
 
         Raises:
             ValueError: it is not one of these.
         """
-        if isinstance(got, str) and "\n" in got:
-            got, k = _explanations_reported_values_of(got.encode(), k)
-        elif _is_file(got):
+        content, name = got, "got"
+        if _is_file(got):
             path = os.fsdecode(got)
-            got, k = _explanations_reported_values_of(_content_of(path), k, f"got: {path}")
+            content, name = _content_of(path), f"got: {path}"
+        elif isinstance(got, str) and ("\n" in got or NDCG.match(got.strip())):
+            content = got.encode()
         elif isinstance(got, str) and "@" in got:
-            got = dict(_named_score(each) for each in got.split(","))
-        elif isinstance(got, Mapping) and any(isinstance(each, Mapping) for each in got.values()):
-            got, k = _explanations_reported_values_of(got, k)
-        of_names = isinstance(got, Mapping) and bool(got) and all(NAMED.fullmatch(str(name)) for name in got)
-        if not of_names and (isinstance(got, (Mapping, list, tuple)) or getattr(got, "ndim", 0) == 1):
+            content = dict(_named_score(each) for each in got.split(","))
+        is_list = isinstance(content, (list, tuple)) or getattr(content, "ndim", 0) == 1
+        of_results = is_list and len(content) > 0 and isinstance(content[0], Mapping)
+        if isinstance(content, (bytes, Mapping)) or of_results:
+            results = _Results(content, name)
+            if scores := results.scores(k):
+                return cls._of(scores, next(iter(scores))[0])
+            return cls({}, (), False, *results.values(k))
+        if is_list:
             return cls({}, (), False, got, k)
-        if of_names and k is not None:
-            raise ValueError(f"k={shown(k)} and got={shown(dict(got))} both give cutoffs; give one of the two")
-        given: dict[_Cutoff, Any] = {(): got}
-        if of_names:
-            given = {(int(name[5:]) if name[5:] else None,): each for name, each in got.items()}
-        first, *_ = next(iter(given)) or (k,)
-        return cls._of(given, first)
+        return cls._of({(): got}, k)
 
     @classmethod
     def _of(cls, given: Mapping[_Cutoff, Any], k: int | None, highest: float = 1) -> "Reported":
-        """Return scores, which are percentages if they have a percent sign or are above the highest."""
+        """Return scores; they are percentages if they have a percent sign or are above the highest."""
         scores, are_percents = zip(*(_score(each, highest) for each in given.values()), strict=True)
         return cls(given, scores, any(are_percents), None, k)
 
@@ -13292,12 +12994,16 @@ class Reported(NamedTuple):
         if self.values is not None:
             return "these values of queries"
         names = [f"{result_name('nDCG', *cutoff)} " if cutoff else "" for cutoff in self.given]
-        return " and ".join(f"{name}{score.value:g}" for name, score in zip(names, self.scores, strict=True))
+        scores = zip(names, self.scores, strict=True)
+        return enumerated([f"{name}{score.value:g}" for name, score in scores])
 
-    @property
-    def subject(self) -> str:
-        """The scores at the beginning of a sentence, with its verb."""
-        return f"{self.words[0].replace('t', 'T')}{self.words[1:]} {'is' if len(self.scores) == 1 else 'are'}"
+    def subject(self, measure: str) -> str:
+        """Return the beginning of a sentence on whose scores these are."""
+        if self.values is not None:
+            return f"These values of queries are the {measure} of"
+        if () in self.given:
+            return f"{self.words} is the {measure} of"
+        return f"{self.words} {'is that' if len(self.scores) == 1 else 'are those'} of"
 
     @property
     def score(self) -> float:
@@ -13308,37 +13014,53 @@ class Reported(NamedTuple):
         """Return the scores before they were read as percentages, since a DCG may be above 1."""
         return self if self.values is not None else self._of(self.given, self.k, math.inf)
 
-    def evidence(self, rankings: Rankings, *, exact: bool = False) -> list[Evidence]:
-        """Return the evidence that a combination of options must match, exactly or as other libraries compute.
+    def evidence(self, rankings: Rankings) -> list[Evidence]:
+        """Return the evidence that a definition must match.
 
         Raises:
             ValueError: the values belong to other queries than those of the rankings.
         """
         if self.values is None:
             return [
-                Evidence(np.array([score.value]), max(REORDERED if exact else score.least, score.precision), cutoff)
+                _evidence([score.value], score.half_unit, score.loss, cutoff)
                 for cutoff, score in zip(self.given, self.scores, strict=True)
             ]
         values = self.values
         if isinstance(values, Mapping):
             values = _in_order_of_queries(values, rankings)
         if len(values) != rankings.queries:
-            raise InputError(
-                f"{len(values)} values for {rankings.queries} queries; give the value of each query", "got"
-            )
-        scores, are_rounded = zip(*map(_value_of_query, values), strict=True)
-        numbers, precisions, tolerances = map(np.array, zip(*scores, strict=True))
-        precision = precisions.min() if any(are_rounded) else 0.0  # values such as 0.5 show fewer digits than others
-        return [Evidence(numbers, max(REORDERED if exact else tolerances.min(), precision), of_queries=True)]
+            problem = f"{len(values)} values for {rankings.queries} queries"
+            raise InputError(f"{problem}; give the value of each query", "got")
+        numbers, are_rounded = zip(*map(_value_of_query, values), strict=True)
+        scores, half_units, losses = zip(*numbers, strict=True)
+        # Values such as 0.5 show fewer digits than others.
+        half_unit = min(half_units) if any(are_rounded) else 0.0
+        return [_evidence(scores, half_unit, min(losses), of_queries=True)]
+
+
+def _evidence(
+    scores: Sequence[float],
+    half_unit: float,
+    loss: float,
+    cutoff: _Cutoff = (),
+    *,
+    of_queries: bool = False,
+) -> Evidence:
+    """Return evidence with the tolerances of a match."""
+    exact = half_unit + REORDERED
+    return Evidence(np.array(scores), half_unit + loss, exact, cutoff, of_queries)
 
 
 def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[Any]:
-    """Return the values in the order of the queries; None for queries that programs omit because they have no value."""
+    """Return the values in the order of the queries; None for queries that programs omit."""
     names = rankings.names()
-    if names and not isinstance(names[0], str) and all(isinstance(each, str) for each in values):  # values from a file
+    are_numbered = bool(names) and not isinstance(names[0], str)
+    if are_numbered and all(isinstance(name, str) for name in values):  # values from a file
         values = {int(name) if name.isdecimal() else name: value for name, value in values.items()}
     may_lack = rankings.lacking() | (rankings.counts()["relevant"] == 0)
-    missing = [name for name, may in zip(names, may_lack, strict=True) if name not in values and not may]
+    missing = [
+        name for name, may in zip(names, may_lack, strict=True) if name not in values and not may
+    ]
     if missing:
         some = f"query {shown(missing[0])} is missing ({len(missing)} such queries)"
         none = mark("None", before=", ", after=" for a query without one")
@@ -13351,41 +13073,59 @@ def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[
 def _named_score(text: str) -> tuple[str, str]:
     """Return the name and the score of text such as 0.31@5."""
     score, _, cutoff = text.strip().partition("@")
-    if NAMED.fullmatch(name := f"nDCG@{cutoff}") is None:
-        raise InputError(f"{mark('got')} must be scores with their cutoffs, such as 0.31@5,0.283@10; got {shown(text)}")
+    if NDCG.fullmatch(name := f"nDCG@{cutoff}") is None:
+        raise InputError(
+            f"{mark('got')} must be scores with their cutoffs, such as 0.31@5,0.283@10; "
+            f"got {shown(text)}"
+        )
     return name, score
 
 
 def _is_file(got: Any) -> bool:
     """Return whether this is a file or a pipe, and not a number."""
-    if not isinstance(got, (str, os.PathLike)) or (isinstance(got, str) and _decimal(got).is_finite()):
+    if not isinstance(got, (str, os.PathLike)):
+        return False
+    if isinstance(got, str) and ("\n" in got or _decimal(got).is_finite()):
         return False
     return os.path.exists(got) and not os.path.isdir(got)
+
+
+def enumerated(words: Sequence[str]) -> str:
+    """Return words as an enumeration.
+
+    >>> enumerated(["ranx"]), enumerated(["ranx", "sklearn", "spark"])
+    ('ranx', 'ranx, sklearn and spark')
+    """
+    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
+
+
+# Numbers
 
 
 def _value_of_query(value: Any) -> tuple[_Number, bool]:
     """Return the value of a query, and whether its digits show that it was rounded.
 
-    Numbers such as 1.0 and 0.5 may have few digits anyway. The value may be above 1, but is not a percentage.
+    Numbers such as 1.0 and 0.5 may have few digits anyway. The value may be above 1, but is not a
+    percentage.
 
-    >>> [_value_of_query(each)[1] for each in (0.5, "0.5000")]
-    [False, True]
+    >>> [_value_of_query(each)[1] for each in (0.5, "0.5000", np.float32(0.63))]
+    [False, True, True]
     """
     if value is None or (is_real(value) and math.isnan(value)):  # a query without a value
         return _Number(math.nan, math.inf, OF_32_BITS), False
-    number, exponent = _decimal(value), _exponent(value)
-    if exponent is None or not math.isfinite(float(number)):
+    decimal, exponent = _decimal(value), _exponent(value)
+    number = float(decimal)
+    if exponent is None or not math.isfinite(number):
         raise InputError(f"{mark('got')} must hold a number for each query; got {shown(value)}")
-    fewest = _exponent(float(number))
-    may_be_exact = number == Decimal(float(number)) and fewest is not None and exponent >= fewest
-    value = float(number)
-    return _Number(value, HALF_UNIT * 10.0**exponent, _least_tolerance(value)), not may_be_exact
+    fewest = _exponent(number)
+    may_be_exact = decimal == Decimal(number) and fewest is not None and exponent >= fewest
+    return _Number(number, HALF_UNIT * 10.0**exponent, _loss(number)), not may_be_exact
 
 
-def _least_tolerance(number: float) -> float:
+def _loss(number: float) -> float:
     """Return how much a score may differ from the same in 64 bits, however many digits it has.
 
-    >>> [_least_tolerance(each) for each in (2 / 3, float(np.float32(2 / 3)), 0.6666667)]
+    >>> [_loss(each) for each in (2 / 3, float(np.float32(2 / 3)), 0.6666667)]
     [2e-07, 1e-06, 1e-06]
     """
     with np.errstate(over="ignore"):
@@ -13394,11 +13134,28 @@ def _least_tolerance(number: float) -> float:
 
 
 def _decimal(value: Any) -> Decimal:
-    """Return a number with all of its original digits; nan if it is not a number."""
-    plain = value.item() if getattr(value, "ndim", None) == 0 else value  # the number in an array or a tensor
-    text = str(plain) if isinstance(plain, (str, Decimal)) else repr(float(plain)) if is_real(plain) else ""
+    """Return a number with all of its original digits; nan if it is not a number.
+
+    A number that 32 bits hold has the digits that it needs there.
+
+    >>> _decimal(np.float32(0.592)), _decimal(float(np.float32(0.592))), _decimal("0.5920")
+    (Decimal('0.592'), Decimal('0.592'), Decimal('0.5920'))
+    """
+    if getattr(value, "ndim", None) == 0:  # the number in an array or a tensor
+        is_numpy = isinstance(value, (np.ndarray, np.generic))
+        value = np.asarray(value)[()] if is_numpy else value.item()
+    text = ""
+    if isinstance(value, (str, Decimal)):
+        text = str(value).strip().removesuffix("%")
+    elif isinstance(value, np.floating) and value.itemsize < 4:
+        text = str(value)
+    elif is_real(value):
+        with np.errstate(over="ignore"):
+            single = np.float32(value)
+        number = float(value)
+        text = str(single) if float(single) == number else repr(number)
     try:
-        return Decimal(text.strip().removesuffix("%"))
+        return Decimal(text)
     except InvalidOperation:
         return Decimal("nan")
 
@@ -13417,31 +13174,132 @@ def _score(got: Any, highest: float) -> tuple[_Number, bool]:
     """
     number, exponent = _decimal(got), _exponent(got)
     if exponent is None or not -300 < exponent < 3 or not -100 <= number <= 100:
-        by_query = mark("file of got", said="a file that holds the value of each query", before=", or ")
-        file = by_query if isinstance(got, (str, os.PathLike)) else ""
+        by_query = "a file that holds the value of each query"
+        is_text = isinstance(got, (str, os.PathLike))
+        file = mark("file of got", said=by_query, before=", or ") if is_text else ""
         raise InputError(
-            f"{mark('got')} must be an nDCG, such as 0.5921, or in percent, such as 59.21{file}; got {shown(got)}"
+            f"{mark('got')} must be an nDCG, such as 0.5921, or in percent, such as 59.21{file}; "
+            f"got {shown(got)}"
         )
     percent = abs(number) > highest or str(got).strip().endswith("%")
     if exponent >= 0 and abs(number) <= 1 and not percent:
         raise InputError(
-            f"{mark('got')} must have digits after the point, such as 1.000; many scores round to {shown(got)}"
+            f"{mark('got')} must have digits after the point, such as 1.000; "
+            f"many scores round to {shown(got)}"
         )
     scale = 100 if percent else 1
-    score, least = float(number / scale), max(_least_tolerance(float(each)) for each in (number, number / scale))
-    return _Number(score, HALF_UNIT * 10.0**exponent / scale, least), percent
+    loss = max(_loss(float(each)) for each in (number, number / scale))
+    return _Number(float(number / scale), HALF_UNIT * 10.0**exponent / scale, loss), percent
 
 
-# The values of queries
+# The results of programs
 
 
 class _Row(NamedTuple):
     """A value that somebody reported."""
 
-    query: Any  # the id of its query; None if the values are in the order of the queries
+    query: Any  # the id of its query, or one of `OF_ALL`; None in the order of the queries
     value: Any  # the value, a number or text
     measure: str | None = None  # the name of the measure; None if it has none
     run: Any = None  # the name of the run; None if it has none
+
+
+class _Results:
+    """The values of queries, or the means, in text, a mapping or a list that a program wrote.
+
+    Text has lines of `query value`, of `measure query value` as printed by trec_eval, or of values alone;
+    or it is CSV, TSV, JSON or JSON Lines, as written by ndcg score -q, gdeval, BEIR, MTEB and
+    Elasticsearch. A query without a value has nan, None, null, a dash or nothing. Means count only if
+    there are no values of queries.
+    """
+
+    def __init__(self, content: Any, name: str) -> None:
+        # name: what errors call it
+        self.name = name
+        self.of_queries: dict[str, list[_Row]] = {}  # of each nDCG, by the name that it has here
+        self.means: dict[str, list[_Row]] = {}  # likewise
+        self.others: dict[str, None] = {}  # the names of other measures
+        rows = _rows_of_text(content) if isinstance(content, bytes) else _rows_of_json(content)
+        try:
+            for row in rows:
+                self._add(row)
+        except ValueError as error:
+            hint = "give JSON of values by query, or lines of a query and its value"
+            raise InputError(f"{error}; {hint}", name) from None
+
+    def _add(self, row: _Row) -> None:
+        of_query = _ndcg_of(row.query)
+        measure = "" if row.measure is None else _ndcg_of(row.measure)
+        if measure == "" and of_query:  # the name of a mean, and its value
+            self.means.setdefault(of_query, []).append(row)
+        elif measure is None:
+            self.others[str(row.measure)] = None
+        elif of_query or row.query in OF_ALL:
+            self.means.setdefault(measure, []).append(row)
+        else:
+            self.of_queries.setdefault(measure, []).append(row)
+
+    def scores(self, k: Any) -> dict[_Cutoff, Any]:
+        """Return the means by their cutoffs, only that at k if it is given; none with values of queries.
+
+        Raises:
+            ValueError: there is none at the cutoff, there are several runs, or two values of one mean.
+        """
+        named = {name: rows for name, rows in self.means.items() if name}
+        # Beside the names of means, those without a measure are other means, such as MAP.
+        if not named or self.of_queries.keys() - {""}:
+            return {}
+        if k is not None:
+            named = {result_name("nDCG", k): self._rows(named, k)}
+        scores: dict[_Cutoff, Any] = {}
+        for name, rows in named.items():
+            self._refuse_runs(rows)
+            values = [row.value for row in rows]
+            others = [value for value in values if _decimal(value) != _decimal(values[0])]
+            if others:
+                both = f"{shown(values[0])} and {shown(others[0])}"
+                raise InputError(f"has two values of {name}, {both}; give one of them", self.name)
+            cutoff = name.partition("@")[2]
+            scores[(int(cutoff) if cutoff else None,)] = values[0]
+        return scores
+
+    def values(self, k: Any) -> tuple[dict[Any, Any] | list[Any], Any]:
+        """Return the values by query, or in order, and their cutoff; by default that of the only nDCG.
+
+        Raises:
+            ValueError: there is no such nDCG or several, there are several runs, or two values of a query.
+        """
+        asked, known = result_name("nDCG", k), self.of_queries
+        only = next(iter(known)) if k is None and len(known) == 1 else asked
+        if asked not in known:
+            asked = "" if "" in known else only
+        rows = self._rows(known, k, asked)
+        self._refuse_runs(rows)
+        cutoff = asked.partition("@")[2]
+        return _values_by_query(self.name, rows), int(cutoff) if cutoff else k
+
+    def _rows(
+        self, known: Mapping[str, list[_Row]], k: Any, asked: str | None = None
+    ) -> list[_Row]:
+        """Return the rows of an nDCG, by default that at k; the error says which others there are."""
+        asked = result_name("nDCG", k) if asked is None else asked
+        if asked in known:
+            return known[asked]
+        there = brief(known or self.others, " and ") or "no value"
+        hint = ""
+        if known:
+            cutoff = next(iter(known)).partition("@")[2]
+            value = int(cutoff) if cutoff else None
+            hint = f"; choose {mark('cutoff of nDCG', value, said=f'k={value}')}"
+        raise InputError(f"holds {there}, not {asked}{hint}", self.name)
+
+    def _refuse_runs(self, rows: Sequence[_Row]) -> None:
+        runs = dict.fromkeys(row.run for row in rows)
+        if len(runs) > 1:
+            several = brief(map(str, runs), " and ")
+            raise InputError(
+                f"holds the values of {several}; give those of one of these", self.name
+            )
 
 
 def _content_of(path: str) -> bytes:
@@ -13454,58 +13312,13 @@ def _content_of(path: str) -> bytes:
         raise InputError(f"{error}", "got") from None
 
 
-def _explanations_reported_values_of(content: bytes | Mapping[Any, Any], k: Any, name: str = "got") -> tuple[Any, Any]:
-    """Return the values of queries in text or a mapping, by query or in order, and their cutoff.
+def _ndcg_of(measure: Any) -> str | None:
+    """Return the name that an nDCG has here; None for another measure.
 
-    Text has lines of `query value`, of `measure query value` as printed by trec_eval -q, or of values alone; or it is
-    CSV, TSV, JSON or JSON Lines, as written by ndcg score -q. A query without a value has nan, None, null, a dash or
-    nothing. A mapping is a saved report or `{query: {measure: value}}`.
-
-    Args:
-        content: the text or the mapping.
-        k: the cutoff of the nDCG; None for the whole list, or for the cutoff of the only nDCG.
-        name: what errors call it.
-
-    Raises:
-        ValueError: there is no such nDCG or several, there are several runs, or two values of a query.
+    >>> _ndcg_of("ndcg_cut_10"), _ndcg_of("NDCG"), _ndcg_of("ndcg_at_5"), _ndcg_of("map")
+    ('nDCG@10', 'nDCG', 'nDCG@5', None)
     """
-    ndcgs: dict[str, list[_Row]] = {}  # by the name that the measure has here; "" without a measure
-    others: dict[str, None] = {}
-    try:
-        for row in _rows_of_text(content) if isinstance(content, bytes) else _rows_of_json(content):
-            measure = _ndcg_of(row.measure)
-            if measure is None:
-                others[str(row.measure)] = None
-            else:
-                ndcgs.setdefault(measure, []).append(row)
-    except ValueError as error:
-        hint = "give JSON of values by query, or lines of a query and its value"
-        raise InputError(f"{error}; {hint}", name) from None
-    asked = result_name("nDCG", k)
-    possible = [asked, "", *(ndcgs if k is None and len(ndcgs) == 1 else ())]
-    measure = next((each for each in possible if each in ndcgs), None)
-    if measure is None:
-        there = " and ".join(ndcgs or others) or "no value"
-        cutoff = next(iter(ndcgs), "").partition("@")[2]
-        call = mark("cutoff of nDCG", int(cutoff) if cutoff else None, said=f"k={cutoff or None}")
-        hint = f"; choose {call}" if ndcgs else ""
-        raise InputError(f"holds {there}, not {asked}{hint}", name)
-    runs = dict.fromkeys(row.run for row in ndcgs[measure])
-    if len(runs) > 1:
-        raise InputError(f"holds the values of {' and '.join(map(str, runs))}; give those of one run", name)
-    cutoff = measure.partition("@")[2]
-    return _values_by_query(name, ndcgs[measure]), int(cutoff) if cutoff else k
-
-
-def _ndcg_of(measure: str | None) -> str | None:
-    """Return the name that an nDCG has here, empty for no name; None for another measure.
-
-    >>> _ndcg_of("ndcg_cut_10"), _ndcg_of("ndcg"), _ndcg_of(None), _ndcg_of("map")
-    ('nDCG@10', 'nDCG', '', None)
-    """
-    if measure is None:
-        return ""
-    found = NDCG.fullmatch(measure)
+    found = NDCG.fullmatch(measure) if isinstance(measure, str) else None
     return None if found is None else result_name("nDCG", int(found[1]) if found[1] else None)
 
 
@@ -13528,32 +13341,43 @@ def _values_by_query(name: str, rows: Iterable[_Row]) -> dict[Any, Any] | list[A
 
 def _rows_of_text(content: bytes) -> Iterator[_Row]:
     """Yield the values in a file or in text."""
-    found = read_cells(content)
-    if isinstance(found, Iterator):
-        yield from _rows_of_lines(found)
+    cells = read_cells(content)
+    if isinstance(cells, Iterator):
+        yield from _rows_of_lines(cells)
     else:
-        yield from _rows_of_json(found.to_pylist() if isinstance(found, pa.Table) else found)
+        yield from _rows_of_json(cells.to_pylist() if isinstance(cells, pa.Table) else cells)
 
 
 def _rows_of_lines(lines: Iterable[Line]) -> Iterator[_Row]:
     """Yield the values in lines, of which the first may be a header."""
+    lines = list(lines)
+    logged = [(name[:-1], value) for name, value in map(_last_words, lines) if name.endswith(":")]
+    if any(_ndcg_of(name) for name, _ in logged):  # as in the log of BEIR: INFO - NDCG@10: 0.3146
+        yield from (_Row(OF_ALL[0], value, name) for name, value in logged)
+        return
     header: list[str] | None = None
     for at, (number, text, cells) in enumerate(lines):
         *others, value = cells
-        if header is None and "all" in others:
-            continue
+        if header is None and not _is_value(value) and not {*OF_ALL}.isdisjoint(others):
+            continue  # such as the name of the run, in the output of trec_eval
         if at == 0 and not _is_value(value):
             header = cells
             continue
         if header is not None and len(cells) == len(header):
             yield from _rows_of_record(dict(zip(header, cells, strict=True)))
             continue
-        if len(others) == 2 and NDCG.fullmatch(others[1]):  # ir_measures prints the measure after the query
+        if len(others) == 2 and NDCG.fullmatch(others[1]):  # ir_measures prints the query first
             others.reverse()
         measure, query = [None, None, *others][-2:]
-        if header is not None or len(others) > 2 or not (_is_value(value) or _ndcg_of(measure) is None):
+        is_row = _is_value(value) or (measure is not None and _ndcg_of(measure) is None)
+        if header is not None or len(others) > 2 or not is_row:
             raise ValueError(f"line {number}: {shown(text)} is not a query and its value")
         yield _Row(query, value, measure)
+
+
+def _last_words(line: Line) -> tuple[str, str]:
+    first, second = ["", "", *line.text.split()][-2:]
+    return first, second
 
 
 def _is_value(text: str) -> bool:
@@ -13564,48 +13388,634 @@ def _is_value(text: str) -> bool:
 
 
 def _rows_of_json(value: Any, run: Any = None) -> Iterator[_Row]:
-    """Yield the values in records, a saved report, `{query: {measure: value}}`, `{query: value}`, or a list."""
-    if isinstance(value, list):
-        for each in value:
-            if isinstance(each, Mapping):
-                yield from _rows_of_record(each)
-            else:
-                yield _Row(None, each)
-    elif isinstance(columns := value.get("queries"), Mapping):
+    """Yield the values in the results of programs: records, a saved report, mappings, or a list."""
+    if isinstance(value, (list, tuple)):
+        yield from _rows_of_list(value)
+    elif "metric_score" in value and isinstance(value.get("details"), Mapping):
+        yield from _rows_of_elasticsearch(value["details"])
+    elif isinstance(splits := value.get("scores"), Mapping) and _are_lists(splits):  # of MTEB
+        for split, of_subsets in splits.items():
+            for scores in of_subsets:
+                place = f"{split}/{scores.get('hf_subset', 'default')}"
+                yield from (_Row(OF_ALL[0], score, name, place) for name, score in scores.items())
+    elif isinstance(columns := value.get("queries"), Mapping):  # a saved report
         for cells in zip(*columns.values(), strict=True):
             yield from _rows_of_record(dict(zip(columns, cells, strict=True)), run)
     else:
-        for query, each in value.items():
+        for name, each in value.items():
             if not isinstance(each, Mapping):
-                yield _Row(query, each)
+                yield _Row(name, each)
             elif isinstance(each.get("queries"), Mapping):  # saved reports by run
-                yield from _rows_of_json(each, query)
+                yield from _rows_of_json(each, name)
+            elif _ndcg_of(name) and not any(map(_ndcg_of, each)):
+                # values by measure, then by query, as ranx has them
+                yield from (_Row(query, number, name) for query, number in each.items())
             else:
-                yield from (_Row(query, number, measure) for measure, number in each.items())
+                yield from (_Row(name, number, measure) for measure, number in each.items())
+
+
+def _are_lists(splits: Mapping[str, Any]) -> bool:
+    return bool(splits) and all(isinstance(each, list) for each in splits.values())
+
+
+def _rows_of_list(values: Sequence[Any]) -> Iterator[_Row]:
+    """Yield the values in records, in a list of values, or in the tuple that BEIR returns."""
+    records = [each for each in values if isinstance(each, Mapping)]
+    with_ndcg = [each for each in records if any(map(_ndcg_of, each))]
+    if len(records) == len(values) > 1 and len(with_ndcg) == 1:
+        (only,) = with_ndcg  # the means of nDCG, beside those of MAP, recall and precision
+        if not list(spelled(only, IDS["query"])):
+            yield from _rows_of_json(only)
+            return
+    for each in values:
+        if isinstance(each, Mapping):
+            yield from _rows_of_record(each)
+        else:
+            yield _Row(None, each)
+
+
+def _rows_of_elasticsearch(details: Mapping[str, Any]) -> Iterator[_Row]:
+    """Yield the values in a response of _rank_eval; only a normalized DCG is an nDCG."""
+    of_queries = {query: each.get("metric_details") or {} for query, each in details.items()}
+    # A query with nothing relevant has no normalized DCG in its details.
+    is_ndcg = any("normalized_dcg" in each.get("dcg", ()) for each in of_queries.values())
+    for query, each in of_queries.items():
+        measure = None if is_ndcg else next(iter(each), None)
+        yield _Row(query, details[query].get("metric_score"), measure)
 
 
 def _rows_of_record(record: Mapping[str, Any], run: Any = None) -> Iterator[_Row]:
-    """Yield the values in a row of a table: of each nDCG, or else of the only column that may hold them."""
+    """Yield the values in a row of a table: of each nDCG, or else of the only column that has values."""
     query = next(iter(spelled(record, IDS["query"])), None)
     others = [name for name in record if name != query and plain_name(name) not in OTHERS]
     if query is None and len(others) == 2:
         query = others.pop(0)
     ndcgs = [name for name in others if NDCG.fullmatch(name)]
     if not ndcgs and len(others) != 1:
-        raise ValueError(f"the columns are {', '.join(map(shown, record))}; one must be an nDCG, such as nDCG@10")
+        columns = ", ".join(map(shown, record))
+        raise ValueError(f"the columns are {columns}; one must be an nDCG, such as nDCG@10")
     query_id = None if query is None else record[query]
-    if query_id == "all":
-        return
+    run = record.get("run", record.get("runid", run))
+    of_column = record.get(next(iter(spelled(record, ("measure",))), ""))
+    if query is None and not ndcgs and of_column is not None:
+        query_id = OF_ALL[0]  # a measure and its mean
     for name in ndcgs or others:
-        measure = name if ndcgs else record.get(next(iter(spelled(record, ("measure",))), ""))
-        yield _Row(query_id, record[name], measure, record.get("run", run))
+        yield _Row(query_id, record[name], name if ndcgs else of_column, run)
+
+
+# ndcg/explanations/search.py: Search for combinations of options that give reported scores, for papers with their own code.
+
+USUAL_CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 1000, None)
+SHORT_RANKING = 10  # every cutoff is tried if no ranking has more documents than this
+# The options that the DCG depends on, as well as those that change how rankings are read.
+OF_DCG = ("gain", "discount", "negative_relevance", "ties")
+AVERAGING = ("zero_division", "missing")
+# The options that are searched, with their values. If values cannot differ on some rankings, only the
+# first is tried.
+VALUES: dict[str, Sequence[Any]] = {
+    "gain": tuple(OPTIONS["gain"].words),
+    "discount": tuple(OPTIONS["discount"].words),
+    "ideal": tuple(OPTIONS["ideal"].words),
+    "score_dtype": tuple(OPTIONS["score_dtype"].words),
+    "ties": tuple(OPTIONS["ties"].words),
+    "zero_division": (0.0, 1.0, math.nan, PERFECT_IF_EMPTY),
+    "negative_relevance": ("clip", "keep"),
+    "judged_only": (False, True),
+    "missing": ("empty", "skip"),
+}
+
+
+class Searched(NamedTuple):
+    """The rankings, the known options and the evidence of a search."""
+
+    read: Callable[[Options], Rankings]  # returns the rankings under some options
+    given: Mapping[str, Any]  # the options that are known
+    k: int | None  # the cutoff of the caller
+    weight: Floats | None  # the weight of each query
+    evidence: Sequence[Evidence]  # the reported scores; a setting must match all of them
+
+    @property
+    def of_queries(self) -> Evidence | None:
+        """The reported values of queries; None if scores were reported."""
+        return next((each for each in self.evidence if each.of_queries), None)
+
+    @property
+    def named_cutoffs(self) -> list[int | None]:
+        """The cutoffs of the reported scores; none if they are unknown."""
+        return list(dict.fromkeys(cutoff for each in self.evidence for cutoff in each.cutoff))
+
+    @property
+    def asked_cutoffs(self) -> list[int | None]:
+        """The cutoffs of the reported scores, or that of the caller."""
+        return self.named_cutoffs or [self.k]
+
+    def values_of(self, name: str) -> Sequence[Any]:
+        """Return the values of an option to try."""
+        return (self.given[name],) if name in self.given else VALUES[name]
+
+    def scores_of(self, values: Floats, cutoffs: Sequence[int | None]) -> Floats:
+        """Return the means to compare with the evidence, from the values of queries at these cutoffs.
+
+        There is a row for each setting and a column for each evidence, none for values of queries.
+        """
+        if self.of_queries is not None:
+            return np.empty((len(values), 0))
+        means = means_of(values, self.weight)
+        if self.named_cutoffs:
+            return means[[cutoffs.index(each.cutoff[0]) for each in self.evidence]][np.newaxis]
+        return means[:, np.newaxis]
+
+    def matching(self, values: Floats, scores: Floats, *, exact: bool = False) -> Mask:
+        """Return which settings match all evidence, from the values of queries and `scores_of` these."""
+        if self.of_queries is not None:
+            tolerance = self.of_queries.exact if exact else None
+            return np.asarray(self.of_queries.near(values, tolerance).all(axis=1))
+        near = [
+            each.near(scores[:, at], each.exact if exact else None)
+            for at, each in enumerate(self.evidence)
+        ]
+        return np.asarray(np.all(near, axis=0))
+
+
+class Matching(NamedTuple):
+    """The conventions that match, and how many would by chance."""
+
+    names: tuple[str, ...]
+    settings: int  # how many of them give different values to some query
+    by_chance: float
+
+
+def matching_conventions(searched: Searched) -> Matching:
+    """Return the conventions that match all evidence to all digits, else to those that 32 bits keep."""
+    tried, cutoffs = Tried(), searched.asked_cutoffs
+    exactly: list[str] = []
+    nearly: list[str] = []
+    values_of: dict[str, int] = {}
+    for name in CONVENTIONS:
+        try:
+            options = Options.parse(
+                measures=[result_name("nDCG", cutoff) for cutoff in cutoffs],
+                **{**searched.given, "convention": name},
+            )
+            rankings = searched.read(options)
+            with user_terms(rankings):
+                measured = measure_rankings(rankings, options)["nDCG"]
+        except ValueError:  # the explanation says why it has no score
+            continue
+        values = measured[[row for _, _, row in options.results]]
+        scores = searched.scores_of(values, cutoffs)
+        tried.add(scores, np.zeros(len(scores), np.int64))
+        if searched.matching(values, scores, exact=True).all():
+            exactly.append(name)
+        if searched.matching(values, scores).all():
+            nearly.append(name)
+        values_of[name] = hash_of(values)
+    names = exactly or nearly
+    distinct = {values_of[name] for name in names}
+    return Matching(tuple(names), len(distinct), tried.by_chance(searched.evidence))
+
+
+def hash_of(values: Floats) -> int:
+    """Return a hash of the values of queries, which rounding errors do not change."""
+    return hash((values.round(9) + 0.0).tobytes())
+
+
+def search(searched: Searched) -> "Matches":
+    """Try combinations of the options that are unknown, but only one of those that cannot differ here."""
+    readings, without_score = _readings(searched)
+    longest = max((int(np.diff(each.rankings.offsets).max()) for each in readings), default=0)
+    cutoffs = {ideal: _cutoffs(searched, ideal, longest) for ideal in searched.values_of("ideal")}
+    matches = Matches(searched, without_score)
+    total = len(cutoffs) * sum(math.prod(map(len, each.grid.values())) for each in readings)
+    with progress(total, "Searching", " options") as bar:
+        for reading in readings:
+            for scored in _scored_choices(searched, reading, cutoffs):
+                matches.add(scored)
+                bar.update(1)
+    order = list(CONVENTIONS)
+    matches.found.sort(key=lambda match: (match.changes, order.index(match.combination.convention)))
+    return matches
+
+
+class _Reading(NamedTuple):
+    """The rankings as some options read them."""
+
+    chosen: dict[str, Any]  # the options that read them
+    matter: frozenset[str]  # the options that may change the nDCG of a query
+    grid: dict[str, Sequence[Any]]  # the values to try of the other options of the DCG
+    rankings: Rankings
+
+
+class _Scored(NamedTuple):
+    """The values of queries under some options."""
+
+    chosen: dict[str, Any]  # the options, except those in `AVERAGING`
+    matter: frozenset[str]  # the options that may change the values
+    cutoffs: Sequence[int | None]  # the cutoff of each row
+    values: Floats  # the nDCG of each query at each cutoff; nan without an ideal DCG
+    skipped: Mask  # the queries that `missing="skip"` skips
+    perfect: Mask  # the queries that `zero_division="perfect_if_empty"` counts as 1
+
+
+def _readings(searched: Searched) -> tuple[list[_Reading], dict[str, str]]:
+    """Return the distinct readings of the rankings, and the error of each option that cannot read them."""
+    readings: list[_Reading] = []
+    without_score: dict[str, str] = {}
+
+    def read(name: str, chosen: Mapping[str, Any]) -> Rankings | None:
+        try:
+            return searched.read(Options.parse(k=1, **{**searched.given, **chosen}))
+        except ValueError as error:
+            without_score[f"{name}={chosen[name]}"] = Message(marked(error))
+            return None
+
+    for judged_only in searched.values_of("judged_only"):
+        if readings and not properties_of(readings[0].rankings, None)["unjudged documents"].any():
+            break
+        read_as = []
+        for score_dtype in (dtypes := searched.values_of("score_dtype")):
+            chosen = {"judged_only": judged_only, "score_dtype": score_dtype}
+            if (rankings := read("score_dtype", chosen)) is not None:
+                read_as.append((chosen, rankings, len(rankings.queries_of_ties())))
+        # 32 bits can only add ties.
+        same = len(read_as) == len(dtypes) and len({ties for *_, ties in read_as}) == 1
+        for chosen, rankings, ties in read_as[: 1 if same else None]:
+            negative = properties_of(rankings, None)["a negative relevance"]
+            idle = {"score_dtype": same, "ties": not ties, "negative_relevance": not negative.any()}
+            matter = {name for name in VALUES if name not in AVERAGING and not idle.get(name)}
+            grid = {
+                name: searched.values_of(name)[: None if name in matter else 1] for name in OF_DCG
+            }
+            if ties and read("ties", {**chosen, "ties": "docid"}) is None:
+                grid["ties"] = [each for each in grid["ties"] if each != "docid"]
+            readings.append(_Reading(chosen, frozenset(matter), grid, rankings))
+    return readings, without_score
+
+
+def _scored_choices(
+    searched: Searched, reading: _Reading, cutoffs: Mapping[str, Sequence[int | None]]
+) -> Iterator[_Scored]:
+    """Yield the values of queries under each choice of the options that they depend on.
+
+    They are at the cutoffs of each ideal. The DCG does not depend on the ideal, and the ideal DCG does
+    not depend on ties, so each is summed only once.
+    """
+    every = list(dict.fromkeys(chain.from_iterable(cutoffs.values())))
+    *outer, orders = (reading.grid[name] for name in OF_DCG)
+    for choice in product(*outer):
+        chosen = {**reading.chosen, **dict(zip(OF_DCG, choice, strict=False))}
+        try:
+            options = Options.parse(k=1, **{**searched.given, **chosen})
+        except ValueError:  # this discount does not allow this base of the logarithm
+            continue
+        ideals = {
+            ideal: _sums_at(searched, {**chosen, "ideal": ideal}, "IDCG", of_ideal)
+            for ideal, of_ideal in cutoffs.items()
+        }
+        if not any(ideals.values()):
+            continue
+        skipped, perfect = _skipped_and_perfect(searched, chosen)
+        turned = sign(discounts(1, options.log_base, options.discount))
+        for ties in orders:
+            dcg = _sums_at(searched, {**chosen, "ties": ties}, "DCG", every)
+            for ideal, idcg in ideals.items():
+                known = [cutoff for cutoff in cutoffs[ideal] if cutoff in dcg and cutoff in idcg]
+                if known and (known == cutoffs[ideal] or not searched.named_cutoffs):
+                    above, below = (
+                        np.stack([sums[cutoff] for cutoff in known]) for sums in (dcg, idcg)
+                    )
+                    with np.errstate(divide="ignore", invalid="ignore"):
+                        values = ratio(
+                            above, below, negative=True, sign=turned, zero_division=np.nan
+                        )
+                    all_chosen = {**chosen, "ideal": ideal, "ties": ties}
+                    yield _Scored(all_chosen, reading.matter, known, values, skipped, perfect)
+
+
+def _sums_at(
+    searched: Searched, chosen: Mapping[str, Any], measure: str, cutoffs: Sequence[int | None]
+) -> dict[int | None, Floats]:
+    """Return the DCG or the ideal DCG of each query, at each cutoff at which these options have one."""
+    if not cutoffs:
+        return {}
+    names = [result_name(measure, cutoff) for cutoff in cutoffs]
+    options = Options.parse(measures=names, **{**searched.given, **chosen})
+    rankings = searched.read(options)
+    try:
+        sums = measure_queries(**rankings.arrays(), **options.scoring)[measure]
+    except ValueError as error:  # the results of the conventions show the error
+        if len(cutoffs) == 1 or getattr(error, "position", None) is not None:
+            # It is the same at every cutoff.
+            return {}
+        alone = (_sums_at(searched, chosen, measure, [cutoff]) for cutoff in cutoffs)
+        return {cutoff: sums for of_one in alone for cutoff, sums in of_one.items()}
+    return dict(zip(cutoffs, sums, strict=True))
+
+
+def _skipped_and_perfect(searched: Searched, chosen: Mapping[str, Any]) -> tuple[Mask, Mask]:
+    """Return which queries are missing, and which empty ones count as perfect, according to `compute`."""
+    how = {"ideal": "truncated", "zero_division": PERFECT_IF_EMPTY}
+    options = Options.parse(k=1, **{**searched.given, **chosen, **how})
+    rankings = searched.read(options)
+    values = measure_queries(**rankings.arrays(), **options.scoring)["nDCG"][0]
+    return rankings.lacking(), (values == 1) & (rankings.counts()["retrieved"] == 0)
+
+
+# `zero_division`, `missing`, and those of them that may change a value
+_Averaging = tuple[float | str, str, set[str]]
+
+
+def _averagings(searched: Searched, scored: _Scored) -> Iterator[_Averaging]:
+    """Yield the ways to count empty and missing queries, but only one of those that cannot differ."""
+    empty = np.isnan(scored.values)
+    some_skipped = bool(scored.skipped.any())
+    all_empty = bool(empty[:, scored.skipped].all())
+    for at, missing in enumerate(searched.values_of("missing")[: None if some_skipped else 1]):
+        filled = bool((empty & ~scored.skipped if missing == "skip" else empty).any())
+        for zero in searched.values_of("zero_division")[: None if filled else 1]:
+            left_out = isinstance(zero, float) and math.isnan(zero)
+            skips = some_skipped and not (all_empty and left_out)
+            if skips or at == 0:
+                matter = {"zero_division": filled, "missing": skips}
+                yield zero, missing, {name for name, matters in matter.items() if matters}
+
+
+class FoundOptions(NamedTuple):
+    """A combination of options that gives the reported scores."""
+
+    combination: Combination
+    values: int  # a hash of the values of queries
+
+    @property
+    def changes(self) -> int:
+        """In how many options it differs from a convention."""
+        return len(self.combination.changed)
+
+
+class Matches:
+    """The combinations that match, and the scores of all that were tried, without values of queries."""
+
+    def __init__(self, searched: Searched, without_score: Mapping[str, str]) -> None:
+        self.searched = searched
+        # options by which the rankings cannot be read, with the error of each
+        self.without_score = without_score
+        self.found: list[FoundOptions] = []
+        self.tried = Tried()
+        # the combination that gives most of the reported values of queries, and these queries
+        self.nearest: Combination | None = None
+        self.agreeing: Mask | None = None
+
+    def add(self, scored: _Scored) -> None:
+        """Compare values of queries with the evidence, for each way to count empty and missing queries."""
+        searched = self.searched
+        for averaging in _averagings(searched, scored):
+            values = _averaged(scored, averaging)
+            scores = searched.scores_of(values, scored.cutoffs)
+            chosen = self._chosen(scored, averaging)
+            self.tried.add(
+                scores, _changes(chosen).min() + self._other_cutoffs(scored, len(scores))
+            )
+            if searched.of_queries is not None:
+                self._keep_nearest(scored, chosen, values, searched.of_queries.near(values))
+            for row in np.flatnonzero(searched.matching(values, scores)).tolist():
+                of_row = values if searched.named_cutoffs else values[[row]]
+                combination = self._combination(scored, chosen, row, of_row)
+                self.found.append(FoundOptions(combination, hash_of(of_row)))
+
+    def _chosen(self, scored: _Scored, averaging: _Averaging) -> dict[str, Any]:
+        """Return the options that were chosen and may change a value."""
+        zero, missing, matter = averaging
+        options = {**scored.chosen, "zero_division": zero, "missing": missing}
+        names = scored.matter | matter
+        return {
+            name: value
+            for name, value in options.items()
+            if name in names and name not in self.searched.given
+        }
+
+    def _other_cutoffs(self, scored: _Scored, settings: int) -> NDArray[np.int64]:
+        """Return for each setting 1 if it has another cutoff than the one that was asked for, else 0."""
+        if self.searched.named_cutoffs:
+            return np.zeros(settings, np.int64)
+        return np.array([cutoff != self.searched.k for cutoff in scored.cutoffs], np.int64)
+
+    def _keep_nearest(
+        self, scored: _Scored, chosen: dict[str, Any], values: Floats, agreeing: Mask
+    ) -> None:
+        row = int(agreeing.sum(axis=1).argmax())
+        if self.agreeing is None or agreeing[row].sum() > self.agreeing.sum():
+            self.agreeing = agreeing[row]
+            self.nearest = self._combination(scored, chosen, row, values[[row]])
+
+    def _combination(
+        self, scored: _Scored, chosen: dict[str, Any], row: int, values: Floats
+    ) -> Combination:
+        """Return a combination as changes of the convention that differs from it in the fewest options."""
+        named, given = self.searched.named_cutoffs, self.searched.given
+        k: Any = scored.cutoffs[row] if len(named) <= 1 else named
+        convention = list(CONVENTIONS)[int(_changes(chosen).argmin())]
+        usual = _options_of(convention)
+        changed = {name: value for name, value in chosen.items() if repr(value) != usual[name]}
+        if k not in (self.searched.asked_cutoffs, *self.searched.asked_cutoffs):
+            changed["k"] = k
+        score = float(means_of(values, self.searched.weight)[0])
+        return Combination(convention, changed, score, {**given, "k": k})
+
+
+@cache
+def _options_of(convention: str) -> dict[str, str]:
+    """Return the options of a convention as text, which is equal for nan too."""
+    options = {**CONVENTIONS[convention].options, "judged_only": False}
+    return {name: repr(value) for name, value in options.items()}
+
+
+@cache
+def _explanations_search_differing(name: str, value: str) -> NDArray[np.int64]:
+    """Return for each convention 1 if an option has another value there, else 0."""
+    return np.array([_options_of(each)[name] != value for each in CONVENTIONS], np.int64)
+
+
+def _changes(chosen: Mapping[str, Any]) -> NDArray[np.int64]:
+    """Return in how many of these options each convention differs."""
+    none = np.zeros(len(CONVENTIONS), np.int64)
+    return sum((_explanations_search_differing(name, repr(value)) for name, value in chosen.items()), none)
+
+
+def _averaged(scored: _Scored, averaging: _Averaging) -> Floats:
+    """Return the values that count in the mean: nan for a query that does not count."""
+    zero, missing, _ = averaging
+    empty = scored.perfect.astype(np.float64) if isinstance(zero, str) else zero
+    averaged = np.where(np.isnan(scored.values), empty, scored.values)
+    if missing == "skip":
+        averaged[:, scored.skipped] = np.nan
+    return averaged
+
+
+def _cutoffs(searched: Searched, ideal: str, longest: int) -> list[int | None]:
+    """Return the cutoffs to try with an ideal: the known ones, else one of those that count the same ranks.
+
+    The caller's comes first, then those next to it, the usual ones, and all cutoffs of short rankings.
+    """
+
+    def has_ideal(cutoff: int | None) -> bool:
+        try:
+            Options.parse(k=cutoff, **{**searched.given, "ideal": ideal})
+        except ValueError:  # a full ideal needs a cutoff that is not too large
+            return False
+        return True
+
+    if named := searched.named_cutoffs:
+        return named if all(map(has_ideal, named)) else []
+    k = searched.k
+    near = [None] if k is None else [cutoff for cutoff in (k, k + 1, k - 1) if cutoff > 0]
+    of_short = range(1, SHORT_RANKING + 1) if longest <= SHORT_RANKING else ()
+    cutoffs = list(filter(has_ideal, dict.fromkeys([*near, *USUAL_CUTOFFS, *of_short])))
+    if ideal == "full":
+        return cutoffs
+    whole = [cutoff for cutoff in cutoffs if cutoff is None or cutoff >= longest]
+    return [cutoff for cutoff in cutoffs if cutoff not in whole[1:]]
+
+
+# ndcg/explanations/slip_search.py: Search for known slips that give reported scores, on the nDCG of a few libraries.
+
+MOST_DOCUMENTS = 100_000  # the most for which slips are tried, since these are plain Python
+TRIED_ON = ("sklearn", "trec_eval", "ranx", "lightgbm", "spark")
+NO_SLIP = Slip("", "")
+
+
+class FoundSlip(NamedTuple):
+    """A slip that gives the reported scores."""
+
+    slip: Slip
+    convention: str  # the convention that it is made on
+    changed: dict[str, Any]  # `discount` and `zero_division`, if they differ from the convention's
+    as_given: bool  # whether it gives the scores only if they are not read as percentages
+    values: int  # a hash of the values of queries
+    score: Callable[[Options], float]  # returns the score with the slip under some options
+
+    @property
+    def changes(self) -> int:
+        """In how many ways it differs from a convention."""
+        return 1 + len(self.changed)
+
+    @property
+    def marked(self) -> str:
+        """The convention and the options in words, with the options marked."""
+        return Combination(self.convention, self.changed, math.nan).marked
+
+    def __str__(self) -> str:
+        return worded(self)
+
+
+class SlipSearch:
+    """The rankings as queries that slips can change, and the reported scores."""
+
+    def __init__(self, searched: Searched, inputs: Inputs, as_given: Sequence[Evidence]) -> None:
+        # as_given: the scores before they were read as percentages
+        self.searched, self.as_given = searched, searched._replace(evidence=as_given)
+        self.tried = Tried()
+        # rankings are in descending order in any case, but ids have the scores of the input
+        self.given = {
+            name: value for name, value in searched.given.items() if name != "score_order"
+        }
+        options = Options.parse(k=searched.k, **searched.given)
+        if options.labels is not None:  # the relevances in rankings are the gains of labels
+            self.given |= {name: options.scoring[name] for name in OF_GAINS}
+        rankings = searched.read(options)
+        by_ids = (
+            options.score_order == "descending"
+            and options.labels is None
+            and have_ids(inputs)
+            and searched.given.get("ignore_index") is None
+        )
+        is_small = len(rankings.relevance) <= MOST_DOCUMENTS
+        self.queries = [
+            Queries(
+                queries_by_ids(inputs, rankings.names(), k) if by_ids else queries_of(rankings, k)
+            )
+            for k in (searched.asked_cutoffs if is_small else [])
+        ]
+
+    def found(self) -> list[FoundSlip]:
+        """Return the slips that give the reported scores, except those that equal an option of `compute`.
+
+        If none does so with the discounts of conventions, the others that have a name are tried on values
+        of queries or several scores; a single score would match many of these by chance.
+        """
+        slips = [*self._found({})]
+        is_enough = len(self.queries) > 1 or self.searched.of_queries is not None
+        if not slips and is_enough and "discount" not in self.given:
+            slips = [each for discount in DISCOUNTS for each in self._found({"discount": discount})]
+        return sorted(slips, key=lambda found: found.changes)
+
+    def _found(self, discount: Mapping[str, str]) -> Iterator[FoundSlip]:
+        """Yield each slip that gives the scores, on the convention that needs the fewest changes."""
+        without = {
+            convention: dict(self._values(NO_SLIP, convention, discount)) for convention in TRIED_ON
+        }
+        slips = [slip for slip in SLIPS if not slip.is_option and self.queries]
+        for slip in tracked(slips, "Trying", " slips"):
+            found: list[FoundSlip] = []
+            for convention in TRIED_ON:
+                for zero, values in self._values(slip, convention, discount):
+                    usual = without[convention].get(zero)
+                    if usual is not None and hash_of(values) == hash_of(usual):
+                        continue  # the slip changes nothing
+                    changed = {**discount, **({} if zero is None else {"zero_division": zero})}
+                    scores = self.searched.scores_of(values, self.searched.asked_cutoffs)
+                    self.tried.add(scores, np.full(len(scores), 1 + len(changed)))
+                    gives = self.searched.matching(values, scores).all()
+                    if gives or self.as_given.matching(values, scores).all():
+                        score = partial(self.score, slip)
+                        own = hash_of(values)
+                        found.append(FoundSlip(slip, convention, changed, not gives, own, score))
+            yield from sorted(found, key=lambda each: each.changes)[:1]
+
+    def score(self, slip: Slip, options: Options) -> float:
+        """Return the score with a slip, under some options, at the first cutoff."""
+        chosen = {name: getattr(options, name) for name in CHOICES}
+        chosen |= {name: options.scoring[name] for name in OF_GAINS}
+        values = slip.scores(self.queries[0], {**self.given, **chosen})
+        return mean("nDCG", values, self.searched.weight)
+
+    def _values(
+        self, slip: Slip, convention: str, discount: Mapping[str, str]
+    ) -> Iterator[tuple[float | None, Floats]]:
+        """Yield the values of queries at each cutoff, for each number for empty queries.
+
+        The number is None if it is the convention's, or none is empty.
+        """
+
+        def scores(zero_division: float) -> Floats:
+            options = {
+                "convention": convention,
+                "zero_division": zero_division,
+                **self.given,
+                **discount,
+            }
+            return np.array([slip.scores(queries, options) for queries in self.queries])
+
+        try:
+            values = scores(math.nan)
+        except ValueError:  # these rankings have no score under the convention
+            return
+        empty = np.isnan(values)
+        if "zero_division" in self.given or not empty.any():
+            yield None, values
+            return
+        usual, missing = (
+            self.given.get(name, getattr(CONVENTIONS[convention], name)) for name in AVERAGING
+        )
+        if missing == "skip":
+            empty &= ~np.isnan(scores(0.0))
+        for zero in dict.fromkeys((usual, 0.0, 1.0, math.nan)):
+            yield None if zero == usual else zero, np.where(empty, zero, values)
 
 
 # ndcg/explanations/explanation.py: Find the convention that gives a score: score the rankings under all of them, and explain their differences.
 
 NOT_IN_EXPLAIN = ("measures", "convention", *AGGREGATION_OPTIONS)
-SHOWN_COMBINATIONS = 5
-LIKELY = 0.1  # with this many matches expected by chance, a single match proves little
+SHOWN_CAUSES = 5  # combinations, slips and queries
 
 
 class Choice(NamedTuple):
@@ -13624,37 +14034,75 @@ class Choice(NamedTuple):
     effect: float
 
 
+class Cause(NamedTuple):
+    """What gives the reported scores.
+
+    Attributes:
+        definition: a convention, and the options that differ from it, in words.
+        slip: the name of a slip on it; empty without one.
+        options: the options to set in Python; empty for a convention or a slip.
+    """
+
+    definition: str
+    slip: str = ""
+    options: str = ""
+
+
+class Verdict(NamedTuple):
+    """What reported scores tell about their definition.
+
+    Attributes:
+        kind: "conventions" if they are those of conventions; "cause" if no convention gives them, but
+            something else does; "unknown" if chance does as well, or nothing gives them.
+        fits: what gives them: conventions, or options and slips; for a cause only those with the fewest
+            changes of a convention.
+        settings: how many of these give different values to some query.
+        by_chance: how many settings with so few changes would give the scores by chance; for an unknown
+            cause, how many of all settings that were tried.
+        decide: what would decide, in a sentence; empty if it is decided.
+    """
+
+    kind: Literal["conventions", "cause", "unknown"]
+    fits: tuple[Cause, ...]
+    settings: int
+    by_chance: float
+    decide: str = ""
+
+
 @dataclass(frozen=True)
 class Explanation(Readable):
     """The score of rankings under every convention, and why two of these scores differ.
 
     Attributes:
-        signature: the signature of the first convention or combination that matches, else of the second in `between`
-            if it was given. Without a reported score, the signature of the first convention that has a score; empty if
-            nothing matches, or only a slip does.
+        signature: the signature of the first convention or combination that `answer` names, else of the
+            second in `between` if it was given. Without a reported score, the signature of the first
+            convention that has a score; empty if nothing is named, or only a slip is.
         measure: the name of the result, such as ``"nDCG@10"``.
         scores: the score under each convention, by its name; None if it has none.
         errors: why a convention has no score, by its name.
         got: the reported score, if one was given.
         percent: whether it was given in percent.
+        answer: what the reported scores tell: these conventions, another cause, or that it is unknown.
         matches: the conventions that give this score, to its digits.
         reported: the reported scores, in words.
-        subject: the same at the beginning of a sentence, with its verb.
-        combinations: options that give the reported scores, if no convention does; those that change the fewest options
-            of a convention come first.
+        subject: the beginning of a sentence on whose scores these are.
+        combinations: options that give the reported scores, if no convention does; those that change the
+            fewest options of a convention come first.
         tried: the number of combinations that were tried.
-        without_score: options that were not tried, such as `ties=docid`, because the rankings have no score under them,
-            each with the error.
+        without_score: options that were not tried, such as `ties=docid`, because the rankings have no
+            score under them, each with the error.
         distinct: how many of the matching combinations give different values to some query.
-        by_chance: how many combinations would match by chance; nan if unknown.
-        slips: known slips that give the reported scores, if no convention does, each with a convention, and with
-            `zero_division` if that differs from the convention's.
-        nearest: the combination that gives most of the reported values of queries, if nothing gives all of them.
+        by_chance: how many of all settings that were tried would match by chance: conventions if one
+            matches, else combinations and slips.
+        slips: known slips that give the reported scores, if no convention does, each with a convention,
+            and with `zero_division` if that differs from the convention's.
+        nearest: the combination that gives most of the reported values of queries, if nothing gives all.
         disagreeing: the queries with another value under the nearest combination.
         in_common: the common trait of these queries, in words.
-        between: the two conventions with the difference that `choices` explain; the second "with a slip" if no
-            convention gives the reported scores and a slip does.
-        choices: the options in which they differ, and the slip, with their effects, which add up to the difference.
+        between: the two conventions with the difference that `choices` explain; the second "with a slip"
+            if a slip is named as the cause.
+        choices: the options in which they differ, and the slip, with their effects, which add up to the
+            difference.
         notes: sentences with further facts for the reader.
     """
 
@@ -13664,6 +14112,7 @@ class Explanation(Readable):
     errors: dict[str, str]
     got: float | None = None
     percent: bool = False
+    answer: Verdict | None = None
     matches: tuple[str, ...] = ()
     reported: str = ""
     subject: str = ""
@@ -13671,7 +14120,7 @@ class Explanation(Readable):
     tried: int = 0
     without_score: Mapping[str, str] = field(default_factory=dict)
     distinct: int = 0
-    by_chance: float = math.nan
+    by_chance: float = 0.0
     slips: tuple[tuple[str, str], ...] = ()
     nearest: Combination | None = None
     disagreeing: tuple[Any, ...] = ()
@@ -13680,99 +14129,125 @@ class Explanation(Readable):
     choices: tuple[Choice, ...] = ()
     notes: tuple[str, ...] = ()
 
-    def _tables(self) -> list[list[list[str]]]:
-        scores = [["convention", self.measure]]
-        if self.got is not None:
-            scores[0] += ["difference from yours", ""]
-        for name, score in self._nearest_first():
-            cells = [name, number_text(score)]
-            if self.got is not None:
-                cells += [number_text(score - self.got, sign="+"), "match" if name in self.matches else ""]
-            scores.append(cells)
-        tables = [scores]
+    def _tables(self) -> list[Table]:
+        tables = [table_of_conventions({"": self})]
         if self.between is not None:
+            header = ["choice", *self.between, "effect"]
             rows = [
-                [name, *map(empty_text if name == "zero_division" else str, both), number_text(effect, sign="+")]
+                [name, *map(_choice_text(name), both), number_text(effect, sign="+")]
                 for name, *both, effect in self.choices
             ]
-            total = ["total", "", "", number_text(sum(choice.effect for choice in self.choices), sign="+")]
-            tables.append([["choice", *self.between, "effect"], *rows, total])
+            effects = sum(choice.effect for choice in self.choices)
+            tables.append([header, *rows, ["total", "", "", number_text(effects, sign="+")]])
         return tables
 
     def _remarks(self) -> list[str]:
         conventions: dict[str, list[str]] = {}
         for name, error in self.errors.items():
             conventions.setdefault(error, []).append(name)
-        errors = [f"No score under {_enumerated(names)}: {marked(error)}." for error, names in conventions.items()]
-        got, percent = self.got or 0.0, []
-        if self.percent:
-            percent = [f"Your score was read as a percentage: {100 * got:g}% is {got:g}."]
+        errors = [
+            f"No score under {enumerated(names)}: {marked(error)}."
+            for error, names in conventions.items()
+        ]
+        percent = []
+        if self.percent and self.got is not None:
+            read = f"{100 * self.got:g}% is {self.got:g}"
+            percent = [f"Your score was read as a percentage: {read}."]
         return list(map(Message, [*self._conclusion(), *percent, *self.notes, *errors]))
 
     def _conclusion(self) -> Iterator[str]:
         """Yield sentences on the conventions, options or slips that give the score."""
-        if self.got is None:
+        if (answer := self.answer) is None:
             return
-        if self.matches:
-            yield f"{self.subject} the {self.measure} of {_enumerated(self.matches)}."
-            return
-        few = [each for each in self.combinations if len(each.changed) <= 1]
-        ways = []
-        for each in self.combinations:
-            options = mark("options", each.call, each.flags, said=f"{each.call}; in the shell {each.flags}")
-            ways.append((marked(each), f" ({options})"))
-        ways[len(few) : len(few)] = [(_with_a_slip(marked(name)), f": {slip}") for slip, name in self.slips]
-        for at, (way, details) in enumerate(ways[:SHOWN_COMBINATIONS]):
-            yield f"{way} gives {'it' if at else self.reported}{details}."
-        if self.combinations:
-            yield from self._certainty()
-        if not ways:
+        names = enumerated([fit.definition for fit in answer.fits])
+        chance = f"chance alone gives {_count_text(answer.by_chance)}"
+        if answer.kind == "conventions":
+            yield f"{self.subject} {names}."
+        elif answer.kind == "cause":
+            yield from self._ways("gives")
+            yield from self._certainty(answer)
+        elif self.matches:
+            fit = "fits" if len(self.matches) == 1 else "fit"
+            which = f"It cannot be told which convention gives {self.reported}"
+            yield f"{which}: {names} {fit}, {chance}."
+            yield answer.decide
+        elif answer.fits:
+            fit = "1 setting fits" if answer.settings == 1 else f"{answer.settings:,} settings fit"
+            yield f"It cannot be told what gives {self.reported}: {fit}, {chance}."
+            yield answer.decide
+            yield from self._ways("would give")
+        else:
             name, number = self._nearest_first()[0]
             yield f"No convention gives {self.reported}; the nearest is {name}, {number_text(number)}."
-            none = f"None of {self.tried:,} combinations of options gives it"
-            yield f"{none}. Were other queries or documents scored, weighted or excluded?"
+            yield f"None of {self.tried:,} combinations of options gives it. {answer.decide}"
             discount = mark("known discount", said="discount=")
             yield f"To try slips with a discount that is not logarithmic, give {discount}."
+        if not self.matches:
+            yield from self._not_tried()
+            yield from self._nearest()
+
+    def _ways(self, gives: str) -> Iterator[str]:
+        """Yield a sentence for each of the first definitions that give the score."""
+        for at, fit in enumerate(self.answer.fits[:SHOWN_CAUSES] if self.answer else ()):
+            details = f": {fit.slip}" if fit.slip else f" ({marked(fit.options)})"
+            yield f"{marked(fit.definition)} {gives} {'it' if at else self.reported}{details}."
+
+    def _certainty(self, answer: Verdict) -> Iterator[str]:
+        """Yield how certain the cause is, and what else fits."""
+        yield f"Chance alone gives {_count_text(answer.by_chance)} settings with so few changes."
+        if answer.settings > 1:
+            yield f"{answer.settings:,} of these have different values for some query. {answer.decide}"
+        elif len(answer.fits) > 1:
+            yield "These give the same value for every query, so the queries do not distinguish them."
+        others = len(self.combinations) + len(self.slips) - len(answer.fits)
+        if others:
+            fit = "1 more fits" if others == 1 else f"{others:,} more fit"
+            yield f"With more changes, {fit}; of all, chance alone gives {_count_text(self.by_chance)}."
+
+    def _not_tried(self) -> Iterator[str]:
         for option, error in self.without_score.items():
             is_shown_below = error in self.errors.values()
             reason = "" if is_shown_below else f": {marked(error)}"
-            yield f"Combinations with {mark(*option.split('='), said=option)} have no score{reason}."
+            words = mark(*option.split("="), said=option)
+            yield f"Combinations with {words} have no score{reason}."
+
+    def _nearest(self) -> Iterator[str]:
         if self.nearest is not None:
-            some = ", ".join(map(str, self.disagreeing[:SHOWN_COMBINATIONS]))
-            more = ", …" * (len(self.disagreeing) > SHOWN_COMBINATIONS)
+            some = ", ".join(map(str, self.disagreeing[:SHOWN_CAUSES]))
+            more = ", …" if len(self.disagreeing) > SHOWN_CAUSES else ""
             count = len(self.disagreeing)
             differ = "1 query differs" if count == 1 else f"{count:,} queries differ"
-            yield f"The nearest combination is {marked(self.nearest)}: {differ} from it: {some}{more}."
+            nearest = marked(self.nearest)
+            yield f"The nearest combination is {nearest}: {differ} from it: {some}{more}."
             yield from self.in_common
 
-    def _certainty(self) -> Iterator[str]:
-        """Yield how many combinations match, and how certain that makes the result."""
-        count = len(self.combinations)
-        chance = "" if math.isnan(self.by_chance) else f"; by chance, about {self.by_chance:,.1f} would"
-        yield f"{count:,} of {self.tried:,} combinations of options give it{chance}."
-        if count > 1 and self.distinct == 1:
-            yield "These give the same value for every query, so the queries do not distinguish them."
-        elif count > 1:
-            yield "Scores at more cutoffs, or the value of each query, would distinguish these."
-        elif self.by_chance > LIKELY:
-            yield "Scores at more cutoffs, or the value of each query, would show whether it is the right one."
-
     def _nearest_first(self) -> list[tuple[str, float]]:
-        """Return the conventions that match first, the others by distance from the reported score, or by their own."""
-        known, got = [(name, score) for name, score in self.scores.items() if score is not None], self.got
+        """Return the conventions that match first, the others by distance from the reported score.
+
+        Without a reported score, the lowest come first.
+        """
+        known = [(name, score) for name, score in self.scores.items() if score is not None]
+        got = self.got
         if got is None:
-            return sorted(known, key=lambda each: each[1])
-        return sorted(known, key=lambda each: (each[0] not in self.matches, abs(each[1] - got)))
+            return sorted(known, key=lambda item: item[1])
+        return sorted(known, key=lambda item: (item[0] not in self.matches, abs(item[1] - got)))
+
+    def _cell(self, convention: str, shows_difference: bool) -> list[str]:
+        """Return the score under a convention as tables show it, with its difference if it is shown."""
+        score, matches = self.scores[convention], convention in self.matches
+        if not shows_difference or score is None or self.got is None:
+            return [f"{number_text(score)} (match)" if matches else number_text(score)]
+        difference = number_text(score - self.got, sign="+")
+        return [number_text(score), difference, "match" if matches else ""]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the explanation in JSON types; a choice that JSON has no type for, such as nan, becomes a string."""
-        by_chance = None if math.isnan(self.by_chance) else self.by_chance
-        values: dict[str, Any] = without_nan({**vars(self), "by_chance": by_chance}, str)
+        """Return the explanation in JSON types; what JSON has no type for, such as nan, becomes a string."""
+        values: dict[str, Any] = without_nan(vars(self), str)
         return values
 
     def plot(self) -> Any:
-        """Return a Matplotlib figure: a dot for the score under each convention, filled if it equals yours."""
-        known = sorted(self._nearest_first(), key=lambda each: each[1])
+        """Return a Matplotlib figure: a dot for the score under each convention, filled if it is yours."""
+        known = sorted(self._nearest_first(), key=lambda item: item[1])
         figure, (axes,) = figure_of(1, height=1.2 + 0.24 * len(known))
         for at, (name, number) in enumerate(known):
             inside = "C0" if name in self.matches else axes.get_facecolor()
@@ -13782,8 +14257,39 @@ class Explanation(Readable):
         axes.set_xlabel(self.measure)
         if self.got is not None:
             axes.axvline(self.got, color="gray", linewidth=1)
-            axes.set_xlabel(f"{self.measure}; line: your score, {self.got:g}; filled: the same to its digits")
+            line = f"line: your score, {self.got:g}; filled: the same to its digits"
+            axes.set_xlabel(f"{self.measure}; {line}")
         return figure
+
+
+def table_of_conventions(explanations: Mapping[str, Explanation]) -> Table:
+    """Return a table with a row for each value, with its conventions, and a column for each run.
+
+    The header names the runs; the column of a run without a name has the name of the measure. A single
+    run has its differences from a reported score beside it.
+    """
+    first, *others = explanations.values()
+    shows_differences = first.got is not None and not others
+    header = ["conventions", *(name or first.measure for name in explanations)]
+    table = [[*header, "difference from yours", ""] if shows_differences else header]
+    names = dict.fromkeys(
+        [name for each in explanations.values() for name, _ in each._nearest_first()]
+    )
+    rows: dict[tuple[Any, ...], list[str]] = {}
+    for name in names:
+        cells = [each._cell(name, shows_differences) for each in explanations.values()]
+        rows.setdefault(tuple(chain.from_iterable(cells)), []).append(name)
+    return [*table, *([", ".join(names), *cells] for cells, names in rows.items())]
+
+
+def _choice_text(name: str) -> Callable[[Any], str]:
+    """Return how to write the value of a choice."""
+    return empty_text if name == "zero_division" else str
+
+
+def _count_text(count: float) -> str:
+    """Return an expected number of settings, with two digits."""
+    return f"{count:,.0f}" if count >= 10 else f"{count:.2g}"
 
 
 def _with_a_slip(convention: str) -> str:
@@ -13839,13 +14345,21 @@ def explain(
     pair: tuple[str, str] | None = None
     if between is not None:
         if not isinstance(between, (list, tuple)) or len(between) != 2:
-            raise InputError(f"{mark('between')} must be the names of two conventions; got {shown(between)}")
-        pair = choice("between", between[0], tuple(CONVENTIONS)), choice("between", between[1], tuple(CONVENTIONS))
+            raise InputError(
+                f"{mark('between')} must be the names of two conventions; got {shown(between)}"
+            )
+        pair = (
+            choice("between", between[0], tuple(CONVENTIONS)),
+            choice("between", between[1], tuple(CONVENTIONS)),
+        )
     parsed = Options.of_method(explain, k, options, lacks=NOT_IN_EXPLAIN)
     if len(parsed.cutoffs) > 1:
         raise InputError(f"{mark('k')} must be one cutoff, since a score has one; got {shown(k)}")
     inputs = from_frame(
-        data, Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight, fields=fields)
+        data,
+        Inputs(
+            predictions, references, query_ids, document_ids, exclude, sample_weight, fields=fields
+        ),
     )
     scorer = _Scorer(from_files(inputs, **parsed.sides).settled(**parsed.sides), k, options)
     unmatched = next(iter(scorer.rankings.values())).unmatched
@@ -13871,8 +14385,16 @@ def explain(
     if reported is not None:
         explanation, slip = _with_matches(explanation, scorer, reported)
     start = scorer.options_of(first if pair is None else pair[0])
-    if pair is None and explanation.matches:  # the match that differs in the fewest choices
-        pair = (first, min(explanation.matches, key=lambda name: len(_differing(start, scorer.options_of(name)))))
+    answer = explanation.answer
+    if pair is None and answer is not None and answer.kind == "conventions":
+        # the match that differs in the fewest choices
+        pair = (
+            first,
+            min(
+                explanation.matches,
+                key=lambda name: len(_explanations_explanation_differing(start, scorer.options_of(name))),
+            ),
+        )
     if pair is not None:
         end, slip = scorer.options_of(pair[1]), None
         signature = explanation.signature if explanation.matches else end.signature(**scorer.given)
@@ -13883,7 +14405,9 @@ def explain(
         return explanation
     try:
         choices = scorer.choices(start, end, slip)
-    except ValueError as error:  # raised by a mixture of their options, such as ties by id among scores in 32 bits
+    except (
+        ValueError
+    ) as error:  # raised by a mixture of their options, such as ties by id among scores in 32 bits
         if between is None:
             return explanation
         both = f"some options of {pair[0]} with others of {pair[1]} have no score"
@@ -13897,13 +14421,18 @@ class _Scorer:
     def __init__(self, inputs: Inputs, k: Any, options: Mapping[str, Any]) -> None:
         self.inputs, self.k, self.options = inputs, k, options
         (self.cutoff,) = Options.parse(k=k).cutoffs
-        self.given = {"weighted": inputs.sample_weight is not None, "excluding": inputs.exclude is not None}
+        self.given = {
+            "weighted": inputs.sample_weight is not None,
+            "excluding": inputs.exclude is not None,
+        }
         self.rankings: dict[tuple[Any, ...], Rankings] = {}
         self.scores: dict[tuple[str, ...], float] = {}
         rankings = self.read(Options.parse(k=k, **options))
         if not rankings.queries:
             raise ValueError(NOTHING_TO_SCORE)
-        self.weight: NDArray[np.float64] | None = weights(inputs.sample_weight, rankings.queries, rankings.query_ids)
+        self.weight: NDArray[np.float64] | None = weights(
+            inputs.sample_weight, rankings.queries, rankings.query_ids
+        )
 
     def signature(self, convention: str) -> str:
         """Return the signature of a convention."""
@@ -13929,17 +14458,31 @@ class _Scorer:
             self.scores[key] = mean("nDCG", values, self.weight)
         return self.scores[key]
 
-    def choices(self, before: Options, after: Options, slip: FoundSlip | None = None) -> tuple[Choice, ...]:
+    def choices(
+        self, before: Options, after: Options, slip: FoundSlip | None = None
+    ) -> tuple[Choice, ...]:
         """Return the choices in which two conventions differ, the slip among them, with their effects."""
-        values = {name: (getattr(before, name), getattr(after, name)) for name in _differing(before, after)}
+        values = {
+            name: (getattr(before, name), getattr(after, name))
+            for name in _explanations_explanation_differing(before, after)
+        }
         if slip is not None:
             values["slip"] = ("none", slip.slip.name)
 
         def score(changed: Sequence[str]) -> float:
-            options = replace(before, **{name: values[name][1] for name in changed if name != "slip"})
-            return slip.score(options) if slip is not None and "slip" in changed else self.score(options)
+            options = replace(
+                before, **{name: values[name][1] for name in changed if name != "slip"}
+            )
+            return (
+                slip.score(options)
+                if slip is not None and "slip" in changed
+                else self.score(options)
+            )
 
-        return tuple(Choice(name, *both, _shapley_value(name, list(values), score)) for name, both in values.items())
+        return tuple(
+            Choice(name, *both, _shapley_value(name, list(values), score))
+            for name, both in values.items()
+        )
 
     def read(self, options: Options) -> Rankings:
         """Return the rankings as some options read them; each reading is done once."""
@@ -13949,12 +14492,14 @@ class _Scorer:
         return self.rankings[key]
 
 
-def _differing(before: Options, after: Options) -> list[str]:
+def _explanations_explanation_differing(before: Options, after: Options) -> list[str]:
     """Return the names of the choices in which two conventions differ."""
     return [name for name in CHOICES if repr(getattr(before, name)) != repr(getattr(after, name))]
 
 
-def _shapley_value(name: str, names: Sequence[str], score: Callable[[Sequence[str]], float]) -> float:
+def _shapley_value(
+    name: str, names: Sequence[str], score: Callable[[Sequence[str]], float]
+) -> float:
     """Return the Shapley value of a choice: the effect of changing it, averaged over all orders of changing them."""
     others = [each for each in names if each != name]
     return math.fsum(
@@ -13967,9 +14512,9 @@ def _shapley_value(name: str, names: Sequence[str], score: Callable[[Sequence[st
 def _with_matches(
     explanation: Explanation, scorer: _Scorer, reported: Reported
 ) -> tuple[Explanation, FoundSlip | None]:
-    """Return an explanation with the conventions that give the reported scores, else with combinations and slips.
+    """Return an explanation with what gives the reported scores: conventions, else options and slips.
 
-    Also return the first of these slips.
+    Also return the slip that is named as the cause, if one is.
     """
     rankings = scorer.read(Options.parse(k=scorer.k, **scorer.options))
     evidence = reported.evidence(rankings)
@@ -13977,47 +14522,118 @@ def _with_matches(
     if given.pop("ignore_ties", False):
         given["ties"] = "last"
     searched = Searched(scorer.read, given, scorer.cutoff, scorer.weight, evidence)
-    exact = searched._replace(evidence=reported.evidence(rankings, exact=True))
-    matches = tuple(conventions_with(exact) or conventions_with(searched))
     score = reported.score
     if math.isnan(score):  # if values of queries were reported, the table compares their mean
         score = mean("nDCG", evidence[0].scores, scorer.weight)
-    explanation = replace(explanation, got=score, percent=reported.percent, matches=matches)
-    explanation = replace(explanation, reported=reported.words, subject=reported.subject)
-    if matches:
-        return replace(explanation, signature=scorer.signature(matches[0])), None
-    found, as_given = search(searched), reported.as_given()
-    slips = SlipSearch(searched, scorer.inputs, as_given.evidence(rankings)).found()
-    if not found.combinations and slips and all(each.as_given for each in slips):
-        explanation = replace(explanation, got=as_given.score, percent=False, reported=as_given.words)
     explanation = replace(
         explanation,
         signature="",
-        combinations=tuple(found.combinations),
-        distinct=len(found.distinct),
-        tried=found.tried,
-        without_score=found.without_score,
-        by_chance=found.by_chance,
-        slips=tuple((each.slip.name, Message(marked(each))) for each in slips),
+        got=score,
+        percent=reported.percent,
+        reported=reported.words,
+        subject=reported.subject(explanation.measure),
     )
-    if found.combinations:
-        signature = Options.parse(**found.combinations[0].options).signature(**scorer.given)
-        explanation = replace(explanation, signature=signature)
-    elif not slips and found.nearest is not None and found.agreeing is not None:
+    matching = matching_conventions(searched)
+    if not matching.names:
+        return _with_causes(explanation, scorer, reported, searched)
+    is_told = matching.by_chance <= UNLIKELY
+    answer = Verdict(
+        kind="conventions" if is_told else "unknown",
+        fits=tuple(map(Cause, matching.names)),
+        settings=matching.settings,
+        by_chance=matching.by_chance,
+        decide="" if is_told else _what_would_decide(evidence),
+    )
+    explanation = replace(
+        explanation,
+        signature=scorer.signature(matching.names[0]) if is_told else "",
+        matches=matching.names,
+        by_chance=matching.by_chance,
+        answer=answer,
+    )
+    return explanation, None
+
+
+def _with_causes(
+    explanation: Explanation, scorer: _Scorer, reported: Reported, searched: Searched
+) -> tuple[Explanation, FoundSlip | None]:
+    """Return an explanation with the combinations of options and the slips that give the scores."""
+    rankings = scorer.read(Options.parse(k=scorer.k, **scorer.options))
+    found, as_given = search(searched), reported.as_given()
+    evidence = searched.evidence
+    slip_search = SlipSearch(searched, scorer.inputs, as_given.evidence(rankings))
+    slips = slip_search.found()
+    if not found.found and slips and all(slip.as_given for slip in slips):
+        evidence = slip_search.as_given.evidence
+        explanation = replace(
+            explanation, got=as_given.score, percent=False, reported=as_given.words
+        )
+    # Of those with as many changes, combinations come first.
+    every: list[FoundOptions | FoundSlip] = sorted(
+        [*found.found, *slips], key=lambda fit: fit.changes
+    )
+    simplest = [fit for fit in every if fit.changes == every[0].changes]
+
+    def by_chance(most: float = math.inf) -> float:
+        return sum(tried.by_chance(evidence, most) for tried in (found.tried, slip_search.tried))
+
+    expected = by_chance(simplest[0].changes) if simplest else 0.0
+    is_told = bool(simplest) and expected <= UNLIKELY
+    fits = simplest if is_told else every
+    settings = len({fit.values for fit in fits})
+    decide = _what_would_decide(evidence)
+    if not fits:
+        decide = "Were other queries or documents scored, weighted or excluded?"
+    explanation = replace(
+        explanation,
+        combinations=tuple(match.combination for match in found.found),
+        distinct=len({match.values for match in found.found}),
+        tried=len(found.tried),
+        without_score=found.without_score,
+        by_chance=by_chance(),
+        slips=tuple((slip.slip.name, Message(marked(slip))) for slip in slips),
+        answer=Verdict(
+            kind="cause" if is_told else "unknown",
+            fits=tuple(map(_cause_of, fits)),
+            settings=settings,
+            by_chance=expected if is_told else by_chance(),
+            decide="" if is_told and settings == 1 else decide,
+        ),
+    )
+    if is_told and isinstance(fits[0], FoundSlip):
+        return explanation, fits[0]
+    if is_told and isinstance(fits[0], FoundOptions):
+        options = Options.parse(**fits[0].combination.options)
+        return replace(explanation, signature=options.signature(**scorer.given)), None
+    if not fits and found.nearest is not None and found.agreeing is not None:
         ids, differing = rankings.names(), ~found.agreeing
         properties = properties_of(rankings, found.nearest.options["k"])
+        common = in_common(properties, differing, "queries", marked(found.nearest))
         explanation = replace(
             explanation,
             nearest=found.nearest,
             disagreeing=tuple(ids[at] for at in np.flatnonzero(differing)),
-            in_common=tuple(map(Message, in_common(properties, differing, "queries", marked(found.nearest)))),
+            in_common=tuple(map(Message, common)),
         )
-    return explanation, slips[0] if slips else None
+    return explanation, None
 
 
-def _enumerated(names: Sequence[str]) -> str:
-    """Return names as an enumeration in words."""
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+def _cause_of(found: FoundOptions | FoundSlip) -> Cause:
+    """Return what gives the reported scores, in words."""
+    if isinstance(found, FoundSlip):
+        return Cause(Message(_with_a_slip(marked(found))), slip=found.slip.name)
+    combination = found.combination
+    call, flags = combination.call, combination.flags
+    options = mark("options", call, flags, said=f"{call}; in the shell {flags}")
+    return Cause(Message(marked(combination)), options=Message(options))
+
+
+def _what_would_decide(evidence: Sequence[Evidence]) -> str:
+    if evidence[0].of_queries:
+        return "More digits, or the values of more queries, would decide."
+    if len(evidence) > 1:
+        return "More digits, or the value of each query, would decide."
+    return "The score at a second cutoff, more digits, or the value of each query would decide."
 
 
 # ndcg/statistics/significance.py: Confidence intervals of means over queries, and paired tests of the difference of two means.
@@ -15224,6 +15840,13 @@ class Pair(NamedTuple):
         }
 
 
+def opponents(systems: Iterable[str], baseline: str | None) -> list[tuple[str, str]]:
+    """Return each pair of systems, or each system with the baseline."""
+    if baseline is None:
+        return list(combinations(systems, 2))
+    return [(system, baseline) for system in systems if system != baseline]
+
+
 def system_names(systems: Any, baseline: Any, argument: str = "systems", content: str = "predictions") -> list[str]:
     """Return the names of systems: at least two, plain text, and the baseline among them."""
     if not isinstance(systems, Mapping) or len(systems) < 2:
@@ -15531,7 +16154,7 @@ def notes_on_slices(
     return sentences
 
 
-# ndcg/statistics/saved.py: Convert results to JSON and back; what follows from the values of the queries is computed again.
+# ndcg/statistics/saved.py: Read results that were saved as JSON: figures are checked and believed; those of 2.x are computed again.
 
 # Figures of a score that depend on documents, so that the values of queries do not determine them.
 OF_DOCUMENTS = ("worst", "best", "tied", "ranked", "unjudged", "random_order")
@@ -15561,19 +16184,27 @@ def table_from_lists(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
         if not isinstance(values, (list, tuple)):
             raise ValueError(f"{place}: must be a list; got {shown(values)}")
         if name in COUNTS:
-            arrays[name] = pa.array([saved_count(each, place) for each in values], pa.int64())
+            arrays[name] = pa.array([saved_count(value, place) for value in values], pa.int64())
         elif name in ("system", "query"):
-            kinds = {type(each) for each in values}
+            kinds = {type(value) for value in values}
             if len(kinds) != 1 or not kinds <= ({str, int} if name == "query" else {str}):
                 raise ValueError(f"{place}: must be all strings" + " or all integers" * (name == "query"))
             arrays[name] = pa.array(values)
         elif name == "slice":
             arrays[name] = pa.array(values)
-        elif name == "weight":
-            arrays[name] = pa.array([saved_weight(each, place) for each in values], pa.float64())
         else:
-            arrays[name] = pa.array([saved_number(each, place) for each in values], pa.float64(), from_pandas=True)
+            arrays[name] = pa.array(_saved_numbers(values, place), from_pandas=True)
+            if name == "weight" and not pc.all(pc.greater_equal(arrays[name], 0), skip_nulls=False).as_py():
+                wrong = next(value for value in values if value is None or value < 0)
+                raise ValueError(f"{place}: must be a number that is not negative; got {shown(wrong)}")
     return pa.table(arrays)
+
+
+def _saved_numbers(values: Sequence[Any], place: str) -> Floats:
+    for value in values:
+        if type(value) is not float or not math.isfinite(value):
+            saved_number(value, place)
+    return np.array(values, np.float64)
 
 
 def saved_number(value: Any, place: str) -> float:
@@ -15582,13 +16213,6 @@ def saved_number(value: Any, place: str) -> float:
         return math.nan
     if not is_real(value) or not math.isfinite(value) or float(value) != value:
         raise ValueError(f"{place}: must be a finite number, or None; got {shown(value)}")
-    return float(value)
-
-
-def saved_weight(value: Any, place: str) -> float:
-    """Return a saved weight, which no query lacks."""
-    if value is None or not saved_number(value, place) >= 0:
-        raise ValueError(f"{place}: must be a number that is not negative; got {shown(value)}")
     return float(value)
 
 
@@ -15606,20 +16230,22 @@ def saved_notes(notes: Any) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def saved_signature(signature: Any) -> tuple[str, Options]:
-    """Return a saved signature, and options with its measures."""
+def saved_signature(signature: Any) -> tuple[str, Options, bool]:
+    """Return a saved signature, options with its measures, and whether version 2 wrote it."""
     measures, _, version = signature.partition("|v:") if isinstance(signature, str) else ("", "", "")
     if not version:
         raise ValueError(f"signature: must begin with the measures and end with the version; got {shown(signature)}")
     if version.startswith("1."):
         problem = "this version reads results of 2.0 and later"
         raise OldResultError(f"values were saved by version {version}; {problem}: score the rankings again")
-    return signature, Options.parse(measures=measures.split("|")[0].split("+"))
+    return signature, Options.parse(measures=measures.split("|")[0].split("+")), version.startswith("2.")
 
 
 def saved_resampling(values: Mapping[str, Any]) -> Resampling:
     """Return the saved options of intervals and tests."""
-    return Resampling.parse(values["confidence"], values["seed"])
+    if not isinstance(values["exact"], bool):
+        raise ValueError(f"resampling: exact: must be True or False; got {shown(values['exact'])}")
+    return Resampling.parse(values["confidence"], values["seed"])._replace(exact=values["exact"])
 
 
 def choices_in(signature: str) -> dict[str, str]:
@@ -15628,20 +16254,74 @@ def choices_in(signature: str) -> dict[str, str]:
     return {"measures": measures, **dict(each.split(":", 1) for each in options)}
 
 
+def saved_figures(kind: Any, saved: Mapping[str, Any], place: str, names: Iterable[str] = ()) -> dict[str, Any]:
+    """Return the saved figures of a named tuple, all or some; one with a default may be missing."""
+    types = _types_of(kind)
+    names = names or [name for name in types if name in saved or name not in kind._field_defaults]
+    return {name: _saved_figure(saved[name], types[name], f"{place}: {name}") for name in names}
+
+
+_types_of = cache(get_type_hints)
+
+
+def _saved_figure(value: Any, kind: Any, place: str) -> Any:
+    """Return a saved figure of a type; None is nan where there must be a number."""
+    if kind in (str, bool) and type(value) is not kind:
+        raise ValueError(f"{place}: must be of type {kind.__name__}; got {shown(value)}")
+    if kind in (str, bool) or (value is None and kind in (int | None, float | None)):
+        return value
+    return saved_count(value, place) if kind in (int, int | None) else saved_number(value, place)
+
+
+def saved_scores(saved: Mapping[str, Any], names: Sequence[str], place: str = "scores") -> dict[str, Score]:
+    """Return the saved scores of these names."""
+    return {name: Score(**saved_figures(Score, saved[name], f"{place}: {name}")) for name in names}
+
+
 def with_figures_of_documents(
     scores: Mapping[str, Mapping[str, Score]], saved: Mapping[str, Any]
 ) -> dict[str, dict[str, Score]]:
     """Return the scores of systems with the saved figures that the values of the queries do not determine."""
-
-    def figures(system: str, name: str) -> dict[str, Any]:
-        place, found = f"scores: {system}: {name}", saved[system][name]
-        reading = {each: saved_count if each in ("tied", "ranked") else saved_number for each in OF_DOCUMENTS}
-        return {each: read(found[each], f"{place}: {each}") for each, read in reading.items()}
-
+    read = partial(saved_figures, Score, names=OF_DOCUMENTS)
     return {
-        system: {name: score._replace(**figures(system, name)) for name, score in of_system.items()}
+        system: {
+            name: score._replace(**read(saved[system][name], f"scores: {system}: {name}"))
+            for name, score in of_system.items()
+        }
         for system, of_system in scores.items()
     }
+
+
+def saved_pairs(saved: Sequence[Any], expected: Sequence[tuple[str, str, str]]) -> tuple[Pair, ...]:
+    """Return saved pairs, which must be those of the expected measures and systems."""
+    pairs = tuple(Pair(**saved_figures(Pair, pair, "pairs")) for pair in saved)
+    if [pair[:3] for pair in pairs] != expected:
+        raise ValueError("pairs: must be those of the measures in the signature and of the systems in queries")
+    return pairs
+
+
+def saved_slices(saved: Sequence[Mapping[str, Any]], table: pa.Table) -> dict[Value, Mapping[str, Any]]:
+    """Return what is saved of each slice, by its value; each must have as many rows of queries as it had."""
+    sizes = pc.value_counts(table["slice"]).to_pylist() if "slice" in table.column_names else []
+    rows = {each["values"]: each["counts"] for each in sizes}
+    for each in saved:
+        check_row_count(each["queries"], rows.get(each["slice"], 0), f"slices: {shown(each['slice'])}")
+    return {each["slice"]: each for each in saved}
+
+
+def check_scores(scores: Mapping[str, Score], columns: PerQuery, place: str = "scores") -> None:
+    """Raise an error unless as many queries have a value as each score is the mean of."""
+    for name, score in scores.items():
+        counted = ~np.isnan(columns[name])
+        if "weight" in columns:
+            counted &= columns["weight"] > 0
+        check_row_count(score.queries, int(np.count_nonzero(counted)), f"{place}: {name}")
+
+
+def check_row_count(saved: Any, there: int, place: str) -> None:
+    """Raise an error unless a saved number of queries is the number of their rows."""
+    if saved_count(saved, f"{place}: queries") != there:
+        raise ValueError(f"{place}: is of {saved} queries, but queries has {there} such rows; rows are missing")
 
 
 def saved_columns(table: pa.Table, names: Sequence[str], signature: str) -> PerQuery:
@@ -15754,24 +16434,38 @@ class Report(Readable):
     @classmethod
     @as_saved("Report")
     def from_dict(cls, values: Mapping[str, Any]) -> "Report":
-        """Return the report that `to_dict` was called on, from the values of the queries.
+        """Return the report that `to_dict` was called on.
 
-        Means, intervals and slices are computed again. The signature, the notes, and the numbers of queries with no
-        relevant or only relevant documents are read.
+        What later versions saved is read. Means, intervals and slices that 2.x saved are computed again from the values
+        of the queries.
 
         Raises:
-            ValueError: an entry is missing, or has another type or range; names the entry.
+            ValueError: an entry is missing, or has another type or range, or rows of queries are missing; names the
+                entry.
         """
-        signature, options = saved_signature(values["signature"])
+        signature, options, is_of_2 = saved_signature(values["signature"])
         queries, resampling = table_from_lists(values["queries"]), saved_resampling(values["resampling"])
         columns = saved_columns(queries, options.names, signature)
-        by = slices_of(queries["slice"], None, len(queries)) if "slice" in queries.column_names else None
-        scores, slices, means = _scores_and_slices(columns, by, options, resampling)
-        counts = {name: saved_count(each, f"counts: {name}") for name, each in values["counts"].items()}
+        counts = {name: saved_count(count, f"counts: {name}") for name, count in values["counts"].items()}
+        if is_of_2:
+            by = slices_of(queries["slice"], None, len(queries)) if "slice" in queries.column_names else None
+            scores, slices, means = _scores_and_slices(columns, by, options, resampling)
+            counts |= {"queries": len(queries), "left_out": _left_out(columns, options)}
+        else:
+            scores = saved_scores(values["scores"], options.names)
+            check_row_count(counts["queries"], len(queries), "counts")
+            check_scores(scores, columns)
+            slices = {
+                value: Slice(each["queries"], saved_scores(each["scores"], options.names))
+                for value, each in saved_slices(values["slices"], queries).items()
+            }
+            means = {}
+            if values["mean_of_slices"]:
+                means = saved_scores(values["mean_of_slices"], options.names)
         return cls(
             signature=signature,
             scores=scores,
-            counts={**counts, "queries": len(queries), "left_out": _left_out(columns, options)},
+            counts=counts,
             queries=queries,
             resampling=resampling,
             notes=saved_notes(values["notes"]),
@@ -19239,7 +19933,7 @@ class Contest(NamedTuple):
                 low_holm=-bound,
                 high_holm=bound,
                 standard_error=error,
-                degrees_of_freedom=queries - 1,
+                degrees_of_freedom=float(queries - 1),
                 p=p,
                 p_holm=p,
                 p_t=p_t,
@@ -19258,7 +19952,7 @@ class Contest(NamedTuple):
     def sample(self, name: str, columns: Mapping[str, PerQuery]) -> Sample:
         """Return the values of one result, with a row for each system and the pairs that are compared."""
         systems, values = list(columns), np.array([each[name][0] for each in columns.values()])
-        rows = [(systems.index(one), systems.index(other)) for one, other in self._opponents(systems)]
+        rows = [(systems.index(one), systems.index(other)) for one, other in opponents(systems, self.baseline)]
         return Sample.of(values, columns[systems[0]].get("weight"), rows)
 
     def _compared_samples(self, name: str, columns: Mapping[str, PerQuery]) -> tuple[dict[str, Score], list[Pair]]:
@@ -19269,7 +19963,7 @@ class Contest(NamedTuple):
         }
         samples = {system: each[name][0][~np.isnan(each[name][0])] for system, each in columns.items()}
         pairs = []
-        for systems in self._opponents(columns):
+        for systems in opponents(columns, self.baseline):
             of_both = [samples[system] for system in systems]
             for system, sample in zip(systems, of_both, strict=True):
                 if len(sample) < 2:
@@ -19358,13 +20052,6 @@ class Contest(NamedTuple):
             )
             pairs.append(pair)
         return pairs
-
-    def _opponents(self, systems: Iterable[str]) -> list[tuple[str, str]]:
-        """Return each pair of systems, or each system with the baseline."""
-        if self.baseline is None:
-            return list(combinations(systems, 2))
-        return [(system, self.baseline) for system in systems if system != self.baseline]
-
 
 def results_of(columns: Mapping[str, PerQuery], slices: Slices | None, contest: Contest) -> dict[str, Any]:
     """Return the scores, the pairs and the slices of a comparison, and its options of intervals and tests."""
@@ -19792,43 +20479,63 @@ class Comparison(Readable):
     @classmethod
     @as_saved("Comparison")
     def from_dict(cls, values: Mapping[str, Any]) -> "Comparison":
-        """Return the comparison that `to_dict` was called on, from the values of the queries.
+        """Return the comparison that `to_dict` was called on.
 
-        Means, pairs and slices are computed again. The signature, the notes, and the figures of a score that depend on
-        documents are read.
+        What later versions saved is read. Means, pairs and slices that 2.x saved are computed again from the values of
+        the queries, except for the figures of a score that depend on documents.
 
         Raises:
-            ValueError: an entry is missing, or has another type or range; names the entry.
+            ValueError: an entry is missing, or has another type or range, or rows of queries are missing; names the
+                entry.
         """
-        signature, options = saved_signature(values["signature"])
-        resampling, testing = saved_resampling(values["resampling"]), Testing.parse(*Testing(**values["testing"]))
+        signature, options, is_of_2 = saved_signature(values["signature"])
+        baseline, resampling = values["baseline"], saved_resampling(values["resampling"])
+        testing = Testing.parse(*Testing(**values["testing"]))
         queries = table_from_lists(values["queries"])
-        tables = {
-            name: queries.filter(pc.equal(queries["system"], name)) for name in queries["system"].unique().to_pylist()
-        }
-        first = tables[system_names(tables, values["baseline"])[0]]
+        names = queries["system"].unique().to_pylist()
+        tables = {name: queries.filter(pc.equal(queries["system"], name)) for name in names}
+        first = tables[system_names(tables, baseline)[0]]
         shared = [name for name in SHARED if name in first.column_names]
-        if testing.paired and any(each.select(shared) != first.select(shared) for each in tables.values()):
+        if testing.paired and any(table.select(shared) != first.select(shared) for table in tables.values()):
             raise ValueError("queries: must be the same for each system")
         columns = {system: saved_columns(table, options.names, signature) for system, table in tables.items()}
-        slices = slices_of(first["slice"], None, len(first)) if "slice" in shared else None
-        results = results_of(columns, slices, Contest(options, values["baseline"], resampling, testing))
-        of_slices = {each["slice"]: each["scores"] for each in values["slices"]}
-        compared = {
-            value: part._replace(scores=with_figures_of_documents(part.scores, of_slices[value]))
-            for value, part in results["slices"].items()
-        }
+        slices: dict[Value, ComparedSlice] = {}
+        mean_of_slices = None
+        if is_of_2:
+            by = slices_of(first["slice"], None, len(first)) if "slice" in shared else None
+            results = results_of(columns, by, Contest(options, baseline, resampling, testing))
+            resampling, pairs = results["resampling"], results["pairs"]
+            scores = with_figures_of_documents(results["scores"], values["scores"])
+            of_slices = {each["slice"]: each["scores"] for each in values["slices"]}
+            for value, each in results["slices"].items():
+                slices[value] = each._replace(scores=with_figures_of_documents(each.scores, of_slices[value]))
+            mean_of_slices = with_figures_of_slices(results["mean_of_slices"], slices)
+        else:
+            expected = [(name, *systems) for name in options.names for systems in opponents(tables, baseline)]
+            pairs = saved_pairs(values["pairs"], expected)
+            scores = {name: saved_scores(values["scores"][name], options.names, f"scores: {name}") for name in tables}
+            for name, column in columns.items():
+                check_scores(scores[name], column, f"scores: {name}")
+            for value, each in saved_slices(values["slices"], first).items():
+                of_slice = {name: saved_scores(each["scores"][name], options.names) for name in tables}
+                slices[value] = ComparedSlice(each["queries"], of_slice, saved_pairs(each["pairs"], expected))
+            means = values["mean_of_slices"]
+            if means is not None:
+                check_row_count(means["queries"], queries_in_slices(slices), "mean_of_slices")
+                of_means = {name: saved_scores(means["scores"][name], options.names) for name in tables}
+                of_pairs = saved_pairs(means["pairs"], expected)
+                mean_of_slices = ComparedSlice(means["queries"], of_means, of_pairs)
         return cls(
             signature=signature,
-            baseline=values["baseline"],
+            baseline=baseline,
             queries=queries,
             notes=saved_notes(values["notes"]),
             testing=testing,
-            pairs=results["pairs"],
-            resampling=results["resampling"],
-            scores=with_figures_of_documents(results["scores"], values["scores"]),
-            slices=compared,
-            mean_of_slices=with_figures_of_slices(results["mean_of_slices"], compared),
+            pairs=pairs,
+            resampling=resampling,
+            scores=scores,
+            slices=slices,
+            mean_of_slices=mean_of_slices,
         )
 
     def plot(
