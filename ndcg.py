@@ -79,6 +79,7 @@ from .ndcg_bundle import (
     Report,
     Resampling,
     SLIPS,
+    Traits,
     check,
     checked_rankings,
     compare,
@@ -379,10 +380,10 @@ class NDCG(Batches, evaluate.Metric):
             problem = "batches and several processes do not record which queries are missing from a run"
             raise InputError(f"{mark('missing', options.missing)}: {problem}; compute each run at once")
         if options.score_order == "ascending":
-            self._check_order(options.score_order)
+            self._check_same("score_order", options.score_order)
         if options.exclude_from == "run":
-            self._check_exclusion(options.exclude_from)
-        is_ascending = (self._state.score_order or options.score_order) == "ascending"
+            self._check_same("exclude_from", options.exclude_from)
+        is_ascending = (self._score_order() or options.score_order) == "ascending"
         read = partial(self._read, inputs, options) if given else None
 
         def score_columns(columns: Inputs) -> Result:
@@ -449,15 +450,15 @@ class NDCG(Batches, evaluate.Metric):
         inputs = from_files(inputs, **how).settled(**how)  # so that a stream can be read again
         unmatched = None if inputs.exclude is None else ""
         if inputs.exclude is not None:
-            self._check_exclusion(options.exclude_from)
+            self._check_same("exclude_from", options.exclude_from)
         how |= {"ignore_index": options.ignore_index, "exclude_from": options.exclude_from}
         try:
             rankings = checked_rankings(inputs, **how)
         except NothingExcludedError as error:  # not in this batch; `compute` raises it if it is in no batch
             rankings, unmatched = checked_rankings(inputs._replace(exclude=None), **how), str(error)
-        batch = self._batch(rankings, options.score_order)
         exclude_from = "" if inputs.exclude is None else options.exclude_from
-        return batch._replace(exclude_from=exclude_from, unmatched=unmatched, unmatched_ids=rankings.unmatched)
+        traits = Traits(options.score_order, exclude_from, unmatched, rankings.unmatched)
+        return self._batch(rankings, traits)
 
 
 def _options_of_batch(**given: Any) -> Options:

@@ -34,17 +34,16 @@ from contextlib import AbstractContextManager, ExitStack, closing, contextmanage
 from dataclasses import dataclass, field, replace
 from datetime import UTC
 from decimal import Decimal, InvalidOperation
-from filelock import FileLock, Timeout
 from functools import cache, cached_property, lru_cache, partial, reduce
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import chain, combinations, compress, count, cycle, filterfalse, groupby, islice, pairwise, permutations, product, repeat
 from numbers import Integral, Number, Real
 from numpy.typing import NDArray
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from pathlib import Path
 from types import NoneType, SimpleNamespace
-from typing import Any, BinaryIO, Generic, Literal, NamedTuple, SupportsIndex, TYPE_CHECKING, TypeVar, TypedDict, Unpack
+from typing import Any, BinaryIO, Generic, Literal, NamedTuple, SupportsIndex, TYPE_CHECKING, TypeVar, TypedDict, Unpack, get_type_hints
 from uuid import uuid4
 
 if TYPE_CHECKING:
@@ -1705,7 +1704,9 @@ def _measure_scoring_answer(option: str, places: str, function: Callable[[NDArra
         raise_unless_of_values(error)
         unread = f"it returned a {type(answer).__name__} that NumPy cannot read ({in_short(error)})"
         raise ValueError(f"{problem}: {unread}") from error
-    if numbers.shape != values.shape or numbers.dtype.kind not in "biuf" or np.ma.is_masked(answer):
+    if np.ma.is_masked(answer):
+        raise ValueError(f"{problem}: some of those it returned are masked")
+    if numbers.shape != values.shape or numbers.dtype.kind not in "biuf":
         raise ValueError(f"{problem}: for shape {values.shape} it returned {numbers.dtype} of shape {numbers.shape}")
     return numbers.astype(np.float64)
 
@@ -1776,7 +1777,7 @@ def _measure_scoring_sums(gains: Floats, weight: Floats, cutoffs: Sequence[int])
 
 # ndcg/measure/options.py: The options of `compute`, checked once and kept in one object, with the names of results and the signature.
 
-__version__ = "2.1.0"
+__version__ = "3.0.0"
 
 Measure = Literal["nDCG", "DCG", "IDCG", "CG"]  # or with a cutoff, such as "nDCG@10"
 Cutoffs = SupportsIndex | Sequence[SupportsIndex | None] | NDArray[np.integer[Any]] | None
@@ -2032,7 +2033,7 @@ def signature(
         **options: the options of `compute`.
 
     >>> signature(k=10)
-    'nDCG@10|gain:linear|log:2|ties:average|empty:0|negative:raise|unjudged:0|v:2.1.0'
+    'nDCG@10|gain:linear|log:2|ties:average|empty:0|negative:raise|unjudged:0|v:3.0.0'
     """
     return Options.of_method(signature, k, options, lacks=()).signature(
         weighted=sample_weight is not None, excluding=exclude is not None
@@ -2487,15 +2488,20 @@ def rich_of(result: Readable) -> str:
 def tsv_of(rows: Sequence[Mapping[str, Any]]) -> str:
     r"""Return a line with the names of all columns, then a line for each row.
 
-    Control characters are escaped, so that `cut` and `sort` find the columns.
+    Control characters are escaped, so that `cut` and `sort` find the columns. A cell without a value is empty.
 
-    >>> tsv_of([{"query": "a\tb", "score": 0.5}, {"query": "c", "slice": None}]).split("\n")
-    ['query\tscore\tslice', 'a\\tb\t0.5\t', 'c\t\t']
+    >>> tsv_of([{"query": "a\tb", "score": 0.5}, {"query": "c", "score": math.nan}]).split("\n")
+    ['query\tscore', 'a\\tb\t0.5', 'c\t']
     """
     names = dict.fromkeys(name for row in rows for name in row)
     lines: list[list[Any]] = [list(names), *([row.get(name) for name in names] for row in rows)]
-    cells = (["" if each is None else str(each).translate(TSV_ESCAPES) for each in line] for line in lines)
-    return "\n".join(map("\t".join, cells))
+    return "\n".join("\t".join(map(_tsv_cell, line)) for line in lines)
+
+
+def _tsv_cell(value: Any) -> str:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    return str(value).translate(TSV_ESCAPES)
 
 
 def _sentences(result: Readable) -> list[str]:
@@ -2602,48 +2608,70 @@ def markdown_text(text: str) -> str:
 
 ARROW = (pa.Array, pa.ChunkedArray)
 DATABASES = ("chdb", "daft", "datafusion", "duckdb", "ibis", "pyspark", "sqlframe")
+TORCH_FLOATS_OF_NUMPY = ("torch.float16", "torch.float32", "torch.float64")
 
 
 def settled(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return arguments, with tensors and columns of other libraries converted with ``plain``, each only once."""
+    """Return arguments, with tensors and columns of other libraries converted with ``plain``.
+
+    A value that several arguments share is converted once.
+    """
     foreign = {name: values for name, values in arguments.items() if not _is_plain(values)}
     if not foreign:
         return dict(arguments)
-    queries = {id(values): name for name, values in foreign.items() if is_database_query(values)}
-    if len(queries) > 1:
-        first, second, *_ = queries.values()
-        raise ValueError(
-            f"{second}: is a separate database query ({type(arguments[second]).__name__}), as {first} is, and the rows "
-            "of two queries come in no common order; give both as columns of one: "
-            "data=relation, predictions='score', references='relevance'"
-        )
-    indexes = {name: values.index for name, values in foreign.items() if _has_index(values)}
-    for name, index in indexes.items():
-        first = next(iter(indexes))
-        if index is not indexes[first] and not index.equals(indexes[first]):
-            raise ValueError(
-                f"{name}: its index differs from the index of {first}, and rows are matched by position, not by index; "
-                "join both tables by query and document first, or give .to_numpy() of each if their order is right"
-            )
-    converted_by_id: dict[int, Any] = {}
+    refuse_other_orders(foreign)
+    arrays: dict[int, Any] = {}
     for name, values in foreign.items():
-        if id(values) not in converted_by_id:
-            converted_by_id[id(values)] = plain(name, values)
-    return {name: converted_by_id.get(id(values), values) for name, values in arguments.items()}
+        if id(values) not in arrays:
+            arrays[id(values)] = plain(name, values)
+    return {name: arrays.get(id(values), values) for name, values in arguments.items()}
+
+
+def refuse_other_orders(arguments: Mapping[str, Any]) -> None:
+    """Raise an error for values that are matched by position, but whose rows have no common order."""
+    _refuse_separate_queries(arguments)
+    _refuse_other_index(arguments)
 
 
 def _is_plain(values: Any) -> bool:
     """Return whether a value is a list, a dict, None or a NumPy array, which need no conversion."""
-    kind = type(values)
-    return kind in (NoneType, list, tuple, dict) or (
-        kind is np.ndarray and values.dtype.names is None
+    if type(values) is np.ndarray:
+        return values.dtype.names is None
+    return type(values) in (NoneType, list, tuple, dict)
+
+
+def _refuse_separate_queries(arguments: Mapping[str, Any]) -> None:
+    """Raise an error for two database queries, whose rows have no common order."""
+    queries = {id(values): name for name, values in arguments.items() if is_database_query(values)}
+    if len(queries) < 2:
+        return
+    first, second, *_ = queries.values()
+    kind = type(arguments[second]).__name__
+    raise ValueError(
+        f"{second}: is a separate database query ({kind}), as {first} is, and the rows of two "
+        "queries come in no common order; give both as columns of one: data=relation, "
+        "predictions='score', references='relevance'"
     )
 
 
+def _refuse_other_index(arguments: Mapping[str, Any]) -> None:
+    """Raise an error for a column of pandas whose index differs from that of the first."""
+    indexes = {name: values.index for name, values in arguments.items() if _has_index(values)}
+    for name, index in indexes.items():
+        first, first_index = next(iter(indexes.items()))
+        if index is not first_index and not index.equals(first_index):
+            raise ValueError(
+                f"{name}: its index differs from the index of {first}, and rows are matched by "
+                "position, not by index; join both tables by query and document first, or give "
+                ".to_numpy() of each if their order is right"
+            )
+
+
 def is_database_query(values: Any) -> bool:
-    """Return whether reading a value runs or consumes a query, so that its rows have no fixed order."""
-    runs = library_of(values).lstrip("_") in DATABASES and hasattr(values, "__arrow_c_stream__")
-    return runs or isinstance(values, pa.RecordBatchReader)
+    """Return whether reading a value runs or consumes a query, whose rows have no fixed order."""
+    if isinstance(values, pa.RecordBatchReader):
+        return True
+    return library_of(values).lstrip("_") in DATABASES and hasattr(values, "__arrow_c_stream__")
 
 
 def library_of(values: Any) -> str:
@@ -2658,12 +2686,11 @@ def is_spark(values: Any) -> bool:
 
 def listed(side: Any) -> Any:
     """Return a generator as a list; other values unchanged."""
-    is_read_once = (
-        isinstance(side, Iterator)
-        and not isinstance(side, io.IOBase)
-        and not is_database_query(side)
-    )
-    return list(side) if is_read_once else side
+    if not isinstance(side, Iterator):
+        return side
+    if isinstance(side, io.IOBase) or is_database_query(side):
+        return side
+    return list(side)
 
 
 def is_sparse(values: Any) -> bool:
@@ -2671,15 +2698,56 @@ def is_sparse(values: Any) -> bool:
     return hasattr(values, "tocsr") and library_of(values) == "scipy"
 
 
+def is_by_index(row: Any, by_position: bool = False) -> bool:
+    """Return whether a query's documents are a Series of numbers by ids, and not a list.
+
+    Integers are ids if queries have ids too; by position they are the numbers of rows of a table.
+    """
+    if library_of(row) != "pandas" or not _has_index(row) or getattr(row, "ndim", 0) != 1:
+        return False
+    if row.dtype.kind not in "iufb":
+        return False
+    if row.index.dtype.kind in "iu" and row.index[:2].tolist() == [0, 1]:
+        return False  # the index of a Series without ids
+    return not by_position or row.index.dtype.kind not in "iu"
+
+
+def mapping_by_index(argument: str, row: Any) -> dict[Any, Any]:
+    """Return a Series as a mapping of its index.
+
+    Raises:
+        InputError: both are integers, of which either could be the ids; an id is there twice.
+    """
+    if row.dtype.kind in "iu" and row.index.dtype.kind in "iu":
+        problem = f"holds integers by integers, such as {shown(row.head(2).to_dict())}"
+        hint = "give .tolist() of each if the values are ids, or .to_dict() if the index has the ids"
+        raise InputError(f"{problem}; {hint}", argument)
+    if not row.index.is_unique:
+        document = row.index[row.index.duplicated()][0]
+        raise InputError(f"document {shown(document)} is in the index twice; give it once", argument)
+    return dict(row.to_dict())
+
+
 def name_of_column(column: Any) -> Any:
     """Return the name of a column of a DataFrame, or of its only one; None for other values."""
-    for attribute in ("name", "column_name"):
-        if hasattr(column, attribute):
-            return getattr(column, attribute)
+    if hasattr(column, "name"):
+        return column.name
+    if hasattr(column, "column_name"):
+        return column.column_name
+    if hasattr(column, "collect_schema") and hasattr(column, "collect"):
+        return None  # a LazyFrame, in which names may take long
+    names = names_of_columns(column)
+    if names is not None and len(names) == 1:
+        return names[0]
+    return None
+
+
+def names_of_columns(table: Any) -> list[Any] | None:
+    """Return the names of the columns of a DataFrame, a table or a Dataset; None if it has none."""
     for attribute in ("column_names", "columns"):
-        names = getattr(column, attribute, None)
-        if names is not None and not callable(names) and len(names) == 1:
-            return names[0]
+        names = getattr(table, attribute, None)
+        if names is not None and not callable(names):
+            return list(names)
     return None
 
 
@@ -2697,17 +2765,23 @@ def are_lists(side: Any) -> bool:
         return False
     if len(side) == 0:
         return True
-    rows = (row for row in side if getattr(row, "ndim", 1) > 0)  # without numbers in arrays
-    return any(isinstance(row, (list, tuple, np.ndarray)) for row in rows)
+    return any(map(_inputs_sources_is_row, side))
+
+
+def _inputs_sources_is_row(value: Any) -> bool:
+    """Return whether a value is a list or an array, but not a number in an array."""
+    if isinstance(value, np.ndarray):
+        return value.ndim > 0
+    return isinstance(value, (list, tuple, *ARROW))
 
 
 def _rows_of_sparse(values: Any) -> Any:
-    """Return a sparse matrix by rows, with the columns of each ascending and distinct; its own copy if need be."""
+    """Return a sparse matrix by rows, with the columns of a row ascending and distinct."""
     if values.ndim != 2:
         raise ValueError(f"{values.ndim}-D; its rows must be queries, and its columns documents")
     rows = values.tocsr()
     if not rows.has_canonical_format:
-        rows = rows.copy()
+        rows = rows.copy()  # since `tocsr` returns the same matrix if it has this format
         rows.sum_duplicates()
     return rows
 
@@ -2718,10 +2792,10 @@ def _has_index(values: Any) -> bool:
 
 
 def values_by_query(argument: str, values: Any, sides: Iterable[Any]) -> Any:
-    """Return a pandas column with a value for each query by the ids in its index; other values unchanged.
+    """Return a pandas column with a value for each query by the ids in its index.
 
-    An index that only counts the rows has no ids, nor has the index of a side, whose rows are the queries too: their
-    values are in the order of the queries.
+    Other values are returned unchanged. An index that only counts the rows has no ids, nor has the
+    index of a side, whose rows are the queries too: their values are in the order of the queries.
 
     >>> values_by_query("by", ["en", "de"], [])
     ['en', 'de']
@@ -2738,17 +2812,18 @@ def values_by_query(argument: str, values: Any, sides: Iterable[Any]) -> Any:
         return values
     if not values.index.is_unique:
         again = ids[int(values.index.duplicated().argmax())]
-        raise InputError(
-            f"its index has {shown(again)} twice; give one value for each query", argument
-        )
+        problem = f"its index has {shown(again)} twice; give one value for each query"
+        raise InputError(problem, argument)
     column = plain(argument, values)
-    return dict(
-        zip(ids, column.to_pylist() if isinstance(column, ARROW) else column.tolist(), strict=True)
-    )
+    in_order = column.to_pylist() if isinstance(column, ARROW) else column.tolist()
+    return dict(zip(ids, in_order, strict=True))
 
 
 def plain(argument: str, values: Any) -> Any:
-    """Convert a tensor or a column of another library to a NumPy or Arrow array; return other values unchanged."""
+    """Convert a tensor or a column of another library to a NumPy or Arrow array.
+
+    Other values are returned unchanged.
+    """
     if isinstance(values, (list, tuple)):
         return values
     try:
@@ -2756,34 +2831,41 @@ def plain(argument: str, values: Any) -> Any:
     except BaseException as error:  # any error of its library gives the reason
         raise_unless_of_values(error)
         problem = f"{type(values).__name__} cannot be read: {in_short(error)}"
-        raise InputError(
-            f"{problem}; give lists, a dense NumPy array or an Arrow column", argument
-        ) from error
-    if isinstance(kind := getattr(array, "type", None), pa.BaseExtensionType):
+        hint = "give lists, a dense NumPy array or an Arrow column"
+        raise InputError(f"{problem}; {hint}", argument) from error
+    kind = getattr(array, "type", None)
+    if isinstance(kind, pa.BaseExtensionType):
         raise InputError(f"holds values of the type {kind}; give numbers, or ids as text", argument)
-    if names := _field_names(array):
+    names = _names_of_fields(array)
+    if names:
+        ids = f"{mark('query_ids')} and {mark('document_ids')}"
         raise InputError(
-            f"must be one column; got a table of columns {shown(names)}. If each row is a document, join both sides "
-            "into one table by query and document and give its columns: predictions, references, "
-            f"{mark('query_ids')} and {mark('document_ids')}. If each row is a query, give its column of lists",
+            f"must be one column; got a table of columns {shown(names)}. If each row is a "
+            "document, join both sides into one table by query and document and give its columns: "
+            f"predictions, references, {ids}. If each row is a query, give its column of lists. "
+            "If the ids are in the index, reset_index() makes columns of them",
             argument,
         )
     return array
 
 
 def plain_in_order(argument: str, values: Any) -> Any:
-    """Convert values, one for each query in the order of the queries, as ``plain`` does; a database has no order."""
+    """Convert values, one for each query in the order of the queries, as ``plain`` does.
+
+    A database query has no order, so it is refused.
+    """
     if is_database_query(values):
         kind = type(values).__name__
-        problem = "so its rows may come in another order than the queries; give a column of the table with the rankings"
-        raise InputError(f"is a separate database query ({kind}), {problem}", argument)
+        problem = "so its rows may come in another order than the queries"
+        hint = "give a column of the table with the rankings"
+        raise InputError(f"is a separate database query ({kind}), {problem}; {hint}", argument)
     return plain(argument, values)
 
 
 def converted(values: Any) -> Any:
-    """Return values as an array, by the first method that their library has, without importing a library.
+    """Return values as an array, by the first method that their library has.
 
-    A sparse matrix of SciPy stays sparse.
+    No library is imported for it. A sparse matrix of SciPy stays sparse.
     """
     if is_sparse(values):
         return _rows_of_sparse(values)
@@ -2794,27 +2876,13 @@ def converted(values: Any) -> Any:
     if library_of(values) == "cupy" and hasattr(values, "get"):
         return values.get()  # a copy to the host, which CuPy never makes by itself
     if hasattr(values, "column_names") and hasattr(values, "with_format"):  # a Dataset
-        return (
-            converted(values[values.column_names[0]]) if len(values.column_names) == 1 else values
-        )
-    if hasattr(values, "column_name") and hasattr(
-        values, "__len__"
-    ):  # a column of a Hugging Face Dataset
-        source = values.source
-        if hasattr(source, "format") and source.format["type"] in (None, "arrow"):
-            return type(values)(source.with_format("arrow"), values.column_name)[:]
-        return converted(values[:])
+        if len(values.column_names) != 1:
+            return values
+        return converted(values[values.column_names[0]])
+    if hasattr(values, "column_name") and hasattr(values, "__len__"):  # a column of a Dataset
+        return _from_dataset(values)
     if hasattr(values, "__arrow_c_stream__"):
-        if (rows := _masked_rows(values)) is not None:
-            return rows
-        try:
-            return _only_column(pa.chunked_array(values))
-        except Exception:
-            if getattr(values, "ndim", None) != 1:
-                raise
-            return np.asarray(
-                values
-            )  # a column that Arrow cannot hold, such as a sparse one or one of mixed objects
+        return _from_stream(values)
     if hasattr(values, "__arrow_c_array__"):
         return pa.array(values)
     if _has_index(values) and values.ndim == 1 and values.dtype.kind == "f":
@@ -2827,22 +2895,25 @@ def converted(values: Any) -> Any:
 
 
 def _from_torch(tensor: Any) -> Any:
-    """Return a PyTorch tensor as a NumPy array, copied from the accelerator; a nested one as a list of tensors."""
+    """Return a PyTorch tensor as a NumPy array, copied from the accelerator.
+
+    A nested tensor is a list of tensors.
+    """
     if tensor.is_nested:
         return list(tensor.unbind())
-    if not tensor.dtype.is_floating_point or str(tensor.dtype) in (
-        "torch.float16",
-        "torch.float32",
-        "torch.float64",
-    ):
+    if not tensor.dtype.is_floating_point or str(tensor.dtype) in TORCH_FLOATS_OF_NUMPY:
         return tensor.numpy(force=True)
-    widened, like = tensor.float().numpy(force=True).view(Widened), tensor.new_empty(0)
-    widened.rounded = lambda number: float(like.new_tensor(float(number)))
+    widened = tensor.float().numpy(force=True).view(Widened)
+    empty = tensor.new_empty(0)  # of the same type, without the memory of the values
+    widened.rounded = lambda number: float(empty.new_tensor(float(number)))
     return widened
 
 
 class Widened(np.ndarray[Any, Any]):
-    """Values of a float type that NumPy lacks, as float32, with a function that rounds to the original type."""
+    """Values of a float type that NumPy lacks, as float32.
+
+    `rounded` rounds a number to the original type.
+    """
 
     rounded: Callable[[float], float] = float
 
@@ -2850,41 +2921,66 @@ class Widened(np.ndarray[Any, Any]):
         self.rounded = getattr(source, "rounded", float)
 
 
+def _from_dataset(column: Any) -> Any:
+    """Return a column of a Hugging Face Dataset."""
+    source = column.source
+    if hasattr(source, "format") and source.format["type"] in (None, "arrow"):
+        return type(column)(source.with_format("arrow"), column.column_name)[:]
+    return converted(column[:])
+
+
+def _from_stream(values: Any) -> Any:
+    """Return a column that Arrow can read."""
+    rows = _masked_rows(values)
+    if rows is not None:
+        return rows
+    try:
+        return _only_column(pa.chunked_array(values))
+    except Exception:
+        if getattr(values, "ndim", None) != 1:
+            raise
+        # Arrow cannot hold it: it is sparse, or one of mixed objects.
+        return np.asarray(values)
+
+
 def _masked_rows(values: Any) -> list[Any] | None:
-    """Return the rows of a column of objects, if some are masked arrays, because Arrow ignores masks."""
+    """Return the rows of a column of objects if some are masked arrays; Arrow ignores masks."""
     if getattr(values, "ndim", None) == 2 and values.shape[1] == 1 and hasattr(values, "iloc"):
         values = values.iloc[:, 0]
     if str(getattr(values, "dtype", None)).lower() != "object":
         return None
-    if isinstance(next(iter(values), None), (str, int)):  # ids; looking at each takes long
+    if isinstance(next(iter(values), None), (str, int)):  # ids; looking at all takes long
         return None
     rows = list(values)
-    return (
-        rows if any(issubclass(kind, np.ma.MaskedArray) for kind in set(map(type, rows))) else None
-    )
+    if not any(issubclass(kind, np.ma.MaskedArray) for kind in set(map(type, rows))):
+        return None
+    return rows
 
 
-def _field_names(values: Any) -> list[str]:
+def _names_of_fields(values: Any) -> list[str]:
     """Return the names of the columns of a table; none for anything else."""
     if isinstance(values, ARROW) and pa.types.is_struct(values.type):
         return [field.name for field in values.type]
     if isinstance(values, np.ndarray):
         return list(values.dtype.names or ())
-    return list(values.column_names or ()) if hasattr(values, "with_format") else []
+    if hasattr(values, "with_format"):  # a Dataset, which may not know the names
+        return list(values.column_names or ())
+    return []
 
 
 def _only_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return the column of a table with a single column, not counting the pandas index."""
     if not pa.types.is_struct(column.type):
         return column
-    fields = [
-        at for at, field in enumerate(column.type) if not field.name.startswith("__index_level_")
-    ]
-    if len(fields) != 1:
+    positions = []
+    for position, field in enumerate(column.type):
+        if not field.name.startswith("__index_level_"):
+            positions.append(position)
+    if len(positions) != 1:
         return column
-    return pa.chunked_array(
-        [chunk.flatten()[fields[0]] for chunk in column.chunks], column.type.field(fields[0]).type
-    )
+    (position,) = positions
+    chunks = [chunk.flatten()[position] for chunk in column.chunks]
+    return pa.chunked_array(chunks, column.type.field(position).type)
 
 
 # ndcg/measure/interrupts.py: Handle Ctrl-C and other signals while running code that may catch or replace the errors they raise.
@@ -2970,25 +3066,27 @@ def once(kind: str) -> str:
     >>> print(InputError(once("run")), once("qrels"), sep="; ")
     give it once for a query, or duplicates="best" to count it once, at its best rank; give it once for a query
     """
-    best = f", or {mark('duplicates', 'best')} to count it once, at its best rank"
-    return "give it once for a query" + best * (kind == "run")
+    if kind != "run":
+        return "give it once for a query"
+    best = f"{mark('duplicates', 'best')} to count it once, at its best rank"
+    return f"give it once for a query, or {best}"
 
 
 # Kinds
 
 
 def id_kind(kind: "type | pa.DataType") -> str:
-    """Return the kind of ids that a Python or Arrow type represents; an empty string if its values are not ids.
+    """Return the kind of ids that a Python or Arrow type represents; empty if it has no ids.
 
-    Ids of the same kind can be equal, whatever their width or unit; ids of two kinds are never equal.
+    Ids of the same kind can be equal, whatever their width or unit; ids of two kinds are never
+    equal.
     """
     if isinstance(kind, pa.DataType):
         return ARROW_IDS.get(kind.id, "")
     if kind in USUAL:
         return USUAL[kind]
-    if (
-        issubclass(kind, (bool, np.timedelta64)) or kind.__name__ == "NaTType"
-    ):  # would pass for integers and times
+    # These would pass for integers and times.
+    if issubclass(kind, (bool, np.timedelta64)) or kind.__name__ == "NaTType":
         return ""
     for name, kinds in PYTHON_IDS.items():
         if issubclass(kind, kinds):
@@ -3008,12 +3106,14 @@ ARROW_IDS = {
     pa.string().id: "text",
     pa.large_string().id: "text",
     pa.string_view().id: "text",
-    **dict.fromkeys(
-        (each.id for each in (pa.int8(), pa.int16(), pa.int32(), pa.int64())), "integers"
-    ),
-    **dict.fromkeys(
-        (each.id for each in (pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64())), "integers"
-    ),
+    pa.int8().id: "integers",
+    pa.int16().id: "integers",
+    pa.int32().id: "integers",
+    pa.int64().id: "integers",
+    pa.uint8().id: "integers",
+    pa.uint16().id: "integers",
+    pa.uint32().id: "integers",
+    pa.uint64().id: "integers",
     pa.binary().id: "bytes",
     pa.large_binary().id: "bytes",
     pa.timestamp("s").id: "times",
@@ -3023,7 +3123,7 @@ ARROW_IDS = {
 
 
 def types_of_no_ids(values: Iterable[Any]) -> set[type]:
-    """Return the types of those values that are not ids.
+    """Return the types of the values that are not ids.
 
     >>> types_of_no_ids(["a", 7, None])
     {<class 'NoneType'>}
@@ -3034,18 +3134,23 @@ def types_of_no_ids(values: Iterable[Any]) -> set[type]:
 def float_hint(one: str, other: str) -> str:
     """Return the hint for two ids that are the same whole number, but one of them ends in .0.
 
-    >>> float_hint("document '101.0'", "document '7'"), float_hint("document '101'", "document '7'")
-    ("; convert ids that are whole numbers to integers, before they become text: '101.0' was a float", '')
+    >>> float_hint("document '101.0'", "document '7'").rpartition(": ")
+    ('; convert ids that are whole numbers to integers, before they become text', ': ', "'101.0' was a float")
+    >>> float_hint("document '101'", "document '7'")
+    ''
     """
-    found = [MAY_BE_FLOAT.search(each) for each in (one, other)]
-    floats = [each[0] for each in found if each is not None and each[1]]
-    return f"; {TO_INTEGERS}: {floats[0]} was a float" if all(found) and len(floats) == 1 else ""
+    matches = [MAY_BE_FLOAT.search(text) for text in (one, other)]
+    floats = [match[0] for match in matches if match and match[1]]
+    if len(floats) != 1 or None in matches:
+        return ""
+    return f"; {TO_INTEGERS}: {floats[0]} was a float"
 
 
 def _other_way(value: Any) -> str:
     """Return advice on what to pass instead of a value that is not an id."""
-    is_whole = isinstance(value, (float, np.floating)) and float(value).is_integer()
-    return f"give {int(value)}" if is_whole else "give others as text"
+    if isinstance(value, (float, np.floating)) and float(value).is_integer():
+        return f"give {int(value)}"
+    return "give others as text"
 
 
 def check_ids(argument: str, side: Mapping[Any, Any], nested: bool = True) -> None:
@@ -3057,11 +3162,14 @@ def check_ids(argument: str, side: Mapping[Any, Any], nested: bool = True) -> No
     ...     print(error)
     references: query 'q': document None is neither text nor an integer, as ids must be; give others as text
     """
-    wrong = types_of_no_ids(chain(side, chain.from_iterable(side.values())) if nested else side)
-    for query, documents in side.items() if wrong else ():
+    rows = side.values() if nested else ()
+    wrong = types_of_no_ids(chain(side, *rows))
+    if not wrong:
+        return
+    for query in side:
         if type(query) in wrong:
             raise InputError(f"query {shown(query)} {NO_ID}; {_other_way(query)}", argument)
-        for document in documents if nested else ():
+        for document in side[query] if nested else ():
             if type(document) in wrong:
                 problem = f"document {shown(document)} {NO_ID}; {_other_way(document)}"
                 raise InputError(problem, argument, f"query {shown(query)}")
@@ -3075,24 +3183,27 @@ class Ids(NamedTuple):
 
     distinct: pa.Array  # the distinct ids, in the order of their first rows
     code: RowNumbers  # the id of each run, as an index into these
-    starts: RowNumbers | None = (
-        None  # the first row of each run, and the number of rows; None if every row is a run
-    )
+    # the first row of each run, and the number of rows; None if every row is a run
+    starts: RowNumbers | None = None
 
     @property
     def rows(self) -> int:
         """The number of rows."""
-        return len(self.code) if self.starts is None else int(self.starts[-1])
+        if self.starts is None:
+            return len(self.code)
+        return int(self.starts[-1])
 
     @property
     def codes(self) -> RowNumbers:
         """An index into the distinct ids for each row."""
-        return self.code if self.starts is None else np.repeat(self.code, np.diff(self.starts))
+        if self.starts is None:
+            return self.code
+        return np.repeat(self.code, np.diff(self.starts))
 
     def grouped(self) -> tuple[Order, RowNumbers]:
         """Return a stable order of the rows by id, and the start of each id."""
         if self.starts is not None and len(self.code) == len(self.distinct):
-            return slice(None), self.starts
+            return slice(None), self.starts  # each id has one run
         return grouped(self.codes, len(self.distinct))
 
 
@@ -3117,15 +3228,17 @@ def grouped(code: RowNumbers, groups: int) -> tuple[Order, RowNumbers]:
 
 
 def encode_ids(argument: str, values: Any) -> tuple[RowNumbers, pa.Array]:
-    """Return for each row an index into the distinct ids, which are in the order of their first rows."""
+    """Return an index into the distinct ids for each row; these are in the order of first rows."""
     ids = read_ids(argument, values)
     return ids.codes, ids.distinct
 
 
 def read_ids(argument: str, values: Any) -> Ids:
     """Return the ids of rows."""
-    if isinstance(values, (list, tuple)) and (few := _few(values)) is not None:
-        return few
+    if isinstance(values, (list, tuple)):
+        few = _few(values)
+        if few is not None:
+            return few
     ids = _checked_ids(argument, values)
     if pa.types.is_string_view(ids.type):  # Arrow 21 compares no views
         ids = ids.cast(pa.large_string())
@@ -3139,13 +3252,16 @@ def id_column(argument: str, values: Any) -> pa.ChunkedArray:
         ids = ids.cast(pa.string())
     wide = {"text": pa.string(), "bytes": pa.binary(), "integers": pa.int64(), "dates": pa.date32()}
     kind = wide.get(id_kind(ids.type), ids.type)
-    ids = ids if ids.type == kind or pa.types.is_uint64(ids.type) else ids.cast(kind)
-    return ids if isinstance(ids, pa.ChunkedArray) else pa.chunked_array([ids])
+    if ids.type != kind and not pa.types.is_uint64(ids.type):
+        ids = ids.cast(kind)
+    if isinstance(ids, pa.ChunkedArray):
+        return ids
+    return pa.chunked_array([ids])
 
 
 def _checked_ids(argument: str, values: Any) -> "pa.Array | pa.ChunkedArray":
-    """Return ids as an Arrow column, each of them an id."""
-    ids = _id_column(argument, values)
+    """Return ids as an Arrow column without nulls and other values."""
+    ids = _arrow_column(argument, values)
     if pa.types.is_dictionary(ids.type) and id_kind(ids.type.value_type):
         ids = decoded(ids)
     kind = id_kind(ids.type)
@@ -3154,15 +3270,20 @@ def _checked_ids(argument: str, values: Any) -> "pa.Array | pa.ChunkedArray":
         raise InputError(f"row {row} is None; give each row an id", argument)
     if len(ids) and not kind:
         given = shown(str(ids.type))[1:-1]
-        numbers = ids.cast(pa.float64()) if pa.types.is_floating(ids.type) else []
-        is_whole = len(numbers) and pc.all(pc.equal(numbers, pc.trunc(numbers))).as_py()
-        hint = TO_INTEGERS if is_whole else "give others as text"
-        raise InputError(
-            f"{mark(argument)} must be integers or strings, one per row; got {given}; {hint}"
-        )
+        hint = TO_INTEGERS if _are_whole(ids) else "give others as text"
+        problem = f"{mark(argument)} must be integers or strings, one per row"
+        raise InputError(f"{problem}; got {given}; {hint}")
     if kind in ("dates", "times"):
         _refuse_hidden(argument, ids)
     return ids
+
+
+def _are_whole(values: "pa.Array | pa.ChunkedArray") -> bool:
+    """Return whether values are floats without a fraction."""
+    if not pa.types.is_floating(values.type):
+        return False
+    numbers = values.cast(pa.float64())
+    return bool(pc.all(pc.equal(numbers, pc.trunc(numbers))).as_py())
 
 
 def _few(values: Sequence[Any]) -> Ids | None:
@@ -3170,13 +3291,11 @@ def _few(values: Sequence[Any]) -> Ids | None:
     if not 0 < len(values) <= FEW_IDS or set(map(type, values)) not in ({str}, {int}):
         return None
     index: dict[Any, int] = {}
-    code = [index.setdefault(each, len(index)) for each in values]
+    code = [index.setdefault(value, len(index)) for value in values]
     try:
         return Ids(pa.array(list(index)), np.array(code))
-    except (
-        OverflowError,
-        UnicodeError,
-    ):  # raised for integers beyond int64, or text that UTF-8 cannot encode
+    except (OverflowError, UnicodeError):
+        # Integers are beyond int64, or UTF-8 cannot encode the text.
         return None
 
 
@@ -3184,14 +3303,17 @@ def _encoded(ids: "pa.Array | pa.ChunkedArray") -> Ids:
     """Encode the ids of all rows or, if equal ids are adjacent, only of the first row of each run."""
     if len(ids) and len(_heads(ids[:PROBE])) <= min(len(ids), PROBE) // 4:
         heads = _heads(ids)
-        return _encoded(ids.take(pa.array(heads)))._replace(starts=np.append(heads, len(ids)))
-    parts = [
-        part.combine_chunks() if isinstance(part, pa.ChunkedArray) else part
-        for part in _split_rows(ids)
-    ]
-    encoded = pa.chunked_array(in_threads(pc.dictionary_encode, parts)).unify_dictionaries()
+        runs = _encoded(ids.take(pa.array(heads)))
+        return runs._replace(starts=np.append(heads, len(ids)))
+    encoded = pa.chunked_array(in_threads(_dictionary, _split_rows(ids))).unify_dictionaries()
     codes = np.concatenate([part.indices for part in encoded.chunks], dtype=np.int64)
     return Ids(encoded.chunk(0).dictionary, codes)
+
+
+def _dictionary(ids: "pa.Array | pa.ChunkedArray") -> pa.DictionaryArray:
+    if isinstance(ids, pa.ChunkedArray):
+        ids = ids.combine_chunks()
+    return pc.dictionary_encode(ids)
 
 
 def _heads(ids: "pa.Array | pa.ChunkedArray") -> RowNumbers:
@@ -3200,9 +3322,8 @@ def _heads(ids: "pa.Array | pa.ChunkedArray") -> RowNumbers:
         return np.zeros(len(ids), np.int64)
 
     def changes(after: Any, before: Any) -> RowNumbers:
-        return np.asarray(
-            pc.indices_nonzero(pc.not_equal(after, before)).to_numpy().astype(np.int64)
-        )
+        rows = pc.indices_nonzero(pc.not_equal(after, before))
+        return np.asarray(rows.to_numpy().astype(np.int64))
 
     after, before = _split_rows(ids[1:]), _split_rows(ids[:-1])
     starts = np.cumsum([1, *map(len, after)])[:-1]
@@ -3211,75 +3332,88 @@ def _heads(ids: "pa.Array | pa.ChunkedArray") -> RowNumbers:
 
 def _split_rows(rows: "pa.Array | pa.ChunkedArray") -> "list[pa.Array | pa.ChunkedArray]":
     """Return the rows in a single part, or if there are many, in one part for each thread."""
-    step = -(-len(rows) // pa.cpu_count()) if len(rows) > THREADED else max(len(rows), 1)
-    return [rows[start : start + step] for start in range(0, len(rows), step)] or [rows]
+    if len(rows) <= THREADED:
+        return [rows]
+    step = math.ceil(len(rows) / pa.cpu_count())
+    return [rows[start : start + step] for start in range(0, len(rows), step)]
 
 
 def decoded(column: "pa.Array | pa.ChunkedArray") -> pa.ChunkedArray:
     """Return the values of a dictionary column, and views of text as strings."""
     chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
-    kind = pa.string() if id_kind(column.type.value_type) == "text" else column.type.value_type
-    return pa.chunked_array(
-        [chunk.dictionary.cast(kind).take(chunk.indices) for chunk in chunks], kind
-    )
+    kind = column.type.value_type
+    if id_kind(kind) == "text":
+        kind = pa.string()
+    values = [chunk.dictionary.cast(kind).take(chunk.indices) for chunk in chunks]
+    return pa.chunked_array(values, kind)
 
 
-def _id_column(argument: str, ids: Any) -> "pa.Array | pa.ChunkedArray":
+def _arrow_column(argument: str, ids: Any) -> "pa.Array | pa.ChunkedArray":
     """Return ids as an Arrow column."""
     if isinstance(ids, ARROW):
         return ids
     if isinstance(ids, np.ndarray):
-        if ids.ndim != 1:
-            raise InputError(f"{mark(argument)} must be flat, an id for each row; got {ids.ndim}-D")
-        if ids.dtype.kind == "T":
-            ids = ids.astype(object)  # some versions of pyarrow cannot read NumPy's string type
-        elif ids.dtype.kind in "iu":
-            ids = ids.astype(ids.dtype.newbyteorder("="), copy=False)
-    elif not isinstance(ids, (list, tuple)):
-        given = (
-            f"the text {shown(ids)}; give the column"
-            if isinstance(ids, str)
-            else type(ids).__name__
-        )
+        return _arrow_array(argument, _readable(argument, ids))
+    if not isinstance(ids, (list, tuple)):
+        given = type(ids).__name__
+        if isinstance(ids, str):
+            given = f"the text {shown(ids)}; give the column"
         raise InputError(f"{mark(argument)} must be integers or strings, one per row; got {given}")
+    column = _arrow_array(argument, ids)
+    if id_kind(column.type) in ("bytes", "dates", "times"):
+        _refuse_mixed(argument, ids)  # in Arrow's common type, different ids may be equal
+    return column
+
+
+def _readable(argument: str, ids: NDArray[Any]) -> NDArray[Any]:
+    """Return a NumPy array of ids in a type that Arrow reads."""
+    if ids.ndim != 1:
+        raise InputError(f"{mark(argument)} must be flat, an id for each row; got {ids.ndim}-D")
+    if ids.dtype.kind == "T":
+        return ids.astype(object)  # some versions of pyarrow cannot read NumPy's string type
+    if ids.dtype.kind in "iu":
+        return ids.astype(ids.dtype.newbyteorder("="), copy=False)
+    return ids
+
+
+def _arrow_array(argument: str, ids: Any) -> "pa.Array | pa.ChunkedArray":
+    """Return ids of a list or an array in the Arrow type that holds all of them."""
     try:
         try:
-            given = pa.array(ids)
+            return pa.array(ids)
         except OverflowError:
             return pa.array(ids, pa.uint64())
-        if id_kind(given.type) in ("bytes", "dates", "times") and isinstance(ids, (list, tuple)):
-            _refuse_mixed(argument, ids)  # in Arrow's common type, different ids may be equal
-        return given
+    except UnicodeEncodeError as error:
+        must = f"{mark(argument)} must be Unicode text, as in a file"
+        problem = f"got {shown(error.object)}, which UTF-8 cannot encode"
+        hint = "decode ids in their own encoding, without errors='surrogateescape'"
+        raise InputError(f"{must}; {problem}; {hint}") from None
     except (pa.ArrowException, OverflowError, TypeError, UnicodeError) as error:
-        first: dict[type, str] = {}
-        for row, each in enumerate(ids):
-            if each is not None:
-                first.setdefault(type(each), f"{shown(each)} in row {row}")
-        given = in_short(error) if len(first) == 1 else " and ".join(list(first.values())[:2])
-        if isinstance(error, UnicodeEncodeError):
-            problem = f"got {shown(error.object)}, which UTF-8 cannot encode"
-            hint = "decode ids in their own encoding, without errors='surrogateescape'"
-            raise InputError(
-                f"{mark(argument)} must be Unicode text, as in a file; {problem}; {hint}"
-            ) from None
-        raise InputError(
-            f"{mark(argument)} must be all text or all integers of at most 64 bits; got {given}; give all as text"
-        ) from None
+        must = f"{mark(argument)} must be all text or all integers of at most 64 bits"
+        examples = _examples(ids, type)
+        given = in_short(error) if len(examples) == 1 else " and ".join(examples[:2])
+        raise InputError(f"{must}; got {given}; give all as text") from None
 
 
 def _refuse_mixed(argument: str, ids: Sequence[Any]) -> None:
     """Raise an error for ids of two kinds, such as bytes and text, or dates and times."""
-    first: dict[str, str] = {}
-    for row, each in enumerate(ids):
-        if each is not None:
-            first.setdefault(id_kind(type(each)), f"{shown(each)} in row {row}")
-    if len(first) > 1:
-        both = " and ".join(list(first.values())[:2])
+    examples = _examples(ids, lambda value: id_kind(type(value)))
+    if len(examples) > 1:
+        both = " and ".join(examples[:2])
         raise InputError(f"{mark(argument)} must be of the same kind; got {both}; give all as text")
 
 
+def _examples(ids: Iterable[Any], kind_of: Callable[[Any], Any]) -> list[str]:
+    """Return the first id of each kind, and its row, as messages show them."""
+    first: dict[Any, str] = {}
+    for row, value in enumerate(ids):
+        if value is not None:
+            first.setdefault(kind_of(value), f"{shown(value)} in row {row}")
+    return list(first.values())
+
+
 def _refuse_hidden(argument: str, ids: "pa.Array | pa.ChunkedArray") -> None:
-    """Raise an error for times that Python or Arrow cannot show: years out of range, or an unknown time zone."""
+    """Raise an error for times that cannot be shown: years out of range, or an unknown zone."""
     try:
         for extreme in pc.min_max(ids).values():
             extreme.as_py()
@@ -3293,69 +3427,86 @@ def _refuse_hidden(argument: str, ids: "pa.Array | pa.ChunkedArray") -> None:
 
 
 def family(kind: pa.DataType) -> str:
-    """Return the kind of ids of a type, for times with their zone; ids of two families are never equal."""
+    """Return the kind of ids of a type, for times with their zone.
+
+    Ids of two families are never equal.
+    """
     name = id_kind(kind)
-    return f"{name} of {kind.tz}" if name == "times" else name
+    if name == "times":
+        return f"times of {kind.tz}"
+    return name
 
 
 def index_among(ids: Any, among: Any) -> RowNumbers:
-    """Return the index of each id among other ids of its family, columns or lists; -1 if it is not among them.
+    """Return the index of each id among others of its family, columns or lists; -1 if it is new.
 
     >>> index_among(pa.array([1, 7]), pa.array([5, 7], pa.int8())).tolist()
     [-1, 1]
     """
     if isinstance(ids, list) or isinstance(among, list):
         index = dict(zip(as_list(among), count(), strict=False))
-        return np.array([index.get(each, -1) for each in as_list(ids)], np.int64)
-    if not len(ids) or not len(among) or family(ids.type) != family(among.type):
+        return np.array([index.get(value, -1) for value in as_list(ids)], np.int64)
+    if len(ids) == 0 or len(among) == 0 or family(ids.type) != family(among.type):
         return np.full(len(ids), -1, np.int64)
-    values, own = ids, among
     if pa.types.is_timestamp(among.type):
         try:
-            values = ids.cast(among.type)
-        except pa.ArrowInvalid:  # these have more precision than the others, so none can be equal
-            own = among.cast(ids.type)
-    else:  # compared as bytes of any width
-        through = pa.large_binary() if id_kind(ids.type) == "bytes" else pa.large_string()
-        values, own = (each.cast(through).cast(pa.large_binary()) for each in (ids, among))
-    return np.asarray(pc.fill_null(pc.index_in(values, own), -1).to_numpy().astype(np.int64))
+            ids = ids.cast(among.type)
+        except pa.ArrowInvalid:  # these have more precision, so the others lose nothing
+            among = among.cast(ids.type)
+    else:  # compared as bytes, whatever their widths
+        ids = _as_bytes(ids)
+        among = _as_bytes(among)
+    indices = pc.fill_null(pc.index_in(ids, among), -1)
+    return np.asarray(indices.to_numpy().astype(np.int64))
+
+
+def _as_bytes(ids: "pa.Array | pa.ChunkedArray") -> "pa.Array | pa.ChunkedArray":
+    if id_kind(ids.type) != "bytes":
+        ids = ids.cast(pa.large_string())
+    return ids.cast(pa.large_binary())
 
 
 def as_list(ids: Any) -> list[Any]:
-    """Return ids of a column as a list."""
-    return ids if isinstance(ids, list) else list(ids.to_pylist())
+    """Return ids of a column, or in another sequence, as a list."""
+    if isinstance(ids, list):
+        return ids
+    if isinstance(ids, ARROW):
+        return list(ids.to_pylist())
+    return list(ids)
 
 
 # Order
 
 
 def ascending(ids: Iterable[Any]) -> list[Any]:
-    r"""Return ids in ascending order of their bytes, as trec_eval compares them: text in UTF-8, other ids as text.
+    r"""Return ids in ascending order of their bytes, as trec_eval compares them.
+
+    Text is compared in UTF-8, and other ids as text.
 
     >>> ascending([b"\xff", b"b"]), ascending([9, 10])
     ([b'b', b'\xff'], [10, 9])
     """
     ids = list(ids)
-    if all(id_kind(kind) != "bytes" for kind in set(map(type, ids))):
-        return sorted(ids, key=str)  # code points sort like their bytes in UTF-8
-    return sorted(
-        ids,
-        key=lambda each: (
-            each if isinstance(each, bytes) else str(each).encode("utf-8", "surrogatepass")
-        ),
-    )
+    if any(issubclass(kind, bytes) for kind in set(map(type, ids))):
+        return sorted(ids, key=_bytes_of)
+    return sorted(ids, key=str)  # code points sort like their bytes in UTF-8
+
+
+def _bytes_of(value: Any) -> bytes:
+    if isinstance(value, bytes):
+        return value
+    return str(value).encode("utf-8", "surrogatepass")
 
 
 def ordinals(ids: "pa.Array | pa.ChunkedArray") -> RowNumbers:
     """Return the position of each id in the order of `ascending`."""
     if id_kind(ids.type) not in ("text", "bytes"):
         ids = ids.cast(pa.large_string())
-    return np.asarray(
-        pc.rank(ids, sort_keys="ascending", tiebreaker="dense").to_numpy().astype(np.int64)
-    )
+    ranks = pc.rank(ids, sort_keys="ascending", tiebreaker="dense")
+    return np.asarray(ranks.to_numpy().astype(np.int64))
 
 
-# ndcg/inputs/columns.py: Read predictions or references from any library: values, the start of each query, missing values and padding.
+# ndcg/inputs/columns.py: Read predictions or references from any library: values, queries, missing values and padding.
 
 # describes a query, by its index, and a document in it, by its position or None
 Place = Callable[[int, int | None], str]
@@ -3371,19 +3522,30 @@ class Column(NamedTuple):
 
     def reordered(self, order: Any, offsets: NDArray[np.int64]) -> "Column":
         """Return the documents in another order, and with other offsets."""
-        present, padding = (
-            None if mask is None else mask[order] for mask in (self.present, self.padding)
-        )
+        present = taken(self.present, order)
+        padding = taken(self.padding, order)
         return Column(self.values[order], offsets, present, padding)
 
     def without_unretrieved(self, score_order: str) -> "Column":
-        """Return the same scores, in ascending order with those missing that mark a document not retrieved, inf."""
-        return self if score_order == "descending" else self.only(self.values != np.inf)
+        """Return the same scores; in ascending order, inf marks a document not retrieved."""
+        if score_order == "descending":
+            return self
+        return self.only(self.values != np.inf)
 
     def only(self, present: Mask) -> "Column":
         """Return the same values, but those for which a mask is False are missing."""
-        present = present if self.present is None else present & self.present
+        present = in_both(present, self.present)
         return self._replace(present=None if present.all() else present)
+
+
+def taken(values: Any, rows: Any) -> Any:
+    """Return some rows of an array or a column; None if there is none."""
+    return None if values is None else values[rows]
+
+
+def in_both(mask: Mask, other: Mask | None) -> Mask:
+    """Return where both masks are True; one that is None is True everywhere."""
+    return mask if other is None else mask & other
 
 
 def offsets_of(lengths: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
@@ -3395,6 +3557,16 @@ def offsets_of(lengths: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
     offsets = np.zeros(len(lengths) + 1, np.int64)
     np.add.accumulate(lengths, dtype=np.int64, out=offsets[1:])
     return offsets
+
+
+def place_among(offsets: NDArray[np.int64], row: int) -> tuple[int, int]:
+    """Return the query of a document, and its position there, from its row among all documents.
+
+    >>> place_among(offsets_of([2, 0, 3]), 3)
+    (2, 1)
+    """
+    query = int(np.searchsorted(offsets, row, side="right")) - 1
+    return query, int(row - offsets[query])
 
 
 def check_queries_equal(predicted: int, referred: int) -> None:
@@ -3424,18 +3596,21 @@ def read_column(
         values = values.tolist()  # None if masked
     if not isinstance(values, (list, tuple)):
         raise InputError(
-            f"{mark(argument)} must hold one list of documents per query: nested lists, a 2-D array or tensor, a list "
-            f"of 1-D arrays, a column of lists, a mapping or a TREC file; got {type(values).__name__}"
+            f"{mark(argument)} must hold one list of documents per query: nested lists, a 2-D "
+            "array or tensor, a list of 1-D arrays, a column of lists, a mapping or a TREC file; "
+            f"got {type(values).__name__}"
         )
-    if not (kinds := set(map(type, values))) <= {list, tuple}:
-        if not all(issubclass(kind, np.ndarray) for kind in kinds):
-            values = [
-                _one_query(f"{argument}: query {query}", row) for query, row in enumerate(values)
-            ]
-            kinds = set(map(type, values))
-        if all(issubclass(kind, np.ndarray) for kind in kinds):
-            return _from_arrays(argument, values, ignore_index, labels)
+    if set(map(type, values)) <= {list, tuple}:
+        return _from_lists(argument, values, ignore_index, labels)
+    if not _are_arrays(values):
+        values = [_one_query(f"{argument}: query {query}", row) for query, row in enumerate(values)]
+    if _are_arrays(values):
+        return _from_arrays(argument, values, ignore_index, labels)
     return _from_lists(argument, values, ignore_index, labels)
+
+
+def _are_arrays(rows: Sequence[Any]) -> bool:
+    return all(issubclass(kind, np.ndarray) for kind in set(map(type, rows)))
 
 
 def read_flat_column(
@@ -3445,37 +3620,43 @@ def read_flat_column(
     ignore_index: float | None = None,
     labels: Labels | None = None,
 ) -> Column:
-    """Read values in which each row is a document, as if all belonged to one query; text is one of the labels."""
+    """Read values in which each row is a document, as if all belonged to one query.
+
+    Text in them is one of the labels.
+    """
     values = _inputs_columns_combined(values)
-    if (
-        isinstance(values, np.ndarray) and values.ndim == 2 and values.shape[1] == 1
-    ):  # from a head with one logit
-        values = values.reshape(-1)
     if isinstance(values, pa.Array) and not pa.types.is_nested(values.type):
-        if id_kind(value_type(values.type)) == "text":
-            values = values.to_pylist()
-        else:
+        if id_kind(value_type(values.type)) != "text":
             query = pa.LargeListArray.from_arrays([0, len(values)], values)
             return _from_arrow(argument, query, ignore_index, labels, place)
-    if isinstance(values, np.ndarray) and values.ndim == 1:
-        if values.dtype.kind not in TEXTS_AND_OBJECTS:
-            return _from_arrays(argument, [values], ignore_index)
-        values = values.tolist()  # None if masked
-    flat = f"{mark(argument)} must be flat with {mark('query_ids')}, one number per document"
-    if isinstance(values, (list, tuple)):
-        if values and (isinstance(values[0], (list, tuple)) or getattr(values[0], "ndim", None)):
-            raise InputError(f"{flat}; got lists in a list")
-        offsets = offsets_of([len(values)])
-        return read_numbers(
-            argument, [values], offsets, place, ignore_index, labels, in_column=True
-        )
-    form = (
-        f"shape {values.shape}"
-        if isinstance(values, np.ndarray)
-        else getattr(values, "type", type(values).__name__)
-    )
-    hint = logits_hint(argument, values)
-    raise InputError(f"{flat}; got {form}{hint}")
+        values = values.to_pylist()
+    if isinstance(values, np.ndarray):
+        if values.ndim == 2 and values.shape[1] == 1:
+            values = values.reshape(-1)  # from a head with one logit
+        if values.ndim == 1:
+            if values.dtype.kind not in TEXTS_AND_OBJECTS:
+                return _from_arrays(argument, [values], ignore_index)
+            values = values.tolist()  # None if masked
+    if not isinstance(values, (list, tuple)):
+        raise _not_flat(argument, f"{_form(values)}{logits_hint(argument, values)}")
+    if values and (isinstance(values[0], (list, tuple)) or getattr(values[0], "ndim", None)):
+        raise _not_flat(argument, "lists in a list")
+    if labels is not None and "" in values:
+        values = [None if value == "" else value for value in values]  # as in files
+    offsets = offsets_of([len(values)])
+    return read_numbers(argument, [values], offsets, place, ignore_index, labels, in_column=True)
+
+
+def _not_flat(argument: str, given: str) -> InputError:
+    must = f"must be flat with {mark('query_ids')}, one number per document"
+    return InputError(f"{mark(argument)} {must}; got {given}")
+
+
+def _form(values: Any) -> str:
+    """Return what a message calls values that are no list."""
+    if isinstance(values, np.ndarray):
+        return f"shape {values.shape}"
+    return str(getattr(values, "type", type(values).__name__))
 
 
 def logits_hint(argument: str, values: Any) -> str:
@@ -3494,19 +3675,21 @@ def _inputs_columns_combined(values: Any) -> Any:
     """Combine the chunks of an Arrow column into one array; return other values unchanged."""
     if not isinstance(values, pa.ChunkedArray):
         return values
-    return values.chunk(0) if values.num_chunks == 1 else values.combine_chunks()
+    if values.num_chunks == 1:
+        return values.chunk(0)  # without a copy
+    return values.combine_chunks()
 
 
-DTYPE = attrgetter("dtype")
 TEXTS_AND_OBJECTS = "OUT"  # kinds of types of arrays that are read as lists
 
 
 def _one_query(argument: str, values: Any) -> Any:
-    """Return one query of a list, converted to a NumPy array if it is an array of another library."""
+    """Return one query of a list, an array of another library as a NumPy array."""
     if is_database_query(values):
+        kind = type(values).__name__
         raise InputError(
-            f"is a query to a database ({type(values).__name__}), so its rows come in no fixed order; run "
-            "it first and give the columns of its table: table = relation.to_arrow_table(); "
+            f"is a query to a database ({kind}), so its rows come in no fixed order; run it first "
+            "and give the columns of its table: table = relation.to_arrow_table(); "
             "predictions=[table['score']], references=[table['relevance']]",
             argument,
         )
@@ -3524,16 +3707,16 @@ def _one_query(argument: str, values: Any) -> Any:
 def _from_array(argument: str, values: NDArray[Any], ignore_index: float | None) -> Column:
     """Read a 2-D array, without a copy if its rows are contiguous."""
     if values.ndim != 2:
-        shape = f"{values.ndim}-D of shape {values.shape}" + f"; {NOT_NESTED}" * (values.ndim == 1)
-        raise InputError(
-            f"{mark(argument)} must be 2-D, one row of documents per query; got {shape}"
-        )
+        problem = f"{mark(argument)} must be 2-D, one row of documents per query"
+        given = f"{values.ndim}-D of shape {values.shape}"
+        if values.ndim == 1:
+            given += f"; {NOT_NESTED}"
+        raise InputError(f"{problem}; got {given}")
     offsets = np.arange(len(values) + 1) * values.shape[1]
     values = np.ravel(values)  # copied only if rows are not adjacent in memory
+    numbers = numeric_array(argument, values)
     present = ~np.ma.getmaskarray(values) if np.ma.is_masked(values) else None
-    return Column(
-        numeric_array(argument, values), offsets, present, is_padding(values, ignore_index)
-    )
+    return Column(numbers, offsets, present, is_padding(values, ignore_index))
 
 
 def _from_arrays(
@@ -3543,45 +3726,64 @@ def _from_arrays(
     labels: Labels | None = None,
 ) -> Column:
     """Read one 1-D array per query."""
-    types_of_rows = list(map(DTYPE, rows))
-    are_alike = types_of_rows.count(types_of_rows[0]) == len(types_of_rows)  # hashing types is slow
-    first = {
-        dtype: types_of_rows.index(dtype)
-        for dtype in ([types_of_rows[0]] if are_alike else dict.fromkeys(types_of_rows))
-    }  # the queries of these rows
-    if any(dtype.kind in TEXTS_AND_OBJECTS for dtype in first):
+    row_types = list(map(attrgetter("dtype"), rows))
+    # Comparing types is faster than hashing them.
+    are_alike = row_types.count(row_types[0]) == len(row_types)
+    types = [row_types[0]] if are_alike else list(dict.fromkeys(row_types))
+    if any(dtype.kind in TEXTS_AND_OBJECTS for dtype in types):
         return _from_lists(argument, rows, ignore_index, labels)
-    if set(dimensions := list(map(attrgetter("ndim"), rows))) != {1}:
-        query, wrong = next((query, each) for query, each in enumerate(dimensions) if each != 1)
-        raise InputError(
-            f"must be a 1-D array of documents; got {wrong}-D", argument, f"query {query}"
-        )
-    dtypes = {
-        dtype: numeric_array(f"{argument}: query {query}", rows[query]).dtype
-        for dtype, query in first.items()
-    }
-    present, arrays = None, rows
-    if set(map(type, rows)) != {np.ndarray} or any(old != new for old, new in dtypes.items()):
+    _check_dimensions(argument, rows)
+    number_types = {}
+    for dtype in types:
+        query = row_types.index(dtype)
+        number_types[dtype] = numeric_array(f"{argument}: query {query}", rows[query]).dtype
+    kinds = set(map(type, rows))
+    present = None
+    arrays = rows
+    if kinds != {np.ndarray} or any(old != new for old, new in number_types.items()):
         if any(map(np.ma.is_masked, rows)):
             present = ~np.concatenate([np.ma.getmaskarray(row) for row in rows])
-        arrays = [np.asarray(row, dtypes[row.dtype]) for row in rows]
-    values = arrays[0] if len(arrays) == 1 else _concatenated(arrays, are_alike)
-    mixed = len(dtypes) > 1 and values.dtype.kind == "f"
-    if mixed and any(array.dtype.kind in "iu" and beyond_2_53(array).any() for array in arrays):
+        arrays = [np.asarray(row, number_types[row.dtype]) for row in rows]
+    values = _concatenated(arrays, are_alike)
+    if len(types) > 1 and values.dtype.kind == "f" and _hold_large_integers(arrays):
         return _from_lists(argument, rows, ignore_index, labels)
-    if ignore_index is None or (
-        set(dtypes) == {values.dtype} and Widened not in set(map(type, rows))
-    ):
+    if ignore_index is None:
+        padding = None
+    elif types == [values.dtype] and Widened not in kinds:
         padding = is_padding(values, ignore_index)
-    else:  # the values have another type than the row
+    else:
+        # Padding is compared in the type of its row, which is not the type of all values.
         padding = np.concatenate([is_padding(row, ignore_index) for row in rows])
     return Column(values, offsets_of(np.fromiter(map(len, rows), np.int64)), present, padding)
 
 
+def _check_dimensions(argument: str, rows: Sequence[NDArray[Any]]) -> None:
+    """Raise an error for an array that is not 1-D."""
+    dimensions = list(map(attrgetter("ndim"), rows))
+    if dimensions.count(1) == len(dimensions):
+        return
+    for query, dimension in enumerate(dimensions):
+        if dimension != 1:
+            problem = f"must be a 1-D array of documents; got {dimension}-D"
+            raise InputError(problem, argument, f"query {query}")
+
+
+def _hold_large_integers(arrays: Sequence[NDArray[Any]]) -> bool:
+    """Return whether arrays hold integers that float64 may round."""
+    for array in arrays:
+        if array.dtype.kind not in "iu":
+            continue
+        if beyond_2_53(array).any():
+            return True
+    return False
+
+
 def _concatenated(arrays: Sequence[Any], are_alike: bool) -> NDArray[Any]:
-    """Concatenate arrays; arrays of the same type by their bytes, which is faster if they are short."""
-    with suppress(TypeError, BufferError):  # raised for arrays with strides
-        if are_alike:
+    """Concatenate arrays, those of one type by their bytes, which is faster if they are short."""
+    if len(arrays) == 1:
+        return np.asarray(arrays[0])
+    if are_alike:
+        with suppress(TypeError, BufferError):  # raised for arrays with strides
             return np.frombuffer(b"".join(arrays), arrays[0].dtype)
     return np.concatenate(arrays)
 
@@ -3594,62 +3796,66 @@ def _from_arrow(
     place: Place | None = None,
 ) -> Column:
     """Read an Arrow list array, without a copy of its values."""
-    if any(test(lists.type) for test in OTHER_LISTS):
-        offsets = offsets_of(pc.fill_null(pc.list_value_length(lists), 0).to_pylist())
-        lists = pa.LargeListArray.from_arrays(
-            pa.array(offsets), lists.flatten(), mask=lists.is_null()
-        )
-    if not (pa.types.is_list(lists.type) or pa.types.is_large_list(lists.type)):
-        kind = shown(str(lists.type))[1:-1]
-        problem = f"must be a column of lists, one per query; got {kind}; for a row per document give {mark('query_ids')}"
-        raise InputError(f"{mark(argument)} {problem}")
-    if lists.null_count:
-        query = int(np.flatnonzero(lists.is_null())[0])
-        raise InputError(
-            f"query {query} is None; give a list, empty if nothing was retrieved or judged",
-            argument,
-        )
+    lists = _checked_lists(argument, lists)
     offsets = lists.offsets.to_numpy().astype(np.int64)
     values = lists.values[offsets[0] : offsets[-1]]
+    offsets -= offsets[0]
+    kind = value_type(values.type)
     if pa.types.is_null(values.type):  # all values are missing
         values = values.cast(pa.float64())
-    kind = value_type(values.type)
-    if pa.types.is_decimal(kind):
+    elif pa.types.is_decimal(kind):
         with suppress(pa.ArrowInvalid):  # reading one by one raises the error
             values = without_decimals(values)
     if not _is_numeric(values.type):
         if id_kind(kind) == "text" or pa.types.is_decimal(kind):
-            offsets -= offsets[0]
-            return read_numbers(
-                argument, [values.to_pylist()], offsets, place or numbered, ignore_index, labels
-            )
+            rows = [values.to_pylist()]
+            return read_numbers(argument, rows, offsets, place or numbered, ignore_index, labels)
         given = shown(str(values.type))[1:-1]
-        raise InputError(
-            f"{mark(argument)} must hold numbers; got {given}; convert them to float64"
-        )
+        problem = f"{mark(argument)} must hold numbers; got {given}"
+        raise InputError(f"{problem}; convert them to float64")
     present = None
     if values.null_count:
         present = values.is_valid().to_numpy(zero_copy_only=False)
         values = _filled(values)
     array = values.to_numpy(zero_copy_only=False)
-    return Column(array, offsets - offsets[0], present, is_padding(array, ignore_index))
+    return Column(array, offsets, present, is_padding(array, ignore_index))
+
+
+def _checked_lists(argument: str, lists: pa.Array) -> pa.Array:
+    """Return an Arrow array as one of lists with offsets, a list for each query."""
+    if any(is_other_list(lists.type) for is_other_list in OTHER_LISTS):
+        lengths = pc.fill_null(pc.list_value_length(lists), 0).to_pylist()
+        lists = pa.LargeListArray.from_arrays(
+            pa.array(offsets_of(lengths)), lists.flatten(), mask=lists.is_null()
+        )
+    if not (pa.types.is_list(lists.type) or pa.types.is_large_list(lists.type)):
+        kind = shown(str(lists.type))[1:-1]
+        problem = f"{mark(argument)} must be a column of lists, one per query; got {kind}"
+        raise InputError(f"{problem}; for a row per document give {mark('query_ids')}")
+    if lists.null_count:
+        query = int(np.flatnonzero(lists.is_null())[0])
+        hint = "give a list, empty if nothing was retrieved or judged"
+        raise InputError(f"query {query} is None; {hint}", argument)
+    return lists
 
 
 def without_decimals(values: "pa.Array | pa.ChunkedArray") -> "pa.Array | pa.ChunkedArray":
-    """Return a column of decimals as integers if all are whole, as DuckDB's HUGEINT, else as the nearest floats.
+    """Return a column of decimals as integers if all are whole, else as the nearest floats.
+
+    A column of DuckDB's HUGEINT is one of whole decimals.
 
     >>> without_decimals(pa.array([Decimal("0.1"), None])).to_pylist()
     [0.1, None]
 
     Raises:
-        pa.ArrowInvalid: it has integers beyond 2**53 among others that are not whole, or beyond 64 bits.
+        pa.ArrowInvalid: it has integers beyond 2**53 among others that are not whole, or beyond 64
+            bits.
     """
     for kind in (pa.int64(), pa.uint64()):
         with suppress(pa.ArrowInvalid):
             return values.cast(kind)
-    floats = values.cast(pa.string()).cast(
-        pa.float64()
-    )  # the nearest, which a direct cast may miss
+    # A direct cast may miss the nearest float.
+    floats = values.cast(pa.string()).cast(pa.float64())
     if beyond_2_53(pc.drop_null(floats).to_numpy(zero_copy_only=False)).any():
         raise pa.ArrowInvalid("float64 would round integers")
     return floats
@@ -3668,8 +3874,8 @@ def value_type(kind: pa.DataType) -> pa.DataType:
 
 def _is_numeric(kind: pa.DataType) -> bool:
     """Return whether Arrow values of this type are numbers."""
-    return any(
-        test(kind) for test in (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean)
+    return bool(
+        pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
     )
 
 
@@ -3685,34 +3891,42 @@ def _from_lists(
     labels: Labels | None = None,
 ) -> Column:
     """Read nested sequences of numbers and None, and arrays among them."""
-    given = rows
+    lists = rows
     if not set(map(type, rows)) <= {list, tuple}:
-        rows = [
-            row.tolist() if isinstance(row, np.ndarray) else row for row in rows
-        ]  # None if masked
-        for query, row in enumerate(rows):
-            if isinstance(row, (list, tuple)):
-                continue
-            if isinstance(row, (Real, str)):
-                kind = "text" if isinstance(row, str) else "number"
-                problem = f"is the {kind} {shown(row)}, not a list of documents; {NOT_NESTED}"
-            else:
-                problem = f"must be a list of documents; got {type(row).__name__}"
-            raise InputError(problem, argument, f"query {query}")
-    offsets = offsets_of(np.fromiter(map(len, rows), np.int64))
-    column = read_numbers(argument, rows, offsets, ignore_index=ignore_index, labels=labels)
+        lists = [_list_of_query(argument, query, row) for query, row in enumerate(rows)]
+    offsets = offsets_of(np.fromiter(map(len, lists), np.int64))
+    column = read_numbers(argument, lists, offsets, ignore_index=ignore_index, labels=labels)
     if column.padding is not None:
-        for query, row in enumerate(given):
+        for query, row in enumerate(rows):
             if isinstance(row, np.ndarray) and row.dtype != object:
+                # Padding is compared in the type of the array.
                 column.padding[offsets[query] : offsets[query + 1]] = is_padding(row, ignore_index)
     return column
+
+
+def _list_of_query(argument: str, query: int, row: Any) -> Sequence[Any]:
+    """Return the values of a query as a list, with None for those that are masked."""
+    if isinstance(row, np.ndarray):
+        row = row.tolist()
+    if isinstance(row, (list, tuple)):
+        return row
+    if isinstance(row, str):
+        problem = f"is the text {shown(row)}, not a list of documents; {NOT_NESTED}"
+    elif isinstance(row, Real):
+        problem = f"is the number {shown(row)}, not a list of documents; {NOT_NESTED}"
+    else:
+        problem = f"must be a list of documents; got {type(row).__name__}"
+    raise InputError(problem, argument, f"query {query}")
 
 
 # Numbers
 
 
 MANY = 1 << 9  # fewer numbers are read faster one by one
-OWN: dict[type, type] = {np.int64: int, np.float64: float}  # Python types that equal NumPy types
+PYTHON_TYPES: dict[type, type] = {np.int64: int, np.float64: float}  # of equal NumPy types
+
+
+FLOATS_AND_INTEGERS = (float, Integral, np.float32, np.float16)
 
 
 def numbered(query: int, position: int | None) -> str:
@@ -3730,27 +3944,28 @@ def read_numbers(
     kinds: Set[type] | None = None,
     in_column: bool = False,
 ) -> Column:
-    """Read numbers and None of several queries, one after the other, in lists or tuples of any lengths.
+    """Read numbers and None of several queries, one after the other, in lists of any lengths.
 
-    Text is one of the labels. Without labels, text of a number is this number in the column of a table, but not in a
-    list or a mapping, where it may be an id. The types of all numbers are `kinds`, if they are known. It is an error if
-    a value would be rounded.
+    Text is one of the labels. Without labels, text of a number is this number in the column of a
+    table, but not in a list or a mapping, where it may be an id. The types of all numbers are
+    `kinds`, if they are known. It is an error if a value would be rounded.
     """
-    if (
-        offsets[-1] >= MANY
-        and (column := _plain_numbers(rows, offsets, ignore_index, kinds)) is not None
-    ):
-        return column
+    if offsets[-1] >= MANY:
+        column = _plain_numbers(rows, offsets, ignore_index, kinds)
+        if column is not None:
+            return column
     values = list(chain.from_iterable(rows))
     try:
         array = np.array(values)
-    except BaseException as error:  # noqa: BLE001 - whatever NumPy or another library raises, some value is not a plain number
+    except BaseException as error:  # noqa: BLE001 - of any library: not all values are plain numbers
         raise_unless_of_values(error)
         array = np.empty(0, object)
     present = None
     if not _holds_all(array):
         array, present = _inputs_columns_one_by_one(argument, values, offsets, place, labels, in_column)
-    padding = None if ignore_index is None else _padding_in_list(values, array, ignore_index)
+    padding = None
+    if ignore_index is not None:
+        padding = _padding_in_list(values, array, ignore_index)
     return Column(array, offsets, present, padding)
 
 
@@ -3760,38 +3975,40 @@ def _plain_numbers(
     ignore_index: float | None,
     kinds: Set[type] | None,
 ) -> Column | None:
-    """Return plain numbers and None, read all at once; None if some have other types or would be rounded.
+    """Return plain numbers and None, read all at once; None if some have other types.
 
-    NumPy's numbers count as plain among None, since NumPy makes objects of such lists.
+    None, too, if some would be rounded. NumPy's numbers count as plain among None, since NumPy
+    makes objects of such lists.
     """
     head = list(islice(chain.from_iterable(rows), MANY))
-    first = next((value for value in head if value is not None), None)
-    if type(first) not in (int, float) and not (
-        type(first) in OWN and None in head
-    ):  # bools are not integers here
-        return None
+    first = next((type(value) for value in head if value is not None), NoneType)
+    if first not in (int, float):  # bools are not integers here
+        if first not in PYTHON_TYPES or None not in head:
+            return None
     try:
-        with np.errstate(all="ignore"):
-            try:
-                found = kinds or {
-                    type(sum(map(sum, rows)))
-                }  # a number of another type changes the type of the sum
-            except TypeError:  # because of a None
-                found = set(map(type, chain.from_iterable(rows)))
-        if kinds or NoneType in found:
-            found = {OWN.get(kind, kind) for kind in found}
-        if found == {int}:
+        types = kinds or _types_of_numbers(rows)
+        if kinds or NoneType in types:
+            types = {PYTHON_TYPES.get(kind, kind) for kind in types}
+        if types == {int}:
             with suppress(ValueError):  # integers that do not fit into a byte
                 array = np.frombuffer(b"".join(map(bytes, rows)), np.uint8).astype(np.int64)
                 return Column(array, offsets, padding=is_padding(array, ignore_index))
-        if found <= {int, float, NoneType}:
-            kind = pa.float64() if float in found else pa.int64()
-            return _from_arrow("", pa.array(rows, pa.large_list(kind)), ignore_index)._replace(
-                offsets=offsets
-            )
+        if types <= {int, float, NoneType}:
+            number_type = pa.float64() if float in types else pa.int64()
+            lists = pa.array(rows, pa.large_list(number_type))
+            return _from_arrow("", lists, ignore_index)._replace(offsets=offsets)
     except BaseException as error:  # noqa: BLE001 - reading one by one raises the error
         raise_unless_of_values(error)
     return None
+
+
+def _types_of_numbers(rows: Sequence[Sequence[Any]]) -> set[type]:
+    """Return the types of numbers, or only the type of their sum, which depends on all types."""
+    try:
+        with np.errstate(all="ignore"):
+            return {type(sum(map(sum, rows)))}
+    except TypeError:  # because of a None
+        return set(map(type, chain.from_iterable(rows)))
 
 
 def _holds_all(array: NDArray[Any]) -> bool:
@@ -3811,64 +4028,101 @@ def _inputs_columns_one_by_one(
     labels: Labels | None,
     in_column: bool,
 ) -> tuple[NDArray[Any], Mask | None]:
-    """Return numbers as an array, and a mask of those that are not None; reject other values and rounding."""
+    """Return numbers as an array, and a mask that is False for None; reject other values.
 
-    def refuse(at: int, problem: str) -> ValueError:
-        query = int(np.searchsorted(offsets, at, side="right")) - 1
-        return InputError(
-            f"{place(query, int(at - offsets[query]))}: {shown(given[at])} {problem}", argument
-        )
+    Rounding is rejected too.
+    """
 
-    foreign = {
-        kind for kind in set(map(type, given)) if not _inputs_columns_is_number(kind) and kind is not type(None)
-    }
-    values = (
-        [number(value) if type(value) in foreign else value for value in given]
-        if foreign
-        else given
-    )
-    if any(issubclass(kind, str) for kind in foreign):
-        if labels is not None:
-            values = labels.numbers(values)
-        elif in_column:
-            values = list(map(as_number, values))
+    def refused(row: int, problem: str) -> InputError:
+        where = place(*place_among(offsets, row))
+        return InputError(f"{where}: {shown(given[row])} {problem}", argument)
+
+    values = _python_values(given, labels, in_column)
     present = np.array([value is not None for value in values], bool)
     mask = None if present.all() else present
     values = [0 if value is None else value for value in values]
     kinds = set(map(type, values))
-    for kind in kinds:
-        if not _inputs_columns_is_number(kind):
-            at = next(at for at, value in enumerate(values) if type(value) is kind)
-            raise refuse(at, _not_a_number(argument, values, values[at], labels))
-    if mask is not None and _holds_all(array := np.array(values)):
-        return array, mask
-    if all(issubclass(kind, Integral) for kind in kinds):
-        for dtype in ("int64", "uint64"):
-            if np.iinfo(dtype).min <= min(values) and max(values) <= np.iinfo(dtype).max:
-                return np.array(values, dtype), mask
+    wrong = {kind for kind in kinds if not _inputs_columns_is_number(kind)}
+    if wrong:
+        row = next(row for row, value in enumerate(values) if type(value) in wrong)
+        raise refused(row, _not_a_number(argument, values, values[row], labels))
+    if mask is not None:
+        # Without None, NumPy may store them exactly.
+        array = np.array(values)
+        if _holds_all(array):
+            return array, mask
+    integers = _integers(values, kinds)
+    if integers is not None:
+        return integers, mask
+    floats = _nearest_floats(values)
+    rounded = _first_rounded(values, floats, kinds)
+    if rounded is not None:
+        raise refused(rounded, "would be rounded; give floats, or all integers of at most 64 bits")
+    return floats, mask
+
+
+def _python_values(values: list[Any], labels: Labels | None, in_column: bool) -> list[Any]:
+    """Return values with Python's numbers for those of other libraries and for text."""
+    kinds = set(map(type, values)) - {NoneType}
+    foreign = {kind for kind in kinds if not _inputs_columns_is_number(kind)}
+    if not foreign:
+        return values
+    values = [number(value) if type(value) in foreign else value for value in values]
+    if not any(issubclass(kind, str) for kind in foreign):
+        return values
+    if labels is not None:
+        return labels.numbers(values)
+    if in_column:
+        return list(map(as_number, values))
+    return values
+
+
+def _integers(values: list[Any], kinds: Set[type]) -> NDArray[Any] | None:
+    """Return integers of at most 64 bits as an array; None for other numbers."""
+    if not all(issubclass(kind, Integral) for kind in kinds):
+        return None
+    lowest, highest = min(values), max(values)
+    for dtype in (np.int64, np.uint64):
+        if np.iinfo(dtype).min <= lowest and highest <= np.iinfo(dtype).max:
+            return np.array(values, dtype)
+    return None
+
+
+def _nearest_floats(values: list[Any]) -> NDArray[np.float64]:
+    """Return numbers as floats, inf for an integer that is too large."""
     try:
-        array = np.array(values, np.float64)
-    except OverflowError:  # an integer that is too large is rejected below
-        array = np.array(
-            [value if abs(value) < 2**1023 else math.inf for value in values], np.float64
-        )
-    usual = all(issubclass(kind, (float, Integral, np.float32, np.float16)) for kind in kinds)
-    for at in (
-        np.flatnonzero(beyond_2_53(array) | np.isinf(array)).tolist()
-        if usual
-        else range(len(values))
-    ):
-        value = int(values[at]) if isinstance(values[at], Integral) else values[at]
-        if float(array[at]) != value and value == value:  # and it is not NaN
-            raise refuse(at, "would be rounded; give floats, or all integers of at most 64 bits")
-    return array, mask
+        return np.array(values, np.float64)
+    except OverflowError:
+        return np.array([_nearest_float(value) for value in values])
+
+
+def _nearest_float(value: Any) -> float:
+    return float(value) if abs(value) < 2**1023 else math.inf
+
+
+def _first_rounded(values: list[Any], floats: NDArray[Any], kinds: Set[type]) -> int | None:
+    """Return the row of the first number that a float does not hold exactly."""
+    rows: Iterable[int] = range(len(values))
+    if all(issubclass(kind, FLOATS_AND_INTEGERS) for kind in kinds):
+        # Others, such as fractions, may be rounded anywhere.
+        rows = np.flatnonzero(beyond_2_53(floats) | np.isinf(floats)).tolist()
+    for row in rows:
+        value = values[row]
+        if isinstance(value, Integral):
+            value = int(value)
+        is_nan = value != value
+        if float(floats[row]) != value and not is_nan:
+            return row
+    return None
 
 
 def _not_a_number(argument: str, values: Iterable[Any], value: Any, labels: Labels | None) -> str:
-    """Return the reason why a value is refused; of text in place of a relevance, what to write for labels."""
+    """Return why a value is refused; for text in place of a relevance, what to write for labels."""
     if not argument.startswith("references") or not isinstance(value, str):
         return f"is not a number; give a number{mark('None', before=' or ')}"
-    return f"is not a number; {to_label(values)}" if labels is None else labels.unknown(value)
+    if labels is None:
+        return f"is not a number; {to_label(values)}"
+    return labels.unknown(value)
 
 
 def _inputs_columns_is_number(kind: type) -> bool:
@@ -3876,7 +4130,9 @@ def _inputs_columns_is_number(kind: type) -> bool:
 
 
 def number(value: Any) -> Any:
-    """Convert a Decimal, or a number of another library such as a 0-d tensor, to Python's, and a masked one to None.
+    """Convert a Decimal, or a number of another library such as a 0-d tensor, to Python's.
+
+    A masked number is None.
 
     >>> number(np.ma.masked), number(np.array(0.5)), number(Decimal("0.5")), number("0.5")
     (None, 0.5, 0.5, '0.5')
@@ -3885,19 +4141,26 @@ def number(value: Any) -> Any:
         return whole_or_float(value)
     try:
         array = converted(value)
-        if isinstance(array, np.ndarray) and array.ndim == 0:
-            return None if np.ma.is_masked(array) else numeric_array("number", array).item()
-    except BaseException as error:  # noqa: BLE001 - whatever its library raises, it is not a number
+        if not isinstance(array, np.ndarray) or array.ndim > 0:
+            return value
+        if np.ma.is_masked(array):
+            return None
+        return numeric_array("number", array).item()
+    except BaseException as error:  # noqa: BLE001 - of any library: it is not a number
         raise_unless_of_values(error)
-    return value
+        return value
 
 
 def whole_or_float(value: Decimal) -> float:
-    """Return a decimal as an integer if it is whole, so that no digit is lost, else as the nearest float."""
+    """Return a decimal as an integer if it is whole, else as the nearest float.
+
+    An integer loses no digit.
+    """
     if value.is_nan():
         return math.nan
-    is_whole = value.is_finite() and value == value.to_integral_value()
-    return int(value) if is_whole else float(value)
+    if value.is_finite() and value == value.to_integral_value():
+        return int(value)
+    return float(value)
 
 
 def as_number(value: Any) -> Any:
@@ -3908,12 +4171,12 @@ def as_number(value: Any) -> Any:
     """
     if not isinstance(value, str):
         return value
-    found = number_of_text(value)
-    return value if found is None else found
+    number = number_of_text(value)
+    return value if number is None else number
 
 
 def in_dtype(scores: NDArray[Any], score_dtype: str) -> NDArray[Any]:
-    """Return scores in the type in which they are compared; those that are too large for it become infinite.
+    """Return scores in the type in which they are compared; too large ones become infinite.
 
     >>> in_dtype(np.array([1.00000001, 1.0, 1e39]), "float32").tolist()
     [1.0, 1.0, inf]
@@ -3925,23 +4188,28 @@ def in_dtype(scores: NDArray[Any], score_dtype: str) -> NDArray[Any]:
 
 
 def negated(scores: NDArray[Any]) -> NDArray[Any]:
-    """Return scores in the opposite order: the negative of each, or the complement of integers too large for that.
+    """Return scores in the opposite order: their negatives, or complements of large integers.
 
-    >>> negated(np.array([7, 0], np.uint8)).tolist(), negated(np.array([2**64 - 1, 2**63], np.uint64)).tolist()
-    ([-7, 0], [0, 9223372036854775807])
+    >>> negated(np.array([7, 0], np.uint8)).tolist()
+    [-7, 0]
+    >>> negated(np.array([2**64 - 1, 2**63], np.uint64)).tolist()
+    [0, 9223372036854775807]
     """
     if scores.dtype.kind == "f":
         return -scores
-    fit = int(scores.min(initial=0)) > -(2**63) and int(scores.max(initial=0)) < 2**63
-    return -scores.astype(np.int64) if fit else ~scores
+    if int(scores.min(initial=0)) > -(2**63) and int(scores.max(initial=0)) < 2**63:
+        return -scores.astype(np.int64)
+    return ~scores
 
 
 def beyond_2_53(values: NDArray[Any]) -> Mask:
     """Return a mask of integers that float64 may not tell apart from their neighbors."""
-    if values.dtype.kind == "f":  # narrower floats were not rounded
-        size = np.abs(values) if values.dtype == np.float64 else np.zeros(values.shape)
-        return np.asarray((size >= 2**53) & (size < math.inf))
-    return (values >= 2**53) | (values <= -(2**53))
+    if values.dtype.kind != "f":
+        return (values >= 2**53) | (values <= -(2**53))
+    if values.dtype != np.float64:  # narrower floats were not rounded
+        return np.zeros(values.shape, bool)
+    size = np.abs(values)
+    return np.asarray((size >= 2**53) & (size < math.inf))
 
 
 def numeric_array(argument: str, values: NDArray[Any]) -> NDArray[Any]:
@@ -3949,9 +4217,8 @@ def numeric_array(argument: str, values: NDArray[Any]) -> NDArray[Any]:
     if _is_narrow(values.dtype):
         values = values.astype(np.float32)
     if values.dtype.kind not in "biuf" or values.dtype.itemsize > 8:
-        raise InputError(
-            f"{mark(argument)} must hold real numbers of at most 64 bits; got {values.dtype}"
-        )
+        problem = f"{mark(argument)} must hold real numbers of at most 64 bits"
+        raise InputError(f"{problem}; got {values.dtype}")
     return np.asarray(values, values.dtype.newbyteorder("="))
 
 
@@ -3959,7 +4226,9 @@ def numeric_array(argument: str, values: NDArray[Any]) -> NDArray[Any]:
 
 
 def is_padding(values: NDArray[Any], ignore_index: float | None) -> Mask | None:
-    """Return a mask of padding: values equal to `ignore_index`, rounded to their type; None if there is none.
+    """Return a mask of padding, values equal to `ignore_index`; None if there is no `ignore_index`.
+
+    It is rounded to the type of the values.
 
     >>> is_padding(np.array([1, 1e30], np.float32), 1e30).tolist()
     [False, True]
@@ -3982,18 +4251,20 @@ def _padding_in_list(values: list[Any], array: NDArray[Any], ignore_index: float
     if set(map(type, values)) <= {bool, int, float, NoneType}:
         return is_padding(array, ignore_index)
 
-    def is_reference(value: Any, number: Any) -> bool:
+    def is_equal(value: Any, number: Any) -> bool:
         if isinstance(value, str):  # a label, or text of a number
             return bool(number == ignore_index)
-        if value is None or (_inputs_columns_is_number(type(value)) and not isinstance(value, np.generic)):
+        if value is None:
+            return False
+        if _inputs_columns_is_number(type(value)) and not isinstance(value, np.generic):
             return bool(value == ignore_index)
         return bool(is_padding(np.asanyarray(converted(value)), ignore_index))
 
-    return np.array(list(map(is_reference, values, array.tolist())), bool)
+    return np.array(list(map(is_equal, values, array.tolist())), bool)
 
 
 def _is_narrow(dtype: np.dtype[Any]) -> bool:
-    """Return whether it is a float type of JAX or TensorFlow whose values float32 represents exactly."""
+    """Return whether it is a float type of JAX or TensorFlow that float32 holds exactly."""
     return dtype.isbuiltin == 2 and dtype.name.startswith(("bfloat16", "float8"))
 
 
@@ -4198,12 +4469,24 @@ def with_names_of_columns(fields: Any, **arguments: Any) -> Any:
 # The names of one side
 
 
+def examples_of_names(names: "Names") -> str:
+    """Return what advice says about the names of columns, of which it cannot know the third.
+
+    >>> examples_of_names(standard_names("run"))
+    'such as query_id, doc_id, and score, rank or distance'
+    """
+    values = {"run": ", and score, rank or distance", "qrels": " and relevance", "exclude": ""}
+    ids = "query_id and doc_id" if names.kind == "exclude" else "query_id, doc_id"
+    return f"such as {ids}{values[names.kind]}"
+
+
 class Names(NamedTuple):
     """The names that the fields of one side may have, and how its documents are read."""
 
     kind: str  # "run", "qrels" or "exclude"
     value: str  # the role of the value of a document; empty for documents to exclude
     given: Mapping[str, Given] = {}  # what `fields` gives, by role
+    has_query_ids: bool = False  # whether `query_ids` has those of objects without them
     has_no_value: bool = False  # whether `fields` says that documents have no value
     ascending: bool = False  # whether the lowest score is best
     labels: Labels | None = None  # what the relevances may be in place of numbers
@@ -4214,6 +4497,11 @@ class Names(NamedTuple):
     def name(self, role: str) -> str | None:
         """Return the name that `fields` gives for a role; None if it gives none."""
         return self.given[role].name if role in self.given else None
+
+    @property
+    def has_no_query(self) -> bool:
+        """Whether `fields` says that no field names the query, whose position does."""
+        return "query" in self.given and self.given["query"].name is None
 
     def without_value(self) -> "Names":
         """Return the names for documents whose values are given beside them."""
@@ -4254,11 +4542,11 @@ class Names(NamedTuple):
 
 
 def _called(name: str, fields: Fields) -> list[Any]:
-    """Return the field with this name or path; without one, the fields whose last name it is."""
+    """Return the field with this name or path; without one, the fields whose path it ends."""
     if name in fields.last:
         return [name]
     if "." in name:
-        return []
+        return [path for path in fields.last if str(path).endswith(f".{name}")]
     return [path for path, last in fields.last.items() if last == plain_name(name)]
 
 
@@ -4293,10 +4581,20 @@ def names_of_side(
         return names
     given = {}
     for role, pair in check_fields(fields).items():
-        is_pair = isinstance(fields[role], (list, tuple))
-        given[role] = Given(pair[0 if kind == "run" else 1], not is_pair)
+        if role in VALUE.values() and role != VALUE.get(kind):
+            continue  # the value of the other side, which may be a field of this one too
+        of_both = role in ("query", "document") and not isinstance(fields[role], (list, tuple))
+        given[role] = Given(pair[0 if kind == "run" else 1], of_both)
     has_no_value = names.value in given and given[names.value].name is None
     return names._replace(given=given, has_no_value=has_no_value)
+
+
+PLAIN_RELEVANCES = {plain_name(name) for name in RELEVANCE[0]}
+# The standard names of each role, as `plain_name` writes them.
+_NAMES_OF_ROLES = [
+    {plain_name(name) for group in groups for name in group}
+    for groups in (QUERY, DOCUMENT_OF_HITS, (*SCORE, *RELEVANCE))
+]
 
 
 def are_names_of_fields(names: Iterable[Any]) -> bool:
@@ -4306,13 +4604,8 @@ def are_names_of_fields(names: Iterable[Any]) -> bool:
     (True, False)
     """
     present = set(map(plain_name, names))
-    roles = (QUERY, DOCUMENT_OF_HITS, (*SCORE, *RELEVANCE))
-    return sum(not present.isdisjoint(_plain_names(groups)) for groups in roles) >= 2
-
-
-@cache
-def _plain_names(groups: Groups) -> frozenset[str]:
-    return frozenset(plain_name(name) for group in groups for name in group)
+    roles = [standard for standard in _NAMES_OF_ROLES if not present.isdisjoint(standard)]
+    return len(roles) >= 2
 
 
 # Choosing, and the error of a choice that is not clear
@@ -4339,6 +4632,10 @@ class UnknownFieldError(InputError):
         self.problems, self.roles, self.chosen, self.fields = problems, roles, chosen, fields
         write = fields_to_write(dict.fromkeys(roles, "..."))
         self.problem = f"{self.unclear}; {fields}; {write}"
+
+    def adding(self, problem: str) -> "UnknownFieldError":
+        """Return the error with another sentence."""
+        return UnknownFieldError([*self.problems, problem], self.roles, self.chosen, self.fields)
 
     @property
     def unclear(self) -> str:
@@ -4370,8 +4667,13 @@ def chosen_fields(
         problems = _problems(unclear, names, fields)
         listed = f"{there} {listed_fields(fields.examples)}"
         raise UnknownFieldError(problems, list(unclear), chosen, listed)
-    if len(set(chosen.values())) < len(chosen):
-        raise InputError(f"fields name one field twice: {shown(chosen)}; give each role its own")
+    twice = [role for role, field in chosen.items() if list(chosen.values()).count(field) > 1]
+    if twice:
+        problem = f"one field is named twice, {shown(chosen[twice[0]])}"
+        others = {role: field for role, field in chosen.items() if role not in twice}
+        raise UnknownFieldError(
+            [problem], twice, others, f"{there} {listed_fields(fields.examples)}"
+        )
     if names.kind == "run" and not names.ascending:
         refuse_lowest_first(chosen.get("score"))
     return chosen
@@ -4383,11 +4685,16 @@ def _problems(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields
     lacking = []
     for role, possible in unclear.items():
         name = names.name(role)
-        if possible:
+        if possible and (name is None or _called(name, fields)):
             several = brief(map(shown, possible), ", ")
             problems.append(f"several fields could be the {role}: {several}")
         elif name is not None:
-            near = nearest(name, [field for field in fields.examples if isinstance(field, str)])
+            if name in fields.examples:
+                problems.append(
+                    f"{shown(name)} is {_inputs_fields_example(fields.examples[name])}, and no {role}"
+                )
+                continue
+            near = _nearest_path(name, fields)
             hint = f" (did you mean {near!r}?)" if near else ""
             problems.append(f"no field is called {shown(name)}{hint}")
         else:
@@ -4397,11 +4704,21 @@ def _problems(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields
         listed = f"{', '.join(first)} or {last}" if first else last
         problems.append(f"no {listed} under a standard name")
     if "score" in lacking:
+        relevances = [path for path, last in fields.last.items() if last in PLAIN_RELEVANCES]
+        if relevances and len(fields.last) == 3:
+            problems.append(f"{shown(relevances[0])} is a relevance; are both sides swapped?")
         lowest = [path for path, last in fields.last.items() if last in LOWEST_FIRST]
         if lowest:
             call = mark("score_order", "ascending")
             problems.append(f"with {call} {shown(lowest[0])} is the score, the lowest first")
     return problems
+
+
+def _nearest_path(name: str, fields: Fields) -> str:
+    """Return the field that is called nearly like a name, at the end of its path; empty if none."""
+    paths = {path: path for path in fields.examples if isinstance(path, str)}
+    by_end = {path.rpartition(".")[2]: path for path in paths}
+    return {**by_end, **paths}.get(nearest(name, [*paths, *by_end]), "")
 
 
 def without_model_scores(values: list[Any], others: int, fields: Fields, names: Names) -> list[Any]:
@@ -4495,8 +4812,8 @@ def refuse_unused_fields(
                 continue
             argument = next((key for key, value in ids.items() if value == name), "")
             call = mark(argument, name) if argument else mark("fields", {role: name})
-            hint = "files of TREC, mappings and lists tell queries and documents by their places"
-            raise InputError(f"{call} names a field, but {_lacking(having, runs, qrels)}; {hint}")
+            problem = f"{call} names a field, but {_lacking(having, runs, qrels)}"
+            raise InputError(f"{problem}; {_instead_of(name, having)}")
 
 
 def _has_field(side: Any, role: str, name: str) -> bool:
@@ -4504,7 +4821,22 @@ def _has_field(side: Any, role: str, name: str) -> bool:
     path = getattr(side, "fields", {}).get(role)
     if not isinstance(path, str):
         return False
-    return path == name or plain_name(path.rpartition(".")[2]) == plain_name(name)
+    if path == name or path.endswith(f".{name}"):
+        return True
+    return plain_name(path.rpartition(".")[2]) == plain_name(name)
+
+
+def _instead_of(name: str, having: Sequence[Any]) -> str:
+    """Return what sides that lack a field were read from, as an error says it."""
+    read: dict[Any, None] = {}
+    for side in having:
+        read.update(dict.fromkeys(getattr(side, "fields", {}).values()))
+    near = nearest(name, [path for path in read if isinstance(path, str)])
+    if near:
+        return f"did you mean {near!r}?"
+    if read:
+        return f"what is read are {brief(map(shown, read), ', ')}"
+    return "files of TREC, mappings and lists tell queries and documents by their places"
 
 
 def _lacking(having: Sequence[Any], runs: Sequence[Any], qrels: Any) -> str:
@@ -4799,18 +5131,38 @@ class ById:
         """The number of queries if they have no ids; None if they have."""
         return len(self.queries) if self.by_position else None
 
-    def named(self, argument: str, ids: Sequence[Any]) -> "ById":
-        """Return the documents of queries without ids by ids that are given in their order."""
-        if len(ids) != len(self.queries):
-            problem = f"has {len(ids)} ids for {len(self.queries)} queries; give an id for each"
-            raise InputError(problem, argument)
-        queries = rows_by_query(argument, ids, list(self.queries.values()))
-        return replace(self, queries=queries, by_position=False)
-
 
 def has_ids(side: Any) -> bool:
     """Return whether the documents of a side have ids."""
     return isinstance(side, (ById, Columns))
+
+
+def has_no_documents(side: Any) -> bool:
+    """Return whether a side holds no document, so that there is nothing that has fields."""
+    if isinstance(side, ById):
+        return not any(side.queries.values())
+    if isinstance(side, list):
+        return all(isinstance(row, list) and not row for row in side)
+    return side is None
+
+
+def no_values(names: Names) -> str:
+    """Return what an error says about a side of which no document has a score, or a relevance."""
+    if names.kind == "run":
+        call = mark("fields", {"score": None})
+        return f"no document has a score; give scores, or {call} if the order counts"
+    call = mark("fields", {"relevance": None})
+    return f"no document has a relevance; give relevances, or {call} if each is relevant"
+
+
+def refuse_no_values(argument: str, side: Any, names: Names) -> None:
+    """Raise an error for a mapping with documents, all of whose values are None."""
+    if not isinstance(side, ById):
+        return
+    values = chain.from_iterable(documents.values() for documents in side.queries.values())
+    first = next(values, 0)
+    if first is None and all(value is None for value in values):
+        raise InputError(no_values(names), argument)
 
 
 def rows_by_query(argument: str, queries: Sequence[Any], rows: Sequence[Any]) -> dict[Any, Any]:
@@ -4835,9 +5187,9 @@ def documents_of_query(
     Without values, the order of a run makes them: they fall by one from rank to rank, or rise. A
     relevance is 1. In a list, each document of a run must have a score if one has.
 
-    >>> documents_of_query(["d2", "d1"], None, standard_names("run"))
+    >>> documents_of_query(["d2", "d1"], None, Names("run", "score"))
     {'d2': -1, 'd1': -2}
-    >>> documents_of_query(["d1"], [0.5], standard_names("run"))
+    >>> documents_of_query(["d1"], [0.5], Names("run", "score"))
     {'d1': 0.5}
 
     Raises:
@@ -4883,11 +5235,20 @@ def _check_kinds(ids: Sequence[Any]) -> None:
     for position, document in enumerate(ids):
         if type(document) in wrong:
             problem = f"an id must be text or an integer; got {shown(document)}"
-            raise InputError(f"{problem}; give others as text", position=position)
+            raise InputError(f"{problem}; {_instead(document)}", position=position)
         first.setdefault(id_kind(type(document)), document)
     if len(first) > 1:
         several = " and ".join(map(shown, first.values()))
         raise InputError(f"ids must be of one kind; got {several}; give all as text")
+
+
+def _instead(value: Any) -> str:
+    """Return what an error says to do about a value in a list that is no id."""
+    if value is None:
+        return "leave it out"
+    if isinstance(value, Real) and not isinstance(value, bool):
+        return "if these are scores or relevances, give {document: number} in each query"
+    return "give others as text"
 
 
 def _refuse_twice(ids: Sequence[Any], names: Names) -> None:
@@ -4935,40 +5296,40 @@ class Rankings(NamedTuple):
 
     relevance: NDArray[Any]  # the relevance of the documents, query after query
     score: NDArray[Any]  # their scores, in the same order
-    # the start of each query, from 0, and the end of the last one: int64 of shape ``(queries + 1,)``
+    # the starts of the queries, from 0, and the end of the last one: int64 of shape
+    # ``(queries + 1,)``
     offsets: NDArray[np.int64]
     judged: Mask | None = None  # False if the relevance is missing; None if none is missing
     retrieved: Mask | None = None  # False if the score is missing; None if none is missing
-    # a function that describes a query, by its index, and a document, by its position or None, with their ids; None if
-    # they have no ids
+    # a function that describes a query, by its index, and a document, by its position or None, with
+    # their ids; None if they have no ids
     place: Place | None = None
-    query_ids: Sequence[Any] | pa.Array | None = (
-        None  # the id of each query; None if they have no ids
-    )
-    # True for each query whose ranking in the predictions leaves no document here, such as an empty list of ids; None
-    # if there are none
+    # the ids of the queries; None if they have none
+    query_ids: Sequence[Any] | pa.Array | None = None
+    # True for each query whose ranking in the predictions leaves no document here, such as an empty
+    # list of ids; None if there are none
     answered: Mask | None = None
-    # the numbers of documents to exclude that were retrieved and that were judged, for each query, of shape
-    # ``(queries, 2)``; None without `exclude`
+    # the numbers of documents to exclude that were retrieved and that were judged, for each query,
+    # of shape ``(queries, 2)``; None without `exclude`
     excluded: NDArray[np.int64] | None = None
-    # the warning that no document was both retrieved and judged, although both sides have ids; empty if one was; None
-    # if that is unknown
+    # the warning that no document was both retrieved and judged, although both sides have ids;
+    # empty if one was; None if that is unknown
     unmatched: str | None = None
-    # a function from the index of a query to the ids of its documents, in order; rows for flat columns without document
-    # ids; None if documents have only positions
+    # a function from the index of a query to the ids of its documents, in order; rows for flat
+    # columns without document ids; None if documents have only positions
     documents: Callable[[int], Sequence[Any]] | None = None
 
     @classmethod
-    def of(cls, score: Column, relevance: Column, **known: Any) -> "Rankings":
-        """Return the rankings from predictions and references of the same documents, without padding."""
+    def of(cls, score: Column, relevance: Column, **others: Any) -> "Rankings":
+        """Return the rankings of documents from both sides, without padding."""
         if relevance.padding is not None and relevance.padding.any():
             kept = ~relevance.padding
             if relevance.present is not None:
                 kept |= ~relevance.present  # a document without a relevance is not padding
-            score, relevance = score.only(kept), relevance.only(kept)
-        return cls(
-            relevance.values, score.values, score.offsets, relevance.present, score.present, **known
-        )
+            score = score.only(kept)
+            relevance = relevance.only(kept)
+        judged, retrieved = relevance.present, score.present
+        return cls(relevance.values, score.values, score.offsets, judged, retrieved, **others)
 
     @property
     def queries(self) -> int:
@@ -4979,38 +5340,38 @@ class Rankings(NamedTuple):
         """Return the id of each query, or its index."""
         if self.query_ids is None:
             return list(range(self.queries))
-        return list(
-            self.query_ids.to_pylist() if isinstance(self.query_ids, pa.Array) else self.query_ids
-        )
+        return as_list(self.query_ids)
 
     @property
     def missing(self) -> Mask:
-        """True for each query that is missing from the predictions: it has documents, but none of them has a score."""
-        return ~(self._ranked() | self.empty())
+        """True for each query with documents of which none has a score: the run lacks it."""
+        ranked = self._ranked()
+        if ranked.all():  # in most runs
+            return ~ranked
+        return ~(ranked | self.empty())
 
     def lacking(self) -> Mask:
         """Return which queries are missing from the predictions, or have no documents at all."""
         return self.missing | self.empty()
 
     def only(self, kept: Mask, exclude_from: str = "both") -> "Rankings":
-        """Return the same documents, but those for which a mask is False are neither judged nor retrieved.
+        """Return the same documents, neither judged nor retrieved if a mask is False for them.
 
         If they are excluded from the run only, they stay judged.
         """
-        retrieved = kept if self.retrieved is None else kept & self.retrieved
+        retrieved = in_both(kept, self.retrieved)
         rankings = self._replace(retrieved=retrieved, answered=self._ranked())
         if exclude_from == "run":
             return rankings
-        return rankings._replace(judged=kept if self.judged is None else kept & self.judged)
+        return rankings._replace(judged=in_both(kept, self.judged))
 
     def of_judged(self) -> "Rankings":
         """Return the same documents, but unjudged ones count as not retrieved."""
         if self.judged is None:
             return self
-        kept = self.judged | ~(
-            self.score < np.inf
-        )  # invalid scores are kept, so that they are rejected
-        kept = kept if self.retrieved is None else kept & self.retrieved
+        # Invalid scores are kept, so that they are rejected.
+        kept = self.judged | ~(self.score < np.inf)
+        kept = in_both(kept, self.retrieved)
         return self._replace(retrieved=None if kept.all() else kept, answered=self._ranked())
 
     def with_scores_in(self, score_dtype: str) -> "Rankings":
@@ -5018,87 +5379,77 @@ class Rankings(NamedTuple):
         if score_dtype == "given":
             return self
         score = in_dtype(self.score, score_dtype)
+        became_infinite = np.isinf(score) & np.isfinite(self.score)
         hint = f"scale the scores, or compare them as they are by {mark('score_dtype', 'given')}"
         problem = f"is too large for {mark('score_dtype', score_dtype)}; {hint}"
-        self._refuse_scores(np.isinf(score) & np.isfinite(self.score), problem)
+        self._refuse_scores(became_infinite, problem)
         return self._replace(score=score)
 
     def with_highest_first(self, score_order: str) -> "Rankings":
-        """Return the same documents with scores of which the highest ranks first, not as in `score_order`.
+        """Return the same documents with scores of which the highest ranks first.
 
-        Scores are negated after they have their type, since the complement of a large integer may be rounded otherwise.
+        Scores in ascending order are negated after they have their type, since the complement of a
+        large integer may be rounded otherwise.
         """
         if score_order == "descending":
             return self
-        self._refuse_scores(
-            ~(self.score > -np.inf), "is not a score; None or inf marks one not retrieved"
-        )
+        problem = "is not a score; None or inf marks one not retrieved"
+        self._refuse_scores(~(self.score > -np.inf), problem)
         return self._replace(score=negated(self.score))
 
     def with_gains(self, labels: Labels) -> "Rankings":
-        """Return the same documents, with the gain of each label as its relevance, and 0 for those not judged."""
+        """Return the same documents with the gain of their label as relevance, 0 if not judged."""
         gains = labels.gains_of(self.relevance)
-        unknown = np.isnan(gains) if self.judged is None else np.isnan(gains) & self.judged
+        unknown = in_both(np.isnan(gains), self.judged)
         if unknown.any():
-            at = int(unknown.argmax())
-            query = int(np.searchsorted(self.offsets, at, side="right")) - 1
-            label = float(self.relevance[at])
-            problem = (
-                f"{label:g} {labels.unknown(label)}"
-                if math.isfinite(label)
-                else NOT_A_RELEVANCE.format(value=label)
-            )
-            raise InvalidRankingError("relevance", query, at - int(self.offsets[query]), problem)
-        return self._replace(
-            relevance=gains if self.judged is None else np.where(self.judged, gains, 0)
-        )
+            row = int(unknown.argmax())
+            label = float(self.relevance[row])
+            problem = NOT_A_RELEVANCE.format(value=label)
+            if math.isfinite(label):
+                problem = f"{label:g} {labels.unknown(label)}"
+            raise InvalidRankingError("relevance", *place_among(self.offsets, row), problem)
+        if self.judged is not None:
+            gains = np.where(self.judged, gains, 0)
+        return self._replace(relevance=gains)
 
     def gap_in_ranks(self) -> str:
-        """Return what a warning says about scores that are ranks, lowest first, of which some are missing.
+        """Return what a warning says about scores that are ranks, if some ranks are missing.
 
-        They are whole numbers from 1, another one for each document of a query. Empty if they are not, or have no gap.
+        The lowest ranks first. They are whole numbers from 1, another one for each document of a
+        query. Empty if the scores are no ranks, or have no gap.
         """
         retrieved = self._of_sides()[0] & (self.score < np.inf)
-        score, query = (
-            self.score[retrieved],
-            np.repeat(np.arange(self.queries), np.diff(self.offsets))[retrieved],
-        )
-        if (
-            not len(score)
-            or (score < 1).any()
-            or (score != np.trunc(score)).any()
-            or score.min() > 1
-        ):
+        score = self.score[retrieved]
+        if len(score) == 0 or score.min() != 1 or (score != np.trunc(score)).any():
             return ""
-        order = np.lexsort((score, query))
-        score, query = score[order], query[order]
-        follows = query[1:] == query[:-1]
-        if (follows & (score[1:] == score[:-1])).any() or not (
-            gaps := follows & (score[1:] > score[:-1] + 1)
-        ).any():
+        query, score = self._in_order(retrieved)
+        is_next = query[1:] == query[:-1]  # the next document is of the same query
+        if (is_next & (score[1:] == score[:-1])).any():
             return ""
-        at = int(gaps.argmax())
-        place = (self.place or numbered)(int(query[at]), None)
-        before, after = score[at : at + 2].tolist()
+        gaps = is_next & (score[1:] > score[:-1] + 1)
+        if not gaps.any():
+            return ""
+        row = int(gaps.argmax())
+        place = (self.place or numbered)(int(query[row]), None)
+        before, after = score[row : row + 2].tolist()
         problem = f"no document has a rank between {before:g} and {after:g}, so those below move up"
-        return f"{place}: {problem}; if these are ranks, give each retrieved document, also if nobody judged it"
+        hint = "if these are ranks, give each retrieved document, also if nobody judged it"
+        return f"{place}: {problem}; {hint}"
 
     def _refuse_scores(self, wrong: Mask, problem: str) -> None:
         """Raise an error for the first retrieved document that a mask marks."""
-        wrong = wrong if self.retrieved is None else wrong & self.retrieved
+        wrong = in_both(wrong, self.retrieved)
         if wrong.any():
-            at = int(wrong.argmax())
-            query = int(np.searchsorted(self.offsets, at, side="right")) - 1
-            raise InvalidRankingError(
-                "score", query, at - int(self.offsets[query]), f"{self.score[at]} {problem}"
-            )
+            row = int(wrong.argmax())
+            query, position = place_among(self.offsets, row)
+            raise InvalidRankingError("score", query, position, f"{self.score[row]} {problem}")
 
     def arrays(self) -> dict[str, Any]:
         """Return the arrays for the kernel, by name."""
         return dict(zip(self._fields[:5], self[:5], strict=True))
 
     def counts(self) -> dict[str, NDArray[np.int64]]:
-        """Return the numbers of documents of each query that were retrieved, judged, and judged relevant."""
+        """Return how many documents of each query were retrieved, judged, and judged relevant."""
         retrieved, judged = self._of_sides()
         return {
             "retrieved": self._sums(retrieved),
@@ -5109,32 +5460,39 @@ class Rankings(NamedTuple):
 
     def queries_of_ties(self) -> NDArray[np.intp]:
         """Return the query of every pair of adjacent retrieved documents with equal scores."""
-        retrieved = self._of_sides()[0]
-        query = np.repeat(np.arange(self.queries), self.offsets[1:] - self.offsets[:-1])[retrieved]
-        score = self.score[retrieved]
+        query, score = self._in_order(self._of_sides()[0])
+        is_tie = (query[1:] == query[:-1]) & (score[1:] == score[:-1])
+        return np.asarray(query[1:][is_tie])
+
+    def _in_order(self, chosen: Mask) -> tuple[NDArray[np.intp], NDArray[Any]]:
+        """Return the query and the score of some documents, by query and ascending by score."""
+        query = np.repeat(np.arange(self.queries), np.diff(self.offsets))[chosen]
+        score = self.score[chosen]
         order = np.lexsort((score, query))
-        query, score = query[order], score[order]
-        return np.asarray(query[1:][(query[1:] == query[:-1]) & (score[1:] == score[:-1])])
+        return query[order], score[order]
 
     def pieces(self, documents: int) -> Iterator["Rankings"]:
         """Yield the same queries in pieces of about this many documents."""
         cuts = np.flatnonzero(np.diff(np.maximum(self.offsets - 1, 0) // documents)).tolist()
         for start, stop in pairwise(sorted({0, *cuts, self.queries})):
-            rows = slice(*self.offsets[[start, stop]].tolist())
-            yield Rankings(
-                self.relevance[rows],
-                self.score[rows],
-                self.offsets[start : stop + 1] - self.offsets[start],
-                None if self.judged is None else self.judged[rows],
-                None if self.retrieved is None else self.retrieved[rows],
-                None if self.place is None else partial(_later, self.place, start),
-                None if self.query_ids is None else self.query_ids[start:stop],
-                None if self.answered is None else self.answered[start:stop],
-                None if self.excluded is None else self.excluded[start:stop],
-                documents=None
-                if self.documents is None
-                else partial(_of_later, self.documents, start),
-            )
+            yield self._piece(start, stop)
+
+    def _piece(self, start: int, stop: int) -> "Rankings":
+        """Return some of the queries."""
+        queries = slice(start, stop)
+        rows = slice(*self.offsets[[start, stop]].tolist())
+        return Rankings(
+            self.relevance[rows],
+            self.score[rows],
+            self.offsets[start : stop + 1] - self.offsets[start],
+            taken(self.judged, rows),
+            taken(self.retrieved, rows),
+            _counted_from(start, self.place),
+            taken(self.query_ids, queries),
+            taken(self.answered, queries),
+            taken(self.excluded, queries),
+            documents=_counted_from(start, self.documents),
+        )
 
     def empty(self) -> Mask:
         """Return which queries have no documents at all, such as lists that are all padding."""
@@ -5145,81 +5503,85 @@ class Rankings(NamedTuple):
     def matched(self) -> "Rankings":
         """Return the same rankings, with `unmatched`.
 
-        In lists and mappings by ids, this is known only if a query has both retrieved and judged documents. In flat
-        columns, there may be no such query because the ids of queries differ.
+        In lists and mappings by ids, this is known only if a query has both retrieved and judged
+        documents. In flat columns, there may be no such query because the ids of queries differ.
         """
         if self.excluded is not None and self.excluded.any(axis=0).all():  # ids of both match
             return self._replace(unmatched="")
-        for rows in (
-            slice(PROBE),
-            slice(None),
-        ):  # almost always, one of the first documents is in both
+        # Almost always, one of the first documents is in both.
+        for rows in (slice(PROBE), slice(None)):
             retrieved, judged = self._of_sides(rows)
             if (retrieved & judged).any():
                 return self._replace(unmatched="")
         has_both = (self._sums(retrieved) > 0) & (self._sums(judged) > 0)
         if has_both.any():
-            of_query = np.arange(len(retrieved)) >= self.offsets[has_both.argmax()]
-            retrieved, judged = retrieved & of_query, judged & of_query
+            # The warning shows the documents of the first such query.
+            from_query = np.arange(len(retrieved)) >= self.offsets[has_both.argmax()]
+            retrieved, judged = retrieved & from_query, judged & from_query
         elif self.answered is not None or not (retrieved.any() and judged.any()):
             return self
-        first = [self._place_of(int(side.argmax())) for side in (retrieved, judged)]
-        hint = float_hint(*first) or "; check that both sides have the same ids"
-        both = "first retrieved: {}; first judged: {}".format(*first)
-        return self._replace(unmatched=f"no document was both retrieved and judged; {both}{hint}")
+        first_retrieved = self._place_of(int(retrieved.argmax()))
+        first_judged = self._place_of(int(judged.argmax()))
+        problem = "no document was both retrieved and judged"
+        both = f"first retrieved: {first_retrieved}; first judged: {first_judged}"
+        hint = float_hint(first_retrieved, first_judged)
+        hint = hint or "; check that both sides have the same ids"
+        return self._replace(unmatched=f"{problem}; {both}{hint}")
 
     def _place_of(self, row: int) -> str:
         """Describe a document."""
-        query = int(np.searchsorted(self.offsets, row, side="right")) - 1
-        return (self.place or numbered)(query, row - int(self.offsets[query]))
+        return (self.place or numbered)(*place_among(self.offsets, row))
 
     def _of_sides(self, rows: slice = slice(None)) -> tuple[Mask, Mask]:
         """Return which of some documents were retrieved, and which were judged."""
-        retrieved = np.asarray(self.score[rows] != -np.inf)  # nan counts too, and is rejected later
-        judged = np.ones(len(retrieved), bool) if self.judged is None else self.judged[rows]
-        return retrieved if self.retrieved is None else retrieved & self.retrieved[rows], judged
+        has_score = np.asarray(self.score[rows] != -np.inf)  # nan counts too, and is rejected later
+        retrieved = in_both(has_score, taken(self.retrieved, rows))
+        if self.judged is None:
+            return retrieved, np.ones(len(retrieved), bool)
+        return retrieved, self.judged[rows]
 
     def _ranked(self) -> Mask:
-        """Return which queries have a ranking in the predictions, even if none of its documents is left."""
+        """Return which queries have a ranking in the run, even if none of its documents is left."""
         ranked = np.asarray(self._sums(self._of_sides()[0]) > 0)
         return ranked if self.answered is None else ranked | self.answered
 
     def _sums(self, mask: Mask) -> NDArray[np.int64]:
+        """Return how many documents of each query a mask marks."""
         until = np.concatenate([[0], np.cumsum(mask)])
         return np.asarray(until[self.offsets[1:]] - until[self.offsets[:-1]])
 
 
-def _later(place: Place, queries: int, query: int, position: int | None) -> str:
-    """Describe a place, with queries counted from a later one."""
-    return place(queries + query, position)
-
-
-def _of_later(documents: Callable[[int], Sequence[Any]], queries: int, query: int) -> Sequence[Any]:
-    """Return the documents of a query, with queries counted from a later one."""
-    return documents(queries + query)
+def _counted_from(start: int, function: Callable[..., Any] | None) -> Callable[..., Any] | None:
+    """Return a function of a query, perhaps with a position, whose queries start at a later one."""
+    if function is None:
+        return None
+    return lambda query, *position: function(start + query, *position)
 
 
 def to_arrow(rankings: Rankings) -> tuple[pa.Array, pa.Array]:
     """Return predictions and references as Arrow lists, with nulls for missing values.
 
-    Floats, and integers of up to 16 bits, keep their type, in which ``ignore_index`` is compared; others are float64.
+    Floats, and integers of up to 16 bits, keep their type, in which ``ignore_index`` is compared;
+    others are float64.
     """
     offsets = pa.array(rankings.offsets, pa.int32())
-    lists = []
-    for argument, numbers, present in (
-        ("predictions", rankings.score, rankings.retrieved),
-        ("references", rankings.relevance, rankings.judged),
-    ):
-        narrow = numbers.dtype.itemsize <= (4 if numbers.dtype.kind == "f" else 2)
-        try:
-            values = pa.array(numbers, mask=None if present is None else ~present)
-            values = values if narrow else values.cast(pa.float64())
-        except pa.ArrowInvalid as error:
-            raise InputError(
-                f"integers beyond 2**53 cannot be stored exactly: {error}", argument
-            ) from None
-        lists.append(pa.ListArray.from_arrays(offsets, values))
-    return lists[0], lists[1]
+    predictions = _arrow_lists("predictions", offsets, rankings.score, rankings.retrieved)
+    references = _arrow_lists("references", offsets, rankings.relevance, rankings.judged)
+    return predictions, references
+
+
+def _arrow_lists(
+    argument: str, offsets: pa.Array, numbers: NDArray[Any], present: Mask | None
+) -> pa.Array:
+    is_narrow = numbers.dtype.itemsize <= (4 if numbers.dtype.kind == "f" else 2)
+    try:
+        values = pa.array(numbers, mask=None if present is None else ~present)
+        if not is_narrow:
+            values = values.cast(pa.float64())
+    except pa.ArrowInvalid as error:
+        problem = f"integers beyond 2**53 cannot be stored exactly: {error}"
+        raise InputError(problem, argument) from None
+    return pa.ListArray.from_arrays(offsets, values)
 
 
 # ndcg/inputs/exclusion.py: Remove documents, such as items that a user has seen, from rankings and ideals.
@@ -5451,13 +5813,58 @@ def _refuse_triples(rows: NDArray[Any], others: NDArray[Any]) -> None:
             return
     elif not _have_same_users(pairs, other_pairs) or not _have_fractions(rows[:, 2]):
         return
-    one, other = (f"({row[0]:.0f}, {row[1]:.0f}, {row[2]:g})" for row in (rows[0], others[0]))
-    problem = f"both sides hold rows of a user, an item and a value, such as {one} and {other}"
+    raise _triples(rows[0], others[0])
+
+
+def _triples(row: Sequence[Any], other: Sequence[Any]) -> ValueError:
+    """Return the error for rows of a user, an item and a value."""
+    one, another = (f"({user:.0f}, {item:.0f}, {value:g})" for user, item, value in (row, other))
+    problem = f"both sides hold rows of a user, an item and a value, such as {one} and {another}"
     hint = (
         "give tables with names of columns, such as "
         'predictions=pd.DataFrame(rows, columns=["user_id", "item_id", "score"])'
     )
-    raise ValueError(f"{problem}, and each would be a query of three documents; {hint}")
+    return ValueError(f"{problem}, and each would be a query of three documents; {hint}")
+
+
+def refuse_triples_of_numbers(run: Any, qrels: Any) -> None:
+    """Raise an error for tuples of three numbers on both sides, whose counts differ."""
+    for side in (run, qrels):
+        if not isinstance(side, list) or not side:
+            return
+        if not all(isinstance(row, tuple) and len(row) == 3 for row in side):
+            return
+        if not all(isinstance(value, Real) for value in side[0]):
+            return
+    raise _triples(run[0], qrels[0])
+
+
+def refuse_tuples(predictions: Any, references: Any) -> None:
+    """Raise an error for tuples of a user, an item and an estimate beside such of a relevance.
+
+    >>> refuse_tuples([(1, 10, 1.5)], [(1, 11, 1)])
+    Traceback (most recent call last):
+    ...
+    ValueError: both sides hold rows of a user, an item and a value, such as (1, 10, 1.5) and \
+(1, 11, 1), and each would be a query of three documents; give tables with names of columns, such \
+as predictions=pd.DataFrame(rows, columns=["user_id", "item_id", "score"])
+    """
+    if _types_of_tuples(predictions) != {(int, int, float)}:
+        return
+    if _types_of_tuples(references) not in ({(int, int, int)}, {(int, int, float)}):
+        return
+    have_same_users = {row[0] for row in predictions} == {row[0] for row in references}
+    if have_same_users and any(row[2] % 1 for row in predictions):
+        raise _triples(predictions[0], references[0])
+
+
+def _types_of_tuples(side: Any) -> set[tuple[type, ...]]:
+    """Return the types in the rows of a side, which are tuples of three; nothing if they are not."""
+    if not isinstance(side, (list, tuple)):
+        return set()
+    if not all(type(row) is tuple and len(row) == 3 for row in side):
+        return set()
+    return {tuple(map(type, row)) for row in side}
 
 
 def _have_same_users(pairs: NDArray[Any], others: NDArray[Any]) -> bool:
@@ -5544,7 +5951,9 @@ def are_equal_beside_ranks(scores: Sequence[Any], ranks: Sequence[Any]) -> bool:
     """Return whether several scores are all equal, but have the ranks 1, 2, 3, ..."""
     if len(scores) < 2 or len(set(scores)) > 1:
         return False
-    if not all(isinstance(rank, Real) for rank in ranks):
+    if not all(isinstance(number, Real) for number in (*scores, *ranks)):
+        return False
+    if scores[0] != scores[0]:
         return False
     return sorted(ranks) == list(range(1, len(scores) + 1))
 
@@ -5555,12 +5964,22 @@ def equal_scores() -> str:
     return f"its scores are all equal, but it has ranks from 1; if the order counts, give {call}"
 
 
-def equal_scores_of_rows(
-    queries: Iterable[Any], scores: Iterable[Any], ranks: Iterable[Any]
-) -> str:
-    """Return what a warning says about the first query whose scores are all equal beside ranks.
+OTHER_ORDER = "the ranks are in another order than the scores, and the scores count"
 
-    It is empty if there is no such query.
+
+def if_lowest_is_best(ascending: bool) -> str:
+    """Return what a warning adds about scores that may be distances."""
+    if ascending:
+        return ""
+    return f"; if the lowest score is best, give {mark('score_order', 'ascending')}"
+
+
+def beside_ranks(
+    queries: Iterable[Any], scores: Iterable[Any], ranks: Iterable[Any], ascending: bool
+) -> str:
+    """Return what a warning says about the scores of rows beside ranks; empty for nothing.
+
+    The scores of a query are all equal, or those of all queries rank in the reverse order.
     """
     by_query: dict[Any, tuple[list[Any], list[Any]]] = {}
     for query, score, rank in zip(queries, scores, ranks, strict=True):
@@ -5570,7 +5989,18 @@ def equal_scores_of_rows(
     for query, (scores_of_query, ranks_of_query) in by_query.items():
         if are_equal_beside_ranks(scores_of_query, ranks_of_query):
             return f"query {shown(query)}: {equal_scores()}"
+    if by_query and all(_are_reversed(*columns, ascending) for columns in by_query.values()):
+        return f"{OTHER_ORDER}{if_lowest_is_best(ascending)}"
     return ""
+
+
+def _are_reversed(scores: Sequence[Any], ranks: Sequence[Any], ascending: bool) -> bool:
+    """Return whether scores rank documents in the reverse order of their ranks."""
+    if len(scores) < 2 or not all(isinstance(number, Real) for number in (*scores, *ranks)):
+        return False
+    by_rank = [score for _, score in sorted(zip(ranks, scores, strict=True))]
+    expected = sorted(scores, reverse=ascending)
+    return by_rank == expected and expected[0] != expected[-1]
 
 
 def _real_numbers(values: Sequence[Any]) -> Sequence[Any]:
@@ -5608,6 +6038,8 @@ def contradiction(values: Sequence[Any], ranks: Sequence[Any], names: Names) -> 
 
 # ndcg/inputs/joins.py: Join both sides: lists by position, flat rows by the ids of their queries, and others by ids.
 
+LEADING_ZEROS = re.compile("0+[0-9]+")
+
 # Lists, by position
 
 
@@ -5618,18 +6050,22 @@ def join_lists(
     score_order: str,
     labels: Labels | None = None,
     place: Place | None = None,
+    are_known: bool = False,
 ) -> Rankings:
     """Return rankings in which each query is a list, with the same documents on both sides.
 
-    `place` describes the place of a label, if queries have other names than their numbers.
+    `place` describes the place of a label, if queries have other names than their numbers. Queries
+    `are_known` if nobody can have taken the documents of one for several queries.
     """
     score = read_column("predictions", predictions).without_unretrieved(score_order)
     relevance = read_column("references", references, ignore_index, labels, place)
+    if len(score.offsets) != len(relevance.offsets):
+        refuse_triples_of_numbers(predictions, references)
     check_queries_equal(len(score.offsets) - 1, len(relevance.offsets) - 1)
     if (score.offsets != relevance.offsets).any():
         raise _other_lengths(np.diff(score.offsets), np.diff(relevance.offsets))
     refuse_no_rankings(score, relevance)
-    if place is None:
+    if place is None and not are_known:
         warn_of_one_document(score)
     return Rankings.of(score, relevance)
 
@@ -5858,7 +6294,7 @@ def _join_mappings(
     """Join mappings by their own keys: faster than as columns, above all for a few queries."""
     predictions, references = run.queries, qrels.queries
     if predictions and references and predictions.keys().isdisjoint(references):
-        raise _nothing_shared(next(iter(predictions)), next(iter(references)))
+        raise _nothing_shared(next(iter(predictions)), next(iter(references)), run, qrels)
     scores: list[Any] = []
     relevances: list[Any] = []
     is_retrieved = bytearray()
@@ -5878,6 +6314,8 @@ def _join_mappings(
         relevances.extend(map(judged.__getitem__, missing))
         is_retrieved += b"\1" * len(ranked) + b"\0" * len(missing)
         lengths.append(len(ranked) + len(missing))
+    if len(set(map(id_kind, id_types))) > 1:
+        _refuse_another_kind_in_a_query(predictions, references)
     id_types.update(map(type, predictions), map(type, references))
     if not all(map(id_kind, id_types)):
         check_ids("predictions", predictions)
@@ -5923,6 +6361,18 @@ def _refuse_other_kinds_of_ids(
         raise _another_kind("document", documents[0][0], documents[1][0])
 
 
+def _refuse_another_kind_in_a_query(
+    predictions: Mapping[Any, Any], references: Mapping[Any, Any]
+) -> None:
+    """Raise an error for a query whose documents are of one kind in the run, and of another judged."""
+    for query, judged in references.items():
+        ranked = predictions.get(query, {})
+        kinds = [{id_kind(type(document)) for document in side} for side in (ranked, judged)]
+        if all(kinds) and kinds[0].isdisjoint(kinds[1]):
+            error = _another_kind("document", next(iter(ranked)), next(iter(judged)))
+            raise within(error, "predictions", f"query {shown(query)}", instead_of="predictions")
+
+
 def _both_columns(
     run: ById | Columns, qrels: ById | Columns, ignore_index: float | None, labels: Labels | None
 ) -> tuple[Columns, Columns]:
@@ -5934,7 +6384,7 @@ def _both_columns(
     if isinstance(run, ById) and isinstance(qrels, ById):
         queries = {query: run.queries[query] for query in qrels.queries if query in run.queries}
         if run.queries and qrels.queries and not queries:
-            raise _nothing_shared(next(iter(run.queries)), next(iter(qrels.queries)))
+            raise _nothing_shared(next(iter(run.queries)), next(iter(qrels.queries)), run, qrels)
         run = ById(queries)
     if isinstance(run, ById):
         run = _inputs_joins_of_mapping("predictions", run, ignore_index, None, are_mappings)
@@ -5999,13 +6449,24 @@ def _inputs_joins_of_mapping(
     )
 
 
-def _nothing_shared(predicted: Any, referred: Any) -> InputError:
+def _nothing_shared(
+    predicted: Any, referred: Any, run: ById | Columns, qrels: ById | Columns
+) -> InputError:
     """Return the error for predictions and references without a query in common."""
-    in_run = f"{shown(predicted)} in the {mark('predictions')}"
-    ids = f"{in_run}, {shown(referred)} in the {mark('references')}"
+    in_run = f"{shown(predicted)} in the {mark('predictions')}{_in_field(run)}"
+    ids = f"{in_run}, {shown(referred)} in the {mark('references')}{_in_field(qrels)}"
     hint = float_hint(shown(predicted), shown(referred))
+    if id_kind(type(predicted)) != id_kind(type(referred)):
+        hint = "; give ids the same type on both sides, of queries and of documents"
+    elif "query" in run.fields or "query" in qrels.fields:
+        hint += f"; {mark('fields', {'query': '...'})} names another field"
     problem = f"no query is in the {mark('references')}; ids are such as {ids}{hint}"
     return InputError(problem, "predictions")
+
+
+def _in_field(side: ById | Columns) -> str:
+    """Return what an error says about the field of a side's queries."""
+    return f" ({side.fields['query']!r})" if "query" in side.fields else ""
 
 
 def _join_columns(
@@ -6080,7 +6541,7 @@ def _with_queries_of(run: Columns, qrels: Columns) -> tuple[Columns, NDArray[np.
     """Return a run with the queries of the references as indices, and that of each of its own."""
     known = index_among(run.query_ids, qrels.query_ids)
     if len(known) and len(qrels.query_ids) and (known < 0).all():
-        raise _nothing_shared(run.query_id(0), qrels.query_id(0))
+        raise _nothing_shared(run.query_id(0), qrels.query_id(0), run, qrels)
     if (known != np.arange(len(known))).any():
         run = run._replace(query=known[run.query])
     if (known < 0).any():  # skip queries without judgments
@@ -6107,6 +6568,9 @@ def _another_kind(noun: str, of_run: Any, of_qrels: Any) -> InputError:
     ids = f"{in_run}, {shown(of_qrels)} in the {mark('references')}"
     problem = f"{noun} ids are of another type than in the {mark('references')}: {ids}"
     hint = "give both the same type; ids in files are text"
+    text = next((value for value in (of_run, of_qrels) if isinstance(value, str)), "")
+    if LEADING_ZEROS.fullmatch(text):
+        hint = f"{text!r} has zeros that integers lose; read the ids of both as text (dtype=str)"
     return InputError(f"{problem}; {hint}", "predictions")
 
 
@@ -6151,10 +6615,14 @@ def tied_rows(query: NDArray[np.int64], score: NDArray[Any]) -> NDArray[np.int64
 
 # ndcg/inputs/objects.py: Objects and the paths to their fields: dicts, as in JSON, and objects of client libraries.
 
-DEEPEST = 5  # objects within objects
+DEEPEST = 8  # objects within objects
+DEEPEST_IN_CLIENTS = 4  # within an object of a client, which may refer to one another
 LOOKED_AT = 1 << 10  # objects of a side whose fields are looked at; all are read by the same paths
 MOST_SHAPES = 1 << 5  # kinds of objects among these
-SINGLE = {str, int, float, bool, NoneType}  # types of values that hold no other values
+SINGLE = {str, int, float, bool}  # types of values that hold no other values
+# What lists the fields of a named tuple, a dataclass, and a struct of msgspec. Rows of Spark have
+# `__fields__`, which is not asked of others: models of pydantic warn that it is deprecated.
+NAMES_OF_FIELDS = ("_fields", "__dataclass_fields__", "__struct_fields__")
 Keys = tuple[str, ...]
 
 
@@ -6179,15 +6647,31 @@ class Field(NamedTuple):
 
 def is_object(value: Any) -> bool:
     """Return whether a value has fields: a dict, a named tuple, a row of a database, a client's."""
-    if isinstance(value, Mapping) or hasattr(value, "_fields") or hasattr(value, "__fields__"):
+    if isinstance(value, Mapping):
         return True
-    if value is None or isinstance(value, (str, Number, list, tuple, Set, type)):
+    if isinstance(value, tuple):
+        return hasattr(value, "_fields") or _is_row_of_spark(value)
+    if isinstance(value, (NoneType, str, Number, list, Set, type)):
         return False
-    if id_kind(type(value)) or hasattr(value, "__array__") or hasattr(value, "__arrow_c_stream__"):
+    if id_kind(type(value)):  # such as a date
         return False
-    if hasattr(value, "keys") and hasattr(value, "__getitem__"):  # a row of sqlite3 and others
-        return True
-    return hasattr(value, "__dict__") or hasattr(value, "__dataclass_fields__")
+    if _has_any(value, "__array__", "__arrow_c_stream__"):  # tensors, columns and tables
+        return False
+    return _inputs_objects_is_row(value) or _has_any(value, "__dict__", *NAMES_OF_FIELDS)
+
+
+def _has_any(value: Any, *names: str) -> bool:
+    """Return whether a value has one of some attributes."""
+    return any(hasattr(value, name) for name in names)
+
+
+def _is_row_of_spark(value: Any) -> bool:
+    return isinstance(value, tuple) and hasattr(value, "__fields__")
+
+
+def _inputs_objects_is_row(value: Any) -> bool:
+    """Return whether a value is a row of a database, such as one of sqlite3."""
+    return hasattr(value, "keys") and hasattr(value, "__getitem__")
 
 
 def is_list(value: Any) -> bool:
@@ -6201,12 +6685,74 @@ def fields_of(value: Any) -> Mapping[Any, Any]:
     """Return the fields of an object by their names."""
     if isinstance(value, Mapping):
         return value
-    for names in ("_fields", "__fields__", "__dataclass_fields__"):
+    if _is_row_of_spark(value):
+        return dict(zip(value.__fields__, value, strict=True))
+    for names in NAMES_OF_FIELDS:
         if hasattr(value, names):
             return {name: getattr(value, name, None) for name in getattr(value, names)}
-    if hasattr(value, "keys") and hasattr(value, "__getitem__"):
-        return {name: value[name] for name in value.keys()}  # noqa: SIM118 - it may be no mapping
+    if _inputs_objects_is_row(value):
+        return {name: value[name] for name in value.keys()}  # noqa: SIM118 - it is no mapping
+    if _is_message(value):
+        return _fields_of_message(value)
     return {name: field for name, field in vars(value).items() if not callable(field)}
+
+
+def _is_message(value: Any) -> bool:
+    """Return whether a value is a message of Protocol Buffers."""
+    return hasattr(getattr(value, "DESCRIPTOR", None), "fields")
+
+
+def _fields_of_message(message: Any) -> dict[str, Any]:
+    """Return the fields of a message of Protocol Buffers; None for a message that is not set."""
+    fields = {}
+    for field in message.DESCRIPTOR.fields:
+        value = _inputs_objects_plain(getattr(message, field.name))
+        is_unset = _is_message(value) and not message.HasField(field.name)
+        fields[field.name] = None if is_unset else value
+    return fields
+
+
+def _inputs_objects_plain(value: Any) -> Any:
+    """Return the sequences of Protocol Buffers as lists; other values as they are."""
+    if isinstance(value, Sequence) and not isinstance(value, (str, bytes, list, tuple)):
+        return list(value)
+    return value
+
+
+def without_arrays(objects: Sequence[Any]) -> Sequence[Any]:
+    """Return objects in which arrays and tensors are lists; the same if the first has none.
+
+    >>> without_arrays([{"id": "q", "hits": np.array(["a", "b"])}])
+    [{'id': 'q', 'hits': ['a', 'b']}]
+    """
+    if not _has_arrays(_inputs_objects_first(objects), DEEPEST_IN_CLIENTS):
+        return objects
+    return [_with_lists(value, DEEPEST_IN_CLIENTS) for value in objects]
+
+
+def _is_array(value: Any) -> bool:
+    return hasattr(value, "tolist") and not isinstance(value, np.generic)
+
+
+def _has_arrays(value: Any, depth: int) -> bool:
+    """Return whether an object holds an array, at most so deep."""
+    if is_list(value):
+        return _has_arrays(_inputs_objects_first(value), depth)
+    if depth > 0 and is_object(value):
+        return any(_has_arrays(field, depth - 1) for field in fields_of(value).values())
+    return _is_array(value)
+
+
+def _with_lists(value: Any, depth: int) -> Any:
+    """Return a value with lists in place of arrays, in objects that are at most so deep."""
+    if _is_array(value):
+        value = value.tolist()
+    if is_list(value):
+        return [_with_lists(item, depth) for item in value]
+    if depth > 0 and is_object(value):
+        fields = fields_of(value).items()
+        return {name: _with_lists(field, depth - 1) for name, field in fields}
+    return value
 
 
 def fields_among(objects: Iterable[Any], start: Keys = ()) -> dict[str, Field]:
@@ -6219,16 +6765,8 @@ def fields_among(objects: Iterable[Any], start: Keys = ()) -> dict[str, Field]:
     Raises:
         InputError: one is no object.
     """
-    examples: dict[Any, Any] = {}
-    for position, value in enumerate(islice(objects, LOOKED_AT)):
-        if value is None:
-            continue
-        if type(value) is not dict and not is_object(value):
-            problem = f"holds {shown(value)} among objects; give objects alone"
-            raise InputError(problem, position=position)
-        examples.setdefault(_shape_of_object(value), value)
     fields: dict[str, Field] = {}
-    for value in islice(examples.values(), MOST_SHAPES):
+    for value in islice(_of_each_shape(list(islice(objects, LOOKED_AT))), MOST_SHAPES):
         for field in _fields_within(value, (), DEEPEST):
             path = ".".join((*start, *field.keys))
             known = fields.get(path)
@@ -6252,17 +6790,40 @@ def leaves(fields: Mapping[str, Field], paths: Iterable[str] | None = None) -> F
     return Fields(examples, {path: plain_name(fields[path].keys[-1]) for path in ends})
 
 
+def to_list(fields: Mapping[str, Field]) -> Fields:
+    """Return the fields that an error lists: those without fields, and mappings to numbers as one."""
+    mappings = []
+    for field in fields.values():
+        is_mapping = isinstance(field.example, Mapping) and not field.lists
+        if is_mapping and field.has_fields:
+            if all(isinstance(value, (Number, NoneType)) for value in field.example.values()):
+                mappings.append(field.keys)
+    examples: dict[Any, Any] = {}
+    for path, field in fields.items():
+        if field.keys in mappings or not (field.has_fields or field.keys[:-1] in mappings):
+            examples[path] = field.example
+    return Fields(examples, {path: plain_name(fields[path].keys[-1]) for path in examples})
+
+
 def _inputs_objects_is_empty(value: Any) -> bool:
     return value is None or (isinstance(value, (list, tuple, Mapping)) and not value)
 
 
-def _shape_of_object(value: Any) -> Any:
-    """Return what tells apart objects with other paths."""
-    if type(value) is dict:
-        types = tuple(map(type, value.values()))
-        if SINGLE.issuperset(types):  # faster for flat objects
-            return (*value, *types)
-    return _shape(value, DEEPEST)
+def _of_each_shape(objects: Sequence[Any]) -> Iterable[Any]:
+    """Return an object of each shape."""
+    examples: dict[Any, Any] = {}
+    if set(map(type, objects)) == {dict}:
+        values = chain.from_iterable(map(dict.values, objects))
+        if SINGLE.issuperset(map(type, values)):  # flat, so that their names tell: much faster
+            return dict(zip(map(tuple, objects), objects, strict=True)).values()
+    for position, value in enumerate(objects):
+        if value is None:
+            continue
+        if not is_object(value):
+            problem = f"holds {shown(value)} among objects; give objects alone"
+            raise InputError(problem, f"position {position}")
+        examples.setdefault(_shape(value, DEEPEST), value)
+    return examples.values()
 
 
 def _shape(value: Any, depth: int) -> Any:
@@ -6271,7 +6832,13 @@ def _shape(value: Any, depth: int) -> Any:
         return (list, _shape(_inputs_objects_first(value), depth))
     if depth == 0 or not is_object(value):
         return value is None
-    return tuple((name, _shape(field, depth - 1)) for name, field in fields_of(value).items())
+    within = _depth_within(value, depth)
+    return tuple((name, _shape(field, within)) for name, field in fields_of(value).items())
+
+
+def _depth_within(value: Any, depth: int) -> int:
+    """Return how deep objects are looked at within an object."""
+    return depth - 1 if isinstance(value, Mapping) else min(depth - 1, DEEPEST_IN_CLIENTS)
 
 
 def _inputs_objects_first(values: Sequence[Any]) -> Any:
@@ -6282,6 +6849,7 @@ def _fields_within(
     value: Any, keys: Keys, depth: int, lists: tuple[int, ...] = ()
 ) -> Iterator[Field]:
     """Yield the fields of an object at some keys, and those of the objects within."""
+    depth_within = _depth_within(value, depth)
     for name, example in fields_of(value).items():
         if not isinstance(name, str):
             continue
@@ -6290,10 +6858,10 @@ def _fields_within(
         inner, within = example, lists
         if is_object(first):
             inner, within = first, (*lists, len(path))
-        has_fields = depth > 1 and is_object(inner) and len(fields_of(inner)) > 0
+        has_fields = depth_within > 0 and is_object(inner) and len(fields_of(inner)) > 0
         yield Field(path, within, example, has_fields)
         if has_fields:
-            yield from _fields_within(inner, path, depth - 1, within)
+            yield from _fields_within(inner, path, depth_within, within)
 
 
 def value_at(value: Any, keys: Keys) -> Any:
@@ -6312,27 +6880,19 @@ def value_at(value: Any, keys: Keys) -> Any:
         elif hasattr(value, "keys"):
             value = value[key] if key in value.keys() else None  # noqa: SIM118 - it may be no mapping
         else:
-            value = getattr(value, key, None)
+            value = _inputs_objects_plain(getattr(value, key, None))
     return value
 
 
-def values_at(objects: Sequence[Any], keys: Keys, are_dicts: bool | None = None) -> list[Any]:
-    """Return the field at some keys of each object, of which it may be known that all are dicts."""
+def values_at(objects: Sequence[Any], keys: Keys, are_dicts: bool = False) -> list[Any]:
+    """Return the field at some keys of each object; whether all are dicts may be known."""
+    if len(keys) == 1 and are_dicts:
+        with suppress(KeyError):  # not all have the field
+            return list(map(itemgetter(keys[0]), objects))  # faster than dict.get
     if len(keys) == 1:
-        (key,) = keys
-        if are_dicts is None:
-            are_dicts = all_dicts(objects)
-        if are_dicts:  # by far the most frequent
-            try:
-                return [value[key] for value in objects]  # faster than by `get`
-            except KeyError:
-                return [value.get(key) for value in objects]
+        with suppress(TypeError):  # not all are dicts
+            return list(map(dict.get, objects, repeat(keys[0])))  # faster than a loop
     return [value_at(value, keys) for value in objects]
-
-
-def all_dicts(objects: Sequence[Any]) -> bool:
-    """Return whether all objects are plain dicts."""
-    return set(map(type, objects)) == {dict}
 
 
 # ndcg/inputs/roles.py: The roles of fields: where objects have the query, the documents and their values.
@@ -6358,7 +6918,11 @@ class Roles(NamedTuple):
         Raises:
             UnknownFieldError: there is none for a role, or more than one.
         """
-        paths = chosen_fields(candidates, names, leaves(fields), there)
+        return cls.at(chosen_fields(candidates, names, to_list(fields), there), fields, names)
+
+    @classmethod
+    def at(cls, paths: dict[str, str], fields: FieldsByPath, names: Names) -> "Roles":
+        """Return the roles of which the paths are given."""
         keys = {role: fields[path].keys for role, path in paths.items()}
         return cls(keys.get("query"), keys["document"], keys.get(names.value), paths)
 
@@ -6367,8 +6931,60 @@ def are_pairs(row: Any) -> bool:
     """Return whether a query's documents are pairs of an id, or an object, and a value."""
     if not is_list(row) or len(row) == 0 or not is_list(row[0]) or len(row[0]) != 2:
         return False
-    first = row[0][0]
+    first, value = row[0]
+    if isinstance(value, str) and number_of_text(value) is not None:
+        return False  # ids that are digits, as in the lists of Chroma, would be read as values
     return is_object(first) or bool(id_kind(type(first)))
+
+
+def split_pairs(row: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    """Return the ids, or the objects, of pairs, and their values.
+
+    Raises:
+        InputError: one is no pair.
+    """
+    for position, pair in enumerate(row):
+        if not is_list(pair) or len(pair) != 2:
+            hint = "give pairs of an id and a value, or a table with a row for each document"
+            raise InputError(f"{shown(pair)} is no pair; {hint}", position=position)
+    return [first for first, _ in row], [value for _, value in row]
+
+
+# Tables
+
+
+def chosen_columns(columns: Fields, names: Names, there: str) -> dict[str, Any]:
+    """Return the column of each role.
+
+    A table of two columns, of queries and documents, needs no values.
+
+    Raises:
+        UnknownFieldError: a role has no column, or more than one.
+    """
+    candidates: Candidates = {
+        "query": names.candidates("query", columns, QUERY),
+        "document": _columns_of_documents(columns, names),
+    }
+    if names.has_no_query:
+        call = mark("fields", {"query": None})
+        raise InputError(f"{call}: each row of a table needs the id of its query; give its column")
+    role = names.value
+    if role and not names.has_no_value:
+        values = names.candidates(role, columns, names.values())
+        others = len(columns.last) - 2
+        if others > 0 or names.name(role) is not None:
+            candidates[role] = without_model_scores(values, others, columns, names)
+    return chosen_fields(candidates, names, columns, there)
+
+
+def _columns_of_documents(columns: Fields, names: Names) -> list[Any]:
+    """Return the columns that could hold the documents: an id in each row, or a list of them."""
+    for level in range(2):
+        singular = names.candidates("document", columns, DOCUMENT[level : level + 1])
+        lists = names.candidates("document", columns, LISTS_OF_IDS[names.kind][level : level + 1])
+        if singular or lists:
+            return list(dict.fromkeys([*singular, *lists]))
+    return []
 
 
 # Hits
@@ -6380,7 +6996,8 @@ def roles_of_hits(fields: FieldsByPath, names: Names) -> Roles:
     documents = names.candidates("document", outside_lists, DOCUMENT_OF_HITS)
     candidates: Candidates = {"document": documents}
     if names.value:
-        candidates |= _values_beside(outside_lists, documents, names)
+        others = len(leaves(fields).last) - 1  # beside one id
+        candidates |= _values_beside(outside_lists, documents, others, names)
     return Roles.chosen(fields, candidates, names, "its hits have")
 
 
@@ -6394,17 +7011,38 @@ def roles_of_objects(
 
     The objects may have their queries already, such as those in a mapping by query.
     """
-    documents = _inputs_roles_documents(fields, names)
+    there = "the objects have"
+    if not have_queries and all(map(_is_single, fields.values())):  # as in a table
+        try:
+            return Roles.at(chosen_columns(leaves(fields), names, there), fields, names)
+        except UnknownFieldError as error:
+            if "query" not in error.roles:
+                raise
+            hint = "if they are the hits of a single query, wrap them in a list"
+            raise error.adding(hint) from None
+    documents = _documents(fields, names)
     candidates: Candidates = {}
     if not have_queries:
         queries = _queries(fields, documents, names)
         documents = [path for path in documents if path not in queries]
-        if queries or not _has_no_query(fields, documents, names):
+        if queries or not (names.has_query_ids or _has_no_query(fields, documents, names)):
             candidates["query"] = queries
+    if names.name("document") is None and len(documents) == 1:
+        documents = [*documents, *_rankings_elsewhere(fields, documents[0], names)]
     candidates["document"] = documents
     if names.value:
         candidates |= _inputs_roles_values(objects, fields, candidates, names)
-    return Roles.chosen(fields, candidates, names, "the objects have")
+    try:
+        roles = Roles.chosen(fields, candidates, names, there)
+    except UnknownFieldError as error:
+        if "query" not in error.roles:
+            raise
+        call = mark("fields", {"query": None})
+        hint = f"if they have none and are in the order of the queries, give {call}"
+        raise error.adding(hint) from None
+    if names.value and names.name(names.value) == roles.fields["document"]:
+        roles.fields[names.value] = roles.fields["document"]  # a mapping of ids to values
+    return roles
 
 
 def holds_documents(field: Field) -> bool:
@@ -6433,27 +7071,37 @@ def _has_no_query(fields: FieldsByPath, documents: Sequence[str], names: Names) 
     """Return whether objects with lists have nothing that could name the query: their position does."""
     if "query" in names.given or not any(holds_documents(fields[path]) for path in documents):
         return False
-    outside_lists = {path for path in leaves(fields).last if not fields[path].lists}
-    beside: set[str] = set()
+    if any(len(fields[path].lists) > 1 for path in documents):
+        return False  # the queries may be in a list
+    beside = {*documents}
     if len(documents) == 1 and _is_list_of_ids(fields[documents[0]]):
-        for path, field in fields.items():
-            is_beside = field.keys[:-1] == fields[documents[0]].keys[:-1]
-            if is_beside and not _is_single(field):
-                beside.add(path)
-    return outside_lists <= {*documents, *beside}
+        beside.update(_other_lists(fields, documents[0]))
+    return all(fields[path].lists or path in beside for path in leaves(fields).last)
 
 
-def _inputs_roles_documents(fields: FieldsByPath, names: Names) -> list[str]:
+def _other_lists(fields: FieldsByPath, document: str) -> list[str]:
+    """Return the lists and mappings that stand beside a list of ids."""
+    start = fields[document].keys[:-1]
+    beside = [path for path, field in fields.items() if field.keys[:-1] == start]
+    return [path for path in beside if not _is_single(fields[path])]
+
+
+def _documents(fields: FieldsByPath, names: Names) -> list[str]:
     """Return the fields that could hold the documents."""
     name = names.name("document")
     if name is not None and name in fields and isinstance(fields[name].example, Mapping):
         return [name]  # a mapping of ids to values
     if name is not None:
-        return names.candidates("document", leaves(fields), ())
+        named = names.candidates("document", leaves(fields), ())
+        if named or not names.given["document"].of_both:
+            return named
     hits: list[str] = []
     lists: list[str] = []
     rows: list[str] = []
+    list_of_values = _list_of_named_values(fields, names)
     for path in leaves(fields).last:
+        if list_of_values and fields[path].list_path != list_of_values:
+            continue
         if fields[path].lists:
             hits.append(path)
         elif _is_list_of_ids(fields[path]):
@@ -6477,6 +7125,52 @@ def _inputs_roles_documents(fields: FieldsByPath, names: Names) -> list[str]:
     return []
 
 
+def _list_of_named_values(fields: FieldsByPath, names: Names) -> Keys:
+    """Return the path to the list of the values that `fields` names; empty if there is none."""
+    if names.name(names.value) is None:
+        return ()
+    named = names.candidates(names.value, leaves(fields), ())
+    return fields[named[0]].list_path if len(named) == 1 else ()
+
+
+def _rankings_elsewhere(fields: FieldsByPath, document: str, names: Names) -> list[str]:
+    """Return fields of other lists that could be the documents of this side.
+
+    There are such only if the chosen list has values of the other side: a log may hold the run
+    under names of its own, and the references under standard ones.
+    """
+    chosen = fields[document].list_path
+    others_values = RELEVANCE[:1] if names.kind == "run" else SCORE
+    spellings = set(map(plain_name, chain(*others_values)))
+    by_list: dict[Keys, list[str]] = {}
+    for path, field in fields.items():
+        if not field.has_fields:
+            by_list.setdefault(field.list_path, []).append(path)
+    if not chosen or not any(
+        plain_name(fields[path].keys[-1]) in spellings for path in by_list[chosen]
+    ):
+        return []
+    elsewhere = []
+    for start, paths in by_list.items():
+        within_each_other = start[: len(chosen)] == chosen or chosen[: len(start)] == start
+        if start and within_each_other:
+            continue
+        if not start:
+            elsewhere += [path for path in paths if are_scored_pairs(fields[path].example)]
+        elif any(_inputs_roles_is_number(fields[path].example) for path in paths):
+            elsewhere += [path for path in paths if id_kind(type(fields[path].example))]
+    return elsewhere
+
+
+def _inputs_roles_is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def are_scored_pairs(row: Any) -> bool:
+    """Return whether a list holds pairs of an id and a number."""
+    return are_pairs(row) and _inputs_roles_is_number(row[0][1])
+
+
 # The values of documents
 
 
@@ -6491,51 +7185,66 @@ def _inputs_roles_values(
     document = fields[documents[0]]
     if names.has_no_value or (isinstance(document.example, Mapping) and not document.lists):
         return {}
-    if names.name(role) is not None:
-        named = names.candidates(role, leaves(fields, fields), ())
-        if named or not names.given[role].of_both:
-            return {role: named}
+    name = names.name(role)
+    if are_pairs(document.example) and name == documents[0]:
+        return {}
+    if name is not None:
+        if name in fields and isinstance(fields[name].example, Mapping):
+            return {role: [name]}  # a mapping of ids to values
+        return {role: names.candidates(role, leaves(fields), ())}
     if are_pairs(document.example):
         return {}
     if _is_list_of_ids(document):
         return _lists_beside(objects, fields, document, names)
     queries = candidates.get("query", ())
     beside = []
-    for path, field in fields.items():
-        if field.list_path == document.list_path and path not in queries:
+    others = 0
+    depth = len(document.list_path)
+    for path in leaves(fields).last:
+        field = fields[path]
+        if path in queries or field.list_path[:depth] != document.list_path:
+            continue
+        others += path not in documents
+        if field.list_path == document.list_path:
             beside.append(path)
-    return _values_beside(leaves(fields, beside), documents, names)
+    if others == 0 and len(document.lists) == 1:
+        return _lists_beside(objects, fields, document, names)
+    return _values_beside(leaves(fields, beside), documents, others, names)
 
 
-def _values_beside(ends: Fields, documents: Sequence[str], names: Names) -> Candidates:
+def _values_beside(ends: Fields, documents: Sequence[str], others: int, names: Names) -> Candidates:
     """Return the fields that could hold the values, among those of the same object as the id.
 
-    There need be no value if nothing stands beside the id.
+    There need be no value if nothing stands beside the id: `others` is the number of fields that
+    do, those in lists included.
     """
     role = names.value
-    others = [path for path in ends.last if path not in documents]
-    if names.has_no_value or (not others and names.name(role) is None):
+    if names.has_no_value or (others == 0 and names.name(role) is None):
         return {}
     values = names.candidates(role, ends, names.values())
     values = [path for path in values if path not in documents]
-    return {role: without_model_scores(values, len(others), ends, names)}
+    return {role: without_model_scores(values, others, ends, names)}
 
 
 def _lists_beside(
     objects: Sequence[Any], fields: FieldsByPath, document: Field, names: Names
 ) -> Candidates:
-    """Return the lists and mappings beside a list of ids that could hold their values.
+    """Return the lists and mappings beside a list of ids, or of hits, that could hold their values.
 
     Those are as long as the list, or have the ids as keys, in all objects that are looked at.
-    There need be none.
+    There need be none. Nothing tells if objects with values stand beside a list of ids.
     """
+    list_of_ids = document.list_path or document.keys
     names_of_ids: set[str] = set()
     for groups in LISTS_OF_IDS.values():
         names_of_ids.update(map(plain_name, chain(*groups)))
     ids = values_at(objects, document.keys)
     beside = []
+    graded = []
     for path, field in fields.items():
-        if field is document or field.keys[:-1] != document.keys[:-1]:
+        if field.list_path and field.list_path[:-1] == list_of_ids[:-1]:
+            graded.append(path)
+        if field.keys == list_of_ids or field.keys[:-1] != list_of_ids[:-1]:
             continue
         if plain_name(field.keys[-1]) in names_of_ids:
             continue
@@ -6543,6 +7252,9 @@ def _lists_beside(
         pairs = [pair for pair in zip(ids, values, strict=True) if pair[0] or pair[1]]
         if pairs and all(_could_be_values(value, row, names) for row, value in pairs):
             beside.append(path)
+    values_in_objects = names.candidates(names.value, leaves(fields, graded), names.values())
+    if without_model_scores(values_in_objects, len(graded), leaves(fields, graded), names):
+        return {names.value: []}
     if not beside:
         return {}
     examples = {path: fields[path].example for path in beside}
@@ -6561,8 +7273,10 @@ def _could_be_values(values: Any, ids: Any, names: Names) -> bool:
         return False
     if any(is_list(value) or is_object(value) for value in values):
         return False
-    # Text beside what was retrieved is content; beside what is relevant it may be a judge's word.
-    return names.kind == "qrels" or not any(isinstance(value, str) for value in values)
+    if names.kind == "qrels":  # where text may be a judge's word
+        return True
+    # Text beside what was retrieved is content, unless it is the same ids in another order.
+    return not any(isinstance(value, str) for value in values) or {*values} == {*ids}
 
 
 # ndcg/inputs/object_reader.py: Read the documents of queries from objects, by paths that are chosen once for all of a side.
@@ -6572,6 +7286,7 @@ class ListReader:
 
     def __init__(self, names: Names) -> None:
         self.names = names
+        self.path: str | None = None  # of the ids, if they are in a field
         self.warning = ""  # about the first query whose list is in another order than its values
         self.has_values = False  # whether some documents have values
 
@@ -6593,7 +7308,13 @@ class ListReader:
         try:
             return documents_of_query(ids, numbers, self.names, in_list=True)
         except ValueError as error:
-            raise within(error, f"query {shown(query)}") from None
+            wrong = types_of_no_ids(ids)
+            if self.path is None or not wrong:
+                raise within(error, f"query {shown(query)}") from None
+        document = next(value for value in ids if type(value) in wrong)
+        problem = f"the document {self.path!r} is {shown(document)}, and no id"
+        hint = f"give {mark('fields', {'document': '...'})}, the field of the ids"
+        raise InputError(f"{problem}; {hint}", f"query {shown(query)}")
 
 
 class HitReader:
@@ -6604,6 +7325,7 @@ class HitReader:
         self.roles = roles_of_hits(fields, names)
         self.ranks = _path_of_ranks(fields, names)
         self.lists = ListReader(names)
+        self.lists.path = self.roles.fields["document"]
 
     def read(self, query: Any, hits: Sequence[Any]) -> dict[Any, Any]:
         """Return the values of a query's documents by their ids."""
@@ -6633,6 +7355,12 @@ def _path_of_ranks(fields: Mapping[str, Field], names: Names) -> Keys | None:
     return paths[0] if len(paths) == 1 else None
 
 
+def _beside(fields: Mapping[str, Field], document: str) -> dict[str, Field]:
+    """Return the fields of the same objects as those with the ids of documents."""
+    list_path = fields[document].list_path
+    return {path: field for path, field in fields.items() if field.list_path == list_path}
+
+
 class ObjectReader:
     """Reads objects that are rows or queries, in all of which the fields have the same paths.
 
@@ -6641,6 +7369,7 @@ class ObjectReader:
         fields: the path of each role.
         paths: the keys of the fields that are read, by their paths.
         are_rows: whether each object is a row with one document.
+        ranks: the keys of the ranks beside the documents; None if there are none.
         are_flat_rows: whether they are rows whose fields are in no other object.
         form: what was read, as `preview` says it.
     """
@@ -6657,9 +7386,18 @@ class ObjectReader:
         self.roles = roles_of_objects(inner[:LOOKED_AT], fields, names, have_queries)
         self.fields = self.roles.fields
         self.paths = {path: fields[path].keys for path in self.fields.values()}
-        self.are_rows = not holds_documents(fields[self.fields["document"]])
+        document = fields[self.fields["document"]]
+        if len(document.lists) > 1:
+            problem = f"{self.fields['document']} is in lists within lists"
+            raise InputError(
+                f"{problem}; give an object for each query, with its documents in one list"
+            )
+        self.are_hits = document.in_list
+        self.are_rows = not holds_documents(document)
+        self.ranks = _path_of_ranks(_beside(fields, self.fields["document"]), names)
         self.are_flat_rows = self.are_rows and all(len(keys) == 1 for keys in self.paths.values())
         self.lists = ListReader(names)
+        self.lists.path = self.fields["document"]
         self.form = "objects, a query with its documents each"
         if self.are_rows:
             self.form = "objects, a document each"
@@ -6675,7 +7413,7 @@ class ObjectReader:
     def rows(self, objects: Sequence[Any]) -> dict[str, list[Any]]:
         """Return the columns of rows, by their roles."""
         objects = _within_lists(objects, self.wrapper)
-        are_dicts = all_dicts(objects)
+        are_dicts = set(map(type, objects)) == {dict}
         columns = {}
         for role, path in self.fields.items():
             columns[role] = values_at(objects, self.paths[path], are_dicts)
@@ -6694,7 +7432,7 @@ class ObjectReader:
         for position, (query, row) in enumerate(zip(ids, objects, strict=True)):
             if not id_kind(type(query)):
                 problem = f"the query is {shown(query)}, and not an id; give each query an id"
-                raise InputError(problem, position=position)
+                raise InputError(problem, f"position {position}")
             yield query, self._documents(query, row, lists[position])
 
     def _documents(self, query: Any, row: Any, documents: Any) -> dict[Any, Any]:
@@ -6712,10 +7450,14 @@ class ObjectReader:
             problem = f"{path} is {shown(documents)}; give a list of ids"
             raise InputError(problem, f"query {shown(query)}")
         ids = list(documents)
-        if are_pairs(ids):
-            values = None if self.names.has_no_value else [value for _, value in ids]
-            return self.lists.read(query, [document for document, _ in ids], values)
-        return self.lists.read(query, ids, self._values(query, row, ids))
+        if not self.are_hits and are_pairs(ids):
+            try:
+                ids, values = split_pairs(ids)
+            except InputError as error:
+                raise within(error, f"query {shown(query)}") from None
+            return self.lists.read(query, ids, None if self.names.has_no_value else values)
+        ranks = None if self.ranks is None else value_at(row, self.ranks)
+        return self.lists.read(query, ids, self._values(query, row, ids), ranks or ())
 
     def _values(self, query: Any, row: Any, ids: Sequence[Any]) -> Sequence[Any] | None:
         """Return the values of the documents of a query, one for each id."""
@@ -6752,11 +7494,11 @@ def _flat(values: Any) -> Iterator[Any]:
         yield values
 
 
-# ndcg/inputs/frame.py: Read whatever has columns with names: DataFrames, tables, databases, Datasets, dicts of columns, and records.
+# ndcg/inputs/frame.py: Read whatever has columns with names: DataFrames, tables, Datasets, dicts of columns, records.
 
 HINT = (
-    "give a pandas, Polars or Spark DataFrame, an Arrow table, a DuckDB relation, a Hugging Face Dataset, a dict of "
-    "columns, or records"
+    "give a pandas, Polars or Spark DataFrame, an Arrow table, a DuckDB relation, a Hugging Face "
+    "Dataset, a dict of columns, or records"
 )
 
 
@@ -6787,16 +7529,14 @@ def frame_of(argument: str, value: Any) -> Frame | None:
         return _lazy_frame(value)
     if isinstance(value, ARROW) and pa.types.is_struct(value.type):
         value = pa.Table.from_struct_array(value)
-    is_arrow = library_of(value) == "pyarrow" and hasattr(value, "schema")
-    if is_arrow and hasattr(value, "to_table"):
+    has_schema = library_of(value) == "pyarrow" and hasattr(value, "schema")
+    if has_schema and hasattr(value, "to_table"):
         return _dataset_of_files(value)
-    names = value.schema.names if is_arrow else _inputs_frame_names_of(value)
+    names = _inputs_frame_names_of(value)
     if names is None:
         return None
     if is_database_query(value):
-        table = cache(partial(pa.table, value))  # the query runs once
-        read = lambda names: _inputs_frame_columns(table(), names)  # noqa: E731
-        return Frame(names, read, read)
+        return _frame_of_query(value, names)
     if not hasattr(value, "__len__"):
         problem = f"{type(value).__name__} has no rows that can be counted"
         raise ValueError(f"{argument}: {problem}; {HINT}")
@@ -6806,10 +7546,11 @@ def frame_of(argument: str, value: Any) -> Frame | None:
 
 def _refuse_splits(argument: str, value: Any) -> None:
     """Raise an error for a table for each split of a Dataset."""
-    if type(value).__name__ in ("DatasetDict", "IterableDatasetDict"):
+    kind = type(value).__name__
+    if kind in ("DatasetDict", "IterableDatasetDict"):
         splits = ", ".join(map(shown, value))
         hint = f"choose a split, such as dataset[{shown(next(iter(value), 'test'))}]"
-        raise InputError(f"is a {type(value).__name__} of {splits}; {hint}", argument)
+        raise InputError(f"is a {kind} of {splits}; {hint}", argument)
 
 
 def _lazy_frame(value: Any) -> Frame:
@@ -6836,16 +7577,29 @@ def _dataset_of_files(value: Any) -> Frame:
     return Frame(value.schema.names, read, head)
 
 
+def _frame_of_query(value: Any, names: list[Any]) -> Frame:
+    """Return the columns of a database query, which runs once for all that are read."""
+    run = cache(partial(pa.table, value))
+
+    def read(names: Collection[Any]) -> list[Any]:
+        return _inputs_frame_columns(run(), names)
+
+    return Frame(names, read, read)
+
+
 def _inputs_frame_names_of(value: Any) -> list[Any] | None:
     """Return the names of columns; None for a value that has none."""
     if isinstance(value, Mapping):
         return list(value)
+    if isinstance(value, pa.RecordBatchReader):
+        return list(value.schema.names)
     if isinstance(value, np.ndarray):
-        return None if value.dtype.names is None else list(value.dtype.names)
-    names = getattr(value, "column_names", None) or getattr(value, "columns", None)
+        names = value.dtype.names
+        return None if names is None else list(names)
+    names = names_of_columns(value)
     if names is None and hasattr(value, "column_names"):  # a Dataset that tells no names
         return []
-    return None if names is None or callable(names) else list(names)
+    return names
 
 
 def _inputs_frame_columns(table: Any, names: Collection[Any]) -> list[Any]:
@@ -6881,54 +7635,54 @@ def _field_of_records(argument: str, records: Sequence[Any], name: Any) -> list[
 
 
 def named_columns(data: Any, called: str = "data", **arguments: Any) -> list[Any]:
-    """Return arguments, with names of columns replaced by the columns of a DataFrame, if there is one.
+    """Return arguments, with names of columns replaced by the columns of a DataFrame.
 
-    Values that are not names are returned unchanged; `called` is the name of the DataFrame in messages.
+    Values that are not names are returned unchanged, as are all if there is no DataFrame; `called`
+    is its name in messages.
     """
     if data is None:
         return list(arguments.values())
     if is_spark(data):
-        raise ValueError(
-            f"{called}: only compute scores a Spark DataFrame; give its rows, {called}=frame.toArrow()"
-        )
+        problem = f"{called}: only compute scores a Spark DataFrame"
+        raise ValueError(f"{problem}; give its rows, {called}=frame.toArrow()")
     frame = frame_of(called, listed(data))
     if frame is None:
-        raise ValueError(
-            f"{called} must be a DataFrame with named columns; got {shown(data)}; {HINT}"
-        )
-    columns, names = (
-        frame.names,
-        {argument: name for argument, name in arguments.items() if isinstance(name, str)},
-    )
-    if missing := {argument: name for argument, name in names.items() if name not in columns}:
-        near = [
-            nearest(name, [each for each in columns if isinstance(each, str)])
-            for name in missing.values()
-        ]
-        hint = (
-            "; did you mean " + ", ".join(f'"{each}"' for each in near if each) + "?"
-            if any(near)
-            else ""
-        )
-        lacks = f"column{'s' * (len(missing) > 1)} {', '.join(map(shown, missing.values()))}"
-        raise ValueError(
-            f"{', '.join(missing)}: {called} has no {lacks}; it has {_listed(columns)}{hint}"
-        )
+        problem = f"{called} must be a DataFrame with named columns; got {shown(data)}"
+        raise ValueError(f"{problem}; {HINT}")
+    names = {argument: name for argument, name in arguments.items() if isinstance(name, str)}
+    _check_names(called, names, frame.names)
+    used = [name for name in frame.names if name in names.values()]
+    columns = dict(zip(used, map(_with_name, frame.read(used), used), strict=True))
+    values = {argument: columns[name] for argument, name in names.items()}
+    return list({**arguments, **values}.values())
+
+
+def _check_names(called: str, names: Mapping[str, str], columns: list[Any]) -> None:
+    """Raise an error for a name that no column of a DataFrame has, or several; and for no name."""
+    missing = {argument: name for argument, name in names.items() if name not in columns}
+    if missing:
+        noun = "column" if len(missing) == 1 else "columns"
+        lacks = f"{noun} {', '.join(map(shown, missing.values()))}"
+        problem = f"{', '.join(missing)}: {called} has no {lacks}; it has {_listed(columns)}"
+        raise ValueError(f"{problem}{_resembling(missing.values(), columns)}")
     for argument, name in names.items():
         if columns.count(name) > 1:
-            raise InputError(
-                f"{called} has several columns {shown(name)}; give them names of their own",
-                argument,
-            )
+            problem = f"{called} has several columns {shown(name)}; give them names of their own"
+            raise InputError(problem, argument)
     if not names:
+        problem = f"{called}: no argument names one of its columns, which are {_listed(columns)}"
         hint = "give predictions and references as their names, which must be text"
-        raise ValueError(
-            f"{called}: no argument names one of its columns, which are {_listed(columns)}; {hint}"
-        )
-    named = [name for name in columns if name in names.values()]
-    found = dict(zip(named, frame.read(named), strict=True))
-    found = {name: _with_name(column, name) for name, column in found.items()}
-    return [found[given] if argument in names else given for argument, given in arguments.items()]
+        raise ValueError(f"{problem}; {hint}")
+
+
+def _resembling(names: Iterable[str], columns: list[Any]) -> str:
+    """Return a hint at the columns that resemble wrong names; an empty string if none does."""
+    texts = [column for column in columns if isinstance(column, str)]
+    near = [nearest(name, texts) for name in names]
+    if not any(near):
+        return ""
+    quoted = ", ".join(f'"{name}"' for name in filter(None, near))
+    return f"; did you mean {quoted}?"
 
 
 def _with_name(column: Any, name: str) -> Any:
@@ -6943,9 +7697,10 @@ def _with_name(column: Any, name: str) -> Any:
 
 def _listed(columns: list[Any]) -> str:
     """Return the first names of columns, as many as fit into a message."""
-    return ", ".join(map(shown, columns[:20])) + (
-        f" and {len(columns) - 20} more" if len(columns) > 20 else ""
-    )
+    names = ", ".join(map(shown, columns[:20]))
+    if len(columns) > 20:
+        names += f" and {len(columns) - 20} more"
+    return names
 
 
 # ndcg/inputs/tables.py: Read tables: whatever has named columns, in which each row is a document or has lists of them.
@@ -6978,43 +7733,6 @@ def is_dict_of_columns(side: Mapping[Any, Any], names: Names) -> bool:
     return len(given) > 1 and all(name in side for name in given)
 
 
-# Choosing the columns
-
-
-def chosen_columns(columns: Fields, names: Names, there: str) -> dict[str, Any]:
-    """Return the column of each role.
-
-    A table of two columns, of queries and documents, needs no values.
-
-    Raises:
-        UnknownFieldError: a role has no column, or more than one.
-    """
-    candidates: dict[str, Sequence[Any]] = {
-        "query": names.candidates("query", columns, QUERY),
-        "document": _inputs_tables_documents(columns, names),
-    }
-    if "query" in names.given and names.name("query") is None:
-        call = mark("fields", {"query": None})
-        raise InputError(f"{call}: each row of a table needs the id of its query; give its column")
-    role = names.value
-    if role and not names.has_no_value:
-        values = names.candidates(role, columns, names.values())
-        others = len(columns.last) - 2
-        if others > 0 or names.name(role) is not None:
-            candidates[role] = without_model_scores(values, others, columns, names)
-    return chosen_fields(candidates, names, columns, there)
-
-
-def _inputs_tables_documents(columns: Fields, names: Names) -> list[Any]:
-    """Return the columns that could hold the documents: an id in each row, or a list of them."""
-    for level in range(2):
-        singular = names.candidates("document", columns, DOCUMENT[level : level + 1])
-        lists = names.candidates("document", columns, LISTS_OF_IDS[names.kind][level : level + 1])
-        if singular or lists:
-            return list(dict.fromkeys([*singular, *lists]))
-    return []
-
-
 def chosen_of_frame(frame: Frame, names: Names) -> dict[str, Any]:
     """Return the name of the column of each role in a frame."""
     refuse_repeated_names(frame.names)
@@ -7041,6 +7759,8 @@ def examples_of(frame: Frame) -> dict[Any, Any]:
 
 def read_table(argument: str, frame: Frame, names: Names) -> Columns | Pairs | list[dict[str, Any]]:
     """Return the rows of a table as columns; as objects if each is a query with its documents."""
+    if names.has_no_query and _has_lists(frame):
+        return rows_of_frame(frame)
     try:
         chosen = chosen_of_frame(frame, names)
     except ValueError as error:
@@ -7056,7 +7776,7 @@ def read_table(argument: str, frame: Frame, names: Names) -> Columns | Pairs | l
     if names.kind == "exclude":
         return Pairs(cells["query"], cells["document"])
     if "rank" in cells:
-        _warn_of_ranks(argument, cells)
+        warn_of_ranks(argument, cells, names)
         del cells["rank"]
     return columns_of_rows(argument, cells, names, chosen, "a table")
 
@@ -7071,12 +7791,12 @@ def _column_of_ranks(frame: Frame, chosen: Mapping[str, Any], names: Names) -> d
     return {"rank": ranks[0]}
 
 
-def _warn_of_ranks(argument: str, cells: Mapping[str, Any]) -> None:
-    """Warn of a query with equal scores beside ranks from 1, among the first rows."""
+def warn_of_ranks(argument: str, cells: Mapping[str, Any], names: Names) -> None:
+    """Warn of scores that are equal beside ranks, or in their reverse order, in the first rows."""
     heads = {role: list_of(column[:FIRST_ROWS]) for role, column in cells.items()}
     scores = list(map(as_number, heads["score"]))
     ranks = list(map(as_number, heads["rank"]))
-    problem = equal_scores_of_rows(heads["query"], scores, ranks)
+    problem = beside_ranks(heads["query"], scores, ranks, names.ascending)
     if problem:
         warn(f"{argument}: {problem}")
 
@@ -7104,11 +7824,27 @@ def _has_lists(frame: Frame) -> bool:
 
 def rows_of_frame(frame: Frame) -> list[dict[str, Any]]:
     """Return the rows of a table as objects."""
-    columns = settled(dict(zip(frame.names, frame.read(frame.names), strict=True)))
     cells = []
-    for column in columns.values():
-        cells.append(list(map(as_python, list_of(column))))
-    return [dict(zip(columns, row, strict=True)) for row in zip(*cells, strict=True)]
+    for name, column in zip(frame.names, frame.read(frame.names), strict=True):
+        cells.append(_cells_of(name, column))
+    return [dict(zip(frame.names, row, strict=True)) for row in zip(*cells, strict=True)]
+
+
+def _cells_of(name: Any, column: Any) -> list[Any]:
+    """Return the cells of a column as Python's values, and structs as dicts."""
+    if hasattr(column, "column_name"):  # of a Dataset
+        return list(map(as_python, column))
+    if library_of(column) == "pandas" and column.dtype == object:
+        first = next((cell for cell in column if is_list(cell) and cell), ())
+        if first and isinstance(first[0], tuple) and is_object(first[0]):
+            # Arrow would read a row of Spark, which has names, as a list.
+            return list(column.where(column.notna(), None))
+    if hasattr(column, "__arrow_c_stream__"):
+        with suppress(pa.ArrowException):  # Arrow cannot hold a column of mixed objects
+            objects = pa.chunked_array(column)
+            if pa.types.is_struct(objects.type):
+                return list(objects.to_pylist())
+    return list(map(as_python, list_of(plain(str(name), column))))
 
 
 def list_of(column: Any) -> list[Any]:
@@ -7166,7 +7902,10 @@ def checked_rows(
             row, before = repeated
             document, query = side.words(row)
             problem = f"document {document} of query {query} is in {side.place(before)} already"
-            raise InputError(f"{problem}; {once(names.kind)}", side.place(row))
+            hint = once(names.kind)
+            if names.kind == "run":
+                hint += "; if these are the rows of several systems, give one system at a time"
+            raise InputError(f"{problem}; {hint}", side.place(row))
     if present is not None:
         if len(present) > 0 and not present.any():
             raise InputError(no_values(names))
@@ -7177,15 +7916,6 @@ def checked_rows(
         if best is not None:
             side = side.only(best)
     return side
-
-
-def no_values(names: Names) -> str:
-    """Return what an error says about a side of which no document has a score, or a relevance."""
-    if names.kind == "run":
-        call = mark("fields", {"score": None})
-        return f"no document has a score; give scores, or {call} if the order counts"
-    call = mark("fields", {"relevance": None})
-    return f"no document has a relevance; give relevances, or {call} if each is relevant"
 
 
 def read_values(called: str, cells: Any, names: Names) -> Column:
@@ -7200,8 +7930,8 @@ def read_values(called: str, cells: Any, names: Names) -> Column:
 def values_by_order(rows: int, names: Names) -> NDArray[np.float64]:
     """Return the values of documents that have none, in the order of their rows.
 
-    >>> values_by_order(3, standard_names("run")).tolist()
-    ([-1.0, -2.0, -3.0], [1.0, 1.0])
+    >>> values_by_order(3, Names("run", "score")).tolist()
+    [-1.0, -2.0, -3.0]
     """
     if names.kind != "run":
         return np.ones(rows)
@@ -7217,7 +7947,7 @@ SCALARS = (str, bytes, Real)
 def read_side(argument: str, side: Any, names: Names) -> Any:
     """Return one side as `ById` or `Columns` if it has ids; numbers by position as they are.
 
-    >>> read_side("predictions", [["d3", "d1"]], standard_names("run")).queries
+    >>> read_side("predictions", [["d3", "d1"]], Names("run", "score")).queries
     {0: {'d3': -1, 'd1': -2}}
     """
     if side is None or isinstance(side, (ById, Columns, Pairs, str)) or is_sparse(side):
@@ -7248,16 +7978,20 @@ def objects_by_id(
     argument: str, objects: Sequence[Any], names: Names, queries: Sequence[Any] | None = None
 ) -> ById | Columns:
     """Return the documents of objects that are rows or queries."""
+    objects = without_arrays(objects)
     try:
         reader = ObjectReader(objects, names, have_queries=queries is not None)
-        if reader.are_rows:
-            cells = reader.rows(objects)
-            if queries is not None:
-                cells = {"query": list(queries), **cells}
-            return columns_of_rows(argument, cells, names, reader.roles.fields, reader.form)
-        ids, rows = zip(*reader.queries(objects, queries), strict=True)
+        if not reader.are_rows:
+            ids, rows = zip(*reader.queries(objects, queries), strict=True)
     except InputError as error:
         raise within(error, argument, instead_of=argument) from None
+    if reader.are_rows:
+        cells = reader.rows(objects)
+        if queries is not None:
+            cells = {"query": list(queries), **cells}
+        if reader.ranks is not None and "score" in cells and not reader.wrapper:
+            warn_of_ranks(argument, {**cells, "rank": values_at(objects, reader.ranks)}, names)
+        return columns_of_rows(argument, cells, names, reader.roles.fields, reader.form)
     if reader.lists.warning:
         warn(f"{argument}: {reader.lists.warning}")
     return ById(
@@ -7284,23 +8018,38 @@ def _inputs_sides_of_mapping(argument: str, side: Mapping[Any, Any], names: Name
         firsts = {type(next(iter(documents.values()), None)) for documents in side.values()}
         if all(issubclass(kind, (Real, NoneType)) for kind in firsts):
             return ById(side)
-    return _by_query(argument, side.items(), names, by_position=False)
+    return _inputs_sides_by_query(argument, side.items(), names, by_position=False)
 
 
 def is_single_object(side: Mapping[Any, Any], names: Names) -> bool:
     """Return whether a mapping is an object with fields, and not a mapping of queries.
 
-    A query has no single value. The path of the query that `fields` gives begins with a key.
+    A query has no single value. A path that `fields` gives begins with a key.
     """
     if len(side) > MOST_FIELDS:
         return False
-    path = names.name("query")
-    if path is not None and any(path == key or path.startswith(f"{key}.") for key in side):
-        return True
+    paths = [names.name(role) for role in ("query", "document")]
+    for path in filter(None, paths):
+        if any(path == key or path.startswith(f"{key}.") for key in side):
+            return True
     if are_names_of_fields(side):
+        return True
+    if _is_wrapper(side, names):
         return True
     are_single = [isinstance(value, SCALARS) for value in side.values()]
     return any(are_single) and not all(are_single)  # all: queries with one id each, refused later
+
+
+def _is_wrapper(side: Mapping[Any, Any], names: Names) -> bool:
+    """Return whether a mapping wraps a list of queries: objects with lists, and no hits."""
+    lists = [value for value in side.values() if are_hits(value)]
+    if len(lists) != 1:
+        return False
+    fields = fields_among(lists[0])
+    if not any(field.in_list for field in fields.values()):
+        return False
+    outside_lists = leaves(fields, [path for path, field in fields.items() if not field.in_list])
+    return not names.candidates("document", outside_lists, DOCUMENT_OF_HITS)
 
 
 def is_mapping_to_values(row: Any) -> bool:
@@ -7363,28 +8112,37 @@ def refuse_table_by_index(side: Mapping[Any, Any], argument: str = "") -> None:
 def _of_list(argument: str, side: Any, rows: Sequence[Any], names: Names) -> Any:
     """Return the documents of a list of queries, or of objects; the side itself if it has numbers."""
     first = next((row for row in rows if not is_empty(row)), None)
-    if isinstance(first, np.ndarray) and first.dtype.kind in "OUT":
-        rows = [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]
+    if _is_column_of_ids(argument, first) or is_by_index(first, by_position=True):
+        rows = [_as_row(argument, row) for row in rows]
         return _of_list(argument, rows, rows, names)
-    if is_list(first) and isinstance(first, tuple) and any(isinstance(cell, str) for cell in first):
-        raise _rows_of_table(argument, first, names)
-    if len(rows) == 1 and isinstance(first, Mapping) and is_dict_of_columns(first, names):
+    if isinstance(first, tuple) and is_list(first):
+        _refuse_row_of_table(argument, first, names)
+    if isinstance(first, Mapping) and len(rows) == 1 and is_dict_of_columns(first, names):
         return read_side(argument, first, names)
     if is_object(first) and not _are_rankings(argument, rows, names):
         return objects_by_id(argument, list(rows), names)
-    if names.labels is not None and _are_ids(first):
+    if _are_ids(first) and names.labels is not None:
         return side  # labels if the other side holds numbers, which both sides together tell
-    if isinstance(first, (Set, Mapping)) or _are_ids(first) or are_hits(first) or are_pairs(first):
-        return _by_query(argument, enumerate(rows), names, by_position=True)
+    if _have_ids(first):
+        return _inputs_sides_by_query(argument, enumerate(rows), names, by_position=True)
     return side
 
 
-def _rows_of_table(argument: str, row: tuple[Any, ...], names: Names) -> InputError:
-    """Return the error for a tuple that holds text: a row of a table, and never a query."""
-    columns = ", ".join(f'"{role}"' for role in ("query_id", "doc_id", names.value or "..."))
-    table = f"a table, such as pandas.DataFrame(rows, columns=[{columns}])"
+def _have_ids(row: Any) -> bool:
+    """Return whether the documents of a query have ids, and are no numbers by position."""
+    if isinstance(row, (Set, Mapping)):
+        return True
+    return _are_ids(row) or are_hits(row) or are_pairs(row)
+
+
+def _refuse_row_of_table(argument: str, row: tuple[Any, ...], names: Names) -> None:
+    """Raise an error for a tuple that holds text: a row of a table, and never a query."""
+    if not any(isinstance(cell, str) for cell in row):
+        return
     problem = f"holds {shown(row)}, a row of a table"
-    return InputError(f"{problem}; give {table}, or lists if each is a query", argument)
+    table = "a table, pandas.DataFrame(rows, columns=[...]), with columns named by what they hold"
+    hint = f"give {table}, {examples_of_names(names)}; or lists if each is a query"
+    raise InputError(f"{problem}; {hint}", argument)
 
 
 def _are_rankings(argument: str, rows: Sequence[Any], names: Names) -> bool:
@@ -7423,14 +8181,21 @@ def _rows(side: Any) -> Sequence[Any] | None:
     if isinstance(side, (list, tuple)):
         return side
     if isinstance(side, ARROW):
-        kind = side.type
-        while pa.types.is_nested(kind) and kind.num_fields == 1 and not pa.types.is_struct(kind):
-            kind = kind.field(0).type
-        has_numbers = kind == side.type or id_kind(kind) in ("", "integers")
-        return None if has_numbers and not pa.types.is_struct(kind) else side.to_pylist()
-    if isinstance(side, np.ndarray) and side.dtype.kind in "UTO" and side.ndim > 0:
-        return side.tolist() if side.ndim > 1 or side.dtype.kind == "O" else None
-    return None
+        return side.to_pylist() if _has_ids(side.type) else None
+    if not isinstance(side, np.ndarray) or side.ndim == 0:
+        return None
+    is_text_of_queries = side.dtype.kind in "UT" and side.ndim > 1
+    return side.tolist() if is_text_of_queries or side.dtype.kind == "O" else None
+
+
+def _has_ids(column: pa.DataType) -> bool:
+    """Return whether a column of lists holds ids that are never numbers, or objects."""
+    kind = column
+    while pa.types.is_nested(kind) and kind.num_fields == 1 and not pa.types.is_struct(kind):
+        kind = kind.field(0).type  # of the values in lists
+    if pa.types.is_struct(kind):
+        return True
+    return kind != column and id_kind(kind) not in ("", "integers")
 
 
 # The documents of queries
@@ -7445,6 +8210,15 @@ def is_empty(row: Any) -> bool:
     return len(row) == 0
 
 
+def _is_column_of_ids(argument: str, row: Any) -> bool:
+    """Return whether a query's documents are an array or a column that may hold ids."""
+    if isinstance(row, np.ndarray):
+        return row.dtype.kind in "OUT"
+    if hasattr(row, "__arrow_c_stream__"):
+        row = plain(argument, row)
+    return isinstance(row, ARROW) and id_kind(row.type) not in ("", "integers")
+
+
 def _are_ids(row: Any) -> bool:
     """Return whether a query's documents are ids that are never numbers, such as text."""
     if isinstance(row, np.ndarray):
@@ -7457,16 +8231,16 @@ def are_hits(row: Any) -> bool:
     return is_list(row) and len(row) > 0 and is_object(row[0])
 
 
-def _by_query(
+def _inputs_sides_by_query(
     argument: str, queries: Iterable[tuple[Any, Any]], names: Names, by_position: bool
 ) -> ById:
     """Return the documents of queries by the ids of queries, or by their numbers."""
     rows = {query: _as_row(argument, row) for query, row in queries}
-    reader = RowReader(rows.values(), names)
     try:
+        reader = RowReader(rows.values(), names)
         documents = {query: reader.documents(query, row) for query, row in rows.items()}
     except ValueError as error:
-        raise within(error, argument) from None
+        raise within(error, argument, instead_of=argument) from None
     if reader.lists.warning:
         warn(f"{argument}: {reader.lists.warning}")
     return ById(documents, by_position, reader.form, reader.fields, reader.has_values)
@@ -7478,6 +8252,8 @@ def _as_row(argument: str, row: Any) -> Any:
         return []
     if isinstance(row, (list, tuple, Set, Mapping)):
         return row
+    if is_by_index(row):
+        return mapping_by_index(argument, row)
     row = plain(argument, row)
     if isinstance(row, np.ndarray):
         return row.tolist()
@@ -7498,7 +8274,8 @@ class RowReader:
         pairs = next((row for row in rows if are_pairs(row) and is_object(row[0][0])), None)
         if hits is not None:
             objects = chain.from_iterable(row for row in rows if are_hits(row))
-            self.hits = HitReader(objects, names)
+            # What is no object among them is refused with its query, where it is read.
+            self.hits = HitReader(filter(is_object, objects), names)
         elif pairs is not None:
             of_pairs = chain.from_iterable(row for row in rows if are_pairs(row))
             self.hits = HitReader((first for first, *_ in of_pairs), names.without_value())
@@ -7560,15 +8337,10 @@ class RowReader:
 
     def _of_pairs(self, query: Any, row: Sequence[Any]) -> DocumentValues:
         """Return the documents of pairs of an id, or of an object with one, and a value."""
-        for position, pair in enumerate(row):
-            if not is_list(pair) or len(pair) != 2:
-                hint = "give pairs of an id and a value, or a table with a row for each document"
-                raise InputError(f"{shown(pair)} is no pair; {hint}", position=position)
-        firsts = [first for first, _ in row]
-        values = None if self.names.has_no_value else [value for _, value in row]
+        firsts, values = split_pairs(row)
         if self.hits is not None and is_object(firsts[0]):
             firsts = list(self.hits.ids(firsts))
-        return self.lists.read(query, firsts, values)
+        return self.lists.read(query, firsts, None if self.names.has_no_value else values)
 
 
 def without_filling(ids: Sequence[Any]) -> Sequence[Any]:
@@ -7727,7 +8499,7 @@ def with_ids_on_both(inputs: Any, names: Names) -> Any:
         names: the names of the run.
     """
     run, qrels = inputs.predictions, inputs.references
-    if has_ids(run) and are_lists(qrels):
+    if has_ids(run) and not has_ids(qrels) and are_lists(qrels):
         # Text that may be labels is ids beside ids.
         qrels = read_side("references", qrels, standard_names("qrels"))
     if not has_ids(run) and are_lists(run) and are_lists(inputs.document_ids):
@@ -7738,7 +8510,7 @@ def with_ids_on_both(inputs: Any, names: Names) -> Any:
     if has_ids(run) and is_sparse(qrels):
         _refuse_other_columns("predictions", run, qrels.shape[1])
         qrels = _by_column(qrels)
-    elif has_ids(run) and are_lists(qrels):
+    elif has_ids(run) and not has_ids(qrels) and are_lists(qrels):
         raise _lists_beside_ids()
     elif has_ids(qrels) and is_sparse(run):
         _refuse_other_columns("references", qrels, run.shape[1])
@@ -7750,8 +8522,17 @@ def with_ids_on_both(inputs: Any, names: Names) -> Any:
 
 def _inputs_beside_ids_lists(side: Any) -> Rows:
     """Return the values of queries as lists, also from an array or a column."""
-    rows = side.to_pylist() if isinstance(side, ARROW) else side
-    return [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]
+    if isinstance(side, ARROW):
+        return list(side.to_pylist())
+    lists = []
+    for row in side:
+        if isinstance(row, ARROW):
+            lists.append(row.to_pylist())
+        elif isinstance(row, np.ndarray):
+            lists.append(row.tolist())
+        else:
+            lists.append(row)
+    return lists
 
 
 def _are_integers(rows: Rows) -> bool:
@@ -7953,9 +8734,10 @@ def together(inputs: Any, names: Names) -> Any:
         inputs: both sides as they were read, and the ids beside them.
         names: the names of the run.
     """
-    qrels = inputs.references
-    run = with_ids_of_letor(inputs.predictions, qrels, inputs.query_ids)
-    inputs = inputs._replace(predictions=run)
+    run, qrels = inputs.predictions, inputs.references
+    if _are_rows_of_letor(run) or _are_rows_of_letor(qrels):
+        run = with_ids_of_letor(run, qrels, inputs.query_ids)
+        inputs = inputs._replace(predictions=run)
     if not has_ids(run) or not has_ids(qrels):
         inputs = with_ids_on_both(inputs, names)
     if inputs.query_ids is not None:
@@ -7973,23 +8755,43 @@ def together(inputs: Any, names: Names) -> Any:
     return inputs._replace(predictions=run, references=qrels)
 
 
+def _are_rows_of_letor(side: Any) -> bool:
+    return isinstance(side, Columns) and side.are_rows
+
+
 # The ids of queries
 
 
 def _with_query_ids(inputs: Any) -> Any:
     """Return queries by position with the ids that `query_ids` has for them."""
-    run, qrels, query_ids = inputs[:3]
-    if not isinstance(run, ById) or not run.by_position:
+    sides = {"predictions": inputs.predictions, "references": inputs.references}
+    if not all(has_ids(side) for side in sides.values()):
         return inputs
+    unnamed = [name for name, side in sides.items() if side.positions is not None]
+    if not unnamed:
+        return inputs
+    query_ids = inputs.query_ids
     if isinstance(query_ids, (Set, Mapping)):
         kind = type(query_ids).__name__
         problem = f"a {kind} has no order of its own; give a list, an id for each query"
         raise InputError(problem, "query_ids")
     ids = query_ids.tolist() if isinstance(query_ids, np.ndarray) else as_list(query_ids)
-    run = run.named("query_ids", ids)
-    if isinstance(qrels, ById) and qrels.by_position:
-        qrels = qrels.named("query_ids", ids)
-    return inputs._replace(predictions=run, references=qrels, query_ids=None)
+    for name in unnamed:
+        sides[name] = _inputs_together_named(sides[name], ids)
+    return inputs._replace(**sides, query_ids=None)
+
+
+def _inputs_together_named(side: ById | Columns, ids: Sequence[Any]) -> ById | Columns:
+    """Return queries by position with ids that are given in their order."""
+    if len(ids) != side.positions:
+        problem = f"has {len(ids)} ids for {side.positions} queries; give an id for each"
+        raise InputError(problem, "query_ids")
+    numbers = rows_by_query("query_ids", ids, range(len(ids)))
+    if isinstance(side, ById):
+        queries = dict(zip(numbers, side.queries.values(), strict=True))
+        return replace(side, queries=queries, by_position=False)
+    of_rows = side.query_ids.cast(pa.int64())
+    return side._replace(query_ids=pa.array(ids).take(of_rows), positions=None)
 
 
 def _with_integers(side: Any) -> Any:
@@ -8075,7 +8877,7 @@ def _refuse_several_in_cells(argument: str, side: Columns, other: ById | Columns
     several = side.document.filter(has_parts)
     if not len(several):
         return
-    known = set(map(str, _ids_of(other)))
+    known = set(map(str, _inputs_together_ids_of(other)))
     for document in dict.fromkeys(several.to_pylist()):
         parts = [part for part in SEPARATOR.split(document) if part]
         known_parts = [part for part in parts if part in known]
@@ -8088,7 +8890,7 @@ def _refuse_several_in_cells(argument: str, side: Columns, other: ById | Columns
             raise InputError(f"{problem}, of which {known_part}; {hint}", argument)
 
 
-def _ids_of(side: ById | Columns) -> Iterable[Any]:
+def _inputs_together_ids_of(side: ById | Columns) -> Iterable[Any]:
     """Return the ids of all documents of a side."""
     if isinstance(side, ById):
         return chain.from_iterable(side.queries.values())
@@ -8164,12 +8966,15 @@ def plain_kind(side: Any) -> str:
     if type(side) is np.ndarray:
         return "numbers" if side.dtype.kind in "biuf" else ""
     if type(side) is list:
-        has_number = side and type(side[0]) is list and side[0] and type(side[0][0]) in (int, float)
-        return "numbers" if has_number else ""
+        first = side[0] if side else None
+        if type(first) is list and first and type(first[0]) in (int, float):
+            return "numbers"
+        return ""
     if type(side) is not dict or set(map(type, side.values())) != {dict}:
         return ""
     first = next(iter(side.values()))
-    if not first or not set(map(type, first.values())) <= {int, float, NoneType}:
+    types = set(map(type, first.values()))
+    if not types <= {int, float, NoneType} or types <= {NoneType}:
         return ""
     for keys in (side, first):
         if 1 < len(keys) < MOST_FIELDS and are_names_of_fields(keys):
@@ -8193,18 +8998,24 @@ def settled_systems(
     names = {run: names_of_side("run", fields, orders[run], keep=keep) for run in runs}
     names["references"] = names_of_side("qrels", fields, labels=labels)
     names["exclude"] = names_of_side("exclude", fields)
+    if inputs.query_ids is not None and not isinstance(inputs.query_ids, str):
+        names = {side: of_side._replace(has_query_ids=True) for side, of_side in names.items()}
     others = {"references": inputs.references, "exclude": inputs.exclude}
     ids = {"query_ids": inputs.query_ids, "document_ids": inputs.document_ids}
     refuse_same_iterator({**runs, **others, **ids})
     given = {argument: listed(side) for argument, side in {**runs, **others, **ids}.items()}
     sides = _read_sides({argument: given[argument] for argument in names}, names)
+    refuse_other_orders(
+        {name: values for name, values in given.items() if _is_by_position(sides.get(name))}
+    )
     for run in runs:
         if given[run] is given["references"] and given[run] is not None:
             refuse_same_column(run, sides[run], sides["references"])
     have_names = any(has_ids(side) for side in sides.values())
     if inputs.fields or (fields and have_names):
         read_runs = [sides[run] for run in runs]
-        refuse_unused_fields(fields, read_runs, sides["references"], sides["exclude"], **ids)
+        if not any(map(has_no_documents, (*read_runs, sides["references"]))):
+            refuse_unused_fields(fields, read_runs, sides["references"], sides["exclude"], **ids)
     if have_names:
         for name, value in ids.items():
             if isinstance(value, str):  # which names a column, as `fields` does
@@ -8219,6 +9030,11 @@ def settled_systems(
             _refuse_ranks(run, name_of_column(given[run]), system)
         systems.append(system)
     return systems
+
+
+def _is_by_position(side: Any) -> bool:
+    """Return whether the queries or the documents of a side are matched by position."""
+    return not has_ids(side) or side.positions is not None
 
 
 def _refuse_ranks(argument: str, name: Any, inputs: Inputs) -> None:
@@ -8254,6 +9070,8 @@ def _read_sides(given: Mapping[str, Any], names: Mapping[str, Names]) -> dict[st
             sides[argument] = read_side(argument, side, names[argument])
         except UnknownFieldError as error:
             unknown[argument] = error
+        else:
+            refuse_no_values(argument, sides[argument], names[argument])
     if unknown:
         runs = [argument for argument in given if argument not in ("references", "exclude")]
         are_one = any(given[run] is given["references"] for run in runs)
@@ -8367,6 +9185,8 @@ def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:
     """Put predictions and references into the same order of queries and documents."""
     predictions, references, query_ids, document_ids, exclude, *_ = inputs
     how_lists = {name: how[name] for name in ("ignore_index", "score_order", "labels")}
+    # Columns of Arrow are mostly batches, whose queries were looked at when they were added.
+    how_lists["are_known"] = query_ids is not None or isinstance(predictions, pa.ChunkedArray)
     if inputs.plain_kind == "numbers":
         return join_lists(predictions, references, **how_lists)
     _refuse_missing(predictions, references)
@@ -8381,12 +9201,14 @@ def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:
         needed = f"{mark('query_ids')} and {mark('document_ids')}, mappings, or ranked ids"
         raise InputError(f"documents have no ids; give {needed}", "exclude")
     is_one_column = getattr(predictions, "shape", ())[1:] == (1,)  # of a head with one logit
-    if query_ids is not None and (is_one_column or not are_lists(predictions)):
+    are_flat = is_one_column or not are_lists(predictions) or not are_lists(references)
+    if query_ids is not None and are_flat:
         return join_rows(*inputs[:5], **how, keep=keep)
     if document_ids is not None:
         _refuse_ids_of_rows(None, document_ids)
     if is_sparse(predictions) or is_sparse(references):
         return join_sparse(predictions, references, how["ignore_index"], how["score_order"])
+    refuse_tuples(predictions, references)
     rankings = join_lists(predictions, references, **how_lists)
     return rankings if query_ids is None else _with_names(rankings, query_ids)
 
@@ -8516,9 +9338,9 @@ def without_padding(table: pa.Table, ignore_index: float) -> pa.Table:
     return pa.table(dict(zip(("predictions", "references"), to_arrow(rankings), strict=True)))
 
 
-# ndcg/files/content.py: Read the content of files: decompressed and counted bytes, names of columns, rows in parts, and JSON.
+# ndcg/files/content.py: Read the content of files: decompressed and counted bytes, lines in chunks, and JSON.
 
-CHUNK = 1 << 20  # bytes of a file that are parsed at a time: few enough that their memory is reused
+CHUNK = 1 << 20  # bytes that are parsed at a time: few enough that their memory is reused
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 # The beginning of text in UTF-16 or UTF-32: a byte order mark, or ASCII between zero bytes.
 UTF_16 = re.compile(rb"\xff\xfe|\xfe\xff|\0\0\xfe\xff|(?:[\x01-\x7f]\0){2}|(?:\0[\x01-\x7f]){2}")
@@ -8566,8 +9388,9 @@ NO_LIMITS = Limits()
 
 
 class FileError(OSError, ValueError):
-    """A file cannot be read: an OSError, like those of `open`, and a ValueError, like all other errors in an argument.
+    """A file cannot be read.
 
+    It is an OSError, like those of `open`, and a ValueError, like all other errors in an argument.
     Its `argument` names the file, with a colon; it is empty in functions that read one file.
 
     >>> print(FileError(21, "Is a directory", "runs"))
@@ -8577,8 +9400,11 @@ class FileError(OSError, ValueError):
     argument = ""
 
     def __str__(self) -> str:
-        path = self.filename  # long if somebody passed the content of a file
-        name = visible(path) if len(path) <= 500 else shown_cell(path)
+        if len(self.filename) > 500:
+            # Somebody passed the content of a file.
+            name = shown_cell(self.filename)
+        else:
+            name = visible(self.filename)
         return f"{self.argument}{name}: {self.strerror}"
 
 
@@ -8590,9 +9416,8 @@ class SavedResultError(InputError):
     """A file contains results of `to_dict`, for one run or several, instead of rankings."""
 
     def __init__(self, value: dict[str, Any]) -> None:
-        super().__init__(
-            "is a saved result, which holds no documents; give the file that was scored"
-        )
+        problem = "is a saved result, which holds no documents"
+        super().__init__(f"{problem}; give the file that was scored")
         self.value = value
 
 
@@ -8605,28 +9430,35 @@ def naming_file(path: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        kind = MissingFileError if isinstance(error, FileNotFoundError) else FileError
-        problem = (
-            error.strerror or str(error).splitlines()[0]
-        )  # decompression and Parquet give only a message
-        raise kind(error.errno, problem, path) from None
+        # Decompression and Parquet give only a message.
+        problem = error.strerror or _first_line(error)
+        if isinstance(error, FileNotFoundError):
+            raise MissingFileError(error.errno, problem, path) from None
+        raise FileError(error.errno, problem, path) from None
     except pa.ArrowException as error:
         problem = "cannot be read, so it may be damaged or cut short"
-        raise InputError(f"{problem}: {str(error).splitlines()[0]}", of_file(path)) from None
+        raise InputError(f"{problem}: {_first_line(error)}", of_file(path)) from None
     except RecursionError:  # raised for values that JSON's parser accepts
         raise InputError("nests objects too deep", of_file(path)) from None
     except InputError as error:
         raise within(error, of_file(path)) from None
     except ValueError as error:
-        raise InputError(str(error).splitlines()[0], of_file(path)) from None
+        raise InputError(_first_line(error), of_file(path)) from None
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0]
 
 
 class ByteStream(io.RawIOBase):
     """The bytes of a file, up to a limit; `peek` shows the next ones before they are read."""
 
     def __init__(self, file: Any, limits: Limits, unit: str) -> None:
-        self.file, self.unit, self.limits = file, unit, limits
-        self.head, self.count = b"", 0
+        self.file = file
+        self.limits = limits
+        self.unit = unit  # the limit that counts these bytes
+        self.head = b""  # bytes that were shown, but not read
+        self.count = 0
 
     def readable(self) -> bool:
         """Return True, as pyarrow expects of a file."""
@@ -8634,7 +9466,10 @@ class ByteStream(io.RawIOBase):
 
     def peek(self, size: int) -> bytes:
         """Return the next bytes, fewer only at the end."""
-        while len(self.head) < size and (more := self._next(size - len(self.head))):
+        while len(self.head) < size:
+            more = self._next(size - len(self.head))
+            if not more:
+                break
             self.head += more
         return self.head[:size]
 
@@ -8642,8 +9477,11 @@ class ByteStream(io.RawIOBase):
         """Return the next bytes, fewer only at the end, or all of them."""
         if size < 0:
             return b"".join(iter(lambda: self.read(CHUNK), b""))
-        chunk, self.head = self.head[:size], self.head[size:]
-        return chunk + self._next(size - len(chunk)) if len(chunk) < size else chunk
+        chunk = self.head[:size]
+        self.head = self.head[size:]
+        if len(chunk) < size:
+            chunk += self._next(size - len(chunk))
+        return chunk
 
     def _next(self, size: int) -> bytes:
         chunk: bytes = self.file.read(size) or b""
@@ -8661,13 +9499,12 @@ def read_content(path: str, limits: Limits = NO_LIMITS) -> bytes:
 def unpacked_stream(file: BinaryIO, limits: Limits) -> tuple[ByteStream, bool]:
     """Return the decompressed bytes of a file, and whether it was compressed."""
     packed = ByteStream(file, limits, "bytes")
-    compression = next(
-        (name for mark, name in COMPRESSIONS.items() if packed.peek(4).startswith(mark)), None
-    )
-    content = (
-        pa.CompressedInputStream(pa.PythonFile(packed, "r"), compression) if compression else packed
-    )
-    return ByteStream(content, limits, "uncompressed"), compression is not None
+    start = packed.peek(4)
+    for beginning, compression in COMPRESSIONS.items():
+        if start.startswith(beginning):
+            content = pa.CompressedInputStream(pa.PythonFile(packed, "r"), compression)
+            return ByteStream(content, limits, "uncompressed"), True
+    return ByteStream(packed, limits, "uncompressed"), False
 
 
 def check_encoding(start: bytes) -> None:
@@ -8691,8 +9528,11 @@ def utf8_text(content: bytes) -> str:
         raise ValueError(NOT_UTF_8) from None
 
 
+# Lines
+
+
 def line_chunks(stream: ByteStream, longest: float) -> Iterator[bytes]:
-    """Yield the file in chunks of whole lines, and only the beginning of a line that is too long."""
+    """Yield a file in chunks of whole lines, and only the beginning of a line that is too long."""
     rest = b""
     while data := stream.read(CHUNK):
         data = rest + data
@@ -8706,18 +9546,17 @@ def line_chunks(stream: ByteStream, longest: float) -> Iterator[bytes]:
         yield rest
 
 
-# Names of columns
-
-
 def delimiter_of(header: str) -> str:
-    """Return the delimiter of a header: a tab if there is one, else a comma or a semicolon, whichever is more frequent.
+    """Return the delimiter of a header: a tab, or the more frequent of a comma and a semicolon.
 
     >>> delimiter_of("query;document;score, raw"), delimiter_of("query")
     (';', ',')
     """
     if "\t" in header:
         return "\t"
-    return ";" if header.count(";") > header.count(",") else ","
+    if header.count(";") > header.count(","):
+        return ";"
+    return ","
 
 
 # JSON
@@ -8726,9 +9565,9 @@ def delimiter_of(header: str) -> str:
 def parse_json(text: bytes) -> Any:
     """Return the value of JSON in UTF-8, with or without a byte order mark.
 
-    ``NaN`` and ``Infinity``, which Python writes, are floats: the caller rejects them and names their place. Text that
-    is not UTF-8, nests too deep, has a name twice in one object or an integer with more digits than Python reads is an
-    error, without the name of the file.
+    ``NaN`` and ``Infinity``, which Python writes, are floats: the caller rejects them and names
+    their place. Text that is not UTF-8, nests too deep, has a name twice in one object or an
+    integer with more digits than Python reads is an error, without the name of the file.
 
     >>> parse_json(b'{"q1": {"d1": 0.5}}')
     {'q1': {'d1': 0.5}}
@@ -8740,7 +9579,8 @@ def parse_json(text: bytes) -> Any:
         raise ValueError("nests objects too deep") from None
     except (json.JSONDecodeError, _RepeatedNameError):
         raise
-    except ValueError:  # a hook for integers would avoid this, but takes 1.5 times as long
+    except ValueError:
+        # A hook for integers would avoid this, but takes 1.5 times as long.
         raise _long_integer(text) from None
 
 
@@ -8749,24 +9589,25 @@ class _RepeatedNameError(ValueError):
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        name = Counter(name for name, _ in pairs).most_common(1)[0][0]
-        problem = f"{shown_cell(name)} appears twice in one object, {shown_cell(found)}; give each id once"
-        raise _RepeatedNameError(problem)
-    return found
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        ((name, _),) = Counter(name for name, _ in pairs).most_common(1)
+        problem = f"{shown_cell(name)} appears twice in one object, {shown_cell(value)}"
+        raise _RepeatedNameError(f"{problem}; give each id once")
+    return value
 
 
 def _long_integer(text: bytes) -> ValueError:
     """Return the error for an integer with more digits than Python reads."""
     limit = sys.get_int_max_str_digits()
     digits = max(re.findall(rb"[0-9]+", text), key=len)
-    line = text.count(b"\n", 0, text.index(digits)) + 1
-    place = f"line {line}: " if b"\n" in text else ""
-    problem = (
-        f"holds an integer of {len(digits):,} digits, {digits[:9].decode()}…, more than {limit:,}"
-    )
-    return ValueError(f"{place}{problem}; write ids as text, and numbers as float64 holds them")
+    shortened = f"{digits[:9].decode()}…"
+    problem = f"holds an integer of {len(digits):,} digits, {shortened}, more than {limit:,}"
+    problem += "; write ids as text, and numbers as float64 holds them"
+    if b"\n" in text:
+        line = text.count(b"\n", 0, text.index(digits)) + 1
+        problem = f"line {line}: {problem}"
+    return ValueError(problem)
 
 
 # Words
@@ -8779,18 +9620,24 @@ def shown_cell(cell: Any) -> str:
     if not isinstance(cell, str):
         return shown_cell(str(cell))[1:-1]
     text = SURROGATE.sub("\N{REPLACEMENT CHARACTER}", cell)
-    return repr(text if len(text) <= 100 else text[:99] + "…")
+    if len(text) > 100:
+        text = text[:99] + "…"
+    return repr(text)
 
 
 # ndcg/files/detection.py: Tell the format of a file from its first bytes, and refuse files of other kinds by name.
 
 START = 1 << 12  # bytes that tell the format
+YAML = "is YAML; give yaml.safe_load of it"
 TABLES = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "stream"}
 OTHER_FILES = {  # files of other kinds, by the bytes that they begin with, and what to do
     rb"(?!\0{3})(?s:.){3}\0{5}": "is a TFRecord file; read it by TensorFlow, and give its arrays",
-    rb"PK\x03\x04(?s:.){26}[^\0]*\.npy": "is an archive of NumPy arrays; give numpy.load(path)[name]",
+    rb"PK\x03\x04(?s:.){26}[^\0]*\.npy": (
+        "is an archive of NumPy arrays; give numpy.load(path)[name]"
+    ),
     rb"PK\x03\x04": (
-        "is a ZIP archive or an Excel workbook; give the file that is in it, or save the sheet as CSV"
+        "is a ZIP archive or an Excel workbook; "
+        "give the file that is in it, or save the sheet as CSV"
     ),
     rb"\xd0\xcf\x11\xe0": "is an Excel workbook; save the sheet as CSV",
     rb"SQLite format 3\0": (
@@ -8805,7 +9652,7 @@ OTHER_FILES = {  # files of other kinds, by the bytes that they begin with, and 
     ),
     rb"BZh[1-9]": "is compressed with bzip2; decompress it, or use gzip or Zstandard",
     rb"\xfd7zXZ\0": "is compressed with xz; decompress it, or use gzip or Zstandard",
-    rb"---[ \t]*\r?\n|[\w\"'-]+:[ \t]*\r?\n[ \t-]": "is YAML; give yaml.safe_load of it",
+    rb"---[ \t]*\r?\n|[\w\"'-]+:[ \t]*\r?\n[ \t-]": YAML,
 }
 
 
@@ -8817,10 +9664,12 @@ def check_format(name: str | None) -> str | None:
     """
     if name is None or name in FILE_FORMATS:
         return name
-    near = nearest(str(name), FILE_FORMATS)
-    hint = f"; did you mean {near!r}?" if near else ""
     known = ", ".join(map(shown, FILE_FORMATS))
-    raise ValueError(f"{mark('format')} must be one of {known}; got {shown(name)}{hint}")
+    problem = f"{mark('format')} must be one of {known}; got {shown(name)}"
+    near = nearest(str(name), FILE_FORMATS)
+    if near:
+        problem += f"; did you mean {near!r}?"
+    raise InputError(problem)
 
 
 def form_of(start: bytes, path: str = "", given: str | None = None) -> str:
@@ -8832,18 +9681,26 @@ def form_of(start: bytes, path: str = "", given: str | None = None) -> str:
     for beginning, form in TABLES.items():
         if start.startswith(beginning):
             return form
-    for beginning, problem in OTHER_FILES.items():
-        if re.match(beginning, start):
-            raise ValueError(problem)
-    if re.search(r"\.ya?ml$", os.path.basename(path).lower()):
-        raise ValueError("is YAML; give yaml.safe_load of it")
+    _refuse_other_files(start, path)
     text = start.removeprefix(BYTE_ORDER_MARK)
     check_encoding(text)
     if given in ("parquet", "arrow"):
         return given
-    if given is not None:
-        return "json" if given in ("json", "jsonl") else "lines"
-    return "json" if text.lstrip()[:1] in (b"{", b"[") else "lines"
+    if given in ("json", "jsonl"):
+        return "json"
+    if given is None and text.lstrip().startswith((b"{", b"[")):
+        return "json"
+    return "lines"
+
+
+def _refuse_other_files(start: bytes, path: str) -> None:
+    """Raise an error for a file that is neither text nor a table."""
+    for beginning, problem in OTHER_FILES.items():
+        if re.match(beginning, start):
+            raise ValueError(problem)
+    # YAML may begin as any text does.
+    if path.lower().endswith((".yaml", ".yml")):
+        raise ValueError(YAML)
 
 
 # ndcg/files/cells.py: Read small files, such as the slice or the value of each query: a table, JSON, or lines.
@@ -8857,7 +9714,9 @@ class Line(NamedTuple):
 
 
 def read_cells(content: bytes) -> Any:
-    """Return the content of a small file: a table, the parsed JSON (a list for JSON Lines), or its lines one by one.
+    """Return the content of a small file: a table, the value of JSON, or its lines one by one.
+
+    JSON Lines are a list of values.
 
     >>> list(read_cells(b"q1, en"))
     [Line(number=1, text='q1, en', cells=['q1', 'en'])]
@@ -8871,17 +9730,24 @@ def read_cells(content: bytes) -> Any:
         from pyarrow import parquet  # only when it is needed, since the import takes long
 
         return parquet.read_table(pa.BufferReader(content))
-    return (pa.ipc.open_file if form == "arrow" else pa.ipc.open_stream)(content).read_all()
+    if form == "arrow":
+        return pa.ipc.open_file(content).read_all()
+    return pa.ipc.open_stream(content).read_all()
 
 
 def _lines(lines: Sequence[str]) -> Iterator[Line]:
     """Yield the lines that are not empty, in CSV, TSV or with spaces between the cells."""
     first = next(filter(str.strip, lines), "")
-    delimiter = delimiter_of(first) if any(each in first for each in "\t,;") else " "
+    delimiter = " "
+    if re.search("[\t,;]", first):
+        delimiter = delimiter_of(first)
     reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
     try:
         for row in reader:
-            cells = [cell.strip() for cell in row if cell or delimiter != " "]
+            if delimiter == " ":
+                # Several spaces, as in aligned columns, are one delimiter.
+                row = list(filter(None, row))
+            cells = list(map(str.strip, row))
             if any(cells):
                 yield Line(reader.line_num, lines[reader.line_num - 1].strip(), cells)
     except csv.Error as error:
@@ -8889,24 +9755,31 @@ def _lines(lines: Sequence[str]) -> Iterator[Line]:
 
 
 def _json_or_lines(content: bytes) -> Any:
-    """Return the value of JSON, or a list with those of JSON Lines; an error names the line."""
-    lines = [
-        (number, line) for number, line in enumerate(content.splitlines(), start=1) if line.strip()
-    ]
+    """Return the value of JSON, or a list of the values of JSON Lines."""
+    lines = content.splitlines()
+    numbers = [number for number, line in enumerate(lines, start=1) if line.strip()]
+    if len(numbers) < 2 or not _files_cells_is_value(lines[numbers[0] - 1]):
+        return _value(content)
+    return [_value(lines[number - 1], number) for number in numbers]
+
+
+def _files_cells_is_value(line: bytes) -> bool:
     try:
-        are_values = len(lines) > 1 and parse_json(lines[0][1]) is not None
+        parse_json(line)
     except ValueError:  # the value goes on in the next lines, or is faulty
-        are_values = False
-    values = []
-    for number, text in lines if are_values else [(0, content)]:
-        try:
-            values.append(parse_json(text))
-        except json.JSONDecodeError as error:
-            raise ValueError(f"line {number or error.lineno}: not JSON: {error.msg}") from None
-    return values if are_values else values[0]
+        return False
+    return True
 
 
-# ndcg/files/groups.py: Read the slice of each query, such as its language, from a file of queries or from a column of the qrels.
+def _value(content: bytes, line: int | None = None) -> Any:
+    """Return the value of JSON; an error names the line, which is given for JSON Lines."""
+    try:
+        return parse_json(content)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"line {line or error.lineno}: not JSON: {error.msg}") from None
+
+
+# ndcg/files/groups.py: Read the slice of each query, such as its language, from a file or from a column of qrels.
 
 STANDARD_INPUT = "/dev/stdin"
 
@@ -8917,19 +9790,25 @@ def path_of(file: str) -> str:
 
 
 def file_and_column(by: str) -> tuple[str | None, str | None]:
-    """Return the file and the column that `by` names: a file, FILE:COLUMN, or a column of the qrels.
+    """Return the file and the column that `by` names: FILE, FILE:COLUMN, or a column of the qrels.
 
     >>> file_and_column("-"), file_and_column("-:language"), file_and_column("language")
     (('-', None), ('-', 'language'), (None, 'language'))
     """
-
-    def is_file(path: str) -> bool:
-        return path == "-" or (os.path.exists(path_of(path)) and not os.path.isdir(path_of(path)))
-
-    file, _, column = by.rpartition(":")
-    if is_file(by):
+    if _files_groups_is_file(by):
         return by, None
-    return (file, column) if column and is_file(file) else (None, by)
+    file, _, column = by.rpartition(":")
+    if column and _files_groups_is_file(file):
+        return file, column
+    return None, by
+
+
+def _files_groups_is_file(name: str) -> bool:
+    """Return whether there is such a file, which may be a pipe."""
+    if name == "-":
+        return True
+    path = path_of(name)
+    return os.path.exists(path) and not os.path.isdir(path)
 
 
 def read_groups(
@@ -8940,110 +9819,129 @@ def read_groups(
 ) -> dict[str, Any]:
     """Return the slice of each query, by its id; None for an empty cell.
 
-    They are in a file of queries and their slices (CSV, TSV, two columns with spaces, JSON, JSON Lines, Parquet,
-    Arrow), in FILE:COLUMN for one of several columns, or in a column of the qrels.
+    They are in a file of queries and their slices (CSV, TSV, two columns with spaces, JSON, JSON
+    Lines, Parquet, Arrow), in FILE:COLUMN for one of several columns, or in a column of the qrels.
     """
     file, column = file_and_column(by)
     if file is None and qrels is None:
         raise ValueError(
             f"{shown(by)} names no file; if it names a column, give its DataFrame as data"
         )
-    known = (*QUERY[0], *QUERY[1])
-    names = known if query is None else (query, *(known if file is not None else ()))
     path = os.fsdecode(file or qrels or "")
     with naming_file(path):
-        found = read_cells(read_content(path_of(path), limits))
-        if isinstance(found, Iterator):
-            found = _table_of_lines(found, names)
-        elif isinstance(found, list):
-            found = pa.Table.from_pylist(
-                found if all(isinstance(each, dict) for each in found) else []
-            )
-        limits.check("rows", len(found))
-        if isinstance(found, pa.Table):
-            limits.check("columns", found.num_columns)
-            return _one_each(*_files_groups_chosen(found, names, column, file, by))
+        names = _names_of_queries(query, file)
+        content = _table_or_mapping(read_cells(read_content(path_of(path), limits)), names)
+        limits.check("rows", len(content))
+        if isinstance(content, pa.Table):
+            limits.check("columns", content.num_columns)
+            return _slice_by_query(*_files_groups_chosen(content, names, column, file, by))
         if file is None:
             raise ValueError(f"has no columns, and there is no file {shown(by)}")
         if column is not None:
-            raise ValueError(
-                f"maps queries to slices, so it has no column {shown(column)}; give {file}"
-            )
-        return dict(found)
+            problem = f"maps queries to slices, so it has no column {shown(column)}"
+            raise ValueError(f"{problem}; give {file}")
+        return dict(content)
+
+
+def _names_of_queries(query: str | None, file: str | None) -> list[str]:
+    """Return the names that the column of queries may have, the name given for the qrels first."""
+    standard = [*QUERY[0], *QUERY[1]]
+    if query is None:
+        return standard
+    if file is None:
+        return [query]
+    return [query, *standard]
+
+
+def _table_or_mapping(content: Any, names: Sequence[str]) -> "pa.Table | dict[str, Any]":
+    """Return lines and records of a file as a table; a table, or a mapping, as it is."""
+    if isinstance(content, Iterator):
+        return _table_of_lines(content, names)
+    if not isinstance(content, list):
+        return content
+    if set(map(type, content)) <= {dict}:
+        return pa.Table.from_pylist(content)
+    return pa.table({})  # other values have no columns, so the column of queries is lacking
 
 
 def _files_groups_chosen(
     table: pa.Table, names: Sequence[str], column: str | None, file: str | None, by: str
 ) -> tuple[pa.ChunkedArray, pa.ChunkedArray]:
-    """Return the columns of queries and of slices; a column is chosen by its name if there are several."""
-    own = next(iter(spelled(table.column_names, names)), None)
-    others = [name for name in table.column_names if name != own]
-    if own is None:
-        problem = "" if file else f", and there is no file {shown(by)}"
-        raise ValueError(f"has no column of queries{problem}; name it {names[0]}")
+    """Return the columns of queries and of slices; `column` names one of several."""
+    queries = next(iter(spelled(table.column_names, names)), None)
+    if queries is None:
+        problem = "has no column of queries"
+        if file is None:
+            problem += f", and there is no file {shown(by)}"
+        raise ValueError(f"{problem}; name it {names[0]}")
+    others = [name for name in table.column_names if name != queries]
     has = f"has the columns {brief(map(shown, table.column_names), ', ')}"
-    if column is None and len(others) != 1:
-        raise ValueError(
-            f"{has}; choose the one of slices, such as {file}:{others[0] if others else 'language'}"
-        )
-    column = column or next(iter(others), "")
-    if column not in others:
-        problem = (
-            f"but not {shown(column)}"
-            if file
-            else f"but not {shown(by)}, and there is no such file"
-        )
-        raise ValueError(f"{has}, {problem}")
-    return table[own].cast(pa.string()), table[column]
+    if column is None:
+        if len(others) != 1:
+            example = others[0] if others else "language"
+            raise ValueError(f"{has}; choose the one of slices, such as {file}:{example}")
+        column = others[0]
+    elif column not in others:
+        if file is None:
+            raise ValueError(f"{has}, but not {shown(by)}, and there is no such file")
+        raise ValueError(f"{has}, but not {shown(column)}")
+    return table[queries].cast(pa.string()), table[column]
 
 
-def _one_each(queries: pa.ChunkedArray, values: pa.ChunkedArray) -> dict[str, Any]:
+def _slice_by_query(queries: pa.ChunkedArray, values: pa.ChunkedArray) -> dict[str, Any]:
     """Return the slice of each query, from rows in which queries may repeat."""
     slices: dict[str, Any] = {}
-    for row, (query, value) in enumerate(zip(queries.to_pylist(), values.to_pylist(), strict=True)):
-        if slices.setdefault(query, value) != value:
-            problem = f"query {shown(query)} is in slice {shown(value)}, but in {shown(slices[query])} before"
-            raise ValueError(f"row {row} (from 0): {problem}; give each query one slice")
+    rows = zip(queries.to_pylist(), values.to_pylist(), strict=True)
+    for row, (query, value) in enumerate(rows):
+        before = slices.setdefault(query, value)
+        if before != value:
+            both = f"is in slice {shown(value)}, but in {shown(before)} before"
+            problem = f"row {row} (from 0): query {shown(query)} {both}"
+            raise ValueError(f"{problem}; give each query one slice")
     return slices
 
 
 def _table_of_lines(lines: Iterator[Line], queries: Sequence[str]) -> pa.Table:
-    """Return the cells of lines, in which an empty cell is null; lines of two cells need no header."""
+    """Return the cells of lines as a table; lines of two cells need no header."""
     rows: list[list[str]] = []
     for line in lines:
         if rows and len(line.cells) != len(rows[0]):
-            raise ValueError(
-                f"line {line.number}: {_files_groups_columns(len(line.cells))}; the first line has {len(rows[0])}"
-            )
+            problem = f"{_files_groups_columns(len(line.cells))}; the first line has {len(rows[0])}"
+            raise ValueError(f"line {line.number}: {problem}")
         rows.append(line.cells)
     if not rows:
         raise ValueError("holds no slices")
-    header, width = rows[0], len(rows[0])
+    header = rows[0]
     if spelled(header, queries):
         rows = rows[1:]
-    elif width == 2:
+    elif len(header) == 2:
         header = [queries[0], "slice"]
     else:
+        problem = f"line 1: {_files_groups_columns(len(header))}, none of which is called a query"
         hint = f"give a query and its slice, or name the columns, such as {queries[0]}"
-        raise ValueError(f"line 1: {_files_groups_columns(width)}, none of which is called a query; {hint}")
-    columns = list(zip(*rows, strict=True)) or [()] * width
-    return pa.table(
-        [_whole(pa.array([cell or None for cell in cells], pa.string())) for cells in columns],
-        header,
-    )
+        raise ValueError(f"{problem}; {hint}")
+    columns = []
+    for position in range(len(header)):
+        columns.append(_typed([row[position] for row in rows]))
+    return pa.table(columns, header)
 
 
 def _files_groups_columns(count: int) -> str:
-    return f"{count} column{'s' * (count != 1)}"
+    return "1 column" if count == 1 else f"{count} columns"
 
 
-def _whole(cells: pa.StringArray) -> pa.Array:
-    """Return cells of text as integers if each is written as one, so that slices are in the order of their numbers."""
+def _typed(cells: Sequence[str]) -> pa.Array:
+    """Return cells as integers if all are written as such, else as text; an empty cell is null.
+
+    Slices are so in the order of their numbers.
+    """
+    text = pa.array([cell or None for cell in cells], pa.string())
     try:
-        numbers = cells.cast(pa.int64())
-        return numbers if numbers.cast(pa.string()).equals(cells) else cells
+        numbers = text.cast(pa.int64())
     except pa.ArrowInvalid:
-        return cells
+        return text
+    # A cell such as 007 is text.
+    return numbers if numbers.cast(pa.string()).equals(text) else text
 
 
 # ndcg/files/parts.py: The rows of a file in parts: tables of a query, a document and a value, and what is wrong in them.
@@ -9487,6 +10385,8 @@ class ValueReader:
 
     def _refuse_other_kind(self, value: Any) -> None:
         """Raise an error for a value of another kind than the first one."""
+        if not isinstance(value, (dict, list)):
+            raise ValueError(f"{shown_cell(value)} is neither an object nor a list")
         if not isinstance(value, CONTAINERS[self.kind]):
             words = "a list" if self.kind == "lists" else "an object"
             raise ValueError(f"{shown_cell(value)} is not {words}, as the first value is")
@@ -9548,7 +10448,7 @@ def _without_position(error: ValueError) -> str:
     return marked(error)
 
 
-# ndcg/files/letor.py: Recognize LETOR, as LightGBM, XGBoost and RankLib write it, and files of its scores, a number a line.
+# ndcg/files/letor.py: Recognize LETOR, as LightGBM, XGBoost and RankLib write it, and files of scores, one a line.
 
 EXAMPLE = "2 qid:10 1:0.3 2:1"
 FEATURE = re.compile(rb"[0-9]+:[-+.0-9eE]+")
@@ -9565,21 +10465,23 @@ def is_row_of_letor(line: bytes, kind: str) -> bool:
     >>> is_row_of_letor(b"2 qid:10 1:0.3", "qrels"), is_row_of_letor(b"q1 0 d1 2", "qrels")
     (True, False)
     """
-    label, *cells = line.partition(b"#")[0].split(None, 2) or [b""]
-    if not cells:
+    words = line.partition(b"#")[0].split()
+    if not words:
+        return False
+    label, *features = words
+    if not features:
         return kind == "run" and NUMBER.fullmatch(label) is not None
-    if cells[0].startswith(b"qid:"):
+    if features[0].startswith(b"qid:"):
         if kind == "qrels":
             return True
         problem = "is of LETOR, whose first column is the relevance"
         hint = "give the file as references, and the scores of its rows in an array or in a file"
         raise InputError(f"the line {shown_cell(line)} {problem}; {hint}, one a line")
-    if SVMLIGHT.fullmatch(label) and all(map(FEATURE.fullmatch, b" ".join(cells).split())):
+    if SVMLIGHT.fullmatch(label) and all(map(FEATURE.fullmatch, features)):
         problem = "is of SVMlight without queries"
-        hint = f"give each line its query, as in {EXAMPLE}, or give labels, scores and"
-        raise InputError(
-            f"the line {shown_cell(line)} {problem}; {hint} {mark('query_ids')} as arrays"
-        )
+        arrays = f"labels, scores and {mark('query_ids')} as arrays"
+        hint = f"give each line its query, as in {EXAMPLE}, or give {arrays}"
+        raise InputError(f"the line {shown_cell(line)} {problem}; {hint}")
     return False
 
 
@@ -9591,7 +10493,8 @@ def as_qrels(rows: bytes, kind: str) -> bytes | None:
     """
     pattern, line = ROWS_OF[kind]
     triples, count = pattern.subn(line, rows)
-    if count != rows.removesuffix(b"\n").count(b"\n") + 1:
+    lines = rows.removesuffix(b"\n").count(b"\n") + 1
+    if count < lines:
         return None
     return triples
 
@@ -9731,7 +10634,9 @@ def layout_of(line: bytes, rows: bytes, path: str, request: ReadRequest) -> Layo
         names = _names_in(header, delimiter)
         _refuse_spaces_between_names(names, cells)
         is_table = given in ("csv", "tsv") or NAMED_TABLE.search(os.path.basename(path).lower())
-        if are_names_of_fields(names) or has_commas or (is_table and not fitting):
+        # A header such as "Query Text,Doc ID,..." may have as many words as a line of TREC.
+        has_names = len(names) > 1 or not fitting
+        if are_names_of_fields(names) or has_commas or (is_table and has_names):
             return _named_layout(names, rows, delimiter, request)
     return fitting[0] if fitting else standard[0]
 
@@ -9784,9 +10689,10 @@ def _refuse_no_header(names: Sequence[str], request: ReadRequest) -> None:
         return
     if any(map(NUMERAL.fullmatch, names)):
         first = brief(map(shown_cell, names), ", ")
-        header = ",".join(filter(None, ("query_id", "doc_id", request.names.value)))
         problem = f"has no header: the first line is {first}"
-        raise ValueError(f"{problem}; name the columns there, such as {header}")
+        raise ValueError(
+            f"{problem}; name the columns by what they hold, {examples_of_names(request.names)}"
+        )
 
 
 # The first rows
@@ -9801,7 +10707,8 @@ def notice_of(lines: Sequence[bytes], layout: Layout, request: ReadRequest) -> s
     if layout is RUN:
         rows = [cells for cells in map(cells_of_trec, lines) if layout.is_row(cells)]
         _refuse_spaces_in_ids(rows)
-        return _contradicting_ranks(rows, request.names.ascending) or _equal_scores_of_trec(rows)
+        ascending = request.names.ascending
+        return _contradicting_ranks(rows, ascending) or _equal_scores_of_trec(rows, ascending)
     if layout in (QRELS, PLAIN_QRELS):
         rows = [cells for cells in map(cells_of_trec, lines) if layout.is_row(cells)]
         _refuse_no_qrels(rows)
@@ -9818,7 +10725,7 @@ def notice_of(lines: Sequence[bytes], layout: Layout, request: ReadRequest) -> s
         return ""
     queries, *numbers = zip(*cells, strict=True)
     scores, ranks = (list(map(as_number, column)) for column in numbers)
-    return equal_scores_of_rows(queries, scores, ranks)
+    return beside_ranks(queries, scores, ranks, request.names.ascending)
 
 
 def _refuse_spaces_in_ids(rows: Sequence[Sequence[bytes]]) -> None:
@@ -9840,15 +10747,12 @@ def _contradicting_ranks(rows: Sequence[Sequence[bytes]], ascending: bool) -> st
             continue
         first_rank, first_score, rank, score = map(float, cells)
         if (rank - first_rank) * (score - first_score) * sign < 0:
-            problem = "the ranks are in another order than the scores, and the scores count"
-            hint = ", as in trec_eval"
-            if not ascending:
-                hint += f"; if the lowest score is best, give {mark('score_order', 'ascending')}"
-            return f"query {shown_cell(before[0])}: {problem}{hint}"
+            problem = f"{OTHER_ORDER}, as in trec_eval{if_lowest_is_best(ascending)}"
+            return f"query {shown_cell(before[0])}: {problem}"
     return ""
 
 
-def _equal_scores_of_trec(rows: Sequence[Sequence[bytes]]) -> str:
+def _equal_scores_of_trec(rows: Sequence[Sequence[bytes]], ascending: bool) -> str:
     """Return what a warning says about equal scores beside ranks; empty if there are none."""
     queries, scores, ranks = [], [], []
     for row in rows:
@@ -9856,7 +10760,7 @@ def _equal_scores_of_trec(rows: Sequence[Sequence[bytes]]) -> str:
             queries.append(row[0].decode("utf-8", "replace"))
             scores.append(float(row[4]))
             ranks.append(float(row[3]))
-    return equal_scores_of_rows(queries, scores, ranks)
+    return beside_ranks(queries, scores, ranks, ascending)
 
 
 def _refuse_no_qrels(rows: Sequence[Sequence[bytes]]) -> None:
@@ -10209,7 +11113,6 @@ TYPES_OF_NUMBERS = (
     pa.types.is_floating,
     pa.types.is_decimal,
     pa.types.is_boolean,
-    pa.types.is_null,
 )
 
 
@@ -10219,34 +11122,27 @@ class Source(NamedTuple):
     schema: pa.Schema
     batches: Callable[[Sequence[str] | None], Iterable[pa.RecordBatch]]  # all columns if None
     head: Callable[[], Mapping[str, Any]]  # the first row
+    # a function that checks how much some columns unpack to, and returns them; None without a limit
+    checked: "Callable[[Sequence[str]], Source] | None" = None
 
 
 def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]:
     """Yield the rows of a table; a row may be a query with lists of documents."""
     limits = request.limits
-    is_bounded = limits.uncompressed is not None
-    if form == "parquet":
-        source, check_packed = _parquet(file, limits)
-    elif form == "folder":
-        source, check_packed = _folder(file), None
-    elif is_bounded:
-        raise ValueError(
-            "is an Arrow file, which does not say how much it unpacks to; give Parquet"
-        )
-    else:
-        source, check_packed = _arrow(form, file), None
+    source = _source(form, file, limits)
     limits.check("columns", len(source.schema.names))
     chosen = _files_tables_chosen(source, request)
     if chosen is None:
         yield from _parts_of_objects(source, request)
         return
-    if check_packed is not None:
-        source = check_packed(list(chosen.values()))
+    names = list(chosen.values())
+    if source.checked is not None:
+        source = source.checked(names)
     uncompressed = 0
-    for batch in source.batches(list(chosen.values())):
+    for batch in source.batches(names):
         batch.validate(full=True)
-        cells = [batch[name] for name in chosen.values()]
-        if is_bounded:
+        cells = [batch[name] for name in names]
+        if limits.uncompressed is not None:
             uncompressed += sum(map(_unpacked, cells))
             limits.check("uncompressed", uncompressed)
         part = _part_of_columns(cells, request)
@@ -10257,31 +11153,49 @@ def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]
 # Sources
 
 
-def _parquet(file: Any, limits: Limits) -> tuple[Source, Callable[[Sequence[str]], Source] | None]:
-    """Return a file of Parquet, and a function that checks how much its columns unpack to."""
+def _source(form: str, file: Any, limits: Limits) -> Source:
+    """Return the table in a file, or in a folder."""
+    if form == "parquet":
+        return _parquet(file, limits)
+    if form == "folder":
+        return _folder(file)
+    if limits.uncompressed is not None:
+        raise ValueError(
+            "is an Arrow file, which does not say how much it unpacks to; give Parquet"
+        )
+    return _arrow(form, file)
+
+
+def _parquet(file: Any, limits: Limits) -> Source:
+    """Return a file of Parquet."""
     from pyarrow import parquet as arrow_parquet  # only when it is needed: the import takes long
 
-    is_bounded = limits.uncompressed is not None
-    # Columns and groups of rows: more are a sign of a file that is made to be large.
-    how = {"thrift_container_size_limit": BATCH} if is_bounded else {}
-    parquet = arrow_parquet.ParquetFile(file, **how)
+    options: dict[str, Any] = {}
+    if limits.uncompressed is not None:
+        # Columns and groups of rows: more are a sign of a file that is made to be large.
+        options["thrift_container_size_limit"] = BATCH
+    parquet = arrow_parquet.ParquetFile(file, **options)
     limits.check("rows", parquet.metadata.num_rows)
-
-    def source_of(parquet: Any) -> Source:
-        def batches(names: Sequence[str] | None) -> Iterator[pa.RecordBatch]:
-            yield from parquet.iter_batches(BATCH, columns=names)
-
-        return Source(parquet.schema_arrow, batches, lambda: _first_row(parquet.iter_batches(1)))
+    source = _source_of_parquet(parquet)
+    if limits.uncompressed is None:
+        return source
 
     def checked(chosen: Sequence[str]) -> Source:
         _check_packed(parquet.metadata, chosen, limits)
         # Text that is stored once may belong to many rows, so it is unpacked only once.
-        packed = arrow_parquet.ParquetFile(
-            file, metadata=parquet.metadata, read_dictionary=list(chosen[:2])
-        )
-        return source_of(packed)
+        ids = list(chosen[:2])
+        packed = arrow_parquet.ParquetFile(file, metadata=parquet.metadata, read_dictionary=ids)
+        return _source_of_parquet(packed)
 
-    return source_of(parquet), checked if is_bounded else None
+    return source._replace(checked=checked)
+
+
+def _source_of_parquet(parquet: Any) -> Source:
+    return Source(
+        parquet.schema_arrow,
+        batches=lambda names: parquet.iter_batches(BATCH, columns=names),
+        head=lambda: _first_row(parquet.iter_batches(1)),
+    )
 
 
 def _folder(path: Any) -> Source:
@@ -10291,8 +11205,11 @@ def _folder(path: Any) -> Source:
     folder = arrow_dataset.dataset(path, format="parquet")
     if not folder.files:
         raise IsADirectoryError(errno.EISDIR, "Is a directory without files of Parquet")
-    head = lambda: _first_row(folder.head(1).to_batches())  # noqa: E731
-    return Source(folder.schema, lambda names: folder.to_batches(columns=names), head)
+    return Source(
+        folder.schema,
+        batches=lambda names: folder.to_batches(columns=names),
+        head=lambda: _first_row(folder.head(1).to_batches()),
+    )
 
 
 def _arrow(form: str, file: Any) -> Source:
@@ -10303,8 +11220,12 @@ def _arrow(form: str, file: Any) -> Source:
     else:
         reader = pa.ipc.open_stream(file)
         batches = iter(reader)
-    known = list(islice(batches, 1))
-    return Source(reader.schema, lambda _: chain(known, batches), lambda: _first_row(known))
+    first = list(islice(batches, 1))
+    return Source(
+        reader.schema,
+        batches=lambda _: chain(first, batches),
+        head=lambda: _first_row(first),
+    )
 
 
 def _first_row(batches: Iterable[pa.RecordBatch]) -> Mapping[str, Any]:
@@ -10319,15 +11240,18 @@ def _first_row(batches: Iterable[pa.RecordBatch]) -> Mapping[str, Any]:
 def _check_packed(metadata: Any, chosen: Sequence[str], limits: Limits) -> None:
     """Raise an error for Parquet columns that exceed a limit when they are unpacked."""
     limits.check("columns", metadata.num_columns)
-    chunks = []
+    unpacked = 0
+    encodings: set[str] = set()
     for group in map(metadata.row_group, range(metadata.num_row_groups)):
-        columns = map(group.column, range(metadata.num_columns))
-        chunks += [chunk for chunk in columns if chunk.path_in_schema in chosen]
-    limits.check("uncompressed", sum(chunk.total_uncompressed_size for chunk in chunks))
-    encodings = chain.from_iterable(chunk.encodings for chunk in chunks)
-    if any(encoding.startswith("DELTA") and "BYTE" in encoding for encoding in encodings):
-        problem = "holds ids as DELTA_BYTE_ARRAY, which may unpack to any size"
-        raise ValueError(f"{problem}; use another encoding")
+        for chunk in map(group.column, range(metadata.num_columns)):
+            if chunk.path_in_schema in chosen:
+                unpacked += chunk.total_uncompressed_size
+                encodings.update(chunk.encodings)
+    limits.check("uncompressed", unpacked)
+    for encoding in encodings:
+        if encoding.startswith("DELTA") and "BYTE" in encoding:
+            problem = "holds ids as DELTA_BYTE_ARRAY, which may unpack to any size"
+            raise ValueError(f"{problem}; use another encoding")
 
 
 def _unpacked(column: pa.Array) -> int:
@@ -10349,14 +11273,19 @@ def _files_tables_chosen(source: Source, request: ReadRequest) -> dict[str, str]
     """
     schema = source.schema
     refuse_repeated_names(schema.names)
+    # How much lists and objects unpack to is unknown.
     may_have_objects = request.limits.uncompressed is None
+    have_objects = may_have_objects and any(map(pa.types.is_nested, schema.types))
+    if request.names.has_no_query and have_objects:
+        return None
     there = "the table has the columns"
+    columns = Fields.of_table(dict.fromkeys(schema.names))
     try:
-        columns = Fields.of_table(dict.fromkeys(schema.names))
         chosen = chosen_columns(columns, request.names, there)
     except UnknownFieldError:
-        if may_have_objects and any(map(pa.types.is_nested, schema.types)):
+        if have_objects:
             return None
+        # The error shows the first row.
         row = source.head()
         columns = Fields.of_table({name: row.get(name) for name in schema.names})
         chosen = chosen_columns(columns, request.names, there)
@@ -10370,31 +11299,35 @@ def _files_tables_chosen(source: Source, request: ReadRequest) -> dict[str, str]
 def _check_type(field: pa.Field, role: str) -> None:
     """Raise an error for a column that does not hold ids, or numbers."""
     kind = value_type(field.type)
-    if role in ("query", "document"):
-        if id_kind(kind) not in FILE_IDS and not pa.types.is_null(kind):
-            problem = f"the column {field.name!r} holds {kind}"
-            raise ValueError(f"{problem}; ids are text or integers, so convert it")
+    if pa.types.is_null(kind):
         return
-    is_text = id_kind(kind) == "text"  # numbers, or labels
-    if not is_text and not any(is_number(kind) for is_number in TYPES_OF_NUMBERS):
+    if role in ("query", "document"):
+        if id_kind(kind) in FILE_IDS:
+            return
+        problem = f"the column {field.name!r} holds {kind}"
+        raise ValueError(f"{problem}; ids are text or integers, so convert it")
+    if id_kind(kind) == "text":  # of numbers, or labels
+        return
+    if not any(is_number(kind) for is_number in TYPES_OF_NUMBERS):
         problem = f"the column {field.name!r} holds {field.type}"
         raise ValueError(f"{problem}; it must hold numbers, so convert it")
 
 
 def _part_of_columns(cells: Sequence[pa.Array], request: ReadRequest) -> FilePart:
     """Return the rows of a batch of columns: queries, documents and perhaps values."""
-    names = request.names
-    query, document = (
-        column.cast(value_type(column.type)).cast(pa.string()) for column in cells[:2]
-    )
-    values = [_numbers(column, names.labels) for column in cells[2:]]
-    table = id_table(query, document, *values)
-    seen = chain.from_iterable(column.to_pylist() for column in cells[2:])
-    return checked_part(FilePart(table, len(table)), partial(_cells_of, cells), names, seen)
+    query, document, *columns = cells
+    values = [_numbers(column, request.names.labels) for column in columns]
+    table = id_table(_text(query), _text(document), *values)
+
+    def cells_of(row: int) -> list[Any]:
+        return [column[row].as_py() for column in cells]
+
+    seen = chain.from_iterable(column.to_pylist() for column in columns)
+    return checked_part(FilePart(table, len(table)), cells_of, request.names, seen)
 
 
-def _cells_of(cells: Sequence[pa.Array], row: int) -> list[Any]:
-    return [column[row].as_py() for column in cells]
+def _text(ids: pa.Array) -> pa.StringArray:
+    return ids.cast(value_type(ids.type)).cast(pa.string())
 
 
 def _numbers(column: pa.Array, labels: Labels | None) -> pa.DoubleArray:
@@ -10472,7 +11405,9 @@ def read_columns(
         if rows:
             columns = _joined(parts, request, pool)
             limits.check("queries", len(columns.query_ids))
-            columns = checked_rows(columns, columns.present, names, place)
+            are_null = columns.present is not None and not columns.present.any()
+            if not are_null or not parts[-1].problem:  # the first value may be the problem
+                columns = checked_rows(columns, columns.present, names, place)
         if parts and parts[-1].problem:
             raise InputError(parts[-1].problem, place(rows))
         if columns is None and kind == "exclude":
@@ -10770,18 +11705,18 @@ def from_file(
     try:
         if argument == "by":
             return read_groups(os.fspath(side), qrels_file)
-        how: dict[str, Any] = {
-            "fields": fields,
-            "score_order": score_order,
-            "labels": labels,
-            "keep": keep,
-        }
-        return read_columns(os.path.expanduser(side), kind, **how)
+        return read_columns(
+            os.path.expanduser(side),
+            kind,
+            fields=fields,
+            score_order=score_order,
+            labels=labels,
+            keep=keep,
+        )
     except FileError as error:
         if isinstance(side, str) and side.lstrip().startswith(("{", "[")):
-            raise InputError(
-                "is JSON as text; give json.loads of it, or the path of a file", argument
-            ) from None
+            problem = "is JSON as text; give json.loads of it, or the path of a file"
+            raise InputError(problem, argument) from None
         error.argument = f"{argument}: "
         if isinstance(error, MissingFileError) and os.sep not in error.filename:
             error.strerror = f"{error.strerror}; if it names a column, give its DataFrame as data"
@@ -10792,7 +11727,8 @@ def from_file(
 
 def is_path(side: Any) -> bool:
     """Return whether an argument is the path of a file."""
-    return type(side) not in (NoneType, list, dict) and isinstance(side, (str, os.PathLike))
+    # asked of the type, since an object may answer to any name
+    return isinstance(side, str) or hasattr(type(side), "__fspath__")
 
 
 # ndcg/measure/tensors.py: The measure of PyTorch tensors, computed on the device where they lie: the meaning of `measure_queries`.
@@ -11316,6 +12252,8 @@ def sentence_on_missing(missing: int, queries: int) -> str:
 
 def are_mostly_missing(missing: int, queries: int, options: Options) -> bool:
     """Return whether fewer than half of the judged queries are in the run, which few runs mean."""
+    if options.measures == ("IDCG",):  # which needs no run
+        return False
     return options.missing == "empty" and 2 * missing > queries
 
 
@@ -11434,6 +12372,7 @@ class Query(NamedTuple):
     qrels: Documents  # the relevance of each judged document
     k: int | None  # the cutoff; None for the whole list
     missing: bool = False  # whether the query is missing from the run, rather than having no documents there
+    name: Any = None  # the id of the query; None if it has none
 
 
 Change = Callable[[Query], Query]
@@ -11461,7 +12400,10 @@ class Slip(NamedTuple):
 
     name: str  # a few words for it
     meaning: str  # one sentence on the computation
-    reports: tuple[int, str] = (0, "")  # how many are public, and one thread, `owner/repository#number` on GitHub
+    reports: tuple[int, str] = (
+        0,
+        "",
+    )  # how many are public, and one thread, `owner/repository#number` on GitHub
     both: Term = UNCHANGED  # how it computes both DCG and IDCG
     dcg: Term = UNCHANGED  # the DCG alone
     ideal: Term = UNCHANGED  # the IDCG alone
@@ -11500,13 +12442,25 @@ class Slip(NamedTuple):
         if self.rule is not None:
             return self.rule(queries.changed(()), dcg, queries.scores(options, "nDCG", self.both))
         ideal = queries.scores(options, "IDCG", self.ideal.over(self.both))
-        empty: Floats | float | str | None = {**options, **self.both.options}.get("zero_division")
-        if not isinstance(empty, float):
-            empty = Options.parse(k=1, **{**options, **self.both.options}).zero_division
-        if isinstance(empty, str):  # 1 if nothing was retrieved
-            empty = np.array([0.0 if query.run else 1.0 for query in queries.changed(self.both.changes)])
+        parsed = Options.parse(k=1, **{**options, **self.both.options})
+        turned = sign(discounts(1, parsed.log_base, parsed.discount))
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(ideal > 0, dcg / ideal, np.where(np.isnan(ideal), np.nan, empty))
+            values = ratio(
+                dcg,
+                ideal,
+                negative=True,
+                sign=turned,
+                zero_division=self._of_empty(queries, options, parsed),
+            )
+        return np.where(np.isnan(ideal), np.nan, values)
+
+    def _of_empty(self, queries: "Queries", options: Mapping[str, Any], parsed: Options) -> Floats | float:
+        """Return the value of a query with an ideal DCG of 0."""
+        if not isinstance(parsed.zero_division, str):
+            return parsed.zero_division
+        # An ideal that is cut at the length of the run is empty if nothing was retrieved, so the kernel's rule decides.
+        perfect = queries.scores(options, "nDCG", Term(options={"ideal": "truncated"}).over(self.both))
+        return np.where([bool(query.run) for query in queries.changed(self.both.changes)], 0.0, perfect)
 
 
 class Queries:
@@ -11596,7 +12550,7 @@ def queries_by_ids(inputs: Inputs, names: Sequence[Any], k: int | None) -> Itera
     """Yield the queries of mappings or files in some order, with documents by their ids, in the order of the input."""
     run, qrels = (_documents_by_query(side) for side in inputs[:2])
     for name in names:
-        yield Query(run.get(name, {}), qrels.get(name, {}), k, name not in run)
+        yield Query(run.get(name, {}), qrels.get(name, {}), k, name not in run, name)
 
 
 def have_ids(inputs: Inputs) -> bool:
@@ -11624,7 +12578,7 @@ def queries_of(rankings: Rankings, k: int | None) -> Iterator[Query]:
     """Yield the queries of rankings, with documents by their positions.
 
     >>> list(queries_of(Rankings(np.array([1, 0]), np.array([0.2, 0.9]), np.array([0, 2])), 10))
-    [Query(run={0: 0.2, 1: 0.9}, qrels={0: 1, 1: 0}, k=10, missing=False)]
+    [Query(run={0: 0.2, 1: 0.9}, qrels={0: 1, 1: 0}, k=10, missing=False, name=None)]
     """
     size = len(rankings.relevance)
     masks = rankings.judged, rankings.retrieved
@@ -11741,6 +12695,17 @@ SWAPPED = Slip(
     "The arguments are in the wrong order: scores are taken for relevance and relevance for scores.",
     reports=(2, "scikit-learn/scikit-learn#27726"),
     both=_with({"negative_relevance": "keep"}, run=lambda query: query.qrels, qrels=lambda query: query.run),
+)
+# As `exclude={query: [query]}` with `exclude_from="run"`. It takes the id of the query to make it.
+OWN_DOCUMENT = Slip(
+    "the query's own document left out of the run",
+    "A document with the id of its query is removed from the run and stays in the ideal, as in BEIR.",
+    reports=(3, "lightonai/pylate#198"),
+    both=_with(
+        run=lambda query: {
+            document: score for document, score in query.run.items() if document != query.name
+        }
+    ),
 )
 SLIPS = (
     Slip(
@@ -11879,6 +12844,7 @@ SLIPS = (
         ideal=Term(options={"gain": "binary"}),
     ),
     IN_ORDER_OF_INPUT,
+    OWN_DOCUMENT,
     Slip(
         "ascending order",
         "The lowest score ranks first, as distances do.",
@@ -12184,7 +13150,8 @@ OTHER_SLIPS = [  # than options, orders and precisions; no ranking has a negativ
     slip
     for slip in SLIPS
     if not slip.is_option
-    and slip not in (*PRECISIONS.values(), SWAPPED)  # a function may take the relevance first
+    # A function may take the relevance first, and never the id of the query.
+    and slip not in (*PRECISIONS.values(), SWAPPED, OWN_DOCUMENT)
     and slip.name not in (ASCENDING, "negative relevance removed")
 ]
 
@@ -12233,7 +13200,7 @@ def explain_answers(answers: Answers, first: Answers) -> tuple[list[Match], int]
         rows = np.flatnonzero((agree == known).all(axis=1) & np.isfinite(factors)).tolist()
         if fits := list(_fits([(definitions()[row], float(factors[row])) for row in rows], answers)):
             unordered = min(fit.unordered for fit in fits)
-            return _named([fit for fit in fits if fit.unordered == unordered]), unordered
+            return _explanations_definitions_named([fit for fit in fits if fit.unordered == unordered]), unordered
     return [], 0
 
 
@@ -12339,7 +13306,7 @@ def _has_some_order(
     return True
 
 
-def _named(fits: Sequence[Fit]) -> list[Match]:
+def _explanations_definitions_named(fits: Sequence[Fit]) -> list[Match]:
     """Return the conventions that fits amount to, or else the slips on conventions, those reported most often first."""
     found: dict[tuple[Any, ...], Match] = {}
     for fit in fits:
@@ -12463,8 +13430,18 @@ def _explanations_forms_columns(query: Query) -> Arguments:
     return np.array([column[each] for each in ranked(query)], int), np.array(relevance)
 
 
+def _rank(query: Query) -> Arguments:
+    """Return the rank of the only relevant document; None if it was not retrieved."""
+    ids, (relevant,) = _explanations_forms_ids(query)
+    return (ids.index(relevant) + 1 if relevant in ids else None,)
+
+
 def _mappings(query: Query) -> Arguments:
     return dict(query.run), dict(query.qrels)
+
+
+def _explanations_forms_by_query(pair: list[Any]) -> dict[str, Any]:
+    return dict(zip(("q1", "q2"), pair, strict=True))
 
 
 # The ways that tell the fewest facts of a ranking come first.
@@ -12476,27 +13453,61 @@ FORMS = {
         has_ids=True,
         must_be_hinted=True,
     ),
+    "items": Form(
+        (_explanations_forms_several(_IDS), Argument("[relevant id, …]", "relevant", "actual item target gt true pos")),
+        _twice(lambda query: (ranked(query), *_relevant(query)), list),
+        _OF_IDS._replace(several=False),
+        has_ids=True,
+        is_batch=True,
+        must_be_hinted=True,
+    ),
+    "rank": Form(
+        (Argument("rank of the relevant id", "rank", "rank position"),),
+        _rank,
+        _OF_IDS._replace(several=False),
+        must_be_hinted=True,
+    ),
     "sets": Form((_IDS, _RELEVANT_SET), lambda query: (ranked(query), set(_relevant(query))), _OF_IDS, has_ids=True),
     "ids": Form((_IDS, _RELEVANT), _explanations_forms_ids, _OF_IDS, has_ids=True),
     "id_lists": Form((_explanations_forms_several(_IDS), _explanations_forms_several(_RELEVANT)), _twice(_explanations_forms_ids, list), _OF_IDS, has_ids=True, is_batch=True),
+    "set_runs": Form(
+        (_IDS._replace(text="{query: ids}"), _RELEVANT_SET._replace(text="{query: {relevant ids}}")),
+        _twice(lambda query: (ranked(query), set(_relevant(query))), _explanations_forms_by_query),
+        _OF_IDS,
+        has_ids=True,
+        is_batch=True,
+    ),
     "hits": Form((_HITS, _RELEVANT), _hits, _OF_IDS),
     "hit_rows": Form((_explanations_forms_several(_HITS), _explanations_forms_several(_RELEVANT)), _twice(_hits, np.array, list), _OF_IDS, is_batch=True),
     "ranked": Form((_IDS, _QRELS), lambda query: (ranked(query), dict(query.qrels)), Shows(scores=False), has_ids=True),
+    "ranked_runs": Form(
+        (_IDS._replace(text="{query: ids}"), _QRELS._replace(text="{query: {document: relevance}}")),
+        _twice(lambda query: (ranked(query), dict(query.qrels)), _explanations_forms_by_query),
+        Shows(scores=False),
+        has_ids=True,
+        is_batch=True,
+    ),
     "columns": Form(
         (Argument("columns by rank", "ranked", _IDS.words), Argument("relevance by column", "relevance", _QRELS.words)),
         _explanations_forms_columns,
         Shows(scores=False),
     ),
     "ideal": Form(
-        (_BY_RANK, Argument("relevance of all, highest first", "ideal", "ideal gold true truth best all")),
+        (_BY_RANK, Argument("relevance of all, highest first", "ideal", "ideal gold true truth best all orig")),
         lambda query: (_by_rank(query), sorted(query.qrels.values(), reverse=True)),
         Shows(scores=False),
         must_be_hinted=True,  # scores and relevance may be called so, and then hide what is wrong with scores
     ),
     "mappings": Form((_RUN, _QRELS), _mappings, Shows(), has_ids=True),
+    "scored_ids": Form(
+        (_IDS._replace(text="[(document, score), …]"), _QRELS),
+        lambda query: (list(query.run.items()), dict(query.qrels)),
+        Shows(),
+        has_ids=True,
+    ),
     "runs": Form(
         (_RUN._replace(text="{query: {document: score}}"), _QRELS._replace(text="{query: {document: relevance}}")),
-        _twice(_mappings, lambda pair: dict(zip(("q1", "q2"), pair, strict=True))),
+        _twice(_mappings, _explanations_forms_by_query),
         Shows(),
         has_ids=True,
         is_batch=True,
@@ -12521,6 +13532,11 @@ FORMS = {
         is_batch=True,
     ),
     "relevance": Form((_BY_RANK,), lambda query: (_by_rank(query),), Shows(documents=False, scores=False)),
+    "pairs": Form(
+        (Argument("[(score, relevance), …]", "pairs", "pair row result"),),
+        lambda query: (list(zip(*_explanations_forms_lists(query), strict=True)),),
+        _OF_LISTS,
+    ),
     "relevance_rows": Form(
         (_explanations_forms_several(_BY_RANK),),
         _twice(lambda query: (_by_rank(query),), np.array),
@@ -13446,7 +14462,8 @@ class Check(Readable):
         """Return all of it in types that JSON has."""
         values: dict[str, Any] = without_nan(vars(self))
         if self.example is not None:
-            del values["example"]["query"]["missing"]
+            for name in ("missing", "name"):
+                del values["example"]["query"][name]
         return values
 
 
@@ -14222,316 +15239,44 @@ def _shell_text(value: Any) -> str:
     return "all" if value is None else str(value)
 
 
-# ndcg/explanations/search.py: Search for combinations of options that give reported scores, and for slips, for papers with their own code.
+# ndcg/explanations/evidence.py: Reported scores as evidence: which values match them, and how many settings would match by chance.
 
-USUAL_CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 1000, None)
-SHORT_RANKING = 10  # every cutoff is tried if no ranking has more documents than this
-OF_DCG = ("gain", "discount", "negative_relevance", "ties")  # as well as the options that change how rankings are read
-AVERAGING = ("zero_division", "missing")
-MOST_DOCUMENTS = 100_000  # the most documents for which slips are tried, since these are plain Python
-SLIPS_TRIED_ON = ("sklearn", "trec_eval", "ranx", "lightgbm", "spark")
-WIDER = 100  # matches by chance are counted in a window this many times as wide as the range of a match
-# The options that are searched, with their values. If values cannot differ on some rankings, only the first is tried.
-VALUES: dict[str, Sequence[Any]] = {
-    "gain": tuple(OPTIONS["gain"].words),
-    "discount": tuple(OPTIONS["discount"].words),
-    "ideal": tuple(OPTIONS["ideal"].words),
-    "score_dtype": tuple(OPTIONS["score_dtype"].words),
-    "ties": tuple(OPTIONS["ties"].words),
-    "zero_division": (0.0, 1.0, math.nan, PERFECT_IF_EMPTY),
-    "negative_relevance": ("clip", "keep"),
-    "judged_only": (False, True),
-    "missing": ("empty", "skip"),
-}
+NEAR = 0.05  # how far from the reported score one of another origin may be
+UNLIKELY = 0.04  # the most settings by chance with which one is named as the cause
 
 
 class Evidence(NamedTuple):
     """A reported score, or the reported values of all queries."""
 
-    scores: Floats  # the mean, as an array of one, or the value of each query; nan for a query without one
-    precision: float  # the tolerance of a match
-    cutoff: tuple[int | None, ...] = ()  # a tuple with the cutoff of the score; empty if it is unknown
+    scores: Floats  # the mean, as an array of one, or the value of each query; nan for one without
+    tolerance: float  # of a match: half a unit of the last digit, and what 32 bits lose
+    exact: float  # half a unit of the last digit
+    cutoff: tuple[int | None, ...] = ()  # the cutoff of the score; empty if it is unknown
     of_queries: bool = False  # whether these are the values of the queries
 
+    def near(self, values: Floats, tolerance: float | None = None) -> Mask:
+        """Return which values match."""
+        differences = np.abs(values - self.scores)
+        alike = differences <= (self.tolerance if tolerance is None else tolerance)
+        return np.asarray(alike | (np.isnan(values) & np.isnan(self.scores)))
 
-class Searched(NamedTuple):
-    """The rankings, the known options and the evidence of a search."""
-
-    read: Callable[[Options], Rankings]  # returns the rankings under some options
-    given: Mapping[str, Any]  # the options that are known
-    k: int | None  # the cutoff of the caller
-    weight: Floats | None  # the weight of each query
-    evidence: Sequence[Evidence]  # the reported scores; a combination must match all of them
-
-    @property
-    def of_queries(self) -> Evidence | None:
-        """The reported values of queries; None if scores were reported."""
-        return next((each for each in self.evidence if each.of_queries), None)
-
-    @property
-    def named_cutoffs(self) -> list[int | None]:
-        """The cutoffs of the reported scores; none if they are unknown."""
-        return list(dict.fromkeys(cutoff for each in self.evidence for cutoff in each.cutoff))
-
-    def values_of(self, name: str) -> Sequence[Any]:
-        """Return the values of an option to try."""
-        return (self.given[name],) if name in self.given else VALUES[name]
-
-    def reported_of(self, means: Floats, cutoffs: Sequence[int | None]) -> Floats:
-        """Select the means to compare with the evidence from those at all cutoffs: a row for each combination."""
-        if self.named_cutoffs:
-            return means[[cutoffs.index(each.cutoff[0]) for each in self.evidence]][np.newaxis]
-        return means[:, np.newaxis]
-
-    def are_near(self, scores: Floats) -> Mask:
-        """Return which rows of these means match all evidence."""
-        near = [abs(scores[:, at] - each.scores[0]) <= each.precision for at, each in enumerate(self.evidence)]
-        return np.asarray(np.all(near, axis=0))
-
-    def has_evidence(self, values: Floats) -> bool:
-        """Return whether values of queries match all evidence, at its cutoffs or that of the caller."""
-        if self.of_queries is not None:
-            return bool(_near(values[0], self.of_queries).all())
-        means = _means_of(values, self.weight)
-        return bool(self.are_near(self.reported_of(means, self.named_cutoffs or [self.k])).all())
+    def share(self) -> float:
+        """Return the share of the values near the reported ones that match them."""
+        telling = self.scores
+        if self.of_queries:
+            # Many settings give a query 0, 1 or no value, which tells nothing.
+            telling = telling[(telling > 0) & (telling < 1)]
+        low, high = _range_near(telling)
+        return float(np.prod(np.minimum(1, 2 * self.tolerance / (high - low))))
 
 
-def search(searched: Searched) -> "Matches":
-    """Try combinations of the options that are unknown, but only one of those that cannot differ on these rankings."""
-    readings, without_score = _readings(searched)
-    longest = max((int(np.diff(each.rankings.offsets).max()) for each in readings), default=0)
-    cutoffs = {ideal: _cutoffs(searched, ideal, longest) for ideal in searched.values_of("ideal")}
-    matches = Matches(searched, without_score)
-    total = len(cutoffs) * sum(math.prod(map(len, each.grid.values())) for each in readings)
-    with progress(total, "Searching", " options") as bar:
-        for reading in readings:
-            for scored in _scored_choices(searched, reading, cutoffs):
-                matches.add(scored)
-                bar.update(1)
-    matches.combinations.sort(key=lambda each: (len(each.changed), list(CONVENTIONS).index(each.convention)))
-    return matches
+def _range_near(score: Floats) -> tuple[Floats, Floats]:
+    """Return the range of the scores near another; those of a score from 0 to 1 are from 0 to 1."""
+    low = np.maximum(score - NEAR, np.minimum(score, 0))
+    return low, np.minimum(score + NEAR, np.maximum(score, 1))
 
 
-class _Reading(NamedTuple):
-    """The rankings as some options read them."""
-
-    chosen: dict[str, Any]  # the options that read them
-    matter: frozenset[str]  # the options that may change the nDCG of a query
-    grid: dict[str, Sequence[Any]]  # the values to try of the other options that the DCG depends on
-    rankings: Rankings
-
-
-class _Scored(NamedTuple):
-    """The values of queries under some options."""
-
-    chosen: dict[str, Any]  # the options, except those in `AVERAGING`
-    matter: frozenset[str]  # the options that may change the values
-    cutoffs: Sequence[int | None]  # the cutoff of each row
-    values: Floats  # the nDCG of each query at each cutoff; nan without an ideal DCG
-    skipped: Mask  # the queries that `missing="skip"` skips
-    perfect: Mask  # the queries that `zero_division="perfect_if_empty"` counts as 1
-
-
-def _readings(searched: Searched) -> tuple[list[_Reading], dict[str, str]]:
-    """Return the distinct readings of the rankings, and the error of each option under which they cannot be read."""
-    readings: list[_Reading] = []
-    without_score: dict[str, str] = {}
-
-    def read(name: str, chosen: Mapping[str, Any]) -> Rankings | None:
-        try:
-            return searched.read(Options.parse(k=1, **{**searched.given, **chosen}))
-        except ValueError as error:
-            without_score[f"{name}={chosen[name]}"] = Message(marked(error))
-            return None
-
-    for judged_only in searched.values_of("judged_only"):
-        if readings and not properties_of(readings[0].rankings, None)["unjudged documents"].any():
-            break
-        read_as = []
-        for score_dtype in (dtypes := searched.values_of("score_dtype")):
-            chosen = {"judged_only": judged_only, "score_dtype": score_dtype}
-            if (rankings := read("score_dtype", chosen)) is not None:
-                read_as.append((chosen, rankings, len(rankings.queries_of_ties())))
-        same = len(read_as) == len(dtypes) and len({ties for *_, ties in read_as}) == 1  # 32 bits can only add ties
-        for chosen, rankings, ties in read_as[: 1 if same else None]:
-            negative = properties_of(rankings, None)["a negative relevance"]
-            idle = {"score_dtype": same, "ties": not ties, "negative_relevance": not negative.any()}
-            matter = {name for name in VALUES if name not in AVERAGING and not idle.get(name)}
-            grid = {name: searched.values_of(name)[: None if name in matter else 1] for name in OF_DCG}
-            if ties and read("ties", {**chosen, "ties": "docid"}) is None:
-                grid["ties"] = [each for each in grid["ties"] if each != "docid"]
-            readings.append(_Reading(chosen, frozenset(matter), grid, rankings))
-    return readings, without_score
-
-
-def _scored_choices(
-    searched: Searched, reading: _Reading, cutoffs: Mapping[str, Sequence[int | None]]
-) -> Iterator[_Scored]:
-    """Yield the values of queries under each choice of the options that they depend on, at the cutoffs of each ideal.
-
-    The DCG does not depend on the ideal, and the ideal DCG does not depend on ties, so each is summed only once.
-    """
-    every = list(dict.fromkeys(chain.from_iterable(cutoffs.values())))
-    *outer, orders = (reading.grid[name] for name in OF_DCG)
-    for choice in product(*outer):
-        chosen = {**reading.chosen, **dict(zip(OF_DCG, choice, strict=False))}
-        try:
-            options = Options.parse(k=1, **{**searched.given, **chosen})
-        except ValueError:  # this discount does not allow this base of the logarithm
-            continue
-        ideals = {ideal: _sums_at(searched, {**chosen, "ideal": ideal}, "IDCG", of) for ideal, of in cutoffs.items()}
-        if not any(ideals.values()):
-            continue
-        skipped, perfect = _skipped_and_perfect(searched, chosen)
-        turned = sign(discounts(1, options.log_base, options.discount))
-        for ties in orders:
-            dcg = _sums_at(searched, {**chosen, "ties": ties}, "DCG", every)
-            for ideal, idcg in ideals.items():
-                known = [cutoff for cutoff in cutoffs[ideal] if cutoff in dcg and cutoff in idcg]
-                if known and (known == cutoffs[ideal] or not searched.named_cutoffs):
-                    above, below = (np.stack([each[cutoff] for cutoff in known]) for each in (dcg, idcg))
-                    with np.errstate(divide="ignore", invalid="ignore"):
-                        values = ratio(above, below, negative=True, sign=turned, zero_division=np.nan)
-                    all_chosen = {**chosen, "ideal": ideal, "ties": ties}
-                    yield _Scored(all_chosen, reading.matter, known, values, skipped, perfect)
-
-
-def _sums_at(
-    searched: Searched, chosen: Mapping[str, Any], measure: str, cutoffs: Sequence[int | None]
-) -> dict[int | None, Floats]:
-    """Return the DCG or the ideal DCG of each query at each cutoff at which these options have one."""
-    if not cutoffs:
-        return {}
-    options = Options.parse(measures=[result_name(measure, each) for each in cutoffs], **{**searched.given, **chosen})
-    rankings = searched.read(options)
-    try:
-        sums = measure_queries(**rankings.arrays(), **options.scoring)[measure]
-    except ValueError as error:  # the results of the conventions show the error
-        if len(cutoffs) == 1 or getattr(error, "position", None) is not None:  # the same error at every cutoff
-            return {}
-        alone = (_sums_at(searched, chosen, measure, [each]) for each in cutoffs)
-        return {cutoff: sums for each in alone for cutoff, sums in each.items()}
-    return dict(zip(cutoffs, sums, strict=True))
-
-
-def _skipped_and_perfect(searched: Searched, chosen: Mapping[str, Any]) -> tuple[Mask, Mask]:
-    """Return which queries are missing, and which empty ones count as perfect, according to `compute`."""
-    how = {"ideal": "truncated", "zero_division": PERFECT_IF_EMPTY}
-    options = Options.parse(k=1, **{**searched.given, **chosen, **how})
-    rankings = searched.read(options)
-    values = measure_queries(**rankings.arrays(), **options.scoring)["nDCG"][0]
-    return rankings.lacking(), (values == 1) & (rankings.counts()["retrieved"] == 0)
-
-
-_Averaging = tuple[float | str, str, set[str]]  # `zero_division`, `missing`, and those of them that may change a value
-
-
-def _averagings(searched: Searched, scored: _Scored) -> Iterator[_Averaging]:
-    """Yield the ways to count empty and missing queries, but only one of those that cannot differ."""
-    empty = np.isnan(scored.values)
-    some_skipped, all_empty = bool(scored.skipped.any()), bool(empty[:, scored.skipped].all())
-    for at, missing in enumerate(searched.values_of("missing")[: None if some_skipped else 1]):
-        filled = bool((empty & ~scored.skipped if missing == "skip" else empty).any())
-        for zero in searched.values_of("zero_division")[: None if filled else 1]:
-            skips = some_skipped and not (all_empty and isinstance(zero, float) and math.isnan(zero))
-            if skips or at == 0:
-                matter = {"zero_division": filled, "missing": skips}
-                yield zero, missing, {name for name, matters in matter.items() if matters}
-
-
-class Matches:
-    """The combinations that match, and the scores of all that were tried, without the values of queries."""
-
-    def __init__(self, searched: Searched, without_score: Mapping[str, str]) -> None:
-        self.searched = searched
-        self.without_score = without_score  # options by which the rankings cannot be read, with the error of each
-        self.combinations: list[Combination] = []
-        self.tried = 0  # how many combinations
-        self.nearest: Combination | None = None  # the combination that gives most of the reported values of queries
-        self.agreeing: Mask | None = None  # the queries that have the same value under it
-        self.distinct: set[int] = set()  # hashes of the values of queries of those that match
-        self._scores: list[Floats] = []  # scores of all combinations, a column for each evidence
-
-    @property
-    def by_chance(self) -> float:
-        """The number that would match by chance, from the scores near the reported one; nan if unknown."""
-        return _by_chance(np.concatenate(self._scores), self.searched.evidence) if self._scores else math.nan
-
-    def add(self, scored: _Scored) -> None:
-        """Compare values of queries with the reported scores, for each way to count empty and missing queries."""
-        searched = self.searched
-        for averaging in _averagings(searched, scored):
-            values = _averaged(scored, averaging)
-            if searched.of_queries is None:
-                scores = searched.reported_of(_means_of(values, searched.weight), scored.cutoffs)
-                matching = searched.are_near(scores)
-                self._scores.append(scores[~np.isnan(scores).any(axis=1)])
-                self.tried += len(self._scores[-1])
-            else:
-                agreeing = _near(values, searched.of_queries)
-                self.tried += len(agreeing)
-                matching, row = np.all(agreeing, axis=1), int(np.sum(agreeing, axis=1).argmax())
-                if self.agreeing is None or np.count_nonzero(agreeing[row]) > np.count_nonzero(self.agreeing):
-                    self.agreeing, self.nearest = agreeing[row], self._combination(scored, averaging, row, values)
-            for row in np.flatnonzero(matching).tolist():
-                self.combinations.append(self._combination(scored, averaging, row, values))
-                of_row = values if searched.named_cutoffs else values[row]
-                self.distinct.add(hash((of_row.round(9) + 0.0).tobytes()))
-
-    def _combination(self, scored: _Scored, averaging: _Averaging, row: int, values: Floats) -> Combination:
-        """Return a combination as changes of the convention that differs from it in the fewest options that matter."""
-        (zero, missing, matter), named, given = averaging, self.searched.named_cutoffs, self.searched.given
-        k: Any = scored.cutoffs[row] if len(named) <= 1 else named
-        options = {**scored.chosen, "zero_division": zero, "missing": missing}
-        chosen = {name: options[name] for name in options if name in scored.matter | matter and name not in given}
-
-        def changed(convention: str) -> dict[str, Any]:
-            usual = {**CONVENTIONS[convention].options, "judged_only": False}
-            return {name: value for name, value in chosen.items() if repr(value) != repr(usual[name])}
-
-        convention = min(CONVENTIONS, key=lambda name: len(changed(name)))
-        asked = named or [self.searched.k]
-        cutoff = {} if k in (asked, *asked) else {"k": k}
-        score = float(_means_of(values[0 if named else row][np.newaxis], self.searched.weight)[0])
-        return Combination(convention, changed(convention) | cutoff, score, {**given, "k": k})
-
-
-def _averaged(scored: _Scored, averaging: _Averaging) -> Floats:
-    """Return the values that count in the mean: nan for a query that does not count."""
-    zero, missing, _ = averaging
-    empty = scored.perfect.astype(np.float64) if isinstance(zero, str) else zero
-    averaged = np.where(np.isnan(scored.values), empty, scored.values)
-    if missing == "skip":
-        averaged[:, scored.skipped] = np.nan
-    return averaged
-
-
-def conventions_with(searched: Searched) -> list[str]:
-    """Return the conventions that match all evidence."""
-    cutoffs = searched.named_cutoffs or [searched.k]
-    names = []
-    for name in CONVENTIONS:
-        try:
-            options = Options.parse(
-                measures=[result_name("nDCG", cutoff) for cutoff in cutoffs], **{**searched.given, "convention": name}
-            )
-            rankings = searched.read(options)
-            with user_terms(rankings):
-                values = measure_rankings(rankings, options)["nDCG"]
-        except ValueError:  # the explanation says why it has no score
-            continue
-        rows = [row for _, _, row in options.results]
-        if searched.has_evidence(values[rows]):
-            names.append(name)
-    return names
-
-
-def _near(values: Floats, evidence: Evidence) -> Mask:
-    differences = np.abs(values - evidence.scores)
-    return np.asarray((differences <= evidence.precision) | (np.isnan(values) & np.isnan(evidence.scores)))
-
-
-def _means_of(values: Floats, weight: Floats | None) -> Floats:
+def means_of(values: Floats, weight: Floats | None) -> Floats:
     """Return the mean at each cutoff over the queries that have a value."""
     shares = np.ones(values.shape[1]) if weight is None else weight
     has_value = ~np.isnan(values)
@@ -14539,158 +15284,49 @@ def _means_of(values: Floats, weight: Floats | None) -> Floats:
         return np.asarray((np.where(has_value, values, 0) @ shares) / (has_value @ shares))
 
 
-def _by_chance(scores: Floats, evidence: Sequence[Evidence]) -> float:
-    """Estimate how many combinations would match by chance: as many as match other scores near the reported ones.
+class Tried:
+    """The settings that were tried: their scores, and in how many options they differ from a convention."""
 
-    Scores are counted in a window around the reported ones, without those that match. It is `WIDER` times as wide as
-    the range of a match, but at most a standard deviation, since the middle has more scores than the ends; and it is
-    as wide as the part of it between the lowest and the highest score. If it is hardly wider than the range of a match,
-    as with one digit, all matches may be by chance. Scores have a row for each combination, a column for each evidence.
-    """
-    if not len(scores):
-        return math.nan
-    near, wide = np.ones((2, len(scores)), bool)
-    near_width = wide_width = 1.0
-    for column, each in zip(scores.T, evidence, strict=True):
-        reach = max(each.precision, min(WIDER * each.precision, column.std() / 2))
-        away = np.abs(column - each.scores[0])
-        low, high = column.min() - each.scores[0], column.max() - each.scores[0]
-        near, wide = near & (away <= each.precision), wide & (away <= reach)
-        near_width *= max(0, min(high, each.precision) - max(low, -each.precision))
-        wide_width *= max(0, min(high, reach) - max(low, -reach))
-    if wide_width < 2 * near_width or not near_width:
-        return float(np.count_nonzero(near))
-    return float(np.count_nonzero(wide & ~near) * near_width / (wide_width - near_width))
+    def __init__(self) -> None:
+        self._scores: list[Floats] = []
+        self._changes: list[NDArray[np.int64]] = []
 
+    def add(self, scores: Floats, changes: NDArray[np.int64]) -> None:
+        """Add settings: their scores, with a column for each evidence, and how many changes they make."""
+        has_score = ~np.isnan(scores).any(axis=1)
+        self._scores.append(scores[has_score])
+        self._changes.append(changes[has_score])
 
-def _cutoffs(searched: Searched, ideal: str, longest: int) -> list[int | None]:
-    """Return the cutoffs to try with an ideal: the known ones, else one of each group that counts the same ranks.
+    def __len__(self) -> int:
+        return sum(map(len, self._scores))
 
-    The caller's comes first, then those next to it, the usual ones, and all cutoffs of short rankings.
-    """
+    def by_chance(self, evidence: Sequence[Evidence], most: float = math.inf) -> float:
+        """Return how many settings with so many changes at most match scores of another origin.
 
-    def has_ideal(cutoff: int | None) -> bool:
-        try:
-            Options.parse(k=cutoff, **{**searched.given, "ideal": ideal})
-        except ValueError:  # a full ideal needs a cutoff that is not too large
-            return False
-        return True
-
-    if named := searched.named_cutoffs:
-        return named if all(map(has_ideal, named)) else []
-    k = searched.k
-    near = [None] if k is None else [each for each in (k, k + 1, k - 1) if each > 0]
-    of_short = range(1, SHORT_RANKING + 1) if longest <= SHORT_RANKING else ()
-    cutoffs = list(filter(has_ideal, dict.fromkeys([*near, *USUAL_CUTOFFS, *of_short])))
-    whole = [each for each in cutoffs if each is None or each >= longest] if ideal != "full" else []
-    return [each for each in cutoffs if each not in whole[1:]]
-
-
-# Slips
-
-
-class FoundSlip(NamedTuple):
-    """A slip that gives the reported scores."""
-
-    slip: Slip
-    convention: str  # the convention that it is made on
-    changed: dict[str, Any]  # `discount` and `zero_division`, if they differ from the convention's
-    as_given: bool  # whether the slip gives the scores only if they are not read as percentages
-    score: Callable[[Options], float]  # returns the score with the slip under some options, at the first cutoff
-
-    @property
-    def marked(self) -> str:
-        """The combination in words, with its options marked."""
-        return Combination(self.convention, self.changed, math.nan).marked
-
-    def __str__(self) -> str:
-        return worded(self)
-
-
-class SlipSearch:
-    """The rankings as queries that slips can change, and the reported scores."""
-
-    def __init__(self, searched: Searched, inputs: Inputs, as_given: Sequence[Evidence]) -> None:
-        # as_given: the scores before they were read as percentages
-        self.searched, self.as_given = searched, searched._replace(evidence=as_given)
-        # rankings are in descending order in any case, but ids have the scores of the input
-        self.given = {name: value for name, value in searched.given.items() if name != "score_order"}
-        options = Options.parse(k=searched.k, **searched.given)
-        if options.labels is not None:  # the relevances in rankings are the gains of labels
-            self.given |= {name: options.scoring[name] for name in OF_GAINS}
-        descending = options.score_order == "descending"
-        rankings = searched.read(options)
-        by_ids = (
-            descending and options.labels is None and have_ids(inputs) and searched.given.get("ignore_index") is None
-        )
-        is_small = len(rankings.relevance) <= MOST_DOCUMENTS
-        cutoffs = (searched.named_cutoffs or [searched.k]) if is_small else []
-        self.queries = [
-            Queries(queries_by_ids(inputs, rankings.names(), k) if by_ids else queries_of(rankings, k)) for k in cutoffs
-        ]
-
-    def found(self) -> list[FoundSlip]:
-        """Return the slips that give the reported scores, except those that equal an option of `compute`.
-
-        If none does so with the discounts of conventions, the others that have a name are tried on values of queries
-        or several scores; a single score would match many of these by chance.
+        Settings with the same scores count once.
         """
-        slips = [*self._found({})]
-        is_enough = len(self.queries) > 1 or self.searched.of_queries is not None
-        if not slips and is_enough and "discount" not in self.given:
-            slips = [each for discount in DISCOUNTS for each in self._found({"discount": discount})]
-        return slips
-
-    def _found(self, changed_discount: Mapping[str, str]) -> Iterator[FoundSlip]:
-        slips = [slip for slip in SLIPS if not slip.is_option and self.queries]
-        for slip in tracked(slips, "Trying", " slips"):
-            for convention, changed, values in self._values(slip, changed_discount):
-                gives = self.searched.has_evidence(values)
-                if gives or self.as_given.has_evidence(values):
-                    yield FoundSlip(slip, convention, changed, not gives, partial(self.score, slip))
-                    break
-
-    def score(self, slip: Slip, options: Options) -> float:
-        """Return the score with a slip, under some options, at the first cutoff."""
-        chosen = {name: getattr(options, name) for name in CHOICES}
-        chosen |= {name: options.scoring[name] for name in OF_GAINS}
-        return mean("nDCG", slip.scores(self.queries[0], {**self.given, **chosen}), self.searched.weight)
-
-    def _values(self, slip: Slip, discount: Mapping[str, str]) -> Iterator[tuple[str, dict[str, Any], Floats]]:
-        """Yield the values of queries at each cutoff, under each convention and number for empty queries."""
-        for convention in SLIPS_TRIED_ON:
-
-            def scores(zero_division: float, convention: str = convention) -> Floats:
-                options = {"convention": convention, "zero_division": zero_division, **self.given, **discount}
-                return np.array([slip.scores(each, options) for each in self.queries])
-
-            try:
-                values = scores(math.nan)
-            except ValueError:  # these rankings have no score under the convention
-                continue
-            empty = np.isnan(values)
-            if "zero_division" in self.given or not empty.any():
-                yield convention, {**discount}, values
-                continue
-            usual, missing = (self.given.get(name, getattr(CONVENTIONS[convention], name)) for name in AVERAGING)
-            if missing == "skip":
-                empty &= ~np.isnan(scores(0.0))
-            for zero in dict.fromkeys((usual, 0.0, 1.0, math.nan)):
-                changed = {} if zero == usual else {"zero_division": zero}
-                yield convention, {**discount, **changed}, np.where(empty, zero, values)
+        if not len(self):
+            return 0.0
+        scores = np.concatenate(self._scores)[np.concatenate(self._changes) <= most]
+        for column, each in enumerate(evidence if scores.shape[1] else ()):
+            low, high = _range_near(each.scores)
+            scores = scores[(low <= scores[:, column]) & (scores[:, column] <= high)]
+        distinct = np.unique(scores.round(9), axis=0) if scores.shape[1] else scores
+        return len(distinct) * math.prod(each.share() for each in evidence)
 
 
-# ndcg/explanations/reported.py: Read reported scores: one score, scores at several cutoffs, or a value per query, with the precision of a match.
+# ndcg/explanations/reported.py: Read reported scores: one score, scores by name, or a value per query, with the tolerance of a match.
 
 HALF_UNIT = 0.5000005  # of the last digit: half of it may be rounded up or down
-# The least tolerances, however many digits a score has
-OF_32_BITS = 1e-6  # of a score that 32 bits hold, because some libraries compute in these
-MEAN_OF_32_BITS = 2e-7  # of any other, which may be the mean of values of 32 bits
-REORDERED = 1e-9  # of the convention that comes closest: it may sum in another order
-NAMED = re.compile(r"nDCG(@[1-9]\d*)?")
+# What a score may be off, however many digits it has
+OF_32_BITS = 1e-6  # one that 32 bits hold, because some libraries compute in these
+MEAN_OF_32_BITS = 2e-7  # any other, which may be the mean of values of 32 bits
+REORDERED = 1e-9  # that of the convention that comes closest: it may sum in another order
 WITHOUT_VALUE = ("nan", "none", "null", "-", "")  # texts that mean that a query has no value
-NDCG = re.compile(r"ndcg(?:(?:_cut[_.]|@)([1-9]\d*))?", re.IGNORECASE)  # including trec_eval's name
-OTHERS = ("run", "slice", "measure")  # columns that contain neither queries nor values
+# The names that programs give nDCG: nDCG@10, ndcg_at_10 (MTEB), ndcg_cut_10 (trec_eval), ndcg_10
+NDCG = re.compile(r"ndcg(?:(?:@|_at_|_cut[_.]|_)([1-9]\d*))?", re.IGNORECASE)
+OF_ALL = ("all", "amean")  # in place of a query in the line of the mean: of trec_eval, of gdeval
+OTHERS = ("run", "runid", "slice", "measure")  # columns that contain neither queries nor values
 _Cutoff = tuple[int | None, ...]  # of a score; empty if it is to be found
 
 
@@ -14698,8 +15334,8 @@ class _Number(NamedTuple):
     """A score from 0 to 1, or the value of a query."""
 
     value: float
-    precision: float  # half a unit of its last digit
-    least: float  # the tolerance of a match, however many digits it has
+    half_unit: float  # of its last digit
+    loss: float  # what it may be off, however many digits it has
 
 
 class Reported(NamedTuple):
@@ -14713,34 +15349,33 @@ class Reported(NamedTuple):
 
     @classmethod
     def read(cls, got: Any, k: Any) -> "Reported":
-        """Read the reported scores: a score, scores by name, or the value of each query, also as a file or its lines.
+        """Read a score, scores by name, or the value of each query, also as a file or its lines.
 
         Raises:
             ValueError: it is not one of these.
         """
-        if isinstance(got, str) and "\n" in got:
-            got, k = _values_of(got.encode(), k)
-        elif _is_file(got):
+        content, name = got, "got"
+        if _explanations_reported_is_file(got):
             path = os.fsdecode(got)
-            got, k = _values_of(_content_of(path), k, f"got: {path}")
+            content, name = _content_of(path), f"got: {path}"
+        elif isinstance(got, str) and ("\n" in got or NDCG.match(got.strip())):
+            content = got.encode()
         elif isinstance(got, str) and "@" in got:
-            got = dict(_named_score(each) for each in got.split(","))
-        elif isinstance(got, Mapping) and any(isinstance(each, Mapping) for each in got.values()):
-            got, k = _values_of(got, k)
-        of_names = isinstance(got, Mapping) and bool(got) and all(NAMED.fullmatch(str(name)) for name in got)
-        if not of_names and (isinstance(got, (Mapping, list, tuple)) or getattr(got, "ndim", 0) == 1):
+            content = dict(_named_score(each) for each in got.split(","))
+        is_list = isinstance(content, (list, tuple)) or getattr(content, "ndim", 0) == 1
+        of_results = is_list and len(content) > 0 and isinstance(content[0], Mapping)
+        if isinstance(content, (bytes, Mapping)) or of_results:
+            results = _Results(content, name)
+            if scores := results.scores(k):
+                return cls._of(scores, next(iter(scores))[0])
+            return cls({}, (), False, *results.values(k))
+        if is_list:
             return cls({}, (), False, got, k)
-        if of_names and k is not None:
-            raise ValueError(f"k={shown(k)} and got={shown(dict(got))} both give cutoffs; give one of the two")
-        given: dict[_Cutoff, Any] = {(): got}
-        if of_names:
-            given = {(int(name[5:]) if name[5:] else None,): each for name, each in got.items()}
-        first, *_ = next(iter(given)) or (k,)
-        return cls._of(given, first)
+        return cls._of({(): got}, k)
 
     @classmethod
     def _of(cls, given: Mapping[_Cutoff, Any], k: int | None, highest: float = 1) -> "Reported":
-        """Return scores, which are percentages if they have a percent sign or are above the highest."""
+        """Return scores; they are percentages if they have a percent sign or are above the highest."""
         scores, are_percents = zip(*(_score(each, highest) for each in given.values()), strict=True)
         return cls(given, scores, any(are_percents), None, k)
 
@@ -14750,12 +15385,16 @@ class Reported(NamedTuple):
         if self.values is not None:
             return "these values of queries"
         names = [f"{result_name('nDCG', *cutoff)} " if cutoff else "" for cutoff in self.given]
-        return " and ".join(f"{name}{score.value:g}" for name, score in zip(names, self.scores, strict=True))
+        scores = zip(names, self.scores, strict=True)
+        return enumerated([f"{name}{score.value:g}" for name, score in scores])
 
-    @property
-    def subject(self) -> str:
-        """The scores at the beginning of a sentence, with its verb."""
-        return f"{self.words[0].replace('t', 'T')}{self.words[1:]} {'is' if len(self.scores) == 1 else 'are'}"
+    def subject(self, measure: str) -> str:
+        """Return the beginning of a sentence on whose scores these are."""
+        if self.values is not None:
+            return f"These values of queries are the {measure} of"
+        if () in self.given:
+            return f"{self.words} is the {measure} of"
+        return f"{self.words} {'is that' if len(self.scores) == 1 else 'are those'} of"
 
     @property
     def score(self) -> float:
@@ -14766,37 +15405,53 @@ class Reported(NamedTuple):
         """Return the scores before they were read as percentages, since a DCG may be above 1."""
         return self if self.values is not None else self._of(self.given, self.k, math.inf)
 
-    def evidence(self, rankings: Rankings, *, exact: bool = False) -> list[Evidence]:
-        """Return the evidence that a combination of options must match, exactly or as other libraries compute.
+    def evidence(self, rankings: Rankings) -> list[Evidence]:
+        """Return the evidence that a definition must match.
 
         Raises:
             ValueError: the values belong to other queries than those of the rankings.
         """
         if self.values is None:
             return [
-                Evidence(np.array([score.value]), max(REORDERED if exact else score.least, score.precision), cutoff)
+                _evidence([score.value], score.half_unit, score.loss, cutoff)
                 for cutoff, score in zip(self.given, self.scores, strict=True)
             ]
         values = self.values
         if isinstance(values, Mapping):
             values = _in_order_of_queries(values, rankings)
         if len(values) != rankings.queries:
-            raise InputError(
-                f"{len(values)} values for {rankings.queries} queries; give the value of each query", "got"
-            )
-        scores, are_rounded = zip(*map(_value_of_query, values), strict=True)
-        numbers, precisions, tolerances = map(np.array, zip(*scores, strict=True))
-        precision = precisions.min() if any(are_rounded) else 0.0  # values such as 0.5 show fewer digits than others
-        return [Evidence(numbers, max(REORDERED if exact else tolerances.min(), precision), of_queries=True)]
+            problem = f"{len(values)} values for {rankings.queries} queries"
+            raise InputError(f"{problem}; give the value of each query", "got")
+        numbers, are_rounded = zip(*map(_value_of_query, values), strict=True)
+        scores, half_units, losses = zip(*numbers, strict=True)
+        # Values such as 0.5 show fewer digits than others.
+        half_unit = min(half_units) if any(are_rounded) else 0.0
+        return [_evidence(scores, half_unit, min(losses), of_queries=True)]
+
+
+def _evidence(
+    scores: Sequence[float],
+    half_unit: float,
+    loss: float,
+    cutoff: _Cutoff = (),
+    *,
+    of_queries: bool = False,
+) -> Evidence:
+    """Return evidence with the tolerances of a match."""
+    exact = half_unit + REORDERED
+    return Evidence(np.array(scores), half_unit + loss, exact, cutoff, of_queries)
 
 
 def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[Any]:
-    """Return the values in the order of the queries; None for queries that programs omit because they have no value."""
+    """Return the values in the order of the queries; None for queries that programs omit."""
     names = rankings.names()
-    if names and not isinstance(names[0], str) and all(isinstance(each, str) for each in values):  # values from a file
+    are_numbered = bool(names) and not isinstance(names[0], str)
+    if are_numbered and all(isinstance(name, str) for name in values):  # values from a file
         values = {int(name) if name.isdecimal() else name: value for name, value in values.items()}
     may_lack = rankings.lacking() | (rankings.counts()["relevant"] == 0)
-    missing = [name for name, may in zip(names, may_lack, strict=True) if name not in values and not may]
+    missing = [
+        name for name, may in zip(names, may_lack, strict=True) if name not in values and not may
+    ]
     if missing:
         some = f"query {shown(missing[0])} is missing ({len(missing)} such queries)"
         none = mark("None", before=", ", after=" for a query without one")
@@ -14809,41 +15464,59 @@ def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[
 def _named_score(text: str) -> tuple[str, str]:
     """Return the name and the score of text such as 0.31@5."""
     score, _, cutoff = text.strip().partition("@")
-    if NAMED.fullmatch(name := f"nDCG@{cutoff}") is None:
-        raise InputError(f"{mark('got')} must be scores with their cutoffs, such as 0.31@5,0.283@10; got {shown(text)}")
+    if NDCG.fullmatch(name := f"nDCG@{cutoff}") is None:
+        raise InputError(
+            f"{mark('got')} must be scores with their cutoffs, such as 0.31@5,0.283@10; "
+            f"got {shown(text)}"
+        )
     return name, score
 
 
-def _is_file(got: Any) -> bool:
+def _explanations_reported_is_file(got: Any) -> bool:
     """Return whether this is a file or a pipe, and not a number."""
-    if not isinstance(got, (str, os.PathLike)) or (isinstance(got, str) and _decimal(got).is_finite()):
+    if not isinstance(got, (str, os.PathLike)):
+        return False
+    if isinstance(got, str) and ("\n" in got or _decimal(got).is_finite()):
         return False
     return os.path.exists(got) and not os.path.isdir(got)
+
+
+def enumerated(words: Sequence[str]) -> str:
+    """Return words as an enumeration.
+
+    >>> enumerated(["ranx"]), enumerated(["ranx", "sklearn", "spark"])
+    ('ranx', 'ranx, sklearn and spark')
+    """
+    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
+
+
+# Numbers
 
 
 def _value_of_query(value: Any) -> tuple[_Number, bool]:
     """Return the value of a query, and whether its digits show that it was rounded.
 
-    Numbers such as 1.0 and 0.5 may have few digits anyway. The value may be above 1, but is not a percentage.
+    Numbers such as 1.0 and 0.5 may have few digits anyway. The value may be above 1, but is not a
+    percentage.
 
-    >>> [_value_of_query(each)[1] for each in (0.5, "0.5000")]
-    [False, True]
+    >>> [_value_of_query(each)[1] for each in (0.5, "0.5000", np.float32(0.63))]
+    [False, True, True]
     """
     if value is None or (is_real(value) and math.isnan(value)):  # a query without a value
         return _Number(math.nan, math.inf, OF_32_BITS), False
-    number, exponent = _decimal(value), _exponent(value)
-    if exponent is None or not math.isfinite(float(number)):
+    decimal, exponent = _decimal(value), _exponent(value)
+    number = float(decimal)
+    if exponent is None or not math.isfinite(number):
         raise InputError(f"{mark('got')} must hold a number for each query; got {shown(value)}")
-    fewest = _exponent(float(number))
-    may_be_exact = number == Decimal(float(number)) and fewest is not None and exponent >= fewest
-    value = float(number)
-    return _Number(value, HALF_UNIT * 10.0**exponent, _least_tolerance(value)), not may_be_exact
+    fewest = _exponent(number)
+    may_be_exact = decimal == Decimal(number) and fewest is not None and exponent >= fewest
+    return _Number(number, HALF_UNIT * 10.0**exponent, _loss(number)), not may_be_exact
 
 
-def _least_tolerance(number: float) -> float:
+def _loss(number: float) -> float:
     """Return how much a score may differ from the same in 64 bits, however many digits it has.
 
-    >>> [_least_tolerance(each) for each in (2 / 3, float(np.float32(2 / 3)), 0.6666667)]
+    >>> [_loss(each) for each in (2 / 3, float(np.float32(2 / 3)), 0.6666667)]
     [2e-07, 1e-06, 1e-06]
     """
     with np.errstate(over="ignore"):
@@ -14852,11 +15525,28 @@ def _least_tolerance(number: float) -> float:
 
 
 def _decimal(value: Any) -> Decimal:
-    """Return a number with all of its original digits; nan if it is not a number."""
-    plain = value.item() if getattr(value, "ndim", None) == 0 else value  # the number in an array or a tensor
-    text = str(plain) if isinstance(plain, (str, Decimal)) else repr(float(plain)) if is_real(plain) else ""
+    """Return a number with all of its original digits; nan if it is not a number.
+
+    A number that 32 bits hold has the digits that it needs there.
+
+    >>> _decimal(np.float32(0.592)), _decimal(float(np.float32(0.592))), _decimal("0.5920")
+    (Decimal('0.592'), Decimal('0.592'), Decimal('0.5920'))
+    """
+    if getattr(value, "ndim", None) == 0:  # the number in an array or a tensor
+        is_numpy = isinstance(value, (np.ndarray, np.generic))
+        value = np.asarray(value)[()] if is_numpy else value.item()
+    text = ""
+    if isinstance(value, (str, Decimal)):
+        text = str(value).strip().removesuffix("%")
+    elif isinstance(value, np.floating) and value.itemsize < 4:
+        text = str(value)
+    elif is_real(value):
+        with np.errstate(over="ignore"):
+            single = np.float32(value)
+        number = float(value)
+        text = str(single) if float(single) == number else repr(number)
     try:
-        return Decimal(text.strip().removesuffix("%"))
+        return Decimal(text)
     except InvalidOperation:
         return Decimal("nan")
 
@@ -14875,31 +15565,132 @@ def _score(got: Any, highest: float) -> tuple[_Number, bool]:
     """
     number, exponent = _decimal(got), _exponent(got)
     if exponent is None or not -300 < exponent < 3 or not -100 <= number <= 100:
-        by_query = mark("file of got", said="a file that holds the value of each query", before=", or ")
-        file = by_query if isinstance(got, (str, os.PathLike)) else ""
+        by_query = "a file that holds the value of each query"
+        is_text = isinstance(got, (str, os.PathLike))
+        file = mark("file of got", said=by_query, before=", or ") if is_text else ""
         raise InputError(
-            f"{mark('got')} must be an nDCG, such as 0.5921, or in percent, such as 59.21{file}; got {shown(got)}"
+            f"{mark('got')} must be an nDCG, such as 0.5921, or in percent, such as 59.21{file}; "
+            f"got {shown(got)}"
         )
     percent = abs(number) > highest or str(got).strip().endswith("%")
     if exponent >= 0 and abs(number) <= 1 and not percent:
         raise InputError(
-            f"{mark('got')} must have digits after the point, such as 1.000; many scores round to {shown(got)}"
+            f"{mark('got')} must have digits after the point, such as 1.000; "
+            f"many scores round to {shown(got)}"
         )
     scale = 100 if percent else 1
-    score, least = float(number / scale), max(_least_tolerance(float(each)) for each in (number, number / scale))
-    return _Number(score, HALF_UNIT * 10.0**exponent / scale, least), percent
+    loss = max(_loss(float(each)) for each in (number, number / scale))
+    return _Number(float(number / scale), HALF_UNIT * 10.0**exponent / scale, loss), percent
 
 
-# The values of queries
+# The results of programs
 
 
 class _Row(NamedTuple):
     """A value that somebody reported."""
 
-    query: Any  # the id of its query; None if the values are in the order of the queries
+    query: Any  # the id of its query, or one of `OF_ALL`; None in the order of the queries
     value: Any  # the value, a number or text
     measure: str | None = None  # the name of the measure; None if it has none
     run: Any = None  # the name of the run; None if it has none
+
+
+class _Results:
+    """The values of queries, or the means, in text, a mapping or a list that a program wrote.
+
+    Text has lines of `query value`, of `measure query value` as printed by trec_eval, or of values alone;
+    or it is CSV, TSV, JSON or JSON Lines, as written by ndcg score -q, gdeval, BEIR, MTEB and
+    Elasticsearch. A query without a value has nan, None, null, a dash or nothing. Means count only if
+    there are no values of queries.
+    """
+
+    def __init__(self, content: Any, name: str) -> None:
+        # name: what errors call it
+        self.name = name
+        self.of_queries: dict[str, list[_Row]] = {}  # of each nDCG, by the name that it has here
+        self.means: dict[str, list[_Row]] = {}  # likewise
+        self.others: dict[str, None] = {}  # the names of other measures
+        rows = _rows_of_text(content) if isinstance(content, bytes) else _rows_of_json(content)
+        try:
+            for row in rows:
+                self._add(row)
+        except ValueError as error:
+            hint = "give JSON of values by query, or lines of a query and its value"
+            raise InputError(f"{error}; {hint}", name) from None
+
+    def _add(self, row: _Row) -> None:
+        of_query = _ndcg_of(row.query)
+        measure = "" if row.measure is None else _ndcg_of(row.measure)
+        if measure == "" and of_query:  # the name of a mean, and its value
+            self.means.setdefault(of_query, []).append(row)
+        elif measure is None:
+            self.others[str(row.measure)] = None
+        elif of_query or row.query in OF_ALL:
+            self.means.setdefault(measure, []).append(row)
+        else:
+            self.of_queries.setdefault(measure, []).append(row)
+
+    def scores(self, k: Any) -> dict[_Cutoff, Any]:
+        """Return the means by their cutoffs, only that at k if it is given; none with values of queries.
+
+        Raises:
+            ValueError: there is none at the cutoff, there are several runs, or two values of one mean.
+        """
+        named = {name: rows for name, rows in self.means.items() if name}
+        # Beside the names of means, those without a measure are other means, such as MAP.
+        if not named or self.of_queries.keys() - {""}:
+            return {}
+        if k is not None:
+            named = {result_name("nDCG", k): self._rows(named, k)}
+        scores: dict[_Cutoff, Any] = {}
+        for name, rows in named.items():
+            self._refuse_runs(rows)
+            values = [row.value for row in rows]
+            others = [value for value in values if _decimal(value) != _decimal(values[0])]
+            if others:
+                both = f"{shown(values[0])} and {shown(others[0])}"
+                raise InputError(f"has two values of {name}, {both}; give one of them", self.name)
+            cutoff = name.partition("@")[2]
+            scores[(int(cutoff) if cutoff else None,)] = values[0]
+        return scores
+
+    def values(self, k: Any) -> tuple[dict[Any, Any] | list[Any], Any]:
+        """Return the values by query, or in order, and their cutoff; by default that of the only nDCG.
+
+        Raises:
+            ValueError: there is no such nDCG or several, there are several runs, or two values of a query.
+        """
+        asked, known = result_name("nDCG", k), self.of_queries
+        only = next(iter(known)) if k is None and len(known) == 1 else asked
+        if asked not in known:
+            asked = "" if "" in known else only
+        rows = self._rows(known, k, asked)
+        self._refuse_runs(rows)
+        cutoff = asked.partition("@")[2]
+        return _values_by_query(self.name, rows), int(cutoff) if cutoff else k
+
+    def _rows(
+        self, known: Mapping[str, list[_Row]], k: Any, asked: str | None = None
+    ) -> list[_Row]:
+        """Return the rows of an nDCG, by default that at k; the error says which others there are."""
+        asked = result_name("nDCG", k) if asked is None else asked
+        if asked in known:
+            return known[asked]
+        there = brief(known or self.others, " and ") or "no value"
+        hint = ""
+        if known:
+            cutoff = next(iter(known)).partition("@")[2]
+            value = int(cutoff) if cutoff else None
+            hint = f"; choose {mark('cutoff of nDCG', value, said=f'k={value}')}"
+        raise InputError(f"holds {there}, not {asked}{hint}", self.name)
+
+    def _refuse_runs(self, rows: Sequence[_Row]) -> None:
+        runs = dict.fromkeys(row.run for row in rows)
+        if len(runs) > 1:
+            several = brief(map(str, runs), " and ")
+            raise InputError(
+                f"holds the values of {several}; give those of one of these", self.name
+            )
 
 
 def _content_of(path: str) -> bytes:
@@ -14912,58 +15703,13 @@ def _content_of(path: str) -> bytes:
         raise InputError(f"{error}", "got") from None
 
 
-def _values_of(content: bytes | Mapping[Any, Any], k: Any, name: str = "got") -> tuple[Any, Any]:
-    """Return the values of queries in text or a mapping, by query or in order, and their cutoff.
+def _ndcg_of(measure: Any) -> str | None:
+    """Return the name that an nDCG has here; None for another measure.
 
-    Text has lines of `query value`, of `measure query value` as printed by trec_eval -q, or of values alone; or it is
-    CSV, TSV, JSON or JSON Lines, as written by ndcg score -q. A query without a value has nan, None, null, a dash or
-    nothing. A mapping is a saved report or `{query: {measure: value}}`.
-
-    Args:
-        content: the text or the mapping.
-        k: the cutoff of the nDCG; None for the whole list, or for the cutoff of the only nDCG.
-        name: what errors call it.
-
-    Raises:
-        ValueError: there is no such nDCG or several, there are several runs, or two values of a query.
+    >>> _ndcg_of("ndcg_cut_10"), _ndcg_of("NDCG"), _ndcg_of("ndcg_at_5"), _ndcg_of("map")
+    ('nDCG@10', 'nDCG', 'nDCG@5', None)
     """
-    ndcgs: dict[str, list[_Row]] = {}  # by the name that the measure has here; "" without a measure
-    others: dict[str, None] = {}
-    try:
-        for row in _rows_of_text(content) if isinstance(content, bytes) else _rows_of_json(content):
-            measure = _ndcg_of(row.measure)
-            if measure is None:
-                others[str(row.measure)] = None
-            else:
-                ndcgs.setdefault(measure, []).append(row)
-    except ValueError as error:
-        hint = "give JSON of values by query, or lines of a query and its value"
-        raise InputError(f"{error}; {hint}", name) from None
-    asked = result_name("nDCG", k)
-    possible = [asked, "", *(ndcgs if k is None and len(ndcgs) == 1 else ())]
-    measure = next((each for each in possible if each in ndcgs), None)
-    if measure is None:
-        there = " and ".join(ndcgs or others) or "no value"
-        cutoff = next(iter(ndcgs), "").partition("@")[2]
-        call = mark("cutoff of nDCG", int(cutoff) if cutoff else None, said=f"k={cutoff or None}")
-        hint = f"; choose {call}" if ndcgs else ""
-        raise InputError(f"holds {there}, not {asked}{hint}", name)
-    runs = dict.fromkeys(row.run for row in ndcgs[measure])
-    if len(runs) > 1:
-        raise InputError(f"holds the values of {' and '.join(map(str, runs))}; give those of one run", name)
-    cutoff = measure.partition("@")[2]
-    return _values_by_query(name, ndcgs[measure]), int(cutoff) if cutoff else k
-
-
-def _ndcg_of(measure: str | None) -> str | None:
-    """Return the name that an nDCG has here, empty for no name; None for another measure.
-
-    >>> _ndcg_of("ndcg_cut_10"), _ndcg_of("ndcg"), _ndcg_of(None), _ndcg_of("map")
-    ('nDCG@10', 'nDCG', '', None)
-    """
-    if measure is None:
-        return ""
-    found = NDCG.fullmatch(measure)
+    found = NDCG.fullmatch(measure) if isinstance(measure, str) else None
     return None if found is None else result_name("nDCG", int(found[1]) if found[1] else None)
 
 
@@ -14986,35 +15732,46 @@ def _values_by_query(name: str, rows: Iterable[_Row]) -> dict[Any, Any] | list[A
 
 def _rows_of_text(content: bytes) -> Iterator[_Row]:
     """Yield the values in a file or in text."""
-    found = read_cells(content)
-    if isinstance(found, Iterator):
-        yield from _rows_of_lines(found)
+    cells = read_cells(content)
+    if isinstance(cells, Iterator):
+        yield from _rows_of_lines(cells)
     else:
-        yield from _rows_of_json(found.to_pylist() if isinstance(found, pa.Table) else found)
+        yield from _rows_of_json(cells.to_pylist() if isinstance(cells, pa.Table) else cells)
 
 
 def _rows_of_lines(lines: Iterable[Line]) -> Iterator[_Row]:
     """Yield the values in lines, of which the first may be a header."""
+    lines = list(lines)
+    logged = [(name[:-1], value) for name, value in map(_last_words, lines) if name.endswith(":")]
+    if any(_ndcg_of(name) for name, _ in logged):  # as in the log of BEIR: INFO - NDCG@10: 0.3146
+        yield from (_Row(OF_ALL[0], value, name) for name, value in logged)
+        return
     header: list[str] | None = None
     for at, (number, text, cells) in enumerate(lines):
         *others, value = cells
-        if header is None and "all" in others:
-            continue
-        if at == 0 and not _is_value(value):
+        if header is None and not _explanations_reported_is_value(value) and not {*OF_ALL}.isdisjoint(others):
+            continue  # such as the name of the run, in the output of trec_eval
+        if at == 0 and not _explanations_reported_is_value(value):
             header = cells
             continue
         if header is not None and len(cells) == len(header):
             yield from _rows_of_record(dict(zip(header, cells, strict=True)))
             continue
-        if len(others) == 2 and NDCG.fullmatch(others[1]):  # ir_measures prints the measure after the query
+        if len(others) == 2 and NDCG.fullmatch(others[1]):  # ir_measures prints the query first
             others.reverse()
         measure, query = [None, None, *others][-2:]
-        if header is not None or len(others) > 2 or not (_is_value(value) or _ndcg_of(measure) is None):
+        is_row = _explanations_reported_is_value(value) or (measure is not None and _ndcg_of(measure) is None)
+        if header is not None or len(others) > 2 or not is_row:
             raise ValueError(f"line {number}: {shown(text)} is not a query and its value")
         yield _Row(query, value, measure)
 
 
-def _is_value(text: str) -> bool:
+def _last_words(line: Line) -> tuple[str, str]:
+    first, second = ["", "", *line.text.split()][-2:]
+    return first, second
+
+
+def _explanations_reported_is_value(text: str) -> bool:
     """Return whether text is a finite number, or shows that a query has no value."""
     with suppress(ValueError):
         return text.lower() in WITHOUT_VALUE or math.isfinite(float(text))
@@ -15022,48 +15779,634 @@ def _is_value(text: str) -> bool:
 
 
 def _rows_of_json(value: Any, run: Any = None) -> Iterator[_Row]:
-    """Yield the values in records, a saved report, `{query: {measure: value}}`, `{query: value}`, or a list."""
-    if isinstance(value, list):
-        for each in value:
-            if isinstance(each, Mapping):
-                yield from _rows_of_record(each)
-            else:
-                yield _Row(None, each)
-    elif isinstance(columns := value.get("queries"), Mapping):
+    """Yield the values in the results of programs: records, a saved report, mappings, or a list."""
+    if isinstance(value, (list, tuple)):
+        yield from _rows_of_list(value)
+    elif "metric_score" in value and isinstance(value.get("details"), Mapping):
+        yield from _rows_of_elasticsearch(value["details"])
+    elif isinstance(splits := value.get("scores"), Mapping) and _are_lists(splits):  # of MTEB
+        for split, of_subsets in splits.items():
+            for scores in of_subsets:
+                place = f"{split}/{scores.get('hf_subset', 'default')}"
+                yield from (_Row(OF_ALL[0], score, name, place) for name, score in scores.items())
+    elif isinstance(columns := value.get("queries"), Mapping):  # a saved report
         for cells in zip(*columns.values(), strict=True):
             yield from _rows_of_record(dict(zip(columns, cells, strict=True)), run)
     else:
-        for query, each in value.items():
+        for name, each in value.items():
             if not isinstance(each, Mapping):
-                yield _Row(query, each)
+                yield _Row(name, each)
             elif isinstance(each.get("queries"), Mapping):  # saved reports by run
-                yield from _rows_of_json(each, query)
+                yield from _rows_of_json(each, name)
+            elif _ndcg_of(name) and not any(map(_ndcg_of, each)):
+                # values by measure, then by query, as ranx has them
+                yield from (_Row(query, number, name) for query, number in each.items())
             else:
-                yield from (_Row(query, number, measure) for measure, number in each.items())
+                yield from (_Row(name, number, measure) for measure, number in each.items())
+
+
+def _are_lists(splits: Mapping[str, Any]) -> bool:
+    return bool(splits) and all(isinstance(each, list) for each in splits.values())
+
+
+def _rows_of_list(values: Sequence[Any]) -> Iterator[_Row]:
+    """Yield the values in records, in a list of values, or in the tuple that BEIR returns."""
+    records = [each for each in values if isinstance(each, Mapping)]
+    with_ndcg = [each for each in records if any(map(_ndcg_of, each))]
+    if len(records) == len(values) > 1 and len(with_ndcg) == 1:
+        (only,) = with_ndcg  # the means of nDCG, beside those of MAP, recall and precision
+        if not list(spelled(only, (*QUERY[0], *QUERY[1]))):
+            yield from _rows_of_json(only)
+            return
+    for each in values:
+        if isinstance(each, Mapping):
+            yield from _rows_of_record(each)
+        else:
+            yield _Row(None, each)
+
+
+def _rows_of_elasticsearch(details: Mapping[str, Any]) -> Iterator[_Row]:
+    """Yield the values in a response of _rank_eval; only a normalized DCG is an nDCG."""
+    of_queries = {query: each.get("metric_details") or {} for query, each in details.items()}
+    # A query with nothing relevant has no normalized DCG in its details.
+    is_ndcg = any("normalized_dcg" in each.get("dcg", ()) for each in of_queries.values())
+    for query, each in of_queries.items():
+        measure = None if is_ndcg else next(iter(each), None)
+        yield _Row(query, details[query].get("metric_score"), measure)
 
 
 def _rows_of_record(record: Mapping[str, Any], run: Any = None) -> Iterator[_Row]:
-    """Yield the values in a row of a table: of each nDCG, or else of the only column that may hold them."""
+    """Yield the values in a row of a table: of each nDCG, or else of the only column that has values."""
     query = next(iter(spelled(record, (*QUERY[0], *QUERY[1]))), None)
     others = [name for name in record if name != query and plain_name(name) not in OTHERS]
     if query is None and len(others) == 2:
         query = others.pop(0)
     ndcgs = [name for name in others if NDCG.fullmatch(name)]
     if not ndcgs and len(others) != 1:
-        raise ValueError(f"the columns are {', '.join(map(shown, record))}; one must be an nDCG, such as nDCG@10")
+        columns = ", ".join(map(shown, record))
+        raise ValueError(f"the columns are {columns}; one must be an nDCG, such as nDCG@10")
     query_id = None if query is None else record[query]
-    if query_id == "all":
-        return
+    run = record.get("run", record.get("runid", run))
+    of_column = record.get(next(iter(spelled(record, ("measure",))), ""))
+    if query is None and not ndcgs and of_column is not None:
+        query_id = OF_ALL[0]  # a measure and its mean
     for name in ndcgs or others:
-        measure = name if ndcgs else record.get(next(iter(spelled(record, ("measure",))), ""))
-        yield _Row(query_id, record[name], measure, record.get("run", run))
+        yield _Row(query_id, record[name], name if ndcgs else of_column, run)
+
+
+# ndcg/explanations/search.py: Search for combinations of options that give reported scores, for papers with their own code.
+
+USUAL_CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 1000, None)
+SHORT_RANKING = 10  # every cutoff is tried if no ranking has more documents than this
+# The options that the DCG depends on, as well as those that change how rankings are read.
+OF_DCG = ("gain", "discount", "negative_relevance", "ties")
+AVERAGING = ("zero_division", "missing")
+# The options that are searched, with their values. If values cannot differ on some rankings, only the
+# first is tried.
+VALUES: dict[str, Sequence[Any]] = {
+    "gain": tuple(OPTIONS["gain"].words),
+    "discount": tuple(OPTIONS["discount"].words),
+    "ideal": tuple(OPTIONS["ideal"].words),
+    "score_dtype": tuple(OPTIONS["score_dtype"].words),
+    "ties": tuple(OPTIONS["ties"].words),
+    "zero_division": (0.0, 1.0, math.nan, PERFECT_IF_EMPTY),
+    "negative_relevance": ("clip", "keep"),
+    "judged_only": (False, True),
+    "missing": ("empty", "skip"),
+}
+
+
+class Searched(NamedTuple):
+    """The rankings, the known options and the evidence of a search."""
+
+    read: Callable[[Options], Rankings]  # returns the rankings under some options
+    given: Mapping[str, Any]  # the options that are known
+    k: int | None  # the cutoff of the caller
+    weight: Floats | None  # the weight of each query
+    evidence: Sequence[Evidence]  # the reported scores; a setting must match all of them
+
+    @property
+    def of_queries(self) -> Evidence | None:
+        """The reported values of queries; None if scores were reported."""
+        return next((each for each in self.evidence if each.of_queries), None)
+
+    @property
+    def named_cutoffs(self) -> list[int | None]:
+        """The cutoffs of the reported scores; none if they are unknown."""
+        return list(dict.fromkeys(cutoff for each in self.evidence for cutoff in each.cutoff))
+
+    @property
+    def asked_cutoffs(self) -> list[int | None]:
+        """The cutoffs of the reported scores, or that of the caller."""
+        return self.named_cutoffs or [self.k]
+
+    def values_of(self, name: str) -> Sequence[Any]:
+        """Return the values of an option to try."""
+        return (self.given[name],) if name in self.given else VALUES[name]
+
+    def scores_of(self, values: Floats, cutoffs: Sequence[int | None]) -> Floats:
+        """Return the means to compare with the evidence, from the values of queries at these cutoffs.
+
+        There is a row for each setting and a column for each evidence, none for values of queries.
+        """
+        if self.of_queries is not None:
+            return np.empty((len(values), 0))
+        means = means_of(values, self.weight)
+        if self.named_cutoffs:
+            return means[[cutoffs.index(each.cutoff[0]) for each in self.evidence]][np.newaxis]
+        return means[:, np.newaxis]
+
+    def matching(self, values: Floats, scores: Floats, *, exact: bool = False) -> Mask:
+        """Return which settings match all evidence, from the values of queries and `scores_of` these."""
+        if self.of_queries is not None:
+            tolerance = self.of_queries.exact if exact else None
+            return np.asarray(self.of_queries.near(values, tolerance).all(axis=1))
+        near = [
+            each.near(scores[:, at], each.exact if exact else None)
+            for at, each in enumerate(self.evidence)
+        ]
+        return np.asarray(np.all(near, axis=0))
+
+
+class Matching(NamedTuple):
+    """The conventions that match, and how many would by chance."""
+
+    names: tuple[str, ...]
+    settings: int  # how many of them give different values to some query
+    by_chance: float
+
+
+def matching_conventions(searched: Searched) -> Matching:
+    """Return the conventions that match all evidence to all digits, else to those that 32 bits keep."""
+    tried, cutoffs = Tried(), searched.asked_cutoffs
+    exactly: list[str] = []
+    nearly: list[str] = []
+    values_of: dict[str, int] = {}
+    for name in CONVENTIONS:
+        try:
+            options = Options.parse(
+                measures=[result_name("nDCG", cutoff) for cutoff in cutoffs],
+                **{**searched.given, "convention": name},
+            )
+            rankings = searched.read(options)
+            with user_terms(rankings):
+                measured = measure_rankings(rankings, options)["nDCG"]
+        except ValueError:  # the explanation says why it has no score
+            continue
+        values = measured[[row for _, _, row in options.results]]
+        scores = searched.scores_of(values, cutoffs)
+        tried.add(scores, np.zeros(len(scores), np.int64))
+        if searched.matching(values, scores, exact=True).all():
+            exactly.append(name)
+        if searched.matching(values, scores).all():
+            nearly.append(name)
+        values_of[name] = hash_of(values)
+    names = exactly or nearly
+    distinct = {values_of[name] for name in names}
+    return Matching(tuple(names), len(distinct), tried.by_chance(searched.evidence))
+
+
+def hash_of(values: Floats) -> int:
+    """Return a hash of the values of queries, which rounding errors do not change."""
+    return hash((values.round(9) + 0.0).tobytes())
+
+
+def search(searched: Searched) -> "Matches":
+    """Try combinations of the options that are unknown, but only one of those that cannot differ here."""
+    readings, without_score = _readings(searched)
+    longest = max((int(np.diff(each.rankings.offsets).max()) for each in readings), default=0)
+    cutoffs = {ideal: _cutoffs(searched, ideal, longest) for ideal in searched.values_of("ideal")}
+    matches = Matches(searched, without_score)
+    total = len(cutoffs) * sum(math.prod(map(len, each.grid.values())) for each in readings)
+    with progress(total, "Searching", " options") as bar:
+        for reading in readings:
+            for scored in _scored_choices(searched, reading, cutoffs):
+                matches.add(scored)
+                bar.update(1)
+    order = list(CONVENTIONS)
+    matches.found.sort(key=lambda match: (match.changes, order.index(match.combination.convention)))
+    return matches
+
+
+class _Reading(NamedTuple):
+    """The rankings as some options read them."""
+
+    chosen: dict[str, Any]  # the options that read them
+    matter: frozenset[str]  # the options that may change the nDCG of a query
+    grid: dict[str, Sequence[Any]]  # the values to try of the other options of the DCG
+    rankings: Rankings
+
+
+class _Scored(NamedTuple):
+    """The values of queries under some options."""
+
+    chosen: dict[str, Any]  # the options, except those in `AVERAGING`
+    matter: frozenset[str]  # the options that may change the values
+    cutoffs: Sequence[int | None]  # the cutoff of each row
+    values: Floats  # the nDCG of each query at each cutoff; nan without an ideal DCG
+    skipped: Mask  # the queries that `missing="skip"` skips
+    perfect: Mask  # the queries that `zero_division="perfect_if_empty"` counts as 1
+
+
+def _readings(searched: Searched) -> tuple[list[_Reading], dict[str, str]]:
+    """Return the distinct readings of the rankings, and the error of each option that cannot read them."""
+    readings: list[_Reading] = []
+    without_score: dict[str, str] = {}
+
+    def read(name: str, chosen: Mapping[str, Any]) -> Rankings | None:
+        try:
+            return searched.read(Options.parse(k=1, **{**searched.given, **chosen}))
+        except ValueError as error:
+            without_score[f"{name}={chosen[name]}"] = Message(marked(error))
+            return None
+
+    for judged_only in searched.values_of("judged_only"):
+        if readings and not properties_of(readings[0].rankings, None)["unjudged documents"].any():
+            break
+        read_as = []
+        for score_dtype in (dtypes := searched.values_of("score_dtype")):
+            chosen = {"judged_only": judged_only, "score_dtype": score_dtype}
+            if (rankings := read("score_dtype", chosen)) is not None:
+                read_as.append((chosen, rankings, len(rankings.queries_of_ties())))
+        # 32 bits can only add ties.
+        same = len(read_as) == len(dtypes) and len({ties for *_, ties in read_as}) == 1
+        for chosen, rankings, ties in read_as[: 1 if same else None]:
+            negative = properties_of(rankings, None)["a negative relevance"]
+            idle = {"score_dtype": same, "ties": not ties, "negative_relevance": not negative.any()}
+            matter = {name for name in VALUES if name not in AVERAGING and not idle.get(name)}
+            grid = {
+                name: searched.values_of(name)[: None if name in matter else 1] for name in OF_DCG
+            }
+            if ties and read("ties", {**chosen, "ties": "docid"}) is None:
+                grid["ties"] = [each for each in grid["ties"] if each != "docid"]
+            readings.append(_Reading(chosen, frozenset(matter), grid, rankings))
+    return readings, without_score
+
+
+def _scored_choices(
+    searched: Searched, reading: _Reading, cutoffs: Mapping[str, Sequence[int | None]]
+) -> Iterator[_Scored]:
+    """Yield the values of queries under each choice of the options that they depend on.
+
+    They are at the cutoffs of each ideal. The DCG does not depend on the ideal, and the ideal DCG does
+    not depend on ties, so each is summed only once.
+    """
+    every = list(dict.fromkeys(chain.from_iterable(cutoffs.values())))
+    *outer, orders = (reading.grid[name] for name in OF_DCG)
+    for choice in product(*outer):
+        chosen = {**reading.chosen, **dict(zip(OF_DCG, choice, strict=False))}
+        try:
+            options = Options.parse(k=1, **{**searched.given, **chosen})
+        except ValueError:  # this discount does not allow this base of the logarithm
+            continue
+        ideals = {
+            ideal: _sums_at(searched, {**chosen, "ideal": ideal}, "IDCG", of_ideal)
+            for ideal, of_ideal in cutoffs.items()
+        }
+        if not any(ideals.values()):
+            continue
+        skipped, perfect = _skipped_and_perfect(searched, chosen)
+        turned = sign(discounts(1, options.log_base, options.discount))
+        for ties in orders:
+            dcg = _sums_at(searched, {**chosen, "ties": ties}, "DCG", every)
+            for ideal, idcg in ideals.items():
+                known = [cutoff for cutoff in cutoffs[ideal] if cutoff in dcg and cutoff in idcg]
+                if known and (known == cutoffs[ideal] or not searched.named_cutoffs):
+                    above, below = (
+                        np.stack([sums[cutoff] for cutoff in known]) for sums in (dcg, idcg)
+                    )
+                    with np.errstate(divide="ignore", invalid="ignore"):
+                        values = ratio(
+                            above, below, negative=True, sign=turned, zero_division=np.nan
+                        )
+                    all_chosen = {**chosen, "ideal": ideal, "ties": ties}
+                    yield _Scored(all_chosen, reading.matter, known, values, skipped, perfect)
+
+
+def _sums_at(
+    searched: Searched, chosen: Mapping[str, Any], measure: str, cutoffs: Sequence[int | None]
+) -> dict[int | None, Floats]:
+    """Return the DCG or the ideal DCG of each query, at each cutoff at which these options have one."""
+    if not cutoffs:
+        return {}
+    names = [result_name(measure, cutoff) for cutoff in cutoffs]
+    options = Options.parse(measures=names, **{**searched.given, **chosen})
+    rankings = searched.read(options)
+    try:
+        sums = measure_queries(**rankings.arrays(), **options.scoring)[measure]
+    except ValueError as error:  # the results of the conventions show the error
+        if len(cutoffs) == 1 or getattr(error, "position", None) is not None:
+            # It is the same at every cutoff.
+            return {}
+        alone = (_sums_at(searched, chosen, measure, [cutoff]) for cutoff in cutoffs)
+        return {cutoff: sums for of_one in alone for cutoff, sums in of_one.items()}
+    return dict(zip(cutoffs, sums, strict=True))
+
+
+def _skipped_and_perfect(searched: Searched, chosen: Mapping[str, Any]) -> tuple[Mask, Mask]:
+    """Return which queries are missing, and which empty ones count as perfect, according to `compute`."""
+    how = {"ideal": "truncated", "zero_division": PERFECT_IF_EMPTY}
+    options = Options.parse(k=1, **{**searched.given, **chosen, **how})
+    rankings = searched.read(options)
+    values = measure_queries(**rankings.arrays(), **options.scoring)["nDCG"][0]
+    return rankings.lacking(), (values == 1) & (rankings.counts()["retrieved"] == 0)
+
+
+# `zero_division`, `missing`, and those of them that may change a value
+_Averaging = tuple[float | str, str, set[str]]
+
+
+def _averagings(searched: Searched, scored: _Scored) -> Iterator[_Averaging]:
+    """Yield the ways to count empty and missing queries, but only one of those that cannot differ."""
+    empty = np.isnan(scored.values)
+    some_skipped = bool(scored.skipped.any())
+    all_empty = bool(empty[:, scored.skipped].all())
+    for at, missing in enumerate(searched.values_of("missing")[: None if some_skipped else 1]):
+        filled = bool((empty & ~scored.skipped if missing == "skip" else empty).any())
+        for zero in searched.values_of("zero_division")[: None if filled else 1]:
+            left_out = isinstance(zero, float) and math.isnan(zero)
+            skips = some_skipped and not (all_empty and left_out)
+            if skips or at == 0:
+                matter = {"zero_division": filled, "missing": skips}
+                yield zero, missing, {name for name, matters in matter.items() if matters}
+
+
+class FoundOptions(NamedTuple):
+    """A combination of options that gives the reported scores."""
+
+    combination: Combination
+    values: int  # a hash of the values of queries
+
+    @property
+    def changes(self) -> int:
+        """In how many options it differs from a convention."""
+        return len(self.combination.changed)
+
+
+class Matches:
+    """The combinations that match, and the scores of all that were tried, without values of queries."""
+
+    def __init__(self, searched: Searched, without_score: Mapping[str, str]) -> None:
+        self.searched = searched
+        # options by which the rankings cannot be read, with the error of each
+        self.without_score = without_score
+        self.found: list[FoundOptions] = []
+        self.tried = Tried()
+        # the combination that gives most of the reported values of queries, and these queries
+        self.nearest: Combination | None = None
+        self.agreeing: Mask | None = None
+
+    def add(self, scored: _Scored) -> None:
+        """Compare values of queries with the evidence, for each way to count empty and missing queries."""
+        searched = self.searched
+        for averaging in _averagings(searched, scored):
+            values = _averaged(scored, averaging)
+            scores = searched.scores_of(values, scored.cutoffs)
+            chosen = self._chosen(scored, averaging)
+            self.tried.add(
+                scores, _changes(chosen).min() + self._other_cutoffs(scored, len(scores))
+            )
+            if searched.of_queries is not None:
+                self._keep_nearest(scored, chosen, values, searched.of_queries.near(values))
+            for row in np.flatnonzero(searched.matching(values, scores)).tolist():
+                of_row = values if searched.named_cutoffs else values[[row]]
+                combination = self._combination(scored, chosen, row, of_row)
+                self.found.append(FoundOptions(combination, hash_of(of_row)))
+
+    def _chosen(self, scored: _Scored, averaging: _Averaging) -> dict[str, Any]:
+        """Return the options that were chosen and may change a value."""
+        zero, missing, matter = averaging
+        options = {**scored.chosen, "zero_division": zero, "missing": missing}
+        names = scored.matter | matter
+        return {
+            name: value
+            for name, value in options.items()
+            if name in names and name not in self.searched.given
+        }
+
+    def _other_cutoffs(self, scored: _Scored, settings: int) -> NDArray[np.int64]:
+        """Return for each setting 1 if it has another cutoff than the one that was asked for, else 0."""
+        if self.searched.named_cutoffs:
+            return np.zeros(settings, np.int64)
+        return np.array([cutoff != self.searched.k for cutoff in scored.cutoffs], np.int64)
+
+    def _keep_nearest(
+        self, scored: _Scored, chosen: dict[str, Any], values: Floats, agreeing: Mask
+    ) -> None:
+        row = int(agreeing.sum(axis=1).argmax())
+        if self.agreeing is None or agreeing[row].sum() > self.agreeing.sum():
+            self.agreeing = agreeing[row]
+            self.nearest = self._combination(scored, chosen, row, values[[row]])
+
+    def _combination(
+        self, scored: _Scored, chosen: dict[str, Any], row: int, values: Floats
+    ) -> Combination:
+        """Return a combination as changes of the convention that differs from it in the fewest options."""
+        named, given = self.searched.named_cutoffs, self.searched.given
+        k: Any = scored.cutoffs[row] if len(named) <= 1 else named
+        convention = list(CONVENTIONS)[int(_changes(chosen).argmin())]
+        usual = _options_of(convention)
+        changed = {name: value for name, value in chosen.items() if repr(value) != usual[name]}
+        if k not in (self.searched.asked_cutoffs, *self.searched.asked_cutoffs):
+            changed["k"] = k
+        score = float(means_of(values, self.searched.weight)[0])
+        return Combination(convention, changed, score, {**given, "k": k})
+
+
+@cache
+def _options_of(convention: str) -> dict[str, str]:
+    """Return the options of a convention as text, which is equal for nan too."""
+    options = {**CONVENTIONS[convention].options, "judged_only": False}
+    return {name: repr(value) for name, value in options.items()}
+
+
+@cache
+def _explanations_search_differing(name: str, value: str) -> NDArray[np.int64]:
+    """Return for each convention 1 if an option has another value there, else 0."""
+    return np.array([_options_of(each)[name] != value for each in CONVENTIONS], np.int64)
+
+
+def _changes(chosen: Mapping[str, Any]) -> NDArray[np.int64]:
+    """Return in how many of these options each convention differs."""
+    none = np.zeros(len(CONVENTIONS), np.int64)
+    return sum((_explanations_search_differing(name, repr(value)) for name, value in chosen.items()), none)
+
+
+def _averaged(scored: _Scored, averaging: _Averaging) -> Floats:
+    """Return the values that count in the mean: nan for a query that does not count."""
+    zero, missing, _ = averaging
+    empty = scored.perfect.astype(np.float64) if isinstance(zero, str) else zero
+    averaged = np.where(np.isnan(scored.values), empty, scored.values)
+    if missing == "skip":
+        averaged[:, scored.skipped] = np.nan
+    return averaged
+
+
+def _cutoffs(searched: Searched, ideal: str, longest: int) -> list[int | None]:
+    """Return the cutoffs to try with an ideal: the known ones, else one of those that count the same ranks.
+
+    The caller's comes first, then those next to it, the usual ones, and all cutoffs of short rankings.
+    """
+
+    def has_ideal(cutoff: int | None) -> bool:
+        try:
+            Options.parse(k=cutoff, **{**searched.given, "ideal": ideal})
+        except ValueError:  # a full ideal needs a cutoff that is not too large
+            return False
+        return True
+
+    if named := searched.named_cutoffs:
+        return named if all(map(has_ideal, named)) else []
+    k = searched.k
+    near = [None] if k is None else [cutoff for cutoff in (k, k + 1, k - 1) if cutoff > 0]
+    of_short = range(1, SHORT_RANKING + 1) if longest <= SHORT_RANKING else ()
+    cutoffs = list(filter(has_ideal, dict.fromkeys([*near, *USUAL_CUTOFFS, *of_short])))
+    if ideal == "full":
+        return cutoffs
+    whole = [cutoff for cutoff in cutoffs if cutoff is None or cutoff >= longest]
+    return [cutoff for cutoff in cutoffs if cutoff not in whole[1:]]
+
+
+# ndcg/explanations/slip_search.py: Search for known slips that give reported scores, on the nDCG of a few libraries.
+
+MOST_DOCUMENTS = 100_000  # the most for which slips are tried, since these are plain Python
+TRIED_ON = ("sklearn", "trec_eval", "ranx", "lightgbm", "spark")
+NO_SLIP = Slip("", "")
+
+
+class FoundSlip(NamedTuple):
+    """A slip that gives the reported scores."""
+
+    slip: Slip
+    convention: str  # the convention that it is made on
+    changed: dict[str, Any]  # `discount` and `zero_division`, if they differ from the convention's
+    as_given: bool  # whether it gives the scores only if they are not read as percentages
+    values: int  # a hash of the values of queries
+    score: Callable[[Options], float]  # returns the score with the slip under some options
+
+    @property
+    def changes(self) -> int:
+        """In how many ways it differs from a convention."""
+        return 1 + len(self.changed)
+
+    @property
+    def marked(self) -> str:
+        """The convention and the options in words, with the options marked."""
+        return Combination(self.convention, self.changed, math.nan).marked
+
+    def __str__(self) -> str:
+        return worded(self)
+
+
+class SlipSearch:
+    """The rankings as queries that slips can change, and the reported scores."""
+
+    def __init__(self, searched: Searched, inputs: Inputs, as_given: Sequence[Evidence]) -> None:
+        # as_given: the scores before they were read as percentages
+        self.searched, self.as_given = searched, searched._replace(evidence=as_given)
+        self.tried = Tried()
+        # rankings are in descending order in any case, but ids have the scores of the input
+        self.given = {
+            name: value for name, value in searched.given.items() if name != "score_order"
+        }
+        options = Options.parse(k=searched.k, **searched.given)
+        if options.labels is not None:  # the relevances in rankings are the gains of labels
+            self.given |= {name: options.scoring[name] for name in OF_GAINS}
+        rankings = searched.read(options)
+        by_ids = (
+            options.score_order == "descending"
+            and options.labels is None
+            and have_ids(inputs)
+            and searched.given.get("ignore_index") is None
+        )
+        is_small = len(rankings.relevance) <= MOST_DOCUMENTS
+        self.queries = [
+            Queries(
+                queries_by_ids(inputs, rankings.names(), k) if by_ids else queries_of(rankings, k)
+            )
+            for k in (searched.asked_cutoffs if is_small else [])
+        ]
+
+    def found(self) -> list[FoundSlip]:
+        """Return the slips that give the reported scores, except those that equal an option of `compute`.
+
+        If none does so with the discounts of conventions, the others that have a name are tried on values
+        of queries or several scores; a single score would match many of these by chance.
+        """
+        slips = [*self._found({})]
+        is_enough = len(self.queries) > 1 or self.searched.of_queries is not None
+        if not slips and is_enough and "discount" not in self.given:
+            slips = [each for discount in DISCOUNTS for each in self._found({"discount": discount})]
+        return sorted(slips, key=lambda found: found.changes)
+
+    def _found(self, discount: Mapping[str, str]) -> Iterator[FoundSlip]:
+        """Yield each slip that gives the scores, on the convention that needs the fewest changes."""
+        without = {
+            convention: dict(self._values(NO_SLIP, convention, discount)) for convention in TRIED_ON
+        }
+        slips = [slip for slip in SLIPS if not slip.is_option and self.queries]
+        for slip in tracked(slips, "Trying", " slips"):
+            found: list[FoundSlip] = []
+            for convention in TRIED_ON:
+                for zero, values in self._values(slip, convention, discount):
+                    usual = without[convention].get(zero)
+                    if usual is not None and hash_of(values) == hash_of(usual):
+                        continue  # the slip changes nothing
+                    changed = {**discount, **({} if zero is None else {"zero_division": zero})}
+                    scores = self.searched.scores_of(values, self.searched.asked_cutoffs)
+                    self.tried.add(scores, np.full(len(scores), 1 + len(changed)))
+                    gives = self.searched.matching(values, scores).all()
+                    if gives or self.as_given.matching(values, scores).all():
+                        score = partial(self.score, slip)
+                        own = hash_of(values)
+                        found.append(FoundSlip(slip, convention, changed, not gives, own, score))
+            yield from sorted(found, key=lambda each: each.changes)[:1]
+
+    def score(self, slip: Slip, options: Options) -> float:
+        """Return the score with a slip, under some options, at the first cutoff."""
+        chosen = {name: getattr(options, name) for name in CHOICES}
+        chosen |= {name: options.scoring[name] for name in OF_GAINS}
+        values = slip.scores(self.queries[0], {**self.given, **chosen})
+        return mean("nDCG", values, self.searched.weight)
+
+    def _values(
+        self, slip: Slip, convention: str, discount: Mapping[str, str]
+    ) -> Iterator[tuple[float | None, Floats]]:
+        """Yield the values of queries at each cutoff, for each number for empty queries.
+
+        The number is None if it is the convention's, or none is empty.
+        """
+
+        def scores(zero_division: float) -> Floats:
+            options = {
+                "convention": convention,
+                "zero_division": zero_division,
+                **self.given,
+                **discount,
+            }
+            return np.array([slip.scores(queries, options) for queries in self.queries])
+
+        try:
+            values = scores(math.nan)
+        except ValueError:  # these rankings have no score under the convention
+            return
+        empty = np.isnan(values)
+        if "zero_division" in self.given or not empty.any():
+            yield None, values
+            return
+        usual, missing = (
+            self.given.get(name, getattr(CONVENTIONS[convention], name)) for name in AVERAGING
+        )
+        if missing == "skip":
+            empty &= ~np.isnan(scores(0.0))
+        for zero in dict.fromkeys((usual, 0.0, 1.0, math.nan)):
+            yield None if zero == usual else zero, np.where(empty, zero, values)
 
 
 # ndcg/explanations/explanation.py: Find the convention that gives a score: score the rankings under all of them, and explain their differences.
 
 NOT_IN_EXPLAIN = ("measures", "convention", *AGGREGATION_OPTIONS)
-SHOWN_COMBINATIONS = 5
-LIKELY = 0.1  # with this many matches expected by chance, a single match proves little
+SHOWN_CAUSES = 5  # combinations, slips and queries
 
 
 class Choice(NamedTuple):
@@ -15082,37 +16425,75 @@ class Choice(NamedTuple):
     effect: float
 
 
+class Cause(NamedTuple):
+    """What gives the reported scores.
+
+    Attributes:
+        definition: a convention, and the options that differ from it, in words.
+        slip: the name of a slip on it; empty without one.
+        options: the options to set in Python; empty for a convention or a slip.
+    """
+
+    definition: str
+    slip: str = ""
+    options: str = ""
+
+
+class Verdict(NamedTuple):
+    """What reported scores tell about their definition.
+
+    Attributes:
+        kind: "conventions" if they are those of conventions; "cause" if no convention gives them, but
+            something else does; "unknown" if chance does as well, or nothing gives them.
+        fits: what gives them: conventions, or options and slips; for a cause only those with the fewest
+            changes of a convention.
+        settings: how many of these give different values to some query.
+        by_chance: how many settings with so few changes would give the scores by chance; for an unknown
+            cause, how many of all settings that were tried.
+        decide: what would decide, in a sentence; empty if it is decided.
+    """
+
+    kind: Literal["conventions", "cause", "unknown"]
+    fits: tuple[Cause, ...]
+    settings: int
+    by_chance: float
+    decide: str = ""
+
+
 @dataclass(frozen=True)
 class Explanation(Readable):
     """The score of rankings under every convention, and why two of these scores differ.
 
     Attributes:
-        signature: the signature of the first convention or combination that matches, else of the second in `between`
-            if it was given. Without a reported score, the signature of the first convention that has a score; empty if
-            nothing matches, or only a slip does.
+        signature: the signature of the first convention or combination that `answer` names, else of the
+            second in `between` if it was given. Without a reported score, the signature of the first
+            convention that has a score; empty if nothing is named, or only a slip is.
         measure: the name of the result, such as ``"nDCG@10"``.
         scores: the score under each convention, by its name; None if it has none.
         errors: why a convention has no score, by its name.
         got: the reported score, if one was given.
         percent: whether it was given in percent.
+        answer: what the reported scores tell: these conventions, another cause, or that it is unknown.
         matches: the conventions that give this score, to its digits.
         reported: the reported scores, in words.
-        subject: the same at the beginning of a sentence, with its verb.
-        combinations: options that give the reported scores, if no convention does; those that change the fewest options
-            of a convention come first.
+        subject: the beginning of a sentence on whose scores these are.
+        combinations: options that give the reported scores, if no convention does; those that change the
+            fewest options of a convention come first.
         tried: the number of combinations that were tried.
-        without_score: options that were not tried, such as `ties=docid`, because the rankings have no score under them,
-            each with the error.
+        without_score: options that were not tried, such as `ties=docid`, because the rankings have no
+            score under them, each with the error.
         distinct: how many of the matching combinations give different values to some query.
-        by_chance: how many combinations would match by chance; nan if unknown.
-        slips: known slips that give the reported scores, if no convention does, each with a convention, and with
-            `zero_division` if that differs from the convention's.
-        nearest: the combination that gives most of the reported values of queries, if nothing gives all of them.
+        by_chance: how many of all settings that were tried would match by chance: conventions if one
+            matches, else combinations and slips.
+        slips: known slips that give the reported scores, if no convention does, each with a convention,
+            and with `zero_division` if that differs from the convention's.
+        nearest: the combination that gives most of the reported values of queries, if nothing gives all.
         disagreeing: the queries with another value under the nearest combination.
         in_common: the common trait of these queries, in words.
-        between: the two conventions with the difference that `choices` explain; the second "with a slip" if no
-            convention gives the reported scores and a slip does.
-        choices: the options in which they differ, and the slip, with their effects, which add up to the difference.
+        between: the two conventions with the difference that `choices` explain; the second "with a slip"
+            if a slip is named as the cause.
+        choices: the options in which they differ, and the slip, with their effects, which add up to the
+            difference.
         notes: sentences with further facts for the reader.
     """
 
@@ -15122,6 +16503,7 @@ class Explanation(Readable):
     errors: dict[str, str]
     got: float | None = None
     percent: bool = False
+    answer: Verdict | None = None
     matches: tuple[str, ...] = ()
     reported: str = ""
     subject: str = ""
@@ -15129,7 +16511,7 @@ class Explanation(Readable):
     tried: int = 0
     without_score: Mapping[str, str] = field(default_factory=dict)
     distinct: int = 0
-    by_chance: float = math.nan
+    by_chance: float = 0.0
     slips: tuple[tuple[str, str], ...] = ()
     nearest: Combination | None = None
     disagreeing: tuple[Any, ...] = ()
@@ -15138,99 +16520,125 @@ class Explanation(Readable):
     choices: tuple[Choice, ...] = ()
     notes: tuple[str, ...] = ()
 
-    def _tables(self) -> list[list[list[str]]]:
-        scores = [["convention", self.measure]]
-        if self.got is not None:
-            scores[0] += ["difference from yours", ""]
-        for name, score in self._nearest_first():
-            cells = [name, number_text(score)]
-            if self.got is not None:
-                cells += [number_text(score - self.got, sign="+"), "match" if name in self.matches else ""]
-            scores.append(cells)
-        tables = [scores]
+    def _tables(self) -> list[Table]:
+        tables = [table_of_conventions({"": self})]
         if self.between is not None:
+            header = ["choice", *self.between, "effect"]
             rows = [
-                [name, *map(empty_text if name == "zero_division" else str, both), number_text(effect, sign="+")]
+                [name, *map(_choice_text(name), both), number_text(effect, sign="+")]
                 for name, *both, effect in self.choices
             ]
-            total = ["total", "", "", number_text(sum(choice.effect for choice in self.choices), sign="+")]
-            tables.append([["choice", *self.between, "effect"], *rows, total])
+            effects = sum(choice.effect for choice in self.choices)
+            tables.append([header, *rows, ["total", "", "", number_text(effects, sign="+")]])
         return tables
 
     def _remarks(self) -> list[str]:
         conventions: dict[str, list[str]] = {}
         for name, error in self.errors.items():
             conventions.setdefault(error, []).append(name)
-        errors = [f"No score under {_enumerated(names)}: {marked(error)}." for error, names in conventions.items()]
-        got, percent = self.got or 0.0, []
-        if self.percent:
-            percent = [f"Your score was read as a percentage: {100 * got:g}% is {got:g}."]
+        errors = [
+            f"No score under {enumerated(names)}: {marked(error)}."
+            for error, names in conventions.items()
+        ]
+        percent = []
+        if self.percent and self.got is not None:
+            read = f"{100 * self.got:g}% is {self.got:g}"
+            percent = [f"Your score was read as a percentage: {read}."]
         return list(map(Message, [*self._conclusion(), *percent, *self.notes, *errors]))
 
     def _conclusion(self) -> Iterator[str]:
         """Yield sentences on the conventions, options or slips that give the score."""
-        if self.got is None:
+        if (answer := self.answer) is None:
             return
-        if self.matches:
-            yield f"{self.subject} the {self.measure} of {_enumerated(self.matches)}."
-            return
-        few = [each for each in self.combinations if len(each.changed) <= 1]
-        ways = []
-        for each in self.combinations:
-            options = mark("options", each.call, each.flags, said=f"{each.call}; in the shell {each.flags}")
-            ways.append((marked(each), f" ({options})"))
-        ways[len(few) : len(few)] = [(_with_a_slip(marked(name)), f": {slip}") for slip, name in self.slips]
-        for at, (way, details) in enumerate(ways[:SHOWN_COMBINATIONS]):
-            yield f"{way} gives {'it' if at else self.reported}{details}."
-        if self.combinations:
-            yield from self._certainty()
-        if not ways:
+        names = enumerated([fit.definition for fit in answer.fits])
+        chance = f"chance alone gives {_count_text(answer.by_chance)}"
+        if answer.kind == "conventions":
+            yield f"{self.subject} {names}."
+        elif answer.kind == "cause":
+            yield from self._ways("gives")
+            yield from self._certainty(answer)
+        elif self.matches:
+            fit = "fits" if len(self.matches) == 1 else "fit"
+            which = f"It cannot be told which convention gives {self.reported}"
+            yield f"{which}: {names} {fit}, {chance}."
+            yield answer.decide
+        elif answer.fits:
+            fit = "1 setting fits" if answer.settings == 1 else f"{answer.settings:,} settings fit"
+            yield f"It cannot be told what gives {self.reported}: {fit}, {chance}."
+            yield answer.decide
+            yield from self._ways("would give")
+        else:
             name, number = self._nearest_first()[0]
             yield f"No convention gives {self.reported}; the nearest is {name}, {number_text(number)}."
-            none = f"None of {self.tried:,} combinations of options gives it"
-            yield f"{none}. Were other queries or documents scored, weighted or excluded?"
+            yield f"None of {self.tried:,} combinations of options gives it. {answer.decide}"
             discount = mark("known discount", said="discount=")
             yield f"To try slips with a discount that is not logarithmic, give {discount}."
+        if not self.matches:
+            yield from self._not_tried()
+            yield from self._nearest()
+
+    def _ways(self, gives: str) -> Iterator[str]:
+        """Yield a sentence for each of the first definitions that give the score."""
+        for at, fit in enumerate(self.answer.fits[:SHOWN_CAUSES] if self.answer else ()):
+            details = f": {fit.slip}" if fit.slip else f" ({marked(fit.options)})"
+            yield f"{marked(fit.definition)} {gives} {'it' if at else self.reported}{details}."
+
+    def _certainty(self, answer: Verdict) -> Iterator[str]:
+        """Yield how certain the cause is, and what else fits."""
+        yield f"Chance alone gives {_count_text(answer.by_chance)} settings with so few changes."
+        if answer.settings > 1:
+            yield f"{answer.settings:,} of these have different values for some query. {answer.decide}"
+        elif len(answer.fits) > 1:
+            yield "These give the same value for every query, so the queries do not distinguish them."
+        others = len(self.combinations) + len(self.slips) - len(answer.fits)
+        if others:
+            fit = "1 more fits" if others == 1 else f"{others:,} more fit"
+            yield f"With more changes, {fit}; of all, chance alone gives {_count_text(self.by_chance)}."
+
+    def _not_tried(self) -> Iterator[str]:
         for option, error in self.without_score.items():
             is_shown_below = error in self.errors.values()
             reason = "" if is_shown_below else f": {marked(error)}"
-            yield f"Combinations with {mark(*option.split('='), said=option)} have no score{reason}."
+            words = mark(*option.split("="), said=option)
+            yield f"Combinations with {words} have no score{reason}."
+
+    def _nearest(self) -> Iterator[str]:
         if self.nearest is not None:
-            some = ", ".join(map(str, self.disagreeing[:SHOWN_COMBINATIONS]))
-            more = ", …" * (len(self.disagreeing) > SHOWN_COMBINATIONS)
+            some = ", ".join(map(str, self.disagreeing[:SHOWN_CAUSES]))
+            more = ", …" if len(self.disagreeing) > SHOWN_CAUSES else ""
             count = len(self.disagreeing)
             differ = "1 query differs" if count == 1 else f"{count:,} queries differ"
-            yield f"The nearest combination is {marked(self.nearest)}: {differ} from it: {some}{more}."
+            nearest = marked(self.nearest)
+            yield f"The nearest combination is {nearest}: {differ} from it: {some}{more}."
             yield from self.in_common
 
-    def _certainty(self) -> Iterator[str]:
-        """Yield how many combinations match, and how certain that makes the result."""
-        count = len(self.combinations)
-        chance = "" if math.isnan(self.by_chance) else f"; by chance, about {self.by_chance:,.1f} would"
-        yield f"{count:,} of {self.tried:,} combinations of options give it{chance}."
-        if count > 1 and self.distinct == 1:
-            yield "These give the same value for every query, so the queries do not distinguish them."
-        elif count > 1:
-            yield "Scores at more cutoffs, or the value of each query, would distinguish these."
-        elif self.by_chance > LIKELY:
-            yield "Scores at more cutoffs, or the value of each query, would show whether it is the right one."
-
     def _nearest_first(self) -> list[tuple[str, float]]:
-        """Return the conventions that match first, the others by distance from the reported score, or by their own."""
-        known, got = [(name, score) for name, score in self.scores.items() if score is not None], self.got
+        """Return the conventions that match first, the others by distance from the reported score.
+
+        Without a reported score, the lowest come first.
+        """
+        known = [(name, score) for name, score in self.scores.items() if score is not None]
+        got = self.got
         if got is None:
-            return sorted(known, key=lambda each: each[1])
-        return sorted(known, key=lambda each: (each[0] not in self.matches, abs(each[1] - got)))
+            return sorted(known, key=lambda item: item[1])
+        return sorted(known, key=lambda item: (item[0] not in self.matches, abs(item[1] - got)))
+
+    def _cell(self, convention: str, shows_difference: bool) -> list[str]:
+        """Return the score under a convention as tables show it, with its difference if it is shown."""
+        score, matches = self.scores[convention], convention in self.matches
+        if not shows_difference or score is None or self.got is None:
+            return [f"{number_text(score)} (match)" if matches else number_text(score)]
+        difference = number_text(score - self.got, sign="+")
+        return [number_text(score), difference, "match" if matches else ""]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the explanation in JSON types; a choice that JSON has no type for, such as nan, becomes a string."""
-        by_chance = None if math.isnan(self.by_chance) else self.by_chance
-        values: dict[str, Any] = without_nan({**vars(self), "by_chance": by_chance}, str)
+        """Return the explanation in JSON types; what JSON has no type for, such as nan, becomes a string."""
+        values: dict[str, Any] = without_nan(vars(self), str)
         return values
 
     def plot(self) -> Any:
-        """Return a Matplotlib figure: a dot for the score under each convention, filled if it equals yours."""
-        known = sorted(self._nearest_first(), key=lambda each: each[1])
+        """Return a Matplotlib figure: a dot for the score under each convention, filled if it is yours."""
+        known = sorted(self._nearest_first(), key=lambda item: item[1])
         figure, (axes,) = figure_of(1, height=1.2 + 0.24 * len(known))
         for at, (name, number) in enumerate(known):
             inside = "C0" if name in self.matches else axes.get_facecolor()
@@ -15240,8 +16648,39 @@ class Explanation(Readable):
         axes.set_xlabel(self.measure)
         if self.got is not None:
             axes.axvline(self.got, color="gray", linewidth=1)
-            axes.set_xlabel(f"{self.measure}; line: your score, {self.got:g}; filled: the same to its digits")
+            line = f"line: your score, {self.got:g}; filled: the same to its digits"
+            axes.set_xlabel(f"{self.measure}; {line}")
         return figure
+
+
+def table_of_conventions(explanations: Mapping[str, Explanation]) -> Table:
+    """Return a table with a row for each value, with its conventions, and a column for each run.
+
+    The header names the runs; the column of a run without a name has the name of the measure. A single
+    run has its differences from a reported score beside it.
+    """
+    first, *others = explanations.values()
+    shows_differences = first.got is not None and not others
+    header = ["conventions", *(name or first.measure for name in explanations)]
+    table = [[*header, "difference from yours", ""] if shows_differences else header]
+    names = dict.fromkeys(
+        [name for each in explanations.values() for name, _ in each._nearest_first()]
+    )
+    rows: dict[tuple[Any, ...], list[str]] = {}
+    for name in names:
+        cells = [each._cell(name, shows_differences) for each in explanations.values()]
+        rows.setdefault(tuple(chain.from_iterable(cells)), []).append(name)
+    return [*table, *([", ".join(names), *cells] for cells, names in rows.items())]
+
+
+def _choice_text(name: str) -> Callable[[Any], str]:
+    """Return how to write the value of a choice."""
+    return empty_text if name == "zero_division" else str
+
+
+def _count_text(count: float) -> str:
+    """Return an expected number of settings, with two digits."""
+    return f"{count:,.0f}" if count >= 10 else f"{count:.2g}"
 
 
 def _with_a_slip(convention: str) -> str:
@@ -15297,13 +16736,21 @@ def explain(
     pair: tuple[str, str] | None = None
     if between is not None:
         if not isinstance(between, (list, tuple)) or len(between) != 2:
-            raise InputError(f"{mark('between')} must be the names of two conventions; got {shown(between)}")
-        pair = choice("between", between[0], tuple(CONVENTIONS)), choice("between", between[1], tuple(CONVENTIONS))
+            raise InputError(
+                f"{mark('between')} must be the names of two conventions; got {shown(between)}"
+            )
+        pair = (
+            choice("between", between[0], tuple(CONVENTIONS)),
+            choice("between", between[1], tuple(CONVENTIONS)),
+        )
     parsed = Options.of_method(explain, k, options, lacks=NOT_IN_EXPLAIN)
     if len(parsed.cutoffs) > 1:
         raise InputError(f"{mark('k')} must be one cutoff, since a score has one; got {shown(k)}")
     inputs = from_frame(
-        data, Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight, fields=fields)
+        data,
+        Inputs(
+            predictions, references, query_ids, document_ids, exclude, sample_weight, fields=fields
+        ),
     )
     scorer = _Scorer(from_files(inputs, **parsed.sides).settled(**parsed.sides), k, options)
     rankings = next(iter(scorer.rankings.values()))
@@ -15333,8 +16780,16 @@ def explain(
     if reported is not None:
         explanation, slip = _with_matches(explanation, scorer, reported)
     start = scorer.options_of(first if pair is None else pair[0])
-    if pair is None and explanation.matches:  # the match that differs in the fewest choices
-        pair = (first, min(explanation.matches, key=lambda name: len(_differing(start, scorer.options_of(name)))))
+    answer = explanation.answer
+    if pair is None and answer is not None and answer.kind == "conventions":
+        # the match that differs in the fewest choices
+        pair = (
+            first,
+            min(
+                explanation.matches,
+                key=lambda name: len(_explanations_explanation_differing(start, scorer.options_of(name))),
+            ),
+        )
     if pair is not None:
         end, slip = scorer.options_of(pair[1]), None
         signature = explanation.signature if explanation.matches else end.signature(**scorer.given)
@@ -15345,7 +16800,9 @@ def explain(
         return explanation
     try:
         choices = scorer.choices(start, end, slip)
-    except ValueError as error:  # raised by a mixture of their options, such as ties by id among scores in 32 bits
+    except (
+        ValueError
+    ) as error:  # raised by a mixture of their options, such as ties by id among scores in 32 bits
         if between is None:
             return explanation
         both = f"some options of {pair[0]} with others of {pair[1]} have no score"
@@ -15359,13 +16816,18 @@ class _Scorer:
     def __init__(self, inputs: Inputs, k: Any, options: Mapping[str, Any]) -> None:
         self.inputs, self.k, self.options = inputs, k, options
         (self.cutoff,) = Options.parse(k=k).cutoffs
-        self.given = {"weighted": inputs.sample_weight is not None, "excluding": inputs.exclude is not None}
+        self.given = {
+            "weighted": inputs.sample_weight is not None,
+            "excluding": inputs.exclude is not None,
+        }
         self.rankings: dict[tuple[Any, ...], Rankings] = {}
         self.scores: dict[tuple[str, ...], float] = {}
         rankings = self.read(Options.parse(k=k, **options))
         if not rankings.queries:
             raise ValueError(NOTHING_TO_SCORE)
-        self.weight: NDArray[np.float64] | None = weights(inputs.sample_weight, rankings.queries, rankings.query_ids)
+        self.weight: NDArray[np.float64] | None = weights(
+            inputs.sample_weight, rankings.queries, rankings.query_ids
+        )
 
     def signature(self, convention: str) -> str:
         """Return the signature of a convention."""
@@ -15391,17 +16853,31 @@ class _Scorer:
             self.scores[key] = mean("nDCG", values, self.weight)
         return self.scores[key]
 
-    def choices(self, before: Options, after: Options, slip: FoundSlip | None = None) -> tuple[Choice, ...]:
+    def choices(
+        self, before: Options, after: Options, slip: FoundSlip | None = None
+    ) -> tuple[Choice, ...]:
         """Return the choices in which two conventions differ, the slip among them, with their effects."""
-        values = {name: (getattr(before, name), getattr(after, name)) for name in _differing(before, after)}
+        values = {
+            name: (getattr(before, name), getattr(after, name))
+            for name in _explanations_explanation_differing(before, after)
+        }
         if slip is not None:
             values["slip"] = ("none", slip.slip.name)
 
         def score(changed: Sequence[str]) -> float:
-            options = replace(before, **{name: values[name][1] for name in changed if name != "slip"})
-            return slip.score(options) if slip is not None and "slip" in changed else self.score(options)
+            options = replace(
+                before, **{name: values[name][1] for name in changed if name != "slip"}
+            )
+            return (
+                slip.score(options)
+                if slip is not None and "slip" in changed
+                else self.score(options)
+            )
 
-        return tuple(Choice(name, *both, _shapley_value(name, list(values), score)) for name, both in values.items())
+        return tuple(
+            Choice(name, *both, _shapley_value(name, list(values), score))
+            for name, both in values.items()
+        )
 
     def read(self, options: Options) -> Rankings:
         """Return the rankings as some options read them; each reading is done once."""
@@ -15411,12 +16887,14 @@ class _Scorer:
         return self.rankings[key]
 
 
-def _differing(before: Options, after: Options) -> list[str]:
+def _explanations_explanation_differing(before: Options, after: Options) -> list[str]:
     """Return the names of the choices in which two conventions differ."""
     return [name for name in CHOICES if repr(getattr(before, name)) != repr(getattr(after, name))]
 
 
-def _shapley_value(name: str, names: Sequence[str], score: Callable[[Sequence[str]], float]) -> float:
+def _shapley_value(
+    name: str, names: Sequence[str], score: Callable[[Sequence[str]], float]
+) -> float:
     """Return the Shapley value of a choice: the effect of changing it, averaged over all orders of changing them."""
     others = [each for each in names if each != name]
     return math.fsum(
@@ -15429,9 +16907,9 @@ def _shapley_value(name: str, names: Sequence[str], score: Callable[[Sequence[st
 def _with_matches(
     explanation: Explanation, scorer: _Scorer, reported: Reported
 ) -> tuple[Explanation, FoundSlip | None]:
-    """Return an explanation with the conventions that give the reported scores, else with combinations and slips.
+    """Return an explanation with what gives the reported scores: conventions, else options and slips.
 
-    Also return the first of these slips.
+    Also return the slip that is named as the cause, if one is.
     """
     rankings = scorer.read(Options.parse(k=scorer.k, **scorer.options))
     evidence = reported.evidence(rankings)
@@ -15439,47 +16917,118 @@ def _with_matches(
     if given.pop("ignore_ties", False):
         given["ties"] = "last"
     searched = Searched(scorer.read, given, scorer.cutoff, scorer.weight, evidence)
-    exact = searched._replace(evidence=reported.evidence(rankings, exact=True))
-    matches = tuple(conventions_with(exact) or conventions_with(searched))
     score = reported.score
     if math.isnan(score):  # if values of queries were reported, the table compares their mean
         score = mean("nDCG", evidence[0].scores, scorer.weight)
-    explanation = replace(explanation, got=score, percent=reported.percent, matches=matches)
-    explanation = replace(explanation, reported=reported.words, subject=reported.subject)
-    if matches:
-        return replace(explanation, signature=scorer.signature(matches[0])), None
-    found, as_given = search(searched), reported.as_given()
-    slips = SlipSearch(searched, scorer.inputs, as_given.evidence(rankings)).found()
-    if not found.combinations and slips and all(each.as_given for each in slips):
-        explanation = replace(explanation, got=as_given.score, percent=False, reported=as_given.words)
     explanation = replace(
         explanation,
         signature="",
-        combinations=tuple(found.combinations),
-        distinct=len(found.distinct),
-        tried=found.tried,
-        without_score=found.without_score,
-        by_chance=found.by_chance,
-        slips=tuple((each.slip.name, Message(marked(each))) for each in slips),
+        got=score,
+        percent=reported.percent,
+        reported=reported.words,
+        subject=reported.subject(explanation.measure),
     )
-    if found.combinations:
-        signature = Options.parse(**found.combinations[0].options).signature(**scorer.given)
-        explanation = replace(explanation, signature=signature)
-    elif not slips and found.nearest is not None and found.agreeing is not None:
+    matching = matching_conventions(searched)
+    if not matching.names:
+        return _with_causes(explanation, scorer, reported, searched)
+    is_told = matching.by_chance <= UNLIKELY
+    answer = Verdict(
+        kind="conventions" if is_told else "unknown",
+        fits=tuple(map(Cause, matching.names)),
+        settings=matching.settings,
+        by_chance=matching.by_chance,
+        decide="" if is_told else _what_would_decide(evidence),
+    )
+    explanation = replace(
+        explanation,
+        signature=scorer.signature(matching.names[0]) if is_told else "",
+        matches=matching.names,
+        by_chance=matching.by_chance,
+        answer=answer,
+    )
+    return explanation, None
+
+
+def _with_causes(
+    explanation: Explanation, scorer: _Scorer, reported: Reported, searched: Searched
+) -> tuple[Explanation, FoundSlip | None]:
+    """Return an explanation with the combinations of options and the slips that give the scores."""
+    rankings = scorer.read(Options.parse(k=scorer.k, **scorer.options))
+    found, as_given = search(searched), reported.as_given()
+    evidence = searched.evidence
+    slip_search = SlipSearch(searched, scorer.inputs, as_given.evidence(rankings))
+    slips = slip_search.found()
+    if not found.found and slips and all(slip.as_given for slip in slips):
+        evidence = slip_search.as_given.evidence
+        explanation = replace(
+            explanation, got=as_given.score, percent=False, reported=as_given.words
+        )
+    # Of those with as many changes, combinations come first.
+    every: list[FoundOptions | FoundSlip] = sorted(
+        [*found.found, *slips], key=lambda fit: fit.changes
+    )
+    simplest = [fit for fit in every if fit.changes == every[0].changes]
+
+    def by_chance(most: float = math.inf) -> float:
+        return sum(tried.by_chance(evidence, most) for tried in (found.tried, slip_search.tried))
+
+    expected = by_chance(simplest[0].changes) if simplest else 0.0
+    is_told = bool(simplest) and expected <= UNLIKELY
+    fits = simplest if is_told else every
+    settings = len({fit.values for fit in fits})
+    decide = _what_would_decide(evidence)
+    if not fits:
+        decide = "Were other queries or documents scored, weighted or excluded?"
+    explanation = replace(
+        explanation,
+        combinations=tuple(match.combination for match in found.found),
+        distinct=len({match.values for match in found.found}),
+        tried=len(found.tried),
+        without_score=found.without_score,
+        by_chance=by_chance(),
+        slips=tuple((slip.slip.name, Message(marked(slip))) for slip in slips),
+        answer=Verdict(
+            kind="cause" if is_told else "unknown",
+            fits=tuple(map(_cause_of, fits)),
+            settings=settings,
+            by_chance=expected if is_told else by_chance(),
+            decide="" if is_told and settings == 1 else decide,
+        ),
+    )
+    if is_told and isinstance(fits[0], FoundSlip):
+        return explanation, fits[0]
+    if is_told and isinstance(fits[0], FoundOptions):
+        options = Options.parse(**fits[0].combination.options)
+        return replace(explanation, signature=options.signature(**scorer.given)), None
+    if not fits and found.nearest is not None and found.agreeing is not None:
         ids, differing = rankings.names(), ~found.agreeing
         properties = properties_of(rankings, found.nearest.options["k"])
+        common = in_common(properties, differing, "queries", marked(found.nearest))
         explanation = replace(
             explanation,
             nearest=found.nearest,
             disagreeing=tuple(ids[at] for at in np.flatnonzero(differing)),
-            in_common=tuple(map(Message, in_common(properties, differing, "queries", marked(found.nearest)))),
+            in_common=tuple(map(Message, common)),
         )
-    return explanation, slips[0] if slips else None
+    return explanation, None
 
 
-def _enumerated(names: Sequence[str]) -> str:
-    """Return names as an enumeration in words."""
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+def _cause_of(found: FoundOptions | FoundSlip) -> Cause:
+    """Return what gives the reported scores, in words."""
+    if isinstance(found, FoundSlip):
+        return Cause(Message(_with_a_slip(marked(found))), slip=found.slip.name)
+    combination = found.combination
+    call, flags = combination.call, combination.flags
+    options = mark("options", call, flags, said=f"{call}; in the shell {flags}")
+    return Cause(Message(marked(combination)), options=Message(options))
+
+
+def _what_would_decide(evidence: Sequence[Evidence]) -> str:
+    if evidence[0].of_queries:
+        return "More digits, or the values of more queries, would decide."
+    if len(evidence) > 1:
+        return "More digits, or the value of each query, would decide."
+    return "The score at a second cutoff, more digits, or the value of each query would decide."
 
 
 # ndcg/statistics/significance.py: Confidence intervals of means over queries, and paired tests of the difference of two means.
@@ -16686,6 +18235,13 @@ class Pair(NamedTuple):
         }
 
 
+def opponents(systems: Iterable[str], baseline: str | None) -> list[tuple[str, str]]:
+    """Return each pair of systems, or each system with the baseline."""
+    if baseline is None:
+        return list(combinations(systems, 2))
+    return [(system, baseline) for system in systems if system != baseline]
+
+
 def system_names(systems: Any, baseline: Any, argument: str = "systems", content: str = "predictions") -> list[str]:
     """Return the names of systems: at least two, plain text, and the baseline among them."""
     if not isinstance(systems, Mapping) or len(systems) < 2:
@@ -16995,7 +18551,7 @@ def notes_on_slices(
     return sentences
 
 
-# ndcg/statistics/saved.py: Convert results to JSON and back; what follows from the values of the queries is computed again.
+# ndcg/statistics/saved.py: Read results that were saved as JSON: figures are checked and believed; those of 2.x are computed again.
 
 # Figures of a score that depend on documents, so that the values of queries do not determine them.
 OF_DOCUMENTS = ("worst", "best", "tied", "ranked", "unjudged", "random_order")
@@ -17025,19 +18581,27 @@ def table_from_lists(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
         if not isinstance(values, (list, tuple)):
             raise ValueError(f"{place}: must be a list; got {shown(values)}")
         if name in COUNTS:
-            arrays[name] = pa.array([saved_count(each, place) for each in values], pa.int64())
+            arrays[name] = pa.array([saved_count(value, place) for value in values], pa.int64())
         elif name in ("system", "query"):
-            kinds = {type(each) for each in values}
+            kinds = {type(value) for value in values}
             if len(kinds) != 1 or not kinds <= ({str, int} if name == "query" else {str}):
                 raise ValueError(f"{place}: must be all strings" + " or all integers" * (name == "query"))
             arrays[name] = pa.array(values)
         elif name == "slice":
             arrays[name] = pa.array(values)
-        elif name == "weight":
-            arrays[name] = pa.array([saved_weight(each, place) for each in values], pa.float64())
         else:
-            arrays[name] = pa.array([saved_number(each, place) for each in values], pa.float64(), from_pandas=True)
+            arrays[name] = pa.array(_saved_numbers(values, place), from_pandas=True)
+            if name == "weight" and not pc.all(pc.greater_equal(arrays[name], 0), skip_nulls=False).as_py():
+                wrong = next(value for value in values if value is None or value < 0)
+                raise ValueError(f"{place}: must be a number that is not negative; got {shown(wrong)}")
     return pa.table(arrays)
+
+
+def _saved_numbers(values: Sequence[Any], place: str) -> Floats:
+    for value in values:
+        if type(value) is not float or not math.isfinite(value):
+            saved_number(value, place)
+    return np.array(values, np.float64)
 
 
 def saved_number(value: Any, place: str) -> float:
@@ -17046,13 +18610,6 @@ def saved_number(value: Any, place: str) -> float:
         return math.nan
     if not is_real(value) or not math.isfinite(value) or float(value) != value:
         raise ValueError(f"{place}: must be a finite number, or None; got {shown(value)}")
-    return float(value)
-
-
-def saved_weight(value: Any, place: str) -> float:
-    """Return a saved weight, which no query lacks."""
-    if value is None or not saved_number(value, place) >= 0:
-        raise ValueError(f"{place}: must be a number that is not negative; got {shown(value)}")
     return float(value)
 
 
@@ -17070,20 +18627,22 @@ def saved_notes(notes: Any) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def saved_signature(signature: Any) -> tuple[str, Options]:
-    """Return a saved signature, and options with its measures."""
+def saved_signature(signature: Any) -> tuple[str, Options, bool]:
+    """Return a saved signature, options with its measures, and whether version 2 wrote it."""
     measures, _, version = signature.partition("|v:") if isinstance(signature, str) else ("", "", "")
     if not version:
         raise ValueError(f"signature: must begin with the measures and end with the version; got {shown(signature)}")
     if version.startswith("1."):
         problem = "this version reads results of 2.0 and later"
         raise OldResultError(f"values were saved by version {version}; {problem}: score the rankings again")
-    return signature, Options.parse(measures=measures.split("|")[0].split("+"))
+    return signature, Options.parse(measures=measures.split("|")[0].split("+")), version.startswith("2.")
 
 
 def saved_resampling(values: Mapping[str, Any]) -> Resampling:
     """Return the saved options of intervals and tests."""
-    return Resampling.parse(values["confidence"], values["seed"])
+    if not isinstance(values["exact"], bool):
+        raise ValueError(f"resampling: exact: must be True or False; got {shown(values['exact'])}")
+    return Resampling.parse(values["confidence"], values["seed"])._replace(exact=values["exact"])
 
 
 def choices_in(signature: str) -> dict[str, str]:
@@ -17092,20 +18651,74 @@ def choices_in(signature: str) -> dict[str, str]:
     return {"measures": measures, **dict(each.split(":", 1) for each in options)}
 
 
+def saved_figures(kind: Any, saved: Mapping[str, Any], place: str, names: Iterable[str] = ()) -> dict[str, Any]:
+    """Return the saved figures of a named tuple, all or some; one with a default may be missing."""
+    types = _types_of(kind)
+    names = names or [name for name in types if name in saved or name not in kind._field_defaults]
+    return {name: _saved_figure(saved[name], types[name], f"{place}: {name}") for name in names}
+
+
+_types_of = cache(get_type_hints)
+
+
+def _saved_figure(value: Any, kind: Any, place: str) -> Any:
+    """Return a saved figure of a type; None is nan where there must be a number."""
+    if kind in (str, bool) and type(value) is not kind:
+        raise ValueError(f"{place}: must be of type {kind.__name__}; got {shown(value)}")
+    if kind in (str, bool) or (value is None and kind in (int | None, float | None)):
+        return value
+    return saved_count(value, place) if kind in (int, int | None) else saved_number(value, place)
+
+
+def saved_scores(saved: Mapping[str, Any], names: Sequence[str], place: str = "scores") -> dict[str, Score]:
+    """Return the saved scores of these names."""
+    return {name: Score(**saved_figures(Score, saved[name], f"{place}: {name}")) for name in names}
+
+
 def with_figures_of_documents(
     scores: Mapping[str, Mapping[str, Score]], saved: Mapping[str, Any]
 ) -> dict[str, dict[str, Score]]:
     """Return the scores of systems with the saved figures that the values of the queries do not determine."""
-
-    def figures(system: str, name: str) -> dict[str, Any]:
-        place, found = f"scores: {system}: {name}", saved[system][name]
-        reading = {each: saved_count if each in ("tied", "ranked") else saved_number for each in OF_DOCUMENTS}
-        return {each: read(found[each], f"{place}: {each}") for each, read in reading.items()}
-
+    read = partial(saved_figures, Score, names=OF_DOCUMENTS)
     return {
-        system: {name: score._replace(**figures(system, name)) for name, score in of_system.items()}
+        system: {
+            name: score._replace(**read(saved[system][name], f"scores: {system}: {name}"))
+            for name, score in of_system.items()
+        }
         for system, of_system in scores.items()
     }
+
+
+def saved_pairs(saved: Sequence[Any], expected: Sequence[tuple[str, str, str]]) -> tuple[Pair, ...]:
+    """Return saved pairs, which must be those of the expected measures and systems."""
+    pairs = tuple(Pair(**saved_figures(Pair, pair, "pairs")) for pair in saved)
+    if [pair[:3] for pair in pairs] != expected:
+        raise ValueError("pairs: must be those of the measures in the signature and of the systems in queries")
+    return pairs
+
+
+def saved_slices(saved: Sequence[Mapping[str, Any]], table: pa.Table) -> dict[Value, Mapping[str, Any]]:
+    """Return what is saved of each slice, by its value; each must have as many rows of queries as it had."""
+    sizes = pc.value_counts(table["slice"]).to_pylist() if "slice" in table.column_names else []
+    rows = {each["values"]: each["counts"] for each in sizes}
+    for each in saved:
+        check_row_count(each["queries"], rows.get(each["slice"], 0), f"slices: {shown(each['slice'])}")
+    return {each["slice"]: each for each in saved}
+
+
+def check_scores(scores: Mapping[str, Score], columns: PerQuery, place: str = "scores") -> None:
+    """Raise an error unless as many queries have a value as each score is the mean of."""
+    for name, score in scores.items():
+        counted = ~np.isnan(columns[name])
+        if "weight" in columns:
+            counted &= columns["weight"] > 0
+        check_row_count(score.queries, int(np.count_nonzero(counted)), f"{place}: {name}")
+
+
+def check_row_count(saved: Any, there: int, place: str) -> None:
+    """Raise an error unless a saved number of queries is the number of their rows."""
+    if saved_count(saved, f"{place}: queries") != there:
+        raise ValueError(f"{place}: is of {saved} queries, but queries has {there} such rows; rows are missing")
 
 
 def saved_columns(table: pa.Table, names: Sequence[str], signature: str) -> PerQuery:
@@ -17218,24 +18831,38 @@ class Report(Readable):
     @classmethod
     @as_saved("Report")
     def from_dict(cls, values: Mapping[str, Any]) -> "Report":
-        """Return the report that `to_dict` was called on, from the values of the queries.
+        """Return the report that `to_dict` was called on.
 
-        Means, intervals and slices are computed again. The signature, the notes, and the numbers of queries with no
-        relevant or only relevant documents are read.
+        What later versions saved is read. Means, intervals and slices that 2.x saved are computed again from the values
+        of the queries.
 
         Raises:
-            ValueError: an entry is missing, or has another type or range; names the entry.
+            ValueError: an entry is missing, or has another type or range, or rows of queries are missing; names the
+                entry.
         """
-        signature, options = saved_signature(values["signature"])
+        signature, options, is_of_2 = saved_signature(values["signature"])
         queries, resampling = table_from_lists(values["queries"]), saved_resampling(values["resampling"])
         columns = saved_columns(queries, options.names, signature)
-        by = slices_of(queries["slice"], None, len(queries)) if "slice" in queries.column_names else None
-        scores, slices, means = _scores_and_slices(columns, by, options, resampling)
-        counts = {name: saved_count(each, f"counts: {name}") for name, each in values["counts"].items()}
+        counts = {name: saved_count(count, f"counts: {name}") for name, count in values["counts"].items()}
+        if is_of_2:
+            by = slices_of(queries["slice"], None, len(queries)) if "slice" in queries.column_names else None
+            scores, slices, means = _scores_and_slices(columns, by, options, resampling)
+            counts |= {"queries": len(queries), "left_out": _left_out(columns, options)}
+        else:
+            scores = saved_scores(values["scores"], options.names)
+            check_row_count(counts["queries"], len(queries), "counts")
+            check_scores(scores, columns)
+            slices = {
+                value: Slice(each["queries"], saved_scores(each["scores"], options.names))
+                for value, each in saved_slices(values["slices"], queries).items()
+            }
+            means = {}
+            if values["mean_of_slices"]:
+                means = saved_scores(values["mean_of_slices"], options.names)
         return cls(
             signature=signature,
             scores=scores,
-            counts={**counts, "queries": len(queries), "left_out": _left_out(columns, options)},
+            counts=counts,
             queries=queries,
             resampling=resampling,
             notes=saved_notes(values["notes"]),
@@ -18299,10 +19926,12 @@ def _arrays_for_sklearn(rankings: Rankings) -> tuple[NDArray[Any], NDArray[Any]]
         for query in np.flatnonzero((lengths != lengths[0]) | (lengths == 0))[:1].tolist():
             name = f"query {query}" if rankings.place is None else rankings.place(query, None)
             lengths_text = f"{name} has {lengths[query]} documents, the first query {lengths[0]}"
-            raise ValueError(
-                f'engine="sklearn": scikit-learn needs lists of the same length, not empty; {lengths_text}'
-            )
+            problem = f"scikit-learn needs lists of the same length, not empty; {lengths_text}"
+            raise InputError(f"{mark('engine', 'sklearn')}: {problem}")
         relevance, score = (each.reshape(-1)[judged].reshape(rankings.queries, -1) for each in (relevance, score))
+    if relevance.shape[1] == 1:
+        problem = "scikit-learn needs two documents or more in each list; got 1 document"
+        raise InputError(f"{mark('engine', 'sklearn')}: {problem}")
     return relevance, score.astype(np.int8) if score.dtype == bool else score  # scikit-learn negates the scores
 
 
@@ -18873,162 +20502,348 @@ def _array(values: Any) -> NDArray[Any]:
     return np.asanyarray(plain("outputs", values) if hasattr(values, "detach") else values)
 
 
-# ndcg/scores/batch_file.py: Store tables in a file or in memory. A table is added completely or not at all, even if something interrupts it.
+# ndcg/scores/batch_file.py: Keep tables in memory or in a file, or hand them to another process in a file.
 
-MARK = 8  # bytes at the beginning: the length of the whole file, or 0
-END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"  # the end of an Arrow stream, before the next one
-TOGETHER = 1000  # rows that were added one by one and are written as one batch
+END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"
 
 
-class Contents(NamedTuple):
-    """The contents of a store, which are replaced and never modified."""
+class TablesInMemory:
+    """Tables in a list; the end is the number of the valid ones."""
 
-    rows: int = 0  # the number of rows of all tables
-    end: int = MARK  # the end of the valid bytes of the file
-    schema: pa.Schema | None = None  # the schema of the last stream in the file
-    pending: tuple[pa.Table, ...] = ()  # tables that are not yet in the file
-    kept: tuple[pa.Table, ...] = ()  # tables in memory, if the store has no file
+    def __init__(self) -> None:
+        self._tables: list[pa.Table] = []
+
+    def write(self, end: int, table: pa.Table) -> int:
+        """Keep a table after the valid ones, and return the new end."""
+        self._tables[end:] = [table]
+        return end + 1
+
+    def read(self, end: int) -> list[pa.Table]:
+        """Return the valid tables."""
+        return self._tables[:end]
 
 
-class Store:
-    """A store of tables.
+class TablesInFile:
+    """Tables in a file without a name; the end is the number of the valid bytes.
 
-    They are in a file at a path, which another process reads; or in a nameless file in a folder, for this process
-    alone; else in memory.
+    The system removes the file when the process ends, even if it is killed.
     """
 
-    def __init__(self, path: str | None = None, folder: str | None = None) -> None:
-        self.path = path
-        self._file = None
-        if path is not None:
-            self._file = io.FileIO(path, "w+")
-        elif folder is not None:
-            self._file = tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115 - open until `close`
-        if self._file is not None:
-            self._file.truncate(MARK)
-
-    def add(self, contents: Contents, table: pa.Table) -> Contents:
-        """Return the contents with a table; if it does not fit into the file, the tables before it are kept."""
-        if contents.pending and contents.pending[0].schema != table.schema:
-            contents = self._written(contents)
-        contents = contents._replace(rows=contents.rows + table.num_rows, pending=(*contents.pending, table))
-        return self._written(contents) if table.num_rows > 1 or len(contents.pending) >= TOGETHER else contents
-
-    def tables(self, contents: Contents) -> list[pa.Table]:
-        """Return its tables, memory-mapped if they are in the file: one table for each Arrow stream."""
-        if self._file is None:
-            return [*contents.kept, *contents.pending]
-        if not self.is_whole(contents):
-            raise self._lost()
-        return [*_mapped(self._file, contents.end), *contents.pending]
-
-    def finish(self, contents: Contents) -> None:
-        """Write the pending tables, then the mark that tells another process that the file is complete."""
-        self._mark(self._append(self._written(contents), []))
-
-    def reopen(self) -> None:
-        """Remove the mark, so that more can be added."""
-        if self._file is not None and _marked_end(self._file):
-            self._mark(0)
-
-    def is_whole(self, contents: Contents) -> bool:
-        """Return whether the open file still has all valid bytes, and its path, if it has one, still leads to it."""
-        if self._file is None:
-            return True
-        opened = os.fstat(self._file.fileno())
-        try:
-            is_same = self.path is None or os.path.samestat(opened, os.stat(self.path))
-        except FileNotFoundError:
-            return False
-        return is_same and opened.st_size >= contents.end
-
-    def _written(self, contents: Contents) -> Contents:
-        """Return the contents once all pending tables are in the file, or kept."""
-        if not contents.pending:
-            return contents
-        table = pa.concat_tables(contents.pending)
-        if self._file is None:
-            return contents._replace(kept=(*contents.kept, table), pending=())
-        messages = [batch.serialize() for batch in table.combine_chunks().to_batches()]
-        if table.schema != contents.schema:
-            ended = [] if contents.schema is None else [END_OF_STREAM]
-            messages = [*ended, table.schema.serialize(), *messages]
-        end = self._append(contents, messages)
-        return contents._replace(end=end, schema=table.schema, pending=())
-
-    def _append(self, contents: Contents, messages: list[Any]) -> int:
-        """Write messages after the valid bytes; return their end."""
-        if self._file is None or not self.is_whole(contents):
-            raise self._lost()
-        self._file.truncate(contents.end)
-        self._file.seek(contents.end)
-        for message in messages:
-            left = memoryview(message).cast("B")
-            while left:
-                left = left[self._file.write(left) :]
-        return self._file.tell()
-
-    def _mark(self, end: int) -> None:
-        """Write the end of the file at its beginning."""
-        if self._file is not None:
-            self._file.seek(0)
-            self._file.write(end.to_bytes(MARK, "little"))
-
-    def _lost(self) -> ValueError:
-        name = self.path or "one without a name"
-        problem = f"the cache file was removed, replaced or cut off by another: {name}"
-        return ValueError(f"{problem}; its batches are lost: reload the metric and add them again")
-
-    def close(self) -> None:
-        """Close the file."""
-        if self._file is not None:
-            self._file.close()
+    def __init__(self, folder: str) -> None:
+        # Without a buffer, which would write the rest of an interrupted table later.
+        self._file: Any = tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115
+        self._last_stream: tuple[int, pa.Schema | None] = (0, None)  # its end and its schema
 
     def __del__(self) -> None:
         if hasattr(self, "_file"):  # unset if the file could not be opened
-            self.close()
+            self._file.close()
+
+    def write(self, end: int, table: pa.Table) -> int:
+        """Write a table after the valid ones, and return the new end."""
+        messages = [batch.serialize() for batch in table.to_batches()]
+        if self._last_stream != (end, table.schema):
+            # The types change, or an earlier write after this end was interrupted.
+            messages.insert(0, table.schema.serialize())
+            if end > 0:
+                messages.insert(0, END_OF_STREAM)
+        self._file.seek(end)
+        for message in messages:
+            rest = memoryview(message).cast("B")
+            while rest:
+                # If the disk becomes full, a part is written; the next call raises the error.
+                rest = rest[self._file.write(rest) :]
+        end = self._file.tell()
+        self._last_stream = (end, table.schema)
+        return end
+
+    def read(self, end: int) -> list[pa.Table]:
+        """Return the valid tables, memory-mapped: one for each stream."""
+        return _read_streams(self._file.fileno(), end)
 
 
-def is_finished(path: str) -> bool:
-    """Return whether a file has the mark; False if there is none."""
+def write_tables(path: Path, token: str, tables: list[pa.Table]) -> None:
+    """Write tables to a file, after a header with a token.
+
+    If that fails, the file is removed, since the disk may be full.
+    """
+    rows = sum(table.num_rows for table in tables)
+    header = pa.schema([], metadata={"token": token, "rows": str(rows)}).empty_table()
     try:
-        with io.FileIO(path) as file:
-            return _marked_end(file) is not None
-    except FileNotFoundError:
-        return False
+        with pa.OSFile(str(path), "wb") as file:
+            for table in (header, *tables):
+                with pa.ipc.new_stream(file, table.schema) as stream:
+                    stream.write_table(table)
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
 
 
-def read_finished(path: str, process: int) -> list[pa.Table]:
-    """Return the tables that another process has written, memory-mapped: one for each Arrow stream."""
-    problem = "is cut off: the process died before its compute, or another took its place"
+def read_tables(path: Path, token: str) -> list[pa.Table] | None:
+    """Return the tables of a file, memory-mapped; None if there is no file with this token.
+
+    They stay valid after the file is removed.
+
+    Raises:
+        OSError: the file cannot be read, or is cut off.
+        pa.ArrowException: it is damaged.
+    """
     try:
-        with io.FileIO(path) as file:
-            if end := _marked_end(file):
-                return _mapped(file, end)
+        with path.open("rb") as file:
+            tables = _read_streams(file.fileno(), os.fstat(file.fileno()).st_size)
     except FileNotFoundError:
-        problem = "is gone"
-    except (OSError, ValueError, pa.ArrowException) as error:
-        raise ValueError(f"the cache file of process {process} cannot be read: {path}: {error}") from None
-    raise ValueError(f"the cache file of process {process} {problem}: {path}; run all processes again")
+        return None
+    if not tables:
+        raise OSError("it is empty")
+    header = tables.pop(0).schema.metadata or {}
+    if header.get(b"token") != token.encode():
+        return None
+    if int(header[b"rows"]) != sum(table.num_rows for table in tables):
+        raise OSError("it is cut off")
+    return tables
 
 
-def _marked_end(file: io.FileIO) -> int | None:
-    """Return the end of a file with a mark, else None; if the mark was only partly written, it names another end."""
-    file.seek(0)
-    end = int.from_bytes(file.read(MARK), "little")
-    return end if end and end == os.fstat(file.fileno()).st_size else None
+def merged(tables: Iterable[pa.Table]) -> list[pa.Table]:
+    """Return the same rows with one table for neighbours that have the same types."""
+    by_schema = groupby(tables, key=lambda table: table.schema)
+    return [pa.concat_tables(neighbours).combine_chunks() for _, neighbours in by_schema]
 
 
-def _mapped(file: io.FileIO, end: int) -> list[pa.Table]:
-    """Return the tables of the streams in the first bytes of a file; they stay valid after it is closed or removed."""
-    if end == MARK:
-        return []
-    source = pa.BufferReader(pa.py_buffer(mmap.mmap(file.fileno(), end, access=mmap.ACCESS_READ)).slice(MARK))
-    size = end - MARK
+def _read_streams(file: int, end: int) -> list[pa.Table]:
+    """Return the tables in the first bytes of an open file."""
+    if end == 0:
+        return []  # which cannot be mapped
+    source = pa.BufferReader(pa.py_buffer(mmap.mmap(file, end, access=mmap.ACCESS_READ)))
     tables = []
-    while source.tell() < size:
+    while source.tell() < end:
         tables.append(pa.ipc.open_stream(source).read_all())
     return tables
+
+
+# ndcg/scores/batch_ids.py: The ids of the queries in batches, spelled as bytes that are equal if the ids are.
+
+IdSets = tuple[frozenset[bytes], ...]  # of falling size
+
+# The first byte says which type of id follows; integers are hexadecimal digits without such a byte.
+_TEXT, _BYTES, _TIME = b"'", b'"', b"@"
+
+
+def spelled_id(query: Any) -> bytes:
+    """Return the id of a query as bytes."""
+    kind = id_kind(type(query))
+    if kind == "text":
+        # str() would drop a NUL at the end of NumPy's text.
+        text: bytes = query.encode("utf-8", "surrogatepass")
+        return _TEXT + text
+    if kind == "integers":
+        return b"%x" % int(query)
+    if kind == "bytes":
+        return _BYTES + bytes(query)
+    if getattr(query, "tzinfo", None):
+        query = query.astimezone(UTC)
+    return _TIME + str(query).encode()
+
+
+def readable_id(spelling: bytes) -> str:
+    """Return an id as messages show it."""
+    kind, rest = spelling[:1], spelling[1:]
+    if kind == _BYTES:
+        return shown(rest)
+    if kind in (_TEXT, _TIME):
+        return shown(rest.decode("utf-8", "surrogatepass"))
+    return shown(int(spelling, 16))
+
+
+def with_more_ids(sets: IdSets, ids: frozenset[bytes]) -> IdSets:
+    """Return the sets with more ids, which are in none of them.
+
+    Each set is larger than the next, so that few sets hold many batches, and none is modified.
+    """
+    if not ids:
+        return sets
+    larger = list(sets)
+    while larger and len(larger[-1]) <= len(ids):
+        ids |= larger.pop()
+    return (*larger, ids)
+
+
+def refuse_added_before(ids: Sequence[bytes], sets: IdSets) -> None:
+    """Raise an error for a query that was added before."""
+    for added in sets:
+        if not added.isdisjoint(ids):
+            query = next(query for query in ids if query in added)
+            hint = "add all documents of a query in one batch, or give all rows to compute at once"
+            raise ValueError(f"query {readable_id(query)} was added before; {hint}")
+
+
+def refuse_added_twice(sets: IdSets, others: Iterable[Iterable[pa.Table]]) -> None:
+    """Raise an error for a query that two processes have added: process 0 those of sets."""
+    processes = [(0, added) for added in sets]
+    for process, tables in enumerate(others, 1):
+        ids = _scores_batch_ids_ids_of(tables)
+        for other, added in processes:
+            if twice := added & ids:
+                query = readable_id(min(twice))
+                problem = f"query {query} was added by process {other} and by process {process}"
+                raise ValueError(
+                    f"{problem}; add all documents of a query in one process, one batch"
+                )
+        processes.append((process, ids))
+
+
+def _scores_batch_ids_ids_of(tables: Iterable[pa.Table]) -> frozenset[bytes]:
+    ids: set[bytes] = set()
+    for table in tables:
+        column = table["query_id"]
+        if column.type != pa.null():  # of queries without ids
+            ids.update(column.to_pylist())
+    return frozenset(ids)
+
+
+# ndcg/scores/exchange.py: How the processes of an evaluation hand their batches to process 0: by files in a shared folder.
+
+Awaited = TypeVar("Awaited")
+
+LOOK_AGAIN = 0.02  # seconds between two looks for a file of another process
+
+
+class Exchange:
+    """The files of an evaluation, as one of its processes sees them during one call."""
+
+    def __init__(
+        self, folder: str, experiment_id: str, num_process: int, process_id: int, timeout: float
+    ) -> None:
+        self.prefix = os.path.join(folder, f"{experiment_id}-{num_process}")
+        self.num_process = num_process
+        self.process_id = process_id
+        self.timeout = timeout
+        self.deadline = time.monotonic() + timeout
+
+    # In process 0
+
+    def meet_others(self) -> tuple[str, ...]:
+        """Return the token of each other process, once all of them have begun."""
+        self._remove("token")
+        others = range(1, self.num_process)
+        return tuple(self._await_begin(process, partial(self._text, process)) for process in others)
+
+    def answer(self, tokens: tuple[str, ...]) -> None:
+        """Answer with the token of process 0 and those of the others, which may then add batches."""
+        self._write_text(" ".join(tokens))
+
+    def collect(self, tokens: tuple[str, ...]) -> list[list[pa.Table]]:
+        """Return the tables of each other process, once all have handed theirs over.
+
+        The tokens are those of the answer.
+        """
+        collected = []
+        for process in range(1, self.num_process):
+            problem = f"process {process} has not called compute within {self.timeout} seconds"
+            hint = "call compute again once it has, or run all processes again"
+            problem = f"{problem} of process 0, or has died; {hint}"
+            collected.append(self._await(partial(self._tables_of, process, tokens), problem))
+        return collected
+
+    def _tables_of(self, process: int, tokens: tuple[str, ...]) -> list[pa.Table] | None:
+        """Return the tables of a process, or None if it has not handed them over."""
+        if self._text(0) != " ".join(tokens):
+            raise self._another()
+        path = self._path(process, "arrow")
+        try:
+            return read_tables(path, tokens[0])
+        except (OSError, pa.ArrowException) as error:
+            problem = f"the file of process {process} cannot be read: {path}: {error}"
+            raise ValueError(f"{problem}; run all processes again") from None
+
+    def finish(self) -> None:
+        """Let the next round begin."""
+        self._remove("token")
+        self._remove("arrow")
+
+    def _remove(self, kind: str) -> None:
+        """Remove files of all processes; those that wait for an answer write their tokens again."""
+        for process in range(self.num_process):
+            self._path(process, kind).unlink(missing_ok=True)
+
+    # In the other processes
+
+    def await_scored(self) -> None:
+        """Wait until process 0 has scored what this process handed over in the last round."""
+        path = self._path(self.process_id, "arrow")
+        problem = f"process 0 has not scored the last round within {self.timeout} seconds"
+        problem = f"{problem}: {path} is still there"
+        hint = "compute in all processes, or reload the metric in all of them"
+        self._await(lambda: None if path.exists() else path, f"{problem}; {hint}")
+
+    def meet_process_0(self, token: str) -> str:
+        """Return the token of process 0, once it has answered with the token of this process."""
+        self._write_text(token)
+
+        def look() -> str | None:
+            answer = self._text(0) or ""
+            if token in answer:
+                return answer.split()[0]
+            written = self._text(self.process_id)
+            if written is None:
+                # Process 0 has removed it with what earlier runs have left.
+                self._write_text(token)
+            elif written != token:
+                raise self._another()
+            return None
+
+        return self._await_begin(0, look)
+
+    def prepare(self, token: str, tables: list[pa.Table]) -> None:
+        """Write the tables of this process to a temporary file."""
+        write_tables(self._path(self.process_id, "part"), token, tables)
+
+    def is_prepared(self) -> bool:
+        """Return whether there is a temporary file, which has not been handed over."""
+        return self._path(self.process_id, "part").exists()
+
+    def hand_over(self) -> None:
+        """Give the temporary file the name that process 0 waits for."""
+        self._rename_temporary("arrow")
+
+    # In all
+
+    def _await_begin(self, process: int, look: Callable[[], str | None]) -> str:
+        """Wait until a process has begun, and return what it has written."""
+        problem = f"not all of the {self.num_process} processes have begun"
+        hint = f"each must add a batch or compute: process {process} has not, or has died"
+        return self._await(look, f"{problem} within {self.timeout} seconds; {hint}")
+
+    def _await(self, look: Callable[[], Awaited | None], problem: str) -> Awaited:
+        """Look until there is something, and return it; after the timeout, raise an error."""
+        while (awaited := look()) is None:
+            if time.monotonic() > self.deadline:
+                raise ValueError(problem)
+            time.sleep(LOOK_AGAIN)
+        return awaited
+
+    def _text(self, process: int) -> str | None:
+        """Return the token of a process, or the answer of process 0; None before it is written."""
+        try:
+            return self._path(process, "token").read_text(encoding="ascii")
+        except FileNotFoundError:
+            return None
+
+    def _write_text(self, text: str) -> None:
+        """Write the token of this process, or the answer of process 0, which appears whole."""
+        self._path(self.process_id, "part").write_text(text, encoding="ascii")
+        self._rename_temporary("token")
+
+    def _rename_temporary(self, kind: str) -> None:
+        try:
+            os.replace(self._path(self.process_id, "part"), self._path(self.process_id, kind))
+        except FileNotFoundError:
+            raise self._another() from None
+
+    def _another(self) -> ValueError:
+        problem = f"another process {self.process_id} uses the files {self.prefix}-*"
+        return ValueError(f"{problem}; give each evaluation an experiment_id of its own")
+
+    def _path(self, process: int, kind: str) -> Path:
+        return Path(f"{self.prefix}-{process}.{kind}")
 
 
 # ndcg/scores/batches.py: Keep batches until `compute` scores them, in this process and in others.
@@ -19037,100 +20852,97 @@ Result = TypeVar("Result")
 
 SIDES = ["predictions", "references"]
 NO_QUERIES = pa.table({side: pa.array([], pa.list_(pa.float64())) for side in SIDES})
-LOOK_AGAIN = 0.02  # seconds between checks of another process
+TOGETHER = 1000  # single queries that are written together
+
+
+class Traits(NamedTuple):
+    """What `compute` must know of batches besides their rows."""
+
+    # In which the scores were given; those of the table are in descending order. Empty without any.
+    score_order: str = ""
+    exclude_from: str = ""  # where documents were excluded; empty without `exclude`
+    # The error if `exclude` has none of the queries; empty if it has some; None without `exclude`.
+    unmatched: str | None = None
+    unmatched_ids: str | None = None  # `unmatched` of their rankings
+
+    def together(self, later: "Traits") -> "Traits":
+        """Return the traits of these batches and later ones."""
+        unmatched = [self.unmatched, later.unmatched]
+        return Traits(
+            later.score_order or self.score_order,
+            self.exclude_from or later.exclude_from,
+            min((problem for problem in unmatched if problem is not None), default=None),
+            self.unmatched_ids or later.unmatched_ids,
+        )
 
 
 class Batch(NamedTuple):
     """Queries that are added together."""
 
-    table: pa.Table = NO_QUERIES  # Arrow lists of scores and relevances, and the ids of the queries
+    # Arrow lists of scores and relevances, and the ids of the queries.
+    table: pa.Table = NO_QUERIES
     ids: frozenset[bytes] = frozenset()  # these ids, if the queries have any
-    # the order in which the scores were given; those of the table are in descending order
-    score_order: str = "descending"
-    exclude_from: str = ""  # where documents were excluded; empty without `exclude`
-    # the error if `exclude` has none of these queries; empty if it has some; None without `exclude`
-    unmatched: str | None = None
-    unmatched_ids: str | None = None  # `unmatched` of their rankings
-
-
-class CacheFile(NamedTuple):
-    """A file of a process, and its lock."""
-
-    path: str
-    lock: Any
+    traits: Traits = Traits()
 
 
 class BatchState(NamedTuple):
-    """The state of a metric."""
+    """What a metric holds since its last `compute`."""
 
-    pid: int = 0  # the process that added the batches
-    # the cache files of the current round of several processes: in process 0 those of all processes, its own first; in
-    # the others only their own
-    files: tuple[CacheFile, ...] = ()
-    store: Any = None  # the store of the batches; None before the first
-    contents: Contents = Contents()  # the contents of the store
-    ids: tuple[frozenset[bytes], ...] = ()  # the ids of the queries that were added, in sets of falling size
-    score_order: str = ""  # as in `Batch`, of all batches of this process; empty before the first
-    exclude_from: str = ""  # likewise, of all batches that exclude documents
-    unmatched: str | None = None  # as in `Batch`, of all batches together
-    unmatched_ids: str | None = None  # as in `Batch`, of the first batch that has any
-    added: tuple[pa.Table, ...] = ()  # batches of this process that a `compute` has read but not yet scored
-    rest: tuple[tuple[pa.Table, ...], ...] = ()  # the same batches of each other process
-    read: tuple[CacheFile, ...] = ()  # the files that they were read from
-    handed_over: str | None = None  # the file of the last round, which process 0 removes once it is scored
+    pid: int = 0  # the process in which it is
+    store: Any = None  # `TablesInMemory` or `TablesInFile`; None before the first batch
+    end: int = 0  # the end of the valid tables in the store
+    pending: tuple[pa.Table, ...] = ()  # single queries that are not in the store yet
+    rows: int = 0  # the number of queries
+    ids: IdSets = ()
+    traits: Traits = Traits()
+    # Of several processes, as `Exchange` describes them: the token of this process, then those of
+    # all others in process 0, and that of process 0 elsewhere.
+    tokens: tuple[str, ...] = ()
+    is_handing_over: bool = False  # whether the temporary file is complete
+    has_handed_over: bool = False  # whether the batches of the last round were handed over
+    # In process 0, the batches that each of the others has handed over; None before.
+    others: list[list[pa.Table]] | None = None
+
+    def with_batch(self, batch: Batch) -> "BatchState":
+        """Return the state with a batch, whose rows are stored."""
+        rows = batch.table.num_rows
+        if not rows:
+            return self
+        end = self.end
+        pending = (*self.pending, batch.table)
+        if rows > 1 or len(pending) == TOGETHER:
+            for table in merged(pending):
+                end = self.store.write(end, table)
+            pending = ()
+        return self._replace(
+            end=end,
+            pending=pending,
+            rows=self.rows + rows,
+            ids=with_more_ids(self.ids, batch.ids),
+            traits=self.traits.together(batch.traits),
+        )
+
+    def tables(self) -> list[pa.Table]:
+        """Return the batches of this process."""
+        if self.store is None:
+            return []
+        return [*self.store.read(self.end), *merged(self.pending)]
 
     @property
     def queries(self) -> int:
-        """The number of queries that were added and not yet scored."""
-        read: int = sum(table.num_rows for table in chain(self.added, *self.rest))
-        return self.contents.rows + read
-
-    def with_batch(self, batch: Batch) -> "BatchState":
-        """Add a batch to the store, and return the new state."""
-        if not batch.table.num_rows:
-            return self
-        ids, larger = batch.ids, list(self.ids)
-        while ids and larger and len(larger[-1]) <= len(ids):
-            ids |= larger.pop()
-        contents = self.store.add(self.contents, batch.table)
-        return self._replace(
-            contents=contents,
-            ids=(*larger, ids) if ids else self.ids,
-            score_order=batch.score_order,
-            exclude_from=self.exclude_from or batch.exclude_from,
-            unmatched=_unmatched(self, batch),
-            unmatched_ids=self.unmatched_ids or batch.unmatched_ids,
-        )
-
-
-class OwnLock(FileLock):  # type: ignore[misc, valid-type, unused-ignore]
-    """A lock that only the process that made it can release; older versions of filelock also release it in a fork."""
-
-    maker = 0  # the process that made it
-
-    def release(self, force: bool = False) -> None:
-        """Release the lock, in the process that made it."""
-        if self.maker == os.getpid():
-            super().release(force)
+        """The number of queries, also of other processes, that were added and not yet scored."""
+        queries = self.rows
+        for tables in self.others or ():
+            queries += sum(table.num_rows for table in tables)
+        return queries
 
 
 class Batches:
-    """The part of a metric that stores batches and communicates with other processes.
+    """The part of a metric that keeps batches, and hands them from one process to another.
 
-    evaluate also has a protocol for several processes. It is not used, because it scores what a killed process had
-    written as if it were complete (`test_evaluates_own_processes_score_the_batches_of_a_killed_one`).
-
-    A round of several processes works as follows. Each process has a lock and, except for process 0, a file that it
-    protects:
-
-    1. Process 0 takes the rendez-vous lock and waits until all others have locked their files.
-       Then it locks its own file and releases the rendez-vous lock.
-    2. Each other process waits until the file of process 0 is locked. It probes that lock only
-       while it holds the rendez-vous lock, so that a probe is never mistaken for a process.
-    3. All add batches. A process other than 0 hands its batches over: it marks its file as whole
-       and releases the lock.
-    4. Process 0 takes the locks of the others, reads all files, scores them and removes them. A
-       process may begin the next round once its file is gone.
+    evaluate also has a protocol for several processes. It is not used, because it scores what a
+    killed process had written as if it were complete
+    (`test_evaluates_own_processes_score_the_batches_of_a_killed_one`).
     """
 
     data_dir: str
@@ -19142,18 +20954,21 @@ class Batches:
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        # nothing here is random, and the seed that evaluate draws would make equal metrics differ between processes
+        # Nothing here is random, and the seed that evaluate draws would make equal metrics differ
+        # between processes.
         self.seed = kwargs.get("seed") or 0
         for name in ("compute", "add_batch", "add"):
-            # evaluate copies these methods to add to their docstrings, and datasets cannot hash the copies
+            # evaluate copies these methods to add to their docstrings, and datasets cannot hash
+            # the copies.
             vars(self).pop(name, None)
         self._state = BatchState()
         self._lock = threading.Lock()
 
     def __getstate__(self) -> dict[str, Any]:
         if self._holds_batches():
-            raise TypeError("this metric holds batches, which cannot be copied to another process; compute them before")
-        return {**self.__dict__, "_state": BatchState(handed_over=self._state.handed_over), "_lock": None}
+            problem = "this metric holds batches, which cannot be copied to another process"
+            raise TypeError(f"{problem}; compute them before")
+        return {**self.__dict__, "_state": self._state._replace(pid=0, tokens=()), "_lock": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -19164,47 +20979,43 @@ class Batches:
         return self._state.queries
 
     def _holds_batches(self) -> bool:
-        return self._state.store is not None or bool(self._state.added or self._state.rest)
+        return self._state.store is not None
 
-    def _batch(self, rankings: Rankings, score_order: str) -> Batch:
-        """Return queries as a batch, unless one was added before, or batches in another order of scores."""
-        self._check_order(score_order)
+    def _score_order(self) -> str:
+        """Return the order of scores in the batches; empty if there are none."""
+        return self._state.traits.score_order
+
+    def _batch(self, rankings: Rankings, traits: Traits) -> Batch:
+        """Return queries as a batch, if they can be added to those before."""
+        self._check_same("score_order", traits.score_order)
         predictions, references = to_arrow(rankings)
-        ids, column = [], pa.nulls(len(predictions))
+        ids: list[bytes] = []
+        column = pa.nulls(len(predictions))
         if rankings.query_ids is not None:
-            ids = list(map(_spelled, rankings.names()))
+            ids = list(map(spelled_id, rankings.names()))
             column = pa.array(ids, pa.large_binary())
+        refuse_added_before(ids, self._state.ids)
         table = pa.table([predictions, references, column], [*SIDES, "query_id"])
-        batch = Batch(table, frozenset(ids), score_order)
-        for added in self._state.ids:
-            if again := added & batch.ids:
-                query = next(each for each in ids if each in again)
-                hint = "add all documents of a query in one batch, or give all rows to compute at once"
-                raise ValueError(f"query {_readable_id(query)} was added before; {hint}")
-        return batch
+        return Batch(table, frozenset(ids), traits)
 
-    def _check_order(self, score_order: str) -> None:
-        """Raise an error if scores in this order do not belong to the batches that were added before."""
-        if (before := self._state.score_order or score_order) != score_order:
-            problem = f'the batches before were added in "{before}" order, so they cannot be in "{score_order}" order'
-            raise ValueError(f"score_order: {problem}; give add_batch the order of each batch, the same for all")
-
-    def _check_exclusion(self, exclude_from: str) -> None:
-        """Raise an error if the documents of batches that were added before were excluded from other sides."""
-        if (before := self._state.exclude_from or exclude_from) != exclude_from:
-            problem = f'the batches before were added with "{before}", so it cannot be "{exclude_from}"'
-            hint = f"give it to add_batch with each {mark('exclude')}, the same for all"
-            raise InputError(f"{problem}; {hint}", "exclude_from")
+    def _check_same(self, option: str, value: str) -> None:
+        """Raise an error if the batches before were added with another value of an option."""
+        before = getattr(self._state.traits, option)
+        if before not in ("", value):
+            problem = f'the batches before were added with "{before}", so it cannot be "{value}"'
+            raise InputError(f"{problem}; give it to add_batch, the same for each batch", option)
 
     def _alone(self, step: Callable[[], tuple[BatchState, Result]]) -> Result:
         """Run a step, keep the state that it leads to, and return its result.
 
-        Python may run a signal handler at any call, including the one that releases the lock. If the caller does not
-        get the result, the metric still has the batches that it came from.
+        Python may run a signal handler at any call, including the one that releases the lock. If
+        the caller does not get the result, the metric still has the batches that it came from.
         """
         before = None
         try:
             with self._lock_or_refuse():
+                if self._state.pid != os.getpid():
+                    self._state = self._state._replace(pid=os.getpid(), tokens=())
                 after, result = step()
                 before, self._state = self._state, after
         except BaseException:
@@ -19214,12 +21025,11 @@ class Batches:
         return result
 
     def _lock_or_refuse(self) -> threading.Lock:
-        """Return the lock of this metric, unless another thread has it or another process has added the batches."""
-        if self._state.pid not in (0, os.getpid()):
-            if self._holds_batches():
-                problem = f"this metric holds batches that process {self._state.pid} has added"
-                raise RuntimeError(f"{problem}; compute them there, and reload the metric in each process")
-            self._state = BatchState()
+        """Return the lock of this metric, unless another thread or process uses it."""
+        if self._holds_batches() and self._state.pid != os.getpid():
+            problem = f"this metric holds batches that process {self._state.pid} has added"
+            hint = "compute them there, and reload the metric in each process"
+            raise RuntimeError(f"{problem}; {hint}")
         if self._lock.locked():
             raise RuntimeError("this metric is in use by another thread; load one for each thread")
         return self._lock
@@ -19241,247 +21051,133 @@ class Batches:
         score: Callable[[Inputs], Result],
         ignore_index: float | None,
     ) -> Result | None:
-        """Score the queries that `read` returns and those added before; return None in processes other than 0.
+        """Score the queries that `read` returns and those added before.
 
-        `check` rejects queries that cannot be scored, before they are combined with those of other processes. The
-        reference of padding is compared in the type of each batch.
+        Only process 0 has a result; the others return None. `check` rejects queries that cannot be
+        scored, before they are combined with those of other processes. The reference of padding is
+        compared in the type of each batch.
         """
 
         def step() -> tuple[BatchState, Result | None]:
-            handed_over = self._settle()
-            batch = Batch() if read is None or handed_over else read()
-            if self.num_process > 1 and not self._state.read:
-                if batch.table.num_rows:
-                    check(Inputs(batch.table["predictions"], batch.table["references"]))
-                if self.process_id > 0:
-                    return self._state if handed_over else self._hand_over(batch), None
-                self._open()
-            if read is None and not self._holds_batches():
-                raise ValueError("there is nothing to score: give predictions and references, or add batches before")
-            state = self._collect()
-            _check_distinct([*state.ids, batch.ids], state.rest)
-            if self.num_process == 1 and (unmatched := _unmatched(state, batch)):  # other processes may have them
-                hint = "reload the metric and add the batches again, with ids that match"
-                raise ValueError(f"{unmatched}; the same holds for every batch: {hint}")
-            queries = _scores_batches_together([*state.added, batch.table, *chain.from_iterable(state.rest)], ignore_index)
-            if (unmatched_ids := state.unmatched_ids or batch.unmatched_ids) and not _have_document_in_common(queries):
-                warn(f"{mark('predictions')}: {unmatched_ids}")
-            try:
-                result = score(Inputs(queries["predictions"], queries["references"]))
-            except ValueError as error:
-                if not state.queries or type(error) not in (ValueError, InputError):  # one of a subclass of the metric
-                    raise
-                kept = f"{state.queries} queries added before, which count from 0, are kept"
-                raise InputError(f"{marked(error)} ({kept}; to do without them, reload the metric)") from None
-            for file in state.read:
-                if file.lock.is_locked:  # if not, an interrupted call has removed it, and a new file may have its name
-                    Path(file.path).unlink(missing_ok=True)
-                    file.lock.release(force=True)
+            if self._settle():
+                return self._state, None
+            batch = Batch() if read is None else read()
+            if self.process_id > 0:
+                self._hand_over(batch, check)
+                return BatchState(has_handed_over=True), None
+            if self.num_process > 1:
+                self._collect(batch, check)
+            elif read is None and not self._holds_batches():
+                hint = "give predictions and references, or add batches before"
+                raise ValueError(f"there is nothing to score: {hint}")
+            result = self._result(batch, score, ignore_index)
+            if self.num_process > 1:
+                self._exchange().finish()
             return BatchState(), result
 
         return self._alone(step)
 
+    def _result(
+        self, batch: Batch, score: Callable[[Inputs], Result], ignore_index: float | None
+    ) -> Result:
+        """Return the result of a batch, those added before, and those of other processes."""
+        state = self._state
+        others = state.others or []
+        traits = state.traits.together(batch.traits)
+        refuse_added_twice((*state.ids, batch.ids), others)
+        if self.num_process == 1 and traits.unmatched:  # other processes may have these queries
+            hint = "reload the metric and add the batches again, with ids that match"
+            raise ValueError(f"{traits.unmatched}; the same holds for every batch: {hint}")
+        queries = _scores_batches_together([*state.tables(), batch.table, *chain(*others)], ignore_index)
+        if traits.unmatched_ids and not _have_document_in_common(queries):
+            warn(f"{mark('predictions')}: {traits.unmatched_ids}")
+        try:
+            return score(Inputs(queries["predictions"], queries["references"]))
+        except ValueError as error:
+            is_ours = type(error) in (ValueError, InputError)  # not one of a subclass of the metric
+            if not state.queries or not is_ours:
+                raise
+            kept = f"{state.queries} queries added before, which count from 0, are kept"
+            hint = "to do without them, reload the metric"
+            raise InputError(f"{marked(error)} ({kept}; {hint})") from None
+
+    # Several processes
+
     def _open(self) -> BatchState:
         """Return the state with a store, in a round that all processes have begun."""
-        state = self._state
-        if state.store is not None:
-            return state
-        if self.num_process == 1:
-            store = Store(folder=None if self.keep_in_memory else self.data_dir)
-            self._state = state = state._replace(pid=os.getpid(), store=store)
-            return state
-        if state.read:
+        if self._state.others is not None:
             problem = "process 0 has read the batches of all processes and not scored them"
             raise ValueError(f"{problem}; compute them before more are added")
-        end = time.monotonic() + self.timeout
-        if state.handed_over is not None:
-            self._await_scored(state.handed_over, end)
-        if not state.files:  # stored before locking, so that an interrupt does not lose the locks
-            files = tuple(map(self._file, range(self.num_process) if self.process_id == 0 else [self.process_id]))
-            self._state = state = state._replace(pid=os.getpid(), files=files, handed_over=None)
-        self._state = state = state._replace(store=self._begin(state.files, end))
-        return state
-
-    def _begin(self, files: Sequence[CacheFile], end: float) -> Store:
-        """Return the store of this process, once all processes have begun; it has a named file except in process 0."""
-        own, *others = files
-        rendez_vous = self._file(f"{self.num_process}-rdv").lock
-        try:
-            if self.process_id == 0 and not own.lock.is_locked:  # if locked, an interrupted call has met the others
-                problem = f"another process 0 waits for the others at {rendez_vous.lock_file}"
-                _acquire(rendez_vous, end, f"{problem}; give each evaluation an experiment_id of its own")
-                for process, file in enumerate(others, 1):
-                    self._await(process, end, partial(_has_begun, file))
-            problem = f"another metric uses the cache file {own.path}"
-            _acquire(own.lock, end, f"{problem}; give each evaluation an experiment_id of its own")
-            if self.process_id == 0:
-                return Store(folder=self.data_dir)
-            store = Store(own.path)
-            self._await(0, end, partial(self._process_0_has_begun, rendez_vous))
-            return store
-        finally:
-            rendez_vous.release(force=True)
-
-    def _process_0_has_begun(self, rendez_vous: Any) -> bool:
-        try:
-            rendez_vous.acquire(timeout=0)
-            return _is_locked(self._file(0))
-        except Timeout:  # process 0 is waiting for others, or another process is checking
-            return False
-        finally:
-            rendez_vous.release(force=True)
-
-    def _await(self, process: int, end: float, begun: Callable[[], bool]) -> None:
-        """Wait until a process has begun."""
-        while not begun():
-            if time.monotonic() > end:
-                problem = f"not all of the {self.num_process} processes have begun within {self.timeout} seconds"
-                raise ValueError(f"{problem}; each must add a batch or compute: process {process} has not, or has died")
-            time.sleep(LOOK_AGAIN)
-
-    def _await_scored(self, path: str, end: float) -> None:
-        """Wait until process 0 has scored the batches that this process handed over in the last round."""
-        while os.path.exists(path):
-            if time.monotonic() > end:
-                problem = f"process 0 has not computed the last round within {self.timeout} seconds"
-                raise ValueError(f"{problem}: {path} is still there; compute in all processes")
-            time.sleep(LOOK_AGAIN)
-
-    def _hand_over(self, batch: Batch) -> BatchState:
-        """Hand the batches, including a last one, over to process 0."""
-        state = self._open().with_batch(batch)
-        state.store.finish(state.contents)
-        state.files[0].lock.release(force=True)
-        return BatchState(handed_over=state.files[0].path)
-
-    def _settle(self) -> bool:
-        """Return whether process 0 has this process's file although the call that handed it over was interrupted.
-
-        If not, this process takes the file back and removes the mark, because it may die before its next batches are
-        written.
-        """
-        state = self._state
-        if self.process_id == 0 or state.store is None:
-            return False
-        path, lock = state.files[0]
-        if not lock.is_locked and not self._has_again(state):
-            self._state = BatchState(handed_over=path)
-            return True
-        state.store.reopen()
-        return False
-
-    def _has_again(self, state: BatchState) -> bool:
-        """Return whether this process got its lock back before process 0 read its file."""
-        lock = state.files[0].lock
-        try:
-            lock.acquire(timeout=0)
-        except Timeout:  # process 0 is reading the file
-            return False
-        if not state.store.is_whole(state.contents):
-            lock.release(force=True)
-            return False
-        return True
-
-    def _collect(self) -> BatchState:
-        """Read the batches of this process and of the others; return the state with them, without a store."""
-        state = self._state
-        if state.store is None:
-            return state
-        others = state.files[1:]
-        end = time.monotonic() + self.timeout
-        try:
-            for process, file in enumerate(others, 1):
-                problem = f"process {process} has not called compute within {self.timeout} seconds of process 0"
-                problem = f"{problem}, or has died in it; its batches are in {file.path}"
-                _acquire(file.lock, end, problem)
-            added = (*state.added, *state.store.tables(state.contents))
-            rest = tuple(tuple(read_finished(file.path, process)) for process, file in enumerate(others, 1))
-        except BaseException:
-            for file in others:
-                file.lock.release(force=True)
-            raise
-        read = state._replace(added=added, rest=rest, read=(*state.read, *state.files))
-        self._state = read._replace(files=(), store=None, contents=Contents(), handed_over=None)
+        if self._state.store is None:
+            if self.num_process > 1:
+                self._meet()
+            store = TablesInMemory() if self.keep_in_memory else TablesInFile(self.data_dir)
+            self._state = self._state._replace(store=store)
         return self._state
 
-    def _file(self, process: int | str) -> CacheFile:
-        """Return the cache file of a process, or the one with a name."""
-        name = f"{self.num_process}-{process}" if isinstance(process, int) else process
-        path = os.path.join(self.data_dir, f"{self.experiment_id}-{name}.arrow")
-        lock = OwnLock(f"{path}.lock", thread_local=False)
-        lock.maker = os.getpid()
-        return CacheFile(path, lock)
+    def _meet(self) -> None:
+        """Begin a round with the other processes.
 
+        Tokens are kept before others read them, so that a call after an interrupt has the same.
+        """
+        exchange = self._exchange()
+        if self.process_id == 0:
+            if not self._state.tokens:
+                tokens = (uuid4().hex, *exchange.meet_others())
+                self._state = self._state._replace(tokens=tokens)
+            exchange.answer(self._state.tokens)
+            return
+        if self._state.has_handed_over:
+            exchange.await_scored()
+        if not self._state.tokens:
+            self._state = self._state._replace(tokens=(uuid4().hex,), has_handed_over=False)
+        token = self._state.tokens[0]
+        tokens = (token, exchange.meet_process_0(token))
+        self._state = self._state._replace(tokens=tokens)
 
-def _acquire(lock: Any, end: float, problem: str) -> None:
-    """Acquire a lock, unless this process has it already."""
-    try:
-        if not lock.is_locked:
-            lock.acquire(timeout=max(0, end - time.monotonic()))
-    except Timeout:
-        raise ValueError(problem) from None
+    def _hand_over(self, batch: Batch, check: Callable[[Inputs], Any]) -> None:
+        """Hand the batches of this process, and a last one, over to process 0."""
+        _check_rows(batch, check)
+        state = self._open()
+        tables = state.tables()
+        if batch.table.num_rows:
+            tables.append(batch.table)
+        exchange = self._exchange()
+        exchange.prepare(state.tokens[1], tables)
+        self._state = state._replace(is_handing_over=True)
+        exchange.hand_over()
 
+    def _collect(self, batch: Batch, check: Callable[[Inputs], Any]) -> None:
+        """Read the batches that the other processes hand over, unless an earlier call has."""
+        if self._state.others is None:
+            _check_rows(batch, check)
+            state = self._open()
+            others = self._exchange().collect(state.tokens)
+            self._state = state._replace(others=others)
 
-def _has_begun(file: CacheFile) -> bool:
-    """Return whether another process has locked its file and removed what a killed run left in it."""
-    return _is_locked(file) and not is_finished(file.path)
+    def _settle(self) -> bool:
+        """Return whether a call that was interrupted has handed the batches over.
 
-
-def _is_locked(file: CacheFile) -> bool:
-    """Return whether another process holds the lock."""
-    try:
-        file.lock.acquire(timeout=0)
-    except Timeout:
+        If so, the metric forgets them. If not, it still has them.
+        """
+        if not self._state.is_handing_over:
+            return False
+        if self._exchange().is_prepared():
+            self._state = self._state._replace(is_handing_over=False)
+            return False
+        self._state = BatchState(os.getpid(), has_handed_over=True)
         return True
-    finally:
-        file.lock.release(force=True)
-    return False
+
+    def _exchange(self) -> Exchange:
+        return Exchange(
+            self.data_dir, self.experiment_id, self.num_process, self.process_id, self.timeout
+        )
 
 
-def _spelled(query: Any) -> bytes:
-    """Return an id as bytes, which are equal if the ids are: hexadecimal digits, or text after a mark for its type."""
-    kind = id_kind(type(query))
-    if kind == "text":
-        text: bytes = query.encode("utf-8", "surrogatepass")  # str() would drop a NUL at the end of NumPy's text
-        return b"'" + text
-    if kind == "integers":
-        return b"%x" % int(query)
-    if kind == "bytes":
-        return b'"' + bytes(query)
-    moment = query.astimezone(UTC) if getattr(query, "tzinfo", None) else query
-    return b"@" + str(moment).encode()
-
-
-def _readable_id(spelled: bytes) -> str:
-    """Return an id as a message shows it."""
-    mark, rest = spelled[:1], spelled[1:]
-    if mark == b'"':
-        return shown(rest)
-    return shown(rest.decode("utf-8", "surrogatepass") if mark in (b"'", b"@") else int(spelled, 16))
-
-
-def _unmatched(*batches: Batch | BatchState) -> str | None:
-    """Return the error if `exclude` has no query of any batch; empty if it has one; None without `exclude`."""
-    return min((each.unmatched for each in batches if each.unmatched is not None), default=None)
-
-
-def _have_document_in_common(queries: pa.Table) -> bool:
-    """Return whether a document of any batch was both retrieved and judged."""
-    score, relevance = (pc.list_flatten(queries[side]) for side in SIDES)
-    return bool(pc.any(pc.and_(pc.not_equal(score, -math.inf), pc.is_valid(relevance))).as_py())
-
-
-def _check_distinct(own: Sequence[frozenset[bytes]], rest: Sequence[Sequence[pa.Table]]) -> None:
-    """Raise an error for a query that two processes have added."""
-    seen = [(0, ids) for ids in own]
-    for process, tables in enumerate(rest, 1):
-        columns = (table["query_id"] for table in tables)
-        ids = frozenset(chain.from_iterable(each.to_pylist() for each in columns if each.type != pa.null()))
-        for other, before in seen:
-            if both := before & ids:
-                problem = f"query {_readable_id(min(both))} was added by process {other} and by process {process}"
-                raise ValueError(f"{problem}; add all documents of a query in one process, one batch")
-        seen.append((process, ids))
+def _check_rows(batch: Batch, check: Callable[[Inputs], Any]) -> None:
+    """Raise an error if the queries of a batch cannot be scored."""
+    if batch.table.num_rows:
+        check(Inputs(batch.table["predictions"], batch.table["references"]))
 
 
 def in_ascending_order(predictions: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -19500,25 +21196,40 @@ def in_ascending_order(predictions: pa.ChunkedArray) -> pa.ChunkedArray:
 def has_text_labels(references: pa.ChunkedArray) -> bool:
     """Return whether lists of relevances hold the numbers of labels in text."""
     values = pc.list_flatten(references)
-    lowest = pc.min(values).as_py() if pa.types.is_float64(values.type) else None  # narrower ones are no labels
+    if not pa.types.is_float64(values.type):
+        return False  # narrower numbers are no labels
+    lowest = pc.min(values).as_py()
     return lowest is not None and bool(lowest <= OF_TEXT)
 
 
-def _scores_batches_together(tables: Sequence[pa.Table], ignore_index: float | None) -> pa.Table:
-    """Concatenate predictions and references of tables, without padding; if their types differ, in the wider one."""
+def _have_document_in_common(queries: pa.Table) -> bool:
+    """Return whether a document of any batch was both retrieved and judged."""
+    score, relevance = (pc.list_flatten(queries[side]) for side in SIDES)
+    retrieved = pc.not_equal(score, -math.inf)
+    return bool(pc.any(pc.and_(retrieved, pc.is_valid(relevance))).as_py())
+
+
+def _scores_batches_together(tables: Iterable[pa.Table], ignore_index: float | None) -> pa.Table:
+    """Concatenate predictions and references without padding; mixed types become the wider one."""
     filled = [table.select(SIDES) for table in tables if table.num_rows] or [NO_QUERIES]
-    schema = pa.schema([(side, _widest({table[side].type for table in filled})) for side in SIDES])
-    return pa.concat_tables(
-        (table if ignore_index is None or table.schema == schema else without_padding(table, ignore_index)).cast(schema)
-        for table in filled
-    )
+    types = {side: _widest({table[side].type for table in filled}) for side in SIDES}
+    schema = pa.schema(types)
+    converted = []
+    for table in filled:
+        if ignore_index is not None and table.schema != schema:
+            # In a wider type, the reference of padding may not equal `ignore_index`.
+            table = without_padding(table, ignore_index)
+        converted.append(table.cast(schema))
+    return pa.concat_tables(converted)
 
 
-def _widest(kinds: set[pa.DataType]) -> pa.DataType:
-    """Return the type of the lists; if there are several, float64 if it is among them, else float32."""
-    if len(kinds) == 1:
-        return next(iter(kinds))
-    return pa.list_(pa.float64() if pa.list_(pa.float64()) in kinds else pa.float32())
+def _widest(types: set[pa.DataType]) -> pa.DataType:
+    """Return the type of lists; of several float64 if it is among them, else float32."""
+    if len(types) == 1:
+        return next(iter(types))
+    if pa.list_(pa.float64()) in types:
+        return pa.list_(pa.float64())
+    return pa.list_(pa.float32())
 
 
 # ndcg/scores/spark_join.py: Join the rows of a query on Spark's executors: those of its run, of its qrels and of documents to exclude.
@@ -19901,9 +21612,7 @@ def _with_a_row_for_each_document(frame: Any, names: Names) -> Any:
         rows = frame.selectExpr("*", f"posexplode_outer({array}) as ({rank}, {item})")
         rows = rows.selectExpr(*others, rank, item, f"{is_of} as {origin}")
         if are_structs:
-            rows = rows.selectExpr(*others, f"{item}.*", rank, origin)
-            is_als = names.kind == "run" and "score" not in rows.columns
-            return rows.withColumnRenamed("rating", "score") if is_als else rows
+            return rows.selectExpr(*others, f"{item}.*", rank, origin)
         values = [f"{_value_by_order(names)} as {names.value}"] if names.value else []
         return rows.selectExpr(*others, f"{item} as document_id", *values, rank, origin)
     return frame
@@ -20850,7 +22559,7 @@ class Contest(NamedTuple):
                 low_holm=-bound,
                 high_holm=bound,
                 standard_error=error,
-                degrees_of_freedom=queries - 1,
+                degrees_of_freedom=float(queries - 1),
                 p=p,
                 p_holm=p,
                 p_t=p_t,
@@ -20869,7 +22578,7 @@ class Contest(NamedTuple):
     def sample(self, name: str, columns: Mapping[str, PerQuery]) -> Sample:
         """Return the values of one result, with a row for each system and the pairs that are compared."""
         systems, values = list(columns), np.array([each[name][0] for each in columns.values()])
-        rows = [(systems.index(one), systems.index(other)) for one, other in self._opponents(systems)]
+        rows = [(systems.index(one), systems.index(other)) for one, other in opponents(systems, self.baseline)]
         return Sample.of(values, columns[systems[0]].get("weight"), rows)
 
     def _compared_samples(self, name: str, columns: Mapping[str, PerQuery]) -> tuple[dict[str, Score], list[Pair]]:
@@ -20880,7 +22589,7 @@ class Contest(NamedTuple):
         }
         samples = {system: each[name][0][~np.isnan(each[name][0])] for system, each in columns.items()}
         pairs = []
-        for systems in self._opponents(columns):
+        for systems in opponents(columns, self.baseline):
             of_both = [samples[system] for system in systems]
             for system, sample in zip(systems, of_both, strict=True):
                 if len(sample) < 2:
@@ -20969,13 +22678,6 @@ class Contest(NamedTuple):
             )
             pairs.append(pair)
         return pairs
-
-    def _opponents(self, systems: Iterable[str]) -> list[tuple[str, str]]:
-        """Return each pair of systems, or each system with the baseline."""
-        if self.baseline is None:
-            return list(combinations(systems, 2))
-        return [(system, self.baseline) for system in systems if system != self.baseline]
-
 
 def results_of(columns: Mapping[str, PerQuery], slices: Slices | None, contest: Contest) -> dict[str, Any]:
     """Return the scores, the pairs and the slices of a comparison, and its options of intervals and tests."""
@@ -21403,43 +23105,63 @@ class Comparison(Readable):
     @classmethod
     @as_saved("Comparison")
     def from_dict(cls, values: Mapping[str, Any]) -> "Comparison":
-        """Return the comparison that `to_dict` was called on, from the values of the queries.
+        """Return the comparison that `to_dict` was called on.
 
-        Means, pairs and slices are computed again. The signature, the notes, and the figures of a score that depend on
-        documents are read.
+        What later versions saved is read. Means, pairs and slices that 2.x saved are computed again from the values of
+        the queries, except for the figures of a score that depend on documents.
 
         Raises:
-            ValueError: an entry is missing, or has another type or range; names the entry.
+            ValueError: an entry is missing, or has another type or range, or rows of queries are missing; names the
+                entry.
         """
-        signature, options = saved_signature(values["signature"])
-        resampling, testing = saved_resampling(values["resampling"]), Testing.parse(*Testing(**values["testing"]))
+        signature, options, is_of_2 = saved_signature(values["signature"])
+        baseline, resampling = values["baseline"], saved_resampling(values["resampling"])
+        testing = Testing.parse(*Testing(**values["testing"]))
         queries = table_from_lists(values["queries"])
-        tables = {
-            name: queries.filter(pc.equal(queries["system"], name)) for name in queries["system"].unique().to_pylist()
-        }
-        first = tables[system_names(tables, values["baseline"])[0]]
+        names = queries["system"].unique().to_pylist()
+        tables = {name: queries.filter(pc.equal(queries["system"], name)) for name in names}
+        first = tables[system_names(tables, baseline)[0]]
         shared = [name for name in SHARED if name in first.column_names]
-        if testing.paired and any(each.select(shared) != first.select(shared) for each in tables.values()):
+        if testing.paired and any(table.select(shared) != first.select(shared) for table in tables.values()):
             raise ValueError("queries: must be the same for each system")
         columns = {system: saved_columns(table, options.names, signature) for system, table in tables.items()}
-        slices = slices_of(first["slice"], None, len(first)) if "slice" in shared else None
-        results = results_of(columns, slices, Contest(options, values["baseline"], resampling, testing))
-        of_slices = {each["slice"]: each["scores"] for each in values["slices"]}
-        compared = {
-            value: part._replace(scores=with_figures_of_documents(part.scores, of_slices[value]))
-            for value, part in results["slices"].items()
-        }
+        slices: dict[Value, ComparedSlice] = {}
+        mean_of_slices = None
+        if is_of_2:
+            by = slices_of(first["slice"], None, len(first)) if "slice" in shared else None
+            results = results_of(columns, by, Contest(options, baseline, resampling, testing))
+            resampling, pairs = results["resampling"], results["pairs"]
+            scores = with_figures_of_documents(results["scores"], values["scores"])
+            of_slices = {each["slice"]: each["scores"] for each in values["slices"]}
+            for value, each in results["slices"].items():
+                slices[value] = each._replace(scores=with_figures_of_documents(each.scores, of_slices[value]))
+            mean_of_slices = with_figures_of_slices(results["mean_of_slices"], slices)
+        else:
+            expected = [(name, *systems) for name in options.names for systems in opponents(tables, baseline)]
+            pairs = saved_pairs(values["pairs"], expected)
+            scores = {name: saved_scores(values["scores"][name], options.names, f"scores: {name}") for name in tables}
+            for name, column in columns.items():
+                check_scores(scores[name], column, f"scores: {name}")
+            for value, each in saved_slices(values["slices"], first).items():
+                of_slice = {name: saved_scores(each["scores"][name], options.names) for name in tables}
+                slices[value] = ComparedSlice(each["queries"], of_slice, saved_pairs(each["pairs"], expected))
+            means = values["mean_of_slices"]
+            if means is not None:
+                check_row_count(means["queries"], queries_in_slices(slices), "mean_of_slices")
+                of_means = {name: saved_scores(means["scores"][name], options.names) for name in tables}
+                of_pairs = saved_pairs(means["pairs"], expected)
+                mean_of_slices = ComparedSlice(means["queries"], of_means, of_pairs)
         return cls(
             signature=signature,
-            baseline=values["baseline"],
+            baseline=baseline,
             queries=queries,
             notes=saved_notes(values["notes"]),
             testing=testing,
-            pairs=results["pairs"],
-            resampling=results["resampling"],
-            scores=with_figures_of_documents(results["scores"], values["scores"]),
-            slices=compared,
-            mean_of_slices=with_figures_of_slices(results["mean_of_slices"], compared),
+            pairs=pairs,
+            resampling=resampling,
+            scores=scores,
+            slices=slices,
+            mean_of_slices=mean_of_slices,
         )
 
     def plot(

@@ -1,12 +1,13 @@
 """How well `explain` distinguishes combinations of options, into benchmarks/EXPLANATIONS.md.
 
-    python benchmarks/explanations.py           # everything; 15 minutes on two cores
+    python benchmarks/explanations.py           # everything; two hours
     python benchmarks/explanations.py --quick   # few repetitions, printed
 
 Rankings are drawn with ties, unjudged and unretrieved documents, missing queries, and queries with no relevant
 documents. A combination of options that no convention has is drawn, and `explain` is given its score at two cutoffs, or
 its value of each query. False matches are counted for scores that no combination has: each is the mean of another
-system on the same queries.
+system on the same queries. What `explain` names as the cause is counted for both: a true cause is in turn a convention,
+one change of a convention, a known slip, or a combination of options.
 """
 
 import argparse
@@ -22,12 +23,17 @@ import numpy as np
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
-from ndcg.explanations.explanation import explain  # noqa: E402
+from ndcg.explanations.explanation import Explanation, explain  # noqa: E402
+from ndcg.explanations.slip_terms import Queries, Slip, queries_by_ids  # noqa: E402
+from ndcg.explanations.slips import SLIPS  # noqa: E402
+from ndcg.inputs.reading import Inputs  # noqa: E402
 from ndcg.measure.arguments import OPTIONS  # noqa: E402
 from ndcg.measure.conventions import CHOICES, CONVENTIONS  # noqa: E402
 from ndcg.scores.compute import compute  # noqa: E402
 
 COMBINATIONS = 60
+CAUSES = 200
+SLIP_CONVENTIONS = ("sklearn", "trec_eval", "ranx", "lightgbm", "spark")
 CUTOFFS = (5, 20)
 DIGITS = (1, 2, 3, 4, 5, 6)
 Run = dict[str, dict[str, float]]
@@ -147,6 +153,100 @@ def false_matches(count: int) -> list[str]:
     ]
 
 
+def one_change(rng: np.random.Generator) -> dict[str, Any]:
+    """Draw a convention with one other option, which no convention has."""
+    names = ("gain", "discount", "ideal", "ties")
+    conventions = [[each.options[name] for name in CHOICES] for each in CONVENTIONS.values()]
+    while True:
+        convention = CONVENTIONS[str(rng.choice(list(CONVENTIONS)))]
+        name = str(rng.choice(names))
+        changed = {**convention.options, name: str(rng.choice(tuple(OPTIONS[name].words)))}
+        chosen = {each: changed[each] for each in CHOICES}
+        if repr([*chosen.values()]) not in map(repr, conventions):
+            return chosen
+
+
+def cause(rng: np.random.Generator, number: int) -> dict[str, Any] | tuple[Slip, str]:
+    """Draw a true cause: options, or a slip with its convention."""
+    kind = number % 4
+    if kind == 0:
+        return {"convention": str(rng.choice(list(CONVENTIONS)))}
+    if kind == 1:
+        return one_change(rng)
+    if kind == 2:
+        slips = [slip for slip in SLIPS if not slip.is_option]
+        return slips[int(rng.integers(len(slips)))], str(rng.choice(SLIP_CONVENTIONS))
+    return combination(rng)
+
+
+def values_of(true: Any, run: Run, qrels: Run, cutoffs: Sequence[int]) -> np.ndarray:
+    """Return the nDCG of each query at each cutoff."""
+    if isinstance(true, tuple):
+        slip, convention = true
+        inputs = Inputs(run, qrels).settled()
+        queries = [Queries(queries_by_ids(inputs, list(qrels), k)) for k in cutoffs]
+        return np.array([slip.scores(each, {"convention": convention}) for each in queries])
+    names = [f"nDCG@{k}" for k in cutoffs]
+    values = compute(predictions=run, references=qrels, measures=names, use_aggregator=False, **true)
+    return np.array([values[name] for name in names], dtype=float)
+
+
+def names_cause(found: Explanation, true: Any, run: Run, qrels: Run, cutoffs: Sequence[int]) -> bool:
+    """Return whether what is named has the same value for every query as the true cause."""
+    fits = () if found.answer is None else found.answer.fits
+    if isinstance(true, tuple) and true[0].name in [fit.slip for fit in fits]:
+        return True
+    named: list[dict[str, Any]] = [{"convention": name} for name in found.matches]
+    if not named:
+        count = sum(not fit.slip for fit in fits)
+        simplest = [each for each in found.combinations[:count] if "k" not in each.changed]
+        named = [{"convention": each.convention, **each.changed} for each in simplest]
+    expected = values_of(true, run, qrels, cutoffs)
+    return any(np.allclose(values_of(each, run, qrels, cutoffs), expected, equal_nan=True) for each in named)
+
+
+def explained(values: np.ndarray, run: Run, qrels: Run, cutoffs: Sequence[int], digits: int) -> Explanation:
+    """Return the explanation of the rounded means of values."""
+    means = np.nanmean(values, axis=1)
+    got = {f"nDCG@{k}": f"{mean:.{digits}f}" for k, mean in zip(cutoffs, means, strict=True)}
+    return explain(predictions=run, references=qrels, got=got)
+
+
+def is_told(found: Explanation) -> bool:
+    """Return whether a cause is named."""
+    return found.answer is not None and found.answer.kind != "unknown"
+
+
+def named_causes(count: int) -> list[str]:
+    """Return a table of how often the true cause of a score is named, and one for a score of another system."""
+    rows = []
+    for cutoffs in ([10], [*CUTOFFS]):
+        for digits in (3, 4, 5):
+            right = wrong = of_another = 0
+            for number in range(count):
+                rng = np.random.default_rng(number)
+                run, qrels = rankings(rng)
+                true = cause(rng, number)
+                other = {
+                    query: scores_of(rng, [*documents], [qrels[query].get(each, 0) for each in documents])
+                    for query, documents in run.items()
+                }
+                found = explained(values_of(true, run, qrels, cutoffs), run, qrels, cutoffs, digits)
+                if is_told(found) and names_cause(found, true, run, qrels, cutoffs):
+                    right += 1
+                elif is_told(found):
+                    wrong += 1
+                values = values_of(combination(rng), other, qrels, cutoffs)
+                of_another += is_told(explained(values, run, qrels, cutoffs, digits))
+            at = " and ".join(map(str, cutoffs))
+            rows.append(f"| {at} | {digits} | {right} | {wrong} | {count - right - wrong} | {of_another} |")
+    return [
+        "| cutoffs | digits | true cause named | another named | cannot be told | cause named for another system |",
+        "|---|---:|---:|---:|---:|---:|",
+        *rows,
+    ]
+
+
 def timings(sizes: Sequence[tuple[int, int]]) -> list[str]:
     """Return a table of how long a search takes."""
     import resource
@@ -173,7 +273,7 @@ def timings(sizes: Sequence[tuple[int, int]]) -> list[str]:
     ]
 
 
-def markdown(count: int, sizes: Sequence[tuple[int, int]]) -> str:
+def markdown(count: int, causes: int, sizes: Sequence[tuple[int, int]]) -> str:
     """Return all tables."""
     return "\n".join(
         [
@@ -193,6 +293,12 @@ def markdown(count: int, sizes: Sequence[tuple[int, int]]) -> str:
             "",
             *false_matches(count),
             "",
+            "## Causes that are named",
+            "",
+            f"Each row has {causes} scores with a cause, and {causes} of other systems.",
+            "",
+            *named_causes(causes),
+            "",
             "## Time and memory",
             "",
             *timings(sizes),
@@ -206,7 +312,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="few repetitions, printed")
     quick = parser.parse_args(arguments).quick
-    text = markdown(3, [(20, 20)]) if quick else markdown(COMBINATIONS, [(200, 100), (50_000, 100)])
+    text = markdown(3, 4, [(20, 20)]) if quick else markdown(COMBINATIONS, CAUSES, [(200, 100), (50_000, 100)])
     if quick:
         print(text)
     else:

@@ -98,7 +98,8 @@ def streaming() -> list[str]:
                 start = time.perf_counter()
                 stock.add_batch(**few)
                 stock_rate.append(few["predictions"].size / (time.perf_counter() - start))
-        size = metric._state.contents.end  # of a file without a name
+        opened = (path.stat().st_size for path in Path("/proc/self/fd").iterdir() if path.exists())
+        size = max(opened)  # of the batches, in a file without a name
         with anonymous_memory(memory, "computing"):
             start = time.perf_counter()
             found = metric.compute(k=10)["nDCG@10"]

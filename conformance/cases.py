@@ -13,7 +13,8 @@ FAMILIES = {
     "cutoff": "The same with a cutoff within, at and beyond the end of the ranking.",
     "ties": "Documents of equal score, all of which count.",
     "cutoff in a tie": "Documents of equal score of which the cutoff counts some.",
-    "ids": "Ties among documents with ids that sort differently as text than as numbers, by position or in UTF-16.",
+    "ids": "Ties among documents with ids that sort differently as text than as numbers, by position or in UTF-16; "
+    "documents with the id of their query, which count as any other.",
     "close scores": "Scores that differ in the last digits of 64-bit floats, are negative, tiny, huge, or zeros of "
     "both signs. In 32 bits some of them are tied.",
     "sigmoids": "Scores that are sigmoids close to 1, as rerankers give. In 32 bits many of them are tied.",
@@ -173,6 +174,10 @@ def _ids() -> Iterator[Case]:
             qrels: dict[str, dict[str, float]] = {"q1": {id_: int(id_ == ids[0]) for id_ in ids}}
             run = {"q1": dict.fromkeys(ids, 1.0)}
             yield Case("ids", f"ids: {name} tied, the first one relevant{at}", run, qrels, k)
+    for own, said in ((1, "relevant"), (None, "not judged")):
+        run = {"q1": {"q1": 3, "d1": 2, "d2": 1}}
+        judged = {"d1": 0, "d2": 2} if own is None else {"q1": own, "d1": 0, "d2": 2}
+        yield Case("ids", f"ids: a document has the id of its query, {said}", run, {"q1": judged}, 2)
 
 
 def _close_scores() -> Iterator[Case]:

@@ -15,7 +15,7 @@ from cases import FAMILIES, Case, all_cases
 from reference import RefusedError, score
 
 HERE = Path(__file__).resolve().parent
-VERSION = "2.0.0"
+VERSION = "2.1.0"
 
 ABOUT = (
     "510 small cases and the value of CG, DCG, IDCG and nDCG that each should have, under the conventions of many "

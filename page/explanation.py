@@ -106,7 +106,13 @@ def explanation_html(
     explanations = {name: explanation_of(each, reported, options) for name, each in given.items()}
     if reported and NO_SIGN.fullmatch(reported) and all(each.percent for each in explanations.values()):
         raise ValueError(f"{reported} is above 1, the highest nDCG. If it is a percentage, write {reported}%.")
-    return "".join(_explained(*each, names) for each in explanations.items())
+    return "".join(
+        [
+            *(_in_sentences(name, each, names) for name, each in explanations.items()),
+            _table_of_conventions(explanations),
+            *(_difference(name, each) for name, each in explanations.items() if each.between is not None),
+        ]
+    )
 
 
 def score_of(got: str) -> str | None:
@@ -134,16 +140,15 @@ def explanation_of(given: Mapping[str, Any], got: Any, options: Mapping[str, Any
     usual = {"log_base": None, "duplicates": "raise", "judged_only": False, "score_order": "descending"}
     known = {name: options[name] for name, value in usual.items() if options.get(name, value) != value}
     known |= {"gain": options["gain"]} if gains_by_label(options) else {}
-    if not (isinstance(got, str) and "@" in got) and not (
-        isinstance(got, Mapping) and any(str(name).startswith("nDCG") for name in got)
-    ):
-        known["k"] = largest(options["k"])  # else the scores have cutoffs
+    names = got if isinstance(got, Mapping) else ()
+    has_cutoffs = (isinstance(got, str) and "@" in got) or any(tables.NDCG.fullmatch(name) for name in names)
+    if not has_cutoffs:
+        known["k"] = largest(options["k"])
     return ndcg.explain(**given, **known, got=got)
 
 
-def _explained(name: str, explanation: Any, names: Mapping[str, str]) -> str:
-    """Return an explanation as HTML: in sentences, then the score under each convention, and why two of them differ."""
-    scores, *why = explanation.tables()
+def _in_sentences(name: str, explanation: Any, names: Mapping[str, str]) -> str:
+    """Return as HTML what a reported score tells; without one, the question."""
     remarks = explanation.remarks() if explanation.got is not None else [_question(explanation)]
     title, *remarks = (in_words(each, names) for each in remarks)
     unknown = explanation.got is not None and not explanation.matches
@@ -152,10 +157,22 @@ def _explained(name: str, explanation: Any, names: Mapping[str, str]) -> str:
             f"<h3>{escape(f'{name}: {title}' if name else title)}</h3>",
             f"<ul>{''.join(f'<li>{escape(each)}</li>' for each in remarks)}</ul>" if remarks else "",
             f"<p>See all {_slips_link()}, with rankings that show them.</p>" if unknown else "",
-            text_table(f"{explanation.measure} under each convention", scores),
-            *(text_table("Why {1} differs from {0}".format(*explanation.between), each) for each in why),
         ]
     )
+
+
+def _table_of_conventions(explanations: Mapping[str, Any]) -> str:
+    """Return the scores of all runs under each convention as one table."""
+    named = explanations if len(explanations) > 1 else {"": next(iter(explanations.values()))}
+    measure = next(iter(explanations.values())).measure
+    return text_table(f"{measure} under each convention", tables.table_of_conventions(named))
+
+
+def _difference(name: str, explanation: Any) -> str:
+    """Return why two conventions give a run different scores."""
+    before, after = explanation.between
+    of_run = f"{name}: w" if name else "W"
+    return text_table(f"{of_run}hy {after} differs from {before}", explanation.tables()[-1])
 
 
 def _question(explanation: Any) -> str:

@@ -7,10 +7,11 @@ any thread does. Tests meet these processes at points that the scripts name inst
 import io
 import json
 import os
+import resource
 import sys
 import traceback
-from collections.abc import Callable
-from contextlib import redirect_stdout
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stdout
 from multiprocessing import forkserver, get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -113,6 +114,30 @@ def _run(script: str, names: dict[str, Any], connection: Connection) -> None:
         connection.send(("raised", traceback.format_exc()))
         raise
     connection.send(("printed", printed.getvalue()))
+
+
+@contextmanager
+def files_of_at_most(size: int) -> Iterator[None]:
+    """Let no file grow beyond a size, as on a disk that is full there."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def nameless_files(folder: Path) -> list[int]:
+    """Return the sizes of the files without a name in a folder that this process has open."""
+    sizes = []
+    for descriptor in Path("/proc/self/fd").iterdir():
+        try:
+            path, status = os.readlink(descriptor), os.stat(descriptor)
+        except FileNotFoundError:  # the folder of descriptors itself
+            continue
+        if path.startswith(f"{folder}/") and status.st_nlink == 0:
+            sizes.append(status.st_size)
+    return sizes
 
 
 def add_and_compute(metric: evaluate.Metric, inputs: dict[str, Any]) -> dict[str, float]:

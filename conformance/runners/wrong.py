@@ -37,7 +37,7 @@ class OnPreset:
     def __init__(self, slip: Slip, preset: str, vectors: Mapping[str, Any]) -> None:
         self.PRESETS = (preset,)
         asked = [
-            (case["name"], name, Query(case["run"].get(name, {}), judged, case["k"], name not in case["run"]))
+            (case["name"], name, Query(case["run"].get(name, {}), judged, case["k"], name not in case["run"], name))
             for case in vectors["cases"]
             if not any(preset in each["under"] and "refused" in each for each in case["expected"])
             for name, judged in case["qrels"].items()

@@ -227,7 +227,8 @@ class Check(Readable):
         """Return all of it in types that JSON has."""
         values: dict[str, Any] = without_nan(vars(self))
         if self.example is not None:
-            del values["example"]["query"]["missing"]
+            for name in ("missing", "name"):
+                del values["example"]["query"][name]
         return values
 
 

@@ -17,7 +17,7 @@ from ..measure.conventions import CONVENTIONS
 from ..measure.ties import Floats, Mask
 from ..scores.progress import tracked
 from .slip_terms import Queries, Query, Slip, Term
-from .slips import SLIPS, SWAPPED, slip_named
+from .slips import OWN_DOCUMENT, SLIPS, SWAPPED, slip_named
 
 VISIBLE = 1e-4  # the least difference that a reader sees
 FIRST_ORDERED = 4
@@ -175,7 +175,8 @@ OTHER_SLIPS = [  # than options, orders and precisions; no ranking has a negativ
     slip
     for slip in SLIPS
     if not slip.is_option
-    and slip not in (*PRECISIONS.values(), SWAPPED)  # a function may take the relevance first
+    # A function may take the relevance first, and never the id of the query.
+    and slip not in (*PRECISIONS.values(), SWAPPED, OWN_DOCUMENT)
     and slip.name not in (ASCENDING, "negative relevance removed")
 ]
 

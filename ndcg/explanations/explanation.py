@@ -9,8 +9,8 @@ to the whole difference, and no effect depends on which choice is changed first.
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
-from typing import Any, NamedTuple, SupportsIndex, Unpack
+from itertools import chain, combinations
+from typing import Any, Literal, NamedTuple, SupportsIndex, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,15 +35,16 @@ from ..scores.queries import (
 )
 from ..show.drawing import figure_of
 from ..show.json_types import without_nan
-from ..show.tables import Readable, number_text
+from ..show.tables import Readable, Table, number_text
 from .combination import Combination
+from .evidence import UNLIKELY, Evidence
 from .properties import in_common, properties_of
-from .reported import Reported
-from .search import FoundSlip, Searched, SlipSearch, conventions_with, search
+from .reported import Reported, enumerated
+from .search import FoundOptions, Searched, matching_conventions, search
+from .slip_search import FoundSlip, SlipSearch
 
 NOT_IN_EXPLAIN = ("measures", "convention", *AGGREGATION_OPTIONS)
-SHOWN_COMBINATIONS = 5
-LIKELY = 0.1  # with this many matches expected by chance, a single match proves little
+SHOWN_CAUSES = 5  # combinations, slips and queries
 
 
 class Choice(NamedTuple):
@@ -62,37 +63,75 @@ class Choice(NamedTuple):
     effect: float
 
 
+class Cause(NamedTuple):
+    """What gives the reported scores.
+
+    Attributes:
+        definition: a convention, and the options that differ from it, in words.
+        slip: the name of a slip on it; empty without one.
+        options: the options to set in Python; empty for a convention or a slip.
+    """
+
+    definition: str
+    slip: str = ""
+    options: str = ""
+
+
+class Verdict(NamedTuple):
+    """What reported scores tell about their definition.
+
+    Attributes:
+        kind: "conventions" if they are those of conventions; "cause" if no convention gives them, but
+            something else does; "unknown" if chance does as well, or nothing gives them.
+        fits: what gives them: conventions, or options and slips; for a cause only those with the fewest
+            changes of a convention.
+        settings: how many of these give different values to some query.
+        by_chance: how many settings with so few changes would give the scores by chance; for an unknown
+            cause, how many of all settings that were tried.
+        decide: what would decide, in a sentence; empty if it is decided.
+    """
+
+    kind: Literal["conventions", "cause", "unknown"]
+    fits: tuple[Cause, ...]
+    settings: int
+    by_chance: float
+    decide: str = ""
+
+
 @dataclass(frozen=True)
 class Explanation(Readable):
     """The score of rankings under every convention, and why two of these scores differ.
 
     Attributes:
-        signature: the signature of the first convention or combination that matches, else of the second in `between`
-            if it was given. Without a reported score, the signature of the first convention that has a score; empty if
-            nothing matches, or only a slip does.
+        signature: the signature of the first convention or combination that `answer` names, else of the
+            second in `between` if it was given. Without a reported score, the signature of the first
+            convention that has a score; empty if nothing is named, or only a slip is.
         measure: the name of the result, such as ``"nDCG@10"``.
         scores: the score under each convention, by its name; None if it has none.
         errors: why a convention has no score, by its name.
         got: the reported score, if one was given.
         percent: whether it was given in percent.
+        answer: what the reported scores tell: these conventions, another cause, or that it is unknown.
         matches: the conventions that give this score, to its digits.
         reported: the reported scores, in words.
-        subject: the same at the beginning of a sentence, with its verb.
-        combinations: options that give the reported scores, if no convention does; those that change the fewest options
-            of a convention come first.
+        subject: the beginning of a sentence on whose scores these are.
+        combinations: options that give the reported scores, if no convention does; those that change the
+            fewest options of a convention come first.
         tried: the number of combinations that were tried.
-        without_score: options that were not tried, such as `ties=docid`, because the rankings have no score under them,
-            each with the error.
+        without_score: options that were not tried, such as `ties=docid`, because the rankings have no
+            score under them, each with the error.
         distinct: how many of the matching combinations give different values to some query.
-        by_chance: how many combinations would match by chance; nan if unknown.
-        slips: known slips that give the reported scores, if no convention does, each with a convention, and with
-            `zero_division` if that differs from the convention's.
-        nearest: the combination that gives most of the reported values of queries, if nothing gives all of them.
+        by_chance: how many of all settings that were tried would match by chance: conventions if one
+            matches, else combinations and slips.
+        slips: known slips that give the reported scores, if no convention does, each with a convention,
+            and with `zero_division` if that differs from the convention's.
+        nearest: the combination that gives most of the reported values of queries, if nothing gives all.
         disagreeing: the queries with another value under the nearest combination.
         in_common: the common trait of these queries, in words.
-        between: the two conventions with the difference that `choices` explain; the second "with a slip" if no
-            convention gives the reported scores and a slip does.
-        choices: the options in which they differ, and the slip, with their effects, which add up to the difference.
+        between: the two conventions with the difference that `choices` explain; the second "with a slip"
+            if a slip is named as the cause.
+        choices: the options in which they differ, and the slip, with their effects, which add up to the
+            difference.
         notes: sentences with further facts for the reader.
     """
 
@@ -102,6 +141,7 @@ class Explanation(Readable):
     errors: dict[str, str]
     got: float | None = None
     percent: bool = False
+    answer: Verdict | None = None
     matches: tuple[str, ...] = ()
     reported: str = ""
     subject: str = ""
@@ -109,7 +149,7 @@ class Explanation(Readable):
     tried: int = 0
     without_score: Mapping[str, str] = field(default_factory=dict)
     distinct: int = 0
-    by_chance: float = math.nan
+    by_chance: float = 0.0
     slips: tuple[tuple[str, str], ...] = ()
     nearest: Combination | None = None
     disagreeing: tuple[Any, ...] = ()
@@ -118,99 +158,125 @@ class Explanation(Readable):
     choices: tuple[Choice, ...] = ()
     notes: tuple[str, ...] = ()
 
-    def _tables(self) -> list[list[list[str]]]:
-        scores = [["convention", self.measure]]
-        if self.got is not None:
-            scores[0] += ["difference from yours", ""]
-        for name, score in self._nearest_first():
-            cells = [name, number_text(score)]
-            if self.got is not None:
-                cells += [number_text(score - self.got, sign="+"), "match" if name in self.matches else ""]
-            scores.append(cells)
-        tables = [scores]
+    def _tables(self) -> list[Table]:
+        tables = [table_of_conventions({"": self})]
         if self.between is not None:
+            header = ["choice", *self.between, "effect"]
             rows = [
-                [name, *map(empty_text if name == "zero_division" else str, both), number_text(effect, sign="+")]
+                [name, *map(_choice_text(name), both), number_text(effect, sign="+")]
                 for name, *both, effect in self.choices
             ]
-            total = ["total", "", "", number_text(sum(choice.effect for choice in self.choices), sign="+")]
-            tables.append([["choice", *self.between, "effect"], *rows, total])
+            effects = sum(choice.effect for choice in self.choices)
+            tables.append([header, *rows, ["total", "", "", number_text(effects, sign="+")]])
         return tables
 
     def _remarks(self) -> list[str]:
         conventions: dict[str, list[str]] = {}
         for name, error in self.errors.items():
             conventions.setdefault(error, []).append(name)
-        errors = [f"No score under {_enumerated(names)}: {marked(error)}." for error, names in conventions.items()]
-        got, percent = self.got or 0.0, []
-        if self.percent:
-            percent = [f"Your score was read as a percentage: {100 * got:g}% is {got:g}."]
+        errors = [
+            f"No score under {enumerated(names)}: {marked(error)}."
+            for error, names in conventions.items()
+        ]
+        percent = []
+        if self.percent and self.got is not None:
+            read = f"{100 * self.got:g}% is {self.got:g}"
+            percent = [f"Your score was read as a percentage: {read}."]
         return list(map(Message, [*self._conclusion(), *percent, *self.notes, *errors]))
 
     def _conclusion(self) -> Iterator[str]:
         """Yield sentences on the conventions, options or slips that give the score."""
-        if self.got is None:
+        if (answer := self.answer) is None:
             return
-        if self.matches:
-            yield f"{self.subject} the {self.measure} of {_enumerated(self.matches)}."
-            return
-        few = [each for each in self.combinations if len(each.changed) <= 1]
-        ways = []
-        for each in self.combinations:
-            options = mark("options", each.call, each.flags, said=f"{each.call}; in the shell {each.flags}")
-            ways.append((marked(each), f" ({options})"))
-        ways[len(few) : len(few)] = [(_with_a_slip(marked(name)), f": {slip}") for slip, name in self.slips]
-        for at, (way, details) in enumerate(ways[:SHOWN_COMBINATIONS]):
-            yield f"{way} gives {'it' if at else self.reported}{details}."
-        if self.combinations:
-            yield from self._certainty()
-        if not ways:
+        names = enumerated([fit.definition for fit in answer.fits])
+        chance = f"chance alone gives {_count_text(answer.by_chance)}"
+        if answer.kind == "conventions":
+            yield f"{self.subject} {names}."
+        elif answer.kind == "cause":
+            yield from self._ways("gives")
+            yield from self._certainty(answer)
+        elif self.matches:
+            fit = "fits" if len(self.matches) == 1 else "fit"
+            which = f"It cannot be told which convention gives {self.reported}"
+            yield f"{which}: {names} {fit}, {chance}."
+            yield answer.decide
+        elif answer.fits:
+            fit = "1 setting fits" if answer.settings == 1 else f"{answer.settings:,} settings fit"
+            yield f"It cannot be told what gives {self.reported}: {fit}, {chance}."
+            yield answer.decide
+            yield from self._ways("would give")
+        else:
             name, number = self._nearest_first()[0]
             yield f"No convention gives {self.reported}; the nearest is {name}, {number_text(number)}."
-            none = f"None of {self.tried:,} combinations of options gives it"
-            yield f"{none}. Were other queries or documents scored, weighted or excluded?"
+            yield f"None of {self.tried:,} combinations of options gives it. {answer.decide}"
             discount = mark("known discount", said="discount=")
             yield f"To try slips with a discount that is not logarithmic, give {discount}."
+        if not self.matches:
+            yield from self._not_tried()
+            yield from self._nearest()
+
+    def _ways(self, gives: str) -> Iterator[str]:
+        """Yield a sentence for each of the first definitions that give the score."""
+        for at, fit in enumerate(self.answer.fits[:SHOWN_CAUSES] if self.answer else ()):
+            details = f": {fit.slip}" if fit.slip else f" ({marked(fit.options)})"
+            yield f"{marked(fit.definition)} {gives} {'it' if at else self.reported}{details}."
+
+    def _certainty(self, answer: Verdict) -> Iterator[str]:
+        """Yield how certain the cause is, and what else fits."""
+        yield f"Chance alone gives {_count_text(answer.by_chance)} settings with so few changes."
+        if answer.settings > 1:
+            yield f"{answer.settings:,} of these have different values for some query. {answer.decide}"
+        elif len(answer.fits) > 1:
+            yield "These give the same value for every query, so the queries do not distinguish them."
+        others = len(self.combinations) + len(self.slips) - len(answer.fits)
+        if others:
+            fit = "1 more fits" if others == 1 else f"{others:,} more fit"
+            yield f"With more changes, {fit}; of all, chance alone gives {_count_text(self.by_chance)}."
+
+    def _not_tried(self) -> Iterator[str]:
         for option, error in self.without_score.items():
             is_shown_below = error in self.errors.values()
             reason = "" if is_shown_below else f": {marked(error)}"
-            yield f"Combinations with {mark(*option.split('='), said=option)} have no score{reason}."
+            words = mark(*option.split("="), said=option)
+            yield f"Combinations with {words} have no score{reason}."
+
+    def _nearest(self) -> Iterator[str]:
         if self.nearest is not None:
-            some = ", ".join(map(str, self.disagreeing[:SHOWN_COMBINATIONS]))
-            more = ", …" * (len(self.disagreeing) > SHOWN_COMBINATIONS)
+            some = ", ".join(map(str, self.disagreeing[:SHOWN_CAUSES]))
+            more = ", …" if len(self.disagreeing) > SHOWN_CAUSES else ""
             count = len(self.disagreeing)
             differ = "1 query differs" if count == 1 else f"{count:,} queries differ"
-            yield f"The nearest combination is {marked(self.nearest)}: {differ} from it: {some}{more}."
+            nearest = marked(self.nearest)
+            yield f"The nearest combination is {nearest}: {differ} from it: {some}{more}."
             yield from self.in_common
 
-    def _certainty(self) -> Iterator[str]:
-        """Yield how many combinations match, and how certain that makes the result."""
-        count = len(self.combinations)
-        chance = "" if math.isnan(self.by_chance) else f"; by chance, about {self.by_chance:,.1f} would"
-        yield f"{count:,} of {self.tried:,} combinations of options give it{chance}."
-        if count > 1 and self.distinct == 1:
-            yield "These give the same value for every query, so the queries do not distinguish them."
-        elif count > 1:
-            yield "Scores at more cutoffs, or the value of each query, would distinguish these."
-        elif self.by_chance > LIKELY:
-            yield "Scores at more cutoffs, or the value of each query, would show whether it is the right one."
-
     def _nearest_first(self) -> list[tuple[str, float]]:
-        """Return the conventions that match first, the others by distance from the reported score, or by their own."""
-        known, got = [(name, score) for name, score in self.scores.items() if score is not None], self.got
+        """Return the conventions that match first, the others by distance from the reported score.
+
+        Without a reported score, the lowest come first.
+        """
+        known = [(name, score) for name, score in self.scores.items() if score is not None]
+        got = self.got
         if got is None:
-            return sorted(known, key=lambda each: each[1])
-        return sorted(known, key=lambda each: (each[0] not in self.matches, abs(each[1] - got)))
+            return sorted(known, key=lambda item: item[1])
+        return sorted(known, key=lambda item: (item[0] not in self.matches, abs(item[1] - got)))
+
+    def _cell(self, convention: str, shows_difference: bool) -> list[str]:
+        """Return the score under a convention as tables show it, with its difference if it is shown."""
+        score, matches = self.scores[convention], convention in self.matches
+        if not shows_difference or score is None or self.got is None:
+            return [f"{number_text(score)} (match)" if matches else number_text(score)]
+        difference = number_text(score - self.got, sign="+")
+        return [number_text(score), difference, "match" if matches else ""]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the explanation in JSON types; a choice that JSON has no type for, such as nan, becomes a string."""
-        by_chance = None if math.isnan(self.by_chance) else self.by_chance
-        values: dict[str, Any] = without_nan({**vars(self), "by_chance": by_chance}, str)
+        """Return the explanation in JSON types; what JSON has no type for, such as nan, becomes a string."""
+        values: dict[str, Any] = without_nan(vars(self), str)
         return values
 
     def plot(self) -> Any:
-        """Return a Matplotlib figure: a dot for the score under each convention, filled if it equals yours."""
-        known = sorted(self._nearest_first(), key=lambda each: each[1])
+        """Return a Matplotlib figure: a dot for the score under each convention, filled if it is yours."""
+        known = sorted(self._nearest_first(), key=lambda item: item[1])
         figure, (axes,) = figure_of(1, height=1.2 + 0.24 * len(known))
         for at, (name, number) in enumerate(known):
             inside = "C0" if name in self.matches else axes.get_facecolor()
@@ -220,8 +286,39 @@ class Explanation(Readable):
         axes.set_xlabel(self.measure)
         if self.got is not None:
             axes.axvline(self.got, color="gray", linewidth=1)
-            axes.set_xlabel(f"{self.measure}; line: your score, {self.got:g}; filled: the same to its digits")
+            line = f"line: your score, {self.got:g}; filled: the same to its digits"
+            axes.set_xlabel(f"{self.measure}; {line}")
         return figure
+
+
+def table_of_conventions(explanations: Mapping[str, Explanation]) -> Table:
+    """Return a table with a row for each value, with its conventions, and a column for each run.
+
+    The header names the runs; the column of a run without a name has the name of the measure. A single
+    run has its differences from a reported score beside it.
+    """
+    first, *others = explanations.values()
+    shows_differences = first.got is not None and not others
+    header = ["conventions", *(name or first.measure for name in explanations)]
+    table = [[*header, "difference from yours", ""] if shows_differences else header]
+    names = dict.fromkeys(
+        [name for each in explanations.values() for name, _ in each._nearest_first()]
+    )
+    rows: dict[tuple[Any, ...], list[str]] = {}
+    for name in names:
+        cells = [each._cell(name, shows_differences) for each in explanations.values()]
+        rows.setdefault(tuple(chain.from_iterable(cells)), []).append(name)
+    return [*table, *([", ".join(names), *cells] for cells, names in rows.items())]
+
+
+def _choice_text(name: str) -> Callable[[Any], str]:
+    """Return how to write the value of a choice."""
+    return empty_text if name == "zero_division" else str
+
+
+def _count_text(count: float) -> str:
+    """Return an expected number of settings, with two digits."""
+    return f"{count:,.0f}" if count >= 10 else f"{count:.2g}"
 
 
 def _with_a_slip(convention: str) -> str:
@@ -277,13 +374,21 @@ def explain(
     pair: tuple[str, str] | None = None
     if between is not None:
         if not isinstance(between, (list, tuple)) or len(between) != 2:
-            raise InputError(f"{mark('between')} must be the names of two conventions; got {shown(between)}")
-        pair = choice("between", between[0], tuple(CONVENTIONS)), choice("between", between[1], tuple(CONVENTIONS))
+            raise InputError(
+                f"{mark('between')} must be the names of two conventions; got {shown(between)}"
+            )
+        pair = (
+            choice("between", between[0], tuple(CONVENTIONS)),
+            choice("between", between[1], tuple(CONVENTIONS)),
+        )
     parsed = Options.of_method(explain, k, options, lacks=NOT_IN_EXPLAIN)
     if len(parsed.cutoffs) > 1:
         raise InputError(f"{mark('k')} must be one cutoff, since a score has one; got {shown(k)}")
     inputs = from_frame(
-        data, Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight, fields=fields)
+        data,
+        Inputs(
+            predictions, references, query_ids, document_ids, exclude, sample_weight, fields=fields
+        ),
     )
     scorer = _Scorer(from_files(inputs, **parsed.sides).settled(**parsed.sides), k, options)
     rankings = next(iter(scorer.rankings.values()))
@@ -313,8 +418,16 @@ def explain(
     if reported is not None:
         explanation, slip = _with_matches(explanation, scorer, reported)
     start = scorer.options_of(first if pair is None else pair[0])
-    if pair is None and explanation.matches:  # the match that differs in the fewest choices
-        pair = (first, min(explanation.matches, key=lambda name: len(_differing(start, scorer.options_of(name)))))
+    answer = explanation.answer
+    if pair is None and answer is not None and answer.kind == "conventions":
+        # the match that differs in the fewest choices
+        pair = (
+            first,
+            min(
+                explanation.matches,
+                key=lambda name: len(_differing(start, scorer.options_of(name))),
+            ),
+        )
     if pair is not None:
         end, slip = scorer.options_of(pair[1]), None
         signature = explanation.signature if explanation.matches else end.signature(**scorer.given)
@@ -325,7 +438,9 @@ def explain(
         return explanation
     try:
         choices = scorer.choices(start, end, slip)
-    except ValueError as error:  # raised by a mixture of their options, such as ties by id among scores in 32 bits
+    except (
+        ValueError
+    ) as error:  # raised by a mixture of their options, such as ties by id among scores in 32 bits
         if between is None:
             return explanation
         both = f"some options of {pair[0]} with others of {pair[1]} have no score"
@@ -339,13 +454,18 @@ class _Scorer:
     def __init__(self, inputs: Inputs, k: Any, options: Mapping[str, Any]) -> None:
         self.inputs, self.k, self.options = inputs, k, options
         (self.cutoff,) = Options.parse(k=k).cutoffs
-        self.given = {"weighted": inputs.sample_weight is not None, "excluding": inputs.exclude is not None}
+        self.given = {
+            "weighted": inputs.sample_weight is not None,
+            "excluding": inputs.exclude is not None,
+        }
         self.rankings: dict[tuple[Any, ...], Rankings] = {}
         self.scores: dict[tuple[str, ...], float] = {}
         rankings = self.read(Options.parse(k=k, **options))
         if not rankings.queries:
             raise ValueError(NOTHING_TO_SCORE)
-        self.weight: NDArray[np.float64] | None = weights(inputs.sample_weight, rankings.queries, rankings.query_ids)
+        self.weight: NDArray[np.float64] | None = weights(
+            inputs.sample_weight, rankings.queries, rankings.query_ids
+        )
 
     def signature(self, convention: str) -> str:
         """Return the signature of a convention."""
@@ -371,17 +491,31 @@ class _Scorer:
             self.scores[key] = mean("nDCG", values, self.weight)
         return self.scores[key]
 
-    def choices(self, before: Options, after: Options, slip: FoundSlip | None = None) -> tuple[Choice, ...]:
+    def choices(
+        self, before: Options, after: Options, slip: FoundSlip | None = None
+    ) -> tuple[Choice, ...]:
         """Return the choices in which two conventions differ, the slip among them, with their effects."""
-        values = {name: (getattr(before, name), getattr(after, name)) for name in _differing(before, after)}
+        values = {
+            name: (getattr(before, name), getattr(after, name))
+            for name in _differing(before, after)
+        }
         if slip is not None:
             values["slip"] = ("none", slip.slip.name)
 
         def score(changed: Sequence[str]) -> float:
-            options = replace(before, **{name: values[name][1] for name in changed if name != "slip"})
-            return slip.score(options) if slip is not None and "slip" in changed else self.score(options)
+            options = replace(
+                before, **{name: values[name][1] for name in changed if name != "slip"}
+            )
+            return (
+                slip.score(options)
+                if slip is not None and "slip" in changed
+                else self.score(options)
+            )
 
-        return tuple(Choice(name, *both, _shapley_value(name, list(values), score)) for name, both in values.items())
+        return tuple(
+            Choice(name, *both, _shapley_value(name, list(values), score))
+            for name, both in values.items()
+        )
 
     def read(self, options: Options) -> Rankings:
         """Return the rankings as some options read them; each reading is done once."""
@@ -396,7 +530,9 @@ def _differing(before: Options, after: Options) -> list[str]:
     return [name for name in CHOICES if repr(getattr(before, name)) != repr(getattr(after, name))]
 
 
-def _shapley_value(name: str, names: Sequence[str], score: Callable[[Sequence[str]], float]) -> float:
+def _shapley_value(
+    name: str, names: Sequence[str], score: Callable[[Sequence[str]], float]
+) -> float:
     """Return the Shapley value of a choice: the effect of changing it, averaged over all orders of changing them."""
     others = [each for each in names if each != name]
     return math.fsum(
@@ -409,9 +545,9 @@ def _shapley_value(name: str, names: Sequence[str], score: Callable[[Sequence[st
 def _with_matches(
     explanation: Explanation, scorer: _Scorer, reported: Reported
 ) -> tuple[Explanation, FoundSlip | None]:
-    """Return an explanation with the conventions that give the reported scores, else with combinations and slips.
+    """Return an explanation with what gives the reported scores: conventions, else options and slips.
 
-    Also return the first of these slips.
+    Also return the slip that is named as the cause, if one is.
     """
     rankings = scorer.read(Options.parse(k=scorer.k, **scorer.options))
     evidence = reported.evidence(rankings)
@@ -419,44 +555,115 @@ def _with_matches(
     if given.pop("ignore_ties", False):
         given["ties"] = "last"
     searched = Searched(scorer.read, given, scorer.cutoff, scorer.weight, evidence)
-    exact = searched._replace(evidence=reported.evidence(rankings, exact=True))
-    matches = tuple(conventions_with(exact) or conventions_with(searched))
     score = reported.score
     if math.isnan(score):  # if values of queries were reported, the table compares their mean
         score = mean("nDCG", evidence[0].scores, scorer.weight)
-    explanation = replace(explanation, got=score, percent=reported.percent, matches=matches)
-    explanation = replace(explanation, reported=reported.words, subject=reported.subject)
-    if matches:
-        return replace(explanation, signature=scorer.signature(matches[0])), None
-    found, as_given = search(searched), reported.as_given()
-    slips = SlipSearch(searched, scorer.inputs, as_given.evidence(rankings)).found()
-    if not found.combinations and slips and all(each.as_given for each in slips):
-        explanation = replace(explanation, got=as_given.score, percent=False, reported=as_given.words)
     explanation = replace(
         explanation,
         signature="",
-        combinations=tuple(found.combinations),
-        distinct=len(found.distinct),
-        tried=found.tried,
-        without_score=found.without_score,
-        by_chance=found.by_chance,
-        slips=tuple((each.slip.name, Message(marked(each))) for each in slips),
+        got=score,
+        percent=reported.percent,
+        reported=reported.words,
+        subject=reported.subject(explanation.measure),
     )
-    if found.combinations:
-        signature = Options.parse(**found.combinations[0].options).signature(**scorer.given)
-        explanation = replace(explanation, signature=signature)
-    elif not slips and found.nearest is not None and found.agreeing is not None:
+    matching = matching_conventions(searched)
+    if not matching.names:
+        return _with_causes(explanation, scorer, reported, searched)
+    is_told = matching.by_chance <= UNLIKELY
+    answer = Verdict(
+        kind="conventions" if is_told else "unknown",
+        fits=tuple(map(Cause, matching.names)),
+        settings=matching.settings,
+        by_chance=matching.by_chance,
+        decide="" if is_told else _what_would_decide(evidence),
+    )
+    explanation = replace(
+        explanation,
+        signature=scorer.signature(matching.names[0]) if is_told else "",
+        matches=matching.names,
+        by_chance=matching.by_chance,
+        answer=answer,
+    )
+    return explanation, None
+
+
+def _with_causes(
+    explanation: Explanation, scorer: _Scorer, reported: Reported, searched: Searched
+) -> tuple[Explanation, FoundSlip | None]:
+    """Return an explanation with the combinations of options and the slips that give the scores."""
+    rankings = scorer.read(Options.parse(k=scorer.k, **scorer.options))
+    found, as_given = search(searched), reported.as_given()
+    evidence = searched.evidence
+    slip_search = SlipSearch(searched, scorer.inputs, as_given.evidence(rankings))
+    slips = slip_search.found()
+    if not found.found and slips and all(slip.as_given for slip in slips):
+        evidence = slip_search.as_given.evidence
+        explanation = replace(
+            explanation, got=as_given.score, percent=False, reported=as_given.words
+        )
+    # Of those with as many changes, combinations come first.
+    every: list[FoundOptions | FoundSlip] = sorted(
+        [*found.found, *slips], key=lambda fit: fit.changes
+    )
+    simplest = [fit for fit in every if fit.changes == every[0].changes]
+
+    def by_chance(most: float = math.inf) -> float:
+        return sum(tried.by_chance(evidence, most) for tried in (found.tried, slip_search.tried))
+
+    expected = by_chance(simplest[0].changes) if simplest else 0.0
+    is_told = bool(simplest) and expected <= UNLIKELY
+    fits = simplest if is_told else every
+    settings = len({fit.values for fit in fits})
+    decide = _what_would_decide(evidence)
+    if not fits:
+        decide = "Were other queries or documents scored, weighted or excluded?"
+    explanation = replace(
+        explanation,
+        combinations=tuple(match.combination for match in found.found),
+        distinct=len({match.values for match in found.found}),
+        tried=len(found.tried),
+        without_score=found.without_score,
+        by_chance=by_chance(),
+        slips=tuple((slip.slip.name, Message(marked(slip))) for slip in slips),
+        answer=Verdict(
+            kind="cause" if is_told else "unknown",
+            fits=tuple(map(_cause_of, fits)),
+            settings=settings,
+            by_chance=expected if is_told else by_chance(),
+            decide="" if is_told and settings == 1 else decide,
+        ),
+    )
+    if is_told and isinstance(fits[0], FoundSlip):
+        return explanation, fits[0]
+    if is_told and isinstance(fits[0], FoundOptions):
+        options = Options.parse(**fits[0].combination.options)
+        return replace(explanation, signature=options.signature(**scorer.given)), None
+    if not fits and found.nearest is not None and found.agreeing is not None:
         ids, differing = rankings.names(), ~found.agreeing
         properties = properties_of(rankings, found.nearest.options["k"])
+        common = in_common(properties, differing, "queries", marked(found.nearest))
         explanation = replace(
             explanation,
             nearest=found.nearest,
             disagreeing=tuple(ids[at] for at in np.flatnonzero(differing)),
-            in_common=tuple(map(Message, in_common(properties, differing, "queries", marked(found.nearest)))),
+            in_common=tuple(map(Message, common)),
         )
-    return explanation, slips[0] if slips else None
+    return explanation, None
 
 
-def _enumerated(names: Sequence[str]) -> str:
-    """Return names as an enumeration in words."""
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+def _cause_of(found: FoundOptions | FoundSlip) -> Cause:
+    """Return what gives the reported scores, in words."""
+    if isinstance(found, FoundSlip):
+        return Cause(Message(_with_a_slip(marked(found))), slip=found.slip.name)
+    combination = found.combination
+    call, flags = combination.call, combination.flags
+    options = mark("options", call, flags, said=f"{call}; in the shell {flags}")
+    return Cause(Message(marked(combination)), options=Message(options))
+
+
+def _what_would_decide(evidence: Sequence[Evidence]) -> str:
+    if evidence[0].of_queries:
+        return "More digits, or the values of more queries, would decide."
+    if len(evidence) > 1:
+        return "More digits, or the value of each query, would decide."
+    return "The score at a second cutoff, more digits, or the value of each query would decide."

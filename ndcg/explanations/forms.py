@@ -109,8 +109,18 @@ def _columns(query: Query) -> Arguments:
     return np.array([column[each] for each in ranked(query)], int), np.array(relevance)
 
 
+def _rank(query: Query) -> Arguments:
+    """Return the rank of the only relevant document; None if it was not retrieved."""
+    ids, (relevant,) = _ids(query)
+    return (ids.index(relevant) + 1 if relevant in ids else None,)
+
+
 def _mappings(query: Query) -> Arguments:
     return dict(query.run), dict(query.qrels)
+
+
+def _by_query(pair: list[Any]) -> dict[str, Any]:
+    return dict(zip(("q1", "q2"), pair, strict=True))
 
 
 # The ways that tell the fewest facts of a ranking come first.
@@ -122,27 +132,61 @@ FORMS = {
         has_ids=True,
         must_be_hinted=True,
     ),
+    "items": Form(
+        (_several(_IDS), Argument("[relevant id, …]", "relevant", "actual item target gt true pos")),
+        _twice(lambda query: (ranked(query), *_relevant(query)), list),
+        _OF_IDS._replace(several=False),
+        has_ids=True,
+        is_batch=True,
+        must_be_hinted=True,
+    ),
+    "rank": Form(
+        (Argument("rank of the relevant id", "rank", "rank position"),),
+        _rank,
+        _OF_IDS._replace(several=False),
+        must_be_hinted=True,
+    ),
     "sets": Form((_IDS, _RELEVANT_SET), lambda query: (ranked(query), set(_relevant(query))), _OF_IDS, has_ids=True),
     "ids": Form((_IDS, _RELEVANT), _ids, _OF_IDS, has_ids=True),
     "id_lists": Form((_several(_IDS), _several(_RELEVANT)), _twice(_ids, list), _OF_IDS, has_ids=True, is_batch=True),
+    "set_runs": Form(
+        (_IDS._replace(text="{query: ids}"), _RELEVANT_SET._replace(text="{query: {relevant ids}}")),
+        _twice(lambda query: (ranked(query), set(_relevant(query))), _by_query),
+        _OF_IDS,
+        has_ids=True,
+        is_batch=True,
+    ),
     "hits": Form((_HITS, _RELEVANT), _hits, _OF_IDS),
     "hit_rows": Form((_several(_HITS), _several(_RELEVANT)), _twice(_hits, np.array, list), _OF_IDS, is_batch=True),
     "ranked": Form((_IDS, _QRELS), lambda query: (ranked(query), dict(query.qrels)), Shows(scores=False), has_ids=True),
+    "ranked_runs": Form(
+        (_IDS._replace(text="{query: ids}"), _QRELS._replace(text="{query: {document: relevance}}")),
+        _twice(lambda query: (ranked(query), dict(query.qrels)), _by_query),
+        Shows(scores=False),
+        has_ids=True,
+        is_batch=True,
+    ),
     "columns": Form(
         (Argument("columns by rank", "ranked", _IDS.words), Argument("relevance by column", "relevance", _QRELS.words)),
         _columns,
         Shows(scores=False),
     ),
     "ideal": Form(
-        (_BY_RANK, Argument("relevance of all, highest first", "ideal", "ideal gold true truth best all")),
+        (_BY_RANK, Argument("relevance of all, highest first", "ideal", "ideal gold true truth best all orig")),
         lambda query: (_by_rank(query), sorted(query.qrels.values(), reverse=True)),
         Shows(scores=False),
         must_be_hinted=True,  # scores and relevance may be called so, and then hide what is wrong with scores
     ),
     "mappings": Form((_RUN, _QRELS), _mappings, Shows(), has_ids=True),
+    "scored_ids": Form(
+        (_IDS._replace(text="[(document, score), …]"), _QRELS),
+        lambda query: (list(query.run.items()), dict(query.qrels)),
+        Shows(),
+        has_ids=True,
+    ),
     "runs": Form(
         (_RUN._replace(text="{query: {document: score}}"), _QRELS._replace(text="{query: {document: relevance}}")),
-        _twice(_mappings, lambda pair: dict(zip(("q1", "q2"), pair, strict=True))),
+        _twice(_mappings, _by_query),
         Shows(),
         has_ids=True,
         is_batch=True,
@@ -167,6 +211,11 @@ FORMS = {
         is_batch=True,
     ),
     "relevance": Form((_BY_RANK,), lambda query: (_by_rank(query),), Shows(documents=False, scores=False)),
+    "pairs": Form(
+        (Argument("[(score, relevance), …]", "pairs", "pair row result"),),
+        lambda query: (list(zip(*_lists(query), strict=True)),),
+        _OF_LISTS,
+    ),
     "relevance_rows": Form(
         (_several(_BY_RANK),),
         _twice(lambda query: (_by_rank(query),), np.array),

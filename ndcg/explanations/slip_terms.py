@@ -15,6 +15,7 @@ from ..inputs.hashes import Columns
 from ..inputs.rankings import Rankings
 from ..inputs.reading import Inputs, read
 from ..measure.options import Options
+from ..measure.scoring import discounts, ratio, sign
 from ..measure.ties import Floats, Mask
 from ..scores.queries import measure_rankings, user_terms
 
@@ -28,6 +29,7 @@ class Query(NamedTuple):
     qrels: Documents  # the relevance of each judged document
     k: int | None  # the cutoff; None for the whole list
     missing: bool = False  # whether the query is missing from the run, rather than having no documents there
+    name: Any = None  # the id of the query; None if it has none
 
 
 Change = Callable[[Query], Query]
@@ -55,7 +57,10 @@ class Slip(NamedTuple):
 
     name: str  # a few words for it
     meaning: str  # one sentence on the computation
-    reports: tuple[int, str] = (0, "")  # how many are public, and one thread, `owner/repository#number` on GitHub
+    reports: tuple[int, str] = (
+        0,
+        "",
+    )  # how many are public, and one thread, `owner/repository#number` on GitHub
     both: Term = UNCHANGED  # how it computes both DCG and IDCG
     dcg: Term = UNCHANGED  # the DCG alone
     ideal: Term = UNCHANGED  # the IDCG alone
@@ -94,13 +99,25 @@ class Slip(NamedTuple):
         if self.rule is not None:
             return self.rule(queries.changed(()), dcg, queries.scores(options, "nDCG", self.both))
         ideal = queries.scores(options, "IDCG", self.ideal.over(self.both))
-        empty: Floats | float | str | None = {**options, **self.both.options}.get("zero_division")
-        if not isinstance(empty, float):
-            empty = Options.parse(k=1, **{**options, **self.both.options}).zero_division
-        if isinstance(empty, str):  # 1 if nothing was retrieved
-            empty = np.array([0.0 if query.run else 1.0 for query in queries.changed(self.both.changes)])
+        parsed = Options.parse(k=1, **{**options, **self.both.options})
+        turned = sign(discounts(1, parsed.log_base, parsed.discount))
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(ideal > 0, dcg / ideal, np.where(np.isnan(ideal), np.nan, empty))
+            values = ratio(
+                dcg,
+                ideal,
+                negative=True,
+                sign=turned,
+                zero_division=self._of_empty(queries, options, parsed),
+            )
+        return np.where(np.isnan(ideal), np.nan, values)
+
+    def _of_empty(self, queries: "Queries", options: Mapping[str, Any], parsed: Options) -> Floats | float:
+        """Return the value of a query with an ideal DCG of 0."""
+        if not isinstance(parsed.zero_division, str):
+            return parsed.zero_division
+        # An ideal that is cut at the length of the run is empty if nothing was retrieved, so the kernel's rule decides.
+        perfect = queries.scores(options, "nDCG", Term(options={"ideal": "truncated"}).over(self.both))
+        return np.where([bool(query.run) for query in queries.changed(self.both.changes)], 0.0, perfect)
 
 
 class Queries:
@@ -190,7 +207,7 @@ def queries_by_ids(inputs: Inputs, names: Sequence[Any], k: int | None) -> Itera
     """Yield the queries of mappings or files in some order, with documents by their ids, in the order of the input."""
     run, qrels = (_documents_by_query(side) for side in inputs[:2])
     for name in names:
-        yield Query(run.get(name, {}), qrels.get(name, {}), k, name not in run)
+        yield Query(run.get(name, {}), qrels.get(name, {}), k, name not in run, name)
 
 
 def have_ids(inputs: Inputs) -> bool:
@@ -218,7 +235,7 @@ def queries_of(rankings: Rankings, k: int | None) -> Iterator[Query]:
     """Yield the queries of rankings, with documents by their positions.
 
     >>> list(queries_of(Rankings(np.array([1, 0]), np.array([0.2, 0.9]), np.array([0, 2])), 10))
-    [Query(run={0: 0.2, 1: 0.9}, qrels={0: 1, 1: 0}, k=10, missing=False)]
+    [Query(run={0: 0.2, 1: 0.9}, qrels={0: 1, 1: 0}, k=10, missing=False, name=None)]
     """
     size = len(rankings.relevance)
     masks = rankings.judged, rankings.retrieved

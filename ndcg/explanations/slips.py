@@ -113,6 +113,17 @@ SWAPPED = Slip(
     reports=(2, "scikit-learn/scikit-learn#27726"),
     both=_with({"negative_relevance": "keep"}, run=lambda query: query.qrels, qrels=lambda query: query.run),
 )
+# As `exclude={query: [query]}` with `exclude_from="run"`. It takes the id of the query to make it.
+OWN_DOCUMENT = Slip(
+    "the query's own document left out of the run",
+    "A document with the id of its query is removed from the run and stays in the ideal, as in BEIR.",
+    reports=(3, "lightonai/pylate#198"),
+    both=_with(
+        run=lambda query: {
+            document: score for document, score in query.run.items() if document != query.name
+        }
+    ),
+)
 SLIPS = (
     Slip(
         "ideal from the top k retrieved",
@@ -250,6 +261,7 @@ SLIPS = (
         ideal=Term(options={"gain": "binary"}),
     ),
     IN_ORDER_OF_INPUT,
+    OWN_DOCUMENT,
     Slip(
         "ascending order",
         "The lowest score ranks first, as distances do.",

@@ -220,7 +220,7 @@ ARGUMENTS = {
             words=(
                 *("mappings", "lists", "arrays", "ranked", "sets", "ids", "relevance", "item", "ideal", "columns"),
                 *("hits", "hit_rows", "id_lists", "rows", "tensors", "tensor_rows", "queries", "groups", "runs"),
-                "relevance_rows",
+                *("relevance_rows", "rank", "items", "scored_ids", "pairs", "ranked_runs", "set_runs"),
             ),
         ),
         Argument("convention", CHECK, "the convention that it should compute (default: any)"),

@@ -149,15 +149,20 @@ def rich_of(result: Readable) -> str:
 def tsv_of(rows: Sequence[Mapping[str, Any]]) -> str:
     r"""Return a line with the names of all columns, then a line for each row.
 
-    Control characters are escaped, so that `cut` and `sort` find the columns.
+    Control characters are escaped, so that `cut` and `sort` find the columns. A cell without a value is empty.
 
-    >>> tsv_of([{"query": "a\tb", "score": 0.5}, {"query": "c", "slice": None}]).split("\n")
-    ['query\tscore\tslice', 'a\\tb\t0.5\t', 'c\t\t']
+    >>> tsv_of([{"query": "a\tb", "score": 0.5}, {"query": "c", "score": math.nan}]).split("\n")
+    ['query\tscore', 'a\\tb\t0.5', 'c\t']
     """
     names = dict.fromkeys(name for row in rows for name in row)
     lines: list[list[Any]] = [list(names), *([row.get(name) for name in names] for row in rows)]
-    cells = (["" if each is None else str(each).translate(TSV_ESCAPES) for each in line] for line in lines)
-    return "\n".join(map("\t".join, cells))
+    return "\n".join("\t".join(map(_tsv_cell, line)) for line in lines)
+
+
+def _tsv_cell(value: Any) -> str:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    return str(value).translate(TSV_ESCAPES)
 
 
 def _sentences(result: Readable) -> list[str]:

@@ -23,18 +23,24 @@ from ..show.tables import Readable, Table, count_text, counted_text, latex_text,
 from .contest import ComparedSlice, Contest, results_of, with_figures_of_slices
 from .measured import SHOWN, Resampling, Score, mean_cells
 from .notes import first_slices
-from .pairs import SIGNIFICANT, Pair, Testing, system_names
+from .pairs import SIGNIFICANT, Pair, Testing, opponents, system_names
 from .plots import pairs_with, plot_means, plot_queries, plot_slices
 from .saved import (
     as_saved,
+    check_row_count,
+    check_scores,
     saved_columns,
     saved_notes,
+    saved_pairs,
     saved_resampling,
+    saved_scores,
     saved_signature,
+    saved_slices,
     table_from_lists,
     with_figures_of_documents,
 )
 from .significance import differences
+from .slice_means import queries_in_slices
 
 SHARED = ("query", "slice", "weight")  # columns of queries that all systems share
 PLACES = 16  # the most decimal places, since float64 holds no more digits
@@ -269,43 +275,63 @@ class Comparison(Readable):
     @classmethod
     @as_saved("Comparison")
     def from_dict(cls, values: Mapping[str, Any]) -> "Comparison":
-        """Return the comparison that `to_dict` was called on, from the values of the queries.
+        """Return the comparison that `to_dict` was called on.
 
-        Means, pairs and slices are computed again. The signature, the notes, and the figures of a score that depend on
-        documents are read.
+        What later versions saved is read. Means, pairs and slices that 2.x saved are computed again from the values of
+        the queries, except for the figures of a score that depend on documents.
 
         Raises:
-            ValueError: an entry is missing, or has another type or range; names the entry.
+            ValueError: an entry is missing, or has another type or range, or rows of queries are missing; names the
+                entry.
         """
-        signature, options = saved_signature(values["signature"])
-        resampling, testing = saved_resampling(values["resampling"]), Testing.parse(*Testing(**values["testing"]))
+        signature, options, is_of_2 = saved_signature(values["signature"])
+        baseline, resampling = values["baseline"], saved_resampling(values["resampling"])
+        testing = Testing.parse(*Testing(**values["testing"]))
         queries = table_from_lists(values["queries"])
-        tables = {
-            name: queries.filter(pc.equal(queries["system"], name)) for name in queries["system"].unique().to_pylist()
-        }
-        first = tables[system_names(tables, values["baseline"])[0]]
+        names = queries["system"].unique().to_pylist()
+        tables = {name: queries.filter(pc.equal(queries["system"], name)) for name in names}
+        first = tables[system_names(tables, baseline)[0]]
         shared = [name for name in SHARED if name in first.column_names]
-        if testing.paired and any(each.select(shared) != first.select(shared) for each in tables.values()):
+        if testing.paired and any(table.select(shared) != first.select(shared) for table in tables.values()):
             raise ValueError("queries: must be the same for each system")
         columns = {system: saved_columns(table, options.names, signature) for system, table in tables.items()}
-        slices = slices_of(first["slice"], None, len(first)) if "slice" in shared else None
-        results = results_of(columns, slices, Contest(options, values["baseline"], resampling, testing))
-        of_slices = {each["slice"]: each["scores"] for each in values["slices"]}
-        compared = {
-            value: part._replace(scores=with_figures_of_documents(part.scores, of_slices[value]))
-            for value, part in results["slices"].items()
-        }
+        slices: dict[Value, ComparedSlice] = {}
+        mean_of_slices = None
+        if is_of_2:
+            by = slices_of(first["slice"], None, len(first)) if "slice" in shared else None
+            results = results_of(columns, by, Contest(options, baseline, resampling, testing))
+            resampling, pairs = results["resampling"], results["pairs"]
+            scores = with_figures_of_documents(results["scores"], values["scores"])
+            of_slices = {each["slice"]: each["scores"] for each in values["slices"]}
+            for value, each in results["slices"].items():
+                slices[value] = each._replace(scores=with_figures_of_documents(each.scores, of_slices[value]))
+            mean_of_slices = with_figures_of_slices(results["mean_of_slices"], slices)
+        else:
+            expected = [(name, *systems) for name in options.names for systems in opponents(tables, baseline)]
+            pairs = saved_pairs(values["pairs"], expected)
+            scores = {name: saved_scores(values["scores"][name], options.names, f"scores: {name}") for name in tables}
+            for name, column in columns.items():
+                check_scores(scores[name], column, f"scores: {name}")
+            for value, each in saved_slices(values["slices"], first).items():
+                of_slice = {name: saved_scores(each["scores"][name], options.names) for name in tables}
+                slices[value] = ComparedSlice(each["queries"], of_slice, saved_pairs(each["pairs"], expected))
+            means = values["mean_of_slices"]
+            if means is not None:
+                check_row_count(means["queries"], queries_in_slices(slices), "mean_of_slices")
+                of_means = {name: saved_scores(means["scores"][name], options.names) for name in tables}
+                of_pairs = saved_pairs(means["pairs"], expected)
+                mean_of_slices = ComparedSlice(means["queries"], of_means, of_pairs)
         return cls(
             signature=signature,
-            baseline=values["baseline"],
+            baseline=baseline,
             queries=queries,
             notes=saved_notes(values["notes"]),
             testing=testing,
-            pairs=results["pairs"],
-            resampling=results["resampling"],
-            scores=with_figures_of_documents(results["scores"], values["scores"]),
-            slices=compared,
-            mean_of_slices=with_figures_of_slices(results["mean_of_slices"], compared),
+            pairs=pairs,
+            resampling=resampling,
+            scores=scores,
+            slices=slices,
+            mean_of_slices=mean_of_slices,
         )
 
     def plot(

@@ -1,8 +1,8 @@
 """Compute the scores and pairs of several systems, for all queries and for slices."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import combinations, islice
+from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +21,7 @@ from .measured import (
     samples_of,
     score_system,
 )
-from .pairs import Pair, Testing
+from .pairs import Pair, Testing, opponents
 from .significance import ROUNDING, Sample, detectable_t, differences, intervals, paired_tests, power
 from .slice_means import figures_of_documents, mean_of_scores, queries_in_slices
 from .stratified import Combined, combine
@@ -86,7 +86,7 @@ class Contest(NamedTuple):
                 low_holm=-bound,
                 high_holm=bound,
                 standard_error=error,
-                degrees_of_freedom=queries - 1,
+                degrees_of_freedom=float(queries - 1),
                 p=p,
                 p_holm=p,
                 p_t=p_t,
@@ -105,7 +105,7 @@ class Contest(NamedTuple):
     def sample(self, name: str, columns: Mapping[str, PerQuery]) -> Sample:
         """Return the values of one result, with a row for each system and the pairs that are compared."""
         systems, values = list(columns), np.array([each[name][0] for each in columns.values()])
-        rows = [(systems.index(one), systems.index(other)) for one, other in self._opponents(systems)]
+        rows = [(systems.index(one), systems.index(other)) for one, other in opponents(systems, self.baseline)]
         return Sample.of(values, columns[systems[0]].get("weight"), rows)
 
     def _compared_samples(self, name: str, columns: Mapping[str, PerQuery]) -> tuple[dict[str, Score], list[Pair]]:
@@ -116,7 +116,7 @@ class Contest(NamedTuple):
         }
         samples = {system: each[name][0][~np.isnan(each[name][0])] for system, each in columns.items()}
         pairs = []
-        for systems in self._opponents(columns):
+        for systems in opponents(columns, self.baseline):
             of_both = [samples[system] for system in systems]
             for system, sample in zip(systems, of_both, strict=True):
                 if len(sample) < 2:
@@ -205,13 +205,6 @@ class Contest(NamedTuple):
             )
             pairs.append(pair)
         return pairs
-
-    def _opponents(self, systems: Iterable[str]) -> list[tuple[str, str]]:
-        """Return each pair of systems, or each system with the baseline."""
-        if self.baseline is None:
-            return list(combinations(systems, 2))
-        return [(system, self.baseline) for system in systems if system != self.baseline]
-
 
 def results_of(columns: Mapping[str, PerQuery], slices: Slices | None, contest: Contest) -> dict[str, Any]:
     """Return the scores, the pairs and the slices of a comparison, and its options of intervals and tests."""

@@ -1,7 +1,8 @@
 """How two systems differ, pair by pair and measure by measure: intervals, tests and their correction."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -236,6 +237,13 @@ class Pair(NamedTuple):
             "minimum detectable difference": number_text(self.min_detectable, places),
             "queries needed for the observed difference": count_text(self.queries_needed),
         }
+
+
+def opponents(systems: Iterable[str], baseline: str | None) -> list[tuple[str, str]]:
+    """Return each pair of systems, or each system with the baseline."""
+    if baseline is None:
+        return list(combinations(systems, 2))
+    return [(system, baseline) for system in systems if system != baseline]
 
 
 def system_names(systems: Any, baseline: Any, argument: str = "systems", content: str = "predictions") -> list[str]:

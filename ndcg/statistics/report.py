@@ -45,11 +45,15 @@ from .model_cards import eval_results, flat_scores, model_index
 from .notes import first_slices, notes_of, slice_notes, small_slices
 from .saved import (
     as_saved,
+    check_row_count,
+    check_scores,
     saved_columns,
     saved_count,
     saved_notes,
     saved_resampling,
+    saved_scores,
     saved_signature,
+    saved_slices,
     table_from_lists,
 )
 from .significance import Sample
@@ -136,24 +140,38 @@ class Report(Readable):
     @classmethod
     @as_saved("Report")
     def from_dict(cls, values: Mapping[str, Any]) -> "Report":
-        """Return the report that `to_dict` was called on, from the values of the queries.
+        """Return the report that `to_dict` was called on.
 
-        Means, intervals and slices are computed again. The signature, the notes, and the numbers of queries with no
-        relevant or only relevant documents are read.
+        What later versions saved is read. Means, intervals and slices that 2.x saved are computed again from the values
+        of the queries.
 
         Raises:
-            ValueError: an entry is missing, or has another type or range; names the entry.
+            ValueError: an entry is missing, or has another type or range, or rows of queries are missing; names the
+                entry.
         """
-        signature, options = saved_signature(values["signature"])
+        signature, options, is_of_2 = saved_signature(values["signature"])
         queries, resampling = table_from_lists(values["queries"]), saved_resampling(values["resampling"])
         columns = saved_columns(queries, options.names, signature)
-        by = slices_of(queries["slice"], None, len(queries)) if "slice" in queries.column_names else None
-        scores, slices, means = _scores_and_slices(columns, by, options, resampling)
-        counts = {name: saved_count(each, f"counts: {name}") for name, each in values["counts"].items()}
+        counts = {name: saved_count(count, f"counts: {name}") for name, count in values["counts"].items()}
+        if is_of_2:
+            by = slices_of(queries["slice"], None, len(queries)) if "slice" in queries.column_names else None
+            scores, slices, means = _scores_and_slices(columns, by, options, resampling)
+            counts |= {"queries": len(queries), "left_out": _left_out(columns, options)}
+        else:
+            scores = saved_scores(values["scores"], options.names)
+            check_row_count(counts["queries"], len(queries), "counts")
+            check_scores(scores, columns)
+            slices = {
+                value: Slice(each["queries"], saved_scores(each["scores"], options.names))
+                for value, each in saved_slices(values["slices"], queries).items()
+            }
+            means = {}
+            if values["mean_of_slices"]:
+                means = saved_scores(values["mean_of_slices"], options.names)
         return cls(
             signature=signature,
             scores=scores,
-            counts={**counts, "queries": len(queries), "left_out": _left_out(columns, options)},
+            counts=counts,
             queries=queries,
             resampling=resampling,
             notes=saved_notes(values["notes"]),

@@ -104,14 +104,17 @@ def query_of(ranking: str, k: int | None = 3) -> Query:
     retrieved, _, unretrieved = ranking.partition(" + ")
     run: dict[str, float] = {}
     qrels: dict[str, float] = {}
+    own_document = None
     for level, group in enumerate(retrieved.split()):
         for grade in re.split("[=≈]", group):
             document = f"d{len(run) + 1}"
             run[document] = 0 if "*" in grade else 100 - level - 1e-9 * ("≈" in group) * len(run)
-            if grade != "?":
-                qrels[document] = int(grade.strip("*"))
+            if grade.endswith("q"):
+                own_document = document
+            if grade.strip("*q") != "?":
+                qrels[document] = int(grade.strip("*q"))
     qrels |= {f"unretrieved {at}": int(grade) for at, grade in enumerate(unretrieved.split())}
-    return Query(run, qrels, k)
+    return Query(run, qrels, k, name=own_document)
 
 
 # --- Slips, as the threads describe them, of mappings ---
@@ -360,7 +363,40 @@ def of_runs(qrels: Any, run: Any, k: int = 10) -> float:
     return sum(usual(run[query], judged, k) for query, judged in qrels.items()) / len(qrels)
 
 
+def of_rank(rank: int | None, k: int) -> float:
+    return 0.0 if rank is None or rank > k else log_discount(rank)
+
+
+def of_lists_by_user(recommended: Any, truth: Any, k: int = 10) -> float:
+    return sum(SETS["right"][0](recommended[user], relevant, k) for user, relevant in truth.items()) / len(truth)
+
+
+def of_ranked_runs(run: Any, qrels: Any, k: int = 10) -> float:
+    queries = [(run[query], judged) for query, judged in qrels.items()]
+    values = [ratio([judged.get(each, 0) for each in ids[:k]], best(judged.values())[:k]) for ids, judged in queries]
+    return sum(values) / len(values)
+
+
 IDIOMS: dict[str, tuple[Function, str]] = {
+    "the rank of the relevant item": (of_rank, "0 rank: sklearn"),
+    "one relevant item of each query": (
+        lambda actual, predicted, topk: sum(map(of_one_item, predicted, actual, [topk] * len(actual))) / len(actual),
+        "0 items: sklearn",
+    ),
+    "lists of ids by user": (of_lists_by_user, "0 set_runs: sklearn"),
+    "ranked ids by query": (of_ranked_runs, "0 ranked_runs: sklearn"),
+    "pairs of an id and its score": (
+        lambda ranked, qrels, k=10: usual({pair[0]: pair[1] + 0.0 for pair in ranked}, qrels, k),
+        "0 scored_ids: ranx",
+    ),
+    "pairs of a score and its relevance": (
+        lambda pairs, k=10: of_rows(*(np.array([column]) for column in [*zip(*pairs, strict=True)][::-1]), k)[0],
+        "0 pairs: ranx",
+    ),
+    "relevance before and after": (
+        lambda original, reranked, k: ratio(reranked[:k], best(original)[:k]),
+        "0 ideal: sklearn",
+    ),
     "query ids": (of_queries, "0 queries: ranx"),
     "sizes of groups": (of_groups, "0 groups: lightgbm"),
     "a value for each row": (of_rows, "0 rows: ranx"),

@@ -1,11 +1,15 @@
 """How reported scores are read: their digits, and the values of queries in files, pipes and mappings."""
 
 import gzip
+import json
 import math
 import os
 import re
+import shutil
+import subprocess
 from collections.abc import Callable
 from decimal import Decimal
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +51,7 @@ def test_a_number_matches_to_the_digits_that_it_has(
     ndcg: evaluate.Metric, got: Any, number: float, matches: bool
 ) -> None:
     found = ndcg.explain(**CARD, got=got)
-    assert found.got == pytest.approx(number, abs=1e-9)
+    assert found.got == pytest.approx(number, abs=1e-7)
     assert ("sklearn" in found.matches) == matches
 
 
@@ -64,7 +68,8 @@ def test_a_match_to_all_digits_precedes_those_within_32_bits(ndcg: evaluate.Metr
     both = {"sklearn", "lightgbm"}
     assert both & {*ndcg.explain(**inputs, got=exact).matches} == {"sklearn"}
     assert both & {*ndcg.explain(**inputs, got=exact + 1e-10).matches} == {"sklearn"}  # summed in another order
-    assert both & {*ndcg.explain(**inputs, got=np.float32(exact)).matches} == both
+    assert both & {*ndcg.explain(**inputs, got=np.float32(exact)).matches} == {"sklearn"}
+    assert both & {*ndcg.explain(**inputs, got=np.float32(exact) + np.float32(3e-7)).matches} == both
     assert both & {*ndcg.explain(**inputs, got=exact + 1.5e-7).matches} == both
 
 
@@ -94,6 +99,17 @@ def test_a_score_of_many_digits_may_differ_from_one_in_64_bits_if_32_bits_hold_i
     assert ("sklearn" in ndcg.explain(**CARD, got=got).matches) == matches
 
 
+@pytest.mark.parametrize("decimals", [2, 3, 5])
+def test_rounded_values_match_in_any_number_of_bits(ndcg: evaluate.Metric, decimals: int) -> None:
+    import torch
+
+    values = ndcg.compute(**CARD, use_aggregator=False)["nDCG"]
+    rounded = [round(value, decimals) for value in values]
+    singles = [np.float32(value) for value in rounded]
+    for got in (rounded, singles, np.array(singles), np.array(singles).tolist(), torch.tensor(rounded)):
+        assert "sklearn" in ndcg.explain(**CARD, got=got).matches
+
+
 @pytest.mark.parametrize(("off", "of"), [(1e-7, float), (5e-7, np.float32)])
 def test_so_may_the_values_of_queries(ndcg: evaluate.Metric, off: float, of: Callable[[float], Any]) -> None:
     values = ndcg.compute(**CARD, use_aggregator=False)["nDCG"]
@@ -111,24 +127,30 @@ def test_a_score_read_as_a_percentage_says_so(ndcg: evaluate.Metric) -> None:
 
 @pytest.mark.filterwarnings("ignore:.*queries have one document each:UserWarning")
 @pytest.mark.parametrize(
-    ("values", "tolerance"),
+    ("values", "half_unit", "loss"),
     [
-        ([0.1234, 0.5, 1.0], 0.5e-4),  # 0.5 stands for 0.5000
-        ([0.63, 0.5], 0.5e-2),
-        ([1.0, 0.25, None], 1e-6),  # these have as few digits if all are kept
-        (["1.0000", "0.5000"], 0.5e-4),  # text says how many were kept
-        (["1.0", "0.0"], 1e-6),
-        ([2 / 3, 0.5], 2e-7),  # two thirds has more digits than 32 bits hold
-        ([Decimal("0.630"), 1.0], 0.5e-3),
-        ([0.4375, 0.4], 0.5e-4),  # although 0.4375 may be exact
-        ([None, math.nan], 1e-6),
+        ([0.1234, 0.5, 1.0], 0.5e-4, 1e-6),  # 0.5 stands for 0.5000
+        ([0.63, 0.5], 0.5e-2, 1e-6),
+        ([1.0, 0.25, None], 0, 1e-6),  # these have as few digits if all are kept
+        (["1.0000", "0.5000"], 0.5e-4, 1e-6),  # text says how many were kept
+        (["1.0", "0.0"], 0, 1e-6),
+        ([2 / 3, 0.5], 0.5e-16, 2e-7),  # two thirds has more digits than 32 bits hold
+        ([Decimal("0.630"), 1.0], 0.5e-3, 1e-6),
+        ([0.4375, 0.4], 0.5e-4, 1e-6),  # although 0.4375 may be exact
+        ([None, math.nan], 0, 1e-6),
+        (np.float32([0.592, 0.5]), 0.5e-3, 1e-6),
+        (np.float32([0.592, 0.5]).tolist(), 0.5e-3, 1e-6),
+        (np.float16([0.592, 0.5]), 0.5e-3, 1e-6),
     ],
     ids=str,
 )
-def test_values_of_queries_match_to_the_digits_of_the_one_with_most(values: list[Any], tolerance: float) -> None:
+def test_values_of_queries_match_to_half_a_unit_of_the_last_digit_and_what_32_bits_lose(
+    values: Any, half_unit: float, loss: float
+) -> None:
     rankings = read([[1.0]] * len(values), [[1]] * len(values))
     (evidence,) = Reported.read(values, None).evidence(rankings)
-    assert evidence.precision == pytest.approx(tolerance, rel=1e-5)
+    assert evidence.tolerance == pytest.approx(half_unit + loss, rel=1e-5)
+    assert evidence.exact == pytest.approx(half_unit + 1e-9, rel=1e-5)
 
 
 # Files
@@ -173,6 +195,190 @@ def test_a_file_of_a_program_is_read_at_the_cutoff_that_is_given(
     assert (text.values, text.k) == (reported.values, k)
 
 
+@pytest.mark.parametrize(
+    "name", ["nDCG@10", "ndcg@10", "NDCG@10", "ndcg_at_10", "ndcg_cut_10", "ndcg_cut.10", "nDCG_10"]
+)
+def test_an_ndcg_has_the_names_of_programs(name: str) -> None:
+    for got in ({name: 0.5921}, {name: 0.5921, "map@10": 0.2}, f"{name}: 0.5921", f"{name} 0.5921\nmap 0.2"):
+        reported = Reported.read(got, None)
+        assert list(map(float, reported.given.values())) == [0.5921]
+        assert (list(reported.given), reported.k) == ([(10,)], 10)
+
+
+@pytest.mark.parametrize("name", ["nDCG", "ndcg", "NDCG"])
+def test_an_ndcg_without_a_cutoff_is_that_of_the_whole_list(name: str) -> None:
+    assert Reported.read({name: 0.5921, "map": 0.2}, None).given == {(None,): 0.5921}
+
+
+def test_two_names_of_an_ndcg_with_one_value_are_one() -> None:
+    assert Reported.read({"ndcg@10": 0.59, "NDCG@10": "0.590"}, None).given == {(10,): 0.59}
+    with pytest.raises(ValueError, match=r"^got: has two values of nDCG@10, 0\.59 and 0\.6; give one of them$"):
+        Reported.read({"ndcg@10": 0.59, "ndcg_cut_10": 0.6}, None)
+
+
+BEIR = {"ndcg": {"NDCG@1": 0.75, "NDCG@10": 0.5921}, "map": {"MAP@1": 0.1}, "recall": {"Recall@1": 0.1}}
+OF_SUBSET = {"ndcg_at_1": 0.75, "ndcg_at_10": 0.5921, "map_at_1": 0.1, "nauc_ndcg_at_10_max": math.nan}
+OF_SUBSET |= {"main_score": 0.5921, "hf_subset": "default", "languages": ["eng-Latn"]}
+MTEB = {"dataset_revision": "a1", "task_name": "T", "mteb_version": "2.26", "scores": {"test": [OF_SUBSET]}}
+MEANS: dict[str, Any] = {
+    "BEIR's file": json.dumps(BEIR, indent=4),
+    "what BEIR returns": tuple(BEIR.values()),
+    "BEIR's log": "2026-11-28 14:26:48 - For evaluation, we ignore identical query and document ids\n"
+    "2026-11-28 14:26:48 - \n\n2026-11-28 14:26:48 - NDCG@1: 0.7500\n2026-11-28 14:26:48 - NDCG@10: 0.5921\n"
+    "2026-11-28 14:26:48 - \n\n2026-11-28 14:26:48 - MAP@1: 0.1000\n",
+    "MTEB's file": json.dumps(MTEB, indent=2),
+    "a subset of MTEB": OF_SUBSET,
+    "trec_eval": "runid                 \tall\tbm25\nnum_q                 \tall\t2\nmap                   \tall\t0.2\n"
+    "ndcg_cut_1            \tall\t0.7500\nndcg_cut_10           \tall\t0.5921\n",
+    "ir_measures": "nDCG@1\t0.7500\nnDCG@10\t0.5921\nAP\t0.2000\n",
+    "ir_measures as JSON lines": '{"measure": "nDCG@1", "value": 0.75}\n{"measure": "nDCG@10", "value": 0.5921}\n'
+    '{"measure": "AP", "value": 0.2}',
+    "ranx": {"ndcg@1": 0.75, "ndcg@10": 0.5921, "map": 0.2},
+}
+
+
+@pytest.mark.parametrize("content", MEANS.values(), ids=MEANS)
+def test_the_means_of_programs_are_scores_at_several_cutoffs(tmp_path: Path, content: Any) -> None:
+    forms = [content]
+    if isinstance(content, str):
+        (tmp_path / "means").write_text(content)
+        forms.append(tmp_path / "means")
+    for got in forms:
+        means = Reported.read(got, None)
+        assert {cutoff: float(value) for cutoff, value in means.given.items()} == {(1,): 0.75, (10,): 0.5921}
+        assert {cutoff: float(value) for cutoff, value in Reported.read(got, 10).given.items()} == {(10,): 0.5921}
+        with pytest.raises(ValueError, match=r"holds nDCG@1 and nDCG@10, not nDCG@5; choose k=1$"):
+            Reported.read(got, 5)
+
+
+def test_several_subsets_or_splits_of_mteb_are_asked_about() -> None:
+    several = {"dev": [OF_SUBSET], "test": [OF_SUBSET, {**OF_SUBSET, "hf_subset": "de"}]}
+    problem = "got: holds the values of dev/default and test/default and test/de; give those of one of these"
+    with pytest.raises(ValueError, match=f"^{problem}$"):
+        Reported.read({**MTEB, "scores": several}, 10)
+
+
+def of_elasticsearch(query: str, score: float, details: dict[str, Any]) -> dict[str, Any]:
+    unrated = [{"_index": "films", "_id": "7"}]
+    return {query: {"metric_score": score, "unrated_docs": unrated, "hits": [], "metric_details": details}}
+
+
+NORMALIZED = {"dcg": {"dcg": 3.0, "ideal_dcg": 4.0, "normalized_dcg": 0.75, "unrated_docs": 1}}
+NOTHING_RELEVANT = {"dcg": {"dcg": 0.0, "unrated_docs": 1}}
+RANK_EVAL = {
+    "metric_score": 0.375,
+    "details": of_elasticsearch("a", 0.75, NORMALIZED) | of_elasticsearch("b", 0.0, NOTHING_RELEVANT),
+    "failures": {},
+}
+GDEVAL = "runid,topic,ndcg@10,err@10\nbm25,a,0.75000,0.03750\nbm25,b,0.00000,0.1\nbm25,amean,0.37500,0.06875\n"
+OF_QUERIES: dict[str, Any] = {
+    "Elasticsearch": RANK_EVAL,
+    "Elasticsearch's JSON": json.dumps(RANK_EVAL, indent=1),
+    "gdeval": GDEVAL,
+    "ranx": {"ndcg@10": {"a": 0.75, "b": 0.0}, "map": {"a": 0.1, "b": 0.2}},
+}
+
+
+@pytest.mark.parametrize("content", OF_QUERIES.values(), ids=OF_QUERIES)
+def test_the_values_of_queries_of_programs_are_read(content: Any) -> None:
+    reported = Reported.read(content, 10)
+    assert {query: float(value) for query, value in reported.values.items()} == {"a": 0.75, "b": 0.0}
+    assert reported.k == 10
+
+
+@pytest.mark.parametrize(
+    ("details", "measure"), [({"dcg": {"dcg": 3.0, "unrated_docs": 1}}, "dcg"), ({"precision": {}}, "precision")]
+)
+def test_another_measure_of_elasticsearch_is_no_ndcg(details: dict[str, Any], measure: str) -> None:
+    response = {**RANK_EVAL, "details": of_elasticsearch("a", 0.5, details)}
+    with pytest.raises(ValueError, match=f"^got: holds {measure}, not nDCG@10$"):
+        Reported.read(response, 10)
+
+
+PEER_RUN = {"a": {"x": 1.0, "y": 2.0}, "b": {"y": 1.0, "b": 2.0}, "c": {"x": 2.0, "y": 1.0}}
+PEER_QRELS = {"a": {"x": 1}, "b": {"y": 1, "b": 1}, "c": {"x": 2, "y": 3}}
+
+
+@pytest.mark.peers
+@pytest.mark.filterwarnings("ignore")  # of Numba
+def test_what_ranx_ir_measures_and_pytrec_eval_return_is_read(ndcg: evaluate.Metric) -> None:
+    import ir_measures
+    import pytrec_eval
+    import ranx
+
+    inputs = {"predictions": PEER_RUN, "references": PEER_QRELS}
+    of_ranx = ranx.evaluate(ranx.Qrels(PEER_QRELS), ranx.Run(PEER_RUN), ["ndcg@10", "map"])
+    measures = [ir_measures.nDCG @ 10, ir_measures.AP]
+    means = ir_measures.calc_aggregate(measures, PEER_QRELS, PEER_RUN)
+    of_measures = {str(name): mean for name, mean in means.items()}
+    by_query = pytrec_eval.RelevanceEvaluator(PEER_QRELS, {"ndcg_cut.10", "map"}).evaluate(PEER_RUN)
+    for got in (of_ranx, of_measures, by_query):
+        assert "trec_eval" in ndcg.explain(**inputs, k=10, got=got).matches
+
+
+@pytest.mark.peers
+def test_what_beir_returns_saves_and_logs_is_read(
+    ndcg: evaluate.Metric, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It leaves document b of query b out of the run."""
+    from beir.retrieval.evaluation import EvaluateRetrieval
+    from beir.util import save_results
+
+    run = {query: dict(documents) for query, documents in PEER_RUN.items()}
+    with caplog.at_level("INFO"):
+        returned = EvaluateRetrieval.evaluate(PEER_QRELS, run, [1, 10])
+    save_results(str(tmp_path / "results.json"), *returned)
+    logged = "".join(f"2026-11-28 14:26:48 - {record.message}\n" for record in caplog.records)
+    inputs = {"predictions": PEER_RUN, "references": PEER_QRELS}
+    for got in (returned, returned[0], tmp_path / "results.json", logged):
+        assert set(Reported.read(got, None).given) == {(1,), (10,)}
+        excluded = {"exclude": {"b": ["b"]}, "exclude_from": "run"}
+        assert "beir" in ndcg.explain(**inputs, **excluded, got=got).matches
+        ((slip, _),) = ndcg.explain(**inputs, got=got).slips
+        assert slip == "the query's own document left out of the run"
+
+
+@pytest.mark.peers
+@pytest.mark.skipif(shutil.which("perl") is None, reason="gdeval is a Perl script")
+def test_what_gdeval_prints_is_read(ndcg: evaluate.Metric, tmp_path: Path) -> None:
+    """Its topics are numbers."""
+    topics = {"a": 1, "b": 2, "c": 3}
+    qrels, run = tmp_path / "qrels", tmp_path / "run"
+    qrels.write_text("".join(f"{topics[q]} 0 {d} {grade}\n" for q, of in PEER_QRELS.items() for d, grade in of.items()))
+    run.write_text(
+        "".join(f"{topics[q]} Q0 {d} 0 {score} bm25\n" for q, of in PEER_RUN.items() for d, score in of.items())
+    )
+    script = str(files("ir_measures") / "bin" / "gdeval.pl")
+    command = ["perl", script, str(qrels), str(run), "2"]
+    printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    assert printed.startswith("runid,topic,ndcg@2,err@2\n")
+    for k in (None, 2):
+        assert "gdeval" in ndcg.explain(predictions=run, references=qrels, got=printed, k=k).matches
+
+
+@pytest.mark.peers
+def test_the_files_of_mteb_are_read(ndcg: evaluate.Metric, tmp_path: Path) -> None:
+    from mteb._evaluators.retrieval_metrics import calculate_retrieval_scores, make_score_dict
+    from mteb.results.task_result import TaskResult
+
+    measured = calculate_retrieval_scores(PEER_RUN, PEER_QRELS, [1, 10])
+    means = dict(zip(("ndcg", "_map", "recall", "precision"), measured[1:5], strict=True))
+    others: dict[str, Any] = {name: {} for name in ("mrr", "naucs", "naucs_mrr", "hit_rate", "task_scores")}
+    scores = {**make_score_dict(**means, **others), "main_score": 0.5, "hf_subset": "default"}
+    result = TaskResult(
+        dataset_revision="a1",
+        task_name="T",
+        mteb_version="2",
+        evaluation_time=1.0,
+        kg_co2_emissions=None,
+        scores={"test": [{**scores, "languages": ["eng-Latn"]}]},
+    )
+    result.to_disk(tmp_path / "T.json")
+    found = ndcg.explain(predictions=PEER_RUN, references=PEER_QRELS, got=tmp_path / "T.json")
+    assert "mteb" in found.matches
+    assert set(Reported.read(tmp_path / "T.json", None).given) == {(1,), (10,)}
+
+
 def test_values_are_read_from_parquet(tmp_path: Path) -> None:
     (tmp_path / "values").write_bytes(as_parquet(pa.table({"query": ["a", "b"], "nDCG@10": [0.75, None]})))
     assert Reported.read(tmp_path / "values", 10).values == {"a": 0.75, "b": None}
@@ -207,7 +413,11 @@ def test_mappings_of_programs_are_read_like_their_files(ndcg: evaluate.Metric) -
         ("query,nDCG@10\na,0.5,1", 10, "line 2: 'a,0.5,1' is not a query and its value; give JSON"),
         ("query,P,R\na,0.5,1", 10, "the columns are 'query', 'P', 'R'; one must be an nDCG, such as nDCG@10"),
         ('{"query": "a", "nDCG": 1}\n{"query"', None, "line 2: not JSON: Expecting ':' delimiter; give JSON of "),
-        ("run,query,nDCG@10\nbm25,a,0.5\ndense,a,0.6", 10, "holds the values of bm25 and dense; give those of one run"),
+        (
+            "run,query,nDCG@10\nbm25,a,0.5\ndense,a,0.6",
+            10,
+            "holds the values of bm25 and dense; give those of one of these",
+        ),
     ],
 )
 def test_a_file_without_the_value_of_each_query_says_what_it_holds(

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from test_fuzz_explanations import Case, check
 
-from ndcg.explanations.search import Evidence, _by_chance
+from ndcg.explanations.evidence import NEAR, Evidence, Tried
 
 UNRETRIEVED = {"predictions": [[0.9, None], [0.9, 0.5, 0.1]], "references": [[0, 2], [0, 3, 1]]}
 ONE_UNRETRIEVED = {"predictions": [[0.9, None]], "references": [[0, 2]]}
@@ -68,24 +68,43 @@ def test_options_by_which_scores_cannot_be_read_are_said_not_to_be_tried(ndcg: e
     assert list(ndcg.explain(**rows, got=0.123456).without_score) == ["ties=docid"]
 
 
-@pytest.mark.parametrize(("digits", "seed"), [(1, 0), (2, 1), (4, 2)])
-def test_matches_by_chance_are_as_many_as_match_other_scores(digits: int, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    centers, spread = rng.uniform(0.2, 0.8, 40), rng.uniform(0.02, 0.1)
-    scores = (rng.choice(centers, 20_000) + rng.normal(0, spread, 20_000)).clip(0, 1)[:, np.newaxis]
-    counted, predicted = [], []
-    for got in rng.choice(scores[:, 0], 300) + rng.normal(0, 0.01, 300):
-        evidence = Evidence(np.array([round(got, digits)]), 0.5 * 10.0**-digits)
-        counted.append(np.count_nonzero(np.abs(scores - evidence.scores) <= evidence.precision))
-        predicted.append(_by_chance(scores, [evidence]))
-    assert np.mean(predicted) == pytest.approx(np.mean(counted), rel=0.15)
+def tried(scores: Any, changes: Any) -> Tried:
+    settings = Tried()
+    settings.add(np.array(scores, float), np.array(changes))
+    return settings
+
+
+@pytest.mark.parametrize(
+    ("reported", "digits"), [([0.5], 2), ([0.98], 3), ([0.01], 3), ([0.4, 0.6], 2), ([0.02, 0.5], 2)]
+)
+def test_matches_by_chance_are_as_many_as_match_scores_near_the_reported_ones(
+    reported: list[float], digits: int
+) -> None:
+    rng = np.random.default_rng(0)
+    scores = rng.uniform(0, 1, (20_000, len(reported))) ** 1.5
+    half_unit = 0.5 * 10.0**-digits
+    evidence = [Evidence(np.array([each]), half_unit, half_unit) for each in reported]
+    lowest, highest = np.maximum(0, np.subtract(reported, NEAR)), np.minimum(1, np.add(reported, NEAR))
+    others = rng.uniform(lowest, highest, (1000, len(reported))).round(digits)
+    counted = [np.count_nonzero((np.abs(scores - each) <= half_unit).all(axis=1)) for each in others]
+    predicted = tried(scores, np.zeros(len(scores))).by_chance(evidence)
+    assert predicted == pytest.approx(np.mean(counted), rel=0.1)
+
+
+def test_settings_with_the_same_scores_count_once_by_chance_and_those_with_more_changes_if_asked() -> None:
+    settings = tried([[0.51], [0.51], [0.52], [0.53], [np.nan]], [0, 1, 1, 2, 0])
+    evidence = [Evidence(np.array([0.5]), 0.005, 0.005)]
+    by_chance = [settings.by_chance(evidence, most) for most in (0, 1, 2)]
+    assert by_chance == pytest.approx([1 * 0.01 / 0.1, 2 * 0.01 / 0.1, 3 * 0.01 / 0.1])
+    assert len(settings) == 4
 
 
 def test_the_predicted_matches_are_as_many_as_are_found(ndcg: evaluate.Metric) -> None:
     rng = np.random.default_rng(0)
     inputs = {"predictions": rng.integers(0, 9, (20, 12)).tolist(), "references": rng.integers(0, 4, (20, 12)).tolist()}
-    reported = [f"{got:.1f}" for got in rng.uniform(0.4, 0.8, 12)]
-    found = [ndcg.explain(**inputs, got=got, gain="linear", missing="empty") for got in reported]
-    found = [each for each in found if each.combinations]
-    matches = sum(len(each.combinations) for each in found)
-    assert sum(each.by_chance for each in found) == pytest.approx(matches, rel=0.25)
+    reported = [f"{got:.2f}" for got in rng.uniform(0.4, 0.8, 12)]
+    answers = [ndcg.explain(**inputs, got=got, gain="linear", missing="empty").answer for got in reported]
+    answers = [each for each in answers if each.fits and each.fits[0].definition not in ndcg.CONVENTIONS]
+    matches = sum(each.settings for each in answers)
+    assert matches > 20
+    assert sum(each.by_chance for each in answers) == pytest.approx(matches, rel=0.25)

@@ -26,7 +26,8 @@ def shown(source: str, got: str = "", values: str = "", own: str = "", table: An
 
 def owners(html: str) -> dict[str, str]:
     """The number of each convention."""
-    return dict(re.findall(r"<tr>\s*<td>(.*?)</td>\s*<td>(.*?)</td>", html.partition("</table>")[0]))
+    rows = re.findall(r"<tr>\s*<td>(.*?)</td>\s*<td>(.*?)</td>", html.partition("</table>")[0])
+    return {name: number for names, number in rows for name in names.split(", ")}
 
 
 @pytest.fixture
@@ -48,7 +49,8 @@ def test_the_conventions_that_have_the_number_are_named_and_marked(ndcg: evaluat
     matches = ndcg.explain(**CARD_EXAMPLE, k=10, got="0.6496").matches
     html = shown(CARD, "0.6496")
     assert f"<h3>0.6496 is the nDCG@10 of {', '.join(matches[:-1])} and {matches[-1]}.</h3>" in html
-    assert html.count("<td>match</td>") == len(matches)
+    assert [names for names, _ in re.findall(r"<td>(.*?)</td>.*\s*<td>(0.6496)</td>", html)] == [", ".join(matches)]
+    assert html.count("<td>match</td>") == 1
     assert "Why ranx_burges differs from sklearn" in html
     assert "match" not in shown(CARD)
 
@@ -58,7 +60,7 @@ def test_scores_at_several_cutoffs_and_values_of_queries_are_explained(
 ) -> None:
     scores = ndcg.compute(**CARD_EXAMPLE, measures=["nDCG@2", "nDCG@3"], convention="lightgbm")
     html = shown(CARD, f"{scores['nDCG@2']:.4f}@2,{scores['nDCG@3']:.4f}@3")
-    assert " are the nDCG@2 of lightgbm" in html
+    assert " are those of lightgbm" in html
     html = shown(RUNS, values="ndcg_cut_10 q 0.6309\nndcg_cut_10 p 1.0000\nndcg_cut_10 all 0.8155", files=files)
     assert html.startswith("<h3>bm25: These values of queries are the nDCG@10 of sklearn")
     assert "1 query differs from it: q." in shown(RUNS, values="q 0.1\np 1.0000", files=files)
@@ -76,9 +78,8 @@ def test_the_ranking_is_the_visitors_or_is_called_the_example(ndcg: evaluate.Met
 
 def test_a_score_above_1_may_be_a_percentage_or_a_dcg() -> None:
     assert "No convention gives 0.015; the nearest is" in shown(RANKING, "1.5%")
-    assert "<h3>0.96 is the nDCG@10 of sklearn" in shown(RANKING, "96", table=TEXTBOOK).replace(
-        "The page&#x27;s example: ", ""
-    )
+    assert "It cannot be told which convention gives 0.96: sklearn, trec_eval" in shown(RANKING, "96")
+    assert "<h3>The page&#x27;s example: 0.9608 is the nDCG@10 of sklearn" in shown(RANKING, "96.08")
     assert "a slip gives 6.8611: DCG called nDCG" in shown(RANKING, "6.8611")
 
 
@@ -94,6 +95,33 @@ def test_options_that_give_a_score_are_in_the_words_of_the_page_and_as_a_call_in
 def test_a_batch_and_runs_are_explained(files: tuple[str, list[str]]) -> None:
     assert owners(shown(BATCH, batch=("[[1, 2]]", "[[0, 1]]", "", "")))["sklearn"] == "1.0000"
     assert shown(RUNS, "0.8155", files=files).startswith("<h3>bm25: 0.8155 is the nDCG@10 of ")
+
+
+def test_several_runs_are_in_one_table(ndcg: evaluate.Metric, files: tuple[str, list[str]], tmp_path: Path) -> None:
+    (tmp_path / "dense.run").write_text("q Q0 b 1 2 t\nq Q0 a 2 1 t\np Q0 a 1 2 t\n")
+    html = shown(RUNS, "0.8155", files=(files[0], [*files[1], str(tmp_path / "dense.run")]))
+    assert len(re.findall("<figcaption.*?under each convention", html)) == 1
+    assert html.startswith("<h3>bm25: 0.8155 is the nDCG@10 of ")
+    assert "<h3>dense: " in html
+    header, *rows = [
+        re.findall(r"<t[hd].*?>(.*?)</t[hd]>", row) for row in html.partition("</table>")[0].split("<tr")[1:]
+    ]
+    assert header == ["conventions", "bm25", "dense"]
+    assert len({tuple(row[1:]) for row in rows}) == len(rows) < len(ndcg.CONVENTIONS)
+    assert "0.8155 (match)" in {row[1] for row in rows}
+
+
+@pytest.mark.parametrize(
+    ("got", "title"),
+    [
+        ("0.6496", "<h3>0.6496 is the nDCG@10 of ranx_burges, rax and elasticsearch.</h3>"),
+        ("0.65", "<h3>It cannot be told which convention gives 0.65: "),
+        ("0.72", "<h3>It cannot be told what gives 0.72: "),
+        ("0.0123", "<h3>No convention gives 0.0123; "),
+    ],
+)
+def test_the_title_tells_only_what_chance_would_not(got: str, title: str) -> None:
+    assert shown(CARD, got).startswith(title)
 
 
 def test_a_slip_is_named_with_a_link_to_the_page_of_slips_in_a_space(

@@ -1,6 +1,6 @@
 """Faults of real machines end in an error: nothing is lost or counted twice, and no mean is over a part of the queries.
 
-Processes, signals, locks and full disks are real.
+Processes, signals and full disks are real.
 """
 
 import json
@@ -60,6 +60,7 @@ def test_a_process_that_died_is_an_error_and_never_a_part_of_the_mean(processes:
         """
         metric = load(0, 2)
         metric.add_batch(**GOOD)
+        metric.timeout = 0.5
         for _ in range(2):
             try:
                 metric.compute()
@@ -69,32 +70,90 @@ def test_a_process_that_died_is_an_error_and_never_a_part_of_the_mean(processes:
     )
     message, next_message = printed.splitlines()
     assert second.await_death() == -signal.SIGKILL
-    assert message.startswith("the cache file of process 1 is cut off: the process died before its compute")
+    assert message.startswith("process 1 has not called compute within 0.5 seconds of process 0, or has died; ")
     assert next_message == message
 
 
-def test_the_files_of_a_killed_run_neither_block_the_next_nor_enter_it(processes: Processes, right: float) -> None:
+def test_a_process_0_that_died_is_an_error_of_the_next_round(processes: Processes) -> None:
+    first = processes.start(
+        """
+        metric = load(0, 2)
+        metric.add_batch(**GOOD)
+        os.kill(os.getpid(), signal.SIGKILL)
+        """
+    )
+    printed = processes.run(
+        """
+        metric = load(1, 2)
+        metric.add_batch(**GOOD)
+        print(metric.compute())
+        metric.timeout = 0.5
+        for _ in range(2):
+            try:
+                metric.add_batch(**GOOD)
+            except ValueError as error:
+                print(error)
+        """
+    )
+    scored, message, next_message = printed.splitlines()
+    assert first.await_death() == -signal.SIGKILL
+    assert scored == "None"
+    assert message.startswith("process 0 has not scored the last round within 0.5 seconds: ")
+    assert next_message == message
+
+
+@pytest.mark.parametrize("then", ["", "metric.compute()"], ids=["adding", "handed over"])
+def test_the_files_of_a_killed_run_neither_block_the_next_nor_enter_it(
+    processes: Processes, right: float, then: str
+) -> None:
     killed = [
         processes.start(
             f"""
             metric = load({process_id}, 2)
             metric.add_batch(predictions=[[1, 2]] * 50, references=[[1, 0]] * 50)
+            {then if process_id else ""}
             meet()
             """
         )
         for process_id in (0, 1)
     ]
     for process in killed:
-        process.await_meeting()  # both have begun
+        process.await_meeting()
     for process in killed:
         process.kill()
-    assert len(list(processes.cache.rglob("*.arrow"))) == 1  # the file of process 0 has no name
+    assert [path for path in processes.cache.rglob("*") if path.is_file()]
     second = processes.start("metric = load(1, 2)\nmetric.add_batch(**GOOD)\nmetric.compute()")
     assert processes.run("metric = load(0, 2)\nmetric.add_batch(**GOOD)\nprint(metric.compute())") == str(
         {"nDCG": right}
     )
     second.output()
-    assert not list(processes.cache.rglob("*.arrow"))
+    assert not [path for path in processes.cache.rglob("*") if path.is_file()]
+
+
+def test_processes_that_reload_the_metric_for_each_round_may_be_ahead(processes: Processes) -> None:
+    """Under one experiment id."""
+    rounds = """
+        values = []
+        for at in range(3):
+            metric = load({0}, 2)
+            metric.add_batch(predictions=[[1, 2, 3]] * (at + 1), references=[[{0}, at, 1]] * (at + 1))
+            if {0} == 0:
+                meet()
+            values.append(metric.compute(use_aggregator=False))
+        print(json.dumps(values))
+        """
+    first, second = (processes.start(rounds.format(process_id)) for process_id in (0, 1))
+    for _ in range(3):
+        first.await_meeting()
+        time.sleep(0.1)  # for the second to begin its next round; were it late, less would be tested
+        first.release()
+    found = json.loads(first.output())
+    second.output()
+    ndcg = evaluate.load(str(ROOT / "ndcg.py"))
+    for at, values in enumerate(found):
+        references = [[0, at, 1]] * (at + 1) + [[1, at, 1]] * (at + 1)
+        both = {"predictions": [[1, 2, 3]] * (2 * at + 2), "references": references}
+        assert values == ndcg.compute(**both, use_aggregator=False)
 
 
 def test_a_process_that_is_ahead_waits_until_its_last_round_is_read(processes: Processes) -> None:
@@ -164,39 +223,43 @@ def test_evaluates_own_processes_score_the_batches_of_a_killed_one(processes: Pr
 # Disks
 
 
-@pytest.fixture
-def second(fresh_metric: MetricFactory) -> evaluate.Metric:
-    """Process 1 of two, which has added a batch: another process may come at its file, as it has a name."""
-    first, second = (fresh_metric(num_process=2, process_id=each) for each in (0, 1))
-    with ThreadPoolExecutor(1) as pool:
-        begun = pool.submit(first.add_batch, **GOOD)
-        second.add_batch(**GOOD)
-        begun.result()
-    return second
-
-
 def replace(path: Path) -> None:
     copy = path.with_name("copy")
     copy.write_bytes(path.read_bytes())
     os.replace(copy, path)
 
 
-SPOILED: dict[str, Callable[[Path], None]] = {
-    "removed": Path.unlink,
-    "replaced": replace,
-    "cut off": lambda path: os.truncate(path, path.stat().st_size - 16),
-}
-
-
-@pytest.mark.parametrize("what", SPOILED)
-def test_a_cache_file_that_another_removes_replaces_or_cuts_is_an_error(
-    second: evaluate.Metric, tmp_path: Path, what: str
+@pytest.mark.parametrize(
+    ("spoil", "problem"),
+    [
+        (Path.unlink, r"^process 1 has not called compute within 0\.2 seconds of process 0, or has died"),
+        (
+            lambda path: os.truncate(path, path.stat().st_size - 24),
+            r"^the file of process 1 cannot be read: .*\.arrow: ",
+        ),
+        (lambda path: os.truncate(path, 0), r"^the file of process 1 cannot be read: .*\.arrow: it is empty; run all"),
+        (replace, ""),
+    ],
+    ids=["removed", "cut off", "emptied", "replaced"],
+)
+def test_a_file_that_another_removes_or_cuts_is_an_error(
+    fresh_metric: MetricFactory, tmp_path: Path, right: float, spoil: Callable[[Path], None], problem: str
 ) -> None:
-    second.add_batch(**GOOD)
-    SPOILED[what](next(tmp_path.rglob("*.arrow")))
-    for then in (second.compute, lambda: second.add_batch(**GOOD)):
-        with pytest.raises(ValueError, match=r"was removed, replaced or cut off by another: .*arrow; its"):
-            then()
+    """Only process 0 reads it, once it was handed over."""
+    first, second = (fresh_metric(num_process=2, process_id=each) for each in (0, 1))
+    with ThreadPoolExecutor(1) as pool:
+        begun = pool.submit(first.add_batch, **GOOD)
+        second.compute(**GOOD)
+        begun.result()
+    spoil(next(tmp_path.rglob("*.arrow")))
+    first.timeout = 0.2
+    if problem:
+        for _ in range(2):
+            with pytest.raises(ValueError, match=problem):
+                first.compute()
+        assert len(first) == 2
+    else:
+        assert first.compute() == {"nDCG": pytest.approx(right)}
 
 
 @pytest.mark.parametrize(

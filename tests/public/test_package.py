@@ -109,7 +109,7 @@ def test_the_package_imports_nothing_heavy_and_a_name_when_it_is_first_used(alon
     )
     assert (before, after) == (False, True)
     assert {name.partition(".")[0] for name in imported} - sys.stdlib_module_names <= {"ndcg", "numpy", "pyarrow"}
-    assert not {"ndcg.metric", "ndcg.scores.batches", "ndcg.scores.batch_file"} & set(imported)
+    assert not {"ndcg.metric", "ndcg.scores.batches", "ndcg.scores.exchange"} & set(imported)
 
 
 def test_the_package_reports_and_compares_without_libraries_that_happen_to_be_there(

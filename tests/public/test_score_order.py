@@ -316,7 +316,7 @@ def test_batches_are_added_in_one_order() -> None:
     batched = metric()
     near = {"predictions": [[0.1, 0.9]], "references": [[1, 0]]}
     batched.add_batch(**near, score_order="ascending")
-    problem = '^score_order: the batches before were added in "{}" order, so they cannot be in "{}"'
+    problem = '^score_order: the batches before were added with "{}", so it cannot be "{}"; give it to add_batch'
     for add in (batched.add_batch, batched.compute):
         with pytest.raises(ValueError, match=problem.format("ascending", "descending")):
             add(**near)

@@ -1,142 +1,136 @@
-"""A batch is in the file whole or not at all, in its own type, and is read back unchanged."""
+"""Batches score as they were given, whether they are kept in a file, in memory, or handed over."""
 
-import os
-import struct
+import gc
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
-import pyarrow as pa
+import numpy as np
 import pytest
+from conftest import MetricFactory
+from forks import files_of_at_most, nameless_files
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ndcg.scores.batch_file import END_OF_STREAM, Contents, Store, is_finished, read_finished
+from ndcg import NDCG
 
-TYPES = {name: pa.list_(kind) for name, kind in (("32", pa.float32()), ("64", pa.float64()))}
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "a.arrow"
+PADDING = 0.1  # which 32-bit floats round
+TYPES = ["float32", "float64", "int8"]
+ONE = {"predictions": [[2.0, 1.0]], "references": [[0.0, 1.0]]}
 
 
-def table_of(rows: int, bits: str, value: float = 0.5) -> pa.Table:
-    return pa.table({"predictions": pa.array([[value, None]] * rows, TYPES[bits])})
+def batch_of(queries: int, dtype: str, seed: int) -> dict[str, Any]:
+    """Lists of four documents, of which some are padding in floats, and some have no score."""
+    rng = np.random.default_rng(seed)
+    scores = rng.permuted(np.tile(np.arange(4), (queries, 1)), axis=1)
+    relevance = rng.integers(0, 4, (queries, 4)).astype(dtype)
+    if dtype != "int8":
+        relevance[:, seed % 4] = PADDING
+    return {"predictions": np.ma.array(scores.astype(dtype), mask=scores == seed % 3), "references": relevance}
 
 
 @settings(max_examples=40)
-@given(st.lists(st.tuples(st.sampled_from([1, 1, 2, 5]), st.sampled_from(["32", "64"])), max_size=8), st.booleans())
-def test_batches_are_read_back_with_their_values_and_types(
-    tmp_path_factory: pytest.TempPathFactory, added: list[tuple[int, str]], read_between: bool
+@given(
+    st.lists(st.tuples(st.sampled_from([1, 1, 2, 5]), st.sampled_from(TYPES)), min_size=1, max_size=8), st.booleans()
+)
+def test_batches_keep_their_values_and_their_types(
+    tmp_path_factory: pytest.TempPathFactory, shapes: list[tuple[int, str]], rejects: bool
 ) -> None:
-    folder = tmp_path_factory.mktemp("store")
-    path = str(folder / "a.arrow")
-    tables = [table_of(rows, bits, at) for at, (rows, bits) in enumerate(added)]
-    found = []
-    for store in (Store(path), Store(folder=str(folder)), Store()):
-        contents = Contents()
-        for table in tables:
-            contents = store.add(contents, table)
-            if read_between:
-                store.tables(contents)
-                if store.path:
-                    store.finish(contents)
-                    store.reopen()
-        assert contents.rows == sum(table.num_rows for table in tables)
-        found.append(store.tables(contents))
-        if store.path:
-            store.finish(contents)
-            found.append(read_finished(path, 0))
-        store.close()
-    assert [each.name for each in folder.iterdir()] == ["a.arrow"]
-    for read in found:
-        rows = [row for table in read for row in table["predictions"].to_pylist()]
-        assert rows == [row for table in tables for row in table["predictions"].to_pylist()]
-        assert {table["predictions"].type for table in read} == {TYPES[bits] for _, bits in added}
+    """Padding is found in the type of each batch."""
+    folder = str(tmp_path_factory.mktemp("cache"))
+    how: dict[str, Any] = {"ignore_index": PADDING, "measures": ["nDCG", "DCG"], "use_aggregator": False}
+    batches = [batch_of(queries, dtype, seed) for seed, (queries, dtype) in enumerate(shapes)]
+    alone = [NDCG().compute(**batch, **how) for batch in batches]
+    expected = {name: [value for values in alone for value in values[name]] for name in alone[0]}
+    first, second = (NDCG(cache_dir=folder, num_process=2, process_id=each, timeout=10) for each in (0, 1))
+    in_memory, in_file = NDCG(keep_in_memory=True), NDCG(cache_dir=folder)
+    for metric in (in_memory, in_file):
+        for batch in batches:
+            metric.add_batch(**batch)
+            if rejects:
+                with pytest.raises(ValueError, match="sample_weight"):
+                    metric.compute(sample_weight=[], **how)
+        assert metric.compute(**how) == expected
+    with ThreadPoolExecutor(1) as pool:
+        empty = pool.submit(first.add_batch, predictions=[], references=[])
+        for batch in batches:
+            second.add_batch(**batch)
+        second.compute()
+        empty.result()
+    assert first.compute(**how) == expected
+    assert not [path for path in Path(folder).rglob("*") if path.is_file()]
 
 
-def test_thousands_of_single_queries_become_few_batches(path: Path) -> None:
-    store, contents = Store(str(path)), Contents()
+@pytest.mark.parametrize("keep_in_memory", [False, True])
+def test_thousands_of_single_queries_score_as_they_were_added(
+    fresh_metric: MetricFactory, keep_in_memory: bool
+) -> None:
+    """Of two types, in turns of several lengths, and between batches."""
+    metric = fresh_metric(keep_in_memory=keep_in_memory)
+    expected = []
     for at in range(2500):
-        contents = store.add(contents, table_of(1, "64", at))
-    store.finish(contents)
-    (table,) = read_finished(str(path), 0)
-    assert table.num_rows == 2500
-    assert len(table.to_batches()) == 3
+        relevant = at % 3
+        dtype = np.float32 if at % 700 < 350 else np.float64
+        metric.add(prediction=np.array([3, 2, 1], dtype), reference=np.eye(3, dtype=dtype)[relevant])
+        expected.append(1 / np.log2(relevant + 2))
+        if at % 800 == 0:
+            metric.add_batch(predictions=[[2, 1], [2, 1]], references=[[1, 0], [1, 0]])
+            expected += [1.0, 1.0]
+    assert len(metric) == len(expected)
+    assert metric.compute(use_aggregator=False) == {"nDCG": pytest.approx(expected, rel=1e-14)}
 
 
-def test_bytes_beyond_the_contents_are_cut_off(path: Path) -> None:
-    """The rest of an interrupted write, and a table with contents that nobody took over."""
-    store = Store(str(path))
-    contents = store.add(Contents(), table_of(2, "64"))
-    with path.open("ab") as file:
-        file.write(b"half a batch")
-    store.add(contents, table_of(4, "64", 9))
-    contents = store.add(contents, table_of(3, "64", 7))
-    store.finish(contents)
-    (table,) = read_finished(str(path), 0)
-    assert table["predictions"].to_pylist() == [[0.5, None]] * 2 + [[7.0, None]] * 3
+def test_thousands_of_single_queries_take_little_more_space_than_their_numbers(fresh_metric: MetricFactory) -> None:
+    metric, queries = fresh_metric(), 3000
+    with files_of_at_most(queries * 2 * (8 + 8 + 8)):
+        for _ in range(queries):
+            metric.add(prediction=ONE["predictions"][0], reference=ONE["references"][0])
+    assert len(metric.compute(use_aggregator=False)["nDCG"]) == queries
 
 
-def test_batches_that_were_read_stay_while_more_are_added_and_when_the_file_is_gone(path: Path) -> None:
-    store = Store(str(path))
-    contents = store.add(Contents(), table_of(2, "64"))
-    (read,) = store.tables(contents)
-    store.add(contents, table_of(1000, "32"))
-    path.unlink()
-    store.close()
-    assert read["predictions"].to_pylist() == [[0.5, None]] * 2
+def test_batches_are_in_a_file_without_a_name_until_they_are_scored(
+    fresh_metric: MetricFactory, tmp_path: Path
+) -> None:
+    for then in ("compute", "delete"):
+        metric = fresh_metric()
+        metric.add_batch(predictions=np.ones((100, 10)), references=np.ones((100, 10)))
+        (size,) = nameless_files(tmp_path)
+        assert size > 100 * 10 * (8 + 8)
+        assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+        if then == "compute":
+            metric.compute()
+            assert nameless_files(tmp_path) == []
+        del metric
+        gc.collect()
+        assert nameless_files(tmp_path) == []
 
 
-@pytest.mark.parametrize("left", [0, 3, 200])
-def test_a_file_without_its_end_is_rejected(path: Path, left: int) -> None:
-    store = Store(str(path))
-    store.finish(store.add(Contents(), table_of(2, "64")))
-    os.truncate(path, left)
-    with pytest.raises(ValueError, match="the cache file of process 3 is cut off"):
-        read_finished(str(path), 3)
-    path.unlink()
-    with pytest.raises(ValueError, match="the cache file of process 3 is gone"):
-        read_finished(str(path), 3)
-
-
-def test_a_file_that_another_cut_off_is_not_read(path: Path) -> None:
-    store = Store(str(path))
-    contents = store.add(Contents(), table_of(2, "64"))
-    os.truncate(path, contents.end - 1)
-    with pytest.raises(ValueError, match=r"was removed, replaced or cut off by another: .*a\.arrow; its"):
-        store.tables(contents)
-
-
-def test_a_file_is_finished_by_nothing_but_its_mark(path: Path) -> None:
-    """The end of a stream before another type does not finish it, nor do bytes that look like a mark."""
-    store = Store(str(path))
-    ids = pa.table({"query_id": pa.array([struct.pack("<q", length) for length in range(3000)], pa.large_binary())})
-    contents = store.add(store.add(Contents(), table_of(2, "64")), table_of(2, "32"))
-    contents = store.add(contents, ids)
-    assert path.read_bytes().count(END_OF_STREAM) >= 2
-    written, cut = path.read_bytes(), path.with_name("cut.arrow")
-    cut.write_bytes(written)
-    for end in range(len(written), -1, -1):
-        if end < 3000 or end > len(written) - 100:
-            os.truncate(cut, end)
-            assert not is_finished(str(cut)), end
-    store.finish(contents)
-    assert is_finished(str(path))
-    assert sum(table.num_rows for table in read_finished(str(path), 1)) == contents.rows == 3004
-
-
-def test_a_mark_of_which_a_part_was_written_is_none(path: Path) -> None:
-    store = Store(str(path))
-    store.finish(store.add(Contents(), table_of(2, "64")))
+def test_a_file_that_was_handed_over_and_cut_off_is_never_a_part_of_a_mean(
+    fresh_metric: MetricFactory, tmp_path: Path
+) -> None:
+    """At any byte, also between two streams, and where all rows are there."""
+    first, second = (fresh_metric(num_process=2, process_id=each, timeout=10) for each in (0, 1))
+    with ThreadPoolExecutor(1) as pool:
+        added = pool.submit(first.add_batch, **ONE)
+        for dtype in (np.float64, np.float32):
+            second.add_batch(predictions=np.ones((2, 2), dtype), references=np.ones((2, 2), dtype))
+        second.compute()
+        added.result()
+    (path,) = tmp_path.rglob("*.arrow")
     whole = path.read_bytes()
-    for part in range(8):
-        path.write_bytes(whole[:part] + bytes(8 - part) + whole[8:])
-        assert is_finished(str(path)) == (whole[part:8] == bytes(8 - part))  # the rest is 0 in either
-
-
-def test_a_file_that_is_reopened_is_not_finished(path: Path) -> None:
-    store = Store(str(path))
-    store.finish(store.add(Contents(), table_of(2, "64")))
-    assert is_finished(str(path))
-    store.reopen()
-    assert not is_finished(str(path))
+    rejected = 0
+    for size in range(0, len(whole), 8):
+        path.write_bytes(whole[:size])
+        try:
+            values = first.compute(use_aggregator=False, sample_weight=[])
+        except ValueError as error:
+            if "sample_weight" in str(error):
+                break  # only the end of the last stream is cut off
+            assert str(error).startswith("the file of process 1 cannot be read: ")  # noqa: PT017
+            assert str(error).endswith("; run all processes again")  # noqa: PT017
+            assert len(first) == 1
+            rejected += 1
+        else:
+            pytest.fail(f"a score of {values} for {size} bytes")
+    assert rejected >= len(whole) // 8 - 2
+    assert len(first.compute(use_aggregator=False)["nDCG"]) == 1 + 4

@@ -2,37 +2,23 @@
 
 import datetime
 import os
-import resource
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import evaluate
 import numpy as np
-import pyarrow as pa
 import pytest
 from conftest import MetricFactory
-from filelock import FileLock, Timeout
-from forks import in_a_fork
+from forks import files_of_at_most, in_a_fork
 
-from ndcg.scores.batch_file import Contents, Store
+from ndcg import NDCG
+from ndcg.scores.batch_ids import IdSets, with_more_ids
 
 GOOD = {"predictions": [[3, 2, 1], [1, 2, 3]], "references": [[1, 0, 2], [0, 0, 1]]}
-
-
-@contextmanager
-def files_of_at_most(size: int) -> Iterator[None]:
-    """As on a disk that is full there."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 def add(metric: evaluate.Metric, *query_ids: Any) -> None:
@@ -91,7 +77,15 @@ def test_many_batches_of_queries_are_all_known(fresh_metric: MetricFactory) -> N
     for query in range(0, 100, 3):
         with pytest.raises(ValueError, match=f"^query {query} was added before"):
             add(metric, query)
-    assert len(metric._state.ids) <= 7  # each set of ids is larger than the next
+
+
+def test_few_sets_hold_the_ids_of_many_batches() -> None:
+    """Each batch is compared with all of them."""
+    sets: IdSets = ()
+    for query in range(1000):
+        sets = with_more_ids(sets, frozenset([b"%d" % query]))
+        assert sum(map(len, sets)) == query + 1
+        assert len(sets) <= np.log2(query + 2)
 
 
 # Exclusions
@@ -170,11 +164,11 @@ def test_a_query_that_is_added_alone_may_exclude_documents_by_their_ids(
 # A batch is in with its ids, or neither is
 
 
-@pytest.mark.parametrize("left", [0, 8, 500, 4096, 3 * 4096, 8 * 4096])
-def test_a_batch_that_did_not_fit_left_no_id(fresh_metric: MetricFactory, left: int) -> None:
+@pytest.mark.parametrize("size", [0, 1000, 1500, 2000, 4096, 3 * 4096, 8 * 4096])
+def test_a_batch_that_did_not_fit_left_no_id(fresh_metric: MetricFactory, size: int) -> None:
     metric = fresh_metric()
     add(metric, "a", "b")
-    with files_of_at_most(metric._state.contents.end + left), pytest.raises(OSError, match="too large"):
+    with files_of_at_most(size), pytest.raises(OSError, match="too large"):
         add(metric, *map(str, range(1000)))
     assert len(metric) == 2
     add(metric, *map(str, range(1000)))
@@ -184,7 +178,7 @@ def test_a_batch_that_did_not_fit_left_no_id(fresh_metric: MetricFactory, left: 
 def test_batches_can_be_computed_on_a_full_disk(fresh_metric: MetricFactory) -> None:
     metric = fresh_metric()
     add(metric, "a", "b")
-    with files_of_at_most(metric._state.contents.end):
+    with files_of_at_most(0):
         with pytest.raises(OSError, match="too large"):
             add(metric, *map(str, range(1000)))
         assert metric.compute(use_aggregator=False) == {"nDCG": [1.0, 1.0]}
@@ -211,7 +205,7 @@ def test_more_may_be_added_after_a_rejected_compute(fresh_metric: MetricFactory,
     assert not list(tmp_path.rglob("*.arrow"))
 
 
-# Several processes: two metrics here, as the locks of files know no threads
+# Several processes: here metrics in threads, which exchange the same files
 
 
 @pytest.fixture
@@ -233,25 +227,41 @@ def both(*calls: Callable[[], Any]) -> list[Any]:
         return list(pool.map(answer, calls, timeout=60))
 
 
-def test_batches_that_a_process_cannot_hand_over_are_not_in_and_a_retry_writes_them_once(
-    fresh_metric: MetricFactory, pair: Any
+def evaluate_alone(inputs: dict[str, Any]) -> list[float]:
+    """The values of queries that are scored at once."""
+    values: list[float] = NDCG().compute(**inputs, use_aggregator=False)["nDCG"]
+    return values
+
+
+def test_batches_that_a_process_cannot_hand_over_are_not_in_and_a_retry_hands_them_over_once(
+    pair: Any, tmp_path: Path
 ) -> None:
     first, second = pair
+    added = {"predictions": [[2, 1], [1, 2]], "references": [[1, 0], [1, 0]]}
     given = {"predictions": [[1, 2], [2, 1]], "references": [[1, 0], [1, 0]]}
-    alone = fresh_metric()
-    alone.add_batch(**given)
-    size = alone._state.contents.end
 
-    def fail_and_retry() -> str:
-        second.add_batch(predictions=[], references=[])  # process 0 has begun
-        with files_of_at_most(size - 1), pytest.raises(OSError, match="too large"):  # all but the last byte fits
-            second.compute(**given)
+    def hand_over_when_it_fits() -> int:
+        second.add_batch(**added)
+        files = sorted(tmp_path.rglob("*"))
+        size = 0
+        while True:
+            with files_of_at_most(size):
+                try:
+                    second.compute(**given)
+                    break
+                except OSError as error:
+                    assert "too large" in str(error)  # noqa: PT017
+            assert len(second) == 2  # those that were given to it are not kept
+            assert sorted(tmp_path.rglob("*")) == files
+            size += 100
         assert len(second) == 0
-        second.compute(**given)
-        return "handed over"
+        return size
 
-    answers = both(lambda: first.compute(predictions=[[1]], references=[[1]], use_aggregator=False), fail_and_retry)
-    assert answers == [{"nDCG": [1.0, SECOND, 1.0]}, "handed over"]
+    values, size = both(
+        lambda: first.compute(predictions=[[1]], references=[[1]], use_aggregator=False), hand_over_when_it_fits
+    )
+    assert values == {"nDCG": [1.0, 1.0, SECOND, SECOND, 1.0]}
+    assert size > 1000
 
 
 def test_a_query_that_two_processes_have_added_is_rejected_with_both_named(pair: Any) -> None:
@@ -278,12 +288,14 @@ def test_a_compute_that_did_not_wait_long_enough_may_be_called_again(pair: Any) 
     assert len(values["nDCG"]) == 2 * len(GOOD["predictions"])
 
 
-def test_process_0_takes_no_batch_between_reading_and_scoring_those_of_all(pair: Any) -> None:
+def test_process_0_takes_no_batch_between_reading_and_scoring_those_of_all(pair: Any, tmp_path: Path) -> None:
     first, second = pair
     given = {"predictions": [1.0, 2.0], "references": [1, 0], "query_ids": ["q0", "q0"]}
     theirs = {"predictions": [1.0], "references": [1], "query_ids": ["q1"]}
     error, _ = both(lambda: first.compute(**given, sample_weight=[1]), lambda: second.compute(**theirs))
     assert str(error).startswith("sample_weight must hold one weight for each of 2 queries")
+    for path in tmp_path.rglob("*.arrow"):
+        path.unlink()  # process 0 no longer needs it
     with pytest.raises(ValueError, match="has read the batches of all processes and not scored them; compute them"):
         first.add_batch(**GOOD)
     assert first.compute(**given, use_aggregator=False) == {"nDCG": [SECOND, 1.0]}
@@ -297,20 +309,70 @@ def test_a_process_0_that_never_began_is_an_error_within_the_timeout(fresh_metri
     assert len(second) == 0
 
 
-def test_a_process_that_died_before_it_emptied_its_file_has_not_begun(pair: Any, tmp_path: Path) -> None:
-    """A killed run left a whole file; in the next, the process is killed between its lock and its file."""
-    first, second = pair
-    left = Store(second._file(1).path)
-    left.finish(left.add(Contents(), pa.table({"predictions": [[1.0]], "references": [[1.0]], "query_id": [None]})))
+@pytest.mark.parametrize("begins", [False, True])
+def test_what_a_killed_run_has_handed_over_is_not_of_the_next(fresh_metric: MetricFactory, begins: bool) -> None:
+    """Process 1 of the next run does not begin, or begins and dies."""
+    killed = [fresh_metric(num_process=2, process_id=each, timeout=10) for each in (0, 1)]
+    assert both(lambda: killed[0].add_batch(**GOOD), lambda: killed[1].compute(**GOOD)) == [None, None]
+    first, second = (fresh_metric(num_process=2, process_id=each, timeout=10) for each in (0, 1))
+    if begins:
+        assert both(lambda: first.add_batch(**GOOD), lambda: second.add_batch(**GOOD)) == [None, None]
+        problem = r"^process 1 has not called compute within 0\.2 seconds of process 0, or has died; call compute again"
+    else:
+        problem = r"^not all of the 2 processes have begun .*: process 1 has not, or has died"
     first.timeout = 0.2
-    problem = r"^not all of the 2 processes have begun .*: process 1 has not, or has died"
-    with FileLock(second._file(1).lock.lock_file), pytest.raises(ValueError, match=problem):
-        first.add_batch(**GOOD)
-    assert len(first) == 0
+    for _ in range(2):
+        with pytest.raises(ValueError, match=problem):
+            first.compute()
+    assert len(first) == 2 * begins
+
+
+def test_a_process_0_that_forgot_a_round_does_not_score_the_next_in_its_place(
+    pair: Any, fresh_metric: MetricFactory
+) -> None:
+    """It was reloaded, and adds its batches again; process 1 goes on."""
+    first, second = pair
+    assert both(lambda: first.add_batch(**GOOD), lambda: second.compute(**GOOD)) == [None, None]
+    again = fresh_metric(num_process=2, timeout=0.5)
+    second.timeout = 0.5
+    errors = both(lambda: again.add_batch(**GOOD), lambda: second.add_batch(**GOOD))
+    assert str(errors[0]).startswith("not all of the 2 processes have begun within 0.5 seconds; ")
+    assert str(errors[1]).startswith("process 0 has not scored the last round within 0.5 seconds: ")
+    assert str(errors[1]).endswith("; compute in all processes, or reload the metric in all of them")
+    with pytest.raises(ValueError, match=r"^another process 0 uses the files .*-2-\*; give each evaluation an"):
+        first.compute()
+    assert len(first) == 2
+
+
+def test_a_process_of_a_killed_run_that_lives_on_is_not_of_the_next(pair: Any, fresh_metric: MetricFactory) -> None:
+    first, second = pair
+    assert both(lambda: first.add_batch(**GOOD), lambda: second.add_batch(**GOOD)) == [None, None]
+    again, other = (fresh_metric(num_process=2, process_id=each, timeout=10) for each in (0, 1))
+    given = {"predictions": [[1, 2]], "references": [[1, 0]]}
+    assert both(lambda: again.add_batch(**given), lambda: other.add_batch(**given)) == [None, None]
+    second.compute()  # of the killed run
+
+    def compute_later() -> None:
+        time.sleep(0.1)  # while process 0 finds only the file of the killed run; were it late, less would be tested
+        other.compute()
+
+    assert both(lambda: again.compute(use_aggregator=False), compute_later) == [{"nDCG": [SECOND, SECOND]}, None]
+
+
+def test_two_evaluations_of_one_experiment_id_are_told_to_have_their_own(fresh_metric: MetricFactory) -> None:
+    others = [fresh_metric(num_process=2, process_id=1, timeout=1) for _ in range(2)]
+
+    def begin_later() -> None:
+        time.sleep(0.2)  # while the other waits for process 0
+        others[1].add_batch(**GOOD)
+
+    error, _ = both(lambda: others[0].add_batch(**GOOD), begin_later)
+    assert str(error).startswith("another process 1 uses the files ")
+    assert str(error).endswith("-2-*; give each evaluation an experiment_id of its own")
 
 
 def test_processes_that_begin_together_meet_process_0_and_not_each_other(fresh_metric: MetricFactory) -> None:
-    """Each looks for process 0's lock; none may take another's look for it."""
+    """All at the same moment; a token or an answer of one is not taken for that of another."""
     others = [fresh_metric(num_process=4, process_id=each, timeout=20) for each in (1, 2, 3)]
     first = fresh_metric(num_process=4, timeout=20)
     with ThreadPoolExecutor(3) as pool:
@@ -322,25 +384,60 @@ def test_processes_that_begin_together_meet_process_0_and_not_each_other(fresh_m
             assert [each.result() for each in handed_over] == [None] * 3
 
 
-def test_batches_added_after_an_interrupted_hand_over_are_not_handed_over_by_the_death_of_the_process(
-    pair: Any, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("is_done", [False, True])
+def test_a_hand_over_that_was_interrupted_is_done_or_not(
+    pair: Any, monkeypatch: pytest.MonkeyPatch, is_done: bool
 ) -> None:
-    """The mark was written and the lock not yet released: adding a batch takes the mark back first."""
     first, second = pair
     assert both(lambda: first.add_batch(**GOOD), lambda: second.add_batch(**GOOD)) == [None, None]
+    replace = os.replace
 
-    def interrupt(lock: Any, force: bool = False) -> None:
+    def interrupt(*paths: Any) -> None:
         monkeypatch.undo()
+        if is_done:
+            replace(*paths)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("ndcg.scores.batches.OwnLock.release", interrupt)
+    monkeypatch.setattr("os.replace", interrupt)
     with pytest.raises(KeyboardInterrupt):
         second.compute()
-    second.add(prediction=[2, 1], reference=[1, 0])  # a single query, which is not yet in the file
-    second._state.files[0].lock.release(force=True)  # as the system does for a process that dies
-    for _ in range(2):
-        with pytest.raises(ValueError, match=r"^the cache file of process 1 is cut off"):
-            first.compute()
+    more = []
+    if not is_done:
+        second.add(prediction=[2, 1], reference=[1, 0])
+        more = [1.0]
+    values, none = both(lambda: first.compute(use_aggregator=False), second.compute)
+    alone = evaluate_alone(GOOD)
+    assert values == {"nDCG": [*alone, *alone, *more]}
+    assert none is None
+    assert (len(first), len(second)) == (0, 0)
+
+
+def test_a_process_begins_the_next_round_after_a_hand_over_that_was_interrupted(
+    pair: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = pair
+    assert both(lambda: first.add_batch(**GOOD), lambda: second.add_batch(**GOOD)) == [None, None]
+    replace = os.replace
+
+    def interrupt(*paths: Any) -> None:
+        monkeypatch.undo()
+        replace(*paths)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("os.replace", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        second.compute()
+
+    def next_round() -> None:
+        second.add(prediction=[1, 2], reference=[1, 0])
+        second.compute()
+
+    def two_rounds() -> list[Any]:
+        return [first.compute(use_aggregator=False), first.compute(use_aggregator=False)]
+
+    values, none = both(two_rounds, next_round)
+    alone = evaluate_alone(GOOD)
+    assert (values, none) == ([{"nDCG": [*alone, *alone]}, {"nDCG": [SECOND]}], None)
 
 
 def test_exclusions_may_name_queries_of_another_process(pair: Any) -> None:
@@ -378,25 +475,13 @@ def test_a_fork_leaves_batches_to_the_process_that_added_them(
 
 
 @pytest.mark.filterwarnings("ignore")  # of threads that libraries have started
-@pytest.mark.parametrize("then", ["delete", "release"])
-def test_a_fork_leaves_the_locks_to_the_process_that_made_them(
-    fresh_metric: MetricFactory, pair: Any, then: str
-) -> None:
+def test_a_fork_leaves_the_round_to_the_processes_that_began_it(fresh_metric: MetricFactory, pair: Any) -> None:
     metrics = list(pair)
     assert both(*(partial(metric.add_batch, **GOOD) for metric in metrics)) == [None, None]
-    paths = [metric._state.files[0].lock.lock_file for metric in metrics]
-
-    def act() -> str:
-        if then == "release":  # as older releases of filelock do if a lock is garbage-collected
-            for metric in metrics:
-                metric._state.files[0].lock.release(force=True)
-        metrics.clear()
-        return "done"
-
-    assert in_a_fork(act) == "done"
-    for path in paths:
-        with pytest.raises(Timeout):
-            FileLock(path).acquire(timeout=0)
+    assert in_a_fork(lambda: [metrics.clear(), "done"][1]) == "done"
+    for metric in metrics:
+        answer = in_a_fork(metric.compute)
+        assert answer.startswith(f"RuntimeError: this metric holds batches that process {os.getpid()} has added")
     values, _ = both(*(metric.compute for metric in metrics))
     assert values == pytest.approx(fresh_metric().compute(**GOOD))
 

@@ -1,6 +1,6 @@
-"""Interrupts at every call and writers killed: each batch is in whole, once.
+"""Interrupts at every call and processes killed: each batch is in whole, once.
 
-`FUZZ_MINUTES` asks for the long run: interrupts in the code of locks, too, and 3,000 writers killed.
+`FUZZ_MINUTES` asks for the long run: interrupts anywhere in the package and processes killed, so many minutes each.
 """
 
 import dis
@@ -11,22 +11,24 @@ import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import evaluate
-import filelock
 import numpy as np
 import pytest
 from conftest import MetricFactory
 
-from ndcg.scores import batch_file, batches
+import ndcg
+from ndcg.scores import batch_file, batch_ids, batches, exchange
 
-LONG = "FUZZ_MINUTES" in os.environ
-ROOMS = (str(batches.__file__), str(batch_file.__file__))
+MINUTES = float(os.environ.get("FUZZ_MINUTES", "0"))
+ROOMS = tuple(str(module.__file__) for module in (batches, batch_file, batch_ids, exchange))
+PACKAGE = (os.path.dirname(str(ndcg.__file__)),)
 # called as objects are dropped: Python only prints errors that are raised there
 SWALLOWING = ("__del__", "close", "<genexpr>")
 
@@ -42,15 +44,19 @@ def callers(frame: FrameType | None) -> Iterator[str]:
         frame = frame.f_back
 
 
+def interrupt() -> None:
+    raise Interrupted
+
+
 class Moments:
-    """Raises at one of the moments at which Python runs the handler of a signal.
+    """Runs a handler, which by default raises, at one of the moments at which Python runs that of a signal.
 
     These are the entries of functions and the ends of calls, but for those of functions in
     Python, which end by a jump. Only moments in the code of some files count.
     """
 
-    def __init__(self, folders: tuple[str, ...], at: int) -> None:
-        self.folders, self.at, self.seen = folders, at, 0
+    def __init__(self, folders: tuple[str, ...], at: int, handler: Callable[[], None] = interrupt) -> None:
+        self.folders, self.at, self.seen, self.handler = folders, at, 0, handler
         self.calling: dict[FrameType, str] = {}
 
     def __enter__(self) -> "Moments":
@@ -65,7 +71,7 @@ class Moments:
         self.seen += 1
         if self.seen - 1 == self.at:
             sys.settrace(self.before)
-            raise Interrupted
+            self.handler()
 
     def enter(self, frame: FrameType, event: str, argument: Any) -> Any:
         if frame.f_back is not None:
@@ -112,21 +118,24 @@ class Subject:
 
     def __init__(self, metric: evaluate.Metric, ids: bool) -> None:
         self.metric, self.ids, self.added = metric, ids, 0
+        self.acts = {"add": self.add, "add_batch": self.add_batch, "compute": self.compute}
 
     def next_batch(self) -> dict[str, Any]:
         batch = batch_of(self.queries, self.documents, self.added)
         return with_ids(batch, self.added) if self.ids else batch
 
-    def add(self) -> None:
+    def add_batch(self) -> None:
         self.metric.add_batch(**self.next_batch())
         self.added += self.queries
 
+    def add(self) -> None:
+        batch = batch_of(1, self.documents, self.added)
+        self.metric.add(prediction=batch["predictions"][0], reference=batch["references"][0])
+        self.added += 1
+
     def check(self) -> None:
-        """It holds the added queries and no others, and is not in use."""
+        """It holds the added queries and no others."""
         assert len(self.metric) == self.added
-        assert not self.metric._lock.locked()
-        known = sum(map(len, self.metric._state.ids))
-        assert known == (self.added if self.ids else 0)
 
     def compute(self) -> None:
         found = self.metric.compute(use_aggregator=False)
@@ -137,9 +146,25 @@ class Subject:
 IDS = pytest.mark.parametrize("ids", [False, True], ids=["no ids", "ids"])
 
 
+def moments_of(act: Callable[[], object], files: tuple[str, ...]) -> int:
+    """The number of moments of a call."""
+    with Moments(files, -1) as moments:
+        act()
+    return moments.seen
+
+
+def random_moments(seen: int, rng: random.Random, least: int, minutes: float) -> Iterator[int]:
+    """At least so many of some moments, for so many minutes."""
+    end = time.monotonic() + 60 * minutes
+    for count in itertools.count():
+        if count >= least and time.monotonic() > end:
+            return
+        yield rng.randrange(seen)
+
+
 @IDS
 @pytest.mark.parametrize("keep_in_memory", [False, True], ids=["disk", "memory"])
-@pytest.mark.parametrize("act", ["add", "compute"])
+@pytest.mark.parametrize("act", ["add", "add_batch", "compute"])
 # if opening a file is interrupted, the garbage collector closes it
 @pytest.mark.filterwarnings("ignore:Exception ignored in. <_io.FileIO:pytest.PytestUnraisableExceptionWarning")
 def test_an_interrupt_after_any_call_leaves_all_or_nothing(
@@ -147,73 +172,149 @@ def test_an_interrupt_after_any_call_leaves_all_or_nothing(
 ) -> None:
     """A handler of signals runs where Python calls something: raise there, at each place in turn."""
     subject = Subject(fresh_metric(keep_in_memory=keep_in_memory), ids)
-    files = (*ROOMS, os.path.dirname(filelock.__file__)) if LONG else ROOMS
-    for at in itertools.count():
-        while act == "compute" and subject.added < subject.queries:
-            subject.add()
+    files, rng = PACKAGE if MINUTES else ROOMS, random.Random(0)
+    run = subject.acts[act]
+    subject.add_batch()
+    seen = moments_of(run, files) + 10  # a metric that holds nothing has a few more
+    interrupted = 0
+    for at in random_moments(seen, rng, 1000, MINUTES / 16) if MINUTES else [*range(seen)] * 2:
+        if not subject.added and (act == "compute" or rng.random() < 0.5):
+            subject.add_batch()
         try:
             with Moments(files, at):
-                getattr(subject, act)()
+                run()
         except Interrupted:
+            interrupted += 1
             subject.check()
-            getattr(subject, act)()
-        else:
-            break
-        if at % 3 == 0 and subject.added:
-            subject.compute()
+            run()
         subject.check()
-    assert at > 10
+        if subject.ids and act == "add_batch":
+            again = with_ids(batch_of(1, subject.documents), subject.added - subject.queries)
+            with pytest.raises(ValueError, match="was added before"):
+                subject.metric.add_batch(**again)
+        if subject.added and rng.random() < 0.5:
+            subject.compute()
+    print(f"{act}: {interrupted} interrupts at {seen} moments")
+    assert interrupted > 10
     if subject.added:
         subject.compute()
     assert len(subject.metric) == 0
-    assert not list(tmp_path.rglob("*.arrow"))
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
+def add_or_be_refused(metric: evaluate.Metric, outcomes: Counter[str]) -> None:
+    """What the handler of a signal does, or another thread."""
+    try:
+        metric.add(prediction=[2, 1], reference=[1, 0])
+        outcomes["kept"] += 1
+    except RuntimeError as error:
+        assert "in use by another thread" in str(error)  # noqa: PT017
+        outcomes["refused"] += 1
+
+
+@pytest.mark.parametrize("act", ["add", "add_batch", "compute"])
+def test_a_query_that_a_handler_of_signals_adds_at_any_call_is_kept_or_refused(
+    fresh_metric: MetricFactory, act: str
+) -> None:
+    totals = Counter[str]()
+    for at in itertools.count():
+        metric, outcomes = fresh_metric(keep_in_memory=True), Counter[str]()
+        calls: dict[str, Callable[[], Any]] = {
+            "add": partial(metric.add, prediction=[1, 2], reference=[1, 0]),
+            "add_batch": partial(metric.add_batch, **batch_of(3, 4)),
+            "compute": partial(metric.compute, use_aggregator=False),
+        }
+        queries = 1 if act == "add" else 3
+        if act == "compute":
+            metric.add_batch(**batch_of(queries, 4))
+        with Moments(ROOMS, at, partial(add_or_be_refused, metric, outcomes)) as moments:
+            result = calls[act]() or {"nDCG": []}
+        if moments.seen <= at:
+            break
+        assert len(result["nDCG"]) + len(metric) == queries + outcomes["kept"]
+        totals += outcomes
+    assert min(totals["kept"], totals["refused"]) > 3
+
+
+class Share:
+    """A process's share of rounds: a batch and a query that it adds, and a batch that it gives to compute."""
+
+    def __init__(self, metric: evaluate.Metric, ids: bool, first: int) -> None:
+        batches = [batch_of(queries, 4, first + at) for queries, at in ((3, 0), (2, 4))]
+        if ids:
+            batches = [with_ids(batch, first + at) for batch, at in zip(batches, (0, 4), strict=True)]
+        query = batch_of(1, 4, first + 3)
+        self.metric = metric
+        self.calls = [
+            partial(metric.add_batch, **batches[0]),
+            partial(metric.add, prediction=query["predictions"][0], reference=query["references"][0]),
+            partial(metric.compute, **batches[1], use_aggregator=False),
+        ]
+        self.held = [0, 3, 4]  # before each call
+
+    def round(self) -> Any:
+        """The result of a round."""
+        return [call() for call in self.calls][-1]
+
+    def interrupted_round(self, moments: Moments) -> Any:
+        """The result of a round in which a call is interrupted, and repeated."""
+        result = None
+        for call, held in zip(self.calls, self.held, strict=True):
+            try:
+                with moments:
+                    result = call()
+            except Interrupted:
+                # in process 0, those of process 1 may have been read; in process 1, all may be handed over
+                assert len(self.metric) in ((held, held + 6) if self.metric.process_id == 0 else (held, 0))
+                result = call()
+        return result
 
 
 @IDS
-def test_an_interrupt_after_any_call_of_a_hand_over_leaves_it_done_or_not(
-    fresh_metric: MetricFactory, tmp_path: Path, ids: bool
+@pytest.mark.parametrize("process", [0, 1])
+@pytest.mark.filterwarnings("ignore:Exception ignored in. <_io.FileIO:pytest.PytestUnraisableExceptionWarning")
+def test_an_interrupt_after_any_call_of_a_process_leaves_a_round_to_be_finished(
+    fresh_metric: MetricFactory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ids: bool, process: int
 ) -> None:
-    """Process 1 is interrupted in its compute and repeats it: process 0 gets each query once."""
-    first, second = (fresh_metric(num_process=2, process_id=each, timeout=20) for each in (0, 1))
-    theirs = Subject(second, ids)
-    added, given = theirs.next_batch(), with_ids(batch_of(2, 4, 3), 3) if ids else batch_of(2, 4, 3)
-    expected = {"nDCG": pytest.approx([1.0, *values_of(5, 4)])}
-    interrupted = 0
+    """Any call of one process is interrupted and repeated, in round after round: process 0 gets each query once."""
+    metrics = [fresh_metric(num_process=2, process_id=each, timeout=60) for each in (0, 1)]
+    shares = [Share(metric, ids, first) for metric, first in zip(metrics, (0, 6), strict=True)]
+    interrupted, other = shares[process], shares[1 - process]
+    expected = [{"nDCG": pytest.approx(values_of(12, 4), rel=1e-12)}, None]
+    files, rng, count = PACKAGE if MINUTES else ROOMS, random.Random(0), 0
+    monkeypatch.setattr("ndcg.scores.exchange.LOOK_AGAIN", 0.005)
     with ThreadPoolExecutor(1) as pool:
-        for at in itertools.count(random.Random(0).randrange(8), 1 if LONG else 8):
-            own = pool.submit(first.compute, predictions=[[1.0]], references=[[1]], use_aggregator=False)
-            second.add_batch(**added)
-            try:
-                with Moments(ROOMS, at):
-                    second.compute(**given)
-                break
-            except Interrupted:
-                interrupted += 1
-                assert len(second) == 3  # those that were given to it are not kept
-                second.compute(**given)
-            assert own.result() == expected
-            assert len(second) == 0
-        assert own.result() == expected
-    assert interrupted > 2
-    assert not list(tmp_path.rglob("*.arrow"))
+        running = pool.submit(other.round)
+        seen = moments_of(interrupted.round, files)
+        running.result()
+        for at in random_moments(seen, rng, 40, MINUTES / 16):
+            running = pool.submit(other.round)
+            moments = Moments(files, at)
+            results = {process: interrupted.interrupted_round(moments), 1 - process: running.result()}
+            assert [results[0], results[1]] == expected
+            assert [len(metric) for metric in metrics] == [0, 0]
+            count += moments.seen > at
+    print(f"process {process}: {count} interrupts at {seen} moments")
+    assert count > 10
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
 # Kills
 
 
-def outcome_of_a_killed_writer(
-    first: evaluate.Metric, second: evaluate.Metric, seconds: float
-) -> tuple[str, dict[str, list[float]] | str]:
-    """Kill process 1 while it adds batches with numbers of alternating types, and compute in process 0."""
+def outcome_of_a_killed_process(first: evaluate.Metric, second: evaluate.Metric, seconds: float) -> str:
+    """Kill process 1 while it adds batches, of alternating types, or hands them over; compute in process 0."""
+    kinds = ((2, np.float64), (200, np.float32)) * 4
     has_added, adds = os.pipe()
     writer = os.fork()
     if not writer:
         try:
-            batches = [batch_of(queries, 4, kind=kind) for queries, kind in ((2, np.float64), (200, np.float32))]
-            for at in range(10**6):
-                second.add_batch(**batches[at % 2])
+            for at, (queries, kind) in enumerate(kinds):
+                second.add_batch(**batch_of(queries, 4, kind=kind))
                 if not at:
                     os.write(adds, b"1")
+            second.compute(**batch_of(20, 4))
+            time.sleep(60)
         finally:
             os._exit(1)
     first.add_batch(**batch_of(2, 4))
@@ -223,23 +324,34 @@ def outcome_of_a_killed_writer(
     os.waitpid(writer, 0)
     os.close(has_added)
     os.close(adds)
+    first.timeout = 0.01
+    expected = [
+        *values_of(2, 4),
+        *(value for queries, _ in kinds for value in values_of(queries, 4)),
+        *values_of(20, 4),
+    ]
     try:
-        return "a mean", first.compute(use_aggregator=False)
+        found = first.compute(use_aggregator=False)
     except ValueError as error:
-        return str(error).split(":")[0], ""
+        assert len(first) == 2
+        return str(error).split(";")[0]
+    assert found == {"nDCG": pytest.approx(expected, rel=1e-12)}
+    return "all queries"
 
 
 @pytest.mark.filterwarnings("ignore")  # of threads that libraries have started, as this forks
-def test_a_writer_killed_between_types_of_numbers_is_never_a_part_of_a_mean(
+def test_a_process_killed_at_any_moment_has_handed_over_all_or_nothing(
     fresh_metric: MetricFactory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Arrow ends a stream in the file when the type changes: the process may still add batches."""
+    """One run after the other under one experiment id: what a killed one leaves does not enter the next."""
     kind, rng, outcomes = type(fresh_metric()), random.Random(0), Counter[str]()
-    monkeypatch.setattr("ndcg.scores.batches.LOOK_AGAIN", 0.001)
-    for at in range(3000 if LONG else 10):
-        how = {"cache_dir": str(tmp_path / "cache"), "num_process": 2, "experiment_id": str(at), "timeout": 60}
+    monkeypatch.setattr("ndcg.scores.exchange.LOOK_AGAIN", 0.001)
+    end = time.monotonic() + 60 * MINUTES
+    while outcomes.total() < 10 or time.monotonic() < end:
+        how = {"cache_dir": str(tmp_path / "cache"), "num_process": 2, "experiment_id": "a", "timeout": 60}
         first, second = (kind(**how, process_id=process) for process in (0, 1))
-        outcome, values = outcome_of_a_killed_writer(first, second, rng.random() * 0.005)
-        outcomes[outcome if not values else f"{outcome} over {len(values['nDCG'])} queries"] += 1
-    print("writers killed:", dict(outcomes))
-    assert outcomes == {"the cache file of process 1 is cut off": outcomes.total()}
+        outcomes[outcome_of_a_killed_process(first, second, rng.random() * 0.02)] += 1
+    print("processes killed:", dict(outcomes))
+    died = "process 1 has not called compute within 0.01 seconds of process 0, or has died"
+    assert outcomes.keys() <= {died, "all queries"}
+    assert outcomes[died] > 0

@@ -114,6 +114,16 @@ def test_every_mean_says_of_how_many_queries_it_is(call: Call, folder: Path) -> 
     assert re.search(r"^nDCG +34 of 40 ", call("audit qrels.txt main.txt --zero-division nan")[1], re.MULTILINE)
 
 
+def test_an_interval_that_is_missing_is_an_empty_cell_of_tsv(call: Call, folder: Path) -> None:
+    (folder / "by.csv").write_text("".join(f"{query},{'one' if query == 'q0' else 'rest'}\n" for query in QUERIES))
+    header, *rows = (
+        line.split("\t") for line in call("score qrels.txt main.txt -k 5 --by by.csv -o tsv")[1].splitlines()
+    )
+    (of_one,) = (dict(zip(header, row, strict=True)) for row in rows if "one" in row)
+    assert [of_one[name] for name in ("low", "high", "standard_error")] == ["", "", ""]
+    assert float(of_one["value"]) >= 0
+
+
 def test_a_query_that_misses_nothing_is_among_the_lowest_without_documents(call: Call, folder: Path) -> None:
     write(qrels={"q1": {"a": 1}}, low={"q1": {"a": 2}})
     table = call("score qrels.txt low.txt --worst 1")[1].split("\n\n")[1]

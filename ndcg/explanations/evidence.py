@@ -1,0 +1,88 @@
+"""Reported scores as evidence: which values match them, and how many settings would match by chance.
+
+A score of another origin, such as that of another system, may be anything near the reported one. How
+many settings match it by chance follows from the scores that settings give near it. How often causes
+are named falsely is measured in benchmarks/EXPLANATIONS.md.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..measure.ties import Floats, Mask
+
+NEAR = 0.05  # how far from the reported score one of another origin may be
+UNLIKELY = 0.04  # the most settings by chance with which one is named as the cause
+
+
+class Evidence(NamedTuple):
+    """A reported score, or the reported values of all queries."""
+
+    scores: Floats  # the mean, as an array of one, or the value of each query; nan for one without
+    tolerance: float  # of a match: half a unit of the last digit, and what 32 bits lose
+    exact: float  # half a unit of the last digit
+    cutoff: tuple[int | None, ...] = ()  # the cutoff of the score; empty if it is unknown
+    of_queries: bool = False  # whether these are the values of the queries
+
+    def near(self, values: Floats, tolerance: float | None = None) -> Mask:
+        """Return which values match."""
+        differences = np.abs(values - self.scores)
+        alike = differences <= (self.tolerance if tolerance is None else tolerance)
+        return np.asarray(alike | (np.isnan(values) & np.isnan(self.scores)))
+
+    def share(self) -> float:
+        """Return the share of the values near the reported ones that match them."""
+        telling = self.scores
+        if self.of_queries:
+            # Many settings give a query 0, 1 or no value, which tells nothing.
+            telling = telling[(telling > 0) & (telling < 1)]
+        low, high = _range_near(telling)
+        return float(np.prod(np.minimum(1, 2 * self.tolerance / (high - low))))
+
+
+def _range_near(score: Floats) -> tuple[Floats, Floats]:
+    """Return the range of the scores near another; those of a score from 0 to 1 are from 0 to 1."""
+    low = np.maximum(score - NEAR, np.minimum(score, 0))
+    return low, np.minimum(score + NEAR, np.maximum(score, 1))
+
+
+def means_of(values: Floats, weight: Floats | None) -> Floats:
+    """Return the mean at each cutoff over the queries that have a value."""
+    shares = np.ones(values.shape[1]) if weight is None else weight
+    has_value = ~np.isnan(values)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray((np.where(has_value, values, 0) @ shares) / (has_value @ shares))
+
+
+class Tried:
+    """The settings that were tried: their scores, and in how many options they differ from a convention."""
+
+    def __init__(self) -> None:
+        self._scores: list[Floats] = []
+        self._changes: list[NDArray[np.int64]] = []
+
+    def add(self, scores: Floats, changes: NDArray[np.int64]) -> None:
+        """Add settings: their scores, with a column for each evidence, and how many changes they make."""
+        has_score = ~np.isnan(scores).any(axis=1)
+        self._scores.append(scores[has_score])
+        self._changes.append(changes[has_score])
+
+    def __len__(self) -> int:
+        return sum(map(len, self._scores))
+
+    def by_chance(self, evidence: Sequence[Evidence], most: float = math.inf) -> float:
+        """Return how many settings with so many changes at most match scores of another origin.
+
+        Settings with the same scores count once.
+        """
+        if not len(self):
+            return 0.0
+        scores = np.concatenate(self._scores)[np.concatenate(self._changes) <= most]
+        for column, each in enumerate(evidence if scores.shape[1] else ()):
+            low, high = _range_near(each.scores)
+            scores = scores[(low <= scores[:, column]) & (scores[:, column] <= high)]
+        distinct = np.unique(scores.round(9), axis=0) if scores.shape[1] else scores
+        return len(distinct) * math.prod(each.share() for each in evidence)
