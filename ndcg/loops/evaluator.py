@@ -1,7 +1,8 @@
 """The metric as a sentence-transformers evaluator, for bi-encoders, sparse encoders and rerankers.
 
-A model ranks the documents of each query, and the scores come from a report on this run. The corpus is encoded one
-chunk at a time, and for each query only the documents that may affect the score are kept.
+A model ranks the documents of each query, and the scores come from a report on this run. The corpus
+is encoded one chunk at a time, and for each query only the documents that may affect the score are
+kept.
 """
 
 import csv
@@ -58,13 +59,19 @@ class Search:
     ) -> None:
         """Store the queries and the documents to rank: the candidates of each query, or the whole corpus.
 
-        For each query `depth` documents are kept, or all, and the `judged` ones at any rank. Scores are compared in
-        `score_dtype`, in which documents tie.
+        For each query `depth` documents are kept, or all, and the `judged` ones at any rank. Scores
+        are compared in `score_dtype`, in which documents tie.
         """
         self.queries, self.corpus, self.candidates, self.calls = queries, corpus, candidates, calls
         self.judged, self.score_dtype = judged, score_dtype
-        self.sign = {"descending": 1, "ascending": -1}[score_order]  # with it, the highest score ranks first
-        ranked = corpus if candidates is None else {each for of_query in candidates.values() for each in of_query}
+        self.sign = {"descending": 1, "ascending": -1}[
+            score_order
+        ]  # with it, the highest score ranks first
+        ranked = (
+            corpus
+            if candidates is None
+            else {each for of_query in candidates.values() for each in of_query}
+        )
         try:
             self.documents = sorted(ranked)
         except TypeError:
@@ -76,7 +83,9 @@ class Search:
         from sentence_transformers import CrossEncoder
 
         run = self._reranked(model) if isinstance(model, CrossEncoder) else self._retrieved(model)
-        return {query: {each: self.sign * score for each, score in _ranked(run[query])} for query in run}
+        return {
+            query: {each: self.sign * score for each, score in _ranked(run[query])} for query in run
+        }
 
     def _reranked(self, model: Any) -> Run:
         if self.candidates is None:
@@ -101,27 +110,41 @@ class Search:
         calls = self.calls
         score_function = calls.score_function or model.similarity
         queries = model.encode_query(list(self.queries.values()), **calls.query, **calls.embedding)
-        scores, places = torch.empty(len(self.queries), 0), torch.empty(len(self.queries), 0, dtype=torch.int64)
+        scores, places = (
+            torch.empty(len(self.queries), 0),
+            torch.empty(len(self.queries), 0, dtype=torch.int64),
+        )
         run: Run = {query: {} for query in self.queries}
         for start in range(0, len(self.documents), calls.chunk):
             texts = [self.corpus[each] for each in self.documents[start : start + calls.chunk]]
-            similarity = score_function(queries, model.encode_document(texts, **calls.document, **calls.embedding))
+            similarity = score_function(
+                queries, model.encode_document(texts, **calls.document, **calls.embedding)
+            )
             shape = (len(self.queries), len(texts))
             if not isinstance(similarity, torch.Tensor) or similarity.shape != shape:
-                got = tuple(similarity.shape) if isinstance(similarity, torch.Tensor) else type(similarity).__name__
+                got = (
+                    tuple(similarity.shape)
+                    if isinstance(similarity, torch.Tensor)
+                    else type(similarity).__name__
+                )
                 problem = f"must return a tensor of queries and documents, here of shape {shape}; got {got}"
                 raise ValueError(f"score_function: {problem}")
             similarity = similarity if similarity.is_floating_point() else similarity.double()
             similarity = self._of_candidates(similarity if self.sign > 0 else -similarity, start)
             for query, row, judged in self._rows(self.judged, start, len(texts)):
                 values = similarity[row, judged].tolist()
-                run[query] |= {self.documents[start + at]: score for at, score in zip(judged, values, strict=True)}
+                run[query] |= {
+                    self.documents[start + at]: score
+                    for at, score in zip(judged, values, strict=True)
+                }
             similarity, columns = _highest_columns(similarity, self.depth, self.score_dtype)
             both = torch.cat([scores.to(similarity), similarity], dim=1)
             scores, order = _highest_columns(both, self.depth, self.score_dtype)
             places = torch.cat([places.to(columns), columns + start], dim=1).gather(1, order)
         for query, *best in zip(self.queries, scores.tolist(), places.tolist(), strict=True):
-            run[query] = {self.documents[at]: score for score, at in zip(*best, strict=True)} | run[query]
+            run[query] = {self.documents[at]: score for score, at in zip(*best, strict=True)} | run[
+                query
+            ]
         return run
 
     def _of_candidates(self, scores: "Tensor", start: int) -> "Tensor":
@@ -154,8 +177,8 @@ def _ranked(documents: Mapping[Any, float]) -> list[tuple[Any, float]]:
 def _highest_columns(scores: "Tensor", k: int, score_dtype: str) -> "tuple[Tensor, Tensor]":
     """Return the k highest scores of each row and their columns, equal scores in the order of the columns.
 
-    Up to `TIED` more scores are returned if they tie with the k-th in the type in which scores are compared, because
-    they share its rank. Shorter rows are padded with -inf.
+    Up to `TIED` more scores are returned if they tie with the k-th in the type in which scores are
+    compared, because they share its rank. Shorter rows are padded with -inf.
     """
     import torch
 
@@ -171,7 +194,9 @@ def _highest_columns(scores: "Tensor", k: int, score_dtype: str) -> "tuple[Tenso
         tied = reach[:, 0] > k  # topk returns an arbitrary choice of them
         columns[tied] = compared[tied].sort(dim=1, descending=True, stable=True).indices[:, :width]
     columns = columns.sort(dim=1).values
-    columns = columns.gather(1, compared.gather(1, columns).argsort(dim=1, descending=True, stable=True))
+    columns = columns.gather(
+        1, compared.gather(1, columns).argsort(dim=1, descending=True, stable=True)
+    )
     values = scores.gather(1, columns)
     values[torch.arange(width, device=values.device) >= reach] = -np.inf
     return values, columns
@@ -204,34 +229,37 @@ def sentence_transformers_evaluator(
 ) -> Any:
     """Return a sentence-transformers evaluator, for `evaluator=` of its trainers or to be called with a model.
 
-    The model is a `SentenceTransformer` or a `SparseEncoder`, which rank the corpus, or a `CrossEncoder`, which
-    reranks the `candidates`. A call returns floats by name: `nDCG@10`, the ends of its interval as `nDCG@10/low` and
-    `nDCG@10/high`, and `nDCG@10/slice=en` for each slice. The first name is `primary_metric`. The evaluator keeps the
-    `report` and the `run`, `{query: {document: score}}`, of its last call. The scores equal those
-    of `compute` on the whole ranking of each query: in addition to its k best documents, the run contains up to 1,000
-    documents that tie with the last of them (the lowest ids first) and, if `judged_only` or `ideal="retrieved"` is
+    The model is a `SentenceTransformer` or a `SparseEncoder`, which rank the corpus, or a
+    `CrossEncoder`, which reranks the `candidates`. A call returns floats by name: `nDCG@10`, the
+    ends of its interval as `nDCG@10/low` and `nDCG@10/high`, and `nDCG@10/slice=en` for each slice.
+    The first name is `primary_metric`. The evaluator keeps the `report` and the `run`, `{query:
+    {document: score}}`, of its last call. The scores equal those of `compute` on the whole ranking
+    of each query: in addition to its k best documents, the run contains up to 1,000 documents that
+    tie with the last of them (the lowest ids first) and, if `judged_only` or `ideal="retrieved"` is
     set, all judged documents.
 
-    Memory holds only the embeddings of the queries and of one chunk of the corpus, queries × (chunk + k) scores, and
-    these documents of each query; with `k=None`, all documents.
+    Memory holds only the embeddings of the queries and of one chunk of the corpus, queries × (chunk
+    + k) scores, and these documents of each query; with `k=None`, all documents.
 
     Args:
         queries: the text of each query, by its id.
         corpus: the text of each document, by its id.
-        relevant_docs: the relevance of documents, `{query: {document: grade}}`, or `{query: ids}`, with relevance 1.
-            Queries that are not in it are skipped.
+        relevant_docs: the relevance of documents, `{query: {document: grade}}`, or `{query: ids}`,
+            with relevance 1. Queries that are not in it are skipped.
         k: the cutoff or cutoffs; None for the whole list, or if all `measures` have cutoffs.
-        candidates: the documents to rank for each query, `{query: ids}`, such as a `run`; None for the corpus.
-            A query without candidates has no ranking; see `missing`.
+        candidates: the documents to rank for each query, `{query: ids}`, such as a `run`; None for
+            the corpus. A query without candidates has no ranking; see `missing`.
         exclude: documents to remove from rankings and ideals, `{query: ids}`.
         sample_weight: one weight per query for the mean, in the order of `relevant_docs`.
         by: a value per query, as in `report`, in the order of `relevant_docs` or `{query: value}`.
         confidence: the confidence level of the intervals, between 0 and 1.
-        name: a prefix of the names of results, and a part of the name of the CSV file, in which `-` replaces a slash.
+        name: a prefix of the names of results, and a part of the name of the CSV file, in which `-`
+            replaces a slash.
         batch_size: the number of texts, or pairs, in a batch of the model.
         corpus_chunk_size: the number of documents, or pairs, that are encoded and scored at a time.
-        score_function: a function of the embeddings of queries and of documents, or its name; None for the model's
-            similarity. For a function that returns distances, set `score_order="ascending"`.
+        score_function: a function of the embeddings of queries and of documents, or its name; None
+            for the model's similarity. For a function that returns distances, set
+            `score_order="ascending"`.
         truncate_dim: the number of dimensions of a dense embedding; None for all.
         max_active_dims: the most nonzero dimensions of a sparse embedding; None for no limit.
         query_prompt: a prefix of each query, or of each pair in a reranker.
@@ -254,7 +282,9 @@ def sentence_transformers_evaluator(
         _check_mapping("exclude", exclude)
     ranked = None if candidates is None else _candidates(candidates, queries, corpus, references)
     embedding = _given(truncate_dim=truncate_dim, max_active_dims=max_active_dims)
-    _check_settings(name, {"corpus_chunk_size": corpus_chunk_size, "batch_size": batch_size, **embedding})
+    _check_settings(
+        name, {"corpus_chunk_size": corpus_chunk_size, "batch_size": batch_size, **embedding}
+    )
     prompts = _given(query_prompt=query_prompt, query_prompt_name=query_prompt_name)
     prompts |= _given(corpus_prompt=corpus_prompt, corpus_prompt_name=corpus_prompt_name)
     shared = {"batch_size": batch_size, "show_progress_bar": show_progress_bar}
@@ -275,7 +305,11 @@ def sentence_transformers_evaluator(
 
 def _judgments(queries: Any, corpus: Any, relevant_docs: Any) -> Run:
     """Return the grades of each query's documents; ids without grades have the grade 1."""
-    for argument, side in {"queries": queries, "corpus": corpus, "relevant_docs": relevant_docs}.items():
+    for argument, side in {
+        "queries": queries,
+        "corpus": corpus,
+        "relevant_docs": relevant_docs,
+    }.items():
         _check_mapping(argument, side)
         if not side:
             raise ValueError(f"{argument} is empty; give at least one entry")
@@ -307,7 +341,9 @@ def _check_settings(name: Any, sizes: Mapping[str, Any]) -> None:
             raise ValueError(f"{argument} must be a positive integer; got {shown(size)}")
 
 
-def _similarity(score_function: "Callable[[Any, Any], Tensor] | str | None") -> "Callable[[Any, Any], Tensor] | None":
+def _similarity(
+    score_function: "Callable[[Any, Any], Tensor] | str | None",
+) -> "Callable[[Any, Any], Tensor] | None":
     """Return the function that sentence-transformers has under a name, and any other value unchanged."""
     if not isinstance(score_function, str):
         return score_function
@@ -317,7 +353,9 @@ def _similarity(score_function: "Callable[[Any, Any], Tensor] | str | None") -> 
     return function
 
 
-def _candidates(candidates: Any, queries: Any, corpus: Any, references: Run) -> dict[Any, dict[Any, None]]:
+def _candidates(
+    candidates: Any, queries: Any, corpus: Any, references: Run
+) -> dict[Any, dict[Any, None]]:
     """Return the documents to rank for each judged query, without duplicates."""
     _check_in_corpus("candidates", candidates, corpus)
     if unknown := [query for query in candidates if query not in queries]:
@@ -333,14 +371,18 @@ def _kept(
 ) -> tuple[int | None, Mapping[Any, Collection[Any]] | None]:
     """Return the number of documents to keep per query, None for all, and the documents to keep at any rank.
 
-    Excluded and ignored documents have no rank. Judged documents count at any rank if they are in the condensed list or
-    the ideal.
+    Excluded and ignored documents have no rank. Judged documents count at any rank if they are in
+    the condensed list or the ideal.
     """
     if None in options.cutoffs:
         return None, None
-    depth = max(each for each in options.cutoffs if each is not None) + max(map(len, exclude.values()), default=0)
+    depth = max(each for each in options.cutoffs if each is not None) + max(
+        map(len, exclude.values()), default=0
+    )
     if options.ignore_index is not None:
-        depth += max(list(each.values()).count(options.ignore_index) for each in references.values())
+        depth += max(
+            list(each.values()).count(options.ignore_index) for each in references.values()
+        )
     return depth, references if options.judged_only or options.ideal == "retrieved" else None
 
 
@@ -348,7 +390,9 @@ def _check_mapping(argument: str, given: Any) -> None:
     """Raise an error for a value that is not a mapping of ids."""
     if not isinstance(given, Mapping):
         holds = "text" if argument in ("queries", "corpus") else "ids of documents"
-        raise ValueError(f"{argument} must be a mapping of ids to {holds}; got {type(given).__name__}")
+        raise ValueError(
+            f"{argument} must be a mapping of ids to {holds}; got {type(given).__name__}"
+        )
     check_ids(argument, given, nested=False)
 
 
@@ -357,7 +401,9 @@ def _check_in_corpus(argument: str, given: Any, corpus: Mapping[Any, Any]) -> No
     _check_mapping(argument, given)
     for query, documents in given.items():
         if isinstance(documents, str) or not isinstance(documents, Collection):
-            raise ValueError(f"{argument}: query {shown(query)}: must hold ids of documents; got {shown(documents)}")
+            raise ValueError(
+                f"{argument}: query {shown(query)}: must hold ids of documents; got {shown(documents)}"
+            )
         for document in documents:
             if document not in corpus:
                 problem = f"query {shown(query)}, document {shown(document)} is not in corpus"
@@ -383,7 +429,8 @@ def _report_of(inputs: Inputs, options: Options, resampling: Resampling, run: Ru
 class NDCGEvaluator:
     """The report on the documents that a model retrieves or reranks; `_evaluator_class` adds the base class.
 
-    Of the last model, `run` is the ranking, `{query: {document: score}}`, and `report` the report on it.
+    Of the last model, `run` is the ranking, `{query: {document: score}}`, and `report` the report
+    on it.
     """
 
     prefix_name_to_metrics: Callable[..., Any]  # expected by the base class
@@ -454,7 +501,9 @@ def _evaluator_class() -> Callable[..., Any]:
     except ImportError:
         library, packages = "sentence-transformers, 6 or newer", '"sentence-transformers>=6"'
         raise missing_library("sentence_transformers_evaluator", library, packages) from None
-    return type(NDCGEvaluator.__name__, (NDCGEvaluator, BaseEvaluator), {"__doc__": NDCGEvaluator.__doc__})
+    return type(
+        NDCGEvaluator.__name__, (NDCGEvaluator, BaseEvaluator), {"__doc__": NDCGEvaluator.__doc__}
+    )
 
 
 def _blank_evaluator() -> Any:

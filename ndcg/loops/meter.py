@@ -1,7 +1,8 @@
 """The metric for a PyTorch loop: batch by batch, in one process or in several.
 
-For whole queries, only exact sums are kept, so the mean does not depend on how queries are split into batches and
-processes. Rows of single documents are kept, because the rest of a query may come later.
+For whole queries, only exact sums are kept, so the mean does not depend on how queries are split
+into batches and processes. Rows of single documents are kept, because the rest of a query may come
+later.
 """
 
 import math
@@ -23,7 +24,9 @@ from ..scores.means import mean
 from ..scores.queries import NOTHING_TO_SCORE, Values, check_rows, measure_inputs
 
 MeterRows = tuple[NDArray[Any], ...]  # a score, a label and the query of each document
-Sums = dict[str, tuple[int, list[float]]]  # by result: the number of queries with a value, and the parts of their sum
+Sums = dict[
+    str, tuple[int, list[float]]
+]  # by result: the number of queries with a value, and the parts of their sum
 
 
 class MeterState(NamedTuple):
@@ -49,14 +52,15 @@ class Meter:
         """Add a batch; a batch that is rejected adds nothing.
 
         Args:
-            scores: the `predictions` of `compute`: a row per query and a column per document, or with `query_ids` one
-                score per document. Tensors on any device and with any float type, arrays, or lists, which may differ in
-                length.
+            scores: the `predictions` of `compute`: a row per query and a column per document, or
+                with `query_ids` one score per document. Tensors on any device and with any float
+                type, arrays, or lists, which may differ in length.
             labels: the `references` of `compute`, in the same shape.
             mask: True or 1 for a document, False or 0 for padding, with the shape of the scores.
-            query_ids: the query of each document. Its other documents may be in other batches, and in other processes
-                unless `ties` depends on their order. All rows are then kept. Conditions on all rows of a query, such as
-                `missing="raise"`, are checked by `compute`.
+            query_ids: the query of each document. Its other documents may be in other batches, and
+                in other processes unless `ties` depends on their order. All rows are then kept.
+                Conditions on all rows of a query, such as `missing="raise"`, are checked by
+                `compute`.
 
         Raises:
             ValueError: as in `compute`; or the mask has the wrong shape or values.
@@ -76,10 +80,14 @@ class Meter:
             if query_ids is None:
                 scores, labels = (np.ma.array(side, mask=~is_document) for side in (scores, labels))
             elif np.shape(query_ids) == mask.shape:
-                scores, labels, query_ids = (side[is_document] for side in (scores, labels, query_ids))
+                scores, labels, query_ids = (
+                    side[is_document] for side in (scores, labels, query_ids)
+                )
             else:
                 shapes = f"query_ids of {np.shape(query_ids)} and a mask of {mask.shape}"
-                raise ValueError(f"query_ids and mask must have the same shape, with one id per document; got {shapes}")
+                raise ValueError(
+                    f"query_ids and mask must have the same shape, with one id per document; got {shapes}"
+                )
         if _is_empty(scores) and _is_empty(labels):
             return  # for example the last batch of a process
         sums, rows = self._state
@@ -87,9 +95,16 @@ class Meter:
             self._add(measure_inputs(Inputs(scores, labels), self.options))
         else:
             columns = {"predictions": scores, "references": labels, "query_ids": query_ids}
-            batch = read_rows({name: np.asanyarray(each) for name, each in columns.items()}, self.options.ignore_index)
-            check_rows(Inputs(*batch), self.options)  # the queries may have more rows in later batches
-            if rows and _types(rows[-1]) != _types(batch):  # its types must fit those of earlier batches
+            batch = read_rows(
+                {name: np.asanyarray(each) for name, each in columns.items()},
+                self.options.ignore_index,
+            )
+            check_rows(
+                Inputs(*batch), self.options
+            )  # the queries may have more rows in later batches
+            if rows and _types(rows[-1]) != _types(
+                batch
+            ):  # its types must fit those of earlier batches
                 check_rows(Inputs(*concatenated([*rows, batch])), self.options)
             self._state = MeterState(sums, (*rows, batch))
 
@@ -103,8 +118,10 @@ class Meter:
         If `torch.distributed` is initialized, each of its processes must call it.
 
         Raises:
-            ValueError: there are no queries, or none has a value; the processes have different options.
-            RuntimeError: a process has died, or has not called it within the timeout of the process group.
+            ValueError: there are no queries, or none has a value; the processes have different
+                options.
+            RuntimeError: a process has died, or has not called it within the timeout of the process
+                group.
         """
         states = self._of_all_processes()
         sums = _added(*(state.sums for state in states))
@@ -120,7 +137,9 @@ class Meter:
 
     def _of_all_processes(self) -> list[MeterState]:
         """Return the states of all processes, or of this one if there are no others."""
-        distributed = sys.modules.get("torch.distributed")  # imported in every program that has several processes
+        distributed = sys.modules.get(
+            "torch.distributed"
+        )  # imported in every program that has several processes
         if distributed is None or not (distributed.is_available() and distributed.is_initialized()):
             return [self._state]
         gathered: list[Any] = [None] * distributed.get_world_size()
@@ -132,7 +151,9 @@ class Meter:
             raise RuntimeError(f"{problem}; {hint} ({in_short(error)})") from error
         signatures, states = zip(*gathered, strict=True)
         if len(different := dict.fromkeys(signatures)) > 1:
-            raise ValueError(f"processes score by different options; give all the same: {', '.join(different)}")
+            raise ValueError(
+                f"processes score by different options; give all the same: {', '.join(different)}"
+            )
         return list(states)
 
     def _signature(self) -> str:
@@ -150,7 +171,9 @@ class Meter:
             order = np.lexsort([_sortable(column) for column in rows[1::-1]])
             return tuple(column[order] for column in rows)
         seen: set[Any] = set()
-        for ids in ({each for _, _, ids in batches for each in ids.tolist()} for batches in processes):
+        for ids in (
+            {each for _, _, ids in batches for each in ids.tolist()} for batches in processes
+        ):
             if both := seen & ids:
                 problem = f"two processes have rows of query {shown(min(both, key=str))}"
                 hint = f"give one process all rows of a query, or use {mark('ties', 'average')}"
@@ -235,13 +258,17 @@ def _checked_mask(mask: NDArray[Any]) -> NDArray[np.bool_]:
     if np.ma.is_masked(mask):
         raise ValueError("mask: must not be a masked array; give False or 0 for padding")
     if mask.dtype.kind not in "biuf" or not np.isin(mask, (0, 1)).all():
-        raise ValueError(f"mask: must be True or 1 for a document, False or 0 for padding; got {shown(mask)}")
+        raise ValueError(
+            f"mask: must be True or 1 for a document, False or 0 for padding; got {shown(mask)}"
+        )
     return mask.astype(bool)
 
 
 def _types(rows: MeterRows) -> list[Any]:
     """Return the type of each column; for a column of objects, the types of these."""
-    return [set(map(type, each.tolist())) if each.dtype == object else each.dtype.kind for each in rows]
+    return [
+        set(map(type, each.tolist())) if each.dtype == object else each.dtype.kind for each in rows
+    ]
 
 
 def _sortable(column: NDArray[Any]) -> NDArray[Any]:
@@ -255,17 +282,29 @@ def _sortable(column: NDArray[Any]) -> NDArray[Any]:
 
 def read_rows(columns: Mapping[str, NDArray[Any]], ignore_index: float | None) -> MeterRows:
     """Return copies of the columns of documents, one row per document, so that batches can be freed."""
-    flat = {name: each.reshape(-1) if each.shape[:1] == (each.size,) else each for name, each in columns.items()}
+    flat = {
+        name: each.reshape(-1) if each.shape[:1] == (each.size,) else each
+        for name, each in columns.items()
+    }
     for name, column in flat.items():
         if column.ndim != 1:
             hint = logits_hint(name, column)
-            raise ValueError(f"with query_ids, {name} must be one per document; got shape {column.shape}{hint}")
+            raise ValueError(
+                f"with query_ids, {name} must be one per document; got shape {column.shape}{hint}"
+            )
         if np.ma.is_masked(column):
-            raise ValueError(f"with query_ids, {name} must not be masked; label padding as ignore_index does")
+            raise ValueError(
+                f"with query_ids, {name} must not be masked; label padding as ignore_index does"
+            )
     if len({len(column) for column in flat.values()}) > 1:
         lengths = ", ".join(f"{name} {len(column)}" for name, column in flat.items())
-        raise ValueError(f"with query_ids, predictions, references and ids are one per document; got {lengths}")
-    return tuple(np.array(_wide(each, ignore_index) if name == "references" else each) for name, each in flat.items())
+        raise ValueError(
+            f"with query_ids, predictions, references and ids are one per document; got {lengths}"
+        )
+    return tuple(
+        np.array(_wide(each, ignore_index) if name == "references" else each)
+        for name, each in flat.items()
+    )
 
 
 def _wide(labels: NDArray[Any], ignore_index: float | None) -> NDArray[Any]:

@@ -23,8 +23,8 @@ def scorer(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Any:
     It ranks by `decision_function`, else `predict_proba`, else `predict`. Rows are documents, and
     `groups` has the query of each row: enable metadata routing, request them with
     `scorer.set_score_request(groups=True)` and pass them as `params={"groups": groups}`. Pass
-    `sample_weight`, the weight of each row's query, in the same way. Without `groups`, each row of a 2-D
-    `y` is a query and its columns are the documents; a 1-D `y` is rejected.
+    `sample_weight`, the weight of each row's query, in the same way. Without `groups`, each row of
+    a 2-D `y` is a query and its columns are the documents; a 1-D `y` is rejected.
 
     Args:
         k: the cutoff.
@@ -37,7 +37,9 @@ def scorer(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Any:
     names = Options.of_method(scorer, k, options).names
     if len(names) > 1:
         problem = f"a scorer has one result; got {', '.join(names)}"
-        raise ValueError(f"{problem}; give a dict of scorers, scoring={{{names[0]!r}: ndcg.scorer(...), ...}}")
+        raise ValueError(
+            f"{problem}; give a dict of scorers, scoring={{{names[0]!r}: ndcg.scorer(...), ...}}"
+        )
     try:
         from sklearn.metrics import make_scorer
     except ImportError:
@@ -46,22 +48,37 @@ def scorer(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Any:
     return make_scorer(ndcg, response_method=methods, k=k, **options)
 
 
-def ndcg(y_true: Any, y_score: Any, *, groups: Any = None, sample_weight: Any = None, **options: Any) -> float:
+def ndcg(
+    y_true: Any, y_score: Any, *, groups: Any = None, sample_weight: Any = None, **options: Any
+) -> float:
     """Return the result for a model's scores; the arguments are those of a scorer."""
-    labels, predicted = (each if is_sparse(each) else np.asanyarray(each) for each in (y_true, y_score))
+    labels, predicted = (
+        each if is_sparse(each) else np.asanyarray(each) for each in (y_true, y_score)
+    )
     if groups is None and labels.ndim != 2:
         how = 'enable metadata routing, scorer.set_score_request(groups=True), and pass params={"groups": groups}'
         problem = "groups are missing, so the query of each row is unknown"
         raise ValueError(f"{problem}; {how}. Only a 2-D y, with one row per query, needs no groups")
     if predicted.shape != labels.shape:
-        problem = f"the model gives scores of shape {predicted.shape} for labels of shape {labels.shape}"
+        problem = (
+            f"the model gives scores of shape {predicted.shape} for labels of shape {labels.shape}"
+        )
         hint = "one score for each label is needed: by a ranker, a regressor or a classifier of two classes"
         raise ValueError(f"predictions: {problem}; {hint}")
-    in_order = None if sample_weight is None else np.asanyarray(sample_weight)  # its index is that of the labels
+    in_order = (
+        None if sample_weight is None else np.asanyarray(sample_weight)
+    )  # its index is that of the labels
     inputs = Inputs(predicted, labels, sample_weight=in_order)
     if groups is not None:
-        groups = groups if hasattr(groups, "dtype") else np.array(groups, object)  # ids keep their types
-        frame = {"y_score": predicted, "y_true": labels, "groups": groups, "sample_weight": sample_weight}
+        groups = (
+            groups if hasattr(groups, "dtype") else np.array(groups, object)
+        )  # ids keep their types
+        frame = {
+            "y_score": predicted,
+            "y_true": labels,
+            "groups": groups,
+            "sample_weight": sample_weight,
+        }
         weight = None if sample_weight is None else "sample_weight"
         inputs = from_frame(frame, Inputs("y_score", "y_true", "groups", sample_weight=weight))
     try:
@@ -71,10 +88,13 @@ def ndcg(y_true: Any, y_score: Any, *, groups: Any = None, sample_weight: Any = 
     return float(result)  # type: ignore[arg-type]
 
 
-def lightgbm_metric(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Callable[..., list[tuple[str, float, bool]]]:
+def lightgbm_metric(
+    k: Cutoffs = None, **options: Unpack[QueryOptions]
+) -> Callable[..., list[tuple[str, float, bool]]]:
     """Return a function for `LGBMRanker.fit(eval_metric=...)` and for `lightgbm.train(feval=...)`.
 
-    Queries are the groups of the data. The weight of a query is the mean of its rows' weights, as in LightGBM.
+    Queries are the groups of the data. The weight of a query is the mean of its rows' weights, as
+    in LightGBM.
 
     Args:
         k: the cutoff or cutoffs.
@@ -95,19 +115,27 @@ def _for_lightgbm(
     options: Options, labels: Any, predictions: Any, weight: Any = None, group: Any = None
 ) -> list[tuple[str, float, bool]]:
     """Return each result with its name, and True because higher is better."""
-    if hasattr(predictions, "get_group"):  # lightgbm.train passes the scores first, then the Dataset
+    if hasattr(
+        predictions, "get_group"
+    ):  # lightgbm.train passes the scores first, then the Dataset
         data, predictions = predictions, labels
         labels, weight, group = data.get_label(), data.get_weight(), data.get_group()
     if group is None:
         hint = "give Dataset(group=...), or eval_group=... to LGBMRanker.fit"
-        raise ValueError(f"lightgbm_metric: the data has no groups, so its queries are unknown; {hint}")
+        raise ValueError(
+            f"lightgbm_metric: the data has no groups, so its queries are unknown; {hint}"
+        )
     lengths = np.asarray(group)
     if lengths.dtype.kind not in "iu" or lengths.ndim != 1 or lengths.min(initial=0) < 0:
-        raise ValueError(f"lightgbm_metric: groups must be numbers of rows, one per query; got {shown(group)}")
+        raise ValueError(
+            f"lightgbm_metric: groups must be numbers of rows, one per query; got {shown(group)}"
+        )
     rows = {"labels": len(labels), "weights": len(labels) if weight is None else len(weight)}
     for name, number in rows.items():
         if number != lengths.sum():
-            raise ValueError(f"lightgbm_metric: the groups hold {lengths.sum()} rows, the {name} {number}; give all")
+            raise ValueError(
+                f"lightgbm_metric: the groups hold {lengths.sum()} rows, the {name} {number}; give all"
+            )
     if weight is not None:
         query = np.repeat(np.arange(len(lengths)), lengths)
         weight = np.bincount(query, weight, len(lengths)) / np.maximum(lengths, 1)
@@ -115,7 +143,9 @@ def _for_lightgbm(
     return [(name, value, True) for name, value in results.items()]
 
 
-def xgboost_metric(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Callable[..., list[tuple[str, float]]]:
+def xgboost_metric(
+    k: Cutoffs = None, **options: Unpack[QueryOptions]
+) -> Callable[..., list[tuple[str, float]]]:
     """Return a function for `xgboost.train(custom_metric=...)`, with a `DMatrix` that has `qid`.
 
     Its results are called `ndcg.nDCG@10`, since early stopping infers from the first letters of a
@@ -140,20 +170,30 @@ def _for_xgboost(options: Options, predictions: Any, data: Any) -> list[tuple[st
     begins = data.get_uint_info("group_ptr")
     if len(begins) < 2:
         raise ValueError(
-            "xgboost_metric: the DMatrix has no qid, so its queries are unknown; give DMatrix(..., qid=...)"
+            "xgboost_metric: the DMatrix has no qid, so its queries are unknown; give DMatrix(..., "
+            "qid=...)"
         )
     weight = data.get_weight()
-    results = _results(options, predictions, data.get_label(), begins, weight if len(weight) else None)
+    results = _results(
+        options, predictions, data.get_label(), begins, weight if len(weight) else None
+    )
     return [(f"ndcg.{name}", value) for name, value in results.items()]
 
 
 def _results(
-    options: Options, predictions: NDArray[Any], labels: NDArray[Any], begins: NDArray[Any], weight: Any
+    options: Options,
+    predictions: NDArray[Any],
+    labels: NDArray[Any],
+    begins: NDArray[Any],
+    weight: Any,
 ) -> dict[str, Any]:
     """Return the results of queries with contiguous rows, with one score for each row."""
     predictions, labels = np.asanyarray(predictions), np.asanyarray(labels)
     if predictions.shape != labels.shape:
         problem = f"of shape {predictions.shape} for labels of shape {labels.shape}"
         raise ValueError(f"predictions: must be one score for each row; got scores {problem}")
-    lists = (pa.ListArray.from_arrays(pa.array(begins, pa.int32()), pa.array(side)) for side in (predictions, labels))
+    lists = (
+        pa.ListArray.from_arrays(pa.array(begins, pa.int32()), pa.array(side))
+        for side in (predictions, labels)
+    )
     return score_inputs(Inputs(*lists)._replace(sample_weight=weight), options)

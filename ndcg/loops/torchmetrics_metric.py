@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 def torchmetrics_metric(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Any:
     """Return a `torchmetrics.Metric`: `update(preds, target, indexes=None)` for each batch, `compute()`, `reset()`.
 
-    Without `indexes`, `preds` and `target` have a row for each query and a column for each document. With `indexes`,
-    they have one number for each document, and `indexes` has the id of its query, an integer. `compute` returns the
-    mean over the queries of all batches and processes: a tensor for one result, a dict of tensors for several, nan if
-    no query has a value.
+    Without `indexes`, `preds` and `target` have a row for each query and a column for each
+    document. With `indexes`, they have one number for each document, and `indexes` has the id of
+    its query, an integer. `compute` returns the mean over the queries of all batches and processes:
+    a tensor for one result, a dict of tensors for several, nan if no query has a value.
 
-    Of whole queries only sums are kept. Rows with `indexes` are kept until `reset`, because other rows of a query may
-    be in later batches or other processes. If `ties` depends on the order of rows, it is that of the batches, one
-    process after the other.
+    Of whole queries only sums are kept. Rows with `indexes` are kept until `reset`, because other
+    rows of a query may be in later batches or other processes. If `ties` depends on the order of
+    rows, it is that of the batches, one process after the other.
 
     Args:
         k: the cutoff or cutoffs, as in `compute`.
-        **options: the options of `compute`, except `sample_weight`, `use_aggregator` and `engine`; `ignore_index` is
-            the label of padding.
+        **options: the options of `compute`, except `sample_weight`, `use_aggregator` and `engine`;
+            `ignore_index` is the label of padding.
 
     Raises:
         ValueError: an option that `compute` rejects.
@@ -77,10 +77,13 @@ def _metric_class() -> Any:
             self.add_state("counts", torch.zeros(results, dtype=torch.int64), dist_reduce_fx="sum")
             for name in self.rows:
                 self.add_state(name, [], dist_reduce_fx="cat")
-            # A MetricCollection updates only one of several metrics whose states are equal after the first batch.
+            # A MetricCollection updates only one of several metrics whose states are equal after
+            # the first batch.
             self.add_state("identity", torch.tensor([*uuid4().bytes]), dist_reduce_fx="max")
 
-        def update(self, preds: "Tensor", target: "Tensor", indexes: "Tensor | None" = None) -> None:
+        def update(
+            self, preds: "Tensor", target: "Tensor", indexes: "Tensor | None" = None
+        ) -> None:
             """Add a batch; a batch that is rejected adds nothing."""
             if indexes is None:
                 if len(preds) or len(target):
@@ -90,9 +93,13 @@ def _metric_class() -> Any:
             batch = {name: each.detach().reshape(-1) for name, each in batch.items()}
             if len(set(map(len, batch.values()))) > 1:
                 shapes = ", ".join(f"{name} {len(each)}" for name, each in batch.items())
-                raise ValueError(f"with indexes, preds, target and indexes are one per document; got {shapes}")
+                raise ValueError(
+                    f"with indexes, preds, target and indexes are one per document; got {shapes}"
+                )
             if indexes.is_floating_point():
-                raise ValueError(f"indexes must be integers, the id of each document's query; got {indexes.dtype}")
+                raise ValueError(
+                    f"indexes must be integers, the id of each document's query; got {indexes.dtype}"
+                )
             integers = int(not preds.is_floating_point()) + 2 * int(not target.is_floating_point())
             batch["target"] = _with_exact_padding(batch["target"], self.options.ignore_index)
             batch = {name: _in_64_bits(name, column) for name, column in batch.items()}
@@ -103,7 +110,10 @@ def _metric_class() -> Any:
         def compute(self) -> Any:
             """Return the mean over all queries since the last reset."""
             rows = [getattr(self, name) for name in self.rows]
-            rows = [torch.cat(column) if isinstance(column, list) and column else column for column in rows]
+            rows = [
+                torch.cat(column) if isinstance(column, list) and column else column
+                for column in rows
+            ]
             scores, labels, queries, integers = rows
             sums, counts = self.sums, self.counts
             if len(scores):
@@ -111,7 +121,9 @@ def _metric_class() -> Any:
                 labels = _from_64_bits(labels, integers & 2 > 0)
                 sums, counts = self._added(Inputs(scores, labels, queries))
             means = sums / counts
-            return means[0] if len(means) == 1 else dict(zip(self.options.names, means, strict=True))
+            return (
+                means[0] if len(means) == 1 else dict(zip(self.options.names, means, strict=True))
+            )
 
         def sync(self, *args: Any, **options: Any) -> None:
             """Gather the states of all processes; one without rows sends no numbers, in the types of the others."""
@@ -128,9 +140,9 @@ def _metric_class() -> Any:
             """Return the sums and counts with those of more queries."""
             values = np.stack(list(measure_inputs(inputs, self.options).values()))
             sums, counts = np.nansum(values, axis=1), (~np.isnan(values)).sum(axis=1)
-            return self.sums + torch.from_numpy(sums).to(self.sums), self.counts + torch.from_numpy(counts).to(
-                self.counts
-            )
+            return self.sums + torch.from_numpy(sums).to(self.sums), self.counts + torch.from_numpy(
+                counts
+            ).to(self.counts)
 
         def __reduce__(self) -> tuple[Any, ...]:
             return restored_metric, (), self.__getstate__()

@@ -23,23 +23,29 @@ from .meter import concatenated, read_rows
 class TrainerMetrics:
     """A function of a Trainer's predictions and labels, for a whole set or batch by batch.
 
-    Without ``query_ids``, every row of the predictions is a query and its columns are the documents. With it, every row
-    is a document with one score, and ``query_ids`` is a column of the evaluation set, or a function from the model's
-    inputs to the query of each row, which needs ``TrainingArguments(include_for_metrics=["inputs"])``.
+    Without ``query_ids``, every row of the predictions is a query and its columns are the
+    documents. With it, every row is a document with one score, and ``query_ids`` is a column of the
+    evaluation set, or a function from the model's inputs to the query of each row, which needs
+    ``TrainingArguments(include_for_metrics=["inputs"])``.
 
-    In a batch-wise evaluation, only the results of queries are kept, or one score, label and id per document. If it is
-    interrupted, ``reset`` drops its batches.
+    In a batch-wise evaluation, only the results of queries are kept, or one score, label and id per
+    document. If it is interrupted, ``reset`` drops its batches.
     """
 
     def __init__(self, options: Options, query_ids: Any, references: Any, main_input: str) -> None:
         """Store the options and the queries of documents."""
         if not isinstance(main_input, str):
-            raise ValueError(f"main_input must be the name of the model's main input; got {shown(main_input)}")
+            raise ValueError(
+                f"main_input must be the name of the model's main input; got {shown(main_input)}"
+            )
         self.columns = None
         if query_ids is not None and not callable(query_ids):
             self.columns = _Columns.read(query_ids, references)
         elif references is not None:
-            raise ValueError("references are the labels in the order of query_ids; give query_ids as a column, too")
+            raise ValueError(
+                "references are the labels in the order of query_ids; give query_ids as a column, "
+                "too"
+            )
         self.options, self.query_ids, self.main_input = options, query_ids, main_input
         self._batches: list[Any] = []
         self._rows = 0
@@ -52,8 +58,8 @@ class TrainerMetrics:
         """Add predictions, and return the results unless more batches follow.
 
         Args:
-            evaluation: a `transformers.EvalPrediction`, or its predictions and labels as a pair. If a
-                model has several outputs, the first is used.
+            evaluation: a `transformers.EvalPrediction`, or its predictions and labels as a pair. If
+                a model has several outputs, the first is used.
             compute_result: False for a batch that is not the last, True for the last
                 (`batch_eval_metrics=True`); None for a whole set.
 
@@ -75,7 +81,10 @@ class TrainerMetrics:
                 if self.columns is not None:
                     columns.append(self.columns.ids_of(columns[1]))
                 values = [measure_inputs(Inputs(*columns), self.options)]
-            result = {name: mean(name, np.concatenate([each[name] for each in values])) for name in values[0]}
+            result = {
+                name: mean(name, np.concatenate([each[name] for each in values]))
+                for name in values[0]
+            }
         except BaseException:
             self.reset()
             raise
@@ -90,10 +99,14 @@ class TrainerMetrics:
                 scores = scores[..., 0]
             if scores.ndim != 2 or scores.shape != labels.shape:
                 shapes = f"predictions of shape {tuple(scores.shape)} and labels of {tuple(labels.shape)}"
-                problem = "one row per query and one column per document on both sides, or query_ids="
+                problem = (
+                    "one row per query and one column per document on both sides, or query_ids="
+                )
                 raise ValueError(f"trainer_metrics needs {problem}; got {shapes}")
             if len(scores):  # a batch may be empty, for example the last one of a process
-                self._batches.append(measure_inputs(Inputs(scores, labels), self.options, self._rows))
+                self._batches.append(
+                    measure_inputs(Inputs(scores, labels), self.options, self._rows)
+                )
                 self._rows += len(scores)
             return
         columns = {"predictions": _array(scores), "references": _array(labels)}
@@ -107,10 +120,14 @@ class TrainerMetrics:
         """Return the model's main input."""
         if inputs is None:
             setting = 'TrainingArguments(include_for_metrics=["inputs"])'
-            raise ValueError(f"query_ids need the inputs: set {setting}, and give the whole EvalPrediction")
+            raise ValueError(
+                f"query_ids need the inputs: set {setting}, and give the whole EvalPrediction"
+            )
         if isinstance(inputs, Mapping):  # in batch-wise evaluations the Trainer passes all inputs
             if self.main_input not in inputs:
-                raise ValueError(f"main_input={shown(self.main_input)} is not among the inputs: {', '.join(inputs)}")
+                raise ValueError(
+                    f"main_input={shown(self.main_input)} is not among the inputs: {', '.join(inputs)}"
+                )
             inputs = inputs[self.main_input]
         return _array(inputs)
 
@@ -134,7 +151,9 @@ class _Columns(NamedTuple):
         codes, distinct = encode_ids("query_ids", plain_in_order("query_ids", query_ids))
         column = plain_in_order("references", references)
         try:
-            labels, _, present, _ = read_flat_column("references", column, lambda _, row: f"row {row}")
+            labels, _, present, _ = read_flat_column(
+                "references", column, lambda _, row: f"row {row}"
+            )
         except InputError as error:
             if "gain" not in error.options:
                 raise
@@ -142,7 +161,9 @@ class _Columns(NamedTuple):
             raise InputError(f"{mark('references')} {problem}") from None
         if len(codes) != len(labels):
             lengths = f"query_ids {len(codes)}, references {len(labels)}"
-            raise ValueError(f"query_ids and references must have the same length, one row per document; got {lengths}")
+            raise ValueError(
+                f"query_ids and references must have the same length, one row per document; got {lengths}"
+            )
         known = labels == labels if present is None else present  # nan is a missing label
         return cls(pa.DictionaryArray.from_arrays(codes, distinct), labels, known)
 
@@ -150,11 +171,15 @@ class _Columns(NamedTuple):
         """Return the ids of rows with these labels, which must be those of the evaluation set, in its order."""
         if len(labels) != len(self.ids):
             rows = f"query_ids has {len(self.ids)} rows, but the evaluation {len(labels)}"
-            raise ValueError(f"{rows}; give the column of the evaluated set, with all its rows (docs/training.md)")
+            raise ValueError(
+                f"{rows}; give the column of the evaluated set, with all its rows (docs/training.md)"
+            )
         differs = _differ(labels, self.labels) & self.known
         if differs.any():
             row = int(differs.argmax())
-            given, known = (shown(side[row : row + 1].tolist()[0]) for side in (labels, self.labels))
+            given, known = (
+                shown(side[row : row + 1].tolist()[0]) for side in (labels, self.labels)
+            )
             problem = f"row {row} has the label {given}, but in references {known}"
             hint = "give the columns of the set that is evaluated, and do not shuffle or group it (docs/training.md)"
             raise ValueError(f"query_ids: {problem}; {hint}")
@@ -194,21 +219,24 @@ def trainer_metrics(
 ) -> TrainerMetrics:
     """Return the function for `transformers.Trainer(compute_metrics=...)`.
 
-    It works for whole evaluation sets and, with `TrainingArguments(batch_eval_metrics=True)`, batch by batch, without
-    keeping the predictions. The Trainer reports the results as `eval_nDCG@10`.
+    It works for whole evaluation sets and, with `TrainingArguments(batch_eval_metrics=True)`, batch
+    by batch, without keeping the predictions. The Trainer reports the results as `eval_nDCG@10`.
 
     Args:
         k: the cutoff or cutoffs, as in `compute`.
-        query_ids: None if each row of the model's output is a query and its columns are documents. If each
-            row is one document: the column of the evaluation set with the query id of each row, together
-            with `references`; or a function that accepts the model's main input (an array) and returns the
-            query id of each row. The function needs `TrainingArguments(include_for_metrics=["inputs"])`,
-            and with batches a single process: the Trainer does not gather the inputs of several.
-        references: with such a column, the column of the labels in the same order. An evaluation with
-            different labels, for example on another set or with shuffled rows, is rejected.
+        query_ids: None if each row of the model's output is a query and its columns are documents.
+            If each row is one document: the column of the evaluation set with the query id of each
+            row, together with `references`; or a function that accepts the model's main input (an
+            array) and returns the query id of each row. The function needs
+            `TrainingArguments(include_for_metrics=["inputs"])`, and with batches a single process:
+            the Trainer does not gather the inputs of several.
+        references: with such a column, the column of the labels in the same order. An evaluation
+            with different labels, for example on another set or with shuffled rows, is rejected.
         main_input: the name of the model's main input.
-        ignore_index: the label that marks padding; the Trainer also uses it to pad batches to equal width.
-        **options: the options of `compute`, except `sample_weight`, `missing`, `use_aggregator` and `engine`.
+        ignore_index: the label that marks padding; the Trainer also uses it to pad batches to equal
+            width.
+        **options: the options of `compute`, except `sample_weight`, `missing`, `use_aggregator` and
+            `engine`.
 
     Raises:
         ValueError: an option that `compute` rejects, or columns that cannot be read.
@@ -217,7 +245,9 @@ def trainer_metrics(
     >>> metrics((np.array([[.9, .1, -100]]), np.array([[1, 0, -100]])))  # as an EvalPrediction unpacks
     {'nDCG@1': 1.0}
     """
-    parsed = Options.of_method(trainer_metrics, k, {"ignore_index": ignore_index, **options}, lacks=NOT_IN_TRAINER)
+    parsed = Options.of_method(
+        trainer_metrics, k, {"ignore_index": ignore_index, **options}, lacks=NOT_IN_TRAINER
+    )
     return TrainerMetrics(parsed, query_ids, references, main_input)
 
 
@@ -239,21 +269,38 @@ def _outputs(evaluation: Any) -> tuple[Any, Any, Any]:
 
 def _batches(predictions: Any, labels: Any, inputs: Any) -> list[tuple[Any, Any, Any]]:
     """Return the predictions, labels and inputs of each batch; a whole set is one batch."""
-    sides = {"predictions": predictions, "labels": labels, **({} if inputs is None else {"inputs": inputs})}
+    sides = {
+        "predictions": predictions,
+        "labels": labels,
+        **({} if inputs is None else {"inputs": inputs}),
+    }
     if not any(isinstance(side, list) for side in sides.values()):
         return [(predictions, labels, inputs)]
     # lists of batches, because of eval_do_concat_batches=False
     counts = {name: len(side) if isinstance(side, list) else None for name, side in sides.items()}
     if len(set(counts.values())) > 1 or not predictions:
-        counted = ", ".join(f"{name} {'in one piece' if count is None else count}" for name, count in counts.items())
-        raise ValueError(f"predictions, labels and inputs must come in the same batches, at least one; got {counted}")
-    return list(zip(predictions, labels, repeat(None, len(predictions)) if inputs is None else inputs, strict=True))
+        counted = ", ".join(
+            f"{name} {'in one piece' if count is None else count}" for name, count in counts.items()
+        )
+        raise ValueError(
+            f"predictions, labels and inputs must come in the same batches, at least one; got {counted}"
+        )
+    return list(
+        zip(
+            predictions,
+            labels,
+            repeat(None, len(predictions)) if inputs is None else inputs,
+            strict=True,
+        )
+    )
 
 
 def _first(argument: str, outputs: Any) -> Any:
     """Return the first of a model's outputs, an array, or a tensor on any device."""
     if isinstance(outputs, tuple) and not outputs:
-        raise ValueError(f"{argument} are an empty tuple; the model must return its scores, the data its labels")
+        raise ValueError(
+            f"{argument} are an empty tuple; the model must return its scores, the data its labels"
+        )
     output = outputs[0] if isinstance(outputs, tuple) else outputs
     return output if hasattr(output, "detach") else np.asanyarray(output)
 

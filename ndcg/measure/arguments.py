@@ -1,8 +1,8 @@
 """Every argument and option of the public functions, described once.
 
-Parsing, signatures, docstrings and the description that `evaluate` shows are made from these tables. So are the help of
-the command line and the labels on the page, and a test compares the README and docs with them. This module does not
-import NumPy, so that `ndcg --help` is fast.
+Parsing, signatures, docstrings and the description that `evaluate` shows are made from these
+tables. So are the help of the command line and the labels on the page, and a test compares the
+README and docs with them. This module does not import NumPy, so that `ndcg --help` is fast.
 """
 
 import re
@@ -21,7 +21,9 @@ class NamedDiscount(NamedTuple):
     """A discount that has a name: the factor of the gain at rank i."""
 
     formula: str  # the discount of rank i, with b for the base of the logarithm
-    base_above: float | None = None  # a bound that the base must exceed; None if the formula has no logarithm
+    base_above: float | None = (
+        None  # a bound that the base must exceed; None if the formula has no logarithm
+    )
 
 
 class Option(NamedTuple):
@@ -80,10 +82,13 @@ TIES = {
 PERFECT_IF_EMPTY = "perfect_if_empty"
 
 OPTIONS: dict[str, Option] = {
-    "k": Option("the cutoff: how many ranks count; a list gives several; `None` (default) for the whole list"),
+    "k": Option(
+        "the cutoff: how many ranks count; a list gives several; `None` (default) for the whole "
+        "list"
+    ),
     "ignore_ties": Option(
-        "rank documents with equal scores by position, the last first, instead of averaging over their orders: the "
-        'same as `ties="last"`',
+        "rank documents with equal scores by position, the last first, instead of averaging over "
+        'their orders: the same as `ties="last"`',
         default=False,
     ),
     "measures": Option(
@@ -102,20 +107,25 @@ OPTIONS: dict[str, Option] = {
     "gain": Option(
         "the gain of a document with relevance r",
         GAINS,
-        "the gain of each label, text, a number or a flag, as in "
-        '`{"relevant": 3, "partially": 1, "not relevant": 0}` or, for a relevance level of 2, `{0: 0, 1: 0, 2: 1}`; a '
-        "list of the gains of label 0, 1, 2, ...; or a function from an array of relevances to their gains",
+        'the gain of each label, text, a number or a flag, as in `{"relevant": 3, "partially": 1, '
+        '"not relevant": 0}` or, for a relevance level of 2, `{0: 0, 1: 0, 2: 1}`; a list of the '
+        "gains of label 0, 1, 2, ...; or a function from an array of relevances to their gains",
         said_as="gain",
     ),
     "discount": Option(
         "the factor of the gain at rank i",
         {name: discount.formula for name, discount in DISCOUNTS.items()},
-        "a list of the discounts of rank 1, 2, 3, ..., or a function from an array of ranks to their discounts",
+        "a list of the discounts of rank 1, 2, 3, ..., or a function from an array of ranks to "
+        "their discounts",
         said_as="discount",
         unsaid=("log",),
     ),
-    "log_base": Option("the base b of the discount's logarithm; default 2", usual=2.0, said_as="log"),
-    "ideal": Option("the documents in the ideal ranking", IDEALS, said_as="ideal", unsaid=("judged",)),
+    "log_base": Option(
+        "the base b of the discount's logarithm; default 2", usual=2.0, said_as="log"
+    ),
+    "ideal": Option(
+        "the documents in the ideal ranking", IDEALS, said_as="ideal", unsaid=("judged",)
+    ),
     "score_dtype": Option(
         "the type in which scores are compared",
         {
@@ -129,8 +139,8 @@ OPTIONS: dict[str, Option] = {
         "which scores rank first",
         {
             "descending": "the highest, as of similarities",
-            "ascending": "the lowest, as of distances, losses and ranks; `inf`, not `-inf`, marks a document that was "
-            "not retrieved",
+            "ascending": "the lowest, as of distances, losses and ranks; `inf`, not `-inf`, marks "
+            "a document that was not retrieved",
         },
         usual="descending",
         said_as="order",
@@ -140,8 +150,9 @@ OPTIONS: dict[str, Option] = {
         "the order of documents with equal scores",
         TIES
         | {
-            "docid": "descending document ids, as in trec_eval; lists without ids are ranked as by `last`; flat inputs "
-            "with `query_ids` are rejected if a tie matters and `document_ids` are missing"
+            "docid": "descending document ids, as in trec_eval; lists without ids are ranked as by "
+            "`last`; flat inputs with `query_ids` are rejected if a tie matters and `document_ids` "
+            "are missing"
         },
         said_as="ties",
     ),
@@ -157,7 +168,8 @@ OPTIONS: dict[str, Option] = {
         said_as="negative",
     ),
     "judged_only": Option(
-        "remove unjudged documents, before ranking; otherwise they keep their ranks and have gain 0",
+        "remove unjudged documents, before ranking; otherwise they keep their ranks and have gain "
+        "0",
         default=False,
         said_as="unjudged",
     ),
@@ -179,73 +191,85 @@ OPTIONS: dict[str, Option] = {
         unsaid=("both",),
     ),
     "ignore_index": Option(
-        "the reference that marks padding, for example -100; default: none", said_as="ignored", unsaid=(None,)
+        "the reference that marks padding, for example -100; default: none",
+        said_as="ignored",
+        unsaid=(None,),
     ),
     "missing": Option(
-        "how to score a judged query that is missing from the predictions, or that has documents but no scores in them "
-        "(an empty list of ids is not missing)",
+        "how to score a judged query that is missing from the predictions, or that has documents "
+        "but no scores in them (an empty list of ids is not missing)",
         {
             "empty": "as if nothing was retrieved",
-            "skip": "excluded from the mean, as in trec_eval without `-c`; so are queries with no documents on either "
-            "side, such as fully padded lists",
+            "skip": "excluded from the mean, as in trec_eval without `-c`; so are queries with no "
+            "documents on either side, such as fully padded lists",
             "raise": "an error",
         },
         said_as="missing",
         unsaid=("empty", "raise"),
     ),
     "use_aggregator": Option(
-        "the mean over queries (default), or with False a list of the value of each query", default=True
+        "the mean over queries (default), or with False a list of the value of each query",
+        default=True,
     ),
     "engine": Option(
         "the implementation",
-        {"numpy": "this metric", "sklearn": "`sklearn.metrics.ndcg_score` itself, which has only its own options"},
+        {
+            "numpy": "this metric",
+            "sklearn": "`sklearn.metrics.ndcg_score` itself, which has only its own options",
+        },
         default="numpy",
     ),
 }
 
 ARGUMENTS = {
     "predictions": (
-        "the score of each document of each query; higher scores rank first. Nested lists (ragged too), a 2-D array or "
-        "tensor (masked arrays too), a list of 1-D arrays, a column of lists (Arrow, datasets, Polars, pandas, "
-        "DuckDB), flat scores with `query_ids`, a mapping `{query: {document: score}}`, the path of a run file, or a "
-        "list of document ids for each query, best first, also as `{query: ids}`. `None`, a masked value or `-inf` "
-        "marks a document that was not retrieved: it has no rank, but counts in the ideal. The measure IDCG needs no "
-        "predictions."
+        "the score of each document of each query; higher scores rank first. Nested lists (ragged "
+        "too), a 2-D array or tensor (masked arrays too), a list of 1-D arrays, a column of lists "
+        "(Arrow, datasets, Polars, pandas, DuckDB), flat scores with `query_ids`, a mapping "
+        "`{query: {document: score}}`, the path of a run file, or a list of document ids for each "
+        "query, best first, also as `{query: ids}`. `None`, a masked value or `-inf` marks a "
+        "document that was not retrieved: it has no rank, but counts in the ideal. The measure "
+        "IDCG needs no predictions."
     ),
     "references": (
         "the relevance of the same documents in the same order, 0 for irrelevant; or a mapping "
-        "`{query: {document: relevance}}`, the path of a qrels file, or the ids of the relevant documents of each "
-        "query (a list, a set, or `{id: relevance}`; also by query). `None`, a masked value or a missing id marks a "
-        "document that was not judged: it has a rank, with gain 0, and does not count in the ideal."
+        "`{query: {document: relevance}}`, the path of a qrels file, or the ids of the relevant "
+        "documents of each query (a list, a set, or `{id: relevance}`; also by query). `None`, a "
+        "masked value or a missing id marks a document that was not judged: it has a rank, with "
+        "gain 0, and does not count in the ideal."
     ),
     "sample_weight": (
-        "the weight of each query in the mean, not negative, in the order of the references, or by query: "
-        "`{query: weight}` or a pandas Series with the ids of queries in its index; by default all queries count the "
-        "same."
+        "the weight of each query in the mean, not negative, in the order of the references, or by "
+        "query: `{query: weight}` or a pandas Series with the ids of queries in its index; by "
+        "default all queries count the same."
     ),
     "query_ids": "the query of each document, for flat predictions and references.",
     "document_ids": (
-        'the id of each document, next to `query_ids`, for `ties="docid"`; a query may have each document only once.'
+        'the id of each document, next to `query_ids`, for `ties="docid"`; a query may have each '
+        "document only once."
     ),
     "data": (
-        "a pandas, Polars or Spark DataFrame, an Arrow table, a DuckDB relation or a Hugging Face Dataset; the "
-        "arguments that hold rankings or weights may then be names of its columns."
+        "a pandas, Polars or Spark DataFrame, an Arrow table, a DuckDB relation or a Hugging Face "
+        "Dataset; the arguments that hold rankings or weights may then be names of its columns."
     ),
     "exclude": (
-        "documents to remove from rankings and ideals, such as items that a user has already seen: `{query: ids}`, a "
-        "list of ids for each query if predictions are ids, a DataFrame in which the id columns have the same names as "
-        'in `data`, or the path of a file. With `exclude_from="run"`, those that are judged stay in the ideals.'
+        "documents to remove from rankings and ideals, such as items that a user has already seen: "
+        "`{query: ids}`, a list of ids for each query if predictions are ids, a DataFrame in which "
+        "the id columns have the same names as in `data`, or the path of a file. With "
+        '`exclude_from="run"`, those that are judged stay in the ideals.'
     ),
     "fields": (
-        'the names of fields and columns of tables, records, hits and files: `{"query": ..., "document": ..., '
-        '"score": ..., "relevance": ...}`, each a name, a pair of names (in the predictions, in the references), or '
-        "`None` if there is none: without scores the order counts, without relevances each document is relevant. Names "
-        "that are known need not be given (docs/inputs.md lists them)."
+        'the names of fields and columns of tables, records, hits and files: `{"query": ..., '
+        '"document": ..., "score": ..., "relevance": ...}`, each a name, a pair of names (in the '
+        "predictions, in the references), or `None` if there is none: without scores the order "
+        "counts, without relevances each document is relevant. Names that are known need not be "
+        "given (docs/inputs.md lists them)."
     ),
     "by": (
-        "the slice of each query (text, an integer or a boolean; None for none), such as its language: queries with "
-        "the same value are also scored as a slice. In the order of the queries, or by query, as `sample_weight`; with "
-        "`data`, the name of its column, or of several, whose values are joined."
+        "the slice of each query (text, an integer or a boolean; None for none), such as its "
+        "language: queries with the same value are also scored as a slice. In the order of the "
+        "queries, or by query, as `sample_weight`; with `data`, the name of its column, or of "
+        "several, whose values are joined."
     ),
 }
 
@@ -253,7 +277,9 @@ ARGUMENTS = {
 def default_of(name: str) -> Any:
     """Return the value of an option that is not set."""
     option = OPTIONS[name]
-    return getattr(CONVENTIONS["sklearn"], name, option.default if option.usual is None else option.usual)
+    return getattr(
+        CONVENTIONS["sklearn"], name, option.default if option.usual is None else option.usual
+    )
 
 
 def numbers_in(text: str) -> list[float] | str:
@@ -299,7 +325,10 @@ def text_of(name: str) -> str:
     words = []
     for word, stands_for in option.words.items():
         notes = [note for note in ("default" * (word == default_of(name)), stands_for) if note]
-        words.append(f'`"{word}"`' + f" ({'; '.join(notes) if ';' in stands_for else ', '.join(notes)})" * bool(notes))
+        words.append(
+            f'`"{word}"`'
+            + f" ({'; '.join(notes) if ';' in stands_for else ', '.join(notes)})" * bool(notes)
+        )
     listed = ", ".join([*words, *([option.others] if option.others else [])])
     flag = f"; default {option.default}" if option.default is False else ""
     return f"{option.meaning}{': ' if listed else ''}{listed}{flag}."
@@ -326,5 +355,7 @@ def describes_arguments(function: Described) -> Described:
     def text(line: re.Match[str]) -> str:
         return lines_of(line[2], indent=line[1])
 
-    function.__doc__ = re.sub(r"^( *)(\w+): \{\2\}$", text, function.__doc__ or "", flags=re.MULTILINE)
+    function.__doc__ = re.sub(
+        r"^( *)(\w+): \{\2\}$", text, function.__doc__ or "", flags=re.MULTILINE
+    )
     return function

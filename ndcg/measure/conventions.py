@@ -1,17 +1,26 @@
 """The definition of nDCG in each library, as data.
 
-A convention is a set of values for the options of ``NDCG.compute``. Each reproduces one library. If the library can be
-installed, a test runs it on the same rankings (tests/conformance/test_libraries.py). Behavior that no option can
-express is described in `quirks`.
+A convention is a set of values for the options of ``NDCG.compute``. Each reproduces one library. If
+the library can be installed, a test runs it on the same rankings
+(tests/conformance/test_libraries.py). Behavior that no option can express is described in `quirks`.
 """
 
 import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-# The options that a convention sets. `log_base` is not one. It scales every DCG, so nDCG, a ratio of two, is unchanged.
-# Only with "jarvelin" would it change nDCG, and there the libraries use 2.
-CHOICES = ("gain", "discount", "ideal", "score_dtype", "ties", "zero_division", "negative_relevance", "missing")
+# The options that a convention sets. `log_base` is not one. It scales every DCG, so nDCG, a ratio
+# of two, is unchanged. Only with "jarvelin" would it change nDCG, and there the libraries use 2.
+CHOICES = (
+    "gain",
+    "discount",
+    "ideal",
+    "score_dtype",
+    "ties",
+    "zero_division",
+    "negative_relevance",
+    "missing",
+)
 
 
 class Convention(NamedTuple):
@@ -25,7 +34,8 @@ class Convention(NamedTuple):
         ideal: the documents in the ideal ranking.
         score_dtype: the type in which scores are compared.
         ties: the order of documents with equal scores.
-        zero_division: the nDCG of a query with no relevant documents; nan excludes it from the mean.
+        zero_division: the nDCG of a query with no relevant documents; nan excludes it from the
+            mean.
         negative_relevance: how a negative relevance is treated.
         missing: how a judged query that is missing from the run is treated.
         quirks: behavior that the options cannot express.
@@ -57,25 +67,27 @@ class Convention(NamedTuple):
 CONVENTIONS: dict[str, Convention] = {
     "sklearn": Convention(
         "scikit-learn `ndcg_score`",
-        "Tied documents share their ranks, so the order of the input does not matter. A query with no relevant "
-        "documents lowers the mean.",
-        quirks="It rejects queries with one document, and `ignore_ties=True` orders ties in no fixed way. A query with "
-        "no relevant documents counts as 0 up to version 1.9. A later version may skip it (`zero_division=nan`).",
+        "Tied documents share their ranks, so the order of the input does not matter. A query with "
+        "no relevant documents lowers the mean.",
+        quirks="It rejects queries with one document, and `ignore_ties=True` orders ties in no "
+        "fixed way. A query with no relevant documents counts as 0 up to version 1.9. A later "
+        "version may skip it (`zero_division=nan`).",
     ),
     "trec_eval": Convention(
         "trec_eval `-c` `ndcg`, `ndcg_cut` (ir_measures)",
-        "Tied documents are ordered by their ids, the highest first: an arbitrary order, but the same for everyone.",
+        "Tied documents are ordered by their ids, the highest first: an arbitrary order, but the "
+        "same for everyone.",
         score_dtype="float32",
         ties="docid",
         negative_relevance="clip",
-        quirks="Up to version 9.0.8 scores are stored as 32-bit floats. From version 10.0 on they are 64-bit floats "
-        '(`score_dtype="given"`). With `-c`, queries that are missing from the run count as 0. Without it they are '
-        'skipped (`missing="skip"`), and version 10.0 fails.',
+        quirks="Up to version 9.0.8 scores are stored as 32-bit floats. From version 10.0 on they "
+        'are 64-bit floats (`score_dtype="given"`). With `-c`, queries that are missing from the '
+        'run count as 0. Without it they are skipped (`missing="skip"`), and version 10.0 fails.',
     ),
     "pytrec_eval": Convention(
         "pytrec_eval `ndcg`, `ndcg_cut`, averaged over the queries that it returns",
-        "As in trec_eval, but queries that are missing from the run are skipped, so a run with only the easy queries "
-        "has a high score.",
+        "As in trec_eval, but queries that are missing from the run are skipped, so a run with "
+        "only the easy queries has a high score.",
         score_dtype="float32",
         ties="docid",
         negative_relevance="clip",
@@ -89,8 +101,8 @@ CONVENTIONS: dict[str, Convention] = {
         ties="docid",
         negative_relevance="clip",
         missing="skip",
-        quirks="A document with the same id as the query is dropped from the run, not from the qrels: use "
-        '`exclude={query: [query] for query in run}` with `exclude_from="run"`.',
+        quirks="A document with the same id as the query is dropped from the run, not from the "
+        'qrels: use `exclude={query: [query] for query in run}` with `exclude_from="run"`.',
     ),
     "mteb": Convention(
         "MTEB retrieval tasks, `ndcg_at_k`",
@@ -103,8 +115,8 @@ CONVENTIONS: dict[str, Convention] = {
     ),
     "gdeval": Convention(
         "gdeval.pl `ndcg@k` of TREC's web tracks",
-        "trec_eval's order of ties, with exponential gain. Queries with no relevant documents are skipped, and so are "
-        "queries that are missing from the run.",
+        "trec_eval's order of ties, with exponential gain. Queries with no relevant documents are "
+        "skipped, and so are queries that are missing from the run.",
         gain="exponential",
         ties="docid",
         zero_division=math.nan,
@@ -114,11 +126,12 @@ CONVENTIONS: dict[str, Convention] = {
     ),
     "ranx": Convention(
         "ranx `ndcg`",
-        "Tied documents stay in the order of the run, so it depends on the program that wrote the run.",
+        "Tied documents stay in the order of the run, so it depends on the program that wrote the "
+        "run.",
         ties="first",
         negative_relevance="clip",
-        quirks="A relevance counts as its integer part. Lists of 16 or more documents are sorted with an unstable "
-        "algorithm, so their ties are in no fixed order.",
+        quirks="A relevance counts as its integer part. Lists of 16 or more documents are sorted "
+        "with an unstable algorithm, so their ties are in no fixed order.",
     ),
     "ranx_burges": Convention(
         "ranx `ndcg_burges`",
@@ -130,16 +143,18 @@ CONVENTIONS: dict[str, Convention] = {
     ),
     "torchmetrics": Convention(
         "TorchMetrics `RetrievalNormalizedDCG`",
-        "scikit-learn's definition, with an option for queries with no relevant documents: `empty_target_action` "
-        '`"neg"` is `zero_division=0` (the default), `"pos"` is 1, and `"skip"` is nan.',
+        "scikit-learn's definition, with an option for queries with no relevant documents: "
+        '`empty_target_action` `"neg"` is `zero_division=0` (the default), `"pos"` is 1, and '
+        '`"skip"` is nan.',
         score_dtype="float32",
         negative_relevance="keep",
-        quirks="It computes in 32-bit floats. A query with relevance values that add up to 0 counts as having no "
-        "relevant documents. If the ideal DCG is negative, it divides by it.",
+        quirks="It computes in 32-bit floats. A query with relevance values that add up to 0 "
+        "counts as having no relevant documents. If the ideal DCG is negative, it divides by it.",
     ),
     "ignite": Convention(
         "PyTorch-Ignite `NDCG`",
-        "Queries with no relevant documents are skipped, so the mean covers fewer queries than the data.",
+        "Queries with no relevant documents are skipped, so the mean covers fewer queries than the "
+        "data.",
         gain="exponential",
         ties="first",
         zero_division=math.nan,
@@ -155,12 +170,13 @@ CONVENTIONS: dict[str, Convention] = {
         negative_relevance="keep",
         missing="skip",
         quirks="It computes in 32-bit floats. With `jax_enable_x64` it compares scores as given "
-        '(`score_dtype="given"`). If the ideal DCG is negative, it divides by it. Fully masked lists are skipped '
-        '(`missing="skip"`).',
+        '(`score_dtype="given"`). If the ideal DCG is negative, it divides by it. Fully masked '
+        'lists are skipped (`missing="skip"`).',
     ),
     "lightgbm": Convention(
         "LightGBM `ndcg`",
-        "A query with no relevant documents counts as perfect, so many such queries raise the mean.",
+        "A query with no relevant documents counts as perfect, so many such queries raise the "
+        "mean.",
         gain="exponential",
         ties="first",
         zero_division=1.0,
@@ -168,43 +184,47 @@ CONVENTIONS: dict[str, Convention] = {
     ),
     "xgboost": Convention(
         "XGBoost `ndcg`",
-        "As in LightGBM, a query with no relevant documents counts as perfect; `ndcg@10-` is `zero_division=0`.",
+        "As in LightGBM, a query with no relevant documents counts as perfect; `ndcg@10-` is "
+        "`zero_division=0`.",
         gain="exponential",
         score_dtype="float32",
         ties="first",
         zero_division=1.0,
-        quirks="`ndcg` without a cutoff may stop at rank 32, the number of pairs that its ranking objectives sample by "
-        'default: set `k=32`. `ndcg_exp_gain=False` is `gain="linear"`.',
+        quirks="`ndcg` without a cutoff may stop at rank 32, the number of pairs that its ranking "
+        'objectives sample by default: set `k=32`. `ndcg_exp_gain=False` is `gain="linear"`.',
     ),
     "tf_ranking": Convention(
         "TensorFlow Ranking `NDCGMetric`",
-        "The gain is exponential, and tied documents are in random order; the mean over all orders is its expectation.",
+        "The gain is exponential, and tied documents are in random order; the mean over all orders "
+        "is its expectation.",
         gain="exponential",
         score_dtype="float32",
         missing="skip",
-        quirks="It computes in 32-bit floats. A label below 0 is padding: pass it as `ignore_index`. Lists that are "
-        'all padding are skipped (`missing="skip"`).',
+        quirks="It computes in 32-bit floats. A label below 0 is padding: pass it as "
+        '`ignore_index`. Lists that are all padding are skipped (`missing="skip"`).',
     ),
     "allrank": Convention(
         "allRank `ndcg`",
-        "A query with no relevant documents counts as perfect, so many such queries raise the mean.",
+        "A query with no relevant documents counts as perfect, so many such queries raise the "
+        "mean.",
         gain="exponential",
         score_dtype="float32",
         ties="first",
         zero_division=1.0,
-        quirks="A label of -1 is padding: set `ignore_index=-1`. Its models score in 32-bit floats, in which it "
-        'computes; a tensor of 64-bit floats is compared as given (`score_dtype="given"`). Lists of more than 16 '
-        "documents are sorted with an unstable algorithm, so their ties are in no fixed order.",
+        quirks="A label of -1 is padding: set `ignore_index=-1`. Its models score in 32-bit "
+        "floats, in which it computes; a tensor of 64-bit floats is compared as given "
+        '(`score_dtype="given"`). Lists of more than 16 documents are sorted with an unstable '
+        "algorithm, so their ties are in no fixed order.",
     ),
     "catboost": Convention(
         "CatBoost `NDCG`",
-        "The least relevant of several tied documents ranks first, so ties never help. A query with no relevant "
-        "documents counts as perfect.",
+        "The least relevant of several tied documents ranks first, so ties never help. A query "
+        "with no relevant documents counts as perfect.",
         ties="worst",
         zero_division=1.0,
         negative_relevance="keep",
-        quirks='`type=Exp` is `gain="exponential"`, `denominator=Position` is `discount="reciprocal"`. Relevance is '
-        "stored as 32-bit floats.",
+        quirks='`type=Exp` is `gain="exponential"`, `denominator=Position` is '
+        '`discount="reciprocal"`. Relevance is stored as 32-bit floats.',
     ),
     "sentence_transformers": Convention(
         "sentence-transformers `InformationRetrievalEvaluator`",
@@ -213,17 +233,19 @@ CONVENTIONS: dict[str, Convention] = {
         ties="first",
         zero_division=math.nan,
         negative_relevance="clip",
-        quirks="From version 6 on, tied documents rank by ascending id: list them in that order. It scores rerankers "
-        "with scikit-learn.",
+        quirks="From version 6 on, tied documents rank by ascending id: list them in that order. "
+        "It scores rerankers with scikit-learn.",
     ),
     "spark": Convention(
         "Spark `RankingMetrics.ndcgAt`",
-        "Relevance is binary. The input is ranked ids, so their order has already resolved the ties.",
+        "Relevance is binary. The input is ranked ids, so their order has already resolved the "
+        "ties.",
         gain="binary",
         ties="first",
         negative_relevance="clip",
-        quirks="PySpark accepts relevance values as a third column, but they do not change the score. With relevance "
-        "values in Scala, the gain is exponential, and the ideal is the order in which relevant documents are listed.",
+        quirks="PySpark accepts relevance values as a third column, but they do not change the "
+        "score. With relevance values in Scala, the gain is exponential, and the ideal is the "
+        "order in which relevant documents are listed.",
     ),
     "elasticsearch": Convention(
         "Elasticsearch `_rank_eval` `dcg` with `normalize`",
@@ -235,8 +257,8 @@ CONVENTIONS: dict[str, Convention] = {
     ),
     "mlflow": Convention(
         "MLflow `ndcg_at_k`",
-        "The ideal is no longer than the result list, so a short result list scores higher. An empty list for a query "
-        "with no relevant documents is perfect.",
+        "The ideal is no longer than the result list, so a short result list scores higher. An "
+        "empty list for a query with no relevant documents is perfect.",
         gain="binary",
         ideal="truncated",
         ties="first",
@@ -245,7 +267,8 @@ CONVENTIONS: dict[str, Convention] = {
     ),
     "haystack": Convention(
         "Haystack `DocumentNDCGEvaluator`",
-        "The gains are the scores of the expected documents; the retrieved documents set the order.",
+        "The gains are the scores of the expected documents; the retrieved documents set the "
+        "order.",
         ties="first",
         negative_relevance="keep",
         quirks="There is no cutoff: all retrieved documents count.",
@@ -259,8 +282,8 @@ CONVENTIONS: dict[str, Convention] = {
     ),
     "lenskit": Convention(
         "LensKit `NDCG`",
-        "It uses the original discount, which is the same for the first two ranks. Users without recommendations are "
-        "skipped.",
+        "It uses the original discount, which is the same for the first two ranks. Users without "
+        "recommendations are skipped.",
         gain="binary",
         discount="jarvelin",
         ties="first",
@@ -274,16 +297,16 @@ CONVENTIONS: dict[str, Convention] = {
         gain="binary",
         ties="first",
         zero_division=math.nan,
-        quirks='`score_type="raw"` is `gain="linear"`, `"exp"` is `"exponential"`. The base of its logarithm does not '
-        "matter. An item rated 0 also counts as relevant.",
+        quirks='`score_type="raw"` is `gain="linear"`, `"exp"` is `"exponential"`. The base of its '
+        "logarithm does not matter. An item rated 0 also counts as relevant.",
     ),
     "recbole": Convention(
         "RecBole `NDCG`",
         "Relevance is binary.",
         gain="binary",
         ties="first",
-        quirks="It receives the best k of all items, so every user has k of them. Version 1.2.1 uses `np.float`, which "
-        "NumPy 1.24 removed.",
+        quirks="It receives the best k of all items, so every user has k of them. Version 1.2.1 "
+        "uses `np.float`, which NumPy 1.24 removed.",
     ),
     "cornac": Convention(
         "Cornac `NDCG`",
@@ -294,8 +317,8 @@ CONVENTIONS: dict[str, Convention] = {
     ),
     "rectools": Convention(
         "RecTools `NDCG`",
-        "The ideal has k relevant items even if there are fewer, so few users can reach 1. Users without relevant "
-        "items are skipped.",
+        "The ideal has k relevant items even if there are fewer, so few users can reach 1. Users "
+        "without relevant items are skipped.",
         gain="binary",
         ideal="full",
         ties="first",
@@ -314,10 +337,25 @@ CONVENTIONS: dict[str, Convention] = {
 
 def convention_table(values: Mapping[str, float]) -> str:
     """Return a Markdown table of the options that each convention sets, and its nDCG of one example."""
-    heads = ("gain", "discount", "ideal", "scores", "ties", "no relevant documents", "negative", "missing")
-    lines = [f"| `convention=` | library | nDCG | {' | '.join(heads)} |", "|---" * (3 + len(heads)) + "|"]
+    heads = (
+        "gain",
+        "discount",
+        "ideal",
+        "scores",
+        "ties",
+        "no relevant documents",
+        "negative",
+        "missing",
+    )
+    lines = [
+        f"| `convention=` | library | nDCG | {' | '.join(heads)} |",
+        "|---" * (3 + len(heads)) + "|",
+    ]
     for name, value in values.items():
-        chosen = {**CONVENTIONS[name].options, "zero_division": empty_text(CONVENTIONS[name].zero_division)}
+        chosen = {
+            **CONVENTIONS[name].options,
+            "zero_division": empty_text(CONVENTIONS[name].zero_division),
+        }
         settings = " | ".join(chosen.values())
         lines.append(f'| `"{name}"` | {CONVENTIONS[name].library} | {value:.4f} | {settings} |')
     return "\n".join(lines)
@@ -337,5 +375,6 @@ def empty_text(zero_division: float | str) -> str:
 def convention_notes() -> str:
     """Return a Markdown list with the meaning and the quirks of each convention."""
     return "\n".join(
-        f'- `"{name}"`: {each.meaning}' + f" {each.quirks}" * bool(each.quirks) for name, each in CONVENTIONS.items()
+        f'- `"{name}"`: {each.meaning}' + f" {each.quirks}" * bool(each.quirks)
+        for name, each in CONVENTIONS.items()
     )

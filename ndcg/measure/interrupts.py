@@ -12,8 +12,8 @@ INTERRUPTS = {"SIGINT", "SIGTERM", "SIGALRM"} & {*dir(signal)}  # Windows has no
 def interruptible() -> Iterator[None]:
     """Raise, at the end of the block, the error that a signal handler raised in it, such as KeyboardInterrupt.
 
-    It takes precedence over every other outcome, because the interrupted code may catch the error or raise another.
-    NumPy, for example, raises an ImportError with advice on how to install it.
+    It takes precedence over every other outcome, because the interrupted code may catch the error
+    or raise another. NumPy, for example, raises an ImportError with advice on how to install it.
     """
     raised: list[BaseException] = []
     before: dict[int, tuple[Any, Any]] = {}

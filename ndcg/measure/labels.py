@@ -1,7 +1,7 @@
 """Labels in place of relevances, with their gains: `gain={"relevant": 3, "partially": 1, "not relevant": 0}`.
 
-Where values are read, text becomes numbers that no relevance has. Once the documents of both sides are joined, each
-label, text or number, becomes its gain, which the kernel uses as it is.
+Where values are read, text becomes numbers that no relevance has. Once the documents of both sides
+are joined, each label, text or number, becomes its gain, which the kernel uses as it is.
 """
 
 import hashlib
@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 from .messages import mark, nearest, shown
 
 MOST_SHOWN = 6  # labels in a message
-OF_TEXT = -(2.0**52)  # the numbers of text are at most this, and whole numbers that float64 tells apart
+OF_TEXT = -(
+    2.0**52
+)  # the numbers of text are at most this, and whole numbers that float64 tells apart
 WHOLE = re.compile(r"\s*[+-]?[0-9]+\s*")  # read as an integer, which float64 might round
 FLAGS = {"true": 1.0, "false": 0.0}
 
@@ -32,11 +34,15 @@ class Labels(NamedTuple):
         >>> Labels((("no", 0.0),)).numbers(["1.5", "true", 2, None, "yes"])
         [1.5, 1.0, 2, None, 'yes']
         """
-        known: dict[Any, Any] = {label: number_of(label) for label, _ in self.gains if isinstance(label, str)}
+        known: dict[Any, Any] = {
+            label: number_of(label) for label, _ in self.gains if isinstance(label, str)
+        }
 
         def number(text: str) -> Any:
             label = label_of(text)
-            return known.setdefault(text, known.get(label, text) if isinstance(label, str) else label)
+            return known.setdefault(
+                text, known.get(label, text) if isinstance(label, str) else label
+            )
 
         return [number(each) if isinstance(each, str) else each for each in values]
 
@@ -66,7 +72,9 @@ class Labels(NamedTuple):
         return Labels(tuple((label, number_of(label)) for label, _ in self.gains))
 
     def __str__(self) -> str:
-        return ", ".join(shown(each) if isinstance(each, str) else f"{each:g}" for each, _ in self.gains)
+        return ", ".join(
+            shown(each) if isinstance(each, str) else f"{each:g}" for each, _ in self.gains
+        )
 
     @property
     def signature(self) -> str:

@@ -22,7 +22,11 @@ def shown(value: Any) -> str:
     try:
         text = _BRIEF.repr(value)
     except ValueError:  # Python refuses to print integers with too many digits
-        text = f"an integer of {value.bit_length()} bits" if isinstance(value, int) else type(value).__name__
+        text = (
+            f"an integer of {value.bit_length()} bits"
+            if isinstance(value, int)
+            else type(value).__name__
+        )
     return " ".join(text.splitlines())
 
 
@@ -32,15 +36,18 @@ def brief(names: Iterable[str], separator: str) -> str:
     return separator.join(names[:9]) + (f"{separator}…" if len(names) > 9 else "")
 
 
-Words = Callable[..., str]  # how an entry point writes a mark: of its text in Python, the name, and the values
+Words = Callable[
+    ..., str
+]  # how an entry point writes a mark: of its text in Python, the name, and the values
 _MARK = re.compile("\x0e(.*?)\x1f(.*?)\x0f", re.DOTALL)
 
 
 def mark(name: str, *values: Any, said: str = "", before: str = "", after: str = "") -> str:
     """Mark an option or an argument in a message, with the values that it may have there.
 
-    Each entry point writes marks in its own way by `worded`; Python writes them as in a call, or as `said`. The text
-    before and after goes with the mark, which is left out where an entry point has no words for it.
+    Each entry point writes marks in its own way by `worded`; Python writes them as in a call, or as
+    `said`. The text before and after goes with the mark, which is left out where an entry point has
+    no words for it.
     """
     if _MARK.search(name):
         return name
@@ -76,7 +83,9 @@ def marked(message: Any) -> str:
 
 def renamed(names: Mapping[str, str]) -> Words:
     """Return the words of Python with other names of arguments; one without a name is left out."""
-    return lambda said, name, *_: names[name] and names[name] + said[len(name) :] if name in names else said
+    return lambda said, name, *_: (
+        names[name] and names[name] + said[len(name) :] if name in names else said
+    )
 
 
 class Message(str):
@@ -94,13 +103,16 @@ class Message(str):
 class InputError(ValueError):
     """An error about an input: what is wrong, in which argument, and where there.
 
-    The places lead from the argument, or a file, to a query; with a position, the document there is meant.
+    The places lead from the argument, or a file, to a query; with a position, the document there is
+    meant.
 
     >>> print(InputError("the hit has no id", "references", "query 'q1'", position=3))
     references: query 'q1', position 3: the hit has no id
     """
 
-    def __init__(self, problem: str, *places: str, position: int | None = None, hint: str = "") -> None:
+    def __init__(
+        self, problem: str, *places: str, position: int | None = None, hint: str = ""
+    ) -> None:
         super().__init__(worded(problem))
         self.problem, self.places, self.position, self.hint = problem, places, position, hint
 
@@ -110,7 +122,9 @@ class InputError(ValueError):
         places = [mark(each) for each in self.places if each]
         if self.position is not None:
             places[-1:] = [", ".join([*places[-1:], f"position {self.position}"])]
-        return "; ".join(filter(None, [": ".join(filter(None, [*places, self.problem])), self.hint]))
+        return "; ".join(
+            filter(None, [": ".join(filter(None, [*places, self.problem])), self.hint])
+        )
 
     @property
     def options(self) -> list[str]:
@@ -137,7 +151,9 @@ def visible(text: str) -> str:
     """Return text with nonprinting characters escaped, so that no id can move a terminal's cursor."""
     if text.isprintable():
         return text
-    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
+    return "".join(
+        each if each.isprintable() else each.encode("unicode_escape").decode() for each in text
+    )
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -37,7 +37,9 @@ _REMEMBERED: dict[tuple[Any, ...], "Options"] = {}
 # Where to find arguments that people try on other methods: hints for errors about unknown options.
 ELSEWHERE = {
     **dict.fromkeys(("by", "confidence"), "report and compare have it"),
-    **dict.fromkeys(("systems", "baseline", "alternative", "margin", "corrected_over"), "compare has it"),
+    **dict.fromkeys(
+        ("systems", "baseline", "alternative", "margin", "corrected_over"), "compare has it"
+    ),
     **dict.fromkeys(("got", "between"), "explain has it"),
     **OF_LIBRARIES,
 }
@@ -56,11 +58,18 @@ class ChosenOptions(TypedDict, total=False):
         | Callable[[NDArray[np.float64]], Any]
         | None
     )
-    discount: Literal["log", "reciprocal", "jarvelin"] | Sequence[float] | Callable[[NDArray[np.int64]], Any] | None
+    discount: (
+        Literal["log", "reciprocal", "jarvelin"]
+        | Sequence[float]
+        | Callable[[NDArray[np.int64]], Any]
+        | None
+    )
     log_base: float | None
     ideal: Literal["judged", "truncated", "retrieved", "full"] | None
     score_dtype: Literal["given", "float32"] | None
-    score_order: Literal["descending", "ascending"] | Mapping[str, Literal["descending", "ascending"]] | None
+    score_order: (
+        Literal["descending", "ascending"] | Mapping[str, Literal["descending", "ascending"]] | None
+    )
     ties: Literal["average", "first", "last", "best", "worst", "docid"] | None
     zero_division: float | Literal["perfect_if_empty"] | None
     negative_relevance: Literal["raise", "clip", "keep"] | None
@@ -149,7 +158,11 @@ class Options:
 
     @classmethod
     def of_method(
-        cls, method: Callable[..., Any], k: Any, options: Mapping[str, Any], lacks: Sequence[str] = AGGREGATION_OPTIONS
+        cls,
+        method: Callable[..., Any],
+        k: Any,
+        options: Mapping[str, Any],
+        lacks: Sequence[str] = AGGREGATION_OPTIONS,
     ) -> "Options":
         """Check the options of a method that accepts those of `compute`, except some, in addition to its own."""
         refuse_unknown(options, method, lacks)
@@ -168,7 +181,10 @@ class Options:
     @Derived
     def results(self) -> tuple[tuple[str, str, int], ...]:
         """The name of each result, its measure, and the index of its cutoff."""
-        return tuple((result_name(measure, k), measure, self.cutoffs.index(k)) for measure, k in self.with_cutoffs)
+        return tuple(
+            (result_name(measure, k), measure, self.cutoffs.index(k))
+            for measure, k in self.with_cutoffs
+        )
 
     @property
     def labels(self) -> Labels | None:
@@ -186,13 +202,19 @@ class Options:
     def reading(self) -> dict[str, Any]:
         """The keyword arguments of `reading.read`."""
         names = ("judged_only", "exclude_from", "ignore_index", "score_dtype")
-        return {**{name: getattr(self, name) for name in names}, **self.sides, "by_docid": self.ties == "docid"}
+        return {
+            **{name: getattr(self, name) for name in names},
+            **self.sides,
+            "by_docid": self.ties == "docid",
+        }
 
     @Derived
     def scoring(self) -> dict[str, Any]:
         """The keyword arguments of `scoring.measure_queries`."""
         names = ("gain", "discount", "log_base", "ideal", "zero_division", "negative_relevance")
-        ties = "last" if self.ties == "docid" else self.ties  # documents are read in ascending order of ids
+        ties = (
+            "last" if self.ties == "docid" else self.ties
+        )  # documents are read in ascending order of ids
         chosen = {name: getattr(self, name) for name in names}
         if self.labels is not None:  # each relevance is the gain of its label
             chosen |= {"gain": "linear", "negative_relevance": "keep"}
@@ -205,9 +227,17 @@ class Options:
 
     def signature(self, *, weighted: bool = False, excluding: bool = False) -> str:
         """Return every option that the scores depend on, in one line."""
-        gain, discount = _function_name("gain", self.gain, LABELS), _function_name("discount", self.discount, RANKS)
+        gain, discount = (
+            _function_name("gain", self.gain, LABELS),
+            _function_name("discount", self.discount, RANKS),
+        )
         unjudged = "removed" if self.judged_only else "0"
-        parts: dict[str, Any] = {**vars(self), "gain": gain, "discount": discount, "judged_only": unjudged}
+        parts: dict[str, Any] = {
+            **vars(self),
+            "gain": gain,
+            "discount": discount,
+            "judged_only": unjudged,
+        }
         if discount not in DISCOUNTS or DISCOUNTS[discount].base_above is None:
             del parts["log_base"]
         if not excluding:  # then no score depends on it
@@ -215,9 +245,14 @@ class Options:
         choices = {
             option.said_as: each if isinstance(each, str) else _number(each)
             for name, option in OPTIONS.items()
-            if option.said_as and (each := parts.get(name)) is not None and each not in option.unsaid
+            if option.said_as
+            and (each := parts.get(name)) is not None
+            and each not in option.unsaid
         }
-        choices |= {"v": __version__, **dict.fromkeys(["weights"] * weighted + ["excluded"] * excluding, "given")}
+        choices |= {
+            "v": __version__,
+            **dict.fromkeys(["weights"] * weighted + ["excluded"] * excluding, "given"),
+        }
         return "|".join(["+".join(self.names), *(f"{a}:{b}" for a, b in choices.items())])
 
 
@@ -228,12 +263,17 @@ def _parsed_options(given: Mapping[str, Any]) -> Options:
     values = {name: given.get(name, option.default) for name, option in OPTIONS.items()}
     convention = CONVENTIONS[_checked_option("convention", values["convention"])]
     checked = {
-        name: _checked_option(name, getattr(convention, name, option.usual) if values[name] is None else values[name])
+        name: _checked_option(
+            name, getattr(convention, name, option.usual) if values[name] is None else values[name]
+        )
         for name, option in OPTIONS.items()
     }
     cutoffs, measures = checked.pop("k"), checked.pop("measures")
     if values["k"] is not None and all("@" in name for name in measures):
-        k, several = (mark(name, values[name], said=f"{name}={shown(values[name])}") for name in ("k", "measures"))
+        k, several = (
+            mark(name, values[name], said=f"{name}={shown(values[name])}")
+            for name in ("k", "measures")
+        )
         raise InputError(f"{k} and {several} both give cutoffs; give one of the two")
     if checked.pop("ignore_ties"):
         if values["ties"] not in (None, "last"):
@@ -264,7 +304,11 @@ OF_COMPUTE = tuple(OPTIONS)  # the names of all options
 
 
 def signature(
-    k: Cutoffs = None, *, sample_weight: Any = None, exclude: Any = None, **options: Unpack[ComputeOptions]
+    k: Cutoffs = None,
+    *,
+    sample_weight: Any = None,
+    exclude: Any = None,
+    **options: Unpack[ComputeOptions],
 ) -> str:
     """Return every option that a score depends on, in one line; only equal signatures are comparable.
 
@@ -287,7 +331,9 @@ def shows_options(function: Function) -> Function:
     own = inspect.signature(function)
     named = {name: each for name, each in own.parameters.items() if each.kind != each.VAR_KEYWORD}
     options = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=option.default, annotation=Any)
+        inspect.Parameter(
+            name, inspect.Parameter.KEYWORD_ONLY, default=option.default, annotation=Any
+        )
         for name, option in OPTIONS.items()
         if name not in named
     ]
@@ -337,14 +383,18 @@ def is_real(value: Any) -> bool:
 def between_0_and_1(name: str, value: Any, example: float) -> float:
     """Return a level, such as that of an interval, which lies between 0 and 1, and not too close to 1."""
     if not is_real(value) or not (float(value) > 0 and (1 + float(value)) / 2 < 1):
-        raise InputError(f"{mark(name)} must be between 0 and 1, such as {example}; got {shown(value)}")
+        raise InputError(
+            f"{mark(name)} must be between 0 and 1, such as {example}; got {shown(value)}"
+        )
     return float(value)
 
 
 def in_units(name: str, value: Any) -> float:
     """Return an amount in units of the measure: a finite number, not negative."""
     if not is_real(value) or not 0 <= float(value) < math.inf:
-        problem = f"must be a finite number, at least 0, in units of the measure; got {shown(value)}"
+        problem = (
+            f"must be a finite number, at least 0, in units of the measure; got {shown(value)}"
+        )
         raise InputError(f"{mark(name)} {problem}")
     return float(value)
 
@@ -353,21 +403,27 @@ def whole(name: str, value: Any, least: int, most: float = math.inf) -> int:
     """Return an integer from `least` to `most`."""
     if not is_real(value) or not isinstance(value, Integral) or not least <= int(value) <= most:
         upper = "" if most == math.inf else f" and at most {most:,}"
-        raise InputError(f"{mark(name)} must be an integer, at least {least}{upper}; got {shown(value)}")
+        raise InputError(
+            f"{mark(name)} must be an integer, at least {least}{upper}; got {shown(value)}"
+        )
     return int(value)
 
 
 def _refuse_endless_ideal(cutoffs: Sequence[int | None], setting: str) -> None:
     """Raise an error for cutoffs at which an ideal of k documents would be infinite or take too much memory."""
     if None in cutoffs:
-        problem = f"must be given for {setting}, since its ideal has k documents of the highest gain"
+        problem = (
+            f"must be given for {setting}, since its ideal has k documents of the highest gain"
+        )
         raise InputError(f"{mark('k')} {problem}")
     if (longest := max(k for k in cutoffs if k is not None)) > LONGEST_IDEAL:
         problem = f"must be at most {LONGEST_IDEAL:,} for {setting}, since its ideal has k documents; got {longest}"
         raise InputError(f"{mark('k')} {problem}")
 
 
-def refuse_unknown(options: Iterable[str], method: Callable[..., Any], lacks: Sequence[str] = ()) -> None:
+def refuse_unknown(
+    options: Iterable[str], method: Callable[..., Any], lacks: Sequence[str] = ()
+) -> None:
     """Raise a TypeError for an option that a method does not have; it names the nearest one, or all options."""
     for name in options:
         if name not in OF_COMPUTE or name in lacks:
@@ -376,11 +432,17 @@ def refuse_unknown(options: Iterable[str], method: Callable[..., Any], lacks: Se
 
 def _unknown_option(name: str, method: Callable[..., Any], lacks: Sequence[str]) -> TypeError:
     """Return the error for an option that a method does not have."""
-    own = [own for own, each in inspect.signature(method).parameters.items() if each.kind != each.VAR_KEYWORD]
+    own = [
+        own
+        for own, each in inspect.signature(method).parameters.items()
+        if each.kind != each.VAR_KEYWORD
+    ]
     of_compute = [each for each in OF_COMPUTE if each not in lacks]
     known = list(dict.fromkeys([*own, *of_compute]))
     near = "" if name in lacks else nearest(name, known)
-    hint = ELSEWHERE.get(name) or (f"did you mean {near}?" if near else f"it has {', '.join(known)}")
+    hint = ELSEWHERE.get(name) or (
+        f"did you mean {near}?" if near else f"it has {', '.join(known)}"
+    )
     return TypeError(f"{method.__name__} has no option {name[:100]}; {hint}")
 
 
@@ -397,7 +459,9 @@ def _refuse_what_sklearn_lacks(values: Mapping[str, Any], options: Options) -> N
 
 def _several(name: str, value: Any, check: Callable[[Any], Any]) -> tuple[Any, ...]:
     """Check a single value or every value of a sequence; return them without duplicates."""
-    if not isinstance(value, (list, tuple, range)) and not (isinstance(value, np.ndarray) and value.ndim == 1):
+    if not isinstance(value, (list, tuple, range)) and not (
+        isinstance(value, np.ndarray) and value.ndim == 1
+    ):
         return (check(value),)
     if not len(value):
         raise InputError(f"{mark(name)} is empty; give at least one value")
@@ -410,7 +474,9 @@ def _cutoff(k: Any) -> int | None:
     return None if k is None else int(k)
 
 
-def _with_cutoffs(names: Sequence[str], cutoffs: Sequence[int | None]) -> tuple[tuple[str, int | None], ...]:
+def _with_cutoffs(
+    names: Sequence[str], cutoffs: Sequence[int | None]
+) -> tuple[tuple[str, int | None], ...]:
     """Return each measure with every cutoff, or with the one in its name."""
     pairs = []
     for name in names:
@@ -422,7 +488,9 @@ def _with_cutoffs(names: Sequence[str], cutoffs: Sequence[int | None]) -> tuple[
 def _measure(name: Any) -> str:
     measure, at, cutoff = name.partition("@") if isinstance(name, str) else (name, "", "")
     if not at:
-        if isinstance(name, str) and (cut := re.fullmatch(r"ndcg_cut[._]([0-9]+)", name)):  # as in trec_eval
+        if isinstance(name, str) and (
+            cut := re.fullmatch(r"ndcg_cut[._]([0-9]+)", name)
+        ):  # as in trec_eval
             raise InputError(f"{name} is nDCG@{cut[1]} here", "measures")
         return choice("measures", name, MEASURES)
     if not cutoff.isdecimal() or not cutoff.isascii() or len(cutoff) > 18 or int(cutoff) < 1:
@@ -439,7 +507,9 @@ def _flag(name: str, value: Any) -> bool:
 
 def _log_base(value: Any) -> float:
     if not is_real(value) or not 0 < float(value) < math.inf or float(value) == 1:
-        raise InputError(f"{mark('log_base')} must be a positive number other than 1; got {shown(value)}")
+        raise InputError(
+            f"{mark('log_base')} must be a positive number other than 1; got {shown(value)}"
+        )
     return float(value)
 
 
@@ -455,9 +525,7 @@ def _zero_division(value: Any) -> float | str:
     if isinstance(value, str) and value == PERFECT_IF_EMPTY:
         return value
     if not is_real(value) or math.isinf(float(value)):
-        meaning = (
-            f'a finite number, nan to exclude queries with no relevant documents from the mean, or "{PERFECT_IF_EMPTY}"'
-        )
+        meaning = f'a finite number, nan to exclude queries with no relevant documents from the mean, or "{PERFECT_IF_EMPTY}"'
         raise InputError(f"{mark('zero_division')} must be {meaning}; got {shown(value)}")
     return float(value)
 
@@ -483,7 +551,9 @@ def _gain(value: Any) -> Gain | Labels:
     if table is None:
         words = ", ".join(f'"{each}"' for each in GAINS)
         forms = "in a list or of any labels, {label: gain}, or a function"
-        meaning = f"{words}, the finite gains of labels 0, 1, 2, ... {mark('forms of gain', said=forms)}"
+        meaning = (
+            f"{words}, the finite gains of labels 0, 1, 2, ... {mark('forms of gain', said=forms)}"
+        )
         near = nearest(value, GAINS) if isinstance(value, str) else ""
         hint = f'; did you mean "{near}"?' if near else ""
         raise InputError(f"{mark('gain')} must be {meaning}; got {shown(value)}{hint}")
@@ -494,17 +564,27 @@ def _gains_by_label(given: Mapping[Any, Any]) -> Gain | Labels:
     """Return gains by label: as a list if the labels are the numbers 0, 1, 2, ..."""
     gains: dict[str | float, float] = {}
     for label, gain in given.items():
-        if not isinstance(label, (str, bool, np.bool_)) and not (is_real(label) and math.isfinite(label)):
-            raise InputError(f"a label is text, a finite number or a flag; got {shown(label)}", "gain")
+        if not isinstance(label, (str, bool, np.bool_)) and not (
+            is_real(label) and math.isfinite(label)
+        ):
+            raise InputError(
+                f"a label is text, a finite number or a flag; got {shown(label)}", "gain"
+            )
         if not is_real(gain) or not math.isfinite(gain):
-            raise InputError(f"the gain of {shown(label)} must be a finite number; got {shown(gain)}", "gain")
+            raise InputError(
+                f"the gain of {shown(label)} must be a finite number; got {shown(gain)}", "gain"
+            )
         if (plain := label_of(label)) in gains:
-            raise InputError(f"the label {shown(label)} is there twice; give each label once", "gain")
+            raise InputError(
+                f"the label {shown(label)} is there twice; give each label once", "gain"
+            )
         gains[plain] = float(gain)
     if not gains:
         raise InputError(f"{mark('gain')} is empty; give the gain of each label")
     in_order = sorted(gains.items(), key=lambda each: (isinstance(each[0], str), each[0]))
-    if [label for label, _ in in_order] == [*range(len(gains))] and not any(isinstance(each, str) for each in given):
+    if [label for label, _ in in_order] == [*range(len(gains))] and not any(
+        isinstance(each, str) for each in given
+    ):
         return np.array([gain for _, gain in in_order])
     return Labels(tuple(in_order))
 
@@ -526,7 +606,9 @@ def _discount(value: Any) -> Discount:
 
 def _listed_numbers(value: Any) -> NDArray[np.float64] | None:
     """Return a list of finite numbers as an array; None for anything else."""
-    sequence = isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim == 1)
+    sequence = isinstance(value, (list, tuple)) or (
+        isinstance(value, np.ndarray) and value.ndim == 1
+    )
     table = np.array(value, np.float64) if sequence and all(map(is_real, value)) else np.empty(0)
     return table if table.size and np.isfinite(table).all() else None
 
@@ -535,7 +617,9 @@ def _number(value: float) -> str:
     return repr(float(value)).removesuffix(".0")
 
 
-_CHECKS: dict[str, Callable[[Any], Any]] = {  # other options are flags, or one of the words in their row
+_CHECKS: dict[
+    str, Callable[[Any], Any]
+] = {  # other options are flags, or one of the words in their row
     "k": partial(_several, "k", check=_cutoff),
     "measures": partial(_several, "measures", check=_measure),
     "convention": partial(choice, "convention", choices=tuple(CONVENTIONS)),

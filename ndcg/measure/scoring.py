@@ -7,9 +7,10 @@ For a query with documents ranked by descending score, rank ``i`` from 1:
     IDCG@k = DCG@k of all judged documents in descending order of gain
     nDCG@k = DCG@k / IDCG@k
 
-(Järvelin & Kekäläinen, ACM TOIS 2002; exponential gain: Burges et al., ICML 2005.)
-Documents with equal scores share their ranks, so each of them counts with the mean gain of its group: the expectation
-over all orders of the group (McSherry & Najork, ECIR 2008). That is why the code speaks of *the gain at a rank*.
+(Järvelin & Kekäläinen, ACM TOIS 2002; exponential gain: Burges et al., ICML 2005.) Documents with
+equal scores share their ranks, so each of them counts with the mean gain of its group: the
+expectation over all orders of the group (McSherry & Najork, ECIR 2008). That is why the code speaks
+of *the gain at a rank*.
 
 Each block of queries goes through three steps: the gain of every document; the gain
 at ranks 1..k in the order of the scores; the gain at ranks 1..k in the ideal order.
@@ -34,22 +35,24 @@ Discount = str | Sequence[float] | NDArray[Any] | Callable[[NDArray[np.int64]], 
 
 Output = TypeVar("Output")
 
-# Scores per block: enough to make the cost of NumPy calls and of switching threads negligible, few enough to fit into
-# the last-level cache.
+# Scores per block: enough to make the cost of NumPy calls and of switching threads negligible, few
+# enough to fit into the last-level cache.
 SCORES_AT_A_TIME = 1 << 18
 PADDING = 1 << 13  # padding documents that are worth accepting for one block fewer
-# Freeing an array this large (31 MiB) raises glibc's mmap threshold, so later blocks reuse memory instead of faulting
-# it in page by page.
+# Freeing an array this large (31 MiB) raises glibc's mmap threshold, so later blocks reuse memory
+# instead of faulting it in page by page.
 np.empty(31 << 17)
-# What libraries write in place of the relevance of a document that pads a list: PyTorch and the Trainer of transformers
-# -100, TensorFlow Ranking and allRank -1.
+# What libraries write in place of the relevance of a document that pads a list: PyTorch and the
+# Trainer of transformers -100, TensorFlow Ranking and allRank -1.
 PADDING_LABELS = (-100, -1)
 _KEEP = mark("negative_relevance", "keep", said='"keep"')
 _COUNT_NEGATIVE = (
     f"{mark('negative_relevance', 'clip')} counts it as gain 0, as "
     f"{mark('convention', 'trec_eval')} does, {_KEEP} as it is"
 )
-NOT_A_RELEVANCE = f"{{value}} is not a relevance{mark('None', before='; ', after=' marks one not judged')}"
+NOT_A_RELEVANCE = (
+    f"{{value}} is not a relevance{mark('None', before='; ', after=' marks one not judged')}"
+)
 
 
 class InvalidRankingError(InputError):
@@ -58,7 +61,9 @@ class InvalidRankingError(InputError):
     Queries and positions are numbered from 0; without a position, the whole query is meant.
     """
 
-    def __init__(self, array: str, query: int, position: int | None, problem: str, hint: str = "") -> None:
+    def __init__(
+        self, array: str, query: int, position: int | None, problem: str, hint: str = ""
+    ) -> None:
         super().__init__(problem, array, f"query {query}", position=position, hint=hint)
         self.array, self.query = array, query
 
@@ -91,9 +96,20 @@ class MeasureDefinition(NamedTuple):
         negative_relevance: str = "raise",
     ) -> "MeasureDefinition":
         """Return the definition for queries of which the longest has so many documents."""
-        ranks = max((k or longest) if ideal == "full" else min(k or longest, longest) for k in cutoffs)
+        ranks = max(
+            (k or longest) if ideal == "full" else min(k or longest, longest) for k in cutoffs
+        )
         weight = discounts(ranks, log_base, discount)[::-1].copy()[::-1]
-        return cls(frozenset(measures), cutoffs, weight, gain, ideal, ties, zero_division, negative_relevance)
+        return cls(
+            frozenset(measures),
+            cutoffs,
+            weight,
+            gain,
+            ideal,
+            ties,
+            zero_division,
+            negative_relevance,
+        )
 
     def needs(self, *measures: str) -> bool:
         """Return whether any of these measures was requested."""
@@ -110,20 +126,25 @@ class _Block(NamedTuple):
 
     def query(self, row: int) -> int:
         """Return the index, among all queries, of a row of this block."""
-        return self.queries.start + row if isinstance(self.queries, slice) else int(self.queries[row])
+        return (
+            self.queries.start + row if isinstance(self.queries, slice) else int(self.queries[row])
+        )
 
     def invalid(self, array: str, at: Mask, problem: str, hint: str = "") -> InvalidRankingError:
         """Return the error for the first document that the mask ``at`` marks."""
         row, position = (int(index[0]) for index in np.nonzero(at))
         value = getattr(self, array)[row, position].item()
-        return InvalidRankingError(array, self.query(row), position, problem.format(value=value), hint)
+        return InvalidRankingError(
+            array, self.query(row), position, problem.format(value=value), hint
+        )
 
 
 def discounts(ranks: int, log_base: float = 2.0, discount: Discount = "log") -> Floats:
     """Return the discount of ranks 1..``ranks``: the factor of the gain at each rank.
 
-    ``"log"`` is that of Burges et al. (2005), ``"jarvelin"`` that of Järvelin & Kekäläinen (2002). A sequence has the
-    discounts of rank 1, 2, 3, …; a function returns the discounts of an array of ranks.
+    ``"log"`` is that of Burges et al. (2005), ``"jarvelin"`` that of Järvelin & Kekäläinen (2002).
+    A sequence has the discounts of rank 1, 2, 3, …; a function returns the discounts of an array of
+    ranks.
     """
     rank = np.arange(1, ranks + 1)
     if isinstance(discount, str):
@@ -131,7 +152,9 @@ def discounts(ranks: int, log_base: float = 2.0, discount: Discount = "log") -> 
     if callable(discount):
         values = _answer("discount", "ranks", discount, rank)
         if (problem := not_discounts(values)) is not None:
-            raise InputError(f"the result of the function for ranks 1 to {ranks} {problem}", "discount")
+            raise InputError(
+                f"the result of the function for ranks 1 to {ranks} {problem}", "discount"
+            )
         return values
     if len(discount) < ranks:
         raise InputError(
@@ -179,14 +202,15 @@ def measure_queries(
 ) -> dict[str, Floats]:
     """Return the values of every query at every cutoff: for each measure an array of shape ``(cutoffs, queries)``.
 
-    Relevance and score are real numbers of shape ``(queries, documents)``; or 1-D, query after query, with ``offsets``,
-    which are the start of each query and the end of the last one. Higher scores rank first; ``-inf`` is the same as not
-    retrieved. A document that is not ``judged`` has a rank with gain 0, and is not in the ideal; one that is not
-    ``retrieved`` has no rank, but is in the ideal; None marks all of them. A cutoff is a positive integer, or None for
-    all ranks. The options are those of `MeasureDefinition.of`, checked as options of ``compute``.
+    Relevance and score are real numbers of shape ``(queries, documents)``; or 1-D, query after
+    query, with ``offsets``, which are the start of each query and the end of the last one. Higher
+    scores rank first; ``-inf`` is the same as not retrieved. A document that is not ``judged`` has
+    a rank with gain 0, and is not in the ideal; one that is not ``retrieved`` has no rank, but is
+    in the ideal; None marks all of them. A cutoff is a positive integer, or None for all ranks. The
+    options are those of `MeasureDefinition.of`, checked as options of ``compute``.
 
-    An `InvalidRankingError` tells that a value is NaN or infinite, a relevance is not allowed or has no gain, or a sum
-    overflows.
+    An `InvalidRankingError` tells that a value is NaN or infinite, a relevance is not allowed or
+    has no gain, or a sum overflows.
 
     >>> measures = ["nDCG", "DCG", "IDCG", "CG"]
     >>> found = measure_queries(np.array([[3, 2, 3, 0, 1, 2]]), np.array([[6, 5, 4, 3, 2, 1]]), measures=measures)
@@ -195,7 +219,9 @@ def measure_queries(
     """
     if score.dtype.kind in "iu":
         score = _exact_in_float64(score)
-    longest = score.shape[1] if offsets is None else int((offsets[1:] - offsets[:-1]).max(initial=0))
+    longest = (
+        score.shape[1] if offsets is None else int((offsets[1:] - offsets[:-1]).max(initial=0))
+    )
     definition = MeasureDefinition.of(longest, measures=measures, **options)
     shape = len(definition.cutoffs), len(relevance) if offsets is None else len(offsets) - 1
     values = {measure: np.empty(shape) for measure in measures}
@@ -211,7 +237,9 @@ def measure_queries(
     return values
 
 
-def _measure_block(read: Callable[[], _Block], *, into: Mapping[str, Floats], definition: MeasureDefinition) -> None:
+def _measure_block(
+    read: Callable[[], _Block], *, into: Mapping[str, Floats], definition: MeasureDefinition
+) -> None:
     """Put the measures of a block's queries into the arrays of all queries."""
     block, weight = read(), definition.weight
     ranks = min(len(weight), block.score.shape[1])
@@ -221,11 +249,15 @@ def _measure_block(read: Callable[[], _Block], *, into: Mapping[str, Floats], de
         sums = _discounted_sums(ranked, ideal, ranks, definition)
         if definition.ideal == "full" and "IDCG" in sums:
             highest = ideal[:, 0] if ranks else np.zeros(len(ideal))
-            sums["IDCG"] = np.stack([_sum_of_equal(highest, weight[: k or ranks]) for k in definition.cutoffs])
+            sums["IDCG"] = np.stack(
+                [_sum_of_equal(highest, weight[: k or ranks]) for k in definition.cutoffs]
+            )
         _refuse_overflow(block, sums)
         if "nDCG" in definition.measures:
             zero_division = definition.zero_division
-            empty = _perfect_if_empty(block, gains) if isinstance(zero_division, str) else zero_division
+            empty = (
+                _perfect_if_empty(block, gains) if isinstance(zero_division, str) else zero_division
+            )
             sums["nDCG"] = ratio(sums["DCG"], sums["IDCG"], lowest < 0, sign(weight), empty)
     for measure, values in into.items():
         values[:, block.queries] = sums[measure]
@@ -255,11 +287,15 @@ def are_padding_labels(negative: Sequence[float] | NDArray[Any]) -> bool:
 def hint_of_negative(negative: NDArray[Any]) -> str:
     """Return how to score negative relevances: without them, if they may be padding, or with some gain."""
     if are_padding_labels(negative):
-        return f"{mark('ignore_index', int(negative[0]), after=' removes padding; ')}{_COUNT_NEGATIVE}"
+        return (
+            f"{mark('ignore_index', int(negative[0]), after=' removes padding; ')}{_COUNT_NEGATIVE}"
+        )
     return f"{_COUNT_NEGATIVE}{mark('ignore_index', before='; ', after=' removes padding')}"
 
 
-def in_threads(work: Callable[..., Output], *over: Sequence[Any], threads: int | None = None) -> list[Output]:
+def in_threads(
+    work: Callable[..., Output], *over: Sequence[Any], threads: int | None = None
+) -> list[Output]:
     """Return the result of a function for each item, computed in as many threads as the process may use."""
     if len(over[0]) < 2 or threads == 1:
         return list(map(work, *over))
@@ -322,13 +358,25 @@ def _blocks(
         return
     for queries_of_block in similar_lengths(lengths, size, PADDING):
         starts = offsets[queries_of_block]
-        yield partial(_padded, queries_of_block, starts, lengths[queries_of_block], relevance, score, judged, retrieved)
+        yield partial(
+            _padded,
+            queries_of_block,
+            starts,
+            lengths[queries_of_block],
+            relevance,
+            score,
+            judged,
+            retrieved,
+        )
 
 
-def similar_lengths(lengths: NDArray[np.int64], size: int, padding: int) -> Iterator[NDArray[np.intp]]:
+def similar_lengths(
+    lengths: NDArray[np.int64], size: int, padding: int
+) -> Iterator[NDArray[np.intp]]:
     """Yield the queries of each block of about ``size`` documents, longest first.
 
-    A block has as many queries as fit with little padding: less than an eighth, or less than another block would cost.
+    A block has as many queries as fit with little padding: less than an eighth, or less than
+    another block would cost.
     """
     order, start = np.argsort(-lengths, kind="stable"), 0
     while start < len(order):
@@ -341,7 +389,11 @@ def similar_lengths(lengths: NDArray[np.int64], size: int, padding: int) -> Iter
 
 
 def _block(
-    rows: slice, relevance: NDArray[Any], score: NDArray[Any], judged: Mask | None, retrieved: Mask | None
+    rows: slice,
+    relevance: NDArray[Any],
+    score: NDArray[Any],
+    judged: Mask | None,
+    retrieved: Mask | None,
 ) -> _Block:
     """Return the block of queries of the same length."""
     known = None if judged is None else judged[rows]
@@ -368,11 +420,15 @@ def _padded(
     beyond = np.arange(longest, dtype=narrow) >= lengths.astype(narrow)[:, np.newaxis]
     last = len(score) - longest
     first = np.minimum(starts, last)
-    late = np.flatnonzero(first < starts)  # queries too close to the end to be read as rows of this length
+    late = np.flatnonzero(
+        first < starts
+    )  # queries too close to the end to be read as rows of this length
 
     def padded(values: NDArray[Any]) -> NDArray[Any]:
         whole = np.ascontiguousarray(values)
-        rows: NDArray[Any] = np.ndarray((last + 1, longest), whole.dtype, whole, strides=whole.strides * 2)[first]
+        rows: NDArray[Any] = np.ndarray(
+            (last + 1, longest), whole.dtype, whole, strides=whole.strides * 2
+        )[first]
         for row in late:
             rows[row, : lengths[row]] = values[starts[row] : starts[row] + lengths[row]]
         return rows
@@ -394,7 +450,11 @@ def _gains_at_ranks(
     If no measure needs the ranking or the ideal, its array has 0 ranks.
     """
     # float32 is read twice as fast, without loss
-    score = block.score if block.score.dtype == np.float32 else block.score.astype(np.float64, copy=False)
+    score = (
+        block.score
+        if block.score.dtype == np.float32
+        else block.score.astype(np.float64, copy=False)
+    )
     ideal = ranked = gains[:, :0]
     if needs_ideal := definition.needs("nDCG", "IDCG"):
         ideal = _ideal_at_ranks(block, ranks, score, gains, lowest, definition.ideal)
@@ -405,13 +465,19 @@ def _gains_at_ranks(
     whole = needs_ideal and definition.ideal not in ("retrieved", "truncated")
     most = ideal[:, :1].max(initial=0) if whole else gains.max(initial=0)
     if ranks and not (highest < np.inf and most < np.inf and lowest > -np.inf):
-        _refuse(block, score, gains, definition.gain)  # NaN and infinity sort first, so these checks find them
+        _refuse(
+            block, score, gains, definition.gain
+        )  # NaN and infinity sort first, so these checks find them
     return ranked, ideal
 
 
-def _ideal_at_ranks(block: _Block, ranks: int, score: Floats, gains: Floats, lowest: float, of: str) -> Floats:
+def _ideal_at_ranks(
+    block: _Block, ranks: int, score: Floats, gains: Floats, lowest: float, of: str
+) -> Floats:
     """Return the gain at ranks 1..``ranks`` in the ideal, as (queries, ranks)."""
-    counted = block.judged if lowest < 0 else None  # otherwise unjudged documents have the lowest gain, 0
+    counted = (
+        block.judged if lowest < 0 else None
+    )  # otherwise unjudged documents have the lowest gain, 0
     if of == "retrieved":
         counted = score > -np.inf if block.judged is None else block.judged & (score > -np.inf)
     if counted is None:
@@ -444,7 +510,9 @@ def _refuse_overflow(block: _Block, sums: Mapping[str, Floats]) -> None:
     for name, values in sums.items():
         if not np.isfinite(values).all():
             query = block.query(int(np.argmin(np.isfinite(values).all(axis=0))))
-            raise InvalidRankingError("relevance", query, None, f"{name} overflows; scale the gains")
+            raise InvalidRankingError(
+                "relevance", query, None, f"{name} overflows; scale the gains"
+            )
 
 
 def _gains(block: _Block, gain: Gain, negative_relevance: str) -> tuple[Floats, float]:
@@ -498,7 +566,9 @@ GAIN_FUNCTIONS: dict[str, Callable[[Floats], Floats]] = {
 }
 
 
-def _answer(option: str, places: str, function: Callable[[NDArray[Any]], Any], values: NDArray[Any]) -> Floats:
+def _answer(
+    option: str, places: str, function: Callable[[NDArray[Any]], Any], values: NDArray[Any]
+) -> Floats:
     """Return what the user's function for an option returns for an array: one number for each value."""
     if not values.size:
         return values.astype(np.float64)
@@ -515,7 +585,9 @@ def _answer(option: str, places: str, function: Callable[[NDArray[Any]], Any], v
     if np.ma.is_masked(answer):
         raise ValueError(f"{problem}: some of those it returned are masked")
     if numbers.shape != values.shape or numbers.dtype.kind not in "biuf":
-        raise ValueError(f"{problem}: for shape {values.shape} it returned {numbers.dtype} of shape {numbers.shape}")
+        raise ValueError(
+            f"{problem}: for shape {values.shape} it returned {numbers.dtype} of shape {numbers.shape}"
+        )
     return numbers.astype(np.float64)
 
 
@@ -525,7 +597,9 @@ def _labelled(relevance: Floats, table: Floats) -> Floats:
     return np.where(known, table[np.where(known, relevance, 0).astype(np.intp)], np.nan)
 
 
-def _discounted_sums(ranked: Floats, ideal: Floats, ranks: int, definition: MeasureDefinition) -> dict[str, Floats]:
+def _discounted_sums(
+    ranked: Floats, ideal: Floats, ranks: int, definition: MeasureDefinition
+) -> dict[str, Floats]:
     """Return CG, DCG and IDCG, as far as the measures need them, at each cutoff: (cutoffs, queries)."""
     sums, discount = {}, definition.weight[:ranks]
     cutoffs = [min(k or ranks, ranks) for k in definition.cutoffs]
@@ -546,12 +620,15 @@ def sign(discount: Floats) -> float:
 def _perfect_if_empty(block: _Block, gains: Floats) -> Floats:
     """Return 1 for each query without a gain above 0 for which nothing was retrieved, 0 for others.
 
-    The ideal DCG cannot tell: if nothing was retrieved, a truncated ideal is empty even if there was something to find.
+    The ideal DCG cannot tell: if nothing was retrieved, a truncated ideal is empty even if there
+    was something to find.
     """
     return np.where((block.score > -np.inf).any(axis=1) | (gains > 0).any(axis=1), 0.0, 1.0)
 
 
-def ratio(dcg: Floats, idcg: Floats, negative: bool, sign: float, zero_division: float | Floats) -> Floats:
+def ratio(
+    dcg: Floats, idcg: Floats, negative: bool, sign: float, zero_division: float | Floats
+) -> Floats:
     """Return nDCG; if any gain is negative, it may be above 1 or below 0."""
     values = dcg / idcg
     if not negative:
@@ -564,20 +641,26 @@ def _sum_of_equal(gains: Floats, weight: Floats) -> Floats:
     step = max(1, SCORES_AT_A_TIME // max(len(weight), 1))
     parts = (gains[start : start + step, np.newaxis] for start in range(0, len(gains), step))
     return np.concatenate(
-        [_sums(part.repeat(len(weight), axis=1)[:, ::-1], weight, [len(weight)])[0] for part in parts]
+        [
+            _sums(part.repeat(len(weight), axis=1)[:, ::-1], weight, [len(weight)])[0]
+            for part in parts
+        ]
     )
 
 
 def _sums(gains: Floats, weight: Floats, cutoffs: Sequence[int]) -> Floats:
     """Return the weighted sums of each query's gains up to each cutoff, added rank by rank.
 
-    In this order, zeros at the end of a padded list do not change the rounding. ``einsum`` uses it if both arrays are
-    stored from the last rank to the first, except for a single query, which is therefore passed twice.
+    In this order, zeros at the end of a padded list do not change the rounding. ``einsum`` uses it
+    if both arrays are stored from the last rank to the first, except for a single query, which is
+    therefore passed twice.
     """
     sums, rows = np.empty((len(cutoffs), len(gains))), gains
     if len(gains) == 1:
         last_first = np.ascontiguousarray(gains[0, ::-1])
-        rows = np.ndarray((2, last_first.size), gains.dtype, last_first, 0, (0, gains.itemsize))[:, ::-1]
+        rows = np.ndarray((2, last_first.size), gains.dtype, last_first, 0, (0, gains.itemsize))[
+            :, ::-1
+        ]
     for into, k in zip(sums, cutoffs, strict=True):
         into[:] = np.einsum("qk,k->q", rows[:, :k], weight[:k])[: len(gains)]
     return sums

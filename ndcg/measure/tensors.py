@@ -1,10 +1,10 @@
 """The measure of PyTorch tensors, computed on the device where they lie: the meaning of `measure_queries`.
 
-Only the highest scores and gains of each query are found, with no loop over queries, and added in float64: values
-equal those of NumPy to about 1e-15, not to the last bit.
+Only the highest scores and gains of each query are found, with no loop over queries, and added in
+float64: values equal those of NumPy to about 1e-15, not to the last bit.
 
-For invalid values the result is None, and `measure_queries` raises its own error. To tell, each block of queries reads
-a few numbers from the device, once; nothing else waits for it.
+For invalid values the result is None, and `measure_queries` raises its own error. To tell, each
+block of queries reads a few numbers from the device, once; nothing else waits for it.
 """
 
 import math
@@ -20,7 +20,9 @@ from .scoring import MeasureDefinition, sign, similar_lengths
 if TYPE_CHECKING:
     from torch import Tensor
 
-TENSOR_BLOCK = 1 << 24  # documents per block: enough to keep a device busy, few enough to fit beside a model
+TENSOR_BLOCK = (
+    1 << 24
+)  # documents per block: enough to keep a device busy, few enough to fit beside a model
 TENSOR_PADDING = 1 << 18  # padding documents that are worth accepting for one block fewer
 
 
@@ -36,15 +38,17 @@ def measure_tensors(
 ) -> "dict[str, Tensor] | None":
     """Return the values of every query at every cutoff: for each measure float64 of shape ``(cutoffs, queries)``.
 
-    The arguments are those of `measure_queries`, as tensors on one device except for the offsets. The gain may be a
-    function of tensors; the discount is computed by NumPy.
+    The arguments are those of `measure_queries`, as tensors on one device except for the offsets.
+    The gain may be a function of tensors; the discount is computed by NumPy.
 
-    None means that only `measure_queries` can tell: a value is invalid, a sum may overflow, integer scores are too
-    large for float64, a gain is no function of tensors, or there are no documents.
+    None means that only `measure_queries` can tell: a value is invalid, a sum may overflow, integer
+    scores are too large for float64, a gain is no function of tensors, or there are no documents.
     """
     import torch
 
-    if not score.numel() or (score.dtype == torch.int64 and ((score > 2**53) | (score < -(2**53))).any()):
+    if not score.numel() or (
+        score.dtype == torch.int64 and ((score > 2**53) | (score < -(2**53))).any()
+    ):
         return None
     lengths = None if offsets is None else np.diff(offsets)
     queries, longest = score.shape if lengths is None else (len(lengths), int(lengths.max()))
@@ -100,7 +104,9 @@ def _block(relevance: Any, score: Any, judged: Any, retrieved: Any) -> _Rankings
     relevance = relevance.byte() if relevance.dtype == torch.bool else relevance
     relevance = relevance if judged is None else relevance.where(judged, 0)
     score = score if score.is_floating_point() else score.double()
-    return _Rankings(relevance, score if retrieved is None else score.masked_fill(~retrieved, -math.inf), judged)
+    return _Rankings(
+        relevance, score if retrieved is None else score.masked_fill(~retrieved, -math.inf), judged
+    )
 
 
 def _measured(
@@ -122,14 +128,20 @@ def _measured(
     # every sum, of any sign, is below this
     bound = torch.maximum(-lowest, highest) * max(score.shape[1], len(definition.weight))
     bound *= max(1.0, float(np.abs(definition.weight).max()))
-    valid = extremes.isfinite().all() & (score.amax() < math.inf) & (bound < torch.finfo(torch.float64).max)
+    valid = (
+        extremes.isfinite().all()
+        & (score.amax() < math.inf)
+        & (bound < torch.finfo(torch.float64).max)
+    )
     if definition.negative_relevance == "raise":
         valid &= extremes[0] >= 0
     sums = {}
     if definition.needs("nDCG", "IDCG"):
         ideal = _ideal(block, values, gain_of, ranks, definition)
         whole = definition.ideal == "full"
-        sums["IDCG"] = ideal[:, :1] * weights["DCG"].sum(0) if whole else ideal @ weights["DCG"][:ranks]
+        sums["IDCG"] = (
+            ideal[:, :1] * weights["DCG"].sum(0) if whole else ideal @ weights["DCG"][:ranks]
+        )
     if definition.needs("nDCG", "DCG", "CG"):
         ranked = _ranked(score, values, gain_of, ranks, definition.ties, valid)
         if ranked is None:
@@ -141,7 +153,9 @@ def _measured(
         ratio = sums["DCG"] / sums["IDCG"]
         ratio = ratio.where(lowest < 0, ratio.clamp(max=1))  # only rounding makes it exceed 1
         empty: Any = definition.zero_division
-        if isinstance(empty, str):  # perfect if nothing was retrieved, and there was nothing to find
+        if isinstance(
+            empty, str
+        ):  # perfect if nothing was retrieved, and there was nothing to find
             found = (score > -math.inf).any(1) | (gain_of(values.amax(1)) > 0)
             empty = (~found).double()[:, None]
         sums["nDCG"] = ratio.where(sign(definition.weight) * sums["IDCG"] > 0, empty)
@@ -163,18 +177,27 @@ TENSOR_GAINS: "dict[str, Callable[[Tensor], Tensor]]" = {
 }
 
 
-def _by_gain(block: _Rankings, definition: MeasureDefinition) -> "tuple[Tensor, Callable[[Tensor], Tensor]] | None":
+def _by_gain(
+    block: _Rankings, definition: MeasureDefinition
+) -> "tuple[Tensor, Callable[[Tensor], Tensor]] | None":
     """Return a value of each document that rises with its gain, and the function from values to gains.
 
-    A gain that is a word never falls as the relevance grows, so it is applied after sorting, to the few documents that
-    count. By a list or a function, the values are the gains, NaN for labels without one. None is that of `_answer`.
+    A gain that is a word never falls as the relevance grows, so it is applied after sorting, to the
+    few documents that count. By a list or a function, the values are the gains, NaN for labels
+    without one. None is that of `_answer`.
     """
     import torch
 
-    relevance, gain, clip = block.relevance, definition.gain, definition.negative_relevance == "clip"
+    relevance, gain, clip = (
+        block.relevance,
+        definition.gain,
+        definition.negative_relevance == "clip",
+    )
     if isinstance(gain, str):
         of_word = TENSOR_GAINS[gain]
-        return relevance, lambda values: of_word(values.double().clamp(min=0) if clip else values.double())
+        return relevance, lambda values: of_word(
+            values.double().clamp(min=0) if clip else values.double()
+        )
     labels = relevance.double().clamp(min=0) if clip else relevance.double()
     if callable(gain):
         answer = _answer(gain, labels.reshape(-1))
@@ -200,7 +223,11 @@ def _answer(function: Callable[[Any], Any], relevance: "Tensor") -> "Tensor | No
         except BaseException as error:  # noqa: BLE001 - whatever it raises, NumPy computes it, or says what is wrong
             raise_unless_of_values(error)
             return None
-        if type(answer) is not type(given) or answer.shape != given.shape or answer.device != given.device:
+        if (
+            type(answer) is not type(given)
+            or answer.shape != given.shape
+            or answer.device != given.device
+        ):
             return None
     return None if answer.is_complex() else answer.double()
 
@@ -217,7 +244,11 @@ def _top(values: "Tensor", count: int) -> "tuple[Tensor, Tensor]":
 
 
 def _ideal(
-    block: _Rankings, values: "Tensor", gain_of: "Callable[[Tensor], Tensor]", ranks: int, definition: MeasureDefinition
+    block: _Rankings,
+    values: "Tensor",
+    gain_of: "Callable[[Tensor], Tensor]",
+    ranks: int,
+    definition: MeasureDefinition,
 ) -> "Tensor":
     """Return the gain at ranks 1..``ranks`` in the ideal."""
     import torch
@@ -228,7 +259,9 @@ def _ideal(
     elif isinstance(definition.gain, str) and definition.negative_relevance != "keep":
         counted = None  # documents that are not judged have the lowest gain, 0
     if counted is not None:
-        values = (values if values.is_floating_point() else values.double()).masked_fill(~counted, -math.inf)
+        values = (values if values.is_floating_point() else values.double()).masked_fill(
+            ~counted, -math.inf
+        )
     highest = _top(values, ranks)[0]
     ideal = gain_of(highest).where(highest > -math.inf, 0)
     if definition.ideal == "truncated":
@@ -238,7 +271,12 @@ def _ideal(
 
 
 def _ranked(
-    score: "Tensor", values: "Tensor", gain_of: "Callable[[Tensor], Tensor]", ranks: int, ties: str, valid: "Tensor"
+    score: "Tensor",
+    values: "Tensor",
+    gain_of: "Callable[[Tensor], Tensor]",
+    ranks: int,
+    ties: str,
+    valid: "Tensor",
 ) -> "Tensor | None":
     """Return the gain at ranks 1..``ranks`` by descending score; None if values are not valid."""
     import torch
@@ -254,8 +292,12 @@ def _ranked(
     end = torch.searchsorted(falling, falling, out_int32=True, right=True)
     size = (end - start).where(top > -math.inf, 1)
     last = top[:, ranks - 1 : ranks]
-    crosses = (top[:, ranks:] == last).any(1) & (last[:, 0] > -math.inf)  # a tie of the last rank and the next
-    is_valid, largest, crossing = torch.stack([valid, size.max(), crosses.sum()]).tolist()  # the only wait
+    crosses = (top[:, ranks:] == last).any(1) & (
+        last[:, 0] > -math.inf
+    )  # a tie of the last rank and the next
+    is_valid, largest, crossing = torch.stack(
+        [valid, size.max(), crosses.sum()]
+    ).tolist()  # the only wait
     if not is_valid:
         return None
     if largest > 1:
@@ -269,17 +311,26 @@ def _ranked(
     return gains
 
 
-def _mean_of_ties(gains: "Tensor", start: "Tensor", end: "Tensor", size: "Tensor", largest: int) -> "Tensor":
+def _mean_of_ties(
+    gains: "Tensor", start: "Tensor", end: "Tensor", size: "Tensor", largest: int
+) -> "Tensor":
     """Return for each document the mean gain of the documents with its score, which lie from ``start`` to ``end``.
 
-    Sums from the start of a tie double their length in each step, so their order never depends on the device.
+    Sums from the start of a tie double their length in each step, so their order never depends on
+    the device.
     """
     import torch
 
     position = torch.arange(gains.shape[1], device=gains.device, dtype=start.dtype) - start
     step = 1
     while step < largest:
-        gains = torch.cat([gains[:, :step], gains[:, step:] + gains[:, :-step].where(position[:, step:] >= step, 0)], 1)
+        gains = torch.cat(
+            [
+                gains[:, :step],
+                gains[:, step:] + gains[:, :-step].where(position[:, step:] >= step, 0),
+            ],
+            1,
+        )
         step *= 2
     return gains.gather(1, (end - 1).long()) / size
 

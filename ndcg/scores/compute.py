@@ -38,9 +38,10 @@ def compute(
         data: {data}
         exclude: {exclude}
         fields: {fields}
-        **options: `measures`, `convention`, `gain`, `discount`, `log_base`, `ideal`, `score_dtype`, `score_order`,
-            `ties`, `ignore_ties`, `zero_division`, `negative_relevance`, `judged_only`, `duplicates`,
-            `exclude_from`, `ignore_index`, `missing`, `use_aggregator` and `engine`, as the metric card describes them.
+        **options: `measures`, `convention`, `gain`, `discount`, `log_base`, `ideal`, `score_dtype`,
+            `score_order`, `ties`, `ignore_ties`, `zero_division`, `negative_relevance`,
+            `judged_only`, `duplicates`, `exclude_from`, `ignore_index`, `missing`, `use_aggregator`
+            and `engine`, as the metric card describes them.
 
     Returns:
         A value for each measure and cutoff under its name, such as `nDCG@10`: a float from 0 to 1
@@ -48,7 +49,8 @@ def compute(
         DataFrame, the values of queries are a DataFrame, as in `compute_spark`.
 
     Raises:
-        ValueError: an option or a ranking is invalid; names the option, or the argument, query and position.
+        ValueError: an option or a ranking is invalid; names the option, or the argument, query and
+            position.
         TypeError: an option is unknown; names the nearest, or all options.
 
     >>> compute(predictions=[[.1, .2, .3, 4, 70]], references=[[10, 0, 0, 1, 5]], k=3)
@@ -63,5 +65,7 @@ def compute(
         columns |= {"query": query_ids, "document": document_ids}
         return compute_spark(data, **columns, **how)
     parsed = Options.of_method(compute, k, options, lacks=())
-    inputs = Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight, fields=fields)
+    inputs = Inputs(
+        predictions, references, query_ids, document_ids, exclude, sample_weight, fields=fields
+    )
     return score_inputs(from_frame(data, inputs), parsed)

@@ -1,7 +1,8 @@
 """Score tensors on the accelerator where they lie.
 
-The host scores everything else, with the same result: tensors on the CPU, small ones, formats with document ids,
-options that need the host, and all that is invalid, since its errors name the query and the position.
+The host scores everything else, with the same result: tensors on the CPU, small ones, formats with
+document ids, options that need the host, and all that is invalid, since its errors name the query
+and the position.
 """
 
 import sys
@@ -20,7 +21,9 @@ from .swapped import COMPARED, warn_if_swapped
 if TYPE_CHECKING:
     from torch import Tensor
 
-ON_DEVICE_FROM = 1 << 16  # documents from which an accelerator is faster than copying them to the host
+ON_DEVICE_FROM = (
+    1 << 16
+)  # documents from which an accelerator is faster than copying them to the host
 NARROW_TENSORS = ("float16", "bfloat16", "float32")  # scores that float32 represents exactly
 INTEGER_TENSORS = ("uint8", "int8", "int16", "int32", "int64")
 NUMBER_TENSORS = (*NARROW_TENSORS, *INTEGER_TENSORS, "float64", "bool")
@@ -39,7 +42,9 @@ class Placed(NamedTuple):
 
     def ranked(self) -> "Tensor":
         """Return which queries have a retrieved document."""
-        retrieved = self.score > -np.inf if self.kept is None else (self.score > -np.inf) & self.kept
+        retrieved = (
+            self.score > -np.inf if self.kept is None else (self.score > -np.inf) & self.kept
+        )
         if self.offsets is None:
             return retrieved.any(1)
         import torch
@@ -55,7 +60,12 @@ def accelerator_of(values: Any) -> Any:
     Other accelerators than those of CUDA and ROCm may have no 64-bit floats.
     """
     torch = sys.modules.get("torch")
-    if torch is None or type(values) is not torch.Tensor or values.layout != torch.strided or values.is_nested:
+    if (
+        torch is None
+        or type(values) is not torch.Tensor
+        or values.layout != torch.strided
+        or values.is_nested
+    ):
         return None
     return values.device if values.device.type == "cuda" else None
 
@@ -65,7 +75,8 @@ def measure_on_device(
 ) -> dict[str, NDArray[np.float64]] | None:
     """Return the values of all queries under the name of each result; None if the host must compute them.
 
-    The ids of queries are added to `names`. The mask is True or 1 for a document, False or 0 for padding.
+    The ids of queries are added to `names`. The mask is True or 1 for a document, False or 0 for
+    padding.
     """
     sides = (inputs.predictions, inputs.references)
     given = [*sides, *(each for each in (inputs.query_ids, mask) if each is not None)]
@@ -96,8 +107,15 @@ def _can_score(inputs: Inputs, options: Options, mask: Any) -> bool:
     if mask is not None and (mask.shape != score.shape or _type(mask) not in NUMBER_TENSORS):
         return False
     if query_ids is None:
-        are_integers = all(each in INTEGER_TENSORS for each in types)  # they may be ids, which the host refuses
-        return score.ndim == 2 and score.shape == relevance.shape and score.shape[1] > ROW_OF_TABLE and not are_integers
+        are_integers = all(
+            each in INTEGER_TENSORS for each in types
+        )  # they may be ids, which the host refuses
+        return (
+            score.ndim == 2
+            and score.shape == relevance.shape
+            and score.shape[1] > ROW_OF_TABLE
+            and not are_integers
+        )
     shapes = (query_ids.shape, (*query_ids.shape, 1))
     is_flat = query_ids.ndim == 1 and score.shape in shapes and relevance.shape in shapes
     return is_flat and mask is None and _type(query_ids) in INTEGER_TENSORS
@@ -107,7 +125,9 @@ def _type(values: Any) -> str:
     return str(values.dtype).removeprefix("torch.")
 
 
-def _placed(score: Any, relevance: Any, query_ids: Any, mask: Any, options: Options) -> Placed | None:
+def _placed(
+    score: Any, relevance: Any, query_ids: Any, mask: Any, options: Options
+) -> Placed | None:
     """Return the rankings of tensors; None if the mask is no mask."""
     if options.score_order != "descending":
         score = -score  # inf, of a document that was not retrieved, becomes -inf
@@ -147,7 +167,9 @@ def _measured(
     if rankings is None:
         return None
     relevance, score, kept, offsets, query_ids, order = rankings
-    measured = measure_tensors(relevance, score, offsets, judged=kept, retrieved=kept, **options.scoring)
+    measured = measure_tensors(
+        relevance, score, offsets, judged=kept, retrieved=kept, **options.scoring
+    )
     if measured is None:
         return None
     found = torch.stack([measured[measure][row] for _, measure, row in options.results])
@@ -160,5 +182,7 @@ def _measured(
         found = found[:, order]
         if names is not None and query_ids is not None:
             names += query_ids[order].tolist()
-    warn_if_swapped(*(side.reshape(-1)[:COMPARED].double().cpu().numpy() for side in (score, relevance)))
+    warn_if_swapped(
+        *(side.reshape(-1)[:COMPARED].double().cpu().numpy() for side in (score, relevance))
+    )
     return dict(zip(options.names, found.cpu().numpy(), strict=True))

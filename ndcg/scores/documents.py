@@ -33,10 +33,10 @@ def documents(
 ) -> pa.Table:
     """Return the documents of queries in the order of their ranks, then those that were not retrieved.
 
-    The columns are ``query``; ``document``: its id, or its position without ids; ``relevance``: null if it was not
-    judged; ``rank``: null if it was not retrieved; ``last_rank``: the last of the ranks that it shares with documents
-    of equal score; ``gain``; and ``discount``: the mean over its ranks, 0 beyond the cutoff. DCG@k is the sum of gain
-    times discount.
+    The columns are ``query``; ``document``: its id, or its position without ids; ``relevance``:
+    null if it was not judged; ``rank``: null if it was not retrieved; ``last_rank``: the last of
+    the ranks that it shares with documents of equal score; ``gain``; and ``discount``: the mean
+    over its ranks, 0 beyond the cutoff. DCG@k is the sum of gain times discount.
 
     Args:
         predictions: as in `compute`.
@@ -46,7 +46,8 @@ def documents(
         query_ids: as in `compute`.
         document_ids: as in `compute`.
         data: as in `compute`.
-        exclude: as in `compute`; these documents are left out, or, with `exclude_from="run"`, have no rank.
+        exclude: as in `compute`; these documents are left out, or, with `exclude_from="run"`, have
+            no rank.
         fields: as in `compute`.
         **options: the options of `compute`, except `use_aggregator` and `engine`.
 
@@ -62,13 +63,21 @@ def documents(
     """
     parsed = Options.of_method(documents, k, options)
     if len(parsed.cutoffs) > 1:
-        raise ValueError(f"k must be one cutoff, since a document has one discount; got {shown(parsed.cutoffs)}")
+        raise ValueError(
+            f"k must be one cutoff, since a document has one discount; got {shown(parsed.cutoffs)}"
+        )
     wanted = None if queries is None else dict.fromkeys(queries)
-    inputs = from_frame(data, Inputs(predictions, references, query_ids, document_ids, exclude, fields=fields))
+    inputs = from_frame(
+        data, Inputs(predictions, references, query_ids, document_ids, exclude, fields=fields)
+    )
     found: dict[Any, pa.Table] = {}
     with closing(counted_parts(inputs, parsed)) as parts:
         for part, before in parts:
-            names = [before + at for at in range(part.queries)] if part.query_ids is None else part.names()
+            names = (
+                [before + at for at in range(part.queries)]
+                if part.query_ids is None
+                else part.names()
+            )
             with user_terms(part, before):
                 check_queries(**part.arrays(), **{name: parsed.scoring[name] for name in OF_GAINS})
             found |= {
@@ -77,8 +86,12 @@ def documents(
                 if wanted is None or query in wanted
             }
     if unknown := [query for query in wanted or () if query not in found]:
-        raise ValueError(f"queries: {shown(unknown[0])} is not a query of the references ({len(unknown)} such queries)")
-    return pa.concat_tables([found[query] for query in wanted or found], promote_options="permissive")
+        raise ValueError(
+            f"queries: {shown(unknown[0])} is not a query of the references ({len(unknown)} such queries)"
+        )
+    return pa.concat_tables(
+        [found[query] for query in wanted or found], promote_options="permissive"
+    )
 
 
 def _documents_of(part: Rankings, at: int, query: Any, options: Options) -> pa.Table:
@@ -86,11 +99,16 @@ def _documents_of(part: Rankings, at: int, query: Any, options: Options) -> pa.T
     start, stop = part.offsets[at : at + 2].tolist()
     rows = slice(start, stop)
     score = part.score[rows]
-    retrieved = score > -np.inf if part.retrieved is None else part.retrieved[rows] & (score > -np.inf)
+    retrieved = (
+        score > -np.inf if part.retrieved is None else part.retrieved[rows] & (score > -np.inf)
+    )
     judged = np.ones(stop - start, bool) if part.judged is None else part.judged[rows]
     gain = _gains(part, rows, judged, options)
     order = _ranked(score, gain, np.flatnonzero(retrieved), options.scoring["ties"])
-    first, last = np.arange(len(order)), np.arange(1, len(order) + 1)  # each document's rank from 0, and the next rank
+    first, last = (
+        np.arange(len(order)),
+        np.arange(1, len(order) + 1),
+    )  # each document's rank from 0, and the next rank
     if options.ties == "average":
         new = np.ones(len(order), bool)
         new[1:] = score[order][1:] != score[order][:-1]
@@ -127,7 +145,11 @@ def _gains(part: Rankings, rows: slice, judged: Mask, options: Options) -> Float
     return np.asarray(found["CG"][0])
 
 
-def _ranked(score: NDArray[Any], gain: Floats, retrieved: NDArray[np.intp], ties: str) -> NDArray[np.intp]:
+def _ranked(
+    score: NDArray[Any], gain: Floats, retrieved: NDArray[np.intp], ties: str
+) -> NDArray[np.intp]:
     """Return the positions of retrieved documents, best first."""
-    last_first = {"best": gain, "worst": -gain, "last": np.arange(len(score))}.get(ties, -np.arange(len(score)))
+    last_first = {"best": gain, "worst": -gain, "last": np.arange(len(score))}.get(
+        ties, -np.arange(len(score))
+    )
     return retrieved[np.lexsort((last_first[retrieved], score[retrieved]))[::-1]]

@@ -27,8 +27,8 @@ def from_frame(data: Any, inputs: Inputs) -> Inputs:
     """Return inputs, with names of columns replaced by the columns of a DataFrame."""
     if data is not None and inputs.fields is not None:
         raise ValueError(
-            "fields are for rankings given as arguments; with data, name its columns by predictions=, "
-            "references=, query_ids= and document_ids="
+            "fields are for rankings given as arguments; with data, name its columns by "
+            "predictions=, references=, query_ids= and document_ids="
         )
     others = inputs.exclude, inputs.sample_weight, inputs.by
     nothing_named = data is None and all(value is None for value in others)
@@ -98,7 +98,9 @@ def _refuse_several_systems(data: Any, arguments: Mapping[str, Any], query_ids: 
     row, before = (int(numbers[number]) for number in repeated)
     document, query = rows.words(repeated[0])
     problem = f"document {document} of query {query} is in row {before} and in row {row}"
-    hint = "give the rows of one system, or name the documents, " + mark("document_ids", documents[0])
+    hint = "give the rows of one system, or name the documents, " + mark(
+        "document_ids", documents[0]
+    )
     raise InputError(f"{problem}; {hint}", "data")
 
 
@@ -148,7 +150,10 @@ def _slices_named(by: Any, arguments: Mapping[str, Any]) -> Any:
             query_ids, values = settled(both).values()
             slices = _slices_by_query(query_ids, values)
             ids = encode_ids("query_ids", query_ids)[1].to_pylist()
-            return {query: slices.values[code] for query, code in zip(ids, slices.code.tolist(), strict=True)}
+            return {
+                query: slices.values[code]
+                for query, code in zip(ids, slices.code.tolist(), strict=True)
+            }
     files = [side for name in ("references", "predictions") if is_path(side := arguments.get(name))]
     return from_file("by", by, qrels_file=files[0] if files else None)
 
@@ -157,13 +162,19 @@ def _several_names(by: Any) -> dict[str, str]:
     """Return the names of several columns of slices by their places; none for the values of queries."""
     if not isinstance(by, (list, tuple)) or not 1 < len(by) == len(set(map(str, by))) < 9:
         return {}
-    return {f"by[{at}]": name for at, name in enumerate(by)} if all(isinstance(name, str) for name in by) else {}
+    return (
+        {f"by[{at}]": name for at, name in enumerate(by)}
+        if all(isinstance(name, str) for name in by)
+        else {}
+    )
 
 
 def _excluded_pairs(data: Any, exclude: Any, arguments: Mapping[str, Any]) -> Any:
     """Return the documents to exclude; of a DataFrame, the columns with the names of `query_ids` and `document_ids`."""
     names = {name: arguments[name] for name in ("query_ids", "document_ids")}
-    if data is None or not any(hasattr(type(exclude), each) for each in ("columns", "column_names", "schema")):
+    if data is None or not any(
+        hasattr(type(exclude), each) for each in ("columns", "column_names", "schema")
+    ):
         return exclude  # no DataFrame, or one whose columns have names of their own
     if not all(isinstance(name, str) for name in names.values()):
         problem = "is a DataFrame, but query_ids and document_ids name no columns; name the columns of data and exclude"
@@ -180,7 +191,9 @@ def _weights_by_query(query_ids: Any, rows: Any) -> NDArray[np.float64]:
     column = read_flat_column("sample_weight", rows, place)
     if column.present is not None:
         row = int(np.flatnonzero(~column.present)[0])
-        raise InputError(f"row {row} is missing; give every row the weight of its query", "sample_weight")
+        raise InputError(
+            f"row {row} is missing; give every row the weight of its query", "sample_weight"
+        )
     values = np.asarray(column.values, np.float64)
     return values[_first_rows("sample_weight", query_ids, values, lambda row: str(values[row]))]
 
@@ -188,17 +201,26 @@ def _weights_by_query(query_ids: Any, rows: Any) -> NDArray[np.float64]:
 def _slices_by_query(query_ids: Any, rows: Any) -> Slices:
     """Return the slice of each query, from a column with a slice in each row."""
     values, code = read_slices(rows)
-    return Slices(values, code[_first_rows("by", query_ids, code, lambda row: shown(values[code[row]]))])
+    return Slices(
+        values, code[_first_rows("by", query_ids, code, lambda row: shown(values[code[row]]))]
+    )
 
 
-_BY_QUERY: dict[str, Callable[[Any, Any], Any]] = {"sample_weight": _weights_by_query, "by": _slices_by_query}
+_BY_QUERY: dict[str, Callable[[Any, Any], Any]] = {
+    "sample_weight": _weights_by_query,
+    "by": _slices_by_query,
+}
 
 
-def _first_rows(argument: str, query_ids: Any, values: NDArray[Any], text: Callable[[int], str]) -> NDArray[np.int64]:
+def _first_rows(
+    argument: str, query_ids: Any, values: NDArray[Any], text: Callable[[int], str]
+) -> NDArray[np.int64]:
     """Return the first row of each query, if all of its rows have the same value."""
     code, ids = encode_ids("query_ids", query_ids)
     if len(values) != len(code):
-        raise InputError(f"{mark(argument)} has {len(values)} rows and query_ids {len(code)}; give both for every row")
+        raise InputError(
+            f"{mark(argument)} has {len(values)} rows and query_ids {len(code)}; give both for every row"
+        )
     first = np.zeros(len(ids), np.int64)
     first[code[::-1]] = np.arange(len(code))[::-1]
     if (other := np.flatnonzero(values != values[first][code])).size:

@@ -14,7 +14,9 @@ from ..measure.messages import InputError, mark, shown
 from ..measure.options import is_real
 
 
-def mean(name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | None = None) -> float:
+def mean(
+    name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | None = None
+) -> float:
     """Return the mean of a result over the queries that have a value; it is an error if none has."""
     if weight is None and values.size:  # nearly always accurate enough
         with np.errstate(over="ignore"):
@@ -48,20 +50,40 @@ def weights(sample_weight: Any, queries: int, query_ids: Any = None) -> NDArray[
         sample_weight = in_order_of_ids("sample_weight", sample_weight, query_ids, "a weight")
     given = plain_in_order("sample_weight", sample_weight)
     given = given if isinstance(given, (list, tuple)) else np.asanyarray(given)
-    shape = f"shape {np.shape(given)}" if isinstance(given, np.ndarray) and given.ndim != 1 else len(given)
+    shape = (
+        f"shape {np.shape(given)}"
+        if isinstance(given, np.ndarray) and given.ndim != 1
+        else len(given)
+    )
     if shape != queries:
-        raise InputError(f"{mark('sample_weight')} must hold one weight for each of {queries} queries; got {shape}")
+        raise InputError(
+            f"{mark('sample_weight')} must hold one weight for each of {queries} queries; got {shape}"
+        )
     numbers = given
-    if not isinstance(given, np.ndarray) or given.dtype.kind not in "biuf" or np.ma.is_masked(given):
+    if (
+        not isinstance(given, np.ndarray)
+        or given.dtype.kind not in "biuf"
+        or np.ma.is_masked(given)
+    ):
         numbers = list(map(number, given))
         for query, value in enumerate(numbers):
             if not is_real(value) and not isinstance(value, (bool, np.bool_)):
-                raise InputError(f"must be a number; got {shown(given[query])}", "sample_weight", f"query {query}")
+                raise InputError(
+                    f"must be a number; got {shown(given[query])}",
+                    "sample_weight",
+                    f"query {query}",
+                )
     weight = np.asarray(numbers, np.float64)
     invalid = np.flatnonzero(~((weight >= 0) & (weight < np.inf)))
     if invalid.size:
         query = int(invalid[0])
-        raise InputError(f"must be finite and not negative; got {weight[query]}", "sample_weight", f"query {query}")
+        raise InputError(
+            f"must be finite and not negative; got {weight[query]}",
+            "sample_weight",
+            f"query {query}",
+        )
     if not weight.any():
-        raise InputError(f"{mark('sample_weight')} is 0 for every query; give at least one query a weight")
+        raise InputError(
+            f"{mark('sample_weight')} is 0 for every query; give at least one query a weight"
+        )
     return np.asarray(np.ldexp(weight, -np.frexp(weight.max())[1]))

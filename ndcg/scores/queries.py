@@ -1,7 +1,7 @@
 """Compute the value of every query.
 
-Rankings are read and scored in parts, so that copies of them stay small. Errors name the argument, the query and the
-position, as the user knows them.
+Rankings are read and scored in parts, so that copies of them stay small. Errors name the argument,
+the query and the position, as the user knows them.
 """
 
 from collections.abc import Callable, Generator, Iterator, Mapping
@@ -19,20 +19,32 @@ from ..inputs.reading import Inputs, parts, read
 from ..inputs.sources import is_sparse
 from ..measure.messages import InputError, mark, warn
 from ..measure.options import Options
-from ..measure.scoring import InvalidRankingError, check_queries, hint_of_negative, in_threads, measure_queries
+from ..measure.scoring import (
+    InvalidRankingError,
+    check_queries,
+    hint_of_negative,
+    in_threads,
+    measure_queries,
+)
 from .devices import measure_on_device
 from .progress import progress
 from .swapped import COMPARED, warn_if_swapped
 
 Values = dict[str, NDArray[np.float64]]
-# Called with a sentence if no document was both retrieved and judged, or if most queries are missing.
+# Called with a sentence if no document was both retrieved and judged, or if most queries are
+# missing.
 Notify = Callable[[str], None]
 
-OF_GAINS = ("gain", "negative_relevance")  # the arguments of the kernel that the gain of a document depends on
+OF_GAINS = (
+    "gain",
+    "negative_relevance",
+)  # the arguments of the kernel that the gain of a document depends on
 NOTHING_TO_SCORE = "predictions and references hold no queries; there is nothing to score"
 
 
-def measure_inputs(inputs: Inputs, options: Options, first_query: int = 0, names: list[Any] | None = None) -> Values:
+def measure_inputs(
+    inputs: Inputs, options: Options, first_query: int = 0, names: list[Any] | None = None
+) -> Values:
     """Return the values of all queries under the name of each result; errors count queries from `first_query` on.
 
     The ids of the queries are added to `names` if the weights are by these ids.
@@ -116,8 +128,8 @@ def counted_parts(
 ) -> Generator[tuple[Rankings, int], None, None]:
     """Yield rankings part by part, with the index of their first query; show a progress bar from the second on.
 
-    Once all are scored, `notify` is called if no document was both retrieved and judged, or if fewer than half of the
-    judged queries, which have ids, are in the run.
+    Once all are scored, `notify` is called if no document was both retrieved and judged, or if
+    fewer than half of the judged queries, which have ids, are in the run.
     """
     before, missing, bar = 0, 0, None
     unmatched: set[str] = set()
@@ -126,11 +138,19 @@ def counted_parts(
         refuse_negative(inputs.references, inputs.exclude, options)
         for part in parts(inputs, first_query=first_query, **options.reading):
             if before and bar is None:
-                total = inputs.predictions.shape[0] if is_sparse(inputs.predictions) else len(inputs.predictions)
-                bar = until_done.enter_context(progress(total, "Scoring", " queries", initial=before))
+                total = (
+                    inputs.predictions.shape[0]
+                    if is_sparse(inputs.predictions)
+                    else len(inputs.predictions)
+                )
+                bar = until_done.enter_context(
+                    progress(total, "Scoring", " queries", initial=before)
+                )
             if not before:
                 retrieved = part.retrieved
-                rows = slice(COMPARED) if retrieved is None else np.flatnonzero(retrieved[:COMPARED])
+                rows = (
+                    slice(COMPARED) if retrieved is None else np.flatnonzero(retrieved[:COMPARED])
+                )
                 warn_if_swapped(part.score[rows], part.relevance[rows])
             if options.missing == "raise":
                 refuse_missing(part, before)
@@ -165,7 +185,9 @@ def refuse_negative(references: Any, exclude: Any, options: Options) -> None:
         document, query = references.words(row)
         pair = f"query {query}, document {document}"
         problem = f"the relevance {references.value[row]:g} is negative"
-        of_file = mark("file", said="references", after=": ")  # for those who need not know the name of the argument
+        of_file = mark(
+            "file", said="references", after=": "
+        )  # for those who need not know the name of the argument
         hint = hint_of_negative(references.value[negative])
         raise InputError(problem, f"{of_file}{references.place(row)}", pair, hint=hint)
 
@@ -179,7 +201,9 @@ def refuse_missing(rankings: Rankings, first_query: int = 0) -> None:
     query = f"query {first_query + at}" if rankings.place is None else rankings.place(at, None)
     empty, skip = mark("missing", "empty"), mark("missing", "skip")
     hint = f"{empty} counts such queries as having retrieved nothing, {skip} skips them"
-    raise InputError(f"{query} is missing ({int(missing.sum())} such queries); {hint}", "predictions")
+    raise InputError(
+        f"{query} is missing ({int(missing.sum())} such queries); {hint}", "predictions"
+    )
 
 
 def checked_rankings(inputs: Inputs, **how: Any) -> Rankings:
@@ -211,4 +235,6 @@ def user_terms(rankings: Rankings, first_query: int = 0) -> Iterator[None]:
         place, position = f"query {first_query + error.query}", error.position
         if rankings.place is not None:
             place, position = rankings.place(error.query, position), None
-        raise InputError(error.problem, argument, place, position=position, hint=error.hint) from None
+        raise InputError(
+            error.problem, argument, place, position=position, hint=error.hint
+        ) from None

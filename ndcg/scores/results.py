@@ -16,11 +16,19 @@ def score_inputs(inputs: Inputs, options: Options) -> dict[str, float | list[flo
     """Return the mean over queries under the name of each result, or a list with the value of each query."""
     if options.engine == "sklearn":
         return score_by_sklearn(inputs, options)
-    if inputs.predictions is None and inputs.references is not None and options.measures == ("IDCG",):
+    if (
+        inputs.predictions is None
+        and inputs.references is not None
+        and options.measures == ("IDCG",)
+    ):
         if options.ideal in ("retrieved", "truncated"):
-            raise InputError(f"{mark('predictions')} are missing, on which {mark('ideal', options.ideal)} depends")
+            raise InputError(
+                f"{mark('predictions')} are missing, on which {mark('ideal', options.ideal)} depends"
+            )
         options = replace(options, missing="empty")
-        inputs = without_run(from_files(inputs, **options.sides), options.score_order, options.labels)
+        inputs = without_run(
+            from_files(inputs, **options.sides), options.score_order, options.labels
+        )
     names: list[Any] = []
     values = measure_inputs(inputs, options, names=names)
     weight = weights(inputs.sample_weight, len(next(iter(values.values()))), names or None)

@@ -44,14 +44,20 @@ def _arrays_for_sklearn(rankings: Rankings) -> tuple[NDArray[Any], NDArray[Any]]
     Some formats leave excluded documents in place like this.
     """
     relevance, score = rankings.relevance, rankings.score
-    retrieved = (score > -np.inf if rankings.retrieved is None else rankings.retrieved & (score > -np.inf)).reshape(-1)
-    judged = np.ones(relevance.size, bool) if rankings.judged is None else rankings.judged.reshape(-1)
+    retrieved = (
+        score > -np.inf if rankings.retrieved is None else rankings.retrieved & (score > -np.inf)
+    ).reshape(-1)
+    judged = (
+        np.ones(relevance.size, bool) if rankings.judged is None else rankings.judged.reshape(-1)
+    )
     offsets = rankings.offsets
     begins = np.arange(rankings.queries + 1) * relevance.shape[1] if offsets is None else offsets
     numpy = mark("engine", "numpy", said='"numpy"')
     lacks = f"does not support None, -inf or masked values; leave the document out or use {numpy}"
     missing = f"{mark('engine', 'sklearn')} {lacks}"
-    negative = f"the relevance {{value}} is negative, which {mark('engine', 'sklearn')} does not support"
+    negative = (
+        f"the relevance {{value}} is negative, which {mark('engine', 'sklearn')} does not support"
+    )
     for array, values, invalid, problem in (
         ("score", score, judged & ~retrieved, missing),
         ("relevance", relevance, retrieved & ~judged, missing),
@@ -62,7 +68,9 @@ def _arrays_for_sklearn(rankings: Rankings) -> tuple[NDArray[Any], NDArray[Any]]
             query = int(np.searchsorted(begins, at, side="right")) - 1
             with user_terms(rankings):
                 value = values.reshape(-1)[at]
-                raise InvalidRankingError(array, query, at - int(begins[query]), problem.format(value=value))
+                raise InvalidRankingError(
+                    array, query, at - int(begins[query]), problem.format(value=value)
+                )
     if offsets is not None or not judged.all():
         lengths = np.diff(np.append(0, np.cumsum(judged))[begins])
         for query in np.flatnonzero((lengths != lengths[0]) | (lengths == 0))[:1].tolist():
@@ -70,8 +78,12 @@ def _arrays_for_sklearn(rankings: Rankings) -> tuple[NDArray[Any], NDArray[Any]]
             lengths_text = f"{name} has {lengths[query]} documents, the first query {lengths[0]}"
             problem = f"scikit-learn needs lists of the same length, not empty; {lengths_text}"
             raise InputError(f"{mark('engine', 'sklearn')}: {problem}")
-        relevance, score = (each.reshape(-1)[judged].reshape(rankings.queries, -1) for each in (relevance, score))
+        relevance, score = (
+            each.reshape(-1)[judged].reshape(rankings.queries, -1) for each in (relevance, score)
+        )
     if relevance.shape[1] == 1:
         problem = "scikit-learn needs two documents or more in each list; got 1 document"
         raise InputError(f"{mark('engine', 'sklearn')}: {problem}")
-    return relevance, score.astype(np.int8) if score.dtype == bool else score  # scikit-learn negates the scores
+    return relevance, score.astype(
+        np.int8
+    ) if score.dtype == bool else score  # scikit-learn negates the scores

@@ -1,9 +1,9 @@
 """Score Spark DataFrames, for rankings that do not fit on one machine.
 
-Rows are collected into a list per query before they are shuffled, because a list costs Spark little more than a row.
-The executors pass the lists to the kernel through Arrow and sum the values, so the driver receives one row of sums per
-partition and million documents. Executors need only NumPy and pyarrow; the modules that read and score rankings are
-pickled with the job.
+Rows are collected into a list per query before they are shuffled, because a list costs Spark little
+more than a row. The executors pass the lists to the kernel through Arrow and sum the values, so the
+driver receives one row of sums per partition and million documents. Executors need only NumPy and
+pyarrow; the modules that read and score rankings are pickled with the job.
 """
 
 import math
@@ -45,25 +45,26 @@ def compute_spark(
 ) -> Any:
     """Score a Spark DataFrame on its executors, as `compute` scores rankings in memory.
 
-    Each row is a document with the id of its query or, if `prediction` and `reference` are arrays, a query. A null
-    prediction marks a document that was not retrieved, a null
-    reference a document that was not judged. So the full outer join of a run and qrels can be scored directly; a query
-    that is only in the run then has no relevant documents. The executors
-    need only NumPy and pyarrow. It works in classic and Spark Connect sessions.
+    Each row is a document with the id of its query or, if `prediction` and `reference` are arrays,
+    a query. A null prediction marks a document that was not retrieved, a null reference a document
+    that was not judged. So the full outer join of a run and qrels can be scored directly; a query
+    that is only in the run then has no relevant documents. The executors need only NumPy and
+    pyarrow. It works in classic and Spark Connect sessions.
 
     Args:
         df: the DataFrame; its rows in any order.
         prediction: the column of scores.
         reference: the column of relevances.
         query: the column of query ids, integers or strings; needed if a row is a document.
-        document: the column of document ids, for `ties="docid"`; then a document that appears
-            twice in a query is rejected.
+        document: the column of document ids, for `ties="docid"`; then a document that appears twice
+            in a query is rejected.
         sample_weight: the column of weights, the same in all rows of a query.
         exclude: a DataFrame in which the id columns have the same names as `query` and `document`:
-            documents to remove from rankings and ideals, or, with `exclude_from="run"`, from rankings only.
+            documents to remove from rankings and ideals, or, with `exclude_from="run"`, from
+            rankings only.
         k: the cutoff or cutoffs.
-        use_aggregator: the means over all queries (default) or, if False, a DataFrame with a
-            row for each query: its id, and its values in columns with the names of the results.
+        use_aggregator: the means over all queries (default) or, if False, a DataFrame with a row
+            for each query: its id, and its values in columns with the names of the results.
         **options: the options of `compute`, except `engine`. Rows have no order, so `ties` may be
             `"first"` or `"last"` only in arrays.
 
@@ -82,7 +83,9 @@ def compute_spark(
     >>> compute_spark(df, query="query", prediction="score", reference="relevance", k=2)  # doctest: +SKIP
     {'nDCG@2': 0.7601875334318685}
     """
-    parsed = Options.of_method(compute_spark, k, {"use_aggregator": use_aggregator, **options}, lacks=("engine",))
+    parsed = Options.of_method(
+        compute_spark, k, {"use_aggregator": use_aggregator, **options}, lacks=("engine",)
+    )
     columns = {"query": query, "prediction": prediction, "reference": reference}
     columns |= {"document": document, "sample_weight": sample_weight}
     if parsed.score_order == "descending":
@@ -92,7 +95,9 @@ def compute_spark(
         needed = "the ids of documents: name their column as document"
         raise InputError(f"{mark('duplicates', 'best')} needs {needed}")
     if not parsed.use_aggregator and query is None:
-        raise InputError(f"query must name the column of query ids if {mark('use_aggregator', False)}")
+        raise InputError(
+            f"query must name the column of query ids if {mark('use_aggregator', False)}"
+        )
     return _results(frame, parsed)
 
 
@@ -137,8 +142,8 @@ def means(frame: Any, options: Options) -> dict[str, float]:
     Of the errors of the executors, the first in alphabetical order is raised.
     """
     schema = (
-        "queries long, missing long, scale double, sums array<double>, weights array<double>, nulls array<int>, "
-        "problem string"
+        "queries long, missing long, scale double, sums array<double>, weights array<double>, "
+        "nulls array<int>, problem string"
     )
     rows = frame.mapInArrow(_travelling(_weighted_sums, options), schema).collect()
     if problems := sorted(row.problem for row in rows if row.problem):
@@ -149,9 +154,14 @@ def means(frame: Any, options: Options) -> dict[str, float]:
     results = {}
     scale = max(row.scale for row in rows)
     if not scale:
-        raise InputError(f"{mark('sample_weight')} is 0 for every query; give at least one query a weight")
+        raise InputError(
+            f"{mark('sample_weight')} is 0 for every query; give at least one query a weight"
+        )
     for at, name in enumerate(options.names):
-        total, weight = (math.fsum(row[side][at] * (row.scale / scale) for row in rows) for side in ("sums", "weights"))
+        total, weight = (
+            math.fsum(row[side][at] * (row.scale / scale) for row in rows)
+            for side in ("sums", "weights")
+        )
         results[name] = total / weight if weight else math.nan
     nulls = {each for row in rows for each in row.nulls}
     if 0 not in nulls and 1 in nulls:
@@ -174,7 +184,9 @@ def by_query(frame: Any, options: Options) -> Any:
 # On executors
 
 
-def _travelling(function: Callable[..., Any], options: Options) -> Callable[[Iterable[pa.RecordBatch]], Iterator[Any]]:
+def _travelling(
+    function: Callable[..., Any], options: Options
+) -> Callable[[Iterable[pa.RecordBatch]], Iterator[Any]]:
     """Return a function that Spark pickles with the modules it needs, because executors do not have the package."""
     from pyspark import cloudpickle
 
@@ -213,7 +225,10 @@ def _sums(measured: "Measured") -> dict[str, Any]:
         "queries": len(weights),
         "missing": measured.missing,
         "scale": scale,
-        "sums": [float(np.sum((values * weights)[has])) for values, has in zip(measured.values, valued, strict=True)],
+        "sums": [
+            float(np.sum((values * weights)[has]))
+            for values, has in zip(measured.values, valued, strict=True)
+        ],
         "weights": [float(np.sum(weights[has])) for has in valued],
         "nulls": measured.nulls,
     }
@@ -256,7 +271,9 @@ class Measured(NamedTuple):
     values: list[NDArray[np.float64]]  # of each result, the values of the queries
     weights: NDArray[np.float64]  # the weight of each query
     missing: int  # how many of the queries, if these have ids, are missing from the run
-    nulls: list[int]  # what documents lack: 0 for nothing, 1 for the prediction, 2 for the reference, 3 for both
+    nulls: list[
+        int
+    ]  # what documents lack: 0 for nothing, 1 for the prediction, 2 for the reference, 3 for both
 
 
 def _measure(options: Options, table: pa.Table) -> Measured | None:
@@ -298,11 +315,15 @@ def _measure(options: Options, table: pa.Table) -> Measured | None:
         excluded = columns["excluded"].to_numpy(zero_copy_only=False)
         rankings = rankings.only(~excluded, options.exclude_from)
     try:
-        rankings = rankings.with_scores_in(options.score_dtype).with_highest_first(options.score_order)
+        rankings = rankings.with_scores_in(options.score_dtype).with_highest_first(
+            options.score_order
+        )
         rankings = rankings if options.labels is None else rankings.with_gains(options.labels)
         if options.missing == "raise":
             refuse_missing(rankings)
-        values = measure_rankings(rankings.of_judged() if options.judged_only else rankings, options)
+        values = measure_rankings(
+            rankings.of_judged() if options.judged_only else rankings, options
+        )
     except InvalidRankingError as error:
         argument = {"relevance": "reference", "score": "prediction"}[error.array]
         raise InputError(error.problem, argument, place(error.query), hint=error.hint) from None
@@ -315,7 +336,11 @@ def _with_documents(columns: Mapping[str, pa.Array]) -> SparkQueries:
     """Return queries with a row for each document, with the nulls that `missing` records."""
     offsets = offsets_of(pc.list_value_length(columns["missing"]).to_numpy())
     missing = columns["missing"].flatten().to_numpy()
-    lists = {name: column.flatten() for name, column in columns.items() if name not in ("query", "missing")}
+    lists = {
+        name: column.flatten()
+        for name, column in columns.items()
+        if name not in ("query", "missing")
+    }
     if missing.any():
         for bit, name in enumerate(lists):
             lists[name] = pc.if_else(pa.array(missing & (1 << bit) == 0), lists[name], None)
@@ -334,7 +359,9 @@ def _refuse_unlike(sides: list[pa.Array], place: Callable[[int], str]) -> None:
     for name, side in zip(("prediction", "reference"), sides, strict=True):
         if side.null_count:
             query = int(np.argmax(side.is_null().to_numpy(zero_copy_only=False)))
-            raise ValueError(f"{name}: {place(query)} is null; give an array, empty if there is no document")
+            raise ValueError(
+                f"{name}: {place(query)} is null; give an array, empty if there is no document"
+            )
     lengths = [pc.list_value_length(side).to_numpy() for side in sides]
     if (lengths[0] != lengths[1]).any():
         query = int(np.argmax(lengths[0] != lengths[1]))
@@ -344,7 +371,9 @@ def _refuse_unlike(sides: list[pa.Array], place: Callable[[int], str]) -> None:
         )
 
 
-def _weights(weight: pa.Array, begins: NDArray[np.int64], place: Callable[[int], str]) -> NDArray[np.float64]:
+def _weights(
+    weight: pa.Array, begins: NDArray[np.int64], place: Callable[[int], str]
+) -> NDArray[np.float64]:
     """Return the weight of each query, which must be the same in all of its rows."""
     values = weight.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)  # NaN if missing
     lengths = np.diff(np.append(begins, len(values)))
@@ -353,7 +382,8 @@ def _weights(weight: pa.Array, begins: NDArray[np.int64], place: Callable[[int],
         row = int(np.argmax(wrong))
         query = int(np.searchsorted(begins, row, "right")) - 1
         raise InputError(
-            f"{place(query)}: must be finite and not negative in every row; got {weight[row].as_py()}", "sample_weight"
+            f"{place(query)}: must be finite and not negative in every row; got {weight[row].as_py()}",
+            "sample_weight",
         )
     if (unlike := values != np.repeat(weights, lengths)).any():
         row = int(np.argmax(unlike))

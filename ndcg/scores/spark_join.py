@@ -1,7 +1,8 @@
 """Join the rows of a query on Spark's executors: those of its run, of its qrels and of documents to exclude.
 
-Spark only brings the rows of a query together, each with the table it is from. So a row without an id, a repeated
-judgment and a query without documents arrive here, to be counted or refused, and the join needs no shuffle of its own.
+Spark only brings the rows of a query together, each with the table it is from. So a row without an
+id, a repeated judgment and a query without documents arrive here, to be counted or refused, and the
+join needs no shuffle of its own.
 """
 
 from collections.abc import Mapping
@@ -66,12 +67,13 @@ class SparkQueries(NamedTuple):
 def joined(queries: SparkQueries, options: Options) -> SparkQueries:
     """Return one row for each document of a query, in ascending order of the ids of documents.
 
-    The prediction is that of the run, null if it does not list the document, and the reference that of the qrels, null
-    if they do not judge it. `excluded` is a column of flags. Queries that are not in the qrels are left out.
+    The prediction is that of the run, null if it does not list the document, and the reference that
+    of the qrels, null if they do not judge it. `excluded` is a column of flags. Queries that are
+    not in the qrels are left out.
 
     Raises:
-        InputError: a row has no id; the qrels judge a document twice; the run lists one twice, and the option
-            `duplicates` does not count its best row; a query has two arrays in a table.
+        InputError: a row has no id; the qrels judge a document twice; the run lists one twice, and
+            the option `duplicates` does not count its best row; a query has two arrays in a table.
     """
     _refuse_missing_ids(queries)
     _refuse_two_arrays(queries)
@@ -102,7 +104,9 @@ def joined(queries: SparkQueries, options: Options) -> SparkQueries:
     if excluded.any():
         columns["excluded"] = pa.array(excluded[kept])
     offsets = offsets_of(np.diff(chosen.offsets)[in_qrels])
-    return SparkQueries(queries.ids.filter(pa.array(in_qrels)), offsets, columns, answered[in_qrels])
+    return SparkQueries(
+        queries.ids.filter(pa.array(in_qrels)), offsets, columns, answered[in_qrels]
+    )
 
 
 def _refuse_missing_ids(queries: SparkQueries) -> None:
@@ -137,12 +141,16 @@ def _refuse_two_arrays(queries: SparkQueries) -> None:
 def _in_order_of_ids(queries: SparkQueries) -> NDArray[np.int64]:
     """Return the rows that are documents, those of a query in ascending order of their ids."""
     keys = {"query": queries.query, "document": queries.columns["document"]}
-    order = pc.sort_indices(pa.table(keys), sort_keys=[(key, "ascending") for key in keys]).to_numpy()
+    order = pc.sort_indices(
+        pa.table(keys), sort_keys=[(key, "ascending") for key in keys]
+    ).to_numpy()
     order = order.astype(np.int64)
     return np.asarray(order[queries.origin[order] & IS_EMPTY_ARRAY == 0])
 
 
-def _row_of_each(rows: SparkQueries, table: int, document: NDArray[np.int64], options: Options) -> NDArray[np.int64]:
+def _row_of_each(
+    rows: SparkQueries, table: int, document: NDArray[np.int64], options: Options
+) -> NDArray[np.int64]:
     """Return the row of each document in a table; -1 for a document that is not in it."""
     in_table = np.flatnonzero(rows.origin & table)
     again = document[in_table[1:]] == document[in_table[:-1]]
@@ -156,7 +164,11 @@ def _row_of_each(rows: SparkQueries, table: int, document: NDArray[np.int64], op
 
 
 def _refuse_repeats(
-    rows: SparkQueries, table: int, again: NDArray[np.int64], before: NDArray[np.int64], options: Options
+    rows: SparkQueries,
+    table: int,
+    again: NDArray[np.int64],
+    before: NDArray[np.int64],
+    options: Options,
 ) -> None:
     """Raise an error for a document that is in a table twice, unless its best row in the run counts."""
     is_judged_twice = rows.origin[again] & ONE_TABLE == IN_QRELS
@@ -165,7 +177,9 @@ def _refuse_repeats(
         raise _repeated(rows, row, f"appears twice; {once('qrels')}", "references")
     if table == IN_RUN and options.duplicates != "best":
         row = int(again[0])
-        raise _repeated(rows, row, f"appears twice; {once('run')}", _argument(rows.origin[row], "document"))
+        raise _repeated(
+            rows, row, f"appears twice; {once('run')}", _argument(rows.origin[row], "document")
+        )
     if table == IN_QRELS:
         # In one table, each row of a document has its relevance again.
         reference = rows.columns["reference"]
@@ -182,7 +196,11 @@ def _repeated(rows: SparkQueries, row: int, problem: str, argument: str) -> Inpu
 
 
 def _best_first(
-    rows: SparkQueries, table: int, in_table: NDArray[np.int64], document: NDArray[np.int64], options: Options
+    rows: SparkQueries,
+    table: int,
+    in_table: NDArray[np.int64],
+    document: NDArray[np.int64],
+    options: Options,
 ) -> NDArray[np.int64]:
     """Return an order in which the best row of each document in the run is its first."""
     if table != IN_RUN:

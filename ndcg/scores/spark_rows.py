@@ -1,7 +1,8 @@
 """Bring the rows of Spark DataFrames into one: of a table, or of a run, qrels and documents to exclude.
 
-Tables are not joined here. Their rows are put below one another, with where they are from, and grouped by query; the
-executors join them, since Spark would drop a row without an id and multiply one that is there twice.
+Tables are not joined here. Their rows are put below one another, with where they are from, and
+grouped by query; the executors join them, since Spark would drop a row without an id and multiply
+one that is there twice.
 """
 
 from collections.abc import Mapping
@@ -36,7 +37,9 @@ KINDS = {"predictions": "run", "references": "qrels", "exclude": "exclude"}
 ORIGIN, RANK, ITEM = "ndcg: origin", "ndcg: rank", "ndcg: item"
 
 
-def queries_of_frame(frame: Any, columns: Mapping[str, str | None], ties: str, exclude: Any = None) -> Any:
+def queries_of_frame(
+    frame: Any, columns: Mapping[str, str | None], ties: str, exclude: Any = None
+) -> Any:
     """Return a row for each query of one table, whose `columns` are named by argument.
 
     If its rows are documents, the row of a query has lists, as in `_lists_by_query`.
@@ -47,11 +50,14 @@ def queries_of_frame(frame: Any, columns: Mapping[str, str | None], ties: str, e
     nested = _are_nested(frame, given)
     chosen = frame.selectExpr(*(f"{_quoted(column)} as {name}" for name, column in given.items()))
     if exclude is not None and (nested or "document" not in given):
-        raise ValueError("exclude needs one row per document; name the columns of ids as query and document")
+        raise ValueError(
+            "exclude needs one row per document; name the columns of ids as query and document"
+        )
     if nested:
         if "document" in given:
             raise ValueError(
-                "document needs one row per document; in arrays, put the documents in ascending order of id instead"
+                "document needs one row per document; in arrays, put the documents in ascending "
+                "order of id instead"
             )
         return chosen
     if "query" not in given:
@@ -70,8 +76,8 @@ def queries_of_frame(frame: Any, columns: Mapping[str, str | None], ties: str, e
 def queries_of_tables(tables: Mapping[str, Any], fields: Any, score_order: str, ties: str) -> Any:
     """Return a row for each query of two tables, predictions and references, perhaps with exclude.
 
-    Columns are found by the names that tables in memory may have, or that `fields` gives. In an array
-    of a query, documents have scores, as from ALS, or are ids, best first.
+    Columns are found by the names that tables in memory may have, or that `fields` gives. In an
+    array of a query, documents have scores, as from ALS, or are ids, best first.
     """
     _refuse_order(ties)
     sides = {name: _Side.read(name, table, fields, score_order) for name, table in tables.items()}
@@ -104,13 +110,18 @@ def _lists_by_query(rows: Any) -> Any:
         kinds["document"] = "string"
         columns["document"] = "cast(document as string)"
     rows = rows.selectExpr("query", *(f"{column} as {name}" for name, column in columns.items()))
-    lists = [f"collect_list(coalesce({name}, cast(0 as {kind}))) as {name}" for name, kind in kinds.items()]
+    lists = [
+        f"collect_list(coalesce({name}, cast(0 as {kind}))) as {name}"
+        for name, kind in kinds.items()
+    ]
     missing = " + ".join(f"if({name} is null, {1 << bit}, 0)" for bit, name in enumerate(kinds))
     lists.append(f"collect_list(cast({missing} as tinyint)) as missing")
     if "origin" not in kinds:
         return rows.groupBy("query").agg(*map(functions.expr, lists))
     counts = f"origin & {IN_QRELS} > 0 or query is null or document is null"
-    queries = rows.groupBy("query").agg(*map(functions.expr, [*lists, f"bool_or({counts}) as counts"]))
+    queries = rows.groupBy("query").agg(
+        *map(functions.expr, [*lists, f"bool_or({counts}) as counts"])
+    )
     return queries.where("counts").drop("counts")
 
 
@@ -238,12 +249,18 @@ def _are_nested(frame: Any, given: Mapping[str, Any]) -> bool:
         raise ValueError(f"df must be a Spark DataFrame; got {type(frame).__name__}")
     wrong = {name: column for name, column in given.items() if column not in frame.columns}
     if wrong:
-        got = ", ".join(shown(each) if isinstance(each, str) else type(each).__name__ for each in wrong.values())
+        got = ", ".join(
+            shown(each) if isinstance(each, str) else type(each).__name__ for each in wrong.values()
+        )
         names = f"{' and '.join(wrong)} must name {'a column' if len(wrong) == 1 else 'columns'}"
-        raise ValueError(f"{names} of the DataFrame; got {got}, and there are {', '.join(frame.columns)}")
+        raise ValueError(
+            f"{names} of the DataFrame; got {got}, and there are {', '.join(frame.columns)}"
+        )
     for name, column in given.items():
         if frame.columns.count(column) > 1:
-            raise ValueError(f"{name}: the DataFrame has several columns {shown(column)}; give them names of their own")
+            raise ValueError(
+                f"{name}: the DataFrame has several columns {shown(column)}; give them names of their own"
+            )
     types = {name: _type(frame, column) for name, column in given.items()}
     nested = bool(types["prediction"].startswith("array<"))
     for name in ("prediction", "reference"):
@@ -290,10 +307,14 @@ def _check_numbers(argument: str, column: str, kind: str) -> None:
     are_labels = argument == "references" and kind == "string"
     if kind not in NUMBERS and not are_labels:
         hint = "cast decimals to double" if kind.startswith("decimal") else ""
-        raise InputError(f"column {shown(column)} must hold numbers; got {kind}", argument, hint=hint)
+        raise InputError(
+            f"column {shown(column)} must hold numbers; got {kind}", argument, hint=hint
+        )
 
 
-def _refuse_other_ids(frame: Any, columns: Mapping[str, str], exclude: Any, excluded: Mapping[str, str]) -> None:
+def _refuse_other_ids(
+    frame: Any, columns: Mapping[str, str], exclude: Any, excluded: Mapping[str, str]
+) -> None:
     """Raise an error for ids of documents to exclude that are of another type than those of the rankings."""
     for name in ("query", "document"):
         kind, other = _type(exclude, excluded[name]), _type(frame, columns[name])

@@ -8,7 +8,9 @@ from numpy.typing import NDArray
 from ..measure.messages import mark, warn
 
 COMPARED = 1000  # documents that tell whether both sides are swapped
-LABELS_FIRST = "hold only 0 and 1, and the references fractions; the scores of a model are predictions"
+LABELS_FIRST = (
+    "hold only 0 and 1, and the references fractions; the scores of a model are predictions"
+)
 
 
 def warn_if_swapped(score: NDArray[Any], relevance: NDArray[Any]) -> None:

@@ -20,12 +20,18 @@ def check_function(args: argparse.Namespace) -> Listing:
     """Return the result of `check` for a function."""
     (k, *others) = args.k or [10]
     if others:
-        raise ValueError("-k must be one cutoff, since the function is called once for each ranking")
+        raise ValueError(
+            "-k must be one cutoff, since the function is called once for each ranking"
+        )
     function = _imported(args.function)
-    result = check(function, k=k, form=args.form, convention=args.convention, cases=args.cases, seed=args.seed)
+    result = check(
+        function, k=k, form=args.form, convention=args.convention, cases=args.cases, seed=args.seed
+    )
     rows = [{"convention": name, "agreeing": count} for name, count in result.agreeing.items()]
     answer = result.to_dict()
-    return Listing(result.tables(), result.remarks(), result.signature, rows, answer, status=result.status)
+    return Listing(
+        result.tables(), result.remarks(), result.signature, rows, answer, status=result.status
+    )
 
 
 def _imported(place: str) -> NDCGFunction:
@@ -45,7 +51,9 @@ def _imported(place: str) -> NDCGFunction:
             raise
         except SystemExit as error:
             guard = 'if __name__ == "__main__":'
-            raise ValueError(f"{module_name} exits when it is imported; put its calls under {guard}") from error
+            raise ValueError(
+                f"{module_name} exits when it is imported; put its calls under {guard}"
+            ) from error
         except BaseException as error:  # the file may raise anything
             problem = f"{type(error).__name__}: {in_short(error)}"
             raise ValueError(f"{module_name} cannot be imported: {problem}") from error
@@ -54,7 +62,9 @@ def _imported(place: str) -> NDCGFunction:
     except AttributeError:
         function = None
     if not callable(function):
-        raise ValueError(f"{module_name} has no function {name}; it has {_functions_of(module) or 'none'}")
+        raise ValueError(
+            f"{module_name} has no function {name}; it has {_functions_of(module) or 'none'}"
+        )
     return cast(NDCGFunction, function)
 
 
@@ -63,13 +73,17 @@ def _functions_of(module: Any) -> str:
     own = [
         name
         for name, value in vars(module).items()
-        if callable(value) and name[:1] != "_" and getattr(value, "__module__", "") == module.__name__
+        if callable(value)
+        and name[:1] != "_"
+        and getattr(value, "__module__", "") == module.__name__
     ]
     return ", ".join([*own[:SHOWN_FUNCTIONS], *(["…"] if len(own) > SHOWN_FUNCTIONS else [])])
 
 
 def _module_of_file(path: Path) -> Any:
-    name = f"checked_{path.stem}"  # so that a file called random.py does not replace the module random
+    name = (
+        f"checked_{path.stem}"  # so that a file called random.py does not replace the module random
+    )
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None or not path.is_file():
         raise FileNotFoundError(2, "No such file or directory", str(path))

@@ -23,8 +23,8 @@ BAD_INPUT, INTERRUPTED = 2, 130  # exit statuses other than 0, and 1 for a regre
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; return its exit status: 0 success, 1 a regression, 2 bad input, 130 interrupted.
 
-    A reader that stops early, such as `head`, does not change the status of a gate, nor does a closed output. A bug has
-    the status of bad input, so that 1 always means a regression.
+    A reader that stops early, such as `head`, does not change the status of a gate, nor does a
+    closed output. A bug has the status of bad input, so that 1 always means a regression.
     """
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed
@@ -35,7 +35,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except Exception as error:  # noqa: BLE001 - Python would exit with status 1
         sys.excepthook(type(error), error, error.__traceback__)
-        _say(f"ndcg: {type(error).__name__}: {error}; this is a bug, please report it with the lines above")
+        _say(
+            f"ndcg: {type(error).__name__}: {error}; this is a bug, please report it with the lines above"
+        )
         return BAD_INPUT
     finally:
         for stream in (sys.stdout, sys.stderr):
@@ -72,7 +74,9 @@ def _run(arguments: Sequence[str] | None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="plain")
-    if arguments is None and args.command != "check":  # its own process, without functions of the user
+    if (
+        arguments is None and args.command != "check"
+    ):  # its own process, without functions of the user
         sys.meta_path.insert(0, _WithoutPandas())
     try:
         with interruptible(), warnings.catch_warnings():
@@ -80,7 +84,9 @@ def _run(arguments: Sequence[str] | None) -> int:
             from .commands import answer, in_shell
 
             warnings.simplefilter("always", UserWarning)
-            warnings.showwarning = lambda problem, *_: _say(f"ndcg {args.command}: {worded(problem.args[0], in_shell)}")
+            warnings.showwarning = lambda problem, *_: _say(
+                f"ndcg {args.command}: {worded(problem.args[0], in_shell)}"
+            )
             listing = answer(args)
             text = listing.text(args.output)
         with suppress(BrokenPipeError):
@@ -89,7 +95,9 @@ def _run(arguments: Sequence[str] | None) -> int:
     except (ValueError, OSError, ImportError, MemoryError) as error:
         problem = str(error) or "not enough memory"
         if isinstance(error, OSError) and error.strerror is not None:
-            problem = f"{'the output' if error.filename is None else error.filename}: {error.strerror}"
+            problem = (
+                f"{'the output' if error.filename is None else error.filename}: {error.strerror}"
+            )
         _say(f"ndcg {args.command}: {problem}")
         if args.command == "gate" and args.output == "junit":
             _report_error(problem)
@@ -117,7 +125,8 @@ def _report_error(problem: str) -> None:
 class _WithoutPandas(MetaPathFinder):
     """Keep pyarrow from importing pandas, which it does if pandas is installed; nothing here needs it.
 
-    ``sys.modules["pandas"] = None`` does not: pyarrow is compiled by Cython, which takes None for the module.
+    ``sys.modules["pandas"] = None`` does not: pyarrow is compiled by Cython, which takes None for
+    the module.
     """
 
     def find_spec(self, name: str, *_: Any) -> None:

@@ -148,21 +148,32 @@ def _score_ideal(args: argparse.Namespace) -> Listing:
     sides = Sides.read(args, [])
     found = score_inputs(Inputs(None, sides.qrels, exclude=sides.exclude), options)
     rows: list[Row] = [{"measure": name, "value": value} for name, value in found.items()]
-    cells = [["measure", "mean"], *([name, cell_text(value, args.places)] for name, value in found.items())]
+    cells = [
+        ["measure", "mean"],
+        *([name, cell_text(value, args.places)] for name, value in found.items()),
+    ]
     signature = options.signature(excluding=sides.exclude is not None)
     return Listing([cells], [], signature, rows, {"scores": found, "signature": signature})
 
 
-def _means(reports: Mapping[str, Report], args: argparse.Namespace) -> tuple[list[Table], list[Row]]:
+def _means(
+    reports: Mapping[str, Report], args: argparse.Namespace
+) -> tuple[list[Table], list[Row]]:
     """Return tables of the means of runs, and of their slices, with their intervals."""
     runs = list(reports.items())
     level, places = level_text(args.confidence), args.places
     of_runs = [(report.scores, report.counts["queries"]) for _, report in runs]
     tables = [mean_table([["run"], *([run] for run, _ in runs)], of_runs, level, places)]
-    slices = [(run, *row) for run, report in runs for row in slice_rows(report.slices, report.mean_of_slices)]
+    slices = [
+        (run, *row)
+        for run, report in runs
+        for row in slice_rows(report.slices, report.mean_of_slices)
+    ]
     if slices:
         names = [["run", "slice"], *([run, name] for run, name, _, _ in slices)]
-        tables.append(mean_table(names, [(scores, queries) for *_, scores, queries in slices], level, places))
+        tables.append(
+            mean_table(names, [(scores, queries) for *_, scores, queries in slices], level, places)
+        )
     rows: list[Row] = []
     for run, report in runs:
         rows += _score_rows({"run": run}, report.scores, report.counts["queries"])
@@ -176,19 +187,33 @@ def _means(reports: Mapping[str, Report], args: argparse.Namespace) -> tuple[lis
 def _score_rows(of_what: Row, scores: Mapping[str, Score], queries: int) -> list[Row]:
     """Return a machine-readable row for each mean, with the numbers of queries in it and of skipped queries."""
     return [
-        {**of_what, "measure": name, "queries": score.queries, "left_out": score.left_out(queries), **score._asdict()}
+        {
+            **of_what,
+            "measure": name,
+            "queries": score.queries,
+            "left_out": score.left_out(queries),
+            **score._asdict(),
+        }
         for name, score in scores.items()
     ]
 
 
-def _by_query(reports: Mapping[str, Report], args: argparse.Namespace) -> tuple[list[Table], list[Row]]:
+def _by_query(
+    reports: Mapping[str, Report], args: argparse.Namespace
+) -> tuple[list[Table], list[Row]]:
     """Return a table of the values of all queries of each run, and their means."""
     one = next(iter(reports.values()))
     names = ["query", *["slice"] * ("slice" in one.queries.column_names), *one.scores]
     rows: list[Row] = []
     for run, report in reports.items():
         rows += [{"run": run, **row} for row in report.queries.select(names).to_pylist()]
-        rows.append({"run": run, "query": "all", **{name: score.value for name, score in report.scores.items()}})
+        rows.append(
+            {
+                "run": run,
+                "query": "all",
+                **{name: score.value for name, score in report.scores.items()},
+            }
+        )
     header = ["run", *names] if len(reports) > 1 else names
     cells = [[cell_text(row.get(name, ""), args.places) for name in header] for row in rows]
     return [[header, *cells]], rows
@@ -208,12 +233,33 @@ def _audit(args: argparse.Namespace) -> Listing:
     rows: list[Row] = []
     judged, ranked = (side.query_ids.to_pylist() for side in (sides.qrels, run))
     for finding, (number, names) in _findings(report, missing, judged, ranked).items():
-        queries.append([finding, count_text(number), ", ".join(map(str, names[:FIRST])) + ", …" * (len(names) > FIRST)])
-        rows.append({"finding": finding, "value": number, "queries": " ".join(map(str, names[:FIRST]))})
+        queries.append(
+            [
+                finding,
+                count_text(number),
+                ", ".join(map(str, names[:FIRST])) + ", …" * (len(names) > FIRST),
+            ]
+        )
+        rows.append(
+            {"finding": finding, "value": number, "queries": " ".join(map(str, names[:FIRST]))}
+        )
     for name, score in report.scores.items():
-        for figure in ("value", "queries", "random_order", "worst", "best", "tied", "ranked", "unjudged"):
+        for figure in (
+            "value",
+            "queries",
+            "random_order",
+            "worst",
+            "best",
+            "tied",
+            "ranked",
+            "unjudged",
+        ):
             rows.append(
-                {"finding": f"{figure.replace('_', ' ')} {name}", "value": getattr(score, figure), "queries": ""}
+                {
+                    "finding": f"{figure.replace('_', ' ')} {name}",
+                    "value": getattr(score, figure),
+                    "queries": "",
+                }
             )
     whole_answer = report.to_dict() | {"findings": rows}
     return Listing([measures, queries], report.notes, report.signature, rows, whole_answer)
@@ -233,7 +279,10 @@ def _findings(
         "judged": (len(judged), []),
         "missing from the run": (int(missing.sum()), ids[missing]),
         "only in the run": (len(extra), extra),
-        "no relevant documents": (report.counts["nothing_relevant"], ids[report.queries["relevant"].to_numpy() == 0]),
+        "no relevant documents": (
+            report.counts["nothing_relevant"],
+            ids[report.queries["relevant"].to_numpy() == 0],
+        ),
         "all documents relevant": (report.counts["all_relevant"], []),
         f"affected by ties ({first})": (len(tied), tied),
     }
@@ -254,7 +303,12 @@ def _explain(args: argparse.Namespace) -> Listing:
     found = explain(predictions=run, k=k, got=got, between=args.between, **options)
     save_plot(found.plot, args.plot)
     rows = [
-        {"convention": name, "score": score, "matches": name in found.matches, "error": found.errors.get(name)}
+        {
+            "convention": name,
+            "score": score,
+            "matches": name in found.matches,
+            "error": found.errors.get(name),
+        }
         for name, score in found.scores.items()
     ]
     return Listing(found.tables(), found.remarks(), found.signature, rows, found.to_dict())

@@ -26,8 +26,15 @@ def compare_runs(args: argparse.Namespace) -> Listing:
     names = [["run"], *([run] for run in comparison.scores)]
     of_runs = [(scores, comparison.counts[run]) for run, scores in comparison.scores.items()]
     worst = worst_of(args, FIRST)
-    tables = [mean_table(names, of_runs, level, args.places), *_tables_of_pairs(comparison, level, args.places)]
-    rows = list(_rows_of_pairs(comparison)) if args.worst is None or worst == 0 else _query_rows(comparison, worst)
+    tables = [
+        mean_table(names, of_runs, level, args.places),
+        *_tables_of_pairs(comparison, level, args.places),
+    ]
+    rows = (
+        list(_rows_of_pairs(comparison))
+        if args.worst is None or worst == 0
+        else _query_rows(comparison, worst)
+    )
     return Listing(
         [*tables, *query_tables(comparison, worst, args.places)],
         comparison.remarks(),
@@ -41,9 +48,13 @@ def compare_runs(args: argparse.Namespace) -> Listing:
 def _of_runs(args: argparse.Namespace) -> Comparison:
     """Return the comparison of runs with the baseline, or of every two."""
     if not args.runs:
-        raise ValueError("give one RUN or more to compare with the baseline; see ndcg compare --help")
+        raise ValueError(
+            "give one RUN or more to compare with the baseline; see ndcg compare --help"
+        )
     if args.unpaired:
-        raise ValueError("--unpaired compares saved reports of different queries; give these with --reports")
+        raise ValueError(
+            "--unpaired compares saved reports of different queries; give these with --reports"
+        )
     sides = Sides.read(args, [args.baseline, *args.runs])
     how = {name: getattr(args, name) for name in OF_TESTS}
     baseline = sides.names[0] if args.pairs == "baseline" else None
@@ -54,7 +65,9 @@ def _of_reports(args: argparse.Namespace) -> Comparison:
     """Return the comparison of saved reports; options that apply only to runs are refused."""
     columns = ("exclude", "by", "query", "document", "score", "relevance")
     if given := [name for name in (*scoring(args), *columns) if getattr(args, name) is not None]:
-        raise ValueError(f"--reports: {flag_of(given[0])} has no effect on reports, which are scored; leave it out")
+        raise ValueError(
+            f"--reports: {flag_of(given[0])} has no effect on reports, which are scored; leave it out"
+        )
     files = [args.qrels, args.baseline, *args.runs]
     reports = dict(zip(names_of(files), map(path_of, files), strict=True))
     baseline = next(iter(reports)) if args.pairs == "baseline" else None
@@ -64,7 +77,11 @@ def _of_reports(args: argparse.Namespace) -> Comparison:
 
 def _tables_of_pairs(comparison: Comparison, level: str, places: int) -> list[list[list[str]]]:
     """Return a table of the pairs of all queries, and one of the pairs of slices if there are any."""
-    names = ["pair", "difference"] if comparison.baseline is None else ["run", f"difference from {comparison.baseline}"]
+    names = (
+        ["pair", "difference"]
+        if comparison.baseline is None
+        else ["run", f"difference from {comparison.baseline}"]
+    )
     columns = ["difference", level, "p", "p (Holm)"]
     columns += ["p (t-test)", "won–tied–lost"] if comparison.testing.paired else []
 
@@ -100,8 +117,16 @@ def _rows_of_pairs(comparison: Comparison) -> Iterator[Row]:
 
 def _pair_row(pair: Pair, queries: int) -> Row:
     """Return a machine-readable row for a difference, with the numbers of queries in it and of skipped queries."""
-    counts = {} if pair.wins is None else {"queries": pair.queries, "left_out": queries - pair.queries}
-    row = {"measure": pair.measure, "run": pair.system, "baseline": pair.other, **counts, **pair._asdict()}
+    counts = (
+        {} if pair.wins is None else {"queries": pair.queries, "left_out": queries - pair.queries}
+    )
+    row = {
+        "measure": pair.measure,
+        "run": pair.system,
+        "baseline": pair.other,
+        **counts,
+        **pair._asdict(),
+    }
     return {name: value for name, value in row.items() if name not in ("system", "other")}
 
 
@@ -112,8 +137,18 @@ def _query_rows(comparison: Comparison, worst: int | None) -> list[Row]:
     """
     rows = []
     for pair in comparison.pairs:
-        losses, gains = query_rows(comparison, pair, worst, "losses"), query_rows(comparison, pair, worst, "gains")
+        losses, gains = (
+            query_rows(comparison, pair, worst, "losses"),
+            query_rows(comparison, pair, worst, "gains"),
+        )
         for query, value, of_baseline, difference in [*losses, *reversed(gains)]:
-            names = {"measure": pair.measure, "run": pair.system, "baseline": pair.other, "query": query}
-            rows.append({**names, "value": value, "baseline_value": of_baseline, "difference": difference})
+            names = {
+                "measure": pair.measure,
+                "run": pair.system,
+                "baseline": pair.other,
+                "query": query,
+            }
+            rows.append(
+                {**names, "value": value, "baseline_value": of_baseline, "difference": difference}
+            )
     return rows

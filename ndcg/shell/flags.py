@@ -35,8 +35,9 @@ Each command has its own --help. Exit status: 0 success, 1 a regression or a sli
 COMMAND_HELP = {
     "preview": (
         "what is read of the files, without scoring it",
-        "Print what is read: for each file its format, the field of queries, documents and values, and the\n"
-        "numbers of queries and documents; how many retrieved documents are judged; and the first query.",
+        "Print what is read: for each file its format, the field of queries, documents and values, "
+        "and the\nnumbers of queries and documents; how many retrieved documents are judged; and "
+        "the first query.",
         """\
 examples:
   ndcg preview qrels.txt bm25.txt
@@ -60,9 +61,9 @@ examples:
     ),
     "compare": (
         "differences of runs from a baseline, with tests",
-        "Print how each run differs from the baseline on the same queries: the difference of the means, its\n"
-        "interval, p of a paired randomization test with Holm's correction, and the queries that lost and that\n"
-        "gained most.",
+        "Print how each run differs from the baseline on the same queries: the difference of the "
+        "means, its\ninterval, p of a paired randomization test with Holm's correction, and the "
+        "queries that lost and that\ngained most.",
         """\
 examples:
   ndcg compare qrels.txt bm25.txt dense.txt hybrid.txt -k 10
@@ -78,12 +79,13 @@ examples:
     ),
     "gate": (
         "exit status 1 if a run is worse than a baseline, or too low",
-        "Exit with status 1 only if the mean of a measure drops by more than --max-drop and a one-sided paired\n"
-        "randomization test finds the drop significant at --alpha (with several measures, after Holm's\n"
-        "correction); with --any-drop, whenever it drops by more than --max-drop. The output says whether each\n"
-        "drop is significant, and whether enough queries differ to prove it. With --at-least, also whenever a mean\n"
-        "is below a threshold, which needs no BASELINE. If the run is empty, has no query in common with the qrels,\n"
-        "or is missing queries that the baseline ranks, the status is 2, never a pass.",
+        "Exit with status 1 only if the mean of a measure drops by more than --max-drop and a "
+        "one-sided paired\nrandomization test finds the drop significant at --alpha (with several "
+        "measures, after Holm's\ncorrection); with --any-drop, whenever it drops by more than "
+        "--max-drop. The output says whether each\ndrop is significant, and whether enough queries "
+        "differ to prove it. With --at-least, also whenever a mean\nis below a threshold, which "
+        "needs no BASELINE. If the run is empty, has no query in common with the qrels,\nor is "
+        "missing queries that the baseline ranks, the status is 2, never a pass.",
         """\
 examples:
   ndcg gate qrels.txt main.txt branch.txt -m nDCG@10
@@ -98,10 +100,10 @@ examples:
     ),
     "audit": (
         "what affects the reliability of a score: ties, unjudged documents, missing queries",
-        "Print what affects the reliability of a score: the range over the orders of ties, the unjudged documents\n"
-        "within the cutoff, the score of a random order, and queries that are missing, extra, or have no relevant\n"
-        "documents. If a file lists a document twice for a query, it is rejected, and the message names both\n"
-        "lines.",
+        "Print what affects the reliability of a score: the range over the orders of ties, the "
+        "unjudged documents\nwithin the cutoff, the score of a random order, and queries that are "
+        "missing, extra, or have no relevant\ndocuments. If a file lists a document twice for a "
+        "query, it is rejected, and the message names both\nlines.",
         """\
 examples:
   ndcg audit qrels.txt bm25.txt -k 10
@@ -110,8 +112,9 @@ examples:
     ),
     "explain": (
         "which convention gives a score",
-        "Print the nDCG of a run under the convention of every library, and the conventions that give the score you\n"
-        "got. If none does, combinations of options and cutoffs are tried, and then known slips.",
+        "Print the nDCG of a run under the convention of every library, and the conventions that "
+        "give the score you\ngot. If none does, combinations of options and cutoffs are tried, and "
+        "then known slips.",
         """\
 examples:
   ndcg explain qrels.txt bm25.txt -k 10
@@ -123,20 +126,20 @@ examples:
     ),
     "check": (
         "what your own nDCG function computes",
-        "Call a Python function with small random rankings, and print which library's nDCG it computes, or which\n"
-        "known slip it has, with the smallest ranking on which it differs and both sums. FUNCTION is FILE.py:NAME\n"
-        "or package.module:NAME; NAME may also be a method, such as metric.ndcg. It receives one query and returns\n"
-        "its nDCG. --form sets its arguments:\n"
-        "  mappings   {document: score}, {document: relevance}, k\n"
-        "  lists      scores, relevance of the same documents, k (arrays: the same as NumPy arrays)\n"
-        "  ranked     ids of documents, best first, {document: relevance}, k\n"
-        "  sets       ids of documents, best first, the set of relevant ids, k (ids: a list of these)\n"
-        "  relevance  the relevance of documents, best first, k\n"
-        "The others are batches and rarer arguments: docs/slips.md. By default, all forms that it may accept are\n"
-        "tried, in any order. k may be keyword-only. If it takes no cutoff, whole rankings are compared, and then\n"
-        "-k. Exit status: 0 if the function computes the nDCG of a library (with --convention, of that library), 1\n"
-        "if not, 2 if it returns no score, 3 if it does for less than half of the rankings, or computes the nDCG\n"
-        "only for a relevance of 0 and 1.",
+        "Call a Python function with small random rankings, and print which library's nDCG it "
+        "computes, or which\nknown slip it has, with the smallest ranking on which it differs and "
+        "both sums. FUNCTION is FILE.py:NAME\nor package.module:NAME; NAME may also be a method, "
+        "such as metric.ndcg. It receives one query and returns\nits nDCG. --form sets its "
+        "arguments:\n  mappings   {document: score}, {document: relevance}, k\n  lists      "
+        "scores, relevance of the same documents, k (arrays: the same as NumPy arrays)\n  "
+        "ranked     ids of documents, best first, {document: relevance}, k\n  sets       ids of "
+        "documents, best first, the set of relevant ids, k (ids: a list of these)\n  relevance  "
+        "the relevance of documents, best first, k\nThe others are batches and rarer arguments: "
+        "docs/slips.md. By default, all forms that it may accept are\ntried, in any order. k may "
+        "be keyword-only. If it takes no cutoff, whole rankings are compared, and then\n-k. Exit "
+        "status: 0 if the function computes the nDCG of a library (with --convention, of that "
+        "library), 1\nif not, 2 if it returns no score, 3 if it does for less than half of the "
+        "rankings, or computes the nDCG\nonly for a relevance of 0 and 1.",
         """\
 examples:
   ndcg check my_metrics.py:ndcg_at
@@ -153,13 +156,16 @@ class Argument(NamedTuple):
     name: str  # its name in Python; a flag has dashes for underscores
     commands: Sequence[str]  # the commands that have it
     sentence: str  # its description
-    # its value if it is not set, False for a switch. The convention sets the defaults of scoring options
+    # its value if it is not set, False for a switch. The convention sets the defaults of scoring
+    # options
     default: Any = None
     words: Sequence[str] = ()  # the words it accepts
     others: str = ""  # a phrase about the other values that it accepts
 
 
-def _of_python(name: str, commands: Sequence[str], others: str = "", words: Sequence[str] | None = None) -> Argument:
+def _of_python(
+    name: str, commands: Sequence[str], others: str = "", words: Sequence[str] | None = None
+) -> Argument:
     """Return an option of `compute` as an argument, described as in the table of options."""
     option = OPTIONS[name]
     sentence = re.sub('[`"]', "", option.meaning.partition(": `")[0])
@@ -169,7 +175,9 @@ def _of_python(name: str, commands: Sequence[str], others: str = "", words: Sequ
 
 CHECK = ("check",)
 PREVIEW = ("preview",)
-ALL = tuple(name for name in COMMAND_HELP if name not in CHECK)  # the commands that read qrels and a run
+ALL = tuple(
+    name for name in COMMAND_HELP if name not in CHECK
+)  # the commands that read qrels and a run
 SCORES = tuple(name for name in ALL if name not in PREVIEW)  # the commands that score the run
 MEANS = ("score", "compare", "gate", "audit")
 SCORE, COMPARE, GATE, EXPLAIN = ("score",), ("compare",), ("gate",), ("explain",)
@@ -186,29 +194,31 @@ ARGUMENTS = {
         Argument(
             "reports",
             COMPARE,
-            "compare results of ndcg score -o json on the same queries; the first file, in place of QRELS, is the "
-            "baseline",
+            "compare results of ndcg score -o json on the same queries; the first file, in place "
+            "of QRELS, is the baseline",
             False,
         ),
         Argument(
             "unpaired",
             COMPARE,
-            "with --reports: the results are for different queries, as before and after a release (Welch's t-test)",
+            "with --reports: the results are for different queries, as before and after a release "
+            "(Welch's t-test)",
             False,
         ),
         Argument(
             "baseline",
             GATE,
-            "the run to compare with, or its result, saved by ndcg score -o json; may be left out with --at-least",
+            "the run to compare with, or its result, saved by ndcg score -o json; may be left out "
+            "with --at-least",
         ),
         Argument("runs", RUNS, "document scores of one system or several"),
         Argument("run", ("gate", "audit", "explain", "preview"), "document scores of a system"),
         Argument(
             "got",
             EXPLAIN,
-            "the score to look for; give all of its digits: they decide how close a match must be; or "
-            "several scores, as 0.31@5,0.283@10; or a file with the value of each query, such as the output of "
-            "trec_eval -q or ndcg score -q",
+            "the score to look for; give all of its digits: they decide how close a match must be; "
+            "or several scores, as 0.31@5,0.283@10; or a file with the value of each query, such "
+            "as the output of trec_eval -q or ndcg score -q",
         ),
         Argument("between", EXPLAIN, "two conventions: explain the difference between them"),
         Argument("function", CHECK, "FILE.py:NAME or package.module:NAME"),
@@ -230,16 +240,28 @@ ARGUMENTS = {
     CRITERIA: [
         Argument("max_drop", GATE, "the largest drop of the mean that is tolerated", 0.01),
         Argument("alpha", GATE, "significance level of the test, from 0 to 1", 0.05),
-        Argument("any_drop", GATE, "fail for any drop by more than --max-drop, significant or not", False),
-        Argument("at_least", GATE, "fail if a mean is below X, significant or not; this needs no BASELINE"),
+        Argument(
+            "any_drop", GATE, "fail for any drop by more than --max-drop, significant or not", False
+        ),
+        Argument(
+            "at_least",
+            GATE,
+            "fail if a mean is below X, significant or not; this needs no BASELINE",
+        ),
     ],
     "test options": [
-        Argument("alternative", COMPARE, "test whether a run differs, is better or is worse", "two-sided", SIDES),
+        Argument(
+            "alternative",
+            COMPARE,
+            "test whether a run differs, is better or is worse",
+            "two-sided",
+            SIDES,
+        ),
         Argument(
             "margin",
             COMPARE,
-            "non-inferiority margin: with greater, test whether a run is worse by less than X; with less, whether it "
-            "is better by less than X",
+            "non-inferiority margin: with greater, test whether a run is worse by less than X; "
+            "with less, whether it is better by less than X",
             0.0,
         ),
         Argument(
@@ -261,49 +283,92 @@ ARGUMENTS = {
         *(_of_python(name, SCORES) for name in ("log_base", "ideal", "score_dtype")),
         _of_python("score_order", tuple(each for each in ALL if each not in COMPARE)),
         _of_python("score_order", COMPARE, "; of single runs as in dense=ascending"),
-        *(_of_python(name, SCORES) for name in ("ties", "zero_division", "negative_relevance", "judged_only")),
+        *(
+            _of_python(name, SCORES)
+            for name in ("ties", "zero_division", "negative_relevance", "judged_only")
+        ),
         *(_of_python(name, ALL) for name in ("duplicates", "ignore_index")),
         _of_python("missing", ("score", "audit", "explain")),
         _of_python(
             "missing",
             COMPARE,
-            "; by default, stop if a query is missing from one run only, unless the convention skips it",
+            "; by default, stop if a query is missing from one run only, unless the convention "
+            "skips it",
         ),
         _of_python(
             "missing",
             GATE,
-            "; by default, stop if a query is missing from the run and not from the baseline, or if there is none",
+            "; by default, stop if a query is missing from the run and not from the baseline, or "
+            "if there is none",
         ),
-        Argument("exclude", ALL, "documents to remove from rankings and ideals: a file of queries and documents"),
+        Argument(
+            "exclude",
+            ALL,
+            "documents to remove from rankings and ideals: a file of queries and documents",
+        ),
         _of_python("exclude_from", ALL, " (with run, those that are judged stay in the ideals)"),
     ],
     "columns and fields of CSV, TSV, JSON, Parquet and Arrow": [
         Argument("query", ALL, "the column or field of query ids, if no standard name; RUNS,QRELS for two names"),
         Argument("document", ALL, "the column or field of document ids, likewise"),
-        Argument("score", ALL, "the column or field of scores in runs, likewise; - if there is none: the order counts"),
-        Argument("relevance", ALL, "the column or field of relevance in the qrels, likewise; - if all are relevant"),
-        Argument("format", ALL, "the format of the files, if their content does not tell", words=FILE_FORMATS),
-        Argument("by", RUNS, "also score slices of the queries: a file that maps queries to slices, or a qrels column"),
+        Argument(
+            "score",
+            ALL,
+            "the column or field of scores in runs, likewise; - if there is none: the order counts",
+        ),
+        Argument(
+            "relevance",
+            ALL,
+            "the column or field of relevance in the qrels, likewise; - if all are relevant",
+        ),
+        Argument(
+            "format",
+            ALL,
+            "the format of the files, if their content does not tell",
+            words=FILE_FORMATS,
+        ),
+        Argument(
+            "by",
+            RUNS,
+            "also score slices of the queries: a file that maps queries to slices, or a qrels "
+            "column",
+        ),
     ],
     "output": [
         Argument(
             "worst",
             COMPARE,
-            "how many of the queries that lost most, and of those that gained most, to print, or all; with -o tsv and "
-            "-o jsonl, print these queries in place of the pairs (default: 5)",
+            "how many of the queries that lost most, and of those that gained most, to print, or "
+            "all; with -o tsv and -o jsonl, print these queries in place of the pairs (default: 5)",
         ),
         Argument(
             "worst",
             SCORE,
-            "also print the N lowest queries, or all, with the relevant documents that the first ranks miss and the "
-            "others before them; with -o tsv and -o jsonl, print these documents in place of the means",
+            "also print the N lowest queries, or all, with the relevant documents that the first "
+            "ranks miss and the others before them; with -o tsv and -o jsonl, print these "
+            "documents in place of the means",
         ),
-        Argument("pairs", COMPARE, "compare each run with the baseline, or every two runs", "baseline", PAIRS),
+        Argument(
+            "pairs",
+            COMPARE,
+            "compare each run with the baseline, or every two runs",
+            "baseline",
+            PAIRS,
+        ),
         Argument("by_query", SCORE, "print the value of every query, then the mean", False),
-        Argument("output", (*ALL, *CHECK), "the format; only ndcg gate writes junit", "text", FORMATS),
+        Argument(
+            "output", (*ALL, *CHECK), "the format; only ndcg gate writes junit", "text", FORMATS
+        ),
         Argument("places", MEANS, "decimal places of tables", 4),
-        Argument("signature", MEANS, "print every option that affects the scores, and score nothing", False),
-        Argument("confidence", ("score", "compare", "gate"), "confidence level of the intervals", 0.95),
+        Argument(
+            "signature",
+            MEANS,
+            "print every option that affects the scores, and score nothing",
+            False,
+        ),
+        Argument(
+            "confidence", ("score", "compare", "gate"), "confidence level of the intervals", 0.95
+        ),
         Argument("seed", TESTS, "random seed of the test", 0),
         Argument("plot", PLOTS, "also save a figure: png, svg or pdf"),
     ],
@@ -318,14 +383,18 @@ def _cutoffs(text: str) -> list[int | None]:
     try:
         return [None if each == "all" else int(each) for each in text.split(",")]
     except ValueError:
-        raise argparse.ArgumentTypeError(f"must be numbers of ranks, such as 10 or 5,10,all; got {text!r}") from None
+        raise argparse.ArgumentTypeError(
+            f"must be numbers of ranks, such as 10 or 5,10,all; got {text!r}"
+        ) from None
 
 
 def _count_or_all(text: str) -> int | str:
     try:
         return text if text == "all" else int(text)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"must be a number of queries, or all; got {text!r}") from None
+        raise argparse.ArgumentTypeError(
+            f"must be a number of queries, or all; got {text!r}"
+        ) from None
 
 
 def _orders(text: str) -> str | dict[str, str]:
@@ -337,13 +406,23 @@ def _orders(text: str) -> str | dict[str, str]:
 # How arguments are written and read in the shell, and the placeholders in the help.
 POSITIONAL = ("qrels", "baseline", "runs", "run", "function")
 FILES = (*POSITIONAL, "exclude", "by", "got", "plot")  # completed by shells
-SHORT = {"k": "-k", "measures": "-m", "judged_only": "-J", "by_query": "-q", "output": "-o", "places": "-p"}
+SHORT = {
+    "k": "-k",
+    "measures": "-m",
+    "judged_only": "-J",
+    "by_query": "-q",
+    "output": "-o",
+    "places": "-p",
+}
 READ: dict[str, tuple[Callable[[str], Any], str]] = {
     **dict.fromkeys(
-        ("max_drop", "alpha", "at_least", "margin", "confidence", "log_base", "ignore_index"), (float, "X")
+        ("max_drop", "alpha", "at_least", "margin", "confidence", "log_base", "ignore_index"),
+        (float, "X"),
     ),
     **dict.fromkeys(("places", "seed", "cases"), (int, "N")),
-    **dict.fromkeys(("query", "document", "score", "relevance", "convention", "form"), (str, "NAME")),
+    **dict.fromkeys(
+        ("query", "document", "score", "relevance", "convention", "form"), (str, "NAME")
+    ),
     **dict.fromkeys(("exclude", "plot"), (str, "FILE")),
     "by": (str, "FILE[:COLUMN]|COLUMN"),
     "worst": (_count_or_all, "N"),
@@ -359,7 +438,11 @@ READ: dict[str, tuple[Callable[[str], Any], str]] = {
     "output": (str, "FORMAT"),
     "pairs": (str, "WHICH"),
 }
-CHOICES = {"convention": tuple(CONVENTIONS), "output": FORMATS, "pairs": PAIRS}  # checked by argparse
+CHOICES = {
+    "convention": tuple(CONVENTIONS),
+    "output": FORMATS,
+    "pairs": PAIRS,
+}  # checked by argparse
 
 
 def flag_of(name: str) -> str:
@@ -375,7 +458,9 @@ class _Parser(argparse.ArgumentParser):
     """A parser that raises ArgumentsError."""
 
     def __init__(self, **how: Any) -> None:
-        super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False, **how)
+        super().__init__(
+            formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False, **how
+        )
 
     def error(self, message: str) -> NoReturn:
         raise ArgumentsError(f"{self.prog}: {message}; see {self.prog} --help")
@@ -392,7 +477,9 @@ class _CommandParser(_Parser):
             return super().parse_known_args(args, namespace)
         known, unknown = self._parse_in_any_order(args, namespace)
         if unknown:
-            hint = OF_LIBRARIES.get(unknown[0].partition("=")[0].removeprefix("--").replace("-", "_"))
+            hint = OF_LIBRARIES.get(
+                unknown[0].partition("=")[0].removeprefix("--").replace("-", "_")
+            )
             self.error(f"unrecognized arguments: {' '.join(unknown)}{f'; {hint}' if hint else ''}")
         return known, unknown
 
@@ -415,15 +502,22 @@ def parser() -> argparse.ArgumentParser:
     top = _Parser(prog="ndcg", description=DESCRIPTION, epilog=EXAMPLES)
     top.add_argument("--version", action=_Version, nargs=0, help="print the version")
     top.add_argument(
-        "--print-completion", action=_Completion, metavar="SHELL", help="print the completion of bash, zsh or tcsh"
+        "--print-completion",
+        action=_Completion,
+        metavar="SHELL",
+        help="print the completion of bash, zsh or tcsh",
     )
-    commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_CommandParser)
+    commands = top.add_subparsers(
+        dest="command", metavar="COMMAND", required=True, parser_class=_CommandParser
+    )
     for name, (summary, description, examples) in COMMAND_HELP.items():
         command = commands.add_parser(name, help=summary, description=description, epilog=examples)
         for heading, arguments in ARGUMENTS.items():
             if own := [each for each in arguments if name in each.commands]:
                 by_convention = heading == SCORING and name != "explain"
-                about = "options that you do not set follow the convention" if by_convention else None
+                about = (
+                    "options that you do not set follow the convention" if by_convention else None
+                )
                 group = command.add_argument_group(heading, about) if heading else command
                 for argument in own:
                     _add(group, argument, name, may_be_unset=heading in (SCORING, CRITERIA))
@@ -433,7 +527,9 @@ def parser() -> argparse.ArgumentParser:
 def _add(group: Any, argument: Argument, command: str, may_be_unset: bool) -> None:
     """Add an argument to the parser of a command, or to a group of it; it is None if it is not set, if it may be."""
     name, _, sentence, default, words, others = argument
-    how: dict[str, Any] = {"help": (f"{sentence}: {', '.join(words)}" if words else sentence) + others}
+    how: dict[str, Any] = {
+        "help": (f"{sentence}: {', '.join(words)}" if words else sentence) + others
+    }
     if default is False:
         how["action"] = "store_true"
     else:
@@ -472,6 +568,8 @@ class _Completion(argparse.Action):
 
             parser.error(str(missing_library("--print-completion", "shtab", "shtab")))
         if shell not in shtab.SUPPORTED_SHELLS:
-            parser.error(f"--print-completion supports {', '.join(shtab.SUPPORTED_SHELLS)}; got {shell!r}")
+            parser.error(
+                f"--print-completion supports {', '.join(shtab.SUPPORTED_SHELLS)}; got {shell!r}"
+            )
         print(shtab.complete(parser, shell))
         parser.exit()

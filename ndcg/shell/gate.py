@@ -33,13 +33,15 @@ class Criteria(NamedTuple):
     """The criteria of a regression."""
 
     max_drop: float  # the drop that is tolerated, in units of the measure
-    alpha: float  # the level at which a larger drop must be significant; 1 if it need not be significant
+    # the level at which a larger drop must be significant; 1 if it need not be significant
+    alpha: float
 
     @classmethod
     def parse(cls, args: argparse.Namespace) -> "Criteria":
         """Check the criteria."""
         max_drop, alpha, any_drop = (
-            default if getattr(args, name) is None else getattr(args, name) for name, default in OF_BASELINE.items()
+            default if getattr(args, name) is None else getattr(args, name)
+            for name, default in OF_BASELINE.items()
         )
         if not is_real(alpha) or not 0 <= alpha <= 1:
             raise ValueError(f"--alpha must be from 0 to 1, such as 0.05; got {shown(alpha)}")
@@ -75,7 +77,9 @@ def _gate_with_baseline(args: argparse.Namespace) -> tuple[Listing, Report]:
     options = Options.parse(**scoring(args))
     if criteria.max_drop >= 1 and all(measure == "nDCG" for measure, _ in options.with_cutoffs):
         problem = "nDCG is at most 1, so the gate could never fail"
-        raise ValueError(f"--max-drop {criteria.max_drop:g}: {problem}; give a smaller value, such as 0.01")
+        raise ValueError(
+            f"--max-drop {criteria.max_drop:g}: {problem}; give a smaller value, such as 0.01"
+        )
     sides = Sides.read(args, [args.baseline, args.run])
     baseline, run = sides.names
     new, missing = sides.report_and_missing(run)
@@ -84,14 +88,18 @@ def _gate_with_baseline(args: argparse.Namespace) -> tuple[Listing, Report]:
     comparison = compare_reports(
         {baseline: old, run: new},
         baseline=baseline,
-        confidence=2 * resampling.confidence - 1,  # so that 1 - confidence lies beyond its upper end alone
+        confidence=2 * resampling.confidence
+        - 1,  # so that 1 - confidence lies beyond its upper end alone
         seed=resampling.seed,
         alternative="less",
         corrected_over="all",
     )
     _refuse_too_few_queries(comparison, ranked, criteria)
     least = least_p_values(comparison.pairs, comparison.testing)
-    rows = [_row(pair, p, comparison, new, criteria) for pair, p in zip(comparison.pairs, least, strict=True)]
+    rows = [
+        _row(pair, p, comparison, new, criteria)
+        for pair, p in zip(comparison.pairs, least, strict=True)
+    ]
     return _listing(args, comparison, rows, new, criteria), new
 
 
@@ -105,7 +113,12 @@ def _gate_alone(args: argparse.Namespace) -> tuple[Listing, Report]:
     lacking = new.queries["query"].filter(missing).to_pylist()
     if lacking and args.missing is None:
         _refuse_missing(args.run, f"{some_of(lacking, 'query')} of {args.qrels}")
-    whole = {"signature": new.signature, "run": run, "queries": new.counts["queries"], "notes": list(new.notes)}
+    whole = {
+        "signature": new.signature,
+        "run": run,
+        "queries": new.counts["queries"],
+        "notes": list(new.notes),
+    }
     return Listing([], new.notes, new.signature, [], whole), new
 
 
@@ -156,8 +169,12 @@ def _summary(run: str, rows: list[Row], criteria: Criteria) -> str:
     """Return the verdict on all measures in a sentence."""
     failed = [row["measure"] for row in rows if row["regression"]]
     if failed:
-        return f"Regression: {', '.join(failed)} of {run} dropped by more than {criteria.max_drop:g}."
-    if dropped := [row["measure"] for row in rows if falls_beyond(row["difference"], criteria.max_drop)]:
+        return (
+            f"Regression: {', '.join(failed)} of {run} dropped by more than {criteria.max_drop:g}."
+        )
+    if dropped := [
+        row["measure"] for row in rows if falls_beyond(row["difference"], criteria.max_drop)
+    ]:
         by = f"dropped by more than {criteria.max_drop:g}, but not significantly"
         return f"Not failed: {', '.join(dropped)} of {run} {by}."
     return f"No regression: no mean of {run} dropped by more than {criteria.max_drop:g}."
@@ -169,17 +186,26 @@ def _notes_on_the_test(rows: list[Row], criteria: Criteria) -> list[str]:
         return ["At --alpha 0 no drop is significant, so that this gate never fails."]
     notes = []
     for row in rows:
-        if not falls_beyond(row["difference"], criteria.max_drop) or row["least_p_holm"] <= criteria.alpha:
+        if (
+            not falls_beyond(row["difference"], criteria.max_drop)
+            or row["least_p_holm"] <= criteria.alpha
+        ):
             continue
         needed = math.ceil(math.log2(len(rows) / criteria.alpha))
         least = f"with {differing_text(row['differing'])}, p (Holm) is at least {p_text(row['least_p_holm'])}"
         sure = "; the interval, Student's t, assumes more" if row["high"] < 0 else ""
-        notes.append(f"{row['measure']}: {least}. It takes {needed} to be at most {criteria.alpha:g}{sure}.")
+        notes.append(
+            f"{row['measure']}: {least}. It takes {needed} to be at most {criteria.alpha:g}{sure}."
+        )
     return notes
 
 
 def _listing(
-    args: argparse.Namespace, comparison: Comparison, rows: list[Row], new: Report, criteria: Criteria
+    args: argparse.Namespace,
+    comparison: Comparison,
+    rows: list[Row],
+    new: Report,
+    criteria: Criteria,
 ) -> Listing:
     """Return the output of a gate: a table of its measures, and the criteria of a regression."""
     baseline, run = comparison.scores
@@ -197,16 +223,42 @@ def _listing(
         "notes": notes,
     }
     interval = f"one-sided {level_text(args.confidence)}"
-    table = [["measure", "queries", baseline, run, "difference", interval, "p (drop)", "p (Holm)", "verdict"]]
+    table = [
+        [
+            "measure",
+            "queries",
+            baseline,
+            run,
+            "difference",
+            interval,
+            "p (drop)",
+            "p (Holm)",
+            "verdict",
+        ]
+    ]
     for row in rows:
         counted = counted_text(row["queries"], new.counts["queries"])
         means = [number_text(row[side], args.places) for side in ("baseline", "run")]
-        difference, high = (number_text(row[each], args.places, "+") for each in ("difference", "high"))
+        difference, high = (
+            number_text(row[each], args.places, "+") for each in ("difference", "high")
+        )
         p_values = [p_text(row[each]) for each in ("p", "p_holm")]
-        table.append([row["measure"], counted, *means, difference, f"up to {high}", *p_values, row["verdict"]])
+        table.append(
+            [
+                row["measure"],
+                counted,
+                *means,
+                difference,
+                f"up to {high}",
+                *p_values,
+                row["verdict"],
+            ]
+        )
     remarks = [_summary(run, rows, criteria), str(criteria), *notes]
     status = REGRESSION if failed else 0
-    return Listing([table], remarks, new.signature, rows, whole, status=status, cases=list(map(_case, rows)))
+    return Listing(
+        [table], remarks, new.signature, rows, whole, status=status, cases=list(map(_case, rows))
+    )
 
 
 def _case(row: Row) -> Case:
@@ -226,14 +278,18 @@ def _saved_report(file: str, sides: Sides) -> Report:
     saved = sides.saved[sides.names[0]]
     if "signature" not in saved:
         several = f"contains the results of {len(saved):,} runs, {', '.join(map(shown, list(saved)[:FIRST]))}"
-        raise ValueError(f"{file}: {several}{', …' * (len(saved) > FIRST)}; save only the one to compare with")
+        raise ValueError(
+            f"{file}: {several}{', …' * (len(saved) > FIRST)}; save only the one to compare with"
+        )
     try:
         report = Report.from_dict(saved)
         report.queries.select(["query", "retrieved", "judged", "relevant"])
         if not isinstance(saved["judgments"], str):
             raise TypeError("judgments: must be a string")
     except (KeyError, TypeError, ValueError, pa.ArrowException):
-        problem = "is not the result of one run, whole and unchanged, as saved by ndcg score -o json"
+        problem = (
+            "is not the result of one run, whole and unchanged, as saved by ndcg score -o json"
+        )
         raise ValueError(f"{file}: {problem}; save it again") from None
     return report
 
@@ -261,8 +317,14 @@ def _ranked(
         for at in np.flatnonzero(before[name] != after[name])[:1].tolist():
             problem = f"query {shown(ids[at])} has {before[name][at]} {name} documents there"
             raise ValueError(f"{file}: {problem}, but {after[name][at]} in {qrels}; {hint}")
-    ranked_before = {query for query, retrieved in zip(ids, before["retrieved"], strict=True) if retrieved}
-    lacking = [query for query in new.queries["query"].filter(missing).to_pylist() if query in ranked_before]
+    ranked_before = {
+        query for query, retrieved in zip(ids, before["retrieved"], strict=True) if retrieved
+    }
+    lacking = [
+        query
+        for query in new.queries["query"].filter(missing).to_pylist()
+        if query in ranked_before
+    ]
     if lacking and args.missing is None:
         _refuse_missing(args.run, f"{some_of(lacking, 'query')} that {file} ranks")
     if any(saved["judgments"] != digest_of(sides.qrels) for saved in sides.saved.values()):
@@ -276,12 +338,18 @@ def _refuse_missing(run: str, queries: str) -> NoReturn:
     raise ValueError(f"{run}: is missing {queries}; {hint}")
 
 
-def _refuse_too_few_queries(comparison: Comparison, ranked: NDArray[np.bool_], criteria: Criteria) -> None:
+def _refuse_too_few_queries(
+    comparison: Comparison, ranked: NDArray[np.bool_], criteria: Criteria
+) -> None:
     """Raise an error if no drop over so few queries can be significant."""
     values = comparison.queries.slice(0, len(ranked))
     measures = comparison.measures
-    fewest = min(int(np.count_nonzero(ranked & values[name].is_valid().to_numpy())) for name in measures)
+    fewest = min(
+        int(np.count_nonzero(ranked & values[name].is_valid().to_numpy())) for name in measures
+    )
     needs_test = 0 < criteria.alpha < 1  # at level 1 every drop is significant, at level 0 none is
     if needs_test and not can_be_significant(fewest, len(measures), criteria.alpha):
         problem = f"with {fewest} ranked queries no drop can be significant at this level, so the gate could never fail"
-        raise ValueError(f"{problem}; give more queries, fewer measures, a larger --alpha, or --any-drop")
+        raise ValueError(
+            f"{problem}; give more queries, fewer measures, a larger --alpha, or --any-drop"
+        )

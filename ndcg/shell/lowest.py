@@ -10,16 +10,18 @@ from .sides import Sides
 
 SHOWN_DOCUMENTS = 4  # documents per query and kind in a table
 MISSED_AND_BEFORE = (
-    "missed: the relevant documents that the first ranks miss, the best first; before: the irrelevant and unjudged "
-    "documents among these ranks, up to the last relevant one."
+    "missed: the relevant documents that the first ranks miss, the best first; before: the "
+    "irrelevant and unjudged documents among these ranks, up to the last relevant one."
 )
 
 
-def lowest_queries(sides: Sides, run: str, report: Report, n: int | None, places: int) -> tuple[Table, list[Row]]:
+def lowest_queries(
+    sides: Sides, run: str, report: Report, n: int | None, places: int
+) -> tuple[Table, list[Row]]:
     """Return a table of the n lowest queries with the documents that make them low, and these as rows.
 
-    These are the relevant documents that the first ranks miss, the best first, and the irrelevant and unjudged ones
-    before them.
+    These are the relevant documents that the first ranks miss, the best first, and the irrelevant
+    and unjudged ones before them.
     """
     name = next(iter(report.scores))
     cutoff = name.partition("@")[2]
@@ -27,15 +29,30 @@ def lowest_queries(sides: Sides, run: str, report: Report, n: int | None, places
     lowest = {row["query"]: row[name] for row in report.lowest(n).to_pylist()}
     ranked: dict[str, list[Row]] = {query: [] for query in lowest}
     options = {name: value for name, value in sides.shared.items() if name != "measures"}
-    for row in documents(predictions=sides.runs[run], queries=lowest, **{**options, "k": k}).to_pylist():
+    for row in documents(
+        predictions=sides.runs[run], queries=lowest, **{**options, "k": k}
+    ).to_pylist():
         ranked[row["query"]].append(row)
     table, rows = [[f"lowest queries of {run}", name, "documents", "id", "relevance", "rank"]], []
     for query, value in lowest.items():
         names, first = [query, number_text(value, places)], len(table)
-        for kind, found in zip(("missed", "before"), _missed_and_before(ranked[query], k), strict=True):
+        for kind, found in zip(
+            ("missed", "before"), _missed_and_before(ranked[query], k), strict=True
+        ):
             for row in found:
-                figures = {each: row[each] for each in ("document", "relevance", "rank", "last_rank")}
-                rows.append({"run": run, "measure": name, "query": query, "value": value, "kind": kind, **figures})
+                figures = {
+                    each: row[each] for each in ("document", "relevance", "rank", "last_rank")
+                }
+                rows.append(
+                    {
+                        "run": run,
+                        "measure": name,
+                        "query": query,
+                        "value": value,
+                        "kind": kind,
+                        **figures,
+                    }
+                )
             for cells in _cells(kind, found):
                 table.append([*(names if len(table) == first else ["", ""]), *cells])
         if len(table) == first:
@@ -49,7 +66,11 @@ def _missed_and_before(ranked: Sequence[Row], k: int | None) -> tuple[list[Row],
     missed = [row for row in relevant if row["rank"] is None or (k is not None and row["rank"] > k)]
     last = max((row["rank"] or len(ranked) for row in relevant), default=0)
     until = last if k is None else min(last, k)
-    others = [row for row in ranked if row["rank"] is not None and row["rank"] <= until and row not in relevant]
+    others = [
+        row
+        for row in ranked
+        if row["rank"] is not None and row["rank"] <= until and row not in relevant
+    ]
     return sorted(missed, key=lambda row: -row["gain"]), others
 
 

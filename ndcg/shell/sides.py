@@ -39,7 +39,9 @@ class Sides:
     qrels: Columns  # the relevance judgments
     names: list[str]  # the names of all runs
     runs: dict[str, Columns]  # the scores of each run, by its name
-    saved: dict[str, dict[str, Any]]  # the saved result that a gate compares with, by its name; otherwise empty
+    saved: dict[
+        str, dict[str, Any]
+    ]  # the saved result that a gate compares with, by its name; otherwise empty
     exclude: Columns | None  # the documents to remove from rankings and ideals
     by: dict[str, Any] | None  # the slice of each query
 
@@ -49,8 +51,16 @@ class Sides:
         by = getattr(args, "by", None)
         by_file = None if by is None else file_and_column(by)[0]
         got = getattr(args, "got", None)
-        if sum(file in ("-", STANDARD_INPUT) for file in (args.qrels, *files, args.exclude, by_file, got)) > 1:
-            raise ValueError("standard input, -, can be read only once; give the other files by their names")
+        if (
+            sum(
+                file in ("-", STANDARD_INPUT)
+                for file in (args.qrels, *files, args.exclude, by_file, got)
+            )
+            > 1
+        ):
+            raise ValueError(
+                "standard input, -, can be read only once; give the other files by their names"
+            )
         names = names_of(files)
         saved: dict[str, dict[str, Any]] = {}
         unknown: dict[str, UnknownFieldError] = {}
@@ -130,7 +140,11 @@ def _columns(args: argparse.Namespace, file: str, kind: str, order: str = "desce
 
 def _fields(args: argparse.Namespace) -> dict[str, Any]:
     """Return the names of columns and fields that are given."""
-    return {field: _names_of_column(name) for field in ROLES if (name := getattr(args, field)) is not None}
+    return {
+        field: _names_of_column(name)
+        for field in ROLES
+        if (name := getattr(args, field)) is not None
+    }
 
 
 def _names_of_column(given: str) -> Any:
@@ -158,7 +172,9 @@ def names_of(files: Sequence[str]) -> list[str]:
     if len(set(names)) < len(names) or not COLUMNS.isdisjoint(names):
         names = [os.path.join(".", file) if file in COLUMNS else file for file in files]
     if len(set(names)) < len(names):
-        raise ValueError(f"{next(name for name in names if names.count(name) > 1)} is given twice; pass each run once")
+        raise ValueError(
+            f"{next(name for name in names if names.count(name) > 1)} is given twice; pass each run once"
+        )
     return names
 
 

@@ -27,7 +27,9 @@ def checked_threshold(args: argparse.Namespace) -> float:
     return float(least)
 
 
-def with_threshold(listing: Listing, args: argparse.Namespace, report: Report, least: float) -> Listing:
+def with_threshold(
+    listing: Listing, args: argparse.Namespace, report: Report, least: float
+) -> Listing:
     """Return the output of a gate with the means of a run beside the least that passes.
 
     The mean decides, without a test; its interval is that of `ndcg score`.
@@ -36,7 +38,9 @@ def with_threshold(listing: Listing, args: argparse.Namespace, report: Report, l
     rows = [_row(name, score, report, least, level) for name, score in report.scores.items()]
     low = [row for row in rows if row["too_low"]]
     if low:
-        means = "; ".join(f"{row['measure']} of {run} is {_mean_in_words(row, least, level)}" for row in low)
+        means = "; ".join(
+            f"{row['measure']} of {run} is {_mean_in_words(row, least, level)}" for row in low
+        )
         summary = f"Too low: {means}, below {_digits(least)}."
     else:
         summary = f"High enough: no mean of {run} is below {_digits(least)}."
@@ -88,7 +92,9 @@ def _digits(value: float) -> str:
     return f"{value:.15g}"
 
 
-def _table(args: argparse.Namespace, run: str, rows: list[Row], report: Report, level: str) -> Table:
+def _table(
+    args: argparse.Namespace, run: str, rows: list[Row], report: Report, level: str
+) -> Table:
     """Return the table of the means."""
     table = [["measure", "queries", run, level, "verdict"]]
     for row in rows:

@@ -9,7 +9,9 @@ from ..measure.messages import missing_library, shown
 from ..measure.options import is_real
 
 IN_A_ROW = 4  # panels
-SYMBOLS = "os^vD<>pPX*h"  # of dots, since the ten colors repeat, and some readers do not see all of them
+SYMBOLS = (
+    "os^vD<>pPX*h"  # of dots, since the ten colors repeat, and some readers do not see all of them
+)
 LINES = ("-", "--", ":", "-.")
 
 
@@ -23,7 +25,12 @@ class Mark(NamedTuple):
 
 
 def figure_of(
-    panels: int, height: float = 4.0, width: float | None = None, *, ax: Any = None, figsize: Any = None
+    panels: int,
+    height: float = 4.0,
+    width: float | None = None,
+    *,
+    ax: Any = None,
+    figsize: Any = None,
 ) -> tuple[Any, list[Any]]:
     """Return a figure without a window, with its axes in rows of four; or the user's axes with their figure.
 
@@ -41,7 +48,8 @@ def figure_of(
             raise ValueError(f"ax must be Matplotlib Axes{several}; got {shown(ax)}")
         if figsize is not None:
             raise ValueError(
-                "figsize sets the size of a new figure, but ax belongs to one already; pass only one of the two"
+                "figsize sets the size of a new figure, but ax belongs to one already; pass only "
+                "one of the two"
             )
         return axes[0].figure, axes
     rows, columns = -(-panels // IN_A_ROW), min(panels, IN_A_ROW)
@@ -49,7 +57,9 @@ def figure_of(
         figsize = columns * ((7 if panels == 1 else 5) if width is None else width), rows * height
     is_pair = isinstance(figsize, (list, tuple)) and len(figsize) == 2
     if not is_pair or not all(is_real(each) and 0 < each < np.inf for each in figsize):
-        raise ValueError(f"figsize must be a width and a height in inches, such as (7, 4); got {shown(figsize)}")
+        raise ValueError(
+            f"figsize must be a width and a height in inches, such as (7, 4); got {shown(figsize)}"
+        )
     figure = Figure(figsize=figsize, layout="constrained")
     axes = figure.subplots(rows, columns, squeeze=False).ravel().tolist()
     for unused in axes[panels:]:
@@ -57,16 +67,22 @@ def figure_of(
     return figure, axes[:panels]
 
 
-def draw_mark(axes: Any, mark: Mark, at: float, color: str, symbol: str = "o", *, upright: bool = False) -> None:
+def draw_mark(
+    axes: Any, mark: Mark, at: float, color: str, symbol: str = "o", *, upright: bool = False
+) -> None:
     """Draw a value with its interval at a height, or upright, at a position of the other axis."""
     line, dot = ([mark.low, mark.high], [at, at]), (mark.value, at)
     if upright:
         line, dot = line[::-1], dot[::-1]
     axes.plot(*line, color=color, linewidth=2)
-    axes.plot(*dot, symbol, color=color, markerfacecolor=color if mark.filled else axes.get_facecolor())
+    axes.plot(
+        *dot, symbol, color=color, markerfacecolor=color if mark.filled else axes.get_facecolor()
+    )
 
 
-def draw_rows(axes: Any, rows: Sequence[tuple[str, Sequence[Mark]]], labels: Sequence[str] = ()) -> None:
+def draw_rows(
+    axes: Any, rows: Sequence[tuple[str, Sequence[Mark]]], labels: Sequence[str] = ()
+) -> None:
     """Draw rows of values with their intervals, the first on top; labels name the values of a row in a legend.
 
     The values of a row are close together, with different colors and symbols.
@@ -77,7 +93,9 @@ def draw_rows(axes: Any, rows: Sequence[tuple[str, Sequence[Mark]]], labels: Seq
             draw_mark(axes, mark, height, f"C{number}", SYMBOLS[number % len(SYMBOLS)])
     for number, label in enumerate(labels):  # which the first row may lack
         symbol = SYMBOLS[number % len(SYMBOLS)]
-        axes.plot([], [], color=f"C{number}", marker=symbol, linewidth=2, label=label.replace("$", r"\$"))
+        axes.plot(
+            [], [], color=f"C{number}", marker=symbol, linewidth=2, label=label.replace("$", r"\$")
+        )
     name_rows(axes, [name for name, _ in rows])
 
 

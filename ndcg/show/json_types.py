@@ -19,4 +19,6 @@ def without_nan(value: Any, instead: Callable[[float], Any] = lambda number: Non
         return [without_nan(each, instead) for each in value]
     if isinstance(value, float) and not math.isfinite(value):
         return instead(value)
-    return value if value is None or is_real(value) or isinstance(value, (str, bool)) else str(value)
+    return (
+        value if value is None or is_real(value) or isinstance(value, (str, bool)) else str(value)
+    )

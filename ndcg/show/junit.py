@@ -37,7 +37,9 @@ def junit_of(cases: Sequence[Case]) -> str:
     for each in cases:
         case = ElementTree.SubElement(suite, "testcase", classname="ndcg.gate", name=each.name)
         if each.result in (FAILURE, ERROR):
-            ElementTree.SubElement(case, each.result, message=visible(each.message)).text = each.text or None
+            ElementTree.SubElement(case, each.result, message=visible(each.message)).text = (
+                each.text or None
+            )
         else:
             ElementTree.SubElement(case, each.result).text = each.message
     ElementTree.indent(suite)

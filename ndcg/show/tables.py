@@ -10,7 +10,8 @@ from typing import Any
 
 from ..measure.messages import visible
 
-LARGE = 1e15  # larger numbers are shown by their first digits: float64 does not hold all digits before the point
+# larger numbers are shown by their first digits: float64 does not hold all digits before the point
+LARGE = 1e15
 CONTROLS = [*range(0x20), *range(0x7F, 0xA0)]  # characters that move the cursor, or worse
 TSV_ESCAPES = {code: repr(chr(code))[1:-1] for code in (*CONTROLS, ord("\\"))}
 LATEX_SPECIAL = {"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}"}
@@ -65,7 +66,11 @@ class Readable:
             cells += ["".join(f"<td>{html.escape(each)}</td>" for each in row) for row in rows]
             tables.append("<table>" + "".join(f"<tr>{row}</tr>" for row in cells) + "</table>")
         remarks = "".join(f"<p>{html.escape(each)}</p>" for each in self.remarks())
-        signature = f"<p>Signature: <code>{html.escape(visible(self.signature))}</code></p>" if self.signature else ""
+        signature = (
+            f"<p>Signature: <code>{html.escape(visible(self.signature))}</code></p>"
+            if self.signature
+            else ""
+        )
         return "".join(tables) + remarks + signature
 
 
@@ -91,7 +96,11 @@ def _records(table: Table) -> str:
     lines = []
     for first, *cells in rows:
         lines += [f"{name}: {first}"] if first else []
-        lines += [f" {heading.ljust(width)}  {cell}" for heading, cell in zip(headings, cells, strict=True) if cell]
+        lines += [
+            f" {heading.ljust(width)}  {cell}"
+            for heading, cell in zip(headings, cells, strict=True)
+            if cell
+        ]
     return "\n".join(lines)
 
 
@@ -104,7 +113,9 @@ def latex_of(result: Readable) -> str:
     """Return a LaTeX tabular for each table, after comments with the remarks and the signature."""
     lines = [f"% {remark}" for remark in (*result.remarks(), visible(result.signature))]
     for table in result.tables():
-        lines += tabular("l" + "r" * (len(table[0]) - 1), [list(map(latex_text, row)) for row in table])
+        lines += tabular(
+            "l" + "r" * (len(table[0]) - 1), [list(map(latex_text, row)) for row in table]
+        )
     return "\n".join(lines)
 
 
@@ -132,17 +143,23 @@ def rich_of(result: Readable) -> str:
             first, *others = _widths(cells)
             if min(first, FOLDED) + sum(others) + RICH_PADDING * len(cells[0]) > console.width:
                 fits = sum([first, *others]) + 2 * len(others) <= console.width
-                console.print(Text(f"{_plain(cells) if fits else _records(cells)}\n"), soft_wrap=True)
+                console.print(
+                    Text(f"{_plain(cells) if fits else _records(cells)}\n"), soft_wrap=True
+                )
                 continue
             header, *rows = cells
             table = RichTable(box=box.SIMPLE_HEAD)
             for at, name in enumerate(header):
-                table.add_column(Text(name), justify="right" if at else "left", overflow="fold", no_wrap=at > 0)
+                table.add_column(
+                    Text(name), justify="right" if at else "left", overflow="fold", no_wrap=at > 0
+                )
             for row in rows:
                 table.add_row(*map(Text, row))
             console.print(table)
         for sentence in _sentences(result):
-            console.print(Text(sentence), soft_wrap=not sentence.endswith("."))  # do not wrap lines to copy
+            console.print(
+                Text(sentence), soft_wrap=not sentence.endswith(".")
+            )  # do not wrap lines to copy
     return captured.get().rstrip("\n")
 
 
@@ -167,7 +184,10 @@ def _tsv_cell(value: Any) -> str:
 
 def _sentences(result: Readable) -> list[str]:
     """Return the sentences below the tables of plain text."""
-    return [*result.remarks(), *([f"Signature: {visible(result.signature)}"] if result.signature else [])]
+    return [
+        *result.remarks(),
+        *([f"Signature: {visible(result.signature)}"] if result.signature else []),
+    ]
 
 
 def number_text(value: float | None, places: int = 4, sign: str = "") -> str:
@@ -187,7 +207,11 @@ def interval_text(low: float, high: float, places: int = 4, sign: str = "") -> s
     >>> interval_text(0.25, 0.5, 2), interval_text(math.nan, math.nan)
     ('0.25 – 0.50', '–')
     """
-    return "–" if math.isnan(low) else f"{number_text(low, places, sign)} – {number_text(high, places, sign)}"
+    return (
+        "–"
+        if math.isnan(low)
+        else f"{number_text(low, places, sign)} – {number_text(high, places, sign)}"
+    )
 
 
 def level_text(confidence: float) -> str:
@@ -216,7 +240,9 @@ def counted_text(counted: int | None, queries: int) -> str:
     >>> counted_text(300, 300), counted_text(1274, 1300), counted_text(None, 300)
     ('300', '1,274 of 1,300', '–')
     """
-    return count_text(counted) + (f" of {count_text(queries)}" if counted not in (None, queries) else "")
+    return count_text(counted) + (
+        f" of {count_text(queries)}" if counted not in (None, queries) else ""
+    )
 
 
 def p_text(value: float) -> str:
@@ -252,7 +278,9 @@ def latex_text(text: str) -> str:
     >>> print(latex_text("50%_of $x$"))
     50\%\_of \$x\$
     """
-    return "".join(LATEX_SPECIAL.get(each, "\\" + each if each in "&%$#_{}" else each) for each in text)
+    return "".join(
+        LATEX_SPECIAL.get(each, "\\" + each if each in "&%$#_{}" else each) for each in text
+    )
 
 
 def markdown_text(text: str) -> str:
