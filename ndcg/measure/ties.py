@@ -1,7 +1,7 @@
-"""Compute the gains at the first ranks of every query, exactly for ties, from arrays of float scores and gains.
+"""Compute the gains at the first ranks of every query, exactly for ties, from scores and gains.
 
-SIMD sorts values several times faster than indices, so each score is packed into one 64-bit key with the number of its
-document, and unpacked after sorting.
+SIMD sorts values several times faster than indices, so each score is packed into one 64-bit key
+with the number of its document, and unpacked after sorting.
 """
 
 import math
@@ -13,37 +13,45 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-LOWEST = np.finfo(np.float64).min
+LOWEST = np.finfo(np.float64).min  # the key of -inf, whose own bits cannot hold a number
 
 
 def ideal_gains(gains: Floats, ranks: int, lowest: float) -> Floats:
     """Return the ``ranks`` highest gains of each query, in descending order, as (queries, ranks).
 
-    In memory, they lie from the last rank to the first. There are at least as many documents as ranks, and no gain is
-    below ``lowest``.
+    In memory, they lie from the last rank to the first. There are at least as many documents as
+    ranks, and no gain is below ``lowest``.
     """
     height = grid_height(gains.shape[1], ranks)
-    shortlist = _shortlist(gains, ranks, height, exact=True) if height > 1 else None
-    ordered: NDArray[np.floating[Any]] = gains.copy() if shortlist is None else gains.take(shortlist)
-    beyond = ordered.shape[1] - ranks
-    single = ordered.astype(np.float32, copy=False) if lowest >= 0 and beyond else None
-    if single is not None and (single is ordered or (single == ordered).all()):
-        # exact for grades; as integers, their bits sort in the same order, and faster
-        single.view(np.int32).sort(axis=1)
-        ordered = single
+    shortlist = None
+    if height > 1:
+        shortlist = _shortlist(gains, ranks, height, exact=True)
+    ordered: NDArray[np.floating[Any]]
+    if shortlist is None:
+        ordered = gains.copy()
     else:
-        ordered.sort(axis=1)
+        ordered = gains.take(shortlist)
+    beyond = ordered.shape[1] - ranks
+    if lowest >= 0 and beyond:
+        # Exact for grades. The bits of floats that are not negative sort as integers in the same
+        # order, and faster.
+        single = ordered.astype(np.float32, copy=False)
+        if single is ordered or (single == ordered).all():
+            single.view(np.int32).sort(axis=1)
+            return single[:, beyond:].astype(np.float64, copy=False)[:, ::-1]
+    ordered.sort(axis=1)
     return ordered[:, beyond:].astype(np.float64, copy=False)[:, ::-1]
 
 
 def ranked_gains(score: Floats, gains: Floats, ranks: int, ties: str) -> tuple[Floats, float]:
-    """Return the gain at ranks 1..``ranks`` by descending score, and the highest score, except for its last bits.
+    """Return the gain at ranks 1..``ranks`` by descending score, and the highest score.
 
-    A score of ``-inf`` is that of a document without a rank. Ties are ``"average"``, so that documents with equal
-    scores share their mean gain (McSherry & Najork, ECIR 2008), or which of them ranks first: ``"first"``, ``"last"``,
-    ``"best"`` or ``"worst"``. In memory, the gains lie from the last rank to the first.
+    A score of ``-inf`` is that of a document without a rank. Ties are ``"average"``, so that
+    documents with equal scores share their mean gain (McSherry & Najork, ECIR 2008), or which of
+    them ranks first: ``"first"``, ``"last"``, ``"best"`` or ``"worst"``. In memory, the gains lie
+    from the last rank to the first. The highest score lacks its last bits.
 
-    One document more than ``ranks`` is found, to see whether a tie crosses the cutoff.
+    One document more than ``ranks`` is sought, to see whether a tie crosses the cutoff.
     """
     if ties not in ("average", "last"):
         score, gains = _last_of_equals_first(score, gains, ties)
@@ -52,15 +60,20 @@ def ranked_gains(score: Floats, gains: Floats, ranks: int, ties: str) -> tuple[F
         return np.zeros((len(score), 0)), -np.inf
     keys, numbers, low_bits = _highest_scores(score, count, ties == "average")
     unretrieved = np.empty(0, np.intp)
-    lacking = keys[:, 0] < LOWEST / 2  # fewer than count were retrieved, or some scores are extremely low
+    # Either fewer than count documents were retrieved, or some scores are extremely low.
+    lacking = keys[:, 0] < LOWEST / 2
     if lacking.any():
         unretrieved = np.flatnonzero(keys < LOWEST / 2)
-        if np.count_nonzero(score[lacking] > -np.inf) != count * np.count_nonzero(lacking) - unretrieved.size:
-            unretrieved, gains = unretrieved[:0], np.where(score > -np.inf, gains, 0)
+        retrieved = count * np.count_nonzero(lacking) - unretrieved.size
+        if np.count_nonzero(score[lacking] > -np.inf) != retrieved:
+            # Keys cannot tell -inf from such low scores, so every document is ranked, those that
+            # were not retrieved last and with gain 0.
+            unretrieved = unretrieved[:0]
+            gains = np.where(score > -np.inf, gains, 0)
     bits = keys.view(np.int64).ravel()
-    near = np.zeros(keys.shape, bool)  # nearly tied with the next rank: equal in all bits that keys keep
+    near = np.zeros(keys.shape, bool)  # equal to the one before in all bits that keys keep
     np.less_equal((bits[1:] ^ bits[:-1]).view(np.uint64), low_bits, out=near.ravel()[1:])
-    near[:, :1] = False  # the next rank belongs to another query
+    near[:, :1] = False  # the one before belongs to another query
     near.put(unretrieved, False)
     if near.any():
         ranked = _settled_gains(score, gains, numbers, near, ranks, ties == "average")
@@ -71,37 +84,55 @@ def ranked_gains(score: Floats, gains: Floats, ranks: int, ties: str) -> tuple[F
 
 
 def _last_of_equals_first(score: Floats, gains: Floats, ties: str) -> tuple[Floats, Floats]:
-    """Rearrange the documents so that ranking the last of equal scores first gives the order of ``ties``."""
+    """Rearrange documents so that ranking the last of equal scores first gives the order of ties.
+
+    The order is ``"first"``, ``"best"`` or ``"worst"``.
+    """
     if ties == "first":
         return np.ascontiguousarray(score[:, ::-1]), np.ascontiguousarray(gains[:, ::-1])
     order = np.argsort(gains if ties == "best" else -gains, axis=1)
     return np.take_along_axis(score, order, axis=1), np.take_along_axis(gains, order, axis=1)
 
 
-def _highest_scores(score: Floats, count: int, averaged: bool) -> tuple[Floats, NDArray[np.int64], int]:
-    """Return the keys of each query's ``count`` highest scores, ascending, with document numbers and their bits.
+def _highest_scores(
+    score: Floats, count: int, averaged: bool
+) -> tuple[Floats, NDArray[np.int64], int]:
+    """Return the keys of each query's ``count`` highest scores, ascending, and document numbers.
 
-    The lowest bits of each score, as many as it takes to number the documents of the block, are replaced with the
-    document's number. Only neighbors that agree in all other bits can be tied or out of order.
+    The lowest bits of each score, as many as it takes to number the documents of the block, are
+    replaced with the document's number; a mask of these bits is returned too. Only neighbors that
+    agree in all other bits can be tied or out of order.
     """
-    height = grid_height(score.shape[1], count) if averaged else 0
-    shortlist = _shortlist(score, count, height) if height > 1 else None
-    numbers = np.arange(score.size).reshape(score.shape) if shortlist is None else shortlist
-    keys = np.add(score if shortlist is None else score.take(shortlist), 0.0, dtype=np.float64)  # no -0.0
+    shortlist = None
+    if averaged:
+        height = grid_height(score.shape[1], count)
+        if height > 1:
+            shortlist = _shortlist(score, count, height)
+    if shortlist is None:
+        numbers = np.arange(score.size).reshape(score.shape)
+        keys = np.add(score, 0.0, dtype=np.float64)  # turns -0.0 into 0.0
+    else:
+        numbers = shortlist
+        keys = np.add(score.take(shortlist), 0.0, dtype=np.float64)
     np.maximum(keys, LOWEST, out=keys)  # the bits of -inf cannot hold a number
-    # The bits of a negative float grow as it falls. If ties are not averaged, their order matters, so the numbers are
-    # inverted, with a spare bit that keeps the result from being -0.0.
+    # The bits of a negative float grow as it falls. If ties are not averaged, their order matters,
+    # so the numbers are inverted, with a spare bit that keeps the result from being -0.0.
     turned = not averaged and np.signbit(keys).any()
     low_bits = _low_bits(2 * score.size if turned else score.size)
     bits = keys.view(np.int64)
     bits &= ~low_bits
-    bits |= numbers ^ np.signbit(keys) * low_bits if turned else numbers
+    if turned:
+        bits |= numbers ^ np.signbit(keys) * low_bits
+    else:
+        bits |= numbers
     beyond = keys.shape[1] - count
-    if few := 4 * count < keys.shape[1]:
+    if 4 * count < keys.shape[1]:
+        # So few are faster to partition off than to find by sorting all.
         keys.partition(beyond, axis=1)
         keys = np.ascontiguousarray(keys[:, beyond:])
-    keys.sort(axis=1)
-    if not few:
+        keys.sort(axis=1)
+    else:
+        keys.sort(axis=1)
         keys = np.ascontiguousarray(keys[:, beyond:])
     numbers = keys.view(np.int64) & low_bits
     if turned:
@@ -110,41 +141,61 @@ def _highest_scores(score: Floats, count: int, averaged: bool) -> tuple[Floats, 
 
 
 def _settled_gains(
-    score: Floats, gains: Floats, numbers: NDArray[np.int64], near: Mask, ranks: int, averaged: bool
+    score: Floats,
+    gains: Floats,
+    numbers: NDArray[np.int64],
+    near: Mask,
+    ranks: int,
+    averaged: bool,
 ) -> Floats:
-    """Return the gains of the numbered documents, the best last, with equal and nearly equal scores resolved.
+    """Return the gains of the numbered documents, the best last, with ties and near ties resolved.
 
     ``near`` marks those with nearly the same score as the one before.
     """
-    crossing = np.flatnonzero(near[:, 1]) if numbers.shape[1] > ranks else np.empty(0, np.intp)
+    crossing = np.empty(0, np.intp)  # queries in which a near tie crosses the cutoff
+    if numbers.shape[1] > ranks:
+        crossing = np.flatnonzero(near[:, 1])
     members, tied = _sort_near(score, numbers, near)
     ranked = gains.take(numbers).astype(np.float64, copy=False)
     if averaged:
         ranked.ravel()[members] = _mean_of_groups(ranked.ravel()[members], ~tied)
-    if crossing.size:
-        rows = slice(None) if crossing.size == len(score) else crossing
-        near_scores = score.take(numbers[rows, 1:])
-        mean, above = _group_at_cutoff(score[rows], gains[rows], near_scores[:, 0])
-        if averaged:
-            ranked[rows, 1:] = np.where(near_scores == near_scores[:, :1], mean[:, np.newaxis], ranked[rows, 1:])
-        missed = crossing[above != (near_scores > near_scores[:, :1]).sum(axis=1)]  # near ties split in the wrong place
-        if missed.size:
-            whole, _ = ranked_gains(score[missed], gains[missed], score.shape[1], "average" if averaged else "last")
-            ranked[missed, 1:] = whole[:, :ranks][:, ::-1]
+    if not crossing.size:
+        return ranked
+    rows: slice | NDArray[np.intp] = crossing
+    if crossing.size == len(score):
+        rows = slice(None)  # a view instead of copies
+    near_scores = score.take(numbers[rows, 1:])
+    mean, above = _group_at_cutoff(score[rows], gains[rows], near_scores[:, 0])
+    if averaged:
+        is_last = near_scores == near_scores[:, :1]
+        ranked[rows, 1:] = np.where(is_last, mean[:, np.newaxis], ranked[rows, 1:])
+    # In these queries the cutoff parts near ties in the wrong place.
+    missed = crossing[above != (near_scores > near_scores[:, :1]).sum(axis=1)]
+    if missed.size:
+        ties = "average" if averaged else "last"
+        whole, _ = ranked_gains(score[missed], gains[missed], score.shape[1], ties)
+        ranked[missed, 1:] = whole[:, :ranks][:, ::-1]
     return ranked
 
 
-def _sort_near(score: Floats, numbers: NDArray[np.int64], near: Mask) -> tuple[slice | NDArray[np.intp], Mask]:
-    """Sort the numbers of documents with nearly equal scores by their exact scores; overwrite both arrays.
+def _sort_near(
+    score: Floats, numbers: NDArray[np.int64], near: Mask
+) -> tuple[slice | NDArray[np.intp], Mask]:
+    """Sort the numbers of documents with nearly equal scores by their scores; overwrite both.
 
-    Returned are the positions, in the flat array, of documents that are nearly tied with a neighbor, and which of these
-    have exactly the score of the one before.
+    Returned are the positions, in the flat array, of documents that are nearly tied with a
+    neighbor, and which of these have exactly the score of the one before.
     """
     tied = near.ravel()
     member = tied.copy()  # every document in a run of near ties, including the first
     member[:-1] |= tied[1:]
-    members = slice(None) if 4 * np.count_nonzero(member) > member.size else np.flatnonzero(member)
-    exact, tied = score.take(numbers.ravel()[members]), tied[members]
+    members: slice | NDArray[np.intp]
+    if 4 * np.count_nonzero(member) > member.size:
+        members = slice(None)  # the others do no harm, and to pick so many takes longer
+    else:
+        members = np.flatnonzero(member)
+    exact = score.take(numbers.ravel()[members])
+    tied = tied[members]
     falls = 1 + np.flatnonzero(tied[1:] & (exact[1:] < exact[:-1]))
     if falls.size:  # sort these runs; documents of equal scores keep their order
         run = np.cumsum((~tied).astype(np.intp))
@@ -153,7 +204,8 @@ def _sort_near(score: Floats, numbers: NDArray[np.int64], near: Mask) -> tuple[s
         places = np.flatnonzero(unsorted.take(run))
         order = places[np.lexsort((exact[places], run[places]))]
         sorted_numbers = numbers.ravel()[members]
-        sorted_numbers[places], exact[places] = sorted_numbers[order], exact[order]
+        sorted_numbers[places] = sorted_numbers[order]
+        exact[places] = exact[order]
         numbers.ravel()[members] = sorted_numbers
     tied[1:] &= exact[1:] == exact[:-1]
     return members, tied
@@ -161,13 +213,16 @@ def _sort_near(score: Floats, numbers: NDArray[np.int64], near: Mask) -> tuple[s
 
 def _mean_of_groups(gains: Floats, first: Mask) -> Floats:
     """Return for each document the mean gain of its group; ``first`` marks the starts of groups."""
-    group = np.cumsum(first.astype(np.intp))  # numbered from 1; on a mask, cumsum would block other threads
+    # Groups are numbered from 1. The mask is cast, because on a mask cumsum would block threads.
+    group = np.cumsum(first.astype(np.intp))
     sizes = np.diff(np.flatnonzero(first), prepend=-1, append=first.size)
     return np.asarray((np.bincount(group, gains) / sizes).take(group))
 
 
-def _group_at_cutoff(score: Floats, gains: Floats, last: Floats) -> tuple[Floats, NDArray[np.int64]]:
-    """Return the mean gain of all documents with the score of the ``last`` at the cutoff, and how many score higher."""
+def _group_at_cutoff(
+    score: Floats, gains: Floats, last: Floats
+) -> tuple[Floats, NDArray[np.int64]]:
+    """Return the mean gain of all documents with the ``last`` score, and how many score higher."""
     reached = np.flatnonzero(score >= last[:, np.newaxis])
     row = reached // score.shape[1]
     level = score.take(reached) == last.take(row)
@@ -187,20 +242,28 @@ def _low_bits(documents: int) -> int:
 
 
 def grid_height(documents: int, count: int) -> int:
-    """Return the number of rows of the grid in which the ``count`` highest of ``documents`` are sought."""
-    return math.isqrt(documents // (4 * count)) if count else 0
+    """Return the rows of the grid in which the ``count`` highest of ``documents`` are sought."""
+    if not count:
+        return 0
+    # So the row of maxima has four times as many values as the shortlist, which takes longer per
+    # value: it is gathered and sorted.
+    return math.isqrt(documents // (4 * count))
 
 
-def _shortlist(values: Floats, count: int, height: int, exact: bool = False) -> NDArray[np.int64] | None:
-    """Return numbers of documents that include the ``count`` highest values of each row; None if this is uncertain.
+def _shortlist(
+    values: Floats, count: int, height: int, exact: bool = False
+) -> NDArray[np.int64] | None:
+    """Return numbers of documents with the ``count`` highest values of each row; None if unsure.
 
-    If a row is laid out as a grid, its ``count`` highest values lie in the ``count`` columns with the highest maxima,
-    because each of these columns has a value at least as high as any elsewhere. It does not matter which of several
-    equal maxima is taken. Nearly equal ones can be mistaken for equal, unless ``exact``.
+    If a row is laid out as a grid, its ``count`` highest values lie in the ``count`` columns with
+    the highest maxima, because each of these columns has a value at least as high as any elsewhere.
+    It does not matter which of several equal maxima is taken. Nearly equal ones can be mistaken for
+    equal, unless ``exact``.
     """
     queries, documents = values.shape
     width = documents // height
-    grid = values[:, : width * height].reshape(queries, height, width)
+    in_grid = width * height
+    grid = values[:, :in_grid].reshape(queries, height, width)
     keys = np.maximum(grid.max(axis=1) + 0.0, LOWEST, dtype=np.float64)
     bits = keys.view(np.int64)
     low_bits = _low_bits(width)
@@ -209,10 +272,14 @@ def _shortlist(values: Floats, count: int, height: int, exact: bool = False) -> 
     bits &= ~low_bits
     bits |= np.arange(width)
     keys.partition(width - count, axis=1)
-    columns = (bits[:, width - count :] & low_bits) + np.arange(queries)[:, np.newaxis] * documents
-    shortlist = np.empty((queries, height * count + documents - width * height), np.int64)
-    grid_numbers = columns[:, np.newaxis] + np.arange(0, width * height, width)[:, np.newaxis]
-    shortlist[:, : height * count] = grid_numbers.reshape(queries, height * count)
-    tail = np.arange(width * height, documents)
-    np.add(np.arange(queries)[:, np.newaxis] * documents, tail, out=shortlist[:, height * count :])
+    row_starts = np.arange(queries)[:, np.newaxis] * documents
+    columns = (bits[:, width - count :] & low_bits) + row_starts
+    column_steps = np.arange(0, in_grid, width)[:, np.newaxis]
+    shortlist = np.empty((queries, height * count + documents - in_grid), np.int64)
+    shortlist[:, : height * count] = (columns[:, np.newaxis] + column_steps).reshape(
+        queries, height * count
+    )
+    # The documents that do not fill another row of the grid.
+    tail = np.arange(in_grid, documents)
+    np.add(row_starts, tail, out=shortlist[:, height * count :])
     return shortlist
