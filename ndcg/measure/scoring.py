@@ -50,9 +50,8 @@ _COUNT_NEGATIVE = (
     f"{mark('negative_relevance', 'clip')} counts it as gain 0, as "
     f"{mark('convention', 'trec_eval')} does, {_KEEP} as it is"
 )
-NOT_A_RELEVANCE = (
-    f"{{value}} is not a relevance{mark('None', before='; ', after=' marks one not judged')}"
-)
+_NONE = mark("None", before="; ", after=" marks one not judged")
+NOT_A_RELEVANCE = f"{{value}} is not a relevance{_NONE}"
 
 
 class InvalidRankingError(InputError):
@@ -96,9 +95,9 @@ class MeasureDefinition(NamedTuple):
         negative_relevance: str = "raise",
     ) -> "MeasureDefinition":
         """Return the definition for queries of which the longest has so many documents."""
-        ranks = max(
-            (k or longest) if ideal == "full" else min(k or longest, longest) for k in cutoffs
-        )
+        ranks = max(k or longest for k in cutoffs)
+        if ideal != "full":  # a full ideal has more ranks than there are documents
+            ranks = min(ranks, longest)
         weight = discounts(ranks, log_base, discount)[::-1].copy()[::-1]
         return cls(
             frozenset(measures),
@@ -126,17 +125,18 @@ class _Block(NamedTuple):
 
     def query(self, row: int) -> int:
         """Return the index, among all queries, of a row of this block."""
-        return (
-            self.queries.start + row if isinstance(self.queries, slice) else int(self.queries[row])
-        )
+        if isinstance(self.queries, slice):
+            return int(self.queries.start) + row
+        return int(self.queries[row])
 
-    def invalid(self, array: str, at: Mask, problem: str, hint: str = "") -> InvalidRankingError:
-        """Return the error for the first document that the mask ``at`` marks."""
-        row, position = (int(index[0]) for index in np.nonzero(at))
+    def invalid(
+        self, array: str, marked: Mask, problem: str, hint: str = ""
+    ) -> InvalidRankingError:
+        """Return the error for the first document that a mask marks."""
+        row, position = (int(index[0]) for index in np.nonzero(marked))
         value = getattr(self, array)[row, position].item()
-        return InvalidRankingError(
-            array, self.query(row), position, problem.format(value=value), hint
-        )
+        query = self.query(row)
+        return InvalidRankingError(array, query, position, problem.format(value=value), hint)
 
 
 def discounts(ranks: int, log_base: float = 2.0, discount: Discount = "log") -> Floats:
@@ -179,12 +179,14 @@ def not_discounts(values: Floats) -> str | None:
     >>> not_discounts(np.array([1.0, 0.5, 0.7]))
     'rises from 0.5 at rank 2 to 0.7 at rank 3'
     """
-    if not np.isfinite(values).all() or (values < 0).any():
-        rank = int(np.argmin(np.isfinite(values) & (values >= 0))) + 1
+    are_valid = np.isfinite(values) & (values >= 0)
+    if not are_valid.all():
+        rank = int(np.argmin(are_valid)) + 1
         return f"is {values[rank - 1]} at rank {rank}; discounts are finite and not negative"
     if values.size and values[0] == 0:
         return "is 0 at rank 1, so nothing counts"
-    if (rises := np.flatnonzero(values[1:] > values[:-1])).size:
+    rises = np.flatnonzero(values[1:] > values[:-1])
+    if rises.size:
         rank = int(rises[0]) + 1
         return f"rises from {values[rank - 1]} at rank {rank} to {values[rank]} at rank {rank + 1}"
     return None
@@ -200,7 +202,7 @@ def measure_queries(
     measures: Sequence[str] = ("nDCG",),
     **options: Any,
 ) -> dict[str, Floats]:
-    """Return the values of every query at every cutoff: for each measure an array of shape ``(cutoffs, queries)``.
+    """Return the values of every query at every cutoff, for each measure as ``(cutoffs, queries)``.
 
     Relevance and score are real numbers of shape ``(queries, documents)``; or 1-D, query after
     query, with ``offsets``, which are the start of each query and the end of the last one. Higher
@@ -212,18 +214,21 @@ def measure_queries(
     An `InvalidRankingError` tells that a value is NaN or infinite, a relevance is not allowed or
     has no gain, or a sum overflows.
 
+    >>> relevance, score = np.array([[3, 2, 3, 0, 1, 2]]), np.array([[6, 5, 4, 3, 2, 1]])
     >>> measures = ["nDCG", "DCG", "IDCG", "CG"]
-    >>> found = measure_queries(np.array([[3, 2, 3, 0, 1, 2]]), np.array([[6, 5, 4, 3, 2, 1]]), measures=measures)
-    >>> {name: float(values[0, 0].round(3)) for name, values in found.items()}
+    >>> by_measure = measure_queries(relevance, score, measures=measures)
+    >>> {name: float(values[0, 0].round(3)) for name, values in by_measure.items()}
     {'nDCG': 0.961, 'DCG': 6.861, 'IDCG': 7.141, 'CG': 11.0}
     """
     if score.dtype.kind in "iu":
         score = _exact_in_float64(score)
-    longest = (
-        score.shape[1] if offsets is None else int((offsets[1:] - offsets[:-1]).max(initial=0))
-    )
+    if offsets is None:
+        queries, longest = score.shape
+    else:
+        queries = len(offsets) - 1
+        longest = int((offsets[1:] - offsets[:-1]).max(initial=0))
     definition = MeasureDefinition.of(longest, measures=measures, **options)
-    shape = len(definition.cutoffs), len(relevance) if offsets is None else len(offsets) - 1
+    shape = (len(definition.cutoffs), queries)
     values = {measure: np.empty(shape) for measure in measures}
     measure_block = partial(_measure_block, into=values, definition=definition)
     # If a grid is searched, little more than its column maxima is read, so a block can be larger.
@@ -241,30 +246,33 @@ def _measure_block(
     read: Callable[[], _Block], *, into: Mapping[str, Floats], definition: MeasureDefinition
 ) -> None:
     """Put the measures of a block's queries into the arrays of all queries."""
-    block, weight = read(), definition.weight
+    block = read()
+    weight = definition.weight
     ranks = min(len(weight), block.score.shape[1])
     with np.errstate(all="ignore"):  # values that are not finite are rejected, with their place
         gains, lowest = _gains(block, definition.gain, definition.negative_relevance)
         ranked, ideal = _gains_at_ranks(block, ranks, gains, lowest, definition)
         sums = _discounted_sums(ranked, ideal, ranks, definition)
         if definition.ideal == "full" and "IDCG" in sums:
+            # The highest gain at every rank up to the cutoff, which may exceed the documents.
             highest = ideal[:, 0] if ranks else np.zeros(len(ideal))
             sums["IDCG"] = np.stack(
                 [_sum_of_equal(highest, weight[: k or ranks]) for k in definition.cutoffs]
             )
         _refuse_overflow(block, sums)
         if "nDCG" in definition.measures:
-            zero_division = definition.zero_division
-            empty = (
-                _perfect_if_empty(block, gains) if isinstance(zero_division, str) else zero_division
-            )
+            empty: float | Floats
+            if isinstance(definition.zero_division, str):
+                empty = _perfect_if_empty(block, gains)
+            else:
+                empty = definition.zero_division
             sums["nDCG"] = ratio(sums["DCG"], sums["IDCG"], lowest < 0, sign(weight), empty)
     for measure, values in into.items():
         values[:, block.queries] = sums[measure]
 
 
 def _exact_in_float64(score: NDArray[Any]) -> NDArray[Any]:
-    """Return integers that float64 can tell apart: if any is beyond 2**53, their ranks, with their signs.
+    """Return integers that float64 can tell apart: if any is beyond 2**53, their ranks with signs.
 
     Signs are kept because they determine the order in which tied gains are summed.
     """
@@ -275,7 +283,7 @@ def _exact_in_float64(score: NDArray[Any]) -> NDArray[Any]:
 
 
 def are_padding_labels(negative: Sequence[float] | NDArray[Any]) -> bool:
-    """Return whether negative relevances may be padding: all are the same label, which some library pads with.
+    """Return whether negative relevances may be padding: all are a label that some library pads with.
 
     >>> are_padding_labels([-1, -1]), are_padding_labels([-1, -2]), are_padding_labels([-3.0])
     (True, False, False)
@@ -285,18 +293,17 @@ def are_padding_labels(negative: Sequence[float] | NDArray[Any]) -> bool:
 
 
 def hint_of_negative(negative: NDArray[Any]) -> str:
-    """Return how to score negative relevances: without them, if they may be padding, or with some gain."""
+    """Return how to score negative relevances: as padding, if they may be it, or with some gain."""
     if are_padding_labels(negative):
-        return (
-            f"{mark('ignore_index', int(negative[0]), after=' removes padding; ')}{_COUNT_NEGATIVE}"
-        )
+        padding = mark("ignore_index", int(negative[0]), after=" removes padding; ")
+        return f"{padding}{_COUNT_NEGATIVE}"
     return f"{_COUNT_NEGATIVE}{mark('ignore_index', before='; ', after=' removes padding')}"
 
 
 def in_threads(
     work: Callable[..., Output], *over: Sequence[Any], threads: int | None = None
 ) -> list[Output]:
-    """Return the result of a function for each item, computed in as many threads as the process may use."""
+    """Return the result of a function for each item, in as many threads as the process may use."""
     if len(over[0]) < 2 or threads == 1:
         return list(map(work, *over))
     with ThreadPoolExecutor(threads or _threads()) as pool:
@@ -304,11 +311,14 @@ def in_threads(
 
 
 def _threads() -> int:
-    """Return the number of threads: the number of CPUs of the process, or OMP_NUM_THREADS."""
+    """Return OMP_NUM_THREADS, else the number of CPUs that the process may use."""
+    # OpenMP allows a list, with a number for each level of nested threads.
     setting = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
     if setting.isdecimal() and int(setting):
         return int(setting)
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if hasattr(os, "sched_getaffinity"):  # only on Linux
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def check_queries(
@@ -321,14 +331,15 @@ def check_queries(
     gain: Gain = "linear",
     negative_relevance: str = "keep",
 ) -> None:
-    """Raise the error of ``measure_queries`` for documents that are invalid whatever else their query contains.
+    """Raise the error of ``measure_queries`` for documents that no query may contain.
 
     By default, these are the documents that no combination of options could score.
     """
     for read in _blocks(relevance, score, offsets, judged, retrieved):
         block = read()
         with np.errstate(all="ignore"):  # values that are not finite are rejected, with their place
-            _refuse(block, block.score, _gains(block, gain, negative_relevance)[0], gain)
+            gains, _ = _gains(block, gain, negative_relevance)
+            _refuse(block, block.score, gains, gain)
 
 
 def _blocks(
@@ -339,15 +350,20 @@ def _blocks(
     retrieved: Mask | None,
     size: int = SCORES_AT_A_TIME,
 ) -> Iterator[Callable[[], _Block]]:
-    """Cut queries into blocks of about ``size`` scores, ragged ones longest first; yield a function to read each."""
+    """Cut queries into blocks of about ``size`` scores; yield a function to read each.
+
+    Ragged queries are cut longest first.
+    """
     if offsets is not None:
         lengths = offsets[1:] - offsets[:-1]
         documents = int(lengths[0]) if len(lengths) else 0
         if (lengths == documents).all():
             shape = (len(lengths), documents)
             relevance, score = relevance.reshape(shape), score.reshape(shape)
-            judged = None if judged is None else judged.reshape(shape)
-            retrieved = None if retrieved is None else retrieved.reshape(shape)
+            if judged is not None:
+                judged = judged.reshape(shape)
+            if retrieved is not None:
+                retrieved = retrieved.reshape(shape)
             offsets = None
     if offsets is None:
         queries, documents = score.shape
@@ -356,17 +372,9 @@ def _blocks(
             rows = slice(start, min(start + step, queries))
             yield partial(_block, rows, relevance, score, judged, retrieved)
         return
-    for queries_of_block in similar_lengths(lengths, size, PADDING):
-        starts = offsets[queries_of_block]
+    for block in similar_lengths(lengths, size, PADDING):
         yield partial(
-            _padded,
-            queries_of_block,
-            starts,
-            lengths[queries_of_block],
-            relevance,
-            score,
-            judged,
-            retrieved,
+            _padded, block, offsets[block], lengths[block], relevance, score, judged, retrieved
         )
 
 
@@ -378,12 +386,15 @@ def similar_lengths(
     A block has as many queries as fit with little padding: less than an eighth, or less than
     another block would cost.
     """
-    order, start = np.argsort(-lengths, kind="stable"), 0
+    order = np.argsort(-lengths, kind="stable")
+    start = 0
     while start < len(order):
-        block = order[start : start + max(1, size // max(int(lengths[order[start]]), 1))]
-        cells = int(lengths[block[0]]) * np.arange(1, len(block) + 1)
-        within = cells - np.cumsum(lengths[block]) <= np.maximum(cells // 8, padding)
-        block = block if within.all() else block[: int(np.argmin(within))]
+        longest = int(lengths[order[start]])
+        block = order[start : start + max(1, size // max(longest, 1))]
+        cells = longest * np.arange(1, len(block) + 1)
+        is_dense = cells - np.cumsum(lengths[block]) <= np.maximum(cells // 8, padding)
+        if not is_dense.all():
+            block = block[: int(np.argmin(is_dense))]
         start += len(block)
         yield block
 
@@ -396,13 +407,13 @@ def _block(
     retrieved: Mask | None,
 ) -> _Block:
     """Return the block of queries of the same length."""
-    known = None if judged is None else judged[rows]
-    return _Block(
-        rows,
-        relevance[rows] if known is None else np.where(known, relevance[rows], 0),
-        score[rows] if retrieved is None else np.where(retrieved[rows], score[rows], -np.inf),
-        known,
-    )
+    relevance, score = relevance[rows], score[rows]
+    if judged is not None:
+        judged = judged[rows]
+        relevance = np.where(judged, relevance, 0)
+    if retrieved is not None:
+        score = np.where(retrieved[rows], score, -np.inf)
+    return _Block(rows, relevance, score, judged)
 
 
 def _padded(
@@ -414,21 +425,20 @@ def _padded(
     judged: Mask | None,
     retrieved: Mask | None,
 ) -> _Block:
-    """Pad queries to the length of the first, the longest, with documents that are neither judged nor retrieved."""
+    """Pad queries to the length of the first, the longest; padding is not judged or retrieved."""
     longest = int(lengths[0])
     narrow = np.min_scalar_type(longest)  # faster to compare
     beyond = np.arange(longest, dtype=narrow) >= lengths.astype(narrow)[:, np.newaxis]
     last = len(score) - longest
     first = np.minimum(starts, last)
-    late = np.flatnonzero(
-        first < starts
-    )  # queries too close to the end to be read as rows of this length
+    # Queries that are too close to the end to be read as rows of this length.
+    late = np.flatnonzero(first < starts)
 
     def padded(values: NDArray[Any]) -> NDArray[Any]:
         whole = np.ascontiguousarray(values)
-        rows: NDArray[Any] = np.ndarray(
-            (last + 1, longest), whole.dtype, whole, strides=whole.strides * 2
-        )[first]
+        # A view in which row i has the values from i on, so that one index copies all queries.
+        shape, strides = (last + 1, longest), whole.strides * 2
+        rows: NDArray[Any] = np.ndarray(shape, whole.dtype, whole, strides=strides)[first]
         for row in late:
             rows[row, : lengths[row]] = values[starts[row] : starts[row] + lengths[row]]
         return rows
@@ -436,10 +446,17 @@ def _padded(
     relevance, score = padded(relevance), padded(score)
     if score.dtype.kind != "f":
         score = score.astype(np.float64)
-    known = ~beyond if judged is None else padded(judged) & ~beyond
-    np.copyto(relevance, relevance.dtype.type(0), where=beyond if judged is None else ~known)
-    np.copyto(score, -np.inf, where=beyond if retrieved is None else beyond | ~padded(retrieved))
-    return _Block(queries, relevance, score, known)
+    if judged is None:
+        is_judged, unjudged = ~beyond, beyond
+    else:
+        is_judged = padded(judged) & ~beyond
+        unjudged = ~is_judged
+    unretrieved = beyond
+    if retrieved is not None:
+        unretrieved = beyond | ~padded(retrieved)
+    np.copyto(relevance, relevance.dtype.type(0), where=unjudged)
+    np.copyto(score, -np.inf, where=unretrieved)
+    return _Block(queries, relevance, score, is_judged)
 
 
 def _gains_at_ranks(
@@ -449,60 +466,66 @@ def _gains_at_ranks(
 
     If no measure needs the ranking or the ideal, its array has 0 ranks.
     """
-    # float32 is read twice as fast, without loss
-    score = (
-        block.score
-        if block.score.dtype == np.float32
-        else block.score.astype(np.float64, copy=False)
-    )
+    score = block.score
+    if score.dtype != np.float32:  # float32 is read twice as fast, without loss
+        score = score.astype(np.float64, copy=False)
     ideal = ranked = gains[:, :0]
-    if needs_ideal := definition.needs("nDCG", "IDCG"):
+    needs_ideal = definition.needs("nDCG", "IDCG")
+    if needs_ideal:
         ideal = _ideal_at_ranks(block, ranks, score, gains, lowest, definition.ideal)
     if definition.needs("nDCG", "DCG", "CG"):
         ranked, highest = ranked_gains(score, gains, ranks, definition.ties)
     else:
         highest = float(score.max(initial=-np.inf))
-    whole = needs_ideal and definition.ideal not in ("retrieved", "truncated")
-    most = ideal[:, :1].max(initial=0) if whole else gains.max(initial=0)
-    if ranks and not (highest < np.inf and most < np.inf and lowest > -np.inf):
-        _refuse(
-            block, score, gains, definition.gain
-        )  # NaN and infinity sort first, so these checks find them
+    if needs_ideal and definition.ideal not in ("retrieved", "truncated"):
+        most = ideal[:, :1].max(initial=0)  # the best of all documents
+    else:
+        most = gains.max(initial=0)
+    # NaN and infinity sort first, so these checks find them.
+    are_finite = highest < np.inf and most < np.inf and lowest > -np.inf
+    if ranks and not are_finite:
+        _refuse(block, score, gains, definition.gain)
     return ranked, ideal
 
 
 def _ideal_at_ranks(
-    block: _Block, ranks: int, score: Floats, gains: Floats, lowest: float, of: str
+    block: _Block, ranks: int, score: Floats, gains: Floats, lowest: float, documents: str
 ) -> Floats:
-    """Return the gain at ranks 1..``ranks`` in the ideal, as (queries, ranks)."""
-    counted = (
-        block.judged if lowest < 0 else None
-    )  # otherwise unjudged documents have the lowest gain, 0
-    if of == "retrieved":
-        counted = score > -np.inf if block.judged is None else block.judged & (score > -np.inf)
+    """Return the gain at ranks 1..``ranks`` in the ideal of some documents, as (queries, ranks)."""
+    counted = None
+    if documents == "retrieved":
+        counted = score > -np.inf
+        if block.judged is not None:
+            counted = block.judged & (score > -np.inf)
+    elif lowest < 0:  # otherwise unjudged documents have the lowest gain, 0
+        counted = block.judged
     if counted is None:
         ideal = ideal_gains(gains, ranks, lowest)
     else:
         ideal = ideal_gains(np.where(counted, gains, -np.inf), ranks, -np.inf)
         ideal[ideal == -np.inf] = 0  # fewer documents than ranks
-    if of == "truncated":
+    if documents == "truncated":
         ideal[np.arange(ranks) >= (score > -np.inf).sum(axis=1, keepdims=True)] = 0
     return ideal
 
 
 def _refuse(block: _Block, score: Floats, gains: Floats, gain: Gain) -> None:
-    """Raise the error for a score, a relevance or a gain that is not a finite number, if there is one."""
-    if (invalid := np.isnan(score) | (score == np.inf)).any():
-        none = mark("None", before="; ", after=" or -inf marks one not retrieved")
-        raise block.invalid("score", invalid, f"{{value}} is not a score{none}")
-    if (invalid := ~np.isfinite(gains)).any():
-        if not np.isfinite(block.relevance[invalid]).all():
-            problem = NOT_A_RELEVANCE
-        elif isinstance(gain, str) or callable(gain):
-            problem = "the gain of relevance {value} is not a finite number"
-        else:
-            problem = f"the label {{value}} has no gain: {mark('gain')} lists the labels 0 to {len(gain) - 1}"
-        raise block.invalid("relevance", invalid, problem)
+    """Raise the error for a score, a relevance or a gain that is not a finite number, if any."""
+    invalid = np.isnan(score) | (score == np.inf)
+    if invalid.any():
+        unretrieved = mark("None", before="; ", after=" or -inf marks one not retrieved")
+        raise block.invalid("score", invalid, f"{{value}} is not a score{unretrieved}")
+    invalid = ~np.isfinite(gains)
+    if not invalid.any():
+        return
+    if not np.isfinite(block.relevance[invalid]).all():
+        problem = NOT_A_RELEVANCE
+    elif isinstance(gain, str) or callable(gain):
+        problem = "the gain of relevance {value} is not a finite number"
+    else:
+        labels = f"{mark('gain')} lists the labels 0 to {len(gain) - 1}"
+        problem = f"the label {{value}} has no gain: {labels}"
+    raise block.invalid("relevance", invalid, problem)
 
 
 def _refuse_overflow(block: _Block, sums: Mapping[str, Floats]) -> None:
@@ -510,9 +533,8 @@ def _refuse_overflow(block: _Block, sums: Mapping[str, Floats]) -> None:
     for name, values in sums.items():
         if not np.isfinite(values).all():
             query = block.query(int(np.argmin(np.isfinite(values).all(axis=0))))
-            raise InvalidRankingError(
-                "relevance", query, None, f"{name} overflows; scale the gains"
-            )
+            problem = f"{name} overflows; scale the gains"
+            raise InvalidRankingError("relevance", query, None, problem)
 
 
 def _gains(block: _Block, gain: Gain, negative_relevance: str) -> tuple[Floats, float]:
@@ -521,28 +543,29 @@ def _gains(block: _Block, gain: Gain, negative_relevance: str) -> tuple[Floats, 
     NaN marks relevances without a gain.
     """
     is_linear = isinstance(gain, str) and gain == "linear"
-    is_single = is_linear and block.relevance.dtype == np.float32  # twice as fast to read and sort
-    relevance = block.relevance if is_single else block.relevance.astype(np.float64, copy=False)
+    relevance = block.relevance
+    if not (is_linear and relevance.dtype == np.float32):  # twice as fast to read and sort
+        relevance = relevance.astype(np.float64, copy=False)
     lowest = float(relevance.min(initial=0))
     if not lowest > -np.inf:
         raise block.invalid("relevance", ~np.isfinite(relevance), NOT_A_RELEVANCE)
-    negative = relevance < 0 if lowest < 0 and negative_relevance != "keep" else None
-    if negative is not None:
+    negative = None
+    if lowest < 0 and negative_relevance != "keep":
+        negative = relevance < 0
         if negative_relevance == "raise":
             hint = hint_of_negative(relevance[negative])
-            raise block.invalid("relevance", negative, "the relevance {value} is negative", hint)
+            problem = "the relevance {value} is negative"
+            raise block.invalid("relevance", negative, problem, hint)
         relevance, lowest = np.maximum(relevance, 0), 0.0
     if isinstance(gain, str):
         gains = GAIN_FUNCTIONS[gain](relevance)
-        return gains, lowest if gain == "linear" else float(gains.min(initial=0))
+        if not is_linear:
+            lowest = float(gains.min(initial=0))
+        return gains, lowest
     if callable(gain):
-        if not np.isfinite(relevance).all():
-            raise block.invalid("relevance", ~np.isfinite(relevance), NOT_A_RELEVANCE)
-        judged = np.ones(relevance.shape, bool) if block.judged is None else block.judged
-        gains = np.zeros(relevance.shape)
-        gains[judged] = _answer("gain", "relevances", gain, relevance[judged])
+        gains = _gains_by_function(block, gain, relevance)
     else:
-        gains = _labelled(relevance, np.asarray(gain, np.float64))
+        gains = _gains_from_table(relevance, np.asarray(gain, np.float64))
         if block.judged is not None:
             gains[~block.judged] = 0
     if negative is not None:
@@ -550,9 +573,22 @@ def _gains(block: _Block, gain: Gain, negative_relevance: str) -> tuple[Floats, 
     return gains, float(gains.min(initial=0))
 
 
+def _gains_by_function(block: _Block, gain: Callable[[Floats], Any], relevance: Floats) -> Floats:
+    """Return the gains that the user's function gives to the relevances of judged documents."""
+    if not np.isfinite(relevance).all():
+        raise block.invalid("relevance", ~np.isfinite(relevance), NOT_A_RELEVANCE)
+    judged = block.judged
+    if judged is None:
+        judged = np.ones(relevance.shape, bool)
+    gains = np.zeros(relevance.shape)
+    gains[judged] = _answer("gain", "relevances", gain, relevance[judged])
+    return gains
+
+
 def _exponential(relevance: Floats) -> Floats:
-    """Return 2**r - 1, without losing digits for small r."""
+    """Return 2**r - 1."""
     gains = np.exp2(relevance) - 1
+    # For small r the subtraction loses digits.
     low = (np.abs(relevance) < 0.5) & (relevance != 0)
     if low.any():
         gains[low] = np.expm1(relevance[low] * np.log(2))
@@ -569,7 +605,7 @@ GAIN_FUNCTIONS: dict[str, Callable[[Floats], Floats]] = {
 def _answer(
     option: str, places: str, function: Callable[[NDArray[Any]], Any], values: NDArray[Any]
 ) -> Floats:
-    """Return what the user's function for an option returns for an array: one number for each value."""
+    """Return what the user's function for an option returns for an array: a number per value."""
     if not values.size:
         return values.astype(np.float64)
     answer = function(values)
@@ -580,31 +616,33 @@ def _answer(
         numbers = np.empty(0, object)  # lists of different lengths
     except BaseException as error:
         raise_unless_of_values(error)
-        unread = f"it returned a {type(answer).__name__} that NumPy cannot read ({in_short(error)})"
-        raise ValueError(f"{problem}: {unread}") from error
+        unread = f"a {type(answer).__name__} that NumPy cannot read ({in_short(error)})"
+        raise ValueError(f"{problem}: it returned {unread}") from error
     if np.ma.is_masked(answer):
         raise ValueError(f"{problem}: some of those it returned are masked")
     if numbers.shape != values.shape or numbers.dtype.kind not in "biuf":
-        raise ValueError(
-            f"{problem}: for shape {values.shape} it returned {numbers.dtype} of shape {numbers.shape}"
-        )
+        returned = f"{numbers.dtype} of shape {numbers.shape}"
+        raise ValueError(f"{problem}: for shape {values.shape} it returned {returned}")
     return numbers.astype(np.float64)
 
 
-def _labelled(relevance: Floats, table: Floats) -> Floats:
-    """Return the gains of labels 0, 1, 2, … from a table."""
-    known = (relevance >= 0) & (relevance < len(table)) & (relevance == np.floor(relevance))
-    return np.where(known, table[np.where(known, relevance, 0).astype(np.intp)], np.nan)
+def _gains_from_table(relevance: Floats, table: Floats) -> Floats:
+    """Return the gains of labels 0, 1, 2, … from a table; NaN for other labels."""
+    is_label = (relevance >= 0) & (relevance < len(table)) & (relevance == np.floor(relevance))
+    labels = np.where(is_label, relevance, 0).astype(np.intp)
+    return np.where(is_label, table[labels], np.nan)
 
 
 def _discounted_sums(
     ranked: Floats, ideal: Floats, ranks: int, definition: MeasureDefinition
 ) -> dict[str, Floats]:
-    """Return CG, DCG and IDCG, as far as the measures need them, at each cutoff: (cutoffs, queries)."""
-    sums, discount = {}, definition.weight[:ranks]
+    """Return CG, DCG and IDCG, if a measure needs them, at each cutoff: (cutoffs, queries)."""
+    sums = {}
+    discount = definition.weight[:ranks]
     cutoffs = [min(k or ranks, ranks) for k in definition.cutoffs]
     if "CG" in definition.measures:
-        sums["CG"] = _sums(ranked, np.ones(ranks)[::-1], cutoffs)
+        no_discount = np.ones(ranks)[::-1]  # stored from the last rank to the first, as in `_sums`
+        sums["CG"] = _sums(ranked, no_discount, cutoffs)
     if definition.needs("nDCG", "DCG"):
         sums["DCG"] = _sums(ranked, discount, cutoffs)
     if definition.needs("nDCG", "IDCG"):
@@ -613,17 +651,18 @@ def _discounted_sums(
 
 
 def sign(discount: Floats) -> float:
-    """Return -1 if a discount makes all sums negative, as with a logarithm to a base below 1; else 1."""
+    """Return -1 if a discount makes all sums negative, as with a base of a logarithm below 1; else 1."""
     return math.copysign(1, discount.sum())
 
 
 def _perfect_if_empty(block: _Block, gains: Floats) -> Floats:
-    """Return 1 for each query without a gain above 0 for which nothing was retrieved, 0 for others.
+    """Return 1 for each query without a gain above 0 for which nothing was retrieved, else 0.
 
     The ideal DCG cannot tell: if nothing was retrieved, a truncated ideal is empty even if there
     was something to find.
     """
-    return np.where((block.score > -np.inf).any(axis=1) | (gains > 0).any(axis=1), 0.0, 1.0)
+    not_empty = (block.score > -np.inf).any(axis=1) | (gains > 0).any(axis=1)
+    return np.where(not_empty, 0.0, 1.0)
 
 
 def ratio(
@@ -637,15 +676,15 @@ def ratio(
 
 
 def _sum_of_equal(gains: Floats, weight: Floats) -> Floats:
-    """Return the weighted sum of a gain that is the same at all ranks, for each query, added as in ``_sums``."""
-    step = max(1, SCORES_AT_A_TIME // max(len(weight), 1))
-    parts = (gains[start : start + step, np.newaxis] for start in range(0, len(gains), step))
-    return np.concatenate(
-        [
-            _sums(part.repeat(len(weight), axis=1)[:, ::-1], weight, [len(weight)])[0]
-            for part in parts
-        ]
-    )
+    """Return the weighted sum of a gain that is the same at all ranks, for each query."""
+    ranks = len(weight)
+    step = max(1, SCORES_AT_A_TIME // max(ranks, 1))
+    sums = []
+    for start in range(0, len(gains), step):
+        # Added as by `_sums` elsewhere, so that values agree to the last bit.
+        at_ranks = gains[start : start + step, np.newaxis].repeat(ranks, axis=1)[:, ::-1]
+        sums.append(_sums(at_ranks, weight, [ranks])[0])
+    return np.concatenate(sums)
 
 
 def _sums(gains: Floats, weight: Floats, cutoffs: Sequence[int]) -> Floats:
@@ -655,12 +694,12 @@ def _sums(gains: Floats, weight: Floats, cutoffs: Sequence[int]) -> Floats:
     if both arrays are stored from the last rank to the first, except for a single query, which is
     therefore passed twice.
     """
-    sums, rows = np.empty((len(cutoffs), len(gains))), gains
-    if len(gains) == 1:
+    queries = len(gains)
+    sums = np.empty((len(cutoffs), queries))
+    if queries == 1:
         last_first = np.ascontiguousarray(gains[0, ::-1])
-        rows = np.ndarray((2, last_first.size), gains.dtype, last_first, 0, (0, gains.itemsize))[
-            :, ::-1
-        ]
-    for into, k in zip(sums, cutoffs, strict=True):
-        into[:] = np.einsum("qk,k->q", rows[:, :k], weight[:k])[: len(gains)]
+        strides = (0, gains.itemsize)
+        gains = np.ndarray((2, last_first.size), gains.dtype, last_first, 0, strides)[:, ::-1]
+    for row, k in enumerate(cutoffs):
+        sums[row] = np.einsum("qk,k->q", gains[:, :k], weight[:k])[:queries]
     return sums
