@@ -1,4 +1,4 @@
-"""The options of `compute`, checked once and kept in one object, with the names of results and the signature."""
+"""The options of `compute`, checked once and kept in one object, with names and the signature."""
 
 import hashlib
 import inspect
@@ -104,7 +104,7 @@ class ComputeOptions(QueryOptions, total=False):
 
 
 class Derived(Generic[Computed]):
-    """A property that is computed on first access, like `cached_property`, but without its lock in Python 3.11.
+    """A property computed on first access, as `cached_property`, but without a lock in Python 3.11.
 
     Spark pickles this class for its workers, and a lock cannot be pickled.
     """
@@ -113,7 +113,7 @@ class Derived(Generic[Computed]):
         self.compute, self.__doc__ = compute, compute.__doc__
 
     def __get__(self, owner: Any, kind: type) -> Computed:
-        """Return the value, and store it under the property's name; on the class, return the property itself."""
+        """Return the value, and store it under the property's name; on the class, the property."""
         value: Any = self
         if owner is not None:
             value = vars(owner).setdefault(self.compute.__name__, self.compute(owner))
@@ -145,11 +145,12 @@ class Options:
     @classmethod
     def parse(cls, **given: Any) -> "Options":
         """Check the options of `compute`; None means the convention's choice."""
-        # only hashable, immutable values; floats are excluded because 0.0 == -0.0
+        # Only hashable, immutable values; floats are excluded because 0.0 == -0.0.
         if not all(type(value) in _REMEMBERED_TYPES for value in given.values()):
             return _parsed_options(given)
         key = tuple((name, type(value), value) for name, value in given.items())
-        if (parsed := _REMEMBERED.get(key)) is None:
+        parsed = _REMEMBERED.get(key)
+        if parsed is None:
             parsed = _parsed_options(given)
             if len(_REMEMBERED) >= MOST_REMEMBERED:
                 _REMEMBERED.clear()
@@ -164,7 +165,7 @@ class Options:
         options: Mapping[str, Any],
         lacks: Sequence[str] = AGGREGATION_OPTIONS,
     ) -> "Options":
-        """Check the options of a method that accepts those of `compute`, except some, in addition to its own."""
+        """Check the options of a method that accepts those of `compute`, except some."""
         refuse_unknown(options, method, lacks)
         return cls.parse(k=k, **options)
 
@@ -181,43 +182,43 @@ class Options:
     @Derived
     def results(self) -> tuple[tuple[str, str, int], ...]:
         """The name of each result, its measure, and the index of its cutoff."""
-        return tuple(
-            (result_name(measure, k), measure, self.cutoffs.index(k))
-            for measure, k in self.with_cutoffs
-        )
+        results = []
+        for measure, k in self.with_cutoffs:
+            results.append((result_name(measure, k), measure, self.cutoffs.index(k)))
+        return tuple(results)
 
     @property
     def labels(self) -> Labels | None:
         """The labels that references may have in place of relevances, with their gains."""
-        return self.gain if isinstance(self.gain, Labels) else None
+        if isinstance(self.gain, Labels):
+            return self.gain
+        return None
 
     @Derived
     def sides(self) -> dict[str, Any]:
         """The keyword arguments of `Inputs.settled` and `from_files`."""
-        best = "last" if self.ties == "last" else "first"  # among equal scores
-        keep = None if self.duplicates == "raise" else best
+        keep = None
+        if self.duplicates == "best":  # the best of equal scores is the one that ranks first
+            keep = "last" if self.ties == "last" else "first"
         return {"score_order": self.score_order, "labels": self.labels, "keep": keep}
 
     @Derived
     def reading(self) -> dict[str, Any]:
         """The keyword arguments of `reading.read`."""
         names = ("judged_only", "exclude_from", "ignore_index", "score_dtype")
-        return {
-            **{name: getattr(self, name) for name in names},
-            **self.sides,
-            "by_docid": self.ties == "docid",
-        }
+        chosen = {name: getattr(self, name) for name in names}
+        return {**chosen, **self.sides, "by_docid": self.ties == "docid"}
 
     @Derived
     def scoring(self) -> dict[str, Any]:
         """The keyword arguments of `scoring.measure_queries`."""
         names = ("gain", "discount", "log_base", "ideal", "zero_division", "negative_relevance")
-        ties = (
-            "last" if self.ties == "docid" else self.ties
-        )  # documents are read in ascending order of ids
         chosen = {name: getattr(self, name) for name in names}
         if self.labels is not None:  # each relevance is the gain of its label
             chosen |= {"gain": "linear", "negative_relevance": "keep"}
+        ties = self.ties
+        if ties == "docid":  # documents are read in ascending order of ids
+            ties = "last"
         return {"measures": self.measures, "cutoffs": self.cutoffs, "ties": ties, **chosen}
 
     @property
@@ -227,69 +228,69 @@ class Options:
 
     def signature(self, *, weighted: bool = False, excluding: bool = False) -> str:
         """Return every option that the scores depend on, in one line."""
-        gain, discount = (
-            _function_name("gain", self.gain, LABELS),
-            _function_name("discount", self.discount, RANKS),
-        )
+        gain = _function_name("gain", self.gain, LABELS)
+        discount = _function_name("discount", self.discount, RANKS)
         unjudged = "removed" if self.judged_only else "0"
-        parts: dict[str, Any] = {
-            **vars(self),
-            "gain": gain,
-            "discount": discount,
-            "judged_only": unjudged,
-        }
+        chosen = vars(self) | {"gain": gain, "discount": discount, "judged_only": unjudged}
         if discount not in DISCOUNTS or DISCOUNTS[discount].base_above is None:
-            del parts["log_base"]
-        if not excluding:  # then no score depends on it
-            del parts["exclude_from"]
-        choices = {
-            option.said_as: each if isinstance(each, str) else _number(each)
-            for name, option in OPTIONS.items()
-            if option.said_as
-            and (each := parts.get(name)) is not None
-            and each not in option.unsaid
-        }
-        choices |= {
-            "v": __version__,
-            **dict.fromkeys(["weights"] * weighted + ["excluded"] * excluding, "given"),
-        }
-        return "|".join(["+".join(self.names), *(f"{a}:{b}" for a, b in choices.items())])
+            del chosen["log_base"]  # then no score depends on it
+        if not excluding:
+            del chosen["exclude_from"]
+        parts = ["+".join(self.names)]
+        for name, option in OPTIONS.items():
+            value = chosen.get(name)
+            if not option.said_as or value is None or value in option.unsaid:
+                continue
+            text = value if isinstance(value, str) else _plain_number(value)
+            parts.append(f"{option.said_as}:{text}")
+        parts.append(f"v:{__version__}")
+        if weighted:
+            parts.append("weights:given")
+        if excluding:
+            parts.append("excluded:given")
+        return "|".join(parts)
 
 
 def _parsed_options(given: Mapping[str, Any]) -> Options:
-    """Check options: first the convention, then each option by itself, in the order of the table, then all together."""
-    if unknown := [name for name in given if name not in OPTIONS]:
-        raise TypeError(f"unknown option {unknown[0][:100]}; the options are {', '.join(OPTIONS)}")
+    """Check the convention, then each option in the order of the table, then all together."""
+    for name in given:
+        if name not in OPTIONS:
+            problem = f"unknown option {name[:100]}"
+            raise TypeError(f"{problem}; the options are {', '.join(OPTIONS)}")
     values = {name: given.get(name, option.default) for name, option in OPTIONS.items()}
     convention = CONVENTIONS[_checked_option("convention", values["convention"])]
-    checked = {
-        name: _checked_option(
-            name, getattr(convention, name, option.usual) if values[name] is None else values[name]
-        )
-        for name, option in OPTIONS.items()
-    }
+    checked = {}
+    for name, option in OPTIONS.items():
+        value = values[name]
+        if value is None:
+            value = getattr(convention, name, option.usual)
+        checked[name] = _checked_option(name, value)
     cutoffs, measures = checked.pop("k"), checked.pop("measures")
     if values["k"] is not None and all("@" in name for name in measures):
-        k, several = (
-            mark(name, values[name], said=f"{name}={shown(values[name])}")
-            for name in ("k", "measures")
-        )
+        k = mark("k", values["k"], said=f"k={shown(values['k'])}")
+        several = mark("measures", values["measures"], said=f"measures={shown(values['measures'])}")
         raise InputError(f"{k} and {several} both give cutoffs; give one of the two")
     if checked.pop("ignore_ties"):
-        if values["ties"] not in (None, "last"):
-            ties = mark("ties", values["ties"], said=f"ties={shown(values['ties'])}")
-            both = f"{mark('ignore_ties', True)} means {mark('ties', 'last')}, but {ties} was given too"
-            raise InputError(f"{both}; give one of the two")
+        _refuse_other_ties(values["ties"])
         checked["ties"] = "last"
     _refuse_base(checked["log_base"], checked["discount"])
     del checked["convention"]
     options = Options(with_cutoffs=_with_cutoffs(measures, cutoffs), **checked)
     if options.ideal == "full":
-        name = "convention" if values["ideal"] is None else "ideal"
-        _refuse_endless_ideal(options.cutoffs, mark(name, values[name]))
+        setting = "convention" if values["ideal"] is None else "ideal"
+        _refuse_endless_ideal(options.cutoffs, mark(setting, values[setting]))
     if options.engine == "sklearn":
         _refuse_what_sklearn_lacks(values, options)
     return options
+
+
+def _refuse_other_ties(ties: Any) -> None:
+    """Raise an error for ties that are not those of `ignore_ties`."""
+    if ties in (None, "last"):
+        return
+    meaning = f"{mark('ignore_ties', True)} means {mark('ties', 'last')}"
+    other = mark("ties", ties, said=f"ties={shown(ties)}")
+    raise InputError(f"{meaning}, but {other} was given too; give one of the two")
 
 
 def _checked_option(name: str, value: Any) -> Any:
@@ -297,7 +298,9 @@ def _checked_option(name: str, value: Any) -> Any:
     if name in _CHECKS:
         return _CHECKS[name](value)
     option = OPTIONS[name]
-    return _flag(name, value) if option.is_flag else choice(name, value, tuple(option.words))
+    if option.is_flag:
+        return _flag(name, value)
+    return choice(name, value, tuple(option.words))
 
 
 OF_COMPUTE = tuple(OPTIONS)  # the names of all options
@@ -310,7 +313,7 @@ def signature(
     exclude: Any = None,
     **options: Unpack[ComputeOptions],
 ) -> str:
-    """Return every option that a score depends on, in one line; only equal signatures are comparable.
+    """Return every option that a score depends on, in one line, to compare only equal signatures.
 
     Args:
         k: the cutoff or cutoffs, as in `compute`.
@@ -327,17 +330,18 @@ def signature(
 
 
 def shows_options(function: Function) -> Function:
-    """Show the options of `compute` in the signature of a function that accepts them as `**options`."""
-    own = inspect.signature(function)
-    named = {name: each for name, each in own.parameters.items() if each.kind != each.VAR_KEYWORD}
-    options = [
-        inspect.Parameter(
-            name, inspect.Parameter.KEYWORD_ONLY, default=option.default, annotation=Any
-        )
-        for name, option in OPTIONS.items()
-        if name not in named
-    ]
-    vars(function)["__signature__"] = own.replace(parameters=[*named.values(), *options])
+    """Show the options of `compute` in the signature of a function with them as `**options`."""
+    signature = inspect.signature(function)
+    parameters = []
+    for parameter in signature.parameters.values():
+        if parameter.kind != inspect.Parameter.VAR_KEYWORD:
+            parameters.append(parameter)
+    names = {parameter.name for parameter in parameters}
+    for name, option in OPTIONS.items():
+        if name not in names:
+            kind = inspect.Parameter.KEYWORD_ONLY
+            parameters.append(inspect.Parameter(name, kind, default=option.default, annotation=Any))
+    vars(function)["__signature__"] = signature.replace(parameters=parameters)
     return function
 
 
@@ -347,7 +351,9 @@ def result_name(measure: str, k: int | None) -> str:
     >>> result_name("nDCG", 10), result_name("nDCG", None)
     ('nDCG@10', 'nDCG')
     """
-    return measure if k is None else f"{measure}@{k}"
+    if k is None:
+        return measure
+    return f"{measure}@{k}"
 
 
 def measure_of(name: str) -> str:
@@ -361,12 +367,20 @@ def measure_of(name: str) -> str:
 
 def choice(name: str, value: Any, choices: Sequence[str]) -> str:
     """Return a value if it is one of several words; else the error names the nearest one."""
-    if not isinstance(value, str) or value not in choices:
-        near = nearest(value, choices) if isinstance(value, str) else ""
-        hint = f'; did you mean "{near}"?' if near else ""
-        allowed = ", ".join(f'"{each}"' for each in choices)
-        raise InputError(f"{mark(name)} must be one of {allowed}; got {shown(value)}{hint}")
-    return str(value)
+    if isinstance(value, str) and value in choices:
+        return str(value)
+    allowed = ", ".join(f'"{word}"' for word in choices)
+    problem = f"{mark(name)} must be one of {allowed}; got {shown(value)}"
+    raise InputError(f"{problem}{_nearest_word(value, choices)}")
+
+
+def _nearest_word(value: Any, words: Iterable[str]) -> str:
+    """Return the end of an error about a word: the one that was probably meant, if any."""
+    if isinstance(value, str):
+        word = nearest(value, words)
+        if word:
+            return f'; did you mean "{word}"?'
+    return ""
 
 
 def is_real(value: Any) -> bool:
@@ -381,87 +395,93 @@ def is_real(value: Any) -> bool:
 
 
 def between_0_and_1(name: str, value: Any, example: float) -> float:
-    """Return a level, such as that of an interval, which lies between 0 and 1, and not too close to 1."""
+    """Return a level, such as that of an interval: above 0, and not too close to 1."""
+    # The quantile of a two-sided interval, (1 + level) / 2, must not round to 1.
     if not is_real(value) or not (float(value) > 0 and (1 + float(value)) / 2 < 1):
-        raise InputError(
-            f"{mark(name)} must be between 0 and 1, such as {example}; got {shown(value)}"
-        )
+        allowed = f"between 0 and 1, such as {example}"
+        raise InputError(f"{mark(name)} must be {allowed}; got {shown(value)}")
     return float(value)
 
 
 def in_units(name: str, value: Any) -> float:
     """Return an amount in units of the measure: a finite number, not negative."""
     if not is_real(value) or not 0 <= float(value) < math.inf:
-        problem = (
-            f"must be a finite number, at least 0, in units of the measure; got {shown(value)}"
-        )
-        raise InputError(f"{mark(name)} {problem}")
+        allowed = "a finite number, at least 0, in units of the measure"
+        raise InputError(f"{mark(name)} must be {allowed}; got {shown(value)}")
     return float(value)
 
 
 def whole(name: str, value: Any, least: int, most: float = math.inf) -> int:
     """Return an integer from `least` to `most`."""
-    if not is_real(value) or not isinstance(value, Integral) or not least <= int(value) <= most:
-        upper = "" if most == math.inf else f" and at most {most:,}"
-        raise InputError(
-            f"{mark(name)} must be an integer, at least {least}{upper}; got {shown(value)}"
-        )
+    is_integer = is_real(value) and isinstance(value, Integral)
+    if not is_integer or not least <= int(value) <= most:
+        allowed = f"an integer, at least {least}"
+        if most < math.inf:
+            allowed += f" and at most {most:,}"
+        raise InputError(f"{mark(name)} must be {allowed}; got {shown(value)}")
     return int(value)
 
 
 def _refuse_endless_ideal(cutoffs: Sequence[int | None], setting: str) -> None:
-    """Raise an error for cutoffs at which an ideal of k documents would be infinite or take too much memory."""
-    if None in cutoffs:
-        problem = (
-            f"must be given for {setting}, since its ideal has k documents of the highest gain"
-        )
-        raise InputError(f"{mark('k')} {problem}")
-    if (longest := max(k for k in cutoffs if k is not None)) > LONGEST_IDEAL:
-        problem = f"must be at most {LONGEST_IDEAL:,} for {setting}, since its ideal has k documents; got {longest}"
-        raise InputError(f"{mark('k')} {problem}")
+    """Raise an error for cutoffs at which an ideal of k documents is infinite or too large."""
+    longest = 0
+    for k in cutoffs:
+        if k is None:
+            reason = "since its ideal has k documents of the highest gain"
+            raise InputError(f"{mark('k')} must be given for {setting}, {reason}")
+        longest = max(longest, k)
+    if longest > LONGEST_IDEAL:
+        reason = f"since its ideal has k documents; got {longest}"
+        raise InputError(f"{mark('k')} must be at most {LONGEST_IDEAL:,} for {setting}, {reason}")
 
 
 def refuse_unknown(
     options: Iterable[str], method: Callable[..., Any], lacks: Sequence[str] = ()
 ) -> None:
-    """Raise a TypeError for an option that a method does not have; it names the nearest one, or all options."""
+    """Raise a TypeError for an option that a method does not have."""
     for name in options:
         if name not in OF_COMPUTE or name in lacks:
             raise _unknown_option(name, method, lacks)
 
 
 def _unknown_option(name: str, method: Callable[..., Any], lacks: Sequence[str]) -> TypeError:
-    """Return the error for an option that a method does not have."""
-    own = [
-        own
-        for own, each in inspect.signature(method).parameters.items()
-        if each.kind != each.VAR_KEYWORD
-    ]
-    of_compute = [each for each in OF_COMPUTE if each not in lacks]
-    known = list(dict.fromkeys([*own, *of_compute]))
-    near = "" if name in lacks else nearest(name, known)
-    hint = ELSEWHERE.get(name) or (
-        f"did you mean {near}?" if near else f"it has {', '.join(known)}"
-    )
-    return TypeError(f"{method.__name__} has no option {name[:100]}; {hint}")
+    """Return the error for an option that a method lacks: the nearest one, or all it has."""
+    problem = f"{method.__name__} has no option {name[:100]}"
+    if name in ELSEWHERE:
+        return TypeError(f"{problem}; {ELSEWHERE[name]}")
+    known = []
+    for parameter in inspect.signature(method).parameters.values():
+        if parameter.kind != inspect.Parameter.VAR_KEYWORD:
+            known.append(parameter.name)
+    for option in OF_COMPUTE:
+        if option not in lacks and option not in known:
+            known.append(option)
+    # An option that is left out on purpose was not misspelt.
+    word = "" if name in lacks else nearest(name, known)
+    if word:
+        return TypeError(f"{problem}; did you mean {word}?")
+    return TypeError(f"{problem}; it has {', '.join(known)}")
 
 
 def _refuse_what_sklearn_lacks(values: Mapping[str, Any], options: Options) -> None:
-    """Raise an error for an option that is set but that `sklearn.metrics.ndcg_score` does not have."""
+    """Raise an error for an option that is set and that scikit-learn's ndcg_score lacks."""
     for name, value in values.items():
-        kept = getattr(options, name, value)
-        usual = ("nDCG",) if name == "measures" else OPTIONS[name].default
-        is_given = value is not None if usual is None else kept != usual
-        if is_given and name not in ("k", "ignore_ties", "engine"):
+        if name in ("k", "ignore_ties", "engine"):
+            continue
+        usual: Any = ("nDCG",) if name == "measures" else OPTIONS[name].default
+        if usual is None:
+            is_given = value is not None
+        else:
+            is_given = getattr(options, name, value) != usual
+        if is_given:
             problem = f"sklearn.metrics.ndcg_score has no option {name}; got {shown(value)}"
             raise InputError(f"{mark('engine', 'sklearn')}: {problem}")
 
 
 def _several(name: str, value: Any, check: Callable[[Any], Any]) -> tuple[Any, ...]:
     """Check a single value or every value of a sequence; return them without duplicates."""
-    if not isinstance(value, (list, tuple, range)) and not (
-        isinstance(value, np.ndarray) and value.ndim == 1
-    ):
+    is_array = isinstance(value, np.ndarray) and value.ndim == 1
+    if not is_array and not isinstance(value, (list, tuple, range)):
         return (check(value),)
     if not len(value):
         raise InputError(f"{mark(name)} is empty; give at least one value")
@@ -469,33 +489,42 @@ def _several(name: str, value: Any, check: Callable[[Any], Any]) -> tuple[Any, .
 
 
 def _cutoff(k: Any) -> int | None:
-    if k is not None and (not is_real(k) or not isinstance(k, Integral) or int(k) < 1):
+    if k is None:
+        return None
+    if not is_real(k) or not isinstance(k, Integral) or int(k) < 1:
         raise InputError(f"{mark('k')} must be a positive integer, {CUTOFFS}; got {shown(k)}")
-    return None if k is None else int(k)
+    return int(k)
 
 
 def _with_cutoffs(
     names: Sequence[str], cutoffs: Sequence[int | None]
 ) -> tuple[tuple[str, int | None], ...]:
     """Return each measure with every cutoff, or with the one in its name."""
-    pairs = []
+    pairs: dict[tuple[str, int | None], None] = {}
     for name in names:
-        measure, _, own = name.partition("@")
-        pairs += [(measure, cutoff) for cutoff in ([int(own)] if own else cutoffs)]
-    return tuple(dict.fromkeys(pairs))
+        measure, _, own_cutoff = name.partition("@")
+        if own_cutoff:
+            pairs[measure, int(own_cutoff)] = None
+            continue
+        for cutoff in cutoffs:
+            pairs[measure, cutoff] = None
+    return tuple(pairs)
 
 
 def _measure(name: Any) -> str:
-    measure, at, cutoff = name.partition("@") if isinstance(name, str) else (name, "", "")
-    if not at:
-        if isinstance(name, str) and (
-            cut := re.fullmatch(r"ndcg_cut[._]([0-9]+)", name)
-        ):  # as in trec_eval
-            raise InputError(f"{name} is nDCG@{cut[1]} here", "measures")
+    if not isinstance(name, str):
         return choice("measures", name, MEASURES)
-    if not cutoff.isdecimal() or not cutoff.isascii() or len(cutoff) > 18 or int(cutoff) < 1:
-        problem = f"must have a positive integer after the @, as in nDCG@10; got {shown(name)}"
-        raise InputError(f"{mark('measures')} {problem}")
+    measure, separator, cutoff = name.partition("@")
+    if not separator:
+        in_trec_eval = re.fullmatch(r"ndcg_cut[._]([0-9]+)", name)
+        if in_trec_eval:
+            raise InputError(f"{name} is nDCG@{in_trec_eval[1]} here", "measures")
+        return choice("measures", name, MEASURES)
+    # More digits than 18 do not fit into 64 bits, and Python refuses to read thousands.
+    is_number = cutoff.isdecimal() and cutoff.isascii() and len(cutoff) <= 18
+    if not is_number or int(cutoff) < 1:
+        allowed = "a positive integer after the @, as in nDCG@10"
+        raise InputError(f"{mark('measures')} must have {allowed}; got {shown(name)}")
     return result_name(choice("measures", measure, MEASURES), int(cutoff))
 
 
@@ -507,35 +536,39 @@ def _flag(name: str, value: Any) -> bool:
 
 def _log_base(value: Any) -> float:
     if not is_real(value) or not 0 < float(value) < math.inf or float(value) == 1:
-        raise InputError(
-            f"{mark('log_base')} must be a positive number other than 1; got {shown(value)}"
-        )
+        allowed = "a positive number other than 1"
+        raise InputError(f"{mark('log_base')} must be {allowed}; got {shown(value)}")
     return float(value)
 
 
 def _refuse_base(base: float, discount: Any) -> None:
     """Raise an error for a logarithm base that a discount does not allow."""
-    above = DISCOUNTS[discount].base_above if isinstance(discount, str) else None
+    if not isinstance(discount, str):
+        return
+    above = DISCOUNTS[discount].base_above
     if above is not None and base <= above:
-        problem = f"must be above {above:g} for {mark('discount', discount)}; got {shown(base)}"
-        raise InputError(f"{mark('log_base')} {problem}")
+        allowed = f"above {above:g} for {mark('discount', discount)}"
+        raise InputError(f"{mark('log_base')} must be {allowed}; got {shown(base)}")
 
 
 def _zero_division(value: Any) -> float | str:
     if isinstance(value, str) and value == PERFECT_IF_EMPTY:
         return value
     if not is_real(value) or math.isinf(float(value)):
-        meaning = f'a finite number, nan to exclude queries with no relevant documents from the mean, or "{PERFECT_IF_EMPTY}"'
-        raise InputError(f"{mark('zero_division')} must be {meaning}; got {shown(value)}")
+        excluding = "nan to exclude queries with no relevant documents from the mean"
+        allowed = f'a finite number, {excluding}, or "{PERFECT_IF_EMPTY}"'
+        raise InputError(f"{mark('zero_division')} must be {allowed}; got {shown(value)}")
     return float(value)
 
 
 def _ignore_index(value: Any) -> float | None:
-    if value is not None and (not is_real(value) or not math.isfinite(value)):
+    if value is None:
+        return None
+    if not is_real(value) or not math.isfinite(value):
         allowed = f"a finite number, the reference of padding{mark('None', before=', or ')}"
         raise InputError(f"{mark('ignore_index')} must be {allowed}; got {shown(value)}")
-    if value is None or isinstance(value, Integral):
-        return None if value is None else int(value)
+    if isinstance(value, Integral):  # which float64 might round
+        return int(value)
     return float(value)
 
 
@@ -547,46 +580,40 @@ def _gain(value: Any) -> Gain | Labels:
     if callable(value):
         function: Callable[[NDArray[np.float64]], Any] = value
         return function
-    table = _listed_numbers(value)
-    if table is None:
-        words = ", ".join(f'"{each}"' for each in GAINS)
-        forms = "in a list or of any labels, {label: gain}, or a function"
-        meaning = (
-            f"{words}, the finite gains of labels 0, 1, 2, ... {mark('forms of gain', said=forms)}"
-        )
-        near = nearest(value, GAINS) if isinstance(value, str) else ""
-        hint = f'; did you mean "{near}"?' if near else ""
-        raise InputError(f"{mark('gain')} must be {meaning}; got {shown(value)}{hint}")
-    return table
+    gains = _listed_numbers(value)
+    if gains is not None:
+        return gains
+    words = ", ".join(f'"{word}"' for word in GAINS)
+    forms = "in a list or of any labels, {label: gain}, or a function"
+    listed = f"the finite gains of labels 0, 1, 2, ... {mark('forms of gain', said=forms)}"
+    problem = f"{mark('gain')} must be {words}, {listed}; got {shown(value)}"
+    raise InputError(f"{problem}{_nearest_word(value, GAINS)}")
 
 
 def _gains_by_label(given: Mapping[Any, Any]) -> Gain | Labels:
     """Return gains by label: as a list if the labels are the numbers 0, 1, 2, ..."""
     gains: dict[str | float, float] = {}
     for label, gain in given.items():
-        if not isinstance(label, (str, bool, np.bool_)) and not (
-            is_real(label) and math.isfinite(label)
-        ):
-            raise InputError(
-                f"a label is text, a finite number or a flag; got {shown(label)}", "gain"
-            )
+        is_number = is_real(label) and math.isfinite(label)
+        if not is_number and not isinstance(label, (str, bool, np.bool_)):
+            problem = f"a label is text, a finite number or a flag; got {shown(label)}"
+            raise InputError(problem, "gain")
         if not is_real(gain) or not math.isfinite(gain):
-            raise InputError(
-                f"the gain of {shown(label)} must be a finite number; got {shown(gain)}", "gain"
-            )
-        if (plain := label_of(label)) in gains:
-            raise InputError(
-                f"the label {shown(label)} is there twice; give each label once", "gain"
-            )
-        gains[plain] = float(gain)
+            problem = f"the gain of {shown(label)} must be a finite number; got {shown(gain)}"
+            raise InputError(problem, "gain")
+        compared = label_of(label)
+        if compared in gains:
+            problem = f"the label {shown(label)} is there twice; give each label once"
+            raise InputError(problem, "gain")
+        gains[compared] = float(gain)
     if not gains:
         raise InputError(f"{mark('gain')} is empty; give the gain of each label")
-    in_order = sorted(gains.items(), key=lambda each: (isinstance(each[0], str), each[0]))
-    if [label for label, _ in in_order] == [*range(len(gains))] and not any(
-        isinstance(each, str) for each in given
-    ):
-        return np.array([gain for _, gain in in_order])
-    return Labels(tuple(in_order))
+    # Numbers come first, since they do not compare with text.
+    in_order = sorted(gains, key=lambda label: (isinstance(label, str), label))
+    has_text = any(isinstance(label, str) for label in given)
+    if not has_text and in_order == [*range(len(gains))]:
+        return np.array([gains[label] for label in in_order])
+    return Labels(tuple((label, gains[label]) for label in in_order))
 
 
 def _discount(value: Any) -> Discount:
@@ -595,25 +622,32 @@ def _discount(value: Any) -> Discount:
     if callable(value):
         function: Callable[[NDArray[np.int64]], Any] = value
         return function
-    listed = _listed_numbers(value)
-    if listed is None or (problem := not_discounts(listed)):
-        words = ", ".join(f'"{each}"' for each in DISCOUNTS)
-        meaning = f"{words}, a list of the discounts of rank 1, 2, 3, ... or a function"
-        reason = "" if listed is None else f", which {problem}"
-        raise InputError(f"{mark('discount')} must be {meaning}; got {shown(value)}{reason}")
-    return listed
+    discounts = _listed_numbers(value)
+    reason = ""
+    if discounts is not None:
+        problem = not_discounts(discounts)
+        if problem is None:
+            return discounts
+        reason = f", which {problem}"
+    words = ", ".join(f'"{word}"' for word in DISCOUNTS)
+    allowed = f"{words}, a list of the discounts of rank 1, 2, 3, ... or a function"
+    raise InputError(f"{mark('discount')} must be {allowed}; got {shown(value)}{reason}")
 
 
 def _listed_numbers(value: Any) -> NDArray[np.float64] | None:
     """Return a list of finite numbers as an array; None for anything else."""
-    sequence = isinstance(value, (list, tuple)) or (
-        isinstance(value, np.ndarray) and value.ndim == 1
-    )
-    table = np.array(value, np.float64) if sequence and all(map(is_real, value)) else np.empty(0)
-    return table if table.size and np.isfinite(table).all() else None
+    is_array = isinstance(value, np.ndarray) and value.ndim == 1
+    if not is_array and not isinstance(value, (list, tuple)):
+        return None
+    if not len(value) or not all(map(is_real, value)):
+        return None
+    numbers = np.array(value, np.float64)
+    if not np.isfinite(numbers).all():
+        return None
+    return numbers
 
 
-def _number(value: float) -> str:
+def _plain_number(value: float) -> str:
     return repr(float(value)).removesuffix(".0")
 
 
@@ -630,29 +664,35 @@ _CHECKS: dict[
     "ignore_index": _ignore_index,
 }
 
+# What a function returns for these tells it from others in a signature: usual labels and ranks.
 LABELS = np.array([*range(-2, 33), 100, 1000, *(0.1 * tenth for tenth in range(1, 50))])
 RANKS = np.array([*range(1, 33), 100, 1000])
 
 
 def _function_name(name: str, value: Gain | Labels | Discount, samples: NDArray[Any]) -> str:
-    """Return the name of gains or discounts in a signature: of a function, a hash of its results for some values."""
+    """Return the name of gains or discounts in a signature.
+
+    The name of a function is a hash of its results for some values.
+    """
     if isinstance(value, str):
         return value
     if isinstance(value, Labels):
         return value.signature
     if not callable(value):
-        return ",".join(map(_number, value))
-    answers: list[str] = []
-    answered = False
+        return ",".join(map(_plain_number, value))
+    results: list[str] = []
+    has_result = False
     with np.errstate(all="ignore"):
-        for at in range(len(samples)):
+        # One value after another, since a function may fail for some of them.
+        for start in range(len(samples)):
             try:
-                answers.append(repr(np.asarray(value(samples[at : at + 1]), np.float64).tolist()))
-                answered = True
-            except Exception as error:  # noqa: BLE001 - whatever it raises, this value has no result
-                answers.append(type(error).__name__)
-    if not answered:
+                result = np.asarray(value(samples[start : start + 1]), np.float64)
+                results.append(repr(result.tolist()))
+                has_result = True
+            except Exception as error:  # noqa: BLE001 - whatever it raises, there is no result
+                results.append(type(error).__name__)
+    if not has_result:
         known = "labels 0, 1, 2" if name == "gain" else "ranks 1, 2, 3"
         problem = f"has no value for any of the {known}, ..., so the signature cannot identify it"
         raise InputError(f"{mark(name)} {shown(value)} {problem}")
-    return f"function#{hashlib.sha256(' '.join(answers).encode()).hexdigest()[:8]}"
+    return f"function#{hashlib.sha256(' '.join(results).encode()).hexdigest()[:8]}"

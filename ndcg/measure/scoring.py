@@ -283,7 +283,7 @@ def _exact_in_float64(score: NDArray[Any]) -> NDArray[Any]:
 
 
 def are_padding_labels(negative: Sequence[float] | NDArray[Any]) -> bool:
-    """Return whether negative relevances may be padding: all are a label that some library pads with.
+    """Return whether negative relevances may be padding: all are one label that some library uses.
 
     >>> are_padding_labels([-1, -1]), are_padding_labels([-1, -2]), are_padding_labels([-3.0])
     (True, False, False)
@@ -651,7 +651,7 @@ def _discounted_sums(
 
 
 def sign(discount: Floats) -> float:
-    """Return -1 if a discount makes all sums negative, as with a base of a logarithm below 1; else 1."""
+    """Return -1 if a discount makes all sums negative, as a logarithm's base below 1 does; else 1."""
     return math.copysign(1, discount.sum())
 
 
