@@ -1,4 +1,4 @@
-"""The measure itself: gains, discounts, ties and ideals from plain arrays, and the options that select them.
+"""The measure: gains, discounts, ties and ideals from plain arrays, and the options to select them.
 
 May import no other folder.
 """

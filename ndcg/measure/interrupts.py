@@ -1,4 +1,4 @@
-"""Handle Ctrl-C and other signals while running code that may catch or replace the errors they raise."""
+"""Handle Ctrl-C and other signals in code that may catch or replace the errors they raise."""
 
 import signal
 from collections.abc import Callable, Iterator
@@ -10,13 +10,14 @@ INTERRUPTS = {"SIGINT", "SIGTERM", "SIGALRM"} & {*dir(signal)}  # Windows has no
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Raise, at the end of the block, the error that a signal handler raised in it, such as KeyboardInterrupt.
+    """Raise, at the end of the block, the error that a signal handler raised in it.
 
-    It takes precedence over every other outcome, because the interrupted code may catch the error
-    or raise another. NumPy, for example, raises an ImportError with advice on how to install it.
+    Such an error, as KeyboardInterrupt, takes precedence over every other outcome, because the
+    interrupted code may catch it or raise another. NumPy, for example, raises an ImportError with
+    advice on how to install it.
     """
     raised: list[BaseException] = []
-    before: dict[int, tuple[Any, Any]] = {}
+    replaced: dict[int, tuple[Any, Any]] = {}
 
     def watched(handler: Callable[..., Any]) -> Callable[..., Any]:
         def watch(number: int, frame: Any) -> Any:
@@ -31,13 +32,14 @@ def interruptible() -> Iterator[None]:
     try:
         with suppress(ValueError):  # signals only reach the main thread
             for number in map(signal.Signals.__getitem__, INTERRUPTS):
-                if callable(handler := signal.getsignal(number)):
-                    before[number] = watched(handler), handler
-                    signal.signal(number, before[number][0])
+                handler = signal.getsignal(number)
+                if callable(handler):
+                    replaced[number] = watched(handler), handler
+                    signal.signal(number, replaced[number][0])
         yield
     finally:
-        for caught, (ours, handler) in before.items():
-            if signal.getsignal(caught) is ours:
-                signal.signal(caught, handler)
+        for number, (ours, handler) in replaced.items():
+            if signal.getsignal(number) is ours:  # the block may have set another
+                signal.signal(number, handler)
         if raised:
             raise raised[0]

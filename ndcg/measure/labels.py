@@ -1,4 +1,4 @@
-"""Labels in place of relevances, with their gains: `gain={"relevant": 3, "partially": 1, "not relevant": 0}`.
+"""Labels in place of relevances, with their gains: `gain={"relevant": 3, "not relevant": 0}`.
 
 Where values are read, text becomes numbers that no relevance has. Once the documents of both sides
 are joined, each label, text or number, becomes its gain, which the kernel uses as it is.
@@ -24,7 +24,7 @@ FLAGS = {"true": 1.0, "false": 0.0}
 
 
 class Labels(NamedTuple):
-    """The gains of labels: each label is a number or text, and text that is a number or a flag is that number."""
+    """The gains of labels, which are numbers or text; text that is a number or a flag is that number."""
 
     gains: tuple[tuple[str | float, float], ...]
 
@@ -34,17 +34,23 @@ class Labels(NamedTuple):
         >>> Labels((("no", 0.0),)).numbers(["1.5", "true", 2, None, "yes"])
         [1.5, 1.0, 2, None, 'yes']
         """
-        known: dict[Any, Any] = {
-            label: number_of(label) for label, _ in self.gains if isinstance(label, str)
-        }
-
-        def number(text: str) -> Any:
-            label = label_of(text)
-            return known.setdefault(
-                text, known.get(label, text) if isinstance(label, str) else label
-            )
-
-        return [number(each) if isinstance(each, str) else each for each in values]
+        known: dict[str, Any] = {}
+        for label, _ in self.gains:
+            if isinstance(label, str):
+                known[label] = number_of(label)
+        read: dict[str, Any] = {}  # each text is read once
+        numbers = []
+        for value in values:
+            if not isinstance(value, str):
+                numbers.append(value)
+                continue
+            if value not in read:
+                label = label_of(value)
+                if isinstance(label, str):
+                    label = known.get(label, value)
+                read[value] = label
+            numbers.append(read[value])
+        return numbers
 
     def gains_of(self, relevance: NDArray[Any]) -> NDArray[np.float64]:
         """Return the gain of each label, in numbers; nan for those that have none.
@@ -52,19 +58,23 @@ class Labels(NamedTuple):
         >>> Labels(((0.5, 1.0), (2.0, 7.0))).gains_of(np.array([2, 0.5, 1])).tolist()
         [7.0, 1.0, nan]
         """
-        known = dict(sorted((number_of(label), gain) for label, gain in self.gains))
-        labels, gains = np.array(list(known)), np.array([*known.values()])
+        gain_by_number = dict(sorted((number_of(label), gain) for label, gain in self.gains))
+        labels, gains = np.array(list(gain_by_number)), np.array([*gain_by_number.values()])
         if relevance.dtype.kind == "f":
             with np.errstate(over="ignore"):
                 labels = labels.astype(relevance.dtype)
-        at = np.minimum(np.searchsorted(labels, relevance), len(labels) - 1)
-        return np.where(labels[at] == relevance, gains[at], np.nan)
+        index = np.minimum(np.searchsorted(labels, relevance), len(labels) - 1)
+        return np.where(labels[index] == relevance, gains[index], np.nan)
 
     def unknown(self, label: Any) -> str:
-        """Return what an error says about a label without a gain: the nearest label, and all that have one."""
-        names = [each for each, _ in self.gains if isinstance(each, str)]
-        near = nearest(label, names) if isinstance(label, str) else ""
-        return f"is a label without a gain; {f'did you mean {near!r}? ' if near else ''}{mark('gain')} has {self}"
+        """Return what an error says about a label without a gain: the nearest one, and all."""
+        hint = ""
+        if isinstance(label, str):
+            names = [name for name, _ in self.gains if isinstance(name, str)]
+            name = nearest(label, names)
+            if name:
+                hint = f"did you mean {name!r}? "
+        return f"is a label without a gain; {hint}{mark('gain')} has {self}"
 
     @property
     def as_numbers(self) -> "Labels":
@@ -72,9 +82,10 @@ class Labels(NamedTuple):
         return Labels(tuple((label, number_of(label)) for label, _ in self.gains))
 
     def __str__(self) -> str:
-        return ", ".join(
-            shown(each) if isinstance(each, str) else f"{each:g}" for each, _ in self.gains
-        )
+        names = []
+        for label, _ in self.gains:
+            names.append(shown(label) if isinstance(label, str) else f"{label:g}")
+        return ", ".join(names)
 
     @property
     def signature(self) -> str:
@@ -83,12 +94,16 @@ class Labels(NamedTuple):
         >>> Labels((("a|b", 0.0), ("relevant", 1.5))).signature
         'a%7Cb=0,relevant=1.5'
         """
+        labels = [label for label, _ in self.gains]
         gains = [_plain(gain) for _, gain in self.gains]
-        if [label for label, _ in self.gains] == [*range(len(gains))]:  # as a list of gains
+        if labels == [*range(len(labels))]:  # as a list of gains
             return ",".join(gains)
-        names = (label if isinstance(label, str) else _plain(label) for label, _ in self.gains)
-        names = (re.sub(r"[|:,=%+]", lambda mark: f"%{ord(mark[0]):02X}", name) for name in names)
-        return ",".join(map("=".join, zip(names, gains, strict=True)))
+        parts = []
+        for label, gain in zip(labels, gains, strict=True):
+            name = label if isinstance(label, str) else _plain(label)
+            escaped = re.sub(r"[|:,=%+]", lambda match: f"%{ord(match[0]):02X}", name)
+            parts.append(f"{escaped}={gain}")
+        return ",".join(parts)
 
 
 def _plain(number: float) -> str:
@@ -96,7 +111,7 @@ def _plain(number: float) -> str:
 
 
 def label_of(value: Any) -> str | float:
-    """Return a label as labels are compared: numbers and flags as floats, also in text, and other text.
+    """Return a label as labels are compared: numbers and flags, also in text, as floats.
 
     >>> label_of(" relevant"), label_of("2"), label_of(True), label_of("false")
     ('relevant', 2.0, 1.0, 0.0)
@@ -105,11 +120,13 @@ def label_of(value: Any) -> str | float:
         return float(value)
     text = str(value).strip()
     number = FLAGS.get(text.lower(), number_of_text(text))
-    return text if number is None or not math.isfinite(number) else float(number)
+    if number is None or not math.isfinite(number):
+        return text
+    return float(number)
 
 
 def number_of_text(text: str) -> float | None:
-    """Return the number that text is; None for other text, such as "1_0", which only Python takes for a number.
+    """Return the number that text is; None for other text, such as "1_0", a number only in Python.
 
     >>> number_of_text("1e3"), number_of_text("20"), number_of_text("1_0"), number_of_text("high")
     (1000.0, 20, None, None)
@@ -117,7 +134,9 @@ def number_of_text(text: str) -> float | None:
     if not text.isascii() or "_" in text:
         return None
     try:
-        return int(text) if WHOLE.fullmatch(text) else float(text)
+        if WHOLE.fullmatch(text):
+            return int(text)
+        return float(text)
     except ValueError:
         return None
 
@@ -131,20 +150,26 @@ def number_of(label: str | float) -> float:
 
 
 def to_label(values: Iterable[Any]) -> str:
-    """Return what an error says about text in place of relevances: the gain to write for labels, if there are any.
+    """Return what an error says about text in place of relevances: how to write their gains.
 
     >>> "gain={'relevant': ..., 'no': ...}" in to_label(["relevant", "no", "relevant"])
     True
     """
-    seen: dict[str, None] = {}
+    distinct: dict[str, None] = {}
     for value in values:
-        if isinstance(value, str) and isinstance(label := label_of(value), str) and label:
-            seen[label] = None
-            if len(seen) > MOST_SHOWN:
-                break
-    if not seen:
+        if not isinstance(value, str):
+            continue
+        label = label_of(value)
+        if isinstance(label, str) and label:
+            distinct[label] = None
+        if len(distinct) > MOST_SHOWN:
+            break
+    if not distinct:
         return f"give a number{mark('None', before=' or ')}"
-    labels = list(map(shown, seen))[:MOST_SHOWN]
-    gains = ", ".join(f"{each}: ..." for each in labels) + ", ..." * (len(seen) > MOST_SHOWN)
-    call = mark("gain", {each[1:-1]: "..." for each in labels}, said=f"gain={{{gains}}}")
+    labels = list(map(shown, distinct))[:MOST_SHOWN]
+    gains = ", ".join(f"{label}: ..." for label in labels)
+    if len(distinct) > MOST_SHOWN:
+        gains += ", ..."
+    without_quotes = {label[1:-1]: "..." for label in labels}
+    call = mark("gain", without_quotes, said=f"gain={{{gains}}}")
     return f"for labels, give the gain of each, {call}"

@@ -22,23 +22,23 @@ def shown(value: Any) -> str:
     try:
         text = _BRIEF.repr(value)
     except ValueError:  # Python refuses to print integers with too many digits
-        text = (
-            f"an integer of {value.bit_length()} bits"
-            if isinstance(value, int)
-            else type(value).__name__
-        )
+        if isinstance(value, int):
+            text = f"an integer of {value.bit_length()} bits"
+        else:
+            text = type(value).__name__
     return " ".join(text.splitlines())
 
 
 def brief(names: Iterable[str], separator: str) -> str:
     """Join names, as many as a message has room for."""
     names = list(names)
-    return separator.join(names[:9]) + (f"{separator}…" if len(names) > 9 else "")
+    if len(names) > 9:
+        names = [*names[:9], "…"]
+    return separator.join(names)
 
 
-Words = Callable[
-    ..., str
-]  # how an entry point writes a mark: of its text in Python, the name, and the values
+# How an entry point writes a mark: a function of its text in Python, its name, and the values.
+Words = Callable[..., str]
 _MARK = re.compile("\x0e(.*?)\x1f(.*?)\x0f", re.DOTALL)
 
 
@@ -49,11 +49,15 @@ def mark(name: str, *values: Any, said: str = "", before: str = "", after: str =
     `said`. The text before and after goes with the mark, which is left out where an entry point has
     no words for it.
     """
-    if _MARK.search(name):
+    if _MARK.search(name):  # marked already
         return name
-    texts = (f'"{each}"' if isinstance(each, str) else repr(each) for each in values)
-    said = said or (f"{name}={' or '.join(texts)}" if values else name)
-    return f"\x0e{visible(said)}\x1f{json.dumps([before, after, name, *values], default=shown)}\x0f"
+    if not said:
+        texts = []
+        for value in values:
+            texts.append(f'"{value}"' if isinstance(value, str) else repr(value))
+        said = f"{name}={' or '.join(texts)}" if values else name
+    fields = json.dumps([before, after, name, *values], default=shown)
+    return f"\x0e{visible(said)}\x1f{fields}\x0f"
 
 
 def of_file(path: str) -> str:
@@ -62,15 +66,15 @@ def of_file(path: str) -> str:
 
 
 def worded(message: Any, words: Words = lambda said, *_: said) -> str:
-    """Return an error, a warning or a note with its marks as an entry point writes them, as in Python by default.
+    """Return an error, a warning or a note with its marks as an entry point writes them.
 
     >>> worded(f"{mark('k')} must be positive, or give {mark('ties', 'last')}")
     'k must be positive, or give ties="last"'
     """
 
-    def write(found: re.Match[str]) -> str:
-        before, after, *name_and_values = json.loads(found[2])
-        text = words(found[1], *name_and_values)
+    def write(match: re.Match[str]) -> str:
+        before, after, *name_and_values = json.loads(match[2])
+        text = words(match[1], *name_and_values)
         return f"{before}{text}{after}" if text else ""
 
     return _MARK.sub(write, marked(message))
@@ -83,13 +87,19 @@ def marked(message: Any) -> str:
 
 def renamed(names: Mapping[str, str]) -> Words:
     """Return the words of Python with other names of arguments; one without a name is left out."""
-    return lambda said, name, *_: (
-        names[name] and names[name] + said[len(name) :] if name in names else said
-    )
+
+    def write(said: str, name: str, *_: Any) -> str:
+        if name not in names:
+            return said
+        if not names[name]:
+            return ""
+        return names[name] + said[len(name) :]
+
+    return write
 
 
 class Message(str):
-    """A warning or a note in the words of Python, which other entry points can word by its marks."""
+    """A warning or a note in the words of Python, which other entry points word by its marks."""
 
     marked: str
 
@@ -114,22 +124,22 @@ class InputError(ValueError):
         self, problem: str, *places: str, position: int | None = None, hint: str = ""
     ) -> None:
         super().__init__(worded(problem))
-        self.problem, self.places, self.position, self.hint = problem, places, position, hint
+        self.problem, self.hint = problem, hint
+        self.places, self.position = places, position
 
     @property
     def marked(self) -> str:
         """The message with its options marked."""
-        places = [mark(each) for each in self.places if each]
-        if self.position is not None:
+        places = [mark(place) for place in self.places if place]
+        if self.position is not None:  # in the last place: "query 'q1', position 3"
             places[-1:] = [", ".join([*places[-1:], f"position {self.position}"])]
-        return "; ".join(
-            filter(None, [": ".join(filter(None, [*places, self.problem])), self.hint])
-        )
+        problem = ": ".join(filter(None, [*places, self.problem]))
+        return "; ".join(filter(None, [problem, self.hint]))
 
     @property
     def options(self) -> list[str]:
         """The names of the arguments and options in the message, in their order."""
-        return [json.loads(found[2])[2] for found in _MARK.finditer(self.marked)]
+        return [json.loads(match[2])[2] for match in _MARK.finditer(self.marked)]
 
     @property
     def argument(self) -> str:
@@ -142,31 +152,39 @@ class InputError(ValueError):
 
 def within(error: ValueError, *places: str, instead_of: str = "") -> InputError:
     """Return an error with the places around it, or with the first one instead of another."""
-    error = error if isinstance(error, InputError) else InputError(str(error))
-    error.places = (*places, *(each for each in error.places if each != instead_of))
+    if not isinstance(error, InputError):
+        error = InputError(str(error))
+    kept = [place for place in error.places if place != instead_of]
+    error.places = (*places, *kept)
     return error
 
 
 def visible(text: str) -> str:
-    """Return text with nonprinting characters escaped, so that no id can move a terminal's cursor."""
+    """Return text with nonprinting characters escaped: no id can move a terminal's cursor."""
     if text.isprintable():
         return text
-    return "".join(
-        each if each.isprintable() else each.encode("unicode_escape").decode() for each in text
-    )
+    characters = []
+    for character in text:
+        if not character.isprintable():
+            character = character.encode("unicode_escape").decode()
+        characters.append(character)
+    return "".join(characters)
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Return the known name that resembles a wrong one, or the only one that begins with it; else an empty string.
+    """Return the known name that resembles a wrong one, or alone begins with it; else nothing.
 
     >>> nearest("Measure", ["measures", "k"]), nearest("exp", ["linear", "exponential"])
     ('measures', 'exponential')
     """
-    by_name = {each.lower(): each for each in known}
+    by_lower_case = {known_name.lower(): known_name for known_name in known}
     wrong = name[:100].lower()
-    longer = [each for each in by_name if len(wrong) > 2 and each.startswith(wrong)]
-    near = difflib.get_close_matches(wrong, by_name, 1) or longer
-    return by_name[near[0]] if len(near) == 1 else ""
+    similar = difflib.get_close_matches(wrong, by_lower_case, 1)
+    if not similar and len(wrong) > 2:  # fewer letters begin a name by chance
+        similar = [lower for lower in by_lower_case if lower.startswith(wrong)]
+    if len(similar) != 1:
+        return ""
+    return by_lower_case[similar[0]]
 
 
 def missing_library(feature: str, library: str, packages: str) -> ImportError:
@@ -178,11 +196,14 @@ def missing_library(feature: str, library: str, packages: str) -> ImportError:
     return ImportError(f"{feature} needs {library}: pip install {packages}")
 
 
-def warn(problem: str) -> None:  # may have marks
-    """Warn about rankings, and point at the line that called this package, directly or through evaluate."""
-    own = {__name__.partition(".")[0], "evaluate"}
+def warn(problem: str) -> None:
+    """Warn about rankings, and point at the line that called this package or evaluate."""
+    packages = {__name__.partition(".")[0], "evaluate"}
     level, frame = 2, sys._getframe(1)
-    while frame.f_globals.get("__name__", "").partition(".")[0] in own and frame.f_back is not None:
+    while frame.f_back is not None:
+        module = frame.f_globals.get("__name__", "")
+        if module.partition(".")[0] not in packages:
+            break
         level, frame = level + 1, frame.f_back
     warnings.warn(Message(problem), stacklevel=level)
 
@@ -193,7 +214,8 @@ def in_short(error: BaseException) -> str:
 
 
 def raise_unless_of_values(error: BaseException) -> None:
-    """Re-raise an error unless it concerns values; a panic in a Rust library is not an Exception."""
+    """Re-raise an error unless it concerns values."""
+    # A panic in a Rust library, such as Polars, is not an Exception.
     of_values = isinstance(error, Exception) or type(error).__name__ == "PanicException"
     if isinstance(error, MemoryError) or not of_values:
         raise error
