@@ -64,9 +64,8 @@ class Search:
         """
         self.queries, self.corpus, self.candidates, self.calls = queries, corpus, candidates, calls
         self.judged, self.score_dtype = judged, score_dtype
-        self.sign = {"descending": 1, "ascending": -1}[
-            score_order
-        ]  # with it, the highest score ranks first
+        # with it, the highest score ranks first
+        self.sign = {"descending": 1, "ascending": -1}[score_order]
         ranked = (
             corpus
             if candidates is None
@@ -216,7 +215,8 @@ def sentence_transformers_evaluator(
     name: str = "",
     batch_size: int = 32,
     corpus_chunk_size: int = 50_000,
-    score_function: "Callable[[Any, Any], Tensor] | Literal['cosine', 'dot', 'euclidean', 'manhattan'] | None" = None,
+    score_function: "Callable[[Any, Any], Tensor] | Literal['cosine', 'dot', 'euclidean', "
+    "'manhattan'] | None" = None,
     truncate_dim: int | None = None,
     max_active_dims: int | None = None,
     query_prompt: str | None = None,

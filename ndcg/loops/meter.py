@@ -24,9 +24,8 @@ from ..scores.means import mean
 from ..scores.queries import NOTHING_TO_SCORE, Values, check_rows, measure_inputs
 
 MeterRows = tuple[NDArray[Any], ...]  # a score, a label and the query of each document
-Sums = dict[
-    str, tuple[int, list[float]]
-]  # by result: the number of queries with a value, and the parts of their sum
+# by result: the number of queries with a value, and the parts of their sum
+Sums = dict[str, tuple[int, list[float]]]
 
 
 class MeterState(NamedTuple):
@@ -99,9 +98,8 @@ class Meter:
                 {name: np.asanyarray(each) for name, each in columns.items()},
                 self.options.ignore_index,
             )
-            check_rows(
-                Inputs(*batch), self.options
-            )  # the queries may have more rows in later batches
+            # the queries may have more rows in later batches
+            check_rows(Inputs(*batch), self.options)
             if rows and _types(rows[-1]) != _types(
                 batch
             ):  # its types must fit those of earlier batches
@@ -137,9 +135,8 @@ class Meter:
 
     def _of_all_processes(self) -> list[MeterState]:
         """Return the states of all processes, or of this one if there are no others."""
-        distributed = sys.modules.get(
-            "torch.distributed"
-        )  # imported in every program that has several processes
+        # imported in every program that has several processes
+        distributed = sys.modules.get("torch.distributed")
         if distributed is None or not (distributed.is_available() and distributed.is_initialized()):
             return [self._state]
         gathered: list[Any] = [None] * distributed.get_world_size()

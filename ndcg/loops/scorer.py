@@ -65,14 +65,12 @@ def ndcg(
         )
         hint = "one score for each label is needed: by a ranker, a regressor or a classifier of two classes"
         raise ValueError(f"predictions: {problem}; {hint}")
-    in_order = (
-        None if sample_weight is None else np.asanyarray(sample_weight)
-    )  # its index is that of the labels
+    # its index is that of the labels
+    in_order = None if sample_weight is None else np.asanyarray(sample_weight)
     inputs = Inputs(predicted, labels, sample_weight=in_order)
     if groups is not None:
-        groups = (
-            groups if hasattr(groups, "dtype") else np.array(groups, object)
-        )  # ids keep their types
+        # ids keep their types
+        groups = groups if hasattr(groups, "dtype") else np.array(groups, object)
         frame = {
             "y_score": predicted,
             "y_true": labels,

@@ -48,13 +48,15 @@ FILE_FORMATS = ("trec", "csv", "tsv", "json", "jsonl", "parquet", "arrow", "leto
 
 # What settings of other libraries are called here: hints for errors about unknown options.
 OF_LIBRARIES = {
-    "label_gain": 'LightGBM\'s label_gain is gain=[0, 1, 3, 7, ...], by label; its default is gain="exponential"',
+    "label_gain": "LightGBM's label_gain is gain=[0, 1, 3, 7, ...], by label; its default is "
+    'gain="exponential"',
     **dict.fromkeys(
         ("exp_gain", "ndcg_exp_gain"),
         'XGBoost\'s ndcg_exp_gain is gain="exponential" if it is true, else gain="linear"',
     ),
     "type": 'CatBoost\'s type=Exp is gain="exponential", and its type=Base is gain="linear"',
-    "denominator": 'CatBoost\'s denominator=Position is discount="reciprocal", LogPosition discount="log"',
+    "denominator": 'CatBoost\'s denominator=Position is discount="reciprocal", LogPosition '
+    'discount="log"',
     "top": "CatBoost's top is k",
 }
 
@@ -98,9 +100,10 @@ OPTIONS: dict[str, Option] = {
         default="nDCG",
     ),
     "convention": Option(
-        'which library\'s definition of nDCG to use: `"sklearn"` (default), `"trec_eval"`, `"ranx"`, `"lightgbm"`, ... '
-        "(docs/conventions.md lists them). It sets `gain`, `discount`, `ideal`, `score_dtype`, `ties`, "
-        "`zero_division`, `negative_relevance` and `missing`, unless you set them; the defaults below are "
+        "which library's definition of nDCG to use: "
+        '`"sklearn"` (default), `"trec_eval"`, `"ranx"`, `"lightgbm"`, ... (docs/conventions.md '
+        "lists them). It sets `gain`, `discount`, `ideal`, `score_dtype`, `ties`, `zero_division`, "
+        "`negative_relevance` and `missing`, unless you set them; the defaults below are "
         "scikit-learn's",
         default="sklearn",
     ),
@@ -130,7 +133,8 @@ OPTIONS: dict[str, Option] = {
         "the type in which scores are compared",
         {
             "given": "the type in which they are given",
-            "float32": "32-bit floats, in which close scores are tied, as in pytrec_eval, XGBoost and TorchMetrics",
+            "float32": "32-bit floats, in which close scores are tied, as in pytrec_eval, XGBoost "
+            "and TorchMetrics",
         },
         said_as="scores",
         unsaid=("given",),
@@ -157,9 +161,10 @@ OPTIONS: dict[str, Option] = {
         said_as="ties",
     ),
     "zero_division": Option(
-        "the nDCG of a query with no relevant documents (its ideal DCG is 0): a value (default 0.0); `nan` excludes "
-        f'such queries from the mean; `"{PERFECT_IF_EMPTY}"` gives 1 if no judged document has a gain above 0 and '
-        "nothing was retrieved, else 0",
+        "the nDCG of a query with no relevant documents (its ideal DCG is 0): a value (default "
+        "0.0); `nan` excludes such queries from the mean; "
+        f'`"{PERFECT_IF_EMPTY}"` gives 1 if no judged document has a gain above 0 and nothing was '
+        "retrieved, else 0",
         said_as="empty",
     ),
     "negative_relevance": Option(
@@ -184,7 +189,8 @@ OPTIONS: dict[str, Option] = {
         "where the documents in `exclude` are removed",
         {
             "both": "from rankings and ideals",
-            "run": "from rankings only, so that those that are judged count in the ideal, as in BEIR",
+            "run": "from rankings only, so that those that are judged count in the ideal, as in "
+            "BEIR",
         },
         default="both",
         said_as="excluded_from",
@@ -293,16 +299,18 @@ def numbers_in(text: str) -> list[float] | str:
 def number_in(text: str) -> float | str:
     """Return the number that text is, or a name as it is."""
     numbers = numbers_in(text)
-    return numbers[0] if isinstance(numbers, list) and len(numbers) == 1 else text
+    if isinstance(numbers, list) and len(numbers) == 1:
+        return numbers[0]
+    return text
 
 
 def gain_in(text: str) -> dict[str, float | str] | list[float] | str:
-    """Return the gain of each label, the gains of labels 0, 1, 2, ..., or a name, as the shell and the page write them.
+    """Return the gains that text in the shell or on the page gives: by label, a list, or a name.
 
     >>> gain_in("relevant=3,not relevant=0"), gain_in("0,1,3"), gain_in("linear")
     ({'relevant': 3.0, 'not relevant': 0.0}, [0.0, 1.0, 3.0], 'linear')
     """
-    pairs = [each.rpartition("=") for each in text.split(",")]
+    pairs = [part.rpartition("=") for part in text.split(",")]
     if not any(equals for _, equals, _ in pairs):
         return numbers_in(text)
     return {label: number_in(gain) for label, _, gain in pairs}
@@ -322,35 +330,49 @@ def text_of(name: str) -> str:
     if name in ARGUMENTS:
         return ARGUMENTS[name]
     option = OPTIONS[name]
-    words = []
-    for word, stands_for in option.words.items():
-        notes = [note for note in ("default" * (word == default_of(name)), stands_for) if note]
-        words.append(
-            f'`"{word}"`'
-            + f" ({'; '.join(notes) if ';' in stands_for else ', '.join(notes)})" * bool(notes)
-        )
-    listed = ", ".join([*words, *([option.others] if option.others else [])])
-    flag = f"; default {option.default}" if option.default is False else ""
-    return f"{option.meaning}{': ' if listed else ''}{listed}{flag}."
+    values = []
+    for word, meaning in option.words.items():
+        notes = []
+        if word == default_of(name):
+            notes.append("default")
+        if meaning:
+            notes.append(meaning)
+        separator = "; " if ";" in meaning else ", "
+        text = f'`"{word}"`'
+        if notes:
+            text += f" ({separator.join(notes)})"
+        values.append(text)
+    if option.others:
+        values.append(option.others)
+    text = option.meaning
+    if values:
+        text += f": {', '.join(values)}"
+    if option.default is False:
+        text += f"; default {option.default}"
+    return f"{text}."
 
 
 def lines_of(*names: str, indent: str = "    ") -> str:
-    """Return a paragraph for each argument or option, formatted for the section `Args:` of a docstring."""
-    return "\n".join(
-        textwrap.fill(
-            f"{name}{' (`bool`)' * (name in OPTIONS and OPTIONS[name].is_flag)}: {text_of(name)}",
+    """Return a paragraph for each argument or option, for the section `Args:` of a docstring."""
+    paragraphs = []
+    for name in names:
+        title = name
+        if name in OPTIONS and OPTIONS[name].is_flag:
+            title += " (`bool`)"
+        paragraph = textwrap.fill(
+            f"{title}: {text_of(name)}",
             WIDTH,
             initial_indent=indent,
             subsequent_indent=indent + "    ",
             break_long_words=False,
             break_on_hyphens=False,
         )
-        for name in names
-    )
+        paragraphs.append(paragraph)
+    return "\n".join(paragraphs)
 
 
 def describes_arguments(function: Described) -> Described:
-    """Replace each line `name: {name}` in a function's docstring with the description of that argument."""
+    """Replace each line `name: {name}` in a function's docstring with the description of it."""
 
     def text(line: re.Match[str]) -> str:
         return lines_of(line[2], indent=line[1])

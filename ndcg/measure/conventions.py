@@ -58,8 +58,8 @@ class Convention(NamedTuple):
         """The options of ``compute`` that it sets.
 
         >>> CONVENTIONS["lightgbm"].options  # doctest: +NORMALIZE_WHITESPACE
-        {'gain': 'exponential', 'discount': 'log', 'ideal': 'judged', 'score_dtype': 'given', 'ties': 'first',
-         'zero_division': 1.0, 'negative_relevance': 'raise', 'missing': 'empty'}
+        {'gain': 'exponential', 'discount': 'log', 'ideal': 'judged', 'score_dtype': 'given',
+         'ties': 'first', 'zero_division': 1.0, 'negative_relevance': 'raise', 'missing': 'empty'}
         """
         return {name: getattr(self, name) for name in CHOICES}
 
@@ -92,7 +92,8 @@ CONVENTIONS: dict[str, Convention] = {
         ties="docid",
         negative_relevance="clip",
         missing="skip",
-        quirks="A query without judged documents (`{}`) is not in its result: leave it out of the references.",
+        quirks="A query without judged documents (`{}`) is not in its result: leave it out of the "
+        "references.",
     ),
     "beir": Convention(
         "BEIR `EvaluateRetrieval.evaluate`",
@@ -111,7 +112,8 @@ CONVENTIONS: dict[str, Convention] = {
         ties="docid",
         negative_relevance="clip",
         missing="skip",
-        quirks="Tasks with `ignore_identical_ids` drop a document with the same id as the query, as in BEIR.",
+        quirks="Tasks with `ignore_identical_ids` drop a document with the same id as the query, "
+        "as in BEIR.",
     ),
     "gdeval": Convention(
         "gdeval.pl `ndcg@k` of TREC's web tracks",
@@ -159,7 +161,8 @@ CONVENTIONS: dict[str, Convention] = {
         ties="first",
         zero_division=math.nan,
         negative_relevance="clip",
-        quirks="A relevance below 1 counts as 0. It computes in 32-bit floats, but compares scores as given.",
+        quirks="A relevance below 1 counts as 0. It computes in 32-bit floats, but compares scores "
+        "as given.",
     ),
     "rax": Convention(
         "Rax `ndcg_metric`",
@@ -278,7 +281,8 @@ CONVENTIONS: dict[str, Convention] = {
         "Relevance is binary (expected or not), and all retrieved documents count.",
         gain="binary",
         ties="first",
-        quirks="It has no cutoff: do not set `k`. It rejects a query with no expected or no retrieved documents.",
+        quirks="It has no cutoff: do not set `k`. It rejects a query with no expected or no "
+        "retrieved documents.",
     ),
     "lenskit": Convention(
         "LensKit `NDCG`",
@@ -330,13 +334,14 @@ CONVENTIONS: dict[str, Convention] = {
         "Users without relevant items are skipped.",
         zero_division=math.nan,
         negative_relevance="keep",
-        quirks="Tied items share the same rank, the mean of their ranks rounded down, which no order of ties gives.",
+        quirks="Tied items share the same rank, the mean of their ranks rounded down, which no "
+        "order of ties gives.",
     ),
 }
 
 
 def convention_table(values: Mapping[str, float]) -> str:
-    """Return a Markdown table of the options that each convention sets, and its nDCG of one example."""
+    """Return a Markdown table of the options of each convention, and its nDCG of one example."""
     heads = (
         "gain",
         "discount",
@@ -352,12 +357,10 @@ def convention_table(values: Mapping[str, float]) -> str:
         "|---" * (3 + len(heads)) + "|",
     ]
     for name, value in values.items():
-        chosen = {
-            **CONVENTIONS[name].options,
-            "zero_division": empty_text(CONVENTIONS[name].zero_division),
-        }
+        convention = CONVENTIONS[name]
+        chosen = convention.options | {"zero_division": empty_text(convention.zero_division)}
         settings = " | ".join(chosen.values())
-        lines.append(f'| `"{name}"` | {CONVENTIONS[name].library} | {value:.4f} | {settings} |')
+        lines.append(f'| `"{name}"` | {convention.library} | {value:.4f} | {settings} |')
     return "\n".join(lines)
 
 
@@ -369,12 +372,17 @@ def empty_text(zero_division: float | str) -> str:
     """
     if isinstance(zero_division, str):
         return "1 if nothing was retrieved, else 0"
-    return "skipped" if math.isnan(zero_division) else f"{zero_division:g}"
+    if math.isnan(zero_division):
+        return "skipped"
+    return f"{zero_division:g}"
 
 
 def convention_notes() -> str:
     """Return a Markdown list with the meaning and the quirks of each convention."""
-    return "\n".join(
-        f'- `"{name}"`: {each.meaning}' + f" {each.quirks}" * bool(each.quirks)
-        for name, each in CONVENTIONS.items()
-    )
+    lines = []
+    for name, convention in CONVENTIONS.items():
+        line = f'- `"{name}"`: {convention.meaning}'
+        if convention.quirks:
+            line += f" {convention.quirks}"
+        lines.append(line)
+    return "\n".join(lines)

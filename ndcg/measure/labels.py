@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from .messages import mark, nearest, shown
 
 MOST_SHOWN = 6  # labels in a message
-OF_TEXT = -(
-    2.0**52
-)  # the numbers of text are at most this, and whole numbers that float64 tells apart
+# the numbers of text are at most this, and whole numbers that float64 tells apart
+OF_TEXT = -(2.0**52)
 WHOLE = re.compile(r"\s*[+-]?[0-9]+\s*")  # read as an integer, which float64 might round
 FLAGS = {"true": 1.0, "false": 0.0}
 

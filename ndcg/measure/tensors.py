@@ -20,9 +20,8 @@ from .scoring import MeasureDefinition, sign, similar_lengths
 if TYPE_CHECKING:
     from torch import Tensor
 
-TENSOR_BLOCK = (
-    1 << 24
-)  # documents per block: enough to keep a device busy, few enough to fit beside a model
+# documents per block: enough to keep a device busy, few enough to fit beside a model
+TENSOR_BLOCK = 1 << 24
 TENSOR_PADDING = 1 << 18  # padding documents that are worth accepting for one block fewer
 
 
@@ -292,9 +291,8 @@ def _ranked(
     end = torch.searchsorted(falling, falling, out_int32=True, right=True)
     size = (end - start).where(top > -math.inf, 1)
     last = top[:, ranks - 1 : ranks]
-    crosses = (top[:, ranks:] == last).any(1) & (
-        last[:, 0] > -math.inf
-    )  # a tie of the last rank and the next
+    # a tie of the last rank and the next
+    crosses = (top[:, ranks:] == last).any(1) & (last[:, 0] > -math.inf)
     is_valid, largest, crossing = torch.stack(
         [valid, size.max(), crosses.sum()]
     ).tolist()  # the only wait

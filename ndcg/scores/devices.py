@@ -21,9 +21,8 @@ from .swapped import COMPARED, warn_if_swapped
 if TYPE_CHECKING:
     from torch import Tensor
 
-ON_DEVICE_FROM = (
-    1 << 16
-)  # documents from which an accelerator is faster than copying them to the host
+# documents from which an accelerator is faster than copying them to the host
+ON_DEVICE_FROM = 1 << 16
 NARROW_TENSORS = ("float16", "bfloat16", "float32")  # scores that float32 represents exactly
 INTEGER_TENSORS = ("uint8", "int8", "int16", "int32", "int64")
 NUMBER_TENSORS = (*NARROW_TENSORS, *INTEGER_TENSORS, "float64", "bool")
@@ -107,9 +106,8 @@ def _can_score(inputs: Inputs, options: Options, mask: Any) -> bool:
     if mask is not None and (mask.shape != score.shape or _type(mask) not in NUMBER_TENSORS):
         return False
     if query_ids is None:
-        are_integers = all(
-            each in INTEGER_TENSORS for each in types
-        )  # they may be ids, which the host refuses
+        # they may be ids, which the host refuses
+        are_integers = all(each in INTEGER_TENSORS for each in types)
         return (
             score.ndim == 2
             and score.shape == relevance.shape

@@ -105,10 +105,11 @@ def _documents_of(part: Rankings, at: int, query: Any, options: Options) -> pa.T
     judged = np.ones(stop - start, bool) if part.judged is None else part.judged[rows]
     gain = _gains(part, rows, judged, options)
     order = _ranked(score, gain, np.flatnonzero(retrieved), options.scoring["ties"])
+    # each document's rank from 0, and the next rank
     first, last = (
         np.arange(len(order)),
         np.arange(1, len(order) + 1),
-    )  # each document's rank from 0, and the next rank
+    )
     if options.ties == "average":
         new = np.ones(len(order), bool)
         new[1:] = score[order][1:] != score[order][:-1]

@@ -16,9 +16,8 @@ def progress(total: int, doing: str, unit: str, initial: int = 0) -> Any:
     except ImportError:
         return nullcontext(SimpleNamespace(update=lambda done: None))
     datasets = sys.modules.get("datasets")
-    disable = (
-        True if datasets and datasets.are_progress_bars_disabled() else None
-    )  # None shows it on a terminal only
+    # None shows it on a terminal only
+    disable = True if datasets and datasets.are_progress_bars_disabled() else None
     return tqdm(
         total=total, desc=doing, unit=unit, initial=initial, delay=2, leave=False, disable=disable
     )

@@ -35,10 +35,11 @@ Values = dict[str, NDArray[np.float64]]
 # missing.
 Notify = Callable[[str], None]
 
+# the arguments of the kernel that the gain of a document depends on
 OF_GAINS = (
     "gain",
     "negative_relevance",
-)  # the arguments of the kernel that the gain of a document depends on
+)
 NOTHING_TO_SCORE = "predictions and references hold no queries; there is nothing to score"
 
 
@@ -185,9 +186,8 @@ def refuse_negative(references: Any, exclude: Any, options: Options) -> None:
         document, query = references.words(row)
         pair = f"query {query}, document {document}"
         problem = f"the relevance {references.value[row]:g} is negative"
-        of_file = mark(
-            "file", said="references", after=": "
-        )  # for those who need not know the name of the argument
+        # for those who need not know the name of the argument
+        of_file = mark("file", said="references", after=": ")
         hint = hint_of_negative(references.value[negative])
         raise InputError(problem, f"{of_file}{references.place(row)}", pair, hint=hint)
 

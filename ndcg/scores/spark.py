@@ -271,9 +271,8 @@ class Measured(NamedTuple):
     values: list[NDArray[np.float64]]  # of each result, the values of the queries
     weights: NDArray[np.float64]  # the weight of each query
     missing: int  # how many of the queries, if these have ids, are missing from the run
-    nulls: list[
-        int
-    ]  # what documents lack: 0 for nothing, 1 for the prediction, 2 for the reference, 3 for both
+    # what documents lack: 0 for nothing, 1 for the prediction, 2 for the reference, 3 for both
+    nulls: list[int]
 
 
 def _measure(options: Options, table: pa.Table) -> Measured | None:

@@ -175,9 +175,8 @@ def _of_python(
 
 CHECK = ("check",)
 PREVIEW = ("preview",)
-ALL = tuple(
-    name for name in COMMAND_HELP if name not in CHECK
-)  # the commands that read qrels and a run
+# the commands that read qrels and a run
+ALL = tuple(name for name in COMMAND_HELP if name not in CHECK)
 SCORES = tuple(name for name in ALL if name not in PREVIEW)  # the commands that score the run
 MEANS = ("score", "compare", "gate", "audit")
 SCORE, COMPARE, GATE, EXPLAIN = ("score",), ("compare",), ("gate",), ("explain",)
@@ -438,11 +437,12 @@ READ: dict[str, tuple[Callable[[str], Any], str]] = {
     "output": (str, "FORMAT"),
     "pairs": (str, "WHICH"),
 }
+# checked by argparse
 CHOICES = {
     "convention": tuple(CONVENTIONS),
     "output": FORMATS,
     "pairs": PAIRS,
-}  # checked by argparse
+}
 
 
 def flag_of(name: str) -> str:

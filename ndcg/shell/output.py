@@ -16,9 +16,8 @@ from ..show.tables import CONTROLS, Readable, Table, latex_of, rich_of, tsv_of
 
 FIRST = 5  # the most queries that an output lists
 REGRESSION = 1  # the exit status of a gate that fails
-JSON_ESCAPES = {
-    code: f"\\u{code:04x}" for code in CONTROLS if code > 0x20
-}  # control characters that JSON allows
+# control characters that JSON allows
+JSON_ESCAPES = {code: f"\\u{code:04x}" for code in CONTROLS if code > 0x20}
 
 Row = dict[str, Any]
 

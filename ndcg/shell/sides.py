@@ -39,9 +39,8 @@ class Sides:
     qrels: Columns  # the relevance judgments
     names: list[str]  # the names of all runs
     runs: dict[str, Columns]  # the scores of each run, by its name
-    saved: dict[
-        str, dict[str, Any]
-    ]  # the saved result that a gate compares with, by its name; otherwise empty
+    # the saved result that a gate compares with, by its name; otherwise empty
+    saved: dict[str, dict[str, Any]]
     exclude: Columns | None  # the documents to remove from rankings and ideals
     by: dict[str, Any] | None  # the slice of each query
 

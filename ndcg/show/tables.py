@@ -157,9 +157,8 @@ def rich_of(result: Readable) -> str:
                 table.add_row(*map(Text, row))
             console.print(table)
         for sentence in _sentences(result):
-            console.print(
-                Text(sentence), soft_wrap=not sentence.endswith(".")
-            )  # do not wrap lines to copy
+            # do not wrap lines to copy
+            console.print(Text(sentence), soft_wrap=not sentence.endswith("."))
     return captured.get().rstrip("\n")
 
 
