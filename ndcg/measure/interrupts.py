@@ -38,8 +38,8 @@ def interruptible() -> Iterator[None]:
                     signal.signal(number, replaced[number][0])
         yield
     finally:
-        for number, (ours, handler) in replaced.items():
-            if signal.getsignal(number) is ours:  # the block may have set another
-                signal.signal(number, handler)
+        for replaced_signal, (ours, handler) in replaced.items():
+            if signal.getsignal(replaced_signal) is ours:  # the block may have set another
+                signal.signal(replaced_signal, handler)
         if raised:
             raise raised[0]

@@ -1,4 +1,4 @@
-"""The measure of PyTorch tensors, computed on the device where they lie: the meaning of `measure_queries`.
+"""The measure of PyTorch tensors, computed where they lie: the meaning of `measure_queries`.
 
 Only the highest scores and gains of each query are found, with no loop over queries, and added in
 float64: values equal those of NumPy to about 1e-15, not to the last bit.
@@ -35,77 +35,100 @@ def measure_tensors(
     measures: Sequence[str] = ("nDCG",),
     **options: Any,
 ) -> "dict[str, Tensor] | None":
-    """Return the values of every query at every cutoff: for each measure float64 of shape ``(cutoffs, queries)``.
+    """Return the values of every query at every cutoff, for each measure as ``(cutoffs, queries)``.
 
-    The arguments are those of `measure_queries`, as tensors on one device except for the offsets.
-    The gain may be a function of tensors; the discount is computed by NumPy.
+    The values are float64. The arguments are those of `measure_queries`, as tensors on one device
+    except for the offsets. The gain may be a function of tensors; the discount is computed by
+    NumPy.
 
     None means that only `measure_queries` can tell: a value is invalid, a sum may overflow, integer
     scores are too large for float64, a gain is no function of tensors, or there are no documents.
     """
     import torch
 
-    if not score.numel() or (
-        score.dtype == torch.int64 and ((score > 2**53) | (score < -(2**53))).any()
-    ):
+    if not score.numel():
         return None
-    lengths = None if offsets is None else np.diff(offsets)
-    queries, longest = score.shape if lengths is None else (len(lengths), int(lengths.max()))
+    if score.dtype == torch.int64 and ((score > 2**53) | (score < -(2**53))).any():
+        return None
+    if offsets is None:
+        queries, longest = score.shape
+    else:
+        lengths = np.diff(offsets)
+        queries, longest = len(lengths), int(lengths.max())
     definition = MeasureDefinition.of(longest, measures=measures, **options)
     weight = torch.tensor(definition.weight.copy(), device=score.device)
     cutoffs = torch.tensor([k or longest for k in definition.cutoffs], device=score.device)
+    # A row for each rank and a column for each cutoff: 1 where the rank counts.
     within = (torch.arange(len(weight), device=score.device)[:, None] < cutoffs).double()
+    weights = {"CG": within, "DCG": within * weight[:, None]}
     values = {measure: weight.new_empty(len(cutoffs), queries) for measure in measures}
     with torch.no_grad():
         for rows, block in _blocks(relevance, score, judged, retrieved, offsets=offsets):
-            measured = _measured(block, definition, {"CG": within, "DCG": within * weight[:, None]})
-            if measured is None:
+            block_values = _measured(block, definition, weights)
+            if block_values is None:
                 return None
             for measure in measures:
-                values[measure][:, rows] = measured[measure]
+                values[measure][:, rows] = block_values[measure]
     return values
 
 
 class _Rankings(NamedTuple):
-    """A block of queries of the same length, or padded to it; every tensor is (queries, documents)."""
+    """A block of queries of the same length, or padded to it: tensors of (queries, documents)."""
 
     relevance: "Tensor"  # 0 if not judged
     score: "Tensor"  # a float, -inf if not retrieved
     judged: "Tensor | None"  # None: all of them
 
 
-def _blocks(*sides: Any, offsets: NDArray[np.int64] | None) -> "Iterator[tuple[Any, _Rankings]]":
-    """Yield the arguments of `measure_tensors` in blocks of queries, and where the results of each block go."""
+def _blocks(
+    relevance: Any,
+    score: Any,
+    judged: Any,
+    retrieved: Any,
+    *,
+    offsets: NDArray[np.int64] | None,
+) -> "Iterator[tuple[Any, _Rankings]]":
+    """Yield rankings in blocks of queries, and where the results of each block go."""
     import torch
 
-    score = sides[1]
+    def of_rows(values: Any, rows: slice) -> Any:
+        return None if values is None else values[rows]
+
     if offsets is None:
         step = max(1, TENSOR_BLOCK // score.shape[1])
         for first in range(0, len(score), step):
             rows = slice(first, first + step)
-            yield rows, _block(*(None if side is None else side[rows] for side in sides))
+            masks = (of_rows(judged, rows), of_rows(retrieved, rows))
+            yield rows, _block(relevance[rows], score[rows], *masks)
         return
     lengths = np.diff(offsets)
     for queries in similar_lengths(lengths, TENSOR_BLOCK, TENSOR_PADDING):
+        # One transfer to the device instead of three.
         of_block = np.stack([queries, offsets[queries], lengths[queries]])
         row, start, length = torch.tensor(of_block, device=score.device)
         position = torch.arange(max(int(lengths[queries[0]]), 1), device=score.device)
         index = (start[:, None] + position).clamp_(max=len(score) - 1)
-        inside = position < length[:, None]
-        masks = (inside if mask is None else inside & mask[index] for mask in sides[2:])
-        yield row, _block(*(side[index] for side in sides[:2]), *masks)
+        is_judged = is_retrieved = position < length[:, None]
+        if judged is not None:
+            is_judged = is_judged & judged[index]
+        if retrieved is not None:
+            is_retrieved = is_retrieved & retrieved[index]
+        yield row, _block(relevance[index], score[index], is_judged, is_retrieved)
 
 
 def _block(relevance: Any, score: Any, judged: Any, retrieved: Any) -> _Rankings:
     """Return a block, without the values of documents that are not judged or not retrieved."""
     import torch
 
-    relevance = relevance.byte() if relevance.dtype == torch.bool else relevance
-    relevance = relevance if judged is None else relevance.where(judged, 0)
-    score = score if score.is_floating_point() else score.double()
-    return _Rankings(
-        relevance, score if retrieved is None else score.masked_fill(~retrieved, -math.inf), judged
-    )
+    if relevance.dtype == torch.bool:
+        relevance = relevance.byte()
+    if judged is not None:
+        relevance = relevance.where(judged, 0)
+    if not score.is_floating_point():
+        score = score.double()
+    if retrieved is not None:
+        score = score.masked_fill(~retrieved, -math.inf)
+    return _Rankings(relevance, score, judged)
 
 
 def _measured(
@@ -119,7 +142,8 @@ def _measured(
 
     relevance, score, _ = block
     ranks = min(len(weights["DCG"]), score.shape[1])
-    if (values_and_gain := _by_gain(block, definition)) is None:
+    values_and_gain = _by_gain(block, definition)
+    if values_and_gain is None:
         return None
     values, gain_of = values_and_gain
     extremes = torch.stack(relevance.aminmax()).double()  # nan if any is
@@ -127,25 +151,23 @@ def _measured(
     # every sum, of any sign, is below this
     bound = torch.maximum(-lowest, highest) * max(score.shape[1], len(definition.weight))
     bound *= max(1.0, float(np.abs(definition.weight).max()))
-    valid = (
-        extremes.isfinite().all()
-        & (score.amax() < math.inf)
-        & (bound < torch.finfo(torch.float64).max)
-    )
+    valid = extremes.isfinite().all() & (score.amax() < math.inf)
+    valid &= bound < torch.finfo(torch.float64).max
     if definition.negative_relevance == "raise":
         valid &= extremes[0] >= 0
     sums = {}
     if definition.needs("nDCG", "IDCG"):
         ideal = _ideal(block, values, gain_of, ranks, definition)
-        whole = definition.ideal == "full"
-        sums["IDCG"] = (
-            ideal[:, :1] * weights["DCG"].sum(0) if whole else ideal @ weights["DCG"][:ranks]
-        )
+        if definition.ideal == "full":
+            sums["IDCG"] = ideal[:, :1] * weights["DCG"].sum(0)
+        else:
+            sums["IDCG"] = ideal @ weights["DCG"][:ranks]
     if definition.needs("nDCG", "DCG", "CG"):
         ranked = _ranked(score, values, gain_of, ranks, definition.ties, valid)
         if ranked is None:
             return None
-        sums |= {name: ranked @ weights[name][:ranks] for name in ("CG", "DCG")}
+        for name in ("CG", "DCG"):
+            sums[name] = ranked @ weights[name][:ranks]
     elif not valid:
         return None
     if "nDCG" in definition.measures:
@@ -155,18 +177,19 @@ def _measured(
         if isinstance(
             empty, str
         ):  # perfect if nothing was retrieved, and there was nothing to find
-            found = (score > -math.inf).any(1) | (gain_of(values.amax(1)) > 0)
-            empty = (~found).double()[:, None]
+            not_empty = (score > -math.inf).any(1) | (gain_of(values.amax(1)) > 0)
+            empty = (~not_empty).double()[:, None]
         sums["nDCG"] = ratio.where(sign(definition.weight) * sums["IDCG"] > 0, empty)
-    return {name: each.T for name, each in sums.items()}
+    return {name: by_query.T for name, by_query in sums.items()}
 
 
 # Gains
 
 
 def _exponential(relevance: "Tensor") -> "Tensor":
-    """Return 2**r - 1, without losing digits for small r."""
-    return (relevance.exp2() - 1).where(relevance.abs() >= 0.5, (relevance * math.log(2)).expm1())
+    """Return 2**r - 1."""
+    small = (relevance * math.log(2)).expm1()  # for small r the subtraction loses digits
+    return (relevance.exp2() - 1).where(relevance.abs() >= 0.5, small)
 
 
 TENSOR_GAINS: "dict[str, Callable[[Tensor], Tensor]]" = {
@@ -179,7 +202,7 @@ TENSOR_GAINS: "dict[str, Callable[[Tensor], Tensor]]" = {
 def _by_gain(
     block: _Rankings, definition: MeasureDefinition
 ) -> "tuple[Tensor, Callable[[Tensor], Tensor]] | None":
-    """Return a value of each document that rises with its gain, and the function from values to gains.
+    """Return a value of each document that rises with its gain, and the function to gains.
 
     A gain that is a word never falls as the relevance grows, so it is applied after sorting, to the
     few documents that count. By a list or a function, the values are the gains, NaN for labels
@@ -187,17 +210,17 @@ def _by_gain(
     """
     import torch
 
-    relevance, gain, clip = (
-        block.relevance,
-        definition.gain,
-        definition.negative_relevance == "clip",
-    )
+    relevance, gain = block.relevance, definition.gain
+    clip = definition.negative_relevance == "clip"
+
+    def clipped(values: "Tensor") -> "Tensor":
+        values = values.double()
+        return values.clamp(min=0) if clip else values
+
     if isinstance(gain, str):
-        of_word = TENSOR_GAINS[gain]
-        return relevance, lambda values: of_word(
-            values.double().clamp(min=0) if clip else values.double()
-        )
-    labels = relevance.double().clamp(min=0) if clip else relevance.double()
+        gain_of_word = TENSOR_GAINS[gain]
+        return relevance, lambda values: gain_of_word(clipped(values))
+    labels = clipped(relevance)
     if callable(gain):
         answer = _answer(gain, labels.reshape(-1))
         if answer is None:
@@ -205,28 +228,29 @@ def _by_gain(
         gains = answer.reshape(labels.shape)
     else:
         table = torch.tensor(np.asarray(gain, np.float64), device=labels.device)
-        known = (labels >= 0) & (labels < len(table)) & (labels == labels.floor())
-        gains = table[labels.where(known, 0).long()].where(known, math.nan)
-    gains = gains.where(relevance >= 0, 0) if clip else gains
-    return gains if block.judged is None else gains.where(block.judged, 0), torch.Tensor.double
+        is_label = (labels >= 0) & (labels < len(table)) & (labels == labels.floor())
+        gains = table[labels.where(is_label, 0).long()].where(is_label, math.nan)
+    if clip:
+        gains = gains.where(relevance >= 0, 0)
+    if block.judged is not None:
+        gains = gains.where(block.judged, 0)
+    return gains, torch.Tensor.double
 
 
 def _answer(function: Callable[[Any], Any], relevance: "Tensor") -> "Tensor | None":
-    """Return what the user's function returns for relevances; None unless it is a tensor of as many numbers.
+    """Return what the user's function returns for relevances; None unless as many numbers.
 
     One relevance is tried first, since a loop over all of them takes long on a device.
     """
     for given in (relevance[:1], relevance):
         try:
             answer = function(given.clone())
-        except BaseException as error:  # noqa: BLE001 - whatever it raises, NumPy computes it, or says what is wrong
+        except BaseException as error:  # noqa: BLE001 - NumPy computes it, or says what is wrong
             raise_unless_of_values(error)
             return None
-        if (
-            type(answer) is not type(given)
-            or answer.shape != given.shape
-            or answer.device != given.device
-        ):
+        if type(answer) is not type(given):
+            return None
+        if answer.shape != given.shape or answer.device != given.device:
             return None
     return None if answer.is_complex() else answer.double()
 
@@ -238,8 +262,9 @@ def _top(values: "Tensor", count: int) -> "tuple[Tensor, Tensor]":
     """Return the highest values in descending order, and their positions; NaN is the highest."""
     if 4 * count < values.shape[1]:
         return values.topk(count)
-    highest, at = values.sort(descending=True)
-    return highest[:, :count], at[:, :count]
+    # To sort is faster than to select so many.
+    highest, position = values.sort(descending=True)
+    return highest[:, :count], position[:, :count]
 
 
 def _ideal(
@@ -254,18 +279,20 @@ def _ideal(
 
     score, counted = block.score, block.judged
     if definition.ideal == "retrieved":
-        counted = score > -math.inf if counted is None else counted & (score > -math.inf)
+        counted = score > -math.inf
+        if block.judged is not None:
+            counted = block.judged & (score > -math.inf)
     elif isinstance(definition.gain, str) and definition.negative_relevance != "keep":
         counted = None  # documents that are not judged have the lowest gain, 0
     if counted is not None:
-        values = (values if values.is_floating_point() else values.double()).masked_fill(
-            ~counted, -math.inf
-        )
+        if not values.is_floating_point():
+            values = values.double()
+        values = values.masked_fill(~counted, -math.inf)
     highest = _top(values, ranks)[0]
     ideal = gain_of(highest).where(highest > -math.inf, 0)
     if definition.ideal == "truncated":
-        found = (score > -math.inf).sum(1, keepdim=True)
-        ideal = ideal.where(torch.arange(ranks, device=score.device) < found, 0)
+        retrieved = (score > -math.inf).sum(1, keepdim=True)
+        ideal = ideal.where(torch.arange(ranks, device=score.device) < retrieved, 0)
     return ideal
 
 
@@ -281,30 +308,32 @@ def _ranked(
     import torch
 
     if ties != "average":
-        at = _order(score, values, ties)[:, :ranks]
-        gains = gain_of(values.gather(1, at)).where(score.gather(1, at) > -math.inf, 0)
+        position = _order(score, values, ties)[:, :ranks]
+        is_retrieved = score.gather(1, position) > -math.inf
+        gains = gain_of(values.gather(1, position)).where(is_retrieved, 0)
         return gains if valid else None
-    top, at = _top(score, min(ranks + 1, score.shape[1]))
-    gains = gain_of(values.gather(1, at)).where(top > -math.inf, 0)
+    top, position = _top(score, min(ranks + 1, score.shape[1]))
+    gains = gain_of(values.gather(1, position)).where(top > -math.inf, 0)
     falling = -top
     start = torch.searchsorted(falling, falling, out_int32=True)
     end = torch.searchsorted(falling, falling, out_int32=True, right=True)
     size = (end - start).where(top > -math.inf, 1)
     last = top[:, ranks - 1 : ranks]
-    # a tie of the last rank and the next
+    # A tie of the last rank and the next.
     crosses = (top[:, ranks:] == last).any(1) & (last[:, 0] > -math.inf)
-    is_valid, largest, crossing = torch.stack(
-        [valid, size.max(), crosses.sum()]
-    ).tolist()  # the only wait
+    # The only wait for the device.
+    is_valid, largest, crossing = torch.stack([valid, size.max(), crosses.sum()]).tolist()
     if not is_valid:
         return None
     if largest > 1:
         gains = _mean_of_ties(gains, start, end, size, largest)
     gains = gains[:, :ranks]
     if crossing:
+        # The documents of these ties that are beyond the cutoff share in the mean, too.
         rows = crosses.byte().topk(crossing).indices
         tied = score[rows] == last[rows]
-        mean = gain_of(values[rows]).where(tied, 0).sum(1, keepdim=True) / tied.sum(1, keepdim=True)
+        mean = gain_of(values[rows]).where(tied, 0).sum(1, keepdim=True)
+        mean = mean / tied.sum(1, keepdim=True)
         gains[rows] = mean.where(top[rows, :ranks] == last[rows], gains[rows])
     return gains
 
@@ -312,7 +341,7 @@ def _ranked(
 def _mean_of_ties(
     gains: "Tensor", start: "Tensor", end: "Tensor", size: "Tensor", largest: int
 ) -> "Tensor":
-    """Return for each document the mean gain of the documents with its score, which lie from ``start`` to ``end``.
+    """Return for each document the mean gain of those with its score, from ``start`` to ``end``.
 
     Sums from the start of a tie double their length in each step, so their order never depends on
     the device.
@@ -322,19 +351,14 @@ def _mean_of_ties(
     position = torch.arange(gains.shape[1], device=gains.device, dtype=start.dtype) - start
     step = 1
     while step < largest:
-        gains = torch.cat(
-            [
-                gains[:, :step],
-                gains[:, step:] + gains[:, :-step].where(position[:, step:] >= step, 0),
-            ],
-            1,
-        )
+        before = gains[:, :-step].where(position[:, step:] >= step, 0)
+        gains = torch.cat([gains[:, :step], gains[:, step:] + before], 1)
         step *= 2
     return gains.gather(1, (end - 1).long()) / size
 
 
 def _order(score: "Tensor", values: "Tensor", ties: str) -> "Tensor":
-    """Return the positions of documents by descending score, with ties in the order of their positions or values."""
+    """Return the positions of documents by descending score; ties by their positions or values."""
     score = score + 0.0  # no -0.0, which some devices rank below 0
     if ties == "first":
         return score.argsort(descending=True, stable=True)
