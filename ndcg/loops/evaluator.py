@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 Run = dict[Any, dict[Any, float]]
+Similarity = Literal["cosine", "dot", "euclidean", "manhattan"]
 
 NOT_IN_FILE_NAMES = re.compile(r'[\\/:*?"<>|\x00-\x1f]')  # on any system
 TIED = 1000  # the most documents per query that are kept because they tie with the last one
@@ -57,20 +58,18 @@ class Search:
         score_order: str,
         calls: Calls,
     ) -> None:
-        """Store the queries and the documents to rank: the candidates of each query, or the whole corpus.
+        """Store the queries and the documents to rank: candidates of each query, or the corpus.
 
         For each query `depth` documents are kept, or all, and the `judged` ones at any rank. Scores
         are compared in `score_dtype`, in which documents tie.
         """
-        self.queries, self.corpus, self.candidates, self.calls = queries, corpus, candidates, calls
-        self.judged, self.score_dtype = judged, score_dtype
+        self.queries, self.corpus, self.candidates = queries, corpus, candidates
+        self.judged, self.score_dtype, self.calls = judged, score_dtype, calls
         # with it, the highest score ranks first
         self.sign = {"descending": 1, "ascending": -1}[score_order]
-        ranked = (
-            corpus
-            if candidates is None
-            else {each for of_query in candidates.values() for each in of_query}
-        )
+        ranked: Collection[Any] = corpus
+        if candidates is not None:
+            ranked = set().union(*candidates.values())
         try:
             self.documents = sorted(ranked)
         except TypeError:
@@ -78,13 +77,17 @@ class Search:
         self.depth = len(self.documents) if depth is None else depth
 
     def run(self, model: Any) -> Run:
-        """Return the documents of each query with their scores, the best first and equal ones by ascending ids."""
+        """Return the documents of each query with scores, best first, equal ones by their ids."""
         from sentence_transformers import CrossEncoder
 
-        run = self._reranked(model) if isinstance(model, CrossEncoder) else self._retrieved(model)
-        return {
-            query: {each: self.sign * score for each, score in _ranked(run[query])} for query in run
-        }
+        if isinstance(model, CrossEncoder):
+            scored = self._reranked(model)
+        else:
+            scored = self._retrieved(model)
+        run: Run = {}
+        for query, documents in scored.items():
+            run[query] = {document: self.sign * score for document, score in _ranked(documents)}
+        return run
 
     def _reranked(self, model: Any) -> Run:
         if self.candidates is None:
@@ -107,44 +110,48 @@ class Search:
         import torch
 
         calls = self.calls
-        score_function = calls.score_function or model.similarity
         queries = model.encode_query(list(self.queries.values()), **calls.query, **calls.embedding)
-        scores, places = (
-            torch.empty(len(self.queries), 0),
-            torch.empty(len(self.queries), 0, dtype=torch.int64),
-        )
+        # The best scores so far of each query, and the places of their documents in the corpus.
+        scores = torch.empty(len(self.queries), 0)
+        places = torch.empty(len(self.queries), 0, dtype=torch.int64)
         run: Run = {query: {} for query in self.queries}
         for start in range(0, len(self.documents), calls.chunk):
-            texts = [self.corpus[each] for each in self.documents[start : start + calls.chunk]]
-            similarity = score_function(
-                queries, model.encode_document(texts, **calls.document, **calls.embedding)
-            )
-            shape = (len(self.queries), len(texts))
-            if not isinstance(similarity, torch.Tensor) or similarity.shape != shape:
-                got = (
-                    tuple(similarity.shape)
-                    if isinstance(similarity, torch.Tensor)
-                    else type(similarity).__name__
-                )
-                problem = f"must return a tensor of queries and documents, here of shape {shape}; got {got}"
-                raise ValueError(f"score_function: {problem}")
-            similarity = similarity if similarity.is_floating_point() else similarity.double()
-            similarity = self._of_candidates(similarity if self.sign > 0 else -similarity, start)
+            documents = self.documents[start : start + calls.chunk]
+            texts = [self.corpus[document] for document in documents]
+            embeddings = model.encode_document(texts, **calls.document, **calls.embedding)
+            similarity = self._similarity(model, queries, embeddings, len(texts))
+            similarity = self._of_candidates(similarity, start)
             for query, row, judged in self._rows(self.judged, start, len(texts)):
                 values = similarity[row, judged].tolist()
-                run[query] |= {
-                    self.documents[start + at]: score
-                    for at, score in zip(judged, values, strict=True)
-                }
+                for column, score in zip(judged, values, strict=True):
+                    run[query][documents[column]] = score
             similarity, columns = _highest_columns(similarity, self.depth, self.score_dtype)
             both = torch.cat([scores.to(similarity), similarity], dim=1)
             scores, order = _highest_columns(both, self.depth, self.score_dtype)
             places = torch.cat([places.to(columns), columns + start], dim=1).gather(1, order)
-        for query, *best in zip(self.queries, scores.tolist(), places.tolist(), strict=True):
-            run[query] = {self.documents[at]: score for score, at in zip(*best, strict=True)} | run[
-                query
-            ]
+        for row, query in enumerate(self.queries):
+            best = {}
+            for score, place in zip(scores[row].tolist(), places[row].tolist(), strict=True):
+                best[self.documents[place]] = score
+            run[query] = best | run[query]
         return run
+
+    def _similarity(self, model: Any, queries: Any, documents: Any, width: int) -> "Tensor":
+        """Return scores of queries and documents from their embeddings; higher is better."""
+        import torch
+
+        score_function = self.calls.score_function or model.similarity
+        similarity = score_function(queries, documents)
+        shape = (len(self.queries), width)
+        got: Any = type(similarity).__name__
+        if isinstance(similarity, torch.Tensor):
+            got = tuple(similarity.shape)
+        if got != shape:
+            needs = f"must return a tensor of queries and documents, here of shape {shape}"
+            raise ValueError(f"score_function: {needs}; got {got}")
+        if not similarity.is_floating_point():
+            similarity = similarity.double()
+        return similarity if self.sign > 0 else -similarity
 
     def _of_candidates(self, scores: "Tensor", start: int) -> "Tensor":
         """Return the scores of a chunk, -inf for documents that are not candidates of the query."""
@@ -156,25 +163,28 @@ class Search:
         return kept
 
     def _rows(
-        self, of_queries: Mapping[Any, Collection[Any]] | None, start: int, width: int
+        self, ids_of_queries: Mapping[Any, Collection[Any]] | None, start: int, width: int
     ) -> Iterator[tuple[Any, int, list[int]]]:
         """Yield each query with documents in a chunk, its row in the scores, and their columns."""
-        if of_queries is None:
+        if ids_of_queries is None:
             return
-        place = {document: at for at, document in enumerate(self.documents[start : start + width])}
+        chunk = self.documents[start : start + width]
+        column_of = {document: column for column, document in enumerate(chunk)}
         for row, query in enumerate(self.queries):
-            if columns := [place[document] for document in of_queries[query] if document in place]:
+            ids = ids_of_queries[query]
+            columns = [column_of[document] for document in ids if document in column_of]
+            if columns:
                 yield query, row, columns
 
 
 def _ranked(documents: Mapping[Any, float]) -> list[tuple[Any, float]]:
-    """Return retrieved documents with their scores, the highest first and equal ones by ascending ids."""
+    """Return retrieved documents with scores, the highest first and equal ones by their ids."""
     retrieved = ((document, score) for document, score in documents.items() if score != -np.inf)
-    return sorted(retrieved, key=lambda each: (-each[1], each[0]))
+    return sorted(retrieved, key=lambda pair: (-pair[1], pair[0]))
 
 
 def _highest_columns(scores: "Tensor", k: int, score_dtype: str) -> "tuple[Tensor, Tensor]":
-    """Return the k highest scores of each row and their columns, equal scores in the order of the columns.
+    """Return the k highest scores of each row and their columns, equal scores by their columns.
 
     Up to `TIED` more scores are returned if they tie with the k-th in the type in which scores are
     compared, because they share its rank. Shorter rows are padded with -inf.
@@ -182,7 +192,9 @@ def _highest_columns(scores: "Tensor", k: int, score_dtype: str) -> "tuple[Tenso
     import torch
 
     k = min(k, scores.shape[1])
-    compared = scores if score_dtype == "given" else scores.to(getattr(torch, score_dtype))
+    compared = scores
+    if score_dtype != "given":
+        compared = scores.to(getattr(torch, score_dtype))
     values, columns = compared.topk(k, dim=1)
     last = values[:, -1:]
     reach = (compared >= last).sum(dim=1, keepdim=True).clamp(k, k + TIED)
@@ -215,8 +227,7 @@ def sentence_transformers_evaluator(
     name: str = "",
     batch_size: int = 32,
     corpus_chunk_size: int = 50_000,
-    score_function: "Callable[[Any, Any], Tensor] | Literal['cosine', 'dot', 'euclidean', "
-    "'manhattan'] | None" = None,
+    score_function: "Callable[[Any, Any], Tensor] | Similarity | None" = None,
     truncate_dim: int | None = None,
     max_active_dims: int | None = None,
     query_prompt: str | None = None,
@@ -227,7 +238,7 @@ def sentence_transformers_evaluator(
     write_csv: bool = True,
     **options: Unpack[QueryOptions],
 ) -> Any:
-    """Return a sentence-transformers evaluator, for `evaluator=` of its trainers or to be called with a model.
+    """Return a sentence-transformers evaluator, for `evaluator=` of a trainer or to call with a model.
 
     The model is a `SentenceTransformer` or a `SparseEncoder`, which rank the corpus, or a
     `CrossEncoder`, which reranks the `candidates`. A call returns floats by name: `nDCG@10`, the
@@ -280,11 +291,12 @@ def sentence_transformers_evaluator(
     references = _judgments(queries, corpus, relevant_docs)
     if exclude is not None:
         _check_mapping("exclude", exclude)
-    ranked = None if candidates is None else _candidates(candidates, queries, corpus, references)
+    ranked = None
+    if candidates is not None:
+        ranked = _candidates(candidates, queries, corpus, references)
     embedding = _given(truncate_dim=truncate_dim, max_active_dims=max_active_dims)
-    _check_settings(
-        name, {"corpus_chunk_size": corpus_chunk_size, "batch_size": batch_size, **embedding}
-    )
+    sizes = {"corpus_chunk_size": corpus_chunk_size, "batch_size": batch_size, **embedding}
+    _check_settings(name, sizes)
     prompts = _given(query_prompt=query_prompt, query_prompt_name=query_prompt_name)
     prompts |= _given(corpus_prompt=corpus_prompt, corpus_prompt_name=corpus_prompt_name)
     shared = {"batch_size": batch_size, "show_progress_bar": show_progress_bar}
@@ -297,34 +309,44 @@ def sentence_transformers_evaluator(
     )
     inputs = Inputs(None, references, exclude=exclude, sample_weight=sample_weight, by=by)
     report_of = _reports(inputs, parsed, resampling)
-    texts = {query: queries[query] for query in (references if ranked is None else ranked)}
-    kept = _kept(parsed, exclude or {}, references)
-    search = Search(texts, corpus, ranked, *kept, parsed.score_dtype, parsed.score_order, calls)
+    searched: Mapping[Any, Any] = references if ranked is None else ranked
+    texts = {query: queries[query] for query in searched}
+    depth, judged = _kept(parsed, exclude or {}, references)
+    search = Search(
+        texts, corpus, ranked, depth, judged, parsed.score_dtype, parsed.score_order, calls
+    )
     return evaluator_class(search, report_of, name, write_csv, parsed.names[0], embedding | prompts)
 
 
 def _judgments(queries: Any, corpus: Any, relevant_docs: Any) -> Run:
     """Return the grades of each query's documents; ids without grades have the grade 1."""
-    for argument, side in {
-        "queries": queries,
-        "corpus": corpus,
-        "relevant_docs": relevant_docs,
-    }.items():
+    sides = {"queries": queries, "corpus": corpus, "relevant_docs": relevant_docs}
+    for argument, side in sides.items():
         _check_mapping(argument, side)
         if not side:
             raise ValueError(f"{argument} is empty; give at least one entry")
     _check_in_corpus("relevant_docs", relevant_docs, corpus)
-    if unknown := [query for query in relevant_docs if query not in queries]:
-        problem = f"query {shown(unknown[0])} is not in queries ({len(unknown)} such queries)"
-        raise ValueError(f"relevant_docs: {problem}; give its text, or remove it")
+    _check_known("relevant_docs", relevant_docs, queries, "give its text, or remove it")
     for argument, texts in {"queries": queries, "corpus": corpus}.items():
-        for each, text in texts.items():
+        for text_id, text in texts.items():
             if text is None or isinstance(text, (int, float)):
-                raise ValueError(f"{argument}: {shown(each)}: must be a string; got {shown(text)}")
-    return {
-        query: dict(each) if isinstance(each, Mapping) else dict.fromkeys(each, 1)
-        for query, each in relevant_docs.items()
-    }
+                problem = f"must be a string; got {shown(text)}"
+                raise ValueError(f"{argument}: {shown(text_id)}: {problem}")
+    judgments: Run = {}
+    for query, documents in relevant_docs.items():
+        if isinstance(documents, Mapping):
+            judgments[query] = dict(documents)
+        else:
+            judgments[query] = dict.fromkeys(documents, 1)
+    return judgments
+
+
+def _check_known(argument: str, given: Any, queries: Any, hint: str) -> None:
+    """Raise an error for queries without a text."""
+    unknown = [query for query in given if query not in queries]
+    if unknown:
+        problem = f"query {shown(unknown[0])} is not in queries ({len(unknown)} such queries)"
+        raise ValueError(f"{argument}: {problem}; {hint}")
 
 
 def _given(**arguments: Any) -> dict[str, Any]:
@@ -344,7 +366,7 @@ def _check_settings(name: Any, sizes: Mapping[str, Any]) -> None:
 def _similarity(
     score_function: "Callable[[Any, Any], Tensor] | str | None",
 ) -> "Callable[[Any, Any], Tensor] | None":
-    """Return the function that sentence-transformers has under a name, and any other value unchanged."""
+    """Return the function that sentence-transformers has under a name; other values unchanged."""
     if not isinstance(score_function, str):
         return score_function
     from sentence_transformers import SimilarityFunction
@@ -358,9 +380,7 @@ def _candidates(
 ) -> dict[Any, dict[Any, None]]:
     """Return the documents to rank for each judged query, without duplicates."""
     _check_in_corpus("candidates", candidates, corpus)
-    if unknown := [query for query in candidates if query not in queries]:
-        problem = f"query {shown(unknown[0])} is not in queries ({len(unknown)} such queries)"
-        raise ValueError(f"candidates: {problem}; ids are compared with their types")
+    _check_known("candidates", candidates, queries, "ids are compared with their types")
     if not candidates.keys() & references:
         raise ValueError("candidates: no query of relevant_docs has any; give {query: ids}")
     return {query: dict.fromkeys(candidates[query]) for query in references if query in candidates}
@@ -369,21 +389,24 @@ def _candidates(
 def _kept(
     options: Options, exclude: Mapping[Any, Collection[Any]], references: Run
 ) -> tuple[int | None, Mapping[Any, Collection[Any]] | None]:
-    """Return the number of documents to keep per query, None for all, and the documents to keep at any rank.
+    """Return how many documents to keep per query, None for all, and those to keep at any rank.
 
     Excluded and ignored documents have no rank. Judged documents count at any rank if they are in
     the condensed list or the ideal.
     """
-    if None in options.cutoffs:
-        return None, None
-    depth = max(each for each in options.cutoffs if each is not None) + max(
-        map(len, exclude.values()), default=0
-    )
+    depth = 0
+    for k in options.cutoffs:
+        if k is None:
+            return None, None
+        depth = max(depth, k)
+    depth += max(map(len, exclude.values()), default=0)
     if options.ignore_index is not None:
         depth += max(
-            list(each.values()).count(options.ignore_index) for each in references.values()
+            list(grades.values()).count(options.ignore_index) for grades in references.values()
         )
-    return depth, references if options.judged_only or options.ideal == "retrieved" else None
+    if options.judged_only or options.ideal == "retrieved":
+        return depth, references
+    return depth, None
 
 
 def _check_mapping(argument: str, given: Any) -> None:
@@ -401,9 +424,8 @@ def _check_in_corpus(argument: str, given: Any, corpus: Mapping[Any, Any]) -> No
     _check_mapping(argument, given)
     for query, documents in given.items():
         if isinstance(documents, str) or not isinstance(documents, Collection):
-            raise ValueError(
-                f"{argument}: query {shown(query)}: must hold ids of documents; got {shown(documents)}"
-            )
+            problem = f"must hold ids of documents; got {shown(documents)}"
+            raise ValueError(f"{argument}: query {shown(query)}: {problem}")
         for document in documents:
             if document not in corpus:
                 problem = f"query {shown(query)}, document {shown(document)} is not in corpus"
@@ -411,23 +433,24 @@ def _check_in_corpus(argument: str, given: Any, corpus: Mapping[Any, Any]) -> No
 
 
 def _reports(inputs: Inputs, options: Options, resampling: Resampling) -> Callable[[Run], Report]:
-    """Return the function that reports on a run. Errors in the judgments are raised here, before any training."""
+    """Return the function that reports on a run, after a report on the judgments themselves."""
     report_of = partial(_report_of, inputs, options, resampling)
+    empty = {query: dict.fromkeys(grades, 0.0) for query, grades in inputs.references.items()}
     try:
-        report_of({query: dict.fromkeys(each, 0.0) for query, each in inputs.references.items()})
+        report_of(empty)  # errors in the judgments are raised here, before any training
     except ValueError as error:
         raise ValueError(worded(error, renamed({"references": "relevant_docs"}))) from None
     return report_of
 
 
 def _report_of(inputs: Inputs, options: Options, resampling: Resampling, run: Run) -> Report:
-    """Return the report on a run. It does not warn if no document was judged, because all ids come from one corpus."""
     inputs = inputs._replace(predictions=run)
+    # No warning if no document was judged, because all ids come from one corpus.
     return report_on(inputs, options=options, resampling=resampling, notify=lambda _: None)
 
 
 class NDCGEvaluator:
-    """The report on the documents that a model retrieves or reranks; `_evaluator_class` adds the base class.
+    """The report on the documents that a model ranks; `_evaluator_class` adds the base class.
 
     Of the last model, `run` is the ranking, `{query: {document: score}}`, and `report` the report
     on it.
@@ -448,14 +471,14 @@ class NDCGEvaluator:
         super().__init__()
         self.search, self.report_of, self.config = search, report_of, config
         self.name, self.write_csv, self.primary_metric = name, write_csv, primary
-        words = "nDCG_evaluation", NOT_IN_FILE_NAMES.sub("-", name), "results.csv"
+        words = ("nDCG_evaluation", NOT_IN_FILE_NAMES.sub("-", name), "results.csv")
         self.csv_file = "_".join(filter(None, words))
         self.run: Run | None = None
         self.report: Report | None = None
         self.prefix_name_to_metrics({}, name)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Support pickling: the evaluator is sent to other processes with the model, whose card has its results."""
+        """Support pickling: the evaluator goes to other processes with the model, in its card."""
         return _blank_evaluator, (), self.__dict__
 
     def __call__(
@@ -472,11 +495,11 @@ class NDCGEvaluator:
         return metrics
 
     def _write(self, folder: str, row: Mapping[str, float]) -> None:
-        """Append a row to the first numbered file with its columns, because other evaluators may have the same name."""
+        """Append a row to the first numbered file that is new or has its columns."""
         os.makedirs(folder, exist_ok=True)
         stem, extension = os.path.splitext(os.path.join(folder, self.csv_file))
-        for number in count(1):
-            path = stem + f"_{number}" * (number > 1) + extension
+        for number in count(1):  # other evaluators may have the same name
+            path = stem + extension if number == 1 else f"{stem}_{number}{extension}"
             with open(path, "a+", encoding="utf-8", newline="") as file:
                 file.seek(0)
                 columns = next(csv.reader(file), None)
@@ -488,9 +511,10 @@ class NDCGEvaluator:
                     return
 
     def get_config_dict(self) -> dict[str, Any]:
-        """Return the signature of the scores and the options of the embeddings, for the model card."""
-        signature = {} if self.report is None else {"signature": self.report.signature}
-        return {**signature, **self.config}
+        """Return the signature of scores and the options of embeddings, for the model card."""
+        if self.report is None:
+            return {**self.config}
+        return {"signature": self.report.signature, **self.config}
 
 
 @cache
@@ -508,5 +532,5 @@ def _evaluator_class() -> Callable[..., Any]:
 
 def _blank_evaluator() -> Any:
     """Return an evaluator without attributes, for unpickling."""
-    made: Any = _evaluator_class()
-    return made.__new__(made)
+    evaluator_class: Any = _evaluator_class()
+    return evaluator_class.__new__(evaluator_class)

@@ -24,7 +24,7 @@ from ..scores.means import mean
 from ..scores.queries import NOTHING_TO_SCORE, Values, check_rows, measure_inputs
 
 MeterRows = tuple[NDArray[Any], ...]  # a score, a label and the query of each document
-# by result: the number of queries with a value, and the parts of their sum
+# By result: the number of queries with a value, and the parts of their sum.
 Sums = dict[str, tuple[int, list[float]]]
 
 
@@ -71,47 +71,38 @@ class Meter:
                 return
         given = {"scores": scores, "labels": labels, "mask": mask, "query_ids": query_ids}
         scores, labels, mask, query_ids = settled(given).values()
-        if query_ids is not None:
-            query_ids = query_ids if hasattr(query_ids, "dtype") else np.array(query_ids, object)
+        if query_ids is not None and not hasattr(query_ids, "dtype"):
+            query_ids = np.array(query_ids, object)
         if mask is not None:
-            scores, labels, mask = _of_one_shape(scores=scores, labels=labels, mask=mask)
-            is_document = _checked_mask(mask)
-            if query_ids is None:
-                scores, labels = (np.ma.array(side, mask=~is_document) for side in (scores, labels))
-            elif np.shape(query_ids) == mask.shape:
-                scores, labels, query_ids = (
-                    side[is_document] for side in (scores, labels, query_ids)
-                )
-            else:
-                shapes = f"query_ids of {np.shape(query_ids)} and a mask of {mask.shape}"
-                raise ValueError(
-                    f"query_ids and mask must have the same shape, with one id per document; got {shapes}"
-                )
+            scores, labels, query_ids = _without_padding(scores, labels, mask, query_ids)
         if _is_empty(scores) and _is_empty(labels):
             return  # for example the last batch of a process
-        sums, rows = self._state
         if query_ids is None:
             self._add(measure_inputs(Inputs(scores, labels), self.options))
         else:
-            columns = {"predictions": scores, "references": labels, "query_ids": query_ids}
-            batch = read_rows(
-                {name: np.asanyarray(each) for name, each in columns.items()},
-                self.options.ignore_index,
-            )
-            # the queries may have more rows in later batches
-            check_rows(Inputs(*batch), self.options)
-            if rows and _types(rows[-1]) != _types(
-                batch
-            ):  # its types must fit those of earlier batches
-                check_rows(Inputs(*concatenated([*rows, batch])), self.options)
-            self._state = MeterState(sums, (*rows, batch))
+            self._add_rows(scores, labels, query_ids)
 
     def _add(self, values: Values) -> None:
         """Add the values of whole queries."""
         self._state = self._state._replace(sums=_added(self._state.sums, _exact_sums(values)))
 
+    def _add_rows(self, scores: Any, labels: Any, query_ids: Any) -> None:
+        """Add rows of single documents."""
+        columns = {
+            "predictions": np.asanyarray(scores),
+            "references": np.asanyarray(labels),
+            "query_ids": np.asanyarray(query_ids),
+        }
+        batch = read_rows(columns, self.options.ignore_index)
+        check_rows(Inputs(*batch), self.options)  # the queries may have more rows in later batches
+        rows = self._state.rows
+        if rows and _types(rows[-1]) != _types(batch):
+            # These types must fit those of earlier batches.
+            check_rows(Inputs(*concatenated([*rows, batch])), self.options)
+        self._state = self._state._replace(rows=(*rows, batch))
+
     def compute(self) -> dict[str, float]:
-        """Return the mean over the queries of all processes since the last reset, the same in each process.
+        """Return the mean over the queries of all processes since the last reset, in each process.
 
         If `torch.distributed` is initialized, each of its processes must call it.
 
@@ -128,16 +119,21 @@ class Meter:
             sums = _added(sums, _exact_sums(measure_inputs(Inputs(*rows), self.options)))
         if not sums:
             raise ValueError(NOTHING_TO_SCORE)
-        return {
-            name: mean(name, np.array([math.fsum(parts) / queries] if queries else []))
-            for name, (queries, parts) in sums.items()
-        }
+        means = {}
+        for name, (queries, parts) in sums.items():
+            values = []
+            if queries:
+                values.append(math.fsum(parts) / queries)
+            means[name] = mean(name, np.array(values))
+        return means
 
     def _of_all_processes(self) -> list[MeterState]:
         """Return the states of all processes, or of this one if there are no others."""
-        # imported in every program that has several processes
+        # A program that has several processes has imported it.
         distributed = sys.modules.get("torch.distributed")
-        if distributed is None or not (distributed.is_available() and distributed.is_initialized()):
+        if distributed is None:
+            return [self._state]
+        if not distributed.is_available() or not distributed.is_initialized():
             return [self._state]
         gathered: list[Any] = [None] * distributed.get_world_size()
         try:
@@ -147,10 +143,10 @@ class Meter:
             hint = "each must call compute, and one may have died"
             raise RuntimeError(f"{problem}; {hint} ({in_short(error)})") from error
         signatures, states = zip(*gathered, strict=True)
-        if len(different := dict.fromkeys(signatures)) > 1:
-            raise ValueError(
-                f"processes score by different options; give all the same: {', '.join(different)}"
-            )
+        distinct = dict.fromkeys(signatures)
+        if len(distinct) > 1:
+            problem = "processes score by different options; give all the same"
+            raise ValueError(f"{problem}: {', '.join(distinct)}")
         return list(states)
 
     def _signature(self) -> str:
@@ -158,19 +154,21 @@ class Meter:
         try:
             return self.options.signature()
         except ValueError as error:
-            hint = "such a function works in one process only; give a list, or a function that accepts these"
-            raise InputError(f"{error}: {hint}") from None
+            hint = "give a list, or a function that accepts these"
+            reason = f"such a function works in one process only; {hint}"
+            raise InputError(f"{error}: {reason}") from None
 
     def _whole(self, processes: Sequence[Sequence[MeterRows]]) -> MeterRows:
-        """Return the rows of all processes, in an order that does not depend on how they were split."""
+        """Return the rows of all processes, in an order that does not depend on their split."""
         rows = concatenated(list(chain.from_iterable(processes)))
         if self.options.ties not in ("first", "last"):
             order = np.lexsort([_sortable(column) for column in rows[1::-1]])
             return tuple(column[order] for column in rows)
         seen: set[Any] = set()
-        for ids in (
-            {each for _, _, ids in batches for each in ids.tolist()} for batches in processes
-        ):
+        for batches in processes:
+            ids: set[Any] = set()
+            for _, _, query_ids in batches:
+                ids.update(query_ids.tolist())
             if both := seen & ids:
                 problem = f"two processes have rows of query {shown(min(both, key=str))}"
                 hint = f"give one process all rows of a query, or use {mark('ties', 'average')}"
@@ -181,7 +179,9 @@ class Meter:
 
 
 def meter(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Meter:
-    """Return a meter for a loop: `update(scores, labels, mask)` for each batch, `compute()`, `reset()`.
+    """Return a meter for a loop.
+
+    It has `update(scores, labels, mask)` for each batch, `compute()` and `reset()`.
 
     Args:
         k: the cutoff or cutoffs, as in `compute`.
@@ -192,7 +192,8 @@ def meter(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Meter:
 
     >>> batches = meter(k=2)
     >>> batches.update([[.9, .4, .1]], [[0, 1, 2]])
-    >>> batches.update([[.3, .2, 0], [.5, .1, .7]], [[1, 0, 0], [2, 0, 1]], mask=[[1, 1, 0], [1, 1, 1]])
+    >>> scores, labels = [[.3, .2, 0], [.5, .1, .7]], [[1, 0, 0], [2, 0, 1]]
+    >>> batches.update(scores, labels, mask=[[1, 1, 0], [1, 1, 1]])
     >>> {name: round(value, 4) for name, value in batches.compute().items()}
     {'nDCG@2': 0.6998}
     """
@@ -201,7 +202,8 @@ def meter(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Meter:
 
 def exact_parts(numbers: Iterable[float]) -> list[float]:
     """Return a few numbers that have exactly the same sum as the given ones."""
-    rest, parts = list(numbers), []
+    rest = list(numbers)
+    parts = []
     while part := math.fsum(rest):  # correctly rounded
         parts.append(part)
         rest.append(-part)
@@ -210,15 +212,20 @@ def exact_parts(numbers: Iterable[float]) -> list[float]:
 
 def _exact_sums(values: Values) -> Sums:
     """Return the sums over queries that have a value."""
-    valued = {name: each[~np.isnan(each)].tolist() for name, each in values.items()}
-    return _added({name: (len(each), each) for name, each in valued.items()})
+    sums = {}
+    for name, by_query in values.items():
+        numbers = by_query[~np.isnan(by_query)].tolist()
+        sums[name] = (len(numbers), numbers)
+    return _added(sums)
 
 
 def _added(*several: Sums) -> Sums:
     """Add sums, and return them in few parts."""
     filled = [sums for sums in several if sums]
     total: Sums = {}
-    for name in filled[0] if filled else ():
+    if not filled:
+        return total
+    for name in filled[0]:
         counts, parts = zip(*(sums[name] for sums in filled), strict=True)
         try:
             total[name] = sum(counts), exact_parts(chain.from_iterable(parts))
@@ -231,7 +238,26 @@ def _is_empty(side: Any) -> bool:
     """Return whether there are no rows."""
     if is_sparse(side):
         return bool(side.shape[0] == 0)
-    return hasattr(side, "__len__") and getattr(side, "ndim", 1) > 0 and not len(side)
+    if not hasattr(side, "__len__") or getattr(side, "ndim", 1) == 0:
+        return False
+    return not len(side)
+
+
+def _without_padding(
+    scores: Any, labels: Any, mask: Any, query_ids: Any
+) -> tuple[NDArray[Any], NDArray[Any], Any]:
+    """Return scores, labels and ids, with padding masked, or with ids removed."""
+    scores, labels, mask = _of_one_shape(scores=scores, labels=labels, mask=mask)
+    is_document = _checked_mask(mask)
+    if query_ids is None:
+        scores = np.ma.array(scores, mask=~is_document)
+        labels = np.ma.array(labels, mask=~is_document)
+        return scores, labels, None
+    if np.shape(query_ids) != mask.shape:
+        needs = "query_ids and mask must have the same shape, with one id per document"
+        shapes = f"query_ids of {np.shape(query_ids)} and a mask of {mask.shape}"
+        raise ValueError(f"{needs}; got {shapes}")
+    return scores[is_document], labels[is_document], query_ids[is_document]
 
 
 def _of_one_shape(**sides: Any) -> list[NDArray[Any]]:
@@ -243,9 +269,9 @@ def _of_one_shape(**sides: Any) -> list[NDArray[Any]]:
         except ValueError:
             problem = "lists of different lengths have no padding, so they take no mask"
             raise ValueError(f"{name}: {problem}; pad them, or omit the mask") from None
-    if len({each.shape for each in arrays}) > 1:
-        scores, labels, mask = (each.shape for each in arrays)
-        shapes = f"a mask of {mask}, scores of {scores} and labels of {labels}"
+    scores, labels, mask = arrays
+    if not scores.shape == labels.shape == mask.shape:
+        shapes = f"a mask of {mask.shape}, scores of {scores.shape} and labels of {labels.shape}"
         raise ValueError(f"mask, scores and labels must have the same shape; got {shapes}")
     return arrays
 
@@ -263,49 +289,50 @@ def _checked_mask(mask: NDArray[Any]) -> NDArray[np.bool_]:
 
 def _types(rows: MeterRows) -> list[Any]:
     """Return the type of each column; for a column of objects, the types of these."""
-    return [
-        set(map(type, each.tolist())) if each.dtype == object else each.dtype.kind for each in rows
-    ]
+    types: list[Any] = []
+    for column in rows:
+        if column.dtype == object:
+            types.append(set(map(type, column.tolist())))
+        else:
+            types.append(column.dtype.kind)
+    return types
 
 
 def _sortable(column: NDArray[Any]) -> NDArray[Any]:
-    """Return a column that can be sorted: objects, which may include None, are replaced with their ranks."""
+    """Return a column that can be sorted: objects, of which some may be None, by their ranks."""
     if column.dtype != object:
         return column
-    values = sorted(set(column.tolist()), key=lambda each: (each is not None, each))
-    ordinal = {each: at for at, each in enumerate(values)}
-    return np.array([ordinal[each] for each in column.tolist()])
+    values = sorted(set(column.tolist()), key=lambda value: (value is not None, value))
+    rank_of = {value: rank for rank, value in enumerate(values)}
+    return np.array([rank_of[value] for value in column.tolist()])
 
 
 def read_rows(columns: Mapping[str, NDArray[Any]], ignore_index: float | None) -> MeterRows:
-    """Return copies of the columns of documents, one row per document, so that batches can be freed."""
-    flat = {
-        name: each.reshape(-1) if each.shape[:1] == (each.size,) else each
-        for name, each in columns.items()
-    }
-    for name, column in flat.items():
+    """Return copies of the columns of documents, so that batches can be freed."""
+    flat = {}
+    for name, column in columns.items():
+        if column.shape[:1] == (column.size,):  # of shape (n,) or (n, 1)
+            column = column.reshape(-1)
         if column.ndim != 1:
-            hint = logits_hint(name, column)
-            raise ValueError(
-                f"with query_ids, {name} must be one per document; got shape {column.shape}{hint}"
-            )
+            problem = f"must be one per document; got shape {column.shape}"
+            raise ValueError(f"with query_ids, {name} {problem}{logits_hint(name, column)}")
         if np.ma.is_masked(column):
-            raise ValueError(
-                f"with query_ids, {name} must not be masked; label padding as ignore_index does"
-            )
+            problem = "must not be masked; label padding as ignore_index does"
+            raise ValueError(f"with query_ids, {name} {problem}")
+        flat[name] = column
     if len({len(column) for column in flat.values()}) > 1:
         lengths = ", ".join(f"{name} {len(column)}" for name, column in flat.items())
-        raise ValueError(
-            f"with query_ids, predictions, references and ids are one per document; got {lengths}"
-        )
-    return tuple(
-        np.array(_wide(each, ignore_index) if name == "references" else each)
-        for name, each in flat.items()
-    )
+        needs = "predictions, references and ids are one per document"
+        raise ValueError(f"with query_ids, {needs}; got {lengths}")
+    flat["references"] = _wide(flat["references"], ignore_index)
+    return tuple(np.array(column) for column in flat.values())
 
 
 def _wide(labels: NDArray[Any], ignore_index: float | None) -> NDArray[Any]:
-    """Return float labels as float64, with padding found in their own type, because types of batches may differ."""
+    """Return float labels as float64, since types of batches may differ.
+
+    Padding is found in their own type, in which its label may be rounded.
+    """
     padding = is_padding(labels, ignore_index)
     if padding is None or labels.dtype.kind not in "fV" or labels.dtype == np.float64:
         return labels
@@ -315,10 +342,14 @@ def _wide(labels: NDArray[Any], ignore_index: float | None) -> NDArray[Any]:
 
 
 def concatenated(batches: Sequence[MeterRows]) -> MeterRows:
-    """Concatenate rows; columns of several types become objects, since a common type would change ids and scores."""
+    """Concatenate rows; columns of several types become objects.
+
+    A common type would change ids and scores.
+    """
     return tuple(map(_as_one, zip(*batches, strict=True)))
 
 
 def _as_one(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    alike = len({each.dtype.kind for each in arrays}) == 1
-    return np.concatenate(arrays if alike else [each.astype(object) for each in arrays])
+    if len({array.dtype.kind for array in arrays}) > 1:
+        arrays = [array.astype(object) for array in arrays]
+    return np.concatenate(arrays)

@@ -1,4 +1,4 @@
-"""The metric for scikit-learn, LightGBM and XGBoost, to select models and to stop training early."""
+"""The metric for scikit-learn, LightGBM and XGBoost: to select models and to stop training."""
 
 from collections.abc import Callable
 from functools import partial
@@ -52,38 +52,45 @@ def ndcg(
     y_true: Any, y_score: Any, *, groups: Any = None, sample_weight: Any = None, **options: Any
 ) -> float:
     """Return the result for a model's scores; the arguments are those of a scorer."""
-    labels, predicted = (
-        each if is_sparse(each) else np.asanyarray(each) for each in (y_true, y_score)
-    )
+    labels = y_true if is_sparse(y_true) else np.asanyarray(y_true)
+    predicted = y_score if is_sparse(y_score) else np.asanyarray(y_score)
     if groups is None and labels.ndim != 2:
-        how = 'enable metadata routing, scorer.set_score_request(groups=True), and pass params={"groups": groups}'
         problem = "groups are missing, so the query of each row is unknown"
-        raise ValueError(f"{problem}; {how}. Only a 2-D y, with one row per query, needs no groups")
+        request = "enable metadata routing, scorer.set_score_request(groups=True)"
+        hint = f'{request}, and pass params={{"groups": groups}}'
+        exception = "Only a 2-D y, with one row per query, needs no groups"
+        raise ValueError(f"{problem}; {hint}. {exception}")
     if predicted.shape != labels.shape:
-        problem = (
-            f"the model gives scores of shape {predicted.shape} for labels of shape {labels.shape}"
-        )
-        hint = "one score for each label is needed: by a ranker, a regressor or a classifier of two classes"
-        raise ValueError(f"predictions: {problem}; {hint}")
-    # its index is that of the labels
-    in_order = None if sample_weight is None else np.asanyarray(sample_weight)
-    inputs = Inputs(predicted, labels, sample_weight=in_order)
-    if groups is not None:
-        # ids keep their types
-        groups = groups if hasattr(groups, "dtype") else np.array(groups, object)
-        frame = {
-            "y_score": predicted,
-            "y_true": labels,
-            "groups": groups,
-            "sample_weight": sample_weight,
-        }
-        weight = None if sample_weight is None else "sample_weight"
-        inputs = from_frame(frame, Inputs("y_score", "y_true", "groups", sample_weight=weight))
+        shapes = f"scores of shape {predicted.shape} for labels of shape {labels.shape}"
+        models = "by a ranker, a regressor or a classifier of two classes"
+        hint = f"one score for each label is needed: {models}"
+        raise ValueError(f"predictions: the model gives {shapes}; {hint}")
+    if groups is None:
+        weight = None
+        if sample_weight is not None:
+            weight = np.asanyarray(sample_weight)  # without its index, which is that of the labels
+        inputs = Inputs(predicted, labels, sample_weight=weight)
+    else:
+        inputs = _grouped(predicted, labels, groups, sample_weight)
     try:
         (result,) = score_inputs(inputs, Options.parse(**options)).values()
     except ValueError as error:
         raise ValueError(worded(error, renamed({"query_ids": "groups"}))) from None
     return float(result)  # type: ignore[arg-type]
+
+
+def _grouped(predicted: Any, labels: Any, groups: Any, sample_weight: Any) -> Inputs:
+    """Return inputs of a row per document, with the query of each in groups."""
+    if not hasattr(groups, "dtype"):
+        groups = np.array(groups, object)  # ids keep their types
+    columns = {
+        "y_score": predicted,
+        "y_true": labels,
+        "groups": groups,
+        "sample_weight": sample_weight,
+    }
+    weight = None if sample_weight is None else "sample_weight"
+    return from_frame(columns, Inputs("y_score", "y_true", "groups", sample_weight=weight))
 
 
 def lightgbm_metric(
@@ -113,27 +120,26 @@ def _for_lightgbm(
     options: Options, labels: Any, predictions: Any, weight: Any = None, group: Any = None
 ) -> list[tuple[str, float, bool]]:
     """Return each result with its name, and True because higher is better."""
-    if hasattr(
-        predictions, "get_group"
-    ):  # lightgbm.train passes the scores first, then the Dataset
+    if hasattr(predictions, "get_group"):
+        # lightgbm.train passes the scores first, then the Dataset.
         data, predictions = predictions, labels
         labels, weight, group = data.get_label(), data.get_weight(), data.get_group()
     if group is None:
+        problem = "the data has no groups, so its queries are unknown"
         hint = "give Dataset(group=...), or eval_group=... to LGBMRanker.fit"
-        raise ValueError(
-            f"lightgbm_metric: the data has no groups, so its queries are unknown; {hint}"
-        )
+        raise ValueError(f"lightgbm_metric: {problem}; {hint}")
     lengths = np.asarray(group)
     if lengths.dtype.kind not in "iu" or lengths.ndim != 1 or lengths.min(initial=0) < 0:
-        raise ValueError(
-            f"lightgbm_metric: groups must be numbers of rows, one per query; got {shown(group)}"
-        )
-    rows = {"labels": len(labels), "weights": len(labels) if weight is None else len(weight)}
-    for name, number in rows.items():
-        if number != lengths.sum():
-            raise ValueError(
-                f"lightgbm_metric: the groups hold {lengths.sum()} rows, the {name} {number}; give all"
-            )
+        needs = "groups must be numbers of rows, one per query"
+        raise ValueError(f"lightgbm_metric: {needs}; got {shown(group)}")
+    columns = {"labels": labels}
+    if weight is not None:
+        columns["weights"] = weight
+    rows = lengths.sum()
+    for name, column in columns.items():
+        if len(column) != rows:
+            counts = f"the groups hold {rows} rows, the {name} {len(column)}"
+            raise ValueError(f"lightgbm_metric: {counts}; give all")
     if weight is not None:
         query = np.repeat(np.arange(len(lengths)), lengths)
         weight = np.bincount(query, weight, len(lengths)) / np.maximum(lengths, 1)
@@ -163,18 +169,17 @@ def xgboost_metric(
 def _for_xgboost(options: Options, predictions: Any, data: Any) -> list[tuple[str, float]]:
     """Return each result with its name."""
     if not hasattr(data, "get_uint_info"):
-        problem = "XGBRanker(eval_metric=...) passes single queries and weights each by its number of documents"
+        weights = "weights each by its number of documents"
+        problem = f"XGBRanker(eval_metric=...) passes single queries and {weights}"
         raise ValueError(f"xgboost_metric: {problem}; train with xgboost.train(custom_metric=...)")
     begins = data.get_uint_info("group_ptr")
     if len(begins) < 2:
-        raise ValueError(
-            "xgboost_metric: the DMatrix has no qid, so its queries are unknown; give DMatrix(..., "
-            "qid=...)"
-        )
+        problem = "the DMatrix has no qid, so its queries are unknown"
+        raise ValueError(f"xgboost_metric: {problem}; give DMatrix(..., qid=...)")
     weight = data.get_weight()
-    results = _results(
-        options, predictions, data.get_label(), begins, weight if len(weight) else None
-    )
+    if not len(weight):
+        weight = None
+    results = _results(options, predictions, data.get_label(), begins, weight)
     return [(f"ndcg.{name}", value) for name, value in results.items()]
 
 
@@ -190,8 +195,7 @@ def _results(
     if predictions.shape != labels.shape:
         problem = f"of shape {predictions.shape} for labels of shape {labels.shape}"
         raise ValueError(f"predictions: must be one score for each row; got scores {problem}")
-    lists = (
-        pa.ListArray.from_arrays(pa.array(begins, pa.int32()), pa.array(side))
-        for side in (predictions, labels)
-    )
-    return score_inputs(Inputs(*lists)._replace(sample_weight=weight), options)
+    offsets = pa.array(begins, pa.int32())
+    score_lists = pa.ListArray.from_arrays(offsets, pa.array(predictions))
+    label_lists = pa.ListArray.from_arrays(offsets, pa.array(labels))
+    return score_inputs(Inputs(score_lists, label_lists, sample_weight=weight), options)
