@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 
 def torchmetrics_metric(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Any:
-    """Return a `torchmetrics.Metric`: `update(preds, target, indexes=None)` for each batch, `compute()`, `reset()`.
+    """Return a `torchmetrics.Metric`.
+
+    It has `update(preds, target, indexes=None)` for each batch, `compute()` and `reset()`.
 
     Without `indexes`, `preds` and `target` have a row for each query and a column for each
     document. With `indexes`, they have one number for each document, and `indexes` has the id of
@@ -58,7 +60,9 @@ def _metric_class() -> Any:
     class NDCGMetric(Metric):
         """The mean of nDCG, DCG, IDCG or CG over queries."""
 
-        higher_is_better, is_differentiable, full_state_update = True, False, False
+        higher_is_better = True
+        is_differentiable = False
+        full_state_update = False
         # Numbers are kept in 64 bits, so that all processes gather the same types whatever they
         # were given: integers as they are, floats as their bits. `integers` tells them apart. Up to
         # version 2.1, the states had other types and names, so old checkpoints are rejected.
@@ -89,18 +93,23 @@ def _metric_class() -> Any:
                 if len(preds) or len(target):
                     self.sums, self.counts = self._added(Inputs(preds, target))
                 return
-            batch = {"preds": preds, "target": target, "indexes": indexes}
-            batch = {name: each.detach().reshape(-1) for name, each in batch.items()}
+            batch = {
+                "preds": preds.detach().reshape(-1),
+                "target": target.detach().reshape(-1),
+                "indexes": indexes.detach().reshape(-1),
+            }
             if len(set(map(len, batch.values()))) > 1:
-                shapes = ", ".join(f"{name} {len(each)}" for name, each in batch.items())
-                raise ValueError(
-                    f"with indexes, preds, target and indexes are one per document; got {shapes}"
-                )
+                lengths = ", ".join(f"{name} {len(column)}" for name, column in batch.items())
+                needs = "preds, target and indexes are one per document"
+                raise ValueError(f"with indexes, {needs}; got {lengths}")
             if indexes.is_floating_point():
-                raise ValueError(
-                    f"indexes must be integers, the id of each document's query; got {indexes.dtype}"
-                )
-            integers = int(not preds.is_floating_point()) + 2 * int(not target.is_floating_point())
+                needs = "integers, the id of each document's query"
+                raise ValueError(f"indexes must be {needs}; got {indexes.dtype}")
+            integers = 0
+            if not preds.is_floating_point():
+                integers += 1
+            if not target.is_floating_point():
+                integers += 2
             batch["target"] = _with_exact_padding(batch["target"], self.options.ignore_index)
             batch = {name: _in_64_bits(name, column) for name, column in batch.items()}
             batch["integers"] = torch.full_like(batch["indexes"], integers, dtype=torch.uint8)
@@ -109,27 +118,30 @@ def _metric_class() -> Any:
 
         def compute(self) -> Any:
             """Return the mean over all queries since the last reset."""
-            rows = [getattr(self, name) for name in self.rows]
-            rows = [
-                torch.cat(column) if isinstance(column, list) and column else column
-                for column in rows
-            ]
-            scores, labels, queries, integers = rows
+            columns = []
+            for name in self.rows:
+                column = getattr(self, name)
+                if isinstance(column, list) and column:  # a sync has concatenated it already
+                    column = torch.cat(column)
+                columns.append(column)
+            scores, labels, queries, integers = columns
             sums, counts = self.sums, self.counts
             if len(scores):
                 scores = _from_64_bits(scores, integers & 1 > 0)
                 labels = _from_64_bits(labels, integers & 2 > 0)
                 sums, counts = self._added(Inputs(scores, labels, queries))
             means = sums / counts
-            return (
-                means[0] if len(means) == 1 else dict(zip(self.options.names, means, strict=True))
-            )
+            if len(means) == 1:
+                return means[0]
+            return dict(zip(self.options.names, means, strict=True))
 
         def sync(self, *args: Any, **options: Any) -> None:
-            """Gather the states of all processes; one without rows sends no numbers, in the types of the others."""
-            for name, kind in self.rows.items():
-                if isinstance(each := getattr(self, name), list) and not each:
-                    each.append(torch.empty(0, dtype=kind, device=self.device))
+            """Gather the states of all processes."""
+            for name, dtype in self.rows.items():
+                column = getattr(self, name)
+                if isinstance(column, list) and not column:
+                    # A process without rows sends no numbers, in the types of the others.
+                    column.append(torch.empty(0, dtype=dtype, device=self.device))
             super().sync(*args, **options)
 
         def set_dtype(self, dst_type: Any) -> Any:
@@ -139,10 +151,9 @@ def _metric_class() -> Any:
         def _added(self, inputs: Inputs) -> "tuple[Tensor, Tensor]":
             """Return the sums and counts with those of more queries."""
             values = np.stack(list(measure_inputs(inputs, self.options).values()))
-            sums, counts = np.nansum(values, axis=1), (~np.isnan(values)).sum(axis=1)
-            return self.sums + torch.from_numpy(sums).to(self.sums), self.counts + torch.from_numpy(
-                counts
-            ).to(self.counts)
+            sums = torch.from_numpy(np.nansum(values, axis=1)).to(self.sums)
+            counts = torch.from_numpy((~np.isnan(values)).sum(axis=1)).to(self.counts)
+            return self.sums + sums, self.counts + counts
 
         def __reduce__(self) -> tuple[Any, ...]:
             return restored_metric, (), self.__getstate__()
@@ -151,7 +162,7 @@ def _metric_class() -> Any:
 
 
 def _with_exact_padding(labels: "Tensor", ignore_index: float | None) -> "Tensor":
-    """Return float labels as float64, with `ignore_index` itself where it is rounded in their type."""
+    """Return float labels as float64, with `ignore_index` itself where their type rounds it."""
     if ignore_index is None or not labels.is_floating_point():
         return labels
     rounded = labels.new_tensor(float(ignore_index))

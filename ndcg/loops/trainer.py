@@ -1,7 +1,6 @@
 """The metric for `transformers.Trainer(compute_metrics=...)`."""
 
 from collections.abc import Mapping
-from itertools import repeat
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
@@ -73,63 +72,68 @@ class TrainerMetrics:
                 self._add(*batch)
             if compute_result is False:
                 return {}
-            values = self._batches
-            if not values:
-                raise ValueError(NOTHING_TO_SCORE)
-            if self.query_ids is not None:
-                columns = list(concatenated(self._batches))
-                if self.columns is not None:
-                    columns.append(self.columns.ids_of(columns[1]))
-                values = [measure_inputs(Inputs(*columns), self.options)]
-            result = {
-                name: mean(name, np.concatenate([each[name] for each in values]))
-                for name in values[0]
-            }
+            result = self._result()
         except BaseException:
             self.reset()
             raise
         self.reset()
         return result
 
+    def _result(self) -> dict[str, Any]:
+        """Return the mean of the values in all batches."""
+        if not self._batches:
+            raise ValueError(NOTHING_TO_SCORE)
+        parts = self._batches
+        if self.query_ids is not None:
+            columns = list(concatenated(self._batches))
+            if self.columns is not None:
+                columns.append(self.columns.ids_of(columns[1]))
+            parts = [measure_inputs(Inputs(*columns), self.options)]
+        means = {}
+        for name in parts[0]:
+            means[name] = mean(name, np.concatenate([values[name] for values in parts]))
+        return means
+
     def _add(self, predictions: Any, label_ids: Any, inputs: Any) -> None:
         """Store the values of a batch that the result needs."""
         scores, labels = _first("predictions", predictions), _first("labels", label_ids)
         if self.query_ids is None:
-            if scores.ndim == 3 and scores.shape[2] == 1 and labels.ndim == 2:
-                scores = scores[..., 0]
-            if scores.ndim != 2 or scores.shape != labels.shape:
-                shapes = f"predictions of shape {tuple(scores.shape)} and labels of {tuple(labels.shape)}"
-                problem = (
-                    "one row per query and one column per document on both sides, or query_ids="
-                )
-                raise ValueError(f"trainer_metrics needs {problem}; got {shapes}")
-            if len(scores):  # a batch may be empty, for example the last one of a process
-                self._batches.append(
-                    measure_inputs(Inputs(scores, labels), self.options, self._rows)
-                )
-                self._rows += len(scores)
+            self._add_queries(scores, labels)
             return
         columns = {"predictions": _array(scores), "references": _array(labels)}
         if self.columns is None:
             ids = self.query_ids(self._main(inputs))
-            # a list may contain ids of several types
-            columns["query_ids"] = _array(ids) if hasattr(ids, "dtype") else np.array(ids, object)
+            if hasattr(ids, "dtype"):
+                columns["query_ids"] = _array(ids)
+            else:
+                columns["query_ids"] = np.array(ids, object)  # a list may hold ids of several types
         self._batches.append(read_rows(columns, self.options.ignore_index))
+
+    def _add_queries(self, scores: Any, labels: Any) -> None:
+        """Store the values of a batch with a row for each query."""
+        if scores.ndim == 3 and scores.shape[2] == 1 and labels.ndim == 2:
+            scores = scores[..., 0]
+        if scores.ndim != 2 or scores.shape != labels.shape:
+            sides = "one row per query and one column per document on both sides, or query_ids="
+            got = f"predictions of shape {tuple(scores.shape)} and labels of {tuple(labels.shape)}"
+            raise ValueError(f"trainer_metrics needs {sides}; got {got}")
+        if len(scores):  # a batch may be empty, for example the last one of a process
+            self._batches.append(measure_inputs(Inputs(scores, labels), self.options, self._rows))
+            self._rows += len(scores)
 
     def _main(self, inputs: Any) -> NDArray[Any]:
         """Return the model's main input."""
         if inputs is None:
             setting = 'TrainingArguments(include_for_metrics=["inputs"])'
-            raise ValueError(
-                f"query_ids need the inputs: set {setting}, and give the whole EvalPrediction"
-            )
-        if isinstance(inputs, Mapping):  # in batch-wise evaluations the Trainer passes all inputs
-            if self.main_input not in inputs:
-                raise ValueError(
-                    f"main_input={shown(self.main_input)} is not among the inputs: {', '.join(inputs)}"
-                )
-            inputs = inputs[self.main_input]
-        return _array(inputs)
+            hint = f"set {setting}, and give the whole EvalPrediction"
+            raise ValueError(f"query_ids need the inputs: {hint}")
+        if not isinstance(inputs, Mapping):
+            return _array(inputs)
+        # In batch-wise evaluations the Trainer passes all inputs.
+        if self.main_input not in inputs:
+            problem = f"is not among the inputs: {', '.join(inputs)}"
+            raise ValueError(f"main_input={shown(self.main_input)} {problem}")
+        return _array(inputs[self.main_input])
 
 
 class _Columns(NamedTuple):
@@ -143,11 +147,13 @@ class _Columns(NamedTuple):
     def read(cls, query_ids: Any, references: Any) -> "_Columns":
         """Read columns of any supported library."""
         if isinstance(query_ids, (str, int, Mapping)):
-            kinds = "a function of the model's main input, or a column with an id for each row, such as data['query']"
-            raise ValueError(f"query_ids must be {kinds}; got {shown(query_ids)}")
+            column = "a column with an id for each row, such as data['query']"
+            allowed = f"a function of the model's main input, or {column}"
+            raise ValueError(f"query_ids must be {allowed}; got {shown(query_ids)}")
         if references is None:
-            needs = "query_ids as a column need references, the labels in the same order, to check the order of rows"
-            raise ValueError(f"{needs}; pass, for example, references=data['label']")
+            needs = "query_ids as a column need references, the labels in the same order"
+            hint = "pass, for example, references=data['label']"
+            raise ValueError(f"{needs}, to check the order of rows; {hint}")
         codes, distinct = encode_ids("query_ids", plain_in_order("query_ids", query_ids))
         column = plain_in_order("references", references)
         try:
@@ -157,37 +163,36 @@ class _Columns(NamedTuple):
         except InputError as error:
             if "gain" not in error.options:
                 raise
-            problem = "hold text, which no model receives; give the numbers of the labels, and gain by these numbers"
-            raise InputError(f"{mark('references')} {problem}") from None
+            problem = "hold text, which no model receives"
+            hint = "give the numbers of the labels, and gain by these numbers"
+            raise InputError(f"{mark('references')} {problem}; {hint}") from None
         if len(codes) != len(labels):
+            needs = "query_ids and references must have the same length, one row per document"
             lengths = f"query_ids {len(codes)}, references {len(labels)}"
-            raise ValueError(
-                f"query_ids and references must have the same length, one row per document; got {lengths}"
-            )
+            raise ValueError(f"{needs}; got {lengths}")
         known = labels == labels if present is None else present  # nan is a missing label
         return cls(pa.DictionaryArray.from_arrays(codes, distinct), labels, known)
 
     def ids_of(self, labels: NDArray[Any]) -> pa.Array:
-        """Return the ids of rows with these labels, which must be those of the evaluation set, in its order."""
+        """Return the ids of rows with these labels, which must be those of the set, in order."""
         if len(labels) != len(self.ids):
             rows = f"query_ids has {len(self.ids)} rows, but the evaluation {len(labels)}"
-            raise ValueError(
-                f"{rows}; give the column of the evaluated set, with all its rows (docs/training.md)"
-            )
+            hint = "give the column of the evaluated set, with all its rows (docs/training.md)"
+            raise ValueError(f"{rows}; {hint}")
         differs = _differ(labels, self.labels) & self.known
         if differs.any():
             row = int(differs.argmax())
-            given, known = (
-                shown(side[row : row + 1].tolist()[0]) for side in (labels, self.labels)
-            )
-            problem = f"row {row} has the label {given}, but in references {known}"
-            hint = "give the columns of the set that is evaluated, and do not shuffle or group it (docs/training.md)"
+            evaluated = shown(labels[row : row + 1].tolist()[0])
+            given = shown(self.labels[row : row + 1].tolist()[0])
+            problem = f"row {row} has the label {evaluated}, but in references {given}"
+            shuffled = "do not shuffle or group it (docs/training.md)"
+            hint = f"give the columns of the set that is evaluated, and {shuffled}"
             raise ValueError(f"query_ids: {problem}; {hint}")
         return self.ids
 
 
 def _differ(given: NDArray[Any], labels: NDArray[Any]) -> Mask:
-    """Return a mask of labels that cannot come from these: neither equal nor equal after rounding to 32 or 16 bits.
+    """Return a mask of labels that cannot come from these, even rounded to 32 or 16 bits.
 
     >>> _differ(np.array([200, 200]), np.array([200, 201])).tolist()
     [False, True]
@@ -200,6 +205,7 @@ def _differ(given: NDArray[Any], labels: NDArray[Any]) -> Mask:
     with np.errstate(over="ignore"):
         single = labels.astype(np.float32)
         half = single.astype(np.float16)
+    # bfloat16 is the upper half of a float32, rounded half to even.
     bits = single.view(np.uint32)
     bfloat16 = ((bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000).view(np.float32)
     return np.asarray(differ & (given != single) & (given != half) & (given != bfloat16))
@@ -242,7 +248,7 @@ def trainer_metrics(
         ValueError: an option that `compute` rejects, or columns that cannot be read.
 
     >>> metrics = trainer_metrics(k=1)
-    >>> metrics((np.array([[.9, .1, -100]]), np.array([[1, 0, -100]])))  # as an EvalPrediction unpacks
+    >>> metrics((np.array([[.9, .1, -100]]), np.array([[1, 0, -100]])))  # as an EvalPrediction
     {'nDCG@1': 1.0}
     """
     parsed = Options.of_method(
@@ -269,42 +275,37 @@ def _outputs(evaluation: Any) -> tuple[Any, Any, Any]:
 
 def _batches(predictions: Any, labels: Any, inputs: Any) -> list[tuple[Any, Any, Any]]:
     """Return the predictions, labels and inputs of each batch; a whole set is one batch."""
-    sides = {
-        "predictions": predictions,
-        "labels": labels,
-        **({} if inputs is None else {"inputs": inputs}),
-    }
-    if not any(isinstance(side, list) for side in sides.values()):
+    sides = {"predictions": predictions, "labels": labels}
+    if inputs is not None:
+        sides["inputs"] = inputs
+    are_lists = [isinstance(side, list) for side in sides.values()]
+    if not any(are_lists):
         return [(predictions, labels, inputs)]
-    # lists of batches, because of eval_do_concat_batches=False
-    counts = {name: len(side) if isinstance(side, list) else None for name, side in sides.items()}
-    if len(set(counts.values())) > 1 or not predictions:
-        counted = ", ".join(
-            f"{name} {'in one piece' if count is None else count}" for name, count in counts.items()
-        )
-        raise ValueError(
-            f"predictions, labels and inputs must come in the same batches, at least one; got {counted}"
-        )
-    return list(
-        zip(
-            predictions,
-            labels,
-            repeat(None, len(predictions)) if inputs is None else inputs,
-            strict=True,
-        )
-    )
+    # Lists of batches, because of eval_do_concat_batches=False.
+    if not all(are_lists) or not predictions or len(set(map(len, sides.values()))) > 1:
+        counts = []
+        for name, side in sides.items():
+            counts.append(f"{name} {len(side) if isinstance(side, list) else 'in one piece'}")
+        needs = "predictions, labels and inputs must come in the same batches, at least one"
+        raise ValueError(f"{needs}; got {', '.join(counts)}")
+    if inputs is None:
+        inputs = [None] * len(predictions)
+    return list(zip(predictions, labels, inputs, strict=True))
 
 
 def _first(argument: str, outputs: Any) -> Any:
     """Return the first of a model's outputs, an array, or a tensor on any device."""
-    if isinstance(outputs, tuple) and not outputs:
-        raise ValueError(
-            f"{argument} are an empty tuple; the model must return its scores, the data its labels"
-        )
-    output = outputs[0] if isinstance(outputs, tuple) else outputs
+    output = outputs
+    if isinstance(outputs, tuple):
+        if not outputs:
+            needs = "the model must return its scores, the data its labels"
+            raise ValueError(f"{argument} are an empty tuple; {needs}")
+        output = outputs[0]
     return output if hasattr(output, "detach") else np.asanyarray(output)
 
 
 def _array(values: Any) -> NDArray[Any]:
     """Return a tensor, or anything that NumPy can read, as an array on the CPU."""
-    return np.asanyarray(plain("outputs", values) if hasattr(values, "detach") else values)
+    if hasattr(values, "detach"):
+        values = plain("outputs", values)
+    return np.asanyarray(values)
