@@ -544,7 +544,8 @@ def _gains(block: _Block, gain: Gain, negative_relevance: str) -> tuple[Floats, 
     """
     is_linear = isinstance(gain, str) and gain == "linear"
     relevance = block.relevance
-    if not (is_linear and relevance.dtype == np.float32):  # twice as fast to read and sort
+    if not (is_linear and relevance.dtype == np.float32):
+        # Only float32 stays as it is, twice as fast to read and sort.
         relevance = relevance.astype(np.float64, copy=False)
     lowest = float(relevance.min(initial=0))
     if not lowest > -np.inf:

@@ -174,9 +174,8 @@ def _measured(
         ratio = sums["DCG"] / sums["IDCG"]
         ratio = ratio.where(lowest < 0, ratio.clamp(max=1))  # only rounding makes it exceed 1
         empty: Any = definition.zero_division
-        if isinstance(
-            empty, str
-        ):  # perfect if nothing was retrieved, and there was nothing to find
+        if isinstance(empty, str):
+            # Perfect if nothing was retrieved, and there was nothing to find.
             not_empty = (score > -math.inf).any(1) | (gain_of(values.amax(1)) > 0)
             empty = (~not_empty).double()[:, None]
         sums["nDCG"] = ratio.where(sign(definition.weight) * sums["IDCG"] > 0, empty)

@@ -1,4 +1,4 @@
-"""Show results: tables as text, Markdown, HTML and LaTeX; plots; and JUnit. Nothing here knows of nDCG.
+"""Show results: tables as text, Markdown, HTML and LaTeX; plots; and JUnit. Nothing knows of nDCG.
 
 May import: measure.
 """

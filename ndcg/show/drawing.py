@@ -32,7 +32,7 @@ def figure_of(
     ax: Any = None,
     figsize: Any = None,
 ) -> tuple[Any, list[Any]]:
-    """Return a figure without a window, with its axes in rows of four; or the user's axes with their figure.
+    """Return a figure without a window and its axes, four in a row; or the user's own axes.
 
     Height and width are those of a panel in inches, `figsize` that of the whole figure.
     """
@@ -43,23 +43,22 @@ def figure_of(
         raise missing_library("plot", "Matplotlib", "matplotlib") from None
     if ax is not None:
         axes = np.ravel(np.array(ax, object)).tolist()
-        if not all(isinstance(each, Axes) for each in axes) or not 1 <= len(axes) <= panels:
+        are_axes = all(isinstance(item, Axes) for item in axes)
+        if not are_axes or not 1 <= len(axes) <= panels:
             several = f", or a list of up to {panels}" if panels > 1 else ""
             raise ValueError(f"ax must be Matplotlib Axes{several}; got {shown(ax)}")
         if figsize is not None:
-            raise ValueError(
-                "figsize sets the size of a new figure, but ax belongs to one already; pass only "
-                "one of the two"
-            )
+            problem = "figsize sets the size of a new figure, but ax belongs to one already"
+            raise ValueError(f"{problem}; pass only one of the two")
         return axes[0].figure, axes
     rows, columns = -(-panels // IN_A_ROW), min(panels, IN_A_ROW)
     if figsize is None:
-        figsize = columns * ((7 if panels == 1 else 5) if width is None else width), rows * height
-    is_pair = isinstance(figsize, (list, tuple)) and len(figsize) == 2
-    if not is_pair or not all(is_real(each) and 0 < each < np.inf for each in figsize):
-        raise ValueError(
-            f"figsize must be a width and a height in inches, such as (7, 4); got {shown(figsize)}"
-        )
+        if width is None:
+            width = 7 if panels == 1 else 5
+        figsize = (columns * width, rows * height)
+    if not _is_size(figsize):
+        allowed = "a width and a height in inches, such as (7, 4)"
+        raise ValueError(f"figsize must be {allowed}; got {shown(figsize)}")
     figure = Figure(figsize=figsize, layout="constrained")
     axes = figure.subplots(rows, columns, squeeze=False).ravel().tolist()
     for unused in axes[panels:]:
@@ -67,41 +66,50 @@ def figure_of(
     return figure, axes[:panels]
 
 
+def _is_size(value: Any) -> bool:
+    """Return whether a value is a pair of positive finite numbers."""
+    if not isinstance(value, (list, tuple)) or len(value) != 2:
+        return False
+    return all(is_real(length) and 0 < length < np.inf for length in value)
+
+
 def draw_mark(
     axes: Any, mark: Mark, at: float, color: str, symbol: str = "o", *, upright: bool = False
 ) -> None:
     """Draw a value with its interval at a height, or upright, at a position of the other axis."""
-    line, dot = ([mark.low, mark.high], [at, at]), (mark.value, at)
+    line = ([mark.low, mark.high], [at, at])
+    dot = (mark.value, at)
     if upright:
         line, dot = line[::-1], dot[::-1]
+    fill = color if mark.filled else axes.get_facecolor()
     axes.plot(*line, color=color, linewidth=2)
-    axes.plot(
-        *dot, symbol, color=color, markerfacecolor=color if mark.filled else axes.get_facecolor()
-    )
+    axes.plot(*dot, symbol, color=color, markerfacecolor=fill)
 
 
 def draw_rows(
     axes: Any, rows: Sequence[tuple[str, Sequence[Mark]]], labels: Sequence[str] = ()
 ) -> None:
-    """Draw rows of values with their intervals, the first on top; labels name the values of a row in a legend.
+    """Draw rows of values with their intervals, the first on top.
 
-    The values of a row are close together, with different colors and symbols.
+    The values of a row are close together, with different colors and symbols. Labels name them in a
+    legend.
     """
-    for at, (_, marks) in enumerate(rows):
+    for row, (_, marks) in enumerate(rows):
         for number, mark in enumerate(marks):
-            height = at + ((number + 0.5) / len(marks) - 0.5) * 0.75
+            # The values share three quarters of the row's height; the rest parts it from the next.
+            height = row + ((number + 0.5) / len(marks) - 0.5) * 0.75
             draw_mark(axes, mark, height, f"C{number}", SYMBOLS[number % len(SYMBOLS)])
     for number, label in enumerate(labels):  # which the first row may lack
         symbol = SYMBOLS[number % len(SYMBOLS)]
-        axes.plot(
-            [], [], color=f"C{number}", marker=symbol, linewidth=2, label=label.replace("$", r"\$")
-        )
+        text = label.replace("$", r"\$")
+        axes.plot([], [], color=f"C{number}", marker=symbol, linewidth=2, label=text)
     name_rows(axes, [name for name, _ in rows])
 
 
 def name_rows(axes: Any, names: Sequence[str], heights: Sequence[float] | None = None) -> None:
     """Label the rows, the first on top, and values sparsely; a dollar sign is not math."""
-    heights = range(len(names)) if heights is None else heights
+    if heights is None:
+        heights = range(len(names))
     axes.set_yticks(heights, names)
     for tick in axes.get_yticklabels():
         tick.set_parse_math(False)

@@ -10,15 +10,18 @@ from ..measure.options import is_real
 
 
 def without_nan(value: Any, instead: Callable[[float], Any] = lambda number: None) -> Any:
-    """Return a value in JSON types: named tuples as dicts, `instead` of numbers that are not finite, others as text."""
+    """Return a value in JSON types: named tuples as dicts, and values of other types as text.
+
+    `instead` gives what stands for a number that is not finite.
+    """
     if hasattr(value, "_asdict"):
         value = value._asdict()
     if isinstance(value, Mapping):
-        return {name: without_nan(each, instead) for name, each in value.items()}
+        return {name: without_nan(item, instead) for name, item in value.items()}
     if isinstance(value, (list, tuple, np.ndarray)):
-        return [without_nan(each, instead) for each in value]
+        return [without_nan(item, instead) for item in value]
     if isinstance(value, float) and not math.isfinite(value):
         return instead(value)
-    return (
-        value if value is None or is_real(value) or isinstance(value, (str, bool)) else str(value)
-    )
+    if value is None or isinstance(value, (str, bool)) or is_real(value):
+        return value
+    return str(value)

@@ -32,15 +32,16 @@ def junit_of(cases: Sequence[Case]) -> str:
     </testsuite>
     """
     suite = ElementTree.Element("testsuite", name="ndcg gate", tests=str(len(cases)))
+    results = [case.result for case in cases]
     for kind in (FAILURE, ERROR):
-        suite.set(f"{kind}s", str(sum(each.result == kind for each in cases)))
-    for each in cases:
-        case = ElementTree.SubElement(suite, "testcase", classname="ndcg.gate", name=each.name)
-        if each.result in (FAILURE, ERROR):
-            ElementTree.SubElement(case, each.result, message=visible(each.message)).text = (
-                each.text or None
-            )
+        suite.set(f"{kind}s", str(results.count(kind)))
+    for case in cases:
+        element = ElementTree.SubElement(suite, "testcase", classname="ndcg.gate", name=case.name)
+        result = ElementTree.SubElement(element, case.result)
+        if case.result == PASSED:
+            result.text = case.message
         else:
-            ElementTree.SubElement(case, each.result).text = each.message
+            result.set("message", visible(case.message))
+            result.text = case.text or None
     ElementTree.indent(suite)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(suite, "unicode")

@@ -1,16 +1,17 @@
-"""Format tables, remarks and a signature for people, as text, Markdown, HTML, LaTeX or in a terminal, and as TSV.
+"""Format tables, remarks and a signature as text, Markdown, HTML, LaTeX, TSV or in a terminal.
 
 All cells are text; this module also turns numbers into text, whatever they mean.
 """
 
 import html
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..measure.messages import visible
 
-# larger numbers are shown by their first digits: float64 does not hold all digits before the point
+# Larger numbers are shown by their first digits: float64 does not hold all digits before the point.
 LARGE = 1e15
 CONTROLS = [*range(0x20), *range(0x7F, 0xA0)]  # characters that move the cursor, or worse
 TSV_ESCAPES = {code: repr(chr(code))[1:-1] for code in (*CONTROLS, ord("\\"))}
@@ -47,42 +48,47 @@ class Readable:
 
     def to_markdown(self) -> str:
         """Return tables and notes as Markdown."""
-        tables = []
+        parts = []
         for table in self.tables():
             header, *rows = ("| " + " | ".join(map(markdown_text, row)) + " |" for row in table)
-            tables.append("\n".join([header, "|---" + "|---:" * (len(table[0]) - 1) + "|", *rows]))
-        remarks = map(markdown_text, self.remarks())
-        signature = [f"Signature: `{visible(self.signature)}`"] if self.signature else []
-        return "\n\n".join([*tables, *remarks, *signature])
+            rule = "|---" + "|---:" * (len(table[0]) - 1) + "|"
+            parts.append("\n".join([header, rule, *rows]))
+        parts += map(markdown_text, self.remarks())
+        if self.signature:
+            parts.append(f"Signature: `{visible(self.signature)}`")
+        return "\n\n".join(parts)
 
     def __str__(self) -> str:
         return "\n\n".join([*map(_plain, self.tables()), "\n".join(_sentences(self))])
 
     def _repr_html_(self) -> str:
         """Return the HTML for notebooks."""
-        tables = []
+        parts = []
         for header, *rows in self.tables():
-            cells = ["".join(f"<th>{html.escape(each)}</th>" for each in header)]
-            cells += ["".join(f"<td>{html.escape(each)}</td>" for each in row) for row in rows]
-            tables.append("<table>" + "".join(f"<tr>{row}</tr>" for row in cells) + "</table>")
-        remarks = "".join(f"<p>{html.escape(each)}</p>" for each in self.remarks())
-        signature = (
-            f"<p>Signature: <code>{html.escape(visible(self.signature))}</code></p>"
-            if self.signature
-            else ""
-        )
-        return "".join(tables) + remarks + signature
+            lines = ["".join(f"<th>{html.escape(cell)}</th>" for cell in header)]
+            for row in rows:
+                lines.append("".join(f"<td>{html.escape(cell)}</td>" for cell in row))
+            parts.append("<table>" + "".join(f"<tr>{line}</tr>" for line in lines) + "</table>")
+        for remark in self.remarks():
+            parts.append(f"<p>{html.escape(remark)}</p>")
+        if self.signature:
+            signature = html.escape(visible(self.signature))
+            parts.append(f"<p>Signature: <code>{signature}</code></p>")
+        return "".join(parts)
 
 
 def _plain(table: Table) -> str:
     """Return a table as plain text."""
-    widths = _widths(table)
-    rows = ([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])] for row in table)
-    return "\n".join("  ".join(row).rstrip() for row in rows)
+    first, *others = _widths(table)
+    lines = []
+    for name, *values in table:
+        cells = [name.ljust(first), *map(str.rjust, values, others)]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
 
 
 def _records(table: Table) -> str:
-    """Return each row of a table as its name and, below it, a line with the heading and value of each cell.
+    """Return each row of a table as its name and, below it, a line for each of its cells.
 
     A row without a name continues the one above.
 
@@ -95,12 +101,11 @@ def _records(table: Table) -> str:
     width = max(map(len, headings), default=0)
     lines = []
     for first, *cells in rows:
-        lines += [f"{name}: {first}"] if first else []
-        lines += [
-            f" {heading.ljust(width)}  {cell}"
-            for heading, cell in zip(headings, cells, strict=True)
-            if cell
-        ]
+        if first:
+            lines.append(f"{name}: {first}")
+        for heading, cell in zip(headings, cells, strict=True):
+            if cell:
+                lines.append(f" {heading.ljust(width)}  {cell}")
     return "\n".join(lines)
 
 
@@ -120,14 +125,16 @@ def latex_of(result: Readable) -> str:
 
 
 def tabular(columns: str, rows: Iterable[Sequence[str]]) -> list[str]:
-    """Return the lines of a LaTeX tabular, from its column types and its rows in LaTeX, the header first."""
+    """Return the lines of a LaTeX tabular, from column types and rows in LaTeX, header first."""
     header, *body = (" & ".join(row) + " \\\\" for row in rows)
     begin, end = f"\\begin{{tabular}}{{{columns}}}", "\\end{tabular}"
     return [begin, "\\hline", header, "\\hline", *body, "\\hline", end]
 
 
 def rich_of(result: Readable) -> str:
-    """Return tables that fit the terminal; a table that would lose digits is plain text, or one value per line.
+    """Return tables that fit the terminal.
+
+    A table that would lose digits is plain text, or one value per line.
 
     Raises:
         ImportError: Rich is missing.
@@ -139,26 +146,25 @@ def rich_of(result: Readable) -> str:
 
     console = Console(highlight=False)
     with console.capture() as captured:
-        for cells in result.tables():
-            first, *others = _widths(cells)
-            if min(first, FOLDED) + sum(others) + RICH_PADDING * len(cells[0]) > console.width:
-                fits = sum([first, *others]) + 2 * len(others) <= console.width
-                console.print(
-                    Text(f"{_plain(cells) if fits else _records(cells)}\n"), soft_wrap=True
-                )
+        for table in result.tables():
+            first, *others = _widths(table)
+            padding = RICH_PADDING * len(table[0])
+            if min(first, FOLDED) + sum(others) + padding > console.width:
+                fits = first + sum(others) + 2 * len(others) <= console.width
+                text = _plain(table) if fits else _records(table)
+                console.print(Text(f"{text}\n"), soft_wrap=True)
                 continue
-            header, *rows = cells
-            table = RichTable(box=box.SIMPLE_HEAD)
-            for at, name in enumerate(header):
-                table.add_column(
-                    Text(name), justify="right" if at else "left", overflow="fold", no_wrap=at > 0
-                )
+            (name, *headings), *rows = table
+            rich_table = RichTable(box=box.SIMPLE_HEAD)
+            rich_table.add_column(Text(name), overflow="fold")
+            for heading in headings:
+                rich_table.add_column(Text(heading), justify="right", overflow="fold", no_wrap=True)
             for row in rows:
-                table.add_row(*map(Text, row))
-            console.print(table)
+                rich_table.add_row(*map(Text, row))
+            console.print(rich_table)
         for sentence in _sentences(result):
-            # do not wrap lines to copy
-            console.print(Text(sentence), soft_wrap=not sentence.endswith("."))
+            is_to_copy = not sentence.endswith(".")  # such as a signature: must not be wrapped
+            console.print(Text(sentence), soft_wrap=is_to_copy)
     return captured.get().rstrip("\n")
 
 
@@ -183,10 +189,10 @@ def _tsv_cell(value: Any) -> str:
 
 def _sentences(result: Readable) -> list[str]:
     """Return the sentences below the tables of plain text."""
-    return [
-        *result.remarks(),
-        *([f"Signature: {visible(result.signature)}"] if result.signature else []),
-    ]
+    sentences = result.remarks()
+    if result.signature:
+        sentences = [*sentences, f"Signature: {visible(result.signature)}"]
+    return sentences
 
 
 def number_text(value: float | None, places: int = 4, sign: str = "") -> str:
@@ -197,7 +203,8 @@ def number_text(value: float | None, places: int = 4, sign: str = "") -> str:
     """
     if value is None or math.isnan(value):
         return "–"
-    return f"{value:{sign}.{places}{'f' if abs(value) < LARGE else 'e'}}"
+    notation = "f" if abs(value) < LARGE else "e"
+    return f"{value:{sign}.{places}{notation}}"
 
 
 def interval_text(low: float, high: float, places: int = 4, sign: str = "") -> str:
@@ -206,11 +213,9 @@ def interval_text(low: float, high: float, places: int = 4, sign: str = "") -> s
     >>> interval_text(0.25, 0.5, 2), interval_text(math.nan, math.nan)
     ('0.25 – 0.50', '–')
     """
-    return (
-        "–"
-        if math.isnan(low)
-        else f"{number_text(low, places, sign)} – {number_text(high, places, sign)}"
-    )
+    if math.isnan(low):
+        return "–"
+    return f"{number_text(low, places, sign)} – {number_text(high, places, sign)}"
 
 
 def level_text(confidence: float) -> str:
@@ -230,7 +235,9 @@ def count_text(value: float | None) -> str:
     """
     if value is None:
         return "–"
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.4f}".rstrip("0").rstrip(".")
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:,.4f}".rstrip("0").rstrip(".")
 
 
 def counted_text(counted: int | None, queries: int) -> str:
@@ -239,9 +246,9 @@ def counted_text(counted: int | None, queries: int) -> str:
     >>> counted_text(300, 300), counted_text(1274, 1300), counted_text(None, 300)
     ('300', '1,274 of 1,300', '–')
     """
-    return count_text(counted) + (
-        f" of {count_text(queries)}" if counted not in (None, queries) else ""
-    )
+    if counted is None or counted == queries:
+        return count_text(counted)
+    return f"{count_text(counted)} of {count_text(queries)}"
 
 
 def p_text(value: float) -> str:
@@ -250,7 +257,9 @@ def p_text(value: float) -> str:
     >>> p_text(0.04), p_text(0.0001), p_text(0.00009)
     ('0.0400', '0.0001', '<0.0001')
     """
-    return "<0.0001" if value < 0.0001 else f"{value:.4f}"
+    if value < 0.0001:
+        return "<0.0001"
+    return f"{value:.4f}"
 
 
 def cell_text(value: Any, places: int = 4) -> str:
@@ -259,7 +268,9 @@ def cell_text(value: Any, places: int = 4) -> str:
     >>> cell_text("q7"), cell_text(7), cell_text(0.5, 2), cell_text(None)
     ('q7', '7', '0.50', '–')
     """
-    return number_text(value, places) if value is None or isinstance(value, float) else str(value)
+    if value is None or isinstance(value, float):
+        return number_text(value, places)
+    return str(value)
 
 
 def letter_text(index: int) -> str:
@@ -268,7 +279,10 @@ def letter_text(index: int) -> str:
     >>> [letter_text(index) for index in (0, 25, 26, 701, 702)]
     ['a', 'z', 'aa', 'zz', 'aaa']
     """
-    return (letter_text(index // 26 - 1) if index >= 26 else "") + chr(ord("a") + index % 26)
+    last = chr(ord("a") + index % 26)
+    if index < 26:
+        return last
+    return letter_text(index // 26 - 1) + last
 
 
 def latex_text(text: str) -> str:
@@ -277,9 +291,12 @@ def latex_text(text: str) -> str:
     >>> print(latex_text("50%_of $x$"))
     50\%\_of \$x\$
     """
-    return "".join(
-        LATEX_SPECIAL.get(each, "\\" + each if each in "&%$#_{}" else each) for each in text
-    )
+    characters = []
+    for character in text:
+        if character in "&%$#_{}":
+            character = "\\" + character
+        characters.append(LATEX_SPECIAL.get(character, character))
+    return "".join(characters)
 
 
 def markdown_text(text: str) -> str:
@@ -288,5 +305,5 @@ def markdown_text(text: str) -> str:
     >>> print(markdown_text("<b>|_&"))
     \<b\>\|\_\&
     """
-    escaped = "".join("\\" + each if each in "\\`*_{}[]<>#|~$&" else each for each in text)
+    escaped = re.sub(r"[\\`*_{}\[\]<>#|~$&]", r"\\\g<0>", text)
     return " ".join(escaped.split())
