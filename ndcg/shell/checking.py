@@ -20,29 +20,37 @@ def check_function(args: argparse.Namespace) -> Listing:
     """Return the result of `check` for a function."""
     (k, *others) = args.k or [10]
     if others:
-        raise ValueError(
-            "-k must be one cutoff, since the function is called once for each ranking"
-        )
-    function = _imported(args.function)
+        reason = "since the function is called once for each ranking"
+        raise ValueError(f"-k must be one cutoff, {reason}")
     result = check(
-        function, k=k, form=args.form, convention=args.convention, cases=args.cases, seed=args.seed
+        _imported(args.function),
+        k=k,
+        form=args.form,
+        convention=args.convention,
+        cases=args.cases,
+        seed=args.seed,
     )
     rows = [{"convention": name, "agreeing": count} for name, count in result.agreeing.items()]
-    answer = result.to_dict()
     return Listing(
-        result.tables(), result.remarks(), result.signature, rows, answer, status=result.status
+        result.tables(),
+        result.remarks(),
+        result.signature,
+        rows,
+        result.to_dict(),
+        status=result.status,
     )
 
 
 def _imported(place: str) -> NDCGFunction:
     """Return the function that FILE.py:NAME or package.module:NAME names."""
     module_name, _, name = place.rpartition(":")
-    of_file = module_name.endswith(".py")
-    if not name or not (of_file or all(part.isidentifier() for part in module_name.split("."))):
+    is_file = module_name.endswith(".py")
+    is_module = all(part.isidentifier() for part in module_name.split("."))
+    if not name or not (is_file or is_module):
         raise ValueError(f"{place}: must be FILE.py:NAME or package.module:NAME")
     with interruptible():
         try:
-            if of_file:
+            if is_file:
                 module = _module_of_file(Path(module_name))
             else:
                 sys.path.insert(0, "")  # find modules in the current folder, like python -m
@@ -50,10 +58,8 @@ def _imported(place: str) -> NDCGFunction:
         except OSError:
             raise
         except SystemExit as error:
-            guard = 'if __name__ == "__main__":'
-            raise ValueError(
-                f"{module_name} exits when it is imported; put its calls under {guard}"
-            ) from error
+            hint = 'put its calls under if __name__ == "__main__":'
+            raise ValueError(f"{module_name} exits when it is imported; {hint}") from error
         except BaseException as error:  # the file may raise anything
             problem = f"{type(error).__name__}: {in_short(error)}"
             raise ValueError(f"{module_name} cannot be imported: {problem}") from error
@@ -62,28 +68,26 @@ def _imported(place: str) -> NDCGFunction:
     except AttributeError:
         function = None
     if not callable(function):
-        raise ValueError(
-            f"{module_name} has no function {name}; it has {_functions_of(module) or 'none'}"
-        )
+        names = _functions_of(module) or "none"
+        raise ValueError(f"{module_name} has no function {name}; it has {names}")
     return cast(NDCGFunction, function)
 
 
 def _functions_of(module: Any) -> str:
     """Return the names of the functions that a module defines, shortened if there are many."""
-    own = [
-        name
-        for name, value in vars(module).items()
-        if callable(value)
-        and name[:1] != "_"
-        and getattr(value, "__module__", "") == module.__name__
-    ]
-    return ", ".join([*own[:SHOWN_FUNCTIONS], *(["…"] if len(own) > SHOWN_FUNCTIONS else [])])
+    names = []
+    for name, value in vars(module).items():
+        is_defined_here = getattr(value, "__module__", "") == module.__name__
+        if callable(value) and is_defined_here and not name.startswith("_"):
+            names.append(name)
+    if len(names) > SHOWN_FUNCTIONS:
+        names = [*names[:SHOWN_FUNCTIONS], "…"]
+    return ", ".join(names)
 
 
 def _module_of_file(path: Path) -> Any:
-    name = (
-        f"checked_{path.stem}"  # so that a file called random.py does not replace the module random
-    )
+    # With a name of its own, a file called random.py does not replace the module random.
+    name = f"checked_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None or not path.is_file():
         raise FileNotFoundError(2, "No such file or directory", str(path))

@@ -21,7 +21,7 @@ BAD_INPUT, INTERRUPTED = 2, 130  # exit statuses other than 0, and 1 for a regre
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; return its exit status: 0 success, 1 a regression, 2 bad input, 130 interrupted.
+    """Run a command; return its exit status: 0 success, 1 regression, 2 bad input, 130 interrupted.
 
     A reader that stops early, such as `head`, does not change the status of a gate, nor does a
     closed output. A bug has the status of bad input, so that 1 always means a regression.
@@ -35,9 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except Exception as error:  # noqa: BLE001 - Python would exit with status 1
         sys.excepthook(type(error), error, error.__traceback__)
-        _say(
-            f"ndcg: {type(error).__name__}: {error}; this is a bug, please report it with the lines above"
-        )
+        hint = "this is a bug, please report it with the lines above"
+        _say(f"ndcg: {type(error).__name__}: {error}; {hint}")
         return BAD_INPUT
     finally:
         for stream in (sys.stdout, sys.stderr):
@@ -46,17 +45,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _flush(stream: Any) -> None:
-    """Write the buffer of a stream, or drop it if it cannot be written, with an error if its reader still waits."""
+    """Write the buffer of a stream, or drop it if it cannot be written."""
     try:
         stream.flush()
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        # A reader that stopped early, such as head, has what it wants.
         if not isinstance(error, BrokenPipeError):
             raise
 
 
 def _say(sentence: str) -> None:
-    """Print a sentence on standard error, on one line and without characters that move the cursor."""
+    """Print a sentence on standard error, on one line, without characters that move the cursor."""
     from ..measure.messages import visible
 
     with suppress(OSError):
@@ -74,9 +74,8 @@ def _run(arguments: Sequence[str] | None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="plain")
-    if (
-        arguments is None and args.command != "check"
-    ):  # its own process, without functions of the user
+    if arguments is None and args.command != "check":
+        # In a process of its own, which imports no function of the user.
         sys.meta_path.insert(0, _WithoutPandas())
     try:
         with interruptible(), warnings.catch_warnings():
@@ -93,11 +92,7 @@ def _run(arguments: Sequence[str] | None) -> int:
             print(text, end="\n" if text else "")  # without rows, print no line
         _flush(sys.stdout)
     except (ValueError, OSError, ImportError, MemoryError) as error:
-        problem = str(error) or "not enough memory"
-        if isinstance(error, OSError) and error.strerror is not None:
-            problem = (
-                f"{'the output' if error.filename is None else error.filename}: {error.strerror}"
-            )
+        problem = _sentence(error)
         _say(f"ndcg {args.command}: {problem}")
         if args.command == "gate" and args.output == "junit":
             _report_error(problem)
@@ -105,12 +100,20 @@ def _run(arguments: Sequence[str] | None) -> int:
     return listing.status
 
 
+def _sentence(error: Exception) -> str:
+    """Return what an error says; an error of the system with the name of its file."""
+    if isinstance(error, OSError) and error.strerror is not None:
+        place = "the output" if error.filename is None else error.filename
+        return f"{place}: {error.strerror}"
+    return str(error) or "not enough memory"
+
+
 def _plain_characters(error: UnicodeError) -> tuple[str, int]:
     """Replace characters that a console cannot show, such as a dash with a hyphen in cp850."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     lacking = error.object[error.start : error.end]
-    return "".join(PLAIN.get(each, "?") for each in lacking), error.end
+    return "".join(PLAIN.get(character, "?") for character in lacking), error.end
 
 
 def _report_error(problem: str) -> None:
@@ -123,7 +126,7 @@ def _report_error(problem: str) -> None:
 
 
 class _WithoutPandas(MetaPathFinder):
-    """Keep pyarrow from importing pandas, which it does if pandas is installed; nothing here needs it.
+    """Keep pyarrow from importing pandas, which it does if it is installed; nothing here needs it.
 
     ``sys.modules["pandas"] = None`` does not: pyarrow is compiled by Cython, which takes None for
     the module.

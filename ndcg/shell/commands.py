@@ -33,8 +33,8 @@ from .lowest import MISSED_AND_BEFORE, lowest_queries
 from .output import FIRST, Listing, Row, save_plot, worst_of
 from .sides import Sides, scoring
 
-OPTIONAL = {each.name for group in ARGUMENTS.values() for each in group}.difference(POSITIONAL)
-WORDS = {name: flag_of(name) for name in OPTIONAL} | {
+NAMES = [argument.name for group in ARGUMENTS.values() for argument in group]
+WORDS = {name: flag_of(name) for name in NAMES if name not in POSITIONAL} | {
     "predictions": "run",
     "references": "qrels",
     "file": "",  # the message names the file
@@ -47,38 +47,50 @@ WORDS = {name: flag_of(name) for name in OPTIONAL} | {
 }
 
 
+# The figures of each measure in the rows of `ndcg audit`.
+AUDITED = ("value", "queries", "random_order", "worst", "best", "tied", "ranked", "unjudged")
+
+
 def answer(args: argparse.Namespace) -> Listing:
     """Run a command and return its output."""
-    if args.output == "junit" and args.command != "gate":
-        raise ValueError("only ndcg gate writes -o junit; choose another format")
-    signature_alone = getattr(args, "signature", False)
-    if args.output == "junit" and signature_alone:
-        raise ValueError("--signature has no test cases for -o junit; choose another format")
-    if signature_alone and getattr(args, "reports", False):
-        raise ValueError("--signature prints the signature of options; saved reports have theirs")
+    prints_signature = getattr(args, "signature", False)
+    _refuse_output(args, prints_signature)
     try:
         whole("places", getattr(args, "places", 4), 0, PLACES)
-        if signature_alone:
+        if prints_signature:
             signature = Options.parse(**scoring(args)).signature(excluding=args.exclude is not None)
             return Listing([], [], signature, [{"signature": signature}], {"signature": signature})
         listing = COMMANDS[args.command](args)
-        return replace(listing, sentences=[worded(each, in_shell) for each in listing.sentences])
+        sentences = [worded(sentence, in_shell) for sentence in listing.sentences]
+        return replace(listing, sentences=sentences)
     except ValueError as error:
         raise ValueError(worded(error, in_shell)) from None
+
+
+def _refuse_output(args: argparse.Namespace, prints_signature: bool) -> None:
+    """Raise an error for an output that the command does not have."""
+    if args.output == "junit" and args.command != "gate":
+        raise ValueError("only ndcg gate writes -o junit; choose another format")
+    if args.output == "junit" and prints_signature:
+        raise ValueError("--signature has no test cases for -o junit; choose another format")
+    if prints_signature and getattr(args, "reports", False):
+        raise ValueError("--signature prints the signature of options; saved reports have theirs")
 
 
 def in_shell(said: str, name: str, *values: Any) -> str:
     """Return an option as it is set in the shell, or an argument by its name there.
 
-    >>> in_shell("k=None", "k", None), in_shell("k", "k"), in_shell("judged_only=True", "judged_only", True)
-    ('-k all', '-k', '--judged-only')
+    >>> in_shell("k=None", "k", None), in_shell("k", "k")
+    ('-k all', '-k')
+    >>> in_shell("judged_only=True", "judged_only", True)
+    '--judged-only'
     >>> in_shell("", "fields", {"query": None, "document": "docno"})
     '--query - --document docno'
     >>> in_shell("", "gain", {"not relevant": "...", "yes": "..."})
     '--gain "not relevant=...,yes=..."'
     """
     if name == "fields":
-        return " or ".join(" ".join(map(_field_flag, each, each.values())) for each in values)
+        return " or ".join(map(_field_flags, values))
     if name == "cutoff of nDCG":
         return f"-m {result_name('nDCG', *values)} or {in_shell(said, 'k', *values)}"
     if name == "paired":
@@ -97,23 +109,36 @@ def _setting(value: Any) -> str:
     """Return a value as it is written after its option; nothing after a flag."""
     if isinstance(value, list):
         return ",".join(map(_setting, value))
-    return "" if value is True else "all" if value is None else str(value)
+    if value is True:
+        return ""
+    if value is None:
+        return "all"
+    return str(value)
 
 
-def _field_flag(field: str, name: Any) -> str:
-    """Return how the name of a field, or a pair of names, is given; "..." stands for a name that the user knows."""
-    names = name if isinstance(name, (list, tuple)) else [name]
-    given = ",".join("-" if each is None else "NAME" if each == "..." else each for each in names)
-    return f"--{field} {shlex.quote(given)}"
+def _field_flags(fields: Mapping[str, Any]) -> str:
+    """Return how the names of fields are given, each a name or a pair of names."""
+    flags = []
+    for field, name in fields.items():
+        words = []
+        for part in name if isinstance(name, (list, tuple)) else [name]:
+            if part is None:
+                words.append("-")
+            elif part == "...":  # a name that the user knows
+                words.append("NAME")
+            else:
+                words.append(part)
+        flags.append(f"--{field} {shlex.quote(','.join(words))}")
+    return " ".join(flags)
 
 
 def _preview(args: argparse.Namespace) -> Listing:
     """Return what is read of the files, and the documents of the first query."""
     sides = Sides.read(args, [args.run])
     (run,) = sides.runs.values()
-    found = preview(predictions=run, **sides.shared)
-    rows = [{"query": found.query, **row} for row in found.documents]
-    return Listing(found.tables(), found.remarks(), "", rows, found.to_dict())
+    result = preview(predictions=run, **sides.shared)
+    rows = [{"query": result.query, **row} for row in result.documents]
+    return Listing(result.tables(), result.remarks(), "", rows, result.to_dict())
 
 
 def _score(args: argparse.Namespace) -> Listing:
@@ -122,145 +147,132 @@ def _score(args: argparse.Namespace) -> Listing:
         return _score_ideal(args)
     sides = Sides.read(args, args.runs)
     reports = {name: sides.report(name) for name in sides.runs}
-    one = next(iter(reports.values()))
-    save_plot(one.plot if len(reports) == 1 else partial(plot_reports, reports), args.plot)
-    tables, rows = (_by_query if args.by_query else _means)(reports, args)
+    first = next(iter(reports.values()))
+    if len(reports) == 1:
+        save_plot(first.plot, args.plot)
+    else:
+        save_plot(partial(plot_reports, reports), args.plot)
+    if args.by_query:
+        tables, rows = _by_query(reports, args)
+    else:
+        tables, rows = _means(reports, args)
     notes = shared_notes({run: report.notes for run, report in reports.items()})
     judgments = {"judgments": digest_of(sides.qrels)}
     saved = {name: report.to_dict() | judgments for name, report in reports.items()}
-    if (worst := worst_of(args, 0)) != 0:
-        rows, notes = [], [*notes, MISSED_AND_BEFORE]
+    worst = worst_of(args, 0)
+    if worst != 0:
+        rows = []
+        notes = [*notes, MISSED_AND_BEFORE]
         for name, report in reports.items():
-            table, of_run = lowest_queries(sides, name, report, worst, args.places)
-            tables, rows, saved[name]["worst"] = [*tables, table], [*rows, *of_run], of_run
-    whole_answer = saved.popitem()[1] if len(saved) == 1 else saved
-    return Listing(tables, notes, one.signature, rows, whole_answer)
+            table, run_rows = lowest_queries(sides, name, report, worst, args.places)
+            tables = [*tables, table]
+            rows += run_rows
+            saved[name]["worst"] = run_rows
+    whole_answer: Any = saved
+    if len(saved) == 1:
+        whole_answer = next(iter(saved.values()))
+    return Listing(tables, notes, first.signature, rows, whole_answer)
 
 
 def _score_ideal(args: argparse.Namespace) -> Listing:
     """Return the mean IDCG of judgments, which needs no run."""
     options = Options.parse(**scoring(args))
-    of_runs = [flag_of(name) for name in ("by_query", "by", "worst", "plot") if getattr(args, name)]
-    if options.measures != ("IDCG",) or of_runs:
-        raise ValueError(
-            f"RUN is missing; only the mean of -m IDCG needs none{f', not {of_runs[0]}' if of_runs else ''}"
-        )
+    flags = [flag_of(name) for name in ("by_query", "by", "worst", "plot") if getattr(args, name)]
+    if options.measures != ("IDCG",) or flags:
+        exception = f", not {flags[0]}" if flags else ""
+        raise ValueError(f"RUN is missing; only the mean of -m IDCG needs none{exception}")
     sides = Sides.read(args, [])
-    found = score_inputs(Inputs(None, sides.qrels, exclude=sides.exclude), options)
-    rows: list[Row] = [{"measure": name, "value": value} for name, value in found.items()]
-    cells = [
-        ["measure", "mean"],
-        *([name, cell_text(value, args.places)] for name, value in found.items()),
-    ]
+    means: Any = score_inputs(Inputs(None, sides.qrels, exclude=sides.exclude), options)
+    rows: list[Row] = []
+    table = [["measure", "mean"]]
+    for name, value in means.items():
+        rows.append({"measure": name, "value": value})
+        table.append([name, cell_text(value, args.places)])
     signature = options.signature(excluding=sides.exclude is not None)
-    return Listing([cells], [], signature, rows, {"scores": found, "signature": signature})
+    return Listing([table], [], signature, rows, {"scores": means, "signature": signature})
 
 
 def _means(
     reports: Mapping[str, Report], args: argparse.Namespace
 ) -> tuple[list[Table], list[Row]]:
     """Return tables of the means of runs, and of their slices, with their intervals."""
-    runs = list(reports.items())
     level, places = level_text(args.confidence), args.places
-    of_runs = [(report.scores, report.counts["queries"]) for _, report in runs]
-    tables = [mean_table([["run"], *([run] for run, _ in runs)], of_runs, level, places)]
-    slices = [
-        (run, *row)
-        for run, report in runs
-        for row in slice_rows(report.slices, report.mean_of_slices)
-    ]
-    if slices:
-        names = [["run", "slice"], *([run, name] for run, name, _, _ in slices)]
-        tables.append(
-            mean_table(names, [(scores, queries) for *_, scores, queries in slices], level, places)
-        )
+    names, means = [["run"]], []
+    slice_names, slice_means = [["run", "slice"]], []
     rows: list[Row] = []
-    for run, report in runs:
-        rows += _score_rows({"run": run}, report.scores, report.counts["queries"])
+    for run, report in reports.items():
+        queries = report.counts["queries"]
+        names.append([run])
+        means.append((report.scores, queries))
+        for name, scores, queries_of_slice in slice_rows(report.slices, report.mean_of_slices):
+            slice_names.append([run, name])
+            slice_means.append((scores, queries_of_slice))
+        rows += _score_rows({"run": run}, report.scores, queries)
         for value, part in report.slices.items():
             rows += _score_rows({"run": run, "slice": value}, part.scores, part.queries)
-        of_mean = {"run": run, "slices": slices_in_mean(report.slices)}
-        rows += _score_rows(of_mean, report.mean_of_slices, queries_in_slices(report.slices))
+        slices = {"run": run, "slices": slices_in_mean(report.slices)}
+        rows += _score_rows(slices, report.mean_of_slices, queries_in_slices(report.slices))
+    tables = [mean_table(names, means, level, places)]
+    if slice_means:
+        tables.append(mean_table(slice_names, slice_means, level, places))
     return tables, rows
 
 
-def _score_rows(of_what: Row, scores: Mapping[str, Score], queries: int) -> list[Row]:
-    """Return a machine-readable row for each mean, with the numbers of queries in it and of skipped queries."""
-    return [
-        {
-            **of_what,
-            "measure": name,
-            "queries": score.queries,
-            "left_out": score.left_out(queries),
-            **score._asdict(),
-        }
-        for name, score in scores.items()
-    ]
+def _score_rows(names: Row, scores: Mapping[str, Score], queries: int) -> list[Row]:
+    """Return a machine-readable row for each mean, with the queries in it and those skipped."""
+    rows = []
+    for measure, score in scores.items():
+        counts = {"queries": score.queries, "left_out": score.left_out(queries)}
+        rows.append({**names, "measure": measure, **counts, **score._asdict()})
+    return rows
 
 
 def _by_query(
     reports: Mapping[str, Report], args: argparse.Namespace
 ) -> tuple[list[Table], list[Row]]:
     """Return a table of the values of all queries of each run, and their means."""
-    one = next(iter(reports.values()))
-    names = ["query", *["slice"] * ("slice" in one.queries.column_names), *one.scores]
+    first = next(iter(reports.values()))
+    names = ["query"]
+    if "slice" in first.queries.column_names:
+        names.append("slice")
+    names += first.scores
     rows: list[Row] = []
     for run, report in reports.items():
-        rows += [{"run": run, **row} for row in report.queries.select(names).to_pylist()]
-        rows.append(
-            {
-                "run": run,
-                "query": "all",
-                **{name: score.value for name, score in report.scores.items()},
-            }
-        )
+        for row in report.queries.select(names).to_pylist():
+            rows.append({"run": run, **row})
+        means = {name: score.value for name, score in report.scores.items()}
+        rows.append({"run": run, "query": "all", **means})
     header = ["run", *names] if len(reports) > 1 else names
-    cells = [[cell_text(row.get(name, ""), args.places) for name in header] for row in rows]
-    return [[header, *cells]], rows
+    table = [header]
+    for row in rows:
+        table.append([cell_text(row.get(name, ""), args.places) for name in header])
+    return [table], rows
 
 
 def _audit(args: argparse.Namespace) -> Listing:
-    """Return what affects the reliability of a score: ties, unjudged documents, a random order, missing queries."""
+    """Return what affects the reliability of a score, such as ties and unjudged documents."""
     sides = Sides.read(args, [args.run])
     ((name, run),) = sides.runs.items()
     report, missing = sides.report_and_missing(name)
     columns = ("queries", "mean", "random order", "min–max over tie orders", "unjudged")
     measures = [["measure", *columns]]
-    for name, score in report.scores.items():
+    for measure, score in report.scores.items():
         cells = score.cells(report.resampling.level, args.places, queries=report.counts["queries"])
-        measures.append([name, *(cells[each] for each in columns)])
+        measures.append([measure, *(cells[column] for column in columns)])
     queries = [["finding", "queries", "examples"]]
     rows: list[Row] = []
-    judged, ranked = (side.query_ids.to_pylist() for side in (sides.qrels, run))
-    for finding, (number, names) in _findings(report, missing, judged, ranked).items():
-        queries.append(
-            [
-                finding,
-                count_text(number),
-                ", ".join(map(str, names[:FIRST])) + ", …" * (len(names) > FIRST),
-            ]
-        )
-        rows.append(
-            {"finding": finding, "value": number, "queries": " ".join(map(str, names[:FIRST]))}
-        )
-    for name, score in report.scores.items():
-        for figure in (
-            "value",
-            "queries",
-            "random_order",
-            "worst",
-            "best",
-            "tied",
-            "ranked",
-            "unjudged",
-        ):
-            rows.append(
-                {
-                    "finding": f"{figure.replace('_', ' ')} {name}",
-                    "value": getattr(score, figure),
-                    "queries": "",
-                }
-            )
+    judged, ranked = sides.qrels.query_ids.to_pylist(), run.query_ids.to_pylist()
+    for finding, (number, ids) in _findings(report, missing, judged, ranked).items():
+        first_ids = list(map(str, ids[:FIRST]))
+        examples = ", ".join(first_ids)
+        if len(ids) > FIRST:
+            examples += ", …"
+        queries.append([finding, count_text(number), examples])
+        rows.append({"finding": finding, "value": number, "queries": " ".join(first_ids)})
+    for measure, score in report.scores.items():
+        for figure in AUDITED:
+            finding = f"{figure.replace('_', ' ')} {measure}"
+            rows.append({"finding": finding, "value": getattr(score, figure), "queries": ""})
     whole_answer = report.to_dict() | {"findings": rows}
     return Listing([measures, queries], report.notes, report.signature, rows, whole_answer)
 
@@ -269,22 +281,21 @@ def _findings(
     report: Report, missing: NDArray[np.bool_], judged: Sequence[Any], ranked: Sequence[Any]
 ) -> dict[str, tuple[int, Sequence[Any]]]:
     """Return the number of queries for each finding, and their ids if the output lists them."""
-    first = next(iter(report.scores))
+    measure = next(iter(report.scores))
     ids = np.array(report.queries["query"].to_pylist(), object)
-    worst, best = (report.queries[f"{order} {first}"].to_numpy() for order in ("worst", "best"))
+    worst = report.queries[f"worst {measure}"].to_numpy()
+    best = report.queries[f"best {measure}"].to_numpy()
     tied = ids[affected_by_ties(worst, best)]
+    nothing_relevant = ids[report.queries["relevant"].to_numpy() == 0]
     in_qrels = set(judged)
-    extra = [each for each in ranked if each not in in_qrels]
+    extra = [query for query in ranked if query not in in_qrels]
     return {
         "judged": (len(judged), []),
         "missing from the run": (int(missing.sum()), ids[missing]),
         "only in the run": (len(extra), extra),
-        "no relevant documents": (
-            report.counts["nothing_relevant"],
-            ids[report.queries["relevant"].to_numpy() == 0],
-        ),
+        "no relevant documents": (report.counts["nothing_relevant"], nothing_relevant),
         "all documents relevant": (report.counts["all_relevant"], []),
-        f"affected by ties ({first})": (len(tied), tied),
+        f"affected by ties ({measure})": (len(tied), tied),
     }
 
 
@@ -300,18 +311,13 @@ def _explain(args: argparse.Namespace) -> Listing:
     if others:
         raise ValueError("-k must be one cutoff, since a score has one")
     got = None if args.got is None else path_of(args.got)
-    found = explain(predictions=run, k=k, got=got, between=args.between, **options)
-    save_plot(found.plot, args.plot)
-    rows = [
-        {
-            "convention": name,
-            "score": score,
-            "matches": name in found.matches,
-            "error": found.errors.get(name),
-        }
-        for name, score in found.scores.items()
-    ]
-    return Listing(found.tables(), found.remarks(), found.signature, rows, found.to_dict())
+    result = explain(predictions=run, k=k, got=got, between=args.between, **options)
+    save_plot(result.plot, args.plot)
+    rows: list[Row] = []
+    for name, score in result.scores.items():
+        row = {"convention": name, "score": score, "matches": name in result.matches}
+        rows.append({**row, "error": result.errors.get(name)})
+    return Listing(result.tables(), result.remarks(), result.signature, rows, result.to_dict())
 
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], Listing]] = {
