@@ -1,4 +1,4 @@
-"""`ndcg compare`: the differences between runs, or saved reports, with intervals and tests, and for each query."""
+"""`ndcg compare`: the differences between runs, or saved reports, with tests and by query."""
 
 import argparse
 from collections.abc import Iterator
@@ -19,24 +19,24 @@ OF_TESTS = ("confidence", "seed", "alternative", "margin", "corrected_over")
 
 
 def compare_runs(args: argparse.Namespace) -> Listing:
-    """Return the differences between runs, with intervals and tests, and the queries that differ."""
+    """Return the differences between runs, with intervals and tests, and queries that differ."""
     comparison = _of_reports(args) if args.reports else _of_runs(args)
     save_plot(comparison.plot, args.plot)
     level = level_text(args.confidence)
-    names = [["run"], *([run] for run in comparison.scores)]
-    of_runs = [(scores, comparison.counts[run]) for run, scores in comparison.scores.items()]
     worst = worst_of(args, FIRST)
-    tables = [
-        mean_table(names, of_runs, level, args.places),
-        *_tables_of_pairs(comparison, level, args.places),
-    ]
-    rows = (
-        list(_rows_of_pairs(comparison))
-        if args.worst is None or worst == 0
-        else _query_rows(comparison, worst)
-    )
+    names, means = [["run"]], []
+    for run, scores in comparison.scores.items():
+        names.append([run])
+        means.append((scores, comparison.counts[run]))
+    tables = [mean_table(names, means, level, args.places)]
+    tables += _tables_of_pairs(comparison, level, args.places)
+    tables += query_tables(comparison, worst, args.places)
+    if args.worst is None or worst == 0:
+        rows = list(_rows_of_pairs(comparison))
+    else:
+        rows = _query_rows(comparison, worst)
     return Listing(
-        [*tables, *query_tables(comparison, worst, args.places)],
+        tables,
         comparison.remarks(),
         comparison.signature,
         rows,
@@ -48,62 +48,58 @@ def compare_runs(args: argparse.Namespace) -> Listing:
 def _of_runs(args: argparse.Namespace) -> Comparison:
     """Return the comparison of runs with the baseline, or of every two."""
     if not args.runs:
-        raise ValueError(
-            "give one RUN or more to compare with the baseline; see ndcg compare --help"
-        )
+        hint = "see ndcg compare --help"
+        raise ValueError(f"give one RUN or more to compare with the baseline; {hint}")
     if args.unpaired:
-        raise ValueError(
-            "--unpaired compares saved reports of different queries; give these with --reports"
-        )
+        problem = "--unpaired compares saved reports of different queries"
+        raise ValueError(f"{problem}; give these with --reports")
     sides = Sides.read(args, [args.baseline, *args.runs])
-    how = {name: getattr(args, name) for name in OF_TESTS}
+    options = {name: getattr(args, name) for name in OF_TESTS}
     baseline = sides.names[0] if args.pairs == "baseline" else None
-    return compare(systems=sides.runs, baseline=baseline, by=sides.by, **how, **sides.shared)
+    return compare(systems=sides.runs, baseline=baseline, by=sides.by, **options, **sides.shared)
 
 
 def _of_reports(args: argparse.Namespace) -> Comparison:
     """Return the comparison of saved reports; options that apply only to runs are refused."""
     columns = ("exclude", "by", "query", "document", "score", "relevance")
-    if given := [name for name in (*scoring(args), *columns) if getattr(args, name) is not None]:
-        raise ValueError(
-            f"--reports: {flag_of(given[0])} has no effect on reports, which are scored; leave it out"
-        )
+    for name in (*scoring(args), *columns):
+        if getattr(args, name) is not None:
+            problem = f"{flag_of(name)} has no effect on reports, which are scored"
+            raise ValueError(f"--reports: {problem}; leave it out")
     files = [args.qrels, args.baseline, *args.runs]
     reports = dict(zip(names_of(files), map(path_of, files), strict=True))
     baseline = next(iter(reports)) if args.pairs == "baseline" else None
-    how = {name: getattr(args, name) for name in OF_TESTS}
-    return compare_reports(reports, baseline=baseline, paired=not args.unpaired, **how)
+    options = {name: getattr(args, name) for name in OF_TESTS}
+    return compare_reports(reports, baseline=baseline, paired=not args.unpaired, **options)
 
 
 def _tables_of_pairs(comparison: Comparison, level: str, places: int) -> list[list[list[str]]]:
-    """Return a table of the pairs of all queries, and one of the pairs of slices if there are any."""
-    names = (
-        ["pair", "difference"]
-        if comparison.baseline is None
-        else ["run", f"difference from {comparison.baseline}"]
-    )
+    """Return a table of the pairs of all queries, and one of those of slices, if any."""
+    names = ["pair", "difference"]
+    if comparison.baseline is not None:
+        names = ["run", f"difference from {comparison.baseline}"]
     columns = ["difference", level, "p", "p (Holm)"]
-    columns += ["p (t-test)", "won–tied–lost"] if comparison.testing.paired else []
+    if comparison.testing.paired:
+        columns += ["p (t-test)", "won–tied–lost"]
 
     def row(pair: Pair) -> list[str]:
         cells = pair.cells(level, places)
         name = pair.title if comparison.baseline is None else pair.system
-        return [pair.measure, name, *(cells[each] for each in columns)]
+        return [pair.measure, name, *(cells[column] for column in columns)]
 
     header = ["measure", *names, *columns[1:]]
     tables = [[header, *map(row, comparison.pairs)]]
     if comparison.slices:
-        of_slices = [
-            [name, counted_text(pair.queries, part.queries), *row(pair)]
-            for name, part in compared_rows(comparison)
-            for pair in part.pairs
-        ]
-        tables.append([["slice", "queries", *header], *of_slices])
+        table = [["slice", "queries", *header]]
+        for name, part in compared_rows(comparison):
+            for pair in part.pairs:
+                table.append([name, counted_text(pair.queries, part.queries), *row(pair)])
+        tables.append(table)
     return tables
 
 
 def _rows_of_pairs(comparison: Comparison) -> Iterator[Row]:
-    """Yield a machine-readable row for each difference: over all queries, over slices, and of the means of slices."""
+    """Yield a machine-readable row for each difference, also over slices and of their means."""
     for pair in comparison.pairs:
         yield _pair_row(pair, comparison.counts[pair.system])
     for value, part in comparison.slices.items():
@@ -116,18 +112,14 @@ def _rows_of_pairs(comparison: Comparison) -> Iterator[Row]:
 
 
 def _pair_row(pair: Pair, queries: int) -> Row:
-    """Return a machine-readable row for a difference, with the numbers of queries in it and of skipped queries."""
-    counts = (
-        {} if pair.wins is None else {"queries": pair.queries, "left_out": queries - pair.queries}
-    )
-    row = {
-        "measure": pair.measure,
-        "run": pair.system,
-        "baseline": pair.other,
-        **counts,
-        **pair._asdict(),
-    }
-    return {name: value for name, value in row.items() if name not in ("system", "other")}
+    """Return a machine-readable row for a difference, with the queries in it and those skipped."""
+    row: Row = {"measure": pair.measure, "run": pair.system, "baseline": pair.other}
+    if pair.wins is not None:
+        row |= {"queries": pair.queries, "left_out": queries - pair.queries}
+    for name, value in pair._asdict().items():
+        if name not in ("system", "other"):
+            row[name] = value
+    return row
 
 
 def _query_rows(comparison: Comparison, worst: int | None) -> list[Row]:
@@ -135,20 +127,19 @@ def _query_rows(comparison: Comparison, worst: int | None) -> list[Row]:
 
     The greatest losses come first. `worst` is how many losses, and how many gains; None for all.
     """
-    rows = []
+    rows: list[Row] = []
     for pair in comparison.pairs:
-        losses, gains = (
-            query_rows(comparison, pair, worst, "losses"),
-            query_rows(comparison, pair, worst, "gains"),
-        )
-        for query, value, of_baseline, difference in [*losses, *reversed(gains)]:
-            names = {
-                "measure": pair.measure,
-                "run": pair.system,
-                "baseline": pair.other,
-                "query": query,
-            }
+        names = {"measure": pair.measure, "run": pair.system, "baseline": pair.other}
+        losses = query_rows(comparison, pair, worst, "losses")
+        gains = query_rows(comparison, pair, worst, "gains")
+        for query, value, baseline_value, difference in [*losses, *reversed(gains)]:
             rows.append(
-                {**names, "value": value, "baseline_value": of_baseline, "difference": difference}
+                {
+                    **names,
+                    "query": query,
+                    "value": value,
+                    "baseline_value": baseline_value,
+                    "difference": difference,
+                }
             )
     return rows

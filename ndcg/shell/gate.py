@@ -1,8 +1,8 @@
-"""`ndcg gate`: a one-sided comparison with a baseline, which may be a saved result, or a threshold alone."""
+"""`ndcg gate`: a one-sided comparison with a baseline, also a saved one, or a threshold alone."""
 
 import argparse
 import math
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 import pyarrow as pa
@@ -26,7 +26,11 @@ from .sides import Sides, scoring
 from .threshold import checked_threshold, with_threshold
 
 # The criteria of a comparison with a baseline, with their values if they are not set.
-OF_BASELINE = {each.name: each.default for each in ARGUMENTS[CRITERIA] if each.name != "at_least"}
+OF_BASELINE = {
+    criterion.name: criterion.default
+    for criterion in ARGUMENTS[CRITERIA]
+    if criterion.name != "at_least"
+}
 
 
 class Criteria(NamedTuple):
@@ -39,13 +43,16 @@ class Criteria(NamedTuple):
     @classmethod
     def parse(cls, args: argparse.Namespace) -> "Criteria":
         """Check the criteria."""
-        max_drop, alpha, any_drop = (
-            default if getattr(args, name) is None else getattr(args, name)
-            for name, default in OF_BASELINE.items()
-        )
+        values = {}
+        for name, default in OF_BASELINE.items():
+            value = getattr(args, name)
+            values[name] = default if value is None else value
+        alpha = values["alpha"]
         if not is_real(alpha) or not 0 <= alpha <= 1:
             raise ValueError(f"--alpha must be from 0 to 1, such as 0.05; got {shown(alpha)}")
-        return cls(in_units("max_drop", max_drop), 1.0 if any_drop else alpha)
+        if values["any_drop"]:
+            alpha = 1.0
+        return cls(in_units("max_drop", values["max_drop"]), alpha)
 
     def __str__(self) -> str:
         drop = f"A regression is a drop of the mean by more than {self.max_drop:g}"
@@ -64,11 +71,13 @@ def gate_run(args: argparse.Namespace) -> Listing:
         raise ValueError("give BASELINE before RUN, or the least mean that passes by --at-least")
     else:
         listing, new = _gate_alone(args)
-    return listing if least is None else with_threshold(listing, args, new, least)
+    if least is None:
+        return listing
+    return with_threshold(listing, args, new, least)
 
 
 def _gate_with_baseline(args: argparse.Namespace) -> tuple[Listing, Report]:
-    """Return whether a run is significantly worse than a baseline, by more than is tolerated, and its report."""
+    """Return whether a run is worse than a baseline, by more than is tolerated, and its report."""
     criteria = Criteria.parse(args)
     resampling = Resampling.parse(args.confidence, args.seed)
     if resampling.confidence <= 0.5:
@@ -77,36 +86,38 @@ def _gate_with_baseline(args: argparse.Namespace) -> tuple[Listing, Report]:
     options = Options.parse(**scoring(args))
     if criteria.max_drop >= 1 and all(measure == "nDCG" for measure, _ in options.with_cutoffs):
         problem = "nDCG is at most 1, so the gate could never fail"
-        raise ValueError(
-            f"--max-drop {criteria.max_drop:g}: {problem}; give a smaller value, such as 0.01"
-        )
+        hint = "give a smaller value, such as 0.01"
+        raise ValueError(f"--max-drop {criteria.max_drop:g}: {problem}; {hint}")
     sides = Sides.read(args, [args.baseline, args.run])
     baseline, run = sides.names
     new, missing = sides.report_and_missing(run)
-    old = _saved_report(args.baseline, sides) if baseline in sides.saved else sides.report(baseline)
+    if baseline in sides.saved:
+        old = _saved_report(args.baseline, sides)
+    else:
+        old = sides.report(baseline)
     ranked = _ranked(args, sides, old, new, missing)
     comparison = compare_reports(
         {baseline: old, run: new},
         baseline=baseline,
-        confidence=2 * resampling.confidence
-        - 1,  # so that 1 - confidence lies beyond its upper end alone
+        # So that 1 - confidence lies beyond the upper end of the two-sided interval alone.
+        confidence=2 * resampling.confidence - 1,
         seed=resampling.seed,
         alternative="less",
         corrected_over="all",
     )
     _refuse_too_few_queries(comparison, ranked, criteria)
-    least = least_p_values(comparison.pairs, comparison.testing)
-    rows = [
-        _row(pair, p, comparison, new, criteria)
-        for pair, p in zip(comparison.pairs, least, strict=True)
-    ]
+    least_p = least_p_values(comparison.pairs, comparison.testing)
+    rows = []
+    for pair, least in zip(comparison.pairs, least_p, strict=True):
+        rows.append(_row(pair, least, comparison, new, criteria))
     return _listing(args, comparison, rows, new, criteria), new
 
 
 def _gate_alone(args: argparse.Namespace) -> tuple[Listing, Report]:
-    """Return the output of a gate without a baseline, which has no criterion yet, and the report on the run."""
-    if given := [name for name in OF_BASELINE if getattr(args, name) is not None]:
-        raise ValueError(f"{flag_of(given[0])} compares with a baseline; give BASELINE before RUN")
+    """Return the output of a gate without a baseline, still without a criterion, and the report."""
+    for name in OF_BASELINE:
+        if getattr(args, name) is not None:
+            raise ValueError(f"{flag_of(name)} compares with a baseline; give BASELINE before RUN")
     sides = Sides.read(args, [args.run])
     (run,) = sides.names
     new, missing = sides.report_and_missing(run)
@@ -123,7 +134,7 @@ def _gate_alone(args: argparse.Namespace) -> tuple[Listing, Report]:
 
 
 def _row(pair: Pair, least: float, comparison: Comparison, new: Report, criteria: Criteria) -> Row:
-    """Return the machine-readable result of the gate for a measure; `least` is the least p that the pair could have."""
+    """Return the machine-readable result for a measure; `least` is the least p it could have."""
     return {
         "measure": pair.measure,
         "queries": pair.queries,
@@ -133,7 +144,9 @@ def _row(pair: Pair, least: float, comparison: Comparison, new: Report, criteria
         "run": comparison.scores[pair.system][pair.measure].value,
         "difference": pair.difference,
         "low": None,  # the interval is one-sided, like the test
-        **{name: getattr(pair, name) for name in ("high", "p", "p_holm")},
+        "high": pair.high,
+        "p": pair.p,
+        "p_holm": pair.p_holm,
         "least_p_holm": least,
         "regression": is_regression(pair.difference, pair.p_holm, **criteria._asdict()),
         "verdict": _verdict(pair, least, criteria),
@@ -149,9 +162,12 @@ def _verdict(pair: Pair, least: float, criteria: Criteria) -> str:
         return f"{drop}, more than {criteria.max_drop:g}"
     if is_regression(pair.difference, pair.p_holm, **criteria._asdict()):
         return f"{drop}: significant"
-    differing = pair.differing
-    queries = "1 differing query" if differing == 1 else f"{differing:,} differing queries"
-    verb = "cannot" if least > criteria.alpha else "does not" if differing == 1 else "do not"
+    if pair.differing == 1:
+        queries, verb = "1 differing query", "does not"
+    else:
+        queries, verb = f"{pair.differing:,} differing queries", "do not"
+    if least > criteria.alpha:  # however large the drop is
+        verb = "cannot"
     return f"{drop}, which {queries} {verb} prove: not failed"
 
 
@@ -162,41 +178,48 @@ def _amount(value: float) -> str:
     ('0.2', '30', '0.0826', '1e-05')
     """
     text = number_text(value)
-    return text if "e" in text else text.rstrip("0").rstrip(".") if float(text) else f"{value:.1g}"
+    if "e" in text:
+        return text
+    if float(text) == 0:
+        return f"{value:.1g}"
+    return text.rstrip("0").rstrip(".")
 
 
 def _summary(run: str, rows: list[Row], criteria: Criteria) -> str:
     """Return the verdict on all measures in a sentence."""
+    amount = f"more than {criteria.max_drop:g}"
     failed = [row["measure"] for row in rows if row["regression"]]
     if failed:
-        return (
-            f"Regression: {', '.join(failed)} of {run} dropped by more than {criteria.max_drop:g}."
-        )
-    if dropped := [
-        row["measure"] for row in rows if falls_beyond(row["difference"], criteria.max_drop)
-    ]:
-        by = f"dropped by more than {criteria.max_drop:g}, but not significantly"
-        return f"Not failed: {', '.join(dropped)} of {run} {by}."
-    return f"No regression: no mean of {run} dropped by more than {criteria.max_drop:g}."
+        return f"Regression: {', '.join(failed)} of {run} dropped by {amount}."
+    dropped = []
+    for row in rows:
+        if falls_beyond(row["difference"], criteria.max_drop):
+            dropped.append(row["measure"])
+    if dropped:
+        names = ", ".join(dropped)
+        return f"Not failed: {names} of {run} dropped by {amount}, but not significantly."
+    return f"No regression: no mean of {run} dropped by {amount}."
 
 
 def _notes_on_the_test(rows: list[Row], criteria: Criteria) -> list[str]:
-    """Say, for each drop that too few queries can prove, which p-value they can reach and how many are needed."""
+    """Return a note on each drop that too few queries can prove: how many are needed."""
     if criteria.alpha == 0:
         return ["At --alpha 0 no drop is significant, so that this gate never fails."]
     notes = []
     for row in rows:
-        if (
-            not falls_beyond(row["difference"], criteria.max_drop)
-            or row["least_p_holm"] <= criteria.alpha
-        ):
+        if not falls_beyond(row["difference"], criteria.max_drop):
             continue
+        if row["least_p_holm"] <= criteria.alpha:
+            continue
+        # If all of n queries fell, only one of 2^n choices of signs is as extreme; Holm's
+        # correction multiplies its share by the number of measures.
         needed = math.ceil(math.log2(len(rows) / criteria.alpha))
-        least = f"with {differing_text(row['differing'])}, p (Holm) is at least {p_text(row['least_p_holm'])}"
-        sure = "; the interval, Student's t, assumes more" if row["high"] < 0 else ""
-        notes.append(
-            f"{row['measure']}: {least}. It takes {needed} to be at most {criteria.alpha:g}{sure}."
-        )
+        differing, least = differing_text(row["differing"]), p_text(row["least_p_holm"])
+        note = f"{row['measure']}: with {differing}, p (Holm) is at least {least}."
+        note += f" It takes {needed} to be at most {criteria.alpha:g}"
+        if row["high"] < 0:  # the interval is below 0 all the same
+            note += "; the interval, Student's t, assumes more"
+        notes.append(f"{note}.")
     return notes
 
 
@@ -223,34 +246,19 @@ def _listing(
         "notes": notes,
     }
     interval = f"one-sided {level_text(args.confidence)}"
-    table = [
-        [
-            "measure",
-            "queries",
-            baseline,
-            run,
-            "difference",
-            interval,
-            "p (drop)",
-            "p (Holm)",
-            "verdict",
-        ]
-    ]
+    header = ["measure", "queries", baseline, run, "difference", interval]
+    table = [[*header, "p (drop)", "p (Holm)", "verdict"]]
     for row in rows:
-        counted = counted_text(row["queries"], new.counts["queries"])
-        means = [number_text(row[side], args.places) for side in ("baseline", "run")]
-        difference, high = (
-            number_text(row[each], args.places, "+") for each in ("difference", "high")
-        )
-        p_values = [p_text(row[each]) for each in ("p", "p_holm")]
         table.append(
             [
                 row["measure"],
-                counted,
-                *means,
-                difference,
-                f"up to {high}",
-                *p_values,
+                counted_text(row["queries"], new.counts["queries"]),
+                number_text(row["baseline"], args.places),
+                number_text(row["run"], args.places),
+                number_text(row["difference"], args.places, "+"),
+                f"up to {number_text(row['high'], args.places, '+')}",
+                p_text(row["p"]),
+                p_text(row["p_holm"]),
                 row["verdict"],
             ]
         )
@@ -267,7 +275,9 @@ def _case(row: Row) -> Case:
     if not row["regression"]:
         return Case(row["measure"], PASSED, verdict)
     p = p_text(row["p_holm"])
-    return Case(row["measure"], FAILURE, f"{verdict}, p {p if p.startswith('<') else f'= {p}'}")
+    if not p.startswith("<"):
+        p = f"= {p}"
+    return Case(row["measure"], FAILURE, f"{verdict}, p {p}")
 
 
 # The run and the baseline
@@ -277,27 +287,26 @@ def _saved_report(file: str, sides: Sides) -> Report:
     """Return the baseline's report, saved by `ndcg score -o json`."""
     saved = sides.saved[sides.names[0]]
     if "signature" not in saved:
-        several = f"contains the results of {len(saved):,} runs, {', '.join(map(shown, list(saved)[:FIRST]))}"
-        raise ValueError(
-            f"{file}: {several}{', …' * (len(saved) > FIRST)}; save only the one to compare with"
-        )
+        names = ", ".join(map(shown, list(saved)[:FIRST]))
+        if len(saved) > FIRST:
+            names += ", …"
+        problem = f"contains the results of {len(saved):,} runs, {names}"
+        raise ValueError(f"{file}: {problem}; save only the one to compare with")
     try:
         report = Report.from_dict(saved)
         report.queries.select(["query", "retrieved", "judged", "relevant"])
         if not isinstance(saved["judgments"], str):
             raise TypeError("judgments: must be a string")
     except (KeyError, TypeError, ValueError, pa.ArrowException):
-        problem = (
-            "is not the result of one run, whole and unchanged, as saved by ndcg score -o json"
-        )
-        raise ValueError(f"{file}: {problem}; save it again") from None
+        needs = "the result of one run, whole and unchanged, as saved by ndcg score -o json"
+        raise ValueError(f"{file}: is not {needs}; save it again") from None
     return report
 
 
 def _ranked(
     args: argparse.Namespace, sides: Sides, old: Report, new: Report, missing: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
-    """Return a mask of queries, in the order of the baseline, for which the baseline or the run ranks a document.
+    """Return a mask of queries, in the baseline's order, for which it or the run ranks a document.
 
     `missing` has the queries of `new` that are missing from the run.
     """
@@ -310,21 +319,19 @@ def _ranked(
         tables = same_queries({"the saved result": old, qrels: new})
     except OtherQueriesError as error:
         raise ValueError(f"{file}: was saved with other queries: {error}; {hint}") from None
-    counts = ("retrieved", "judged", "relevant")
-    before, after = ({name: table[name].to_numpy() for name in counts} for table in tables.values())
+    before, after = (_counts(table) for table in tables.values())
     ids = old.queries["query"].to_pylist()
     for name in ("judged", "relevant"):
-        for at in np.flatnonzero(before[name] != after[name])[:1].tolist():
-            problem = f"query {shown(ids[at])} has {before[name][at]} {name} documents there"
-            raise ValueError(f"{file}: {problem}, but {after[name][at]} in {qrels}; {hint}")
-    ranked_before = {
-        query for query, retrieved in zip(ids, before["retrieved"], strict=True) if retrieved
-    }
-    lacking = [
-        query
-        for query in new.queries["query"].filter(missing).to_pylist()
-        if query in ranked_before
-    ]
+        differs = before[name] != after[name]
+        if differs.any():
+            row = int(np.argmax(differs))
+            problem = f"query {shown(ids[row])} has {before[name][row]} {name} documents there"
+            raise ValueError(f"{file}: {problem}, but {after[name][row]} in {qrels}; {hint}")
+    ranked_before = set(old.queries["query"].filter(pa.array(before["retrieved"] > 0)).to_pylist())
+    lacking = []
+    for query in new.queries["query"].filter(missing).to_pylist():
+        if query in ranked_before:
+            lacking.append(query)
     if lacking and args.missing is None:
         _refuse_missing(args.run, f"{some_of(lacking, 'query')} that {file} ranks")
     if any(saved["judgments"] != digest_of(sides.qrels) for saved in sides.saved.values()):
@@ -332,8 +339,13 @@ def _ranked(
     return np.asarray((before["retrieved"] > 0) | (after["retrieved"] > 0))
 
 
+def _counts(queries: pa.Table) -> dict[str, NDArray[Any]]:
+    """Return the numbers of documents of each query."""
+    return {name: queries[name].to_numpy() for name in ("retrieved", "judged", "relevant")}
+
+
 def _refuse_missing(run: str, queries: str) -> NoReturn:
-    """Raise an error for queries that are missing from a run, unless --missing says how they count."""
+    """Raise an error for queries that are missing from a run; --missing could say how they count."""
     hint = "--missing empty counts them as 0, --missing skip skips them"
     raise ValueError(f"{run}: is missing {queries}; {hint}")
 
@@ -342,14 +354,13 @@ def _refuse_too_few_queries(
     comparison: Comparison, ranked: NDArray[np.bool_], criteria: Criteria
 ) -> None:
     """Raise an error if no drop over so few queries can be significant."""
+    if criteria.alpha in (0, 1):  # at level 1 every drop is significant, at level 0 none is
+        return
     values = comparison.queries.slice(0, len(ranked))
     measures = comparison.measures
-    fewest = min(
-        int(np.count_nonzero(ranked & values[name].is_valid().to_numpy())) for name in measures
-    )
-    needs_test = 0 < criteria.alpha < 1  # at level 1 every drop is significant, at level 0 none is
-    if needs_test and not can_be_significant(fewest, len(measures), criteria.alpha):
-        problem = f"with {fewest} ranked queries no drop can be significant at this level, so the gate could never fail"
-        raise ValueError(
-            f"{problem}; give more queries, fewer measures, a larger --alpha, or --any-drop"
-        )
+    counted = [ranked & values[name].is_valid().to_numpy() for name in measures]
+    fewest = int(min(map(np.count_nonzero, counted)))
+    if not can_be_significant(fewest, len(measures), criteria.alpha):
+        problem = f"with {fewest} ranked queries no drop can be significant at this level"
+        hint = "give more queries, fewer measures, a larger --alpha, or --any-drop"
+        raise ValueError(f"{problem}, so the gate could never fail; {hint}")
