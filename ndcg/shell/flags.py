@@ -279,14 +279,17 @@ ARGUMENTS = {
         _of_python("convention", MEANS, "; default: sklearn", tuple(CONVENTIONS)),
         _of_python("gain", ALL, ", of labels 0, 1, 2 (0,1,3), or of any (relevant=3,no=0)"),
         _of_python("discount", SCORES, ", or a list by rank (1,0.6,0.5)"),
-        *(_of_python(name, SCORES) for name in ("log_base", "ideal", "score_dtype")),
-        _of_python("score_order", tuple(each for each in ALL if each not in COMPARE)),
+        _of_python("log_base", SCORES),
+        _of_python("ideal", SCORES),
+        _of_python("score_dtype", SCORES),
+        _of_python("score_order", tuple(name for name in ALL if name not in COMPARE)),
         _of_python("score_order", COMPARE, "; of single runs as in dense=ascending"),
-        *(
-            _of_python(name, SCORES)
-            for name in ("ties", "zero_division", "negative_relevance", "judged_only")
-        ),
-        *(_of_python(name, ALL) for name in ("duplicates", "ignore_index")),
+        _of_python("ties", SCORES),
+        _of_python("zero_division", SCORES),
+        _of_python("negative_relevance", SCORES),
+        _of_python("judged_only", SCORES),
+        _of_python("duplicates", ALL),
+        _of_python("ignore_index", ALL),
         _of_python("missing", ("score", "audit", "explain")),
         _of_python(
             "missing",
@@ -380,26 +383,31 @@ def _list(text: str) -> list[str]:
 
 def _cutoffs(text: str) -> list[int | None]:
     try:
-        return [None if each == "all" else int(each) for each in text.split(",")]
+        return [None if part == "all" else int(part) for part in text.split(",")]
     except ValueError:
-        raise argparse.ArgumentTypeError(
-            f"must be numbers of ranks, such as 10 or 5,10,all; got {text!r}"
-        ) from None
+        allowed = "numbers of ranks, such as 10 or 5,10,all"
+        raise argparse.ArgumentTypeError(f"must be {allowed}; got {text!r}") from None
 
 
 def _count_or_all(text: str) -> int | str:
+    if text == "all":
+        return text
     try:
-        return text if text == "all" else int(text)
+        return int(text)
     except ValueError:
-        raise argparse.ArgumentTypeError(
-            f"must be a number of queries, or all; got {text!r}"
-        ) from None
+        allowed = "a number of queries, or all"
+        raise argparse.ArgumentTypeError(f"must be {allowed}; got {text!r}") from None
 
 
 def _orders(text: str) -> str | dict[str, str]:
     """Return the order of scores, or that of each run, by its name."""
-    by_run = [each.rpartition("=") for each in text.split(",")]
-    return {run: order for run, _, order in by_run} if all(run for run, *_ in by_run) else text
+    orders = {}
+    for part in text.split(","):
+        run, _, order = part.rpartition("=")
+        if not run:
+            return text
+        orders[run] = order
+    return orders
 
 
 # How arguments are written and read in the shell, and the placeholders in the help.
@@ -457,9 +465,9 @@ class ArgumentsError(Exception):
 class _Parser(argparse.ArgumentParser):
     """A parser that raises ArgumentsError."""
 
-    def __init__(self, **how: Any) -> None:
+    def __init__(self, **options: Any) -> None:
         super().__init__(
-            formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False, **how
+            formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False, **options
         )
 
     def error(self, message: str) -> NoReturn:
@@ -477,10 +485,11 @@ class _CommandParser(_Parser):
             return super().parse_known_args(args, namespace)
         known, unknown = self._parse_in_any_order(args, namespace)
         if unknown:
-            hint = OF_LIBRARIES.get(
-                unknown[0].partition("=")[0].removeprefix("--").replace("-", "_")
-            )
-            self.error(f"unrecognized arguments: {' '.join(unknown)}{f'; {hint}' if hint else ''}")
+            problem = f"unrecognized arguments: {' '.join(unknown)}"
+            name = unknown[0].partition("=")[0].removeprefix("--").replace("-", "_")
+            if name in OF_LIBRARIES:
+                problem += f"; {OF_LIBRARIES[name]}"
+            self.error(problem)
         return known, unknown
 
     def _parse_in_any_order(self, args: Any, namespace: Any) -> Any:
@@ -513,38 +522,64 @@ def parser() -> argparse.ArgumentParser:
     for name, (summary, description, examples) in COMMAND_HELP.items():
         command = commands.add_parser(name, help=summary, description=description, epilog=examples)
         for heading, arguments in ARGUMENTS.items():
-            if own := [each for each in arguments if name in each.commands]:
-                by_convention = heading == SCORING and name != "explain"
-                about = (
-                    "options that you do not set follow the convention" if by_convention else None
-                )
-                group = command.add_argument_group(heading, about) if heading else command
-                for argument in own:
-                    _add(group, argument, name, may_be_unset=heading in (SCORING, CRITERIA))
+            group: Any = None  # made for its first argument, so that none is empty
+            for argument in arguments:
+                if name not in argument.commands:
+                    continue
+                if group is None:
+                    group = _group(command, heading)
+                _add(group, argument, name, may_be_unset=heading in (SCORING, CRITERIA))
     return top
 
 
+def _group(command: argparse.ArgumentParser, heading: str) -> Any:
+    """Return the group of a command's arguments under a heading; the command itself without one."""
+    if not heading:
+        return command
+    about = None
+    if heading == SCORING and command.prog != "ndcg explain":
+        about = "options that you do not set follow the convention"
+    return command.add_argument_group(heading, about)
+
+
 def _add(group: Any, argument: Argument, command: str, may_be_unset: bool) -> None:
-    """Add an argument to the parser of a command, or to a group of it; it is None if it is not set, if it may be."""
-    name, _, sentence, default, words, others = argument
-    how: dict[str, Any] = {
-        "help": (f"{sentence}: {', '.join(words)}" if words else sentence) + others
-    }
+    """Add an argument to the parser of a command, or to a group of it.
+
+    An option that may be unset is None then, in place of its default.
+    """
+    name, default = argument.name, argument.default
+    settings: dict[str, Any] = {"help": _help(argument)}
     if default is False:
-        how["action"] = "store_true"
+        settings["action"] = "store_true"
     else:
-        read, shown = READ.get(name, (str, name.upper()))
-        how |= {"type": read, "metavar": shown, "choices": CHOICES.get(name)}
-        how["help"] += "" if default is None else f" (default: {default})"
+        read, metavar = READ.get(name, (str, name.upper()))
+        settings |= {"type": read, "metavar": metavar, "choices": CHOICES.get(name)}
     if name in POSITIONAL:
-        # no RUN with --reports, nor for -m IDCG; no BASELINE with --at-least
-        nargs = "*" if name == "runs" else "?" if (name, command) == ("baseline", "gate") else None
-        added = group.add_argument(name, nargs=nargs, **how)
+        nargs = None
+        if name == "runs":  # none with --reports, nor for -m IDCG
+            nargs = "*"
+        elif (name, command) == ("baseline", "gate"):  # none with --at-least
+            nargs = "?"
+        action = group.add_argument(name, nargs=nargs, **settings)
     else:
-        flags = dict.fromkeys(([SHORT[name]] if name in SHORT else []) + [flag_of(name)])
-        added = group.add_argument(*flags, default=None if may_be_unset else default, **how)
+        flags = {flag_of(name): None}
+        if name in SHORT:
+            flags = {SHORT[name]: None} | flags
+        action = group.add_argument(*flags, default=None if may_be_unset else default, **settings)
     if name in FILES:
-        added.complete = {"bash": "_shtab_compgen_files", "zsh": "_files"}
+        action.complete = {"bash": "_shtab_compgen_files", "zsh": "_files"}
+
+
+def _help(argument: Argument) -> str:
+    """Return the help on an argument: what it is, its words, other values, and the default."""
+    text = argument.sentence
+    if argument.words:
+        text += f": {', '.join(argument.words)}"
+    text += argument.others
+    is_switch = argument.default is False  # 0 is a default
+    if argument.default is not None and not is_switch:
+        text += f" (default: {argument.default})"
+    return text
 
 
 class _Version(argparse.Action):

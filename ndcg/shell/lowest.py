@@ -1,4 +1,4 @@
-"""`ndcg score --worst`: the lowest queries of a run, the relevant documents that it misses and those before them."""
+"""`ndcg score --worst`: the lowest queries of a run, what they miss, and what ranks before it."""
 
 from collections.abc import Sequence
 
@@ -18,7 +18,7 @@ MISSED_AND_BEFORE = (
 def lowest_queries(
     sides: Sides, run: str, report: Report, n: int | None, places: int
 ) -> tuple[Table, list[Row]]:
-    """Return a table of the n lowest queries with the documents that make them low, and these as rows.
+    """Return a table of the n lowest queries with the documents that make them low, and its rows.
 
     These are the relevant documents that the first ranks miss, the best first, and the irrelevant
     and unjudged ones before them.
@@ -27,22 +27,20 @@ def lowest_queries(
     cutoff = name.partition("@")[2]
     k = int(cutoff) if cutoff else None
     lowest = {row["query"]: row[name] for row in report.lowest(n).to_pylist()}
+    options = {**sides.shared, "k": k}
+    options.pop("measures", None)
     ranked: dict[str, list[Row]] = {query: [] for query in lowest}
-    options = {name: value for name, value in sides.shared.items() if name != "measures"}
-    for row in documents(
-        predictions=sides.runs[run], queries=lowest, **{**options, "k": k}
-    ).to_pylist():
+    found = documents(predictions=sides.runs[run], queries=lowest, **options)
+    for row in found.to_pylist():
         ranked[row["query"]].append(row)
-    table, rows = [[f"lowest queries of {run}", name, "documents", "id", "relevance", "rank"]], []
+    table = [[f"lowest queries of {run}", name, "documents", "id", "relevance", "rank"]]
+    rows: list[Row] = []
     for query, value in lowest.items():
-        names, first = [query, number_text(value, places)], len(table)
-        for kind, found in zip(
-            ("missed", "before"), _missed_and_before(ranked[query], k), strict=True
-        ):
-            for row in found:
-                figures = {
-                    each: row[each] for each in ("document", "relevance", "rank", "last_rank")
-                }
+        last = _last_relevant_rank(ranked[query], k)
+        kinds = {"missed": _missed(ranked[query], k), "before": _before(ranked[query], last)}
+        cells = []
+        for kind, kind_rows in kinds.items():
+            for row in kind_rows:
                 rows.append(
                     {
                         "run": run,
@@ -50,37 +48,64 @@ def lowest_queries(
                         "query": query,
                         "value": value,
                         "kind": kind,
-                        **figures,
+                        "document": row["document"],
+                        "relevance": row["relevance"],
+                        "rank": row["rank"],
+                        "last_rank": row["last_rank"],
                     }
                 )
-            for cells in _cells(kind, found):
-                table.append([*(names if len(table) == first else ["", ""]), *cells])
-        if len(table) == first:
-            table.append([*names, "–", "", "", ""])
+            cells += _cells(kind, kind_rows)
+        if not cells:
+            cells = [["–", "", "", ""]]
+        names = [query, number_text(value, places)]
+        for line in cells:
+            table.append([*names, *line])
+            names = ["", ""]  # only on the first line of a query
     return table, rows
 
 
-def _missed_and_before(ranked: Sequence[Row], k: int | None) -> tuple[list[Row], list[Row]]:
-    """Return a query's relevant documents beyond the cutoff, and others within it before the last relevant document."""
-    relevant = [row for row in ranked if (row["relevance"] or 0) > 0]
-    missed = [row for row in relevant if row["rank"] is None or (k is not None and row["rank"] > k)]
-    last = max((row["rank"] or len(ranked) for row in relevant), default=0)
-    until = last if k is None else min(last, k)
-    others = [
-        row
-        for row in ranked
-        if row["rank"] is not None and row["rank"] <= until and row not in relevant
-    ]
-    return sorted(missed, key=lambda row: -row["gain"]), others
+def _is_relevant(row: Row) -> bool:
+    return (row["relevance"] or 0) > 0
 
 
-def _cells(kind: str, found: Sequence[Row]) -> list[list[str]]:
+def _missed(ranked: Sequence[Row], k: int | None) -> list[Row]:
+    """Return a query's relevant documents beyond the cutoff, the best first."""
+    missed = []
+    for row in ranked:
+        is_beyond = row["rank"] is None or (k is not None and row["rank"] > k)
+        if is_beyond and _is_relevant(row):
+            missed.append(row)
+    return sorted(missed, key=lambda row: -row["gain"])
+
+
+def _last_relevant_rank(ranked: Sequence[Row], k: int | None) -> int:
+    """Return the rank of the last relevant document, or the cutoff if that is beyond it."""
+    last = 0
+    for row in ranked:
+        if _is_relevant(row):
+            last = max(last, row["rank"] or len(ranked))
+    return last if k is None else min(last, k)
+
+
+def _before(ranked: Sequence[Row], last: int) -> list[Row]:
+    """Return a query's documents up to a rank that are irrelevant or unjudged."""
+    before = []
+    for row in ranked:
+        if row["rank"] is not None and row["rank"] <= last and not _is_relevant(row):
+            before.append(row)
+    return before
+
+
+def _cells(kind: str, kind_rows: Sequence[Row]) -> list[list[str]]:
     """Return the cells of the first documents of a kind."""
     cells = []
-    for row in found[:SHOWN_DOCUMENTS]:
+    for row in kind_rows[:SHOWN_DOCUMENTS]:
         relevance = "unjudged" if row["relevance"] is None else f"{row['relevance']:g}"
         rank = "not retrieved" if row["rank"] is None else f"{row['rank']}"
-        rank += f"–{row['last_rank']}" if row["rank"] != row["last_rank"] else ""
+        if row["rank"] != row["last_rank"]:  # a tie
+            rank += f"–{row['last_rank']}"
         cells.append([kind, str(row["document"]), relevance, rank])
-    more = len(found) - SHOWN_DOCUMENTS
-    return [*cells, [kind, f"{more:,} more", "", ""]] if more > 0 else cells
+    more = len(kind_rows) - SHOWN_DOCUMENTS
+    if more > 0:
+        cells.append([kind, f"{more:,} more", "", ""])
+    return cells

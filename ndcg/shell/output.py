@@ -16,7 +16,7 @@ from ..show.tables import CONTROLS, Readable, Table, latex_of, rich_of, tsv_of
 
 FIRST = 5  # the most queries that an output lists
 REGRESSION = 1  # the exit status of a gate that fails
-# control characters that JSON allows
+# The control characters that JSON allows.
 JSON_ESCAPES = {code: f"\\u{code:04x}" for code in CONTROLS if code > 0x20}
 
 Row = dict[str, Any]
@@ -66,21 +66,21 @@ class Listing(Readable):
     def _junit(self) -> str:
         """Return the test cases of a gate; those that fail have the whole output as their text."""
         text = str(self)
-        cases = [
-            case._replace(text=text) if case.result == FAILURE else case for case in self.cases
-        ]
+        cases = []
+        for case in self.cases:
+            if case.result == FAILURE:
+                case = case._replace(text=text)
+            cases.append(case)
         return junit_of(cases)
 
 
 def worst_of(args: argparse.Namespace, default: int) -> int | None:
     """Return how many of the worst queries `--worst` asks for; None for all."""
-    return (
-        None
-        if args.worst == "all"
-        else default
-        if args.worst is None
-        else whole("--worst", args.worst, 0)
-    )
+    if args.worst is None:
+        return default
+    if args.worst == "all":
+        return None
+    return whole("--worst", args.worst, 0)
 
 
 def save_plot(plot: Callable[[], Any], path: str | None) -> None:
@@ -98,4 +98,5 @@ def save_plot(plot: Callable[[], Any], path: str | None) -> None:
 
 def _json(value: Any, indent: int | None = None) -> str:
     """Return JSON, with null for nan."""
-    return json.dumps(without_nan(value), indent=indent, ensure_ascii=False).translate(JSON_ESCAPES)
+    text = json.dumps(without_nan(value), indent=indent, ensure_ascii=False)
+    return text.translate(JSON_ESCAPES)

@@ -3,7 +3,7 @@
 import argparse
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,7 +26,8 @@ from ..statistics.pairs import COLUMNS
 from ..statistics.report import Report, report_and_missing
 
 SUFFIX = re.compile(
-    r"(\.(gz|zst|txt|run|res|trec|qrels|csv|tsv|json|jsonl|ndjson|parquet|arrow|feather|svm|libsvm|letor))+$",
+    r"(\.(gz|zst|txt|run|res|trec|qrels|csv|tsv|json|jsonl|ndjson|parquet|arrow|feather|svm|"
+    r"libsvm|letor))+$",
     re.IGNORECASE,
 )
 
@@ -48,52 +49,27 @@ class Sides:
     def read(cls, args: argparse.Namespace, files: Sequence[str]) -> "Sides":
         """Read the qrels, the files of runs, and the other files in the arguments."""
         by = getattr(args, "by", None)
-        by_file = None if by is None else file_and_column(by)[0]
-        got = getattr(args, "got", None)
-        if (
-            sum(
-                file in ("-", STANDARD_INPUT)
-                for file in (args.qrels, *files, args.exclude, by_file, got)
-            )
-            > 1
-        ):
-            raise ValueError(
-                "standard input, -, can be read only once; give the other files by their names"
-            )
+        _refuse_two_standard_inputs(args, files)
         names = names_of(files)
-        saved: dict[str, dict[str, Any]] = {}
-        unknown: dict[str, UnknownFieldError] = {}
-        qrels = None
-        try:
-            qrels = _columns(args, args.qrels, "qrels")
-        except UnknownFieldError as error:
-            unknown["references"] = error
-        columns: dict[str, Columns] = {}
-        for name, file in zip(names, files, strict=True):
-            try:
-                columns[name] = _columns(args, file, "run", _order(args, name))
-            except SavedResultError as error:
-                if args.command != "gate" or file != args.baseline:
-                    raise
-                saved[name] = error.value
-            except UnknownFieldError as error:
-                unknown[of_file(path_of(file))] = error
-        if qrels is None or unknown:
-            raise fields_unknown(unknown, are_one=args.qrels in files)
+        qrels, columns, saved = _read_sides(args, dict(zip(names, files, strict=True)))
         runs: dict[str, Columns] = {}
         for name, file in zip(names, files, strict=True):
-            if name not in columns:
+            if name not in columns:  # a saved result
                 continue
             try:
                 runs[name] = with_ids_of_letor(columns[name], qrels)
             except ValueError as error:
                 raise within(error, of_file(file), instead_of="predictions") from None
             _refuse_other_queries(args.qrels, qrels, file, runs[name])
-        exclude = None if args.exclude is None else _columns(args, args.exclude, "exclude")
+        exclude = None
+        if args.exclude is not None:
+            exclude = _columns(args, args.exclude, "exclude")
+        groups = None
         if by is None:
             refuse_unused_fields(_fields(args), list(runs.values()), qrels, exclude)
-        query = None if args.query is None else args.query.split(",")[-1]
-        groups = None if by is None else read_groups(by, args.qrels, query)
+        else:
+            query = None if args.query is None else args.query.split(",")[-1]
+            groups = read_groups(by, args.qrels, query)
         return cls(args, qrels, names, runs, saved, exclude, groups)
 
     @property
@@ -106,7 +82,7 @@ class Sides:
         return self.report_and_missing(run)[0]
 
     def report_and_missing(self, run: str) -> tuple[Report, NDArray[np.bool_]]:
-        """Return the report on a run, and a mask of its queries: True for those that are missing from the run."""
+        """Return the report on a run, and a mask of its queries: True for those the run lacks."""
         return report_and_missing(
             Inputs(self.runs[run], self.qrels, exclude=self.exclude, by=self.by),
             options=Options.parse(**scoring(self.args)),
@@ -115,65 +91,121 @@ class Sides:
         )
 
 
+def _refuse_two_standard_inputs(args: argparse.Namespace, files: Sequence[str]) -> None:
+    """Raise an error if several files are read from standard input."""
+    others = [args.exclude, getattr(args, "got", None)]
+    by = getattr(args, "by", None)
+    if by is not None:
+        others.append(file_and_column(by)[0])
+    streams = [file for file in (args.qrels, *files, *others) if file in ("-", STANDARD_INPUT)]
+    if len(streams) > 1:
+        problem = "standard input, -, can be read only once"
+        raise ValueError(f"{problem}; give the other files by their names")
+
+
+def _read_sides(
+    args: argparse.Namespace, files: Mapping[str, str]
+) -> tuple[Columns, dict[str, Columns], dict[str, dict[str, Any]]]:
+    """Read the qrels and the files of runs, by name, and the saved result among these.
+
+    One error names the fields that are unknown on both sides.
+    """
+    unknown: dict[str, UnknownFieldError] = {}
+    qrels = None
+    try:
+        qrels = _columns(args, args.qrels, "qrels")
+    except UnknownFieldError as error:
+        unknown["references"] = error
+    columns: dict[str, Columns] = {}
+    saved: dict[str, dict[str, Any]] = {}
+    for name, file in files.items():
+        try:
+            columns[name] = _columns(args, file, "run", _order(args, name))
+        except SavedResultError as error:
+            if args.command != "gate" or file != args.baseline:
+                raise
+            saved[name] = error.value
+        except UnknownFieldError as error:
+            unknown[of_file(path_of(file))] = error
+    if qrels is None or unknown:
+        raise fields_unknown(unknown, are_one=args.qrels in files.values())
+    return qrels, columns, saved
+
+
 def scoring(args: argparse.Namespace) -> dict[str, Any]:
     """Return the options of `compute` that are set."""
-    given = {name: getattr(args, name, None) for name in OF_COMPUTE}
-    return {name: value for name, value in given.items() if value is not None}
+    options = {}
+    for name in OF_COMPUTE:
+        value = getattr(args, name, None)
+        if value is not None:
+            options[name] = value
+    return options
 
 
 def _order(args: argparse.Namespace, run: str) -> str:
     """Return the order of the scores of a run."""
-    order = getattr(args, "score_order", None) or "descending"
-    return order if isinstance(order, str) else order.get(run) or "descending"
+    order = getattr(args, "score_order", None)
+    if isinstance(order, dict):
+        order = order.get(run)
+    return order or "descending"
 
 
 def _columns(args: argparse.Namespace, file: str, kind: str, order: str = "descending") -> Columns:
     """Return the columns of a file, which may have names of their own."""
-    others = ("k", "measures", "score_order")
-    given = {name: value for name, value in scoring(args).items() if name not in others}
-    sides = {**Options.parse(k=1, **given).sides, "score_order": order}
-    formats = [None, None] if args.format is None else args.format.split(",")
-    form = formats[0 if kind == "run" else -1]
+    options = scoring(args)
+    for name in ("k", "measures", "score_order"):
+        options.pop(name, None)
+    sides = {**Options.parse(k=1, **options).sides, "score_order": order}
+    form = args.format
+    if form is not None:  # one for all, or one of the runs and one of the qrels
+        forms = form.split(",")
+        form = forms[0] if kind == "run" else forms[-1]
     return read_columns(path_of(file), kind, fields=_fields(args), format=form, **sides)
 
 
 def _fields(args: argparse.Namespace) -> dict[str, Any]:
     """Return the names of columns and fields that are given."""
-    return {
-        field: _names_of_column(name)
-        for field in ROLES
-        if (name := getattr(args, field)) is not None
-    }
+    fields = {}
+    for field in ROLES:
+        name = getattr(args, field)
+        if name is not None:
+            fields[field] = _names_of_column(name)
+    return fields
 
 
 def _names_of_column(given: str) -> Any:
-    """Return the name of a column, None for "-", or the names in the runs and in the qrels, with a comma between them.
+    """Return the name of a column, None for "-", or a pair of names, in the runs and the qrels.
 
     >>> _names_of_column("reader"), _names_of_column("docno,item"), _names_of_column("-")
     ('reader', ['docno', 'item'], None)
     """
     names = [None if name == "-" else name for name in given.split(",")]
-    return names if len(names) == 2 else given if len(names) > 2 else names[0]
+    if len(names) == 1:
+        return names[0]
+    if len(names) == 2:
+        return names
+    return given  # commas of its own
 
 
 def _refuse_other_queries(qrels_file: str, qrels: Columns, run_file: str, run: Columns) -> None:
     """Raise an error if a run has no query in common with the qrels."""
-    if not pc.any(pc.is_in(run.query_ids, value_set=qrels.query_ids)).as_py():
-        own, other = (shown(side.query_ids[0].as_py()) for side in (run, qrels))
-        problem = f"has no query in common with {qrels_file}"
-        first = f"its first query is {own}, and the first query of {qrels_file} is {other}"
-        raise ValueError(f"{run_file}: {problem}: {first}{float_hint(own, other)}")
+    if pc.any(pc.is_in(run.query_ids, value_set=qrels.query_ids)).as_py():
+        return
+    in_run, in_qrels = shown(run.query_ids[0].as_py()), shown(qrels.query_ids[0].as_py())
+    problem = f"has no query in common with {qrels_file}"
+    first = f"its first query is {in_run}, and the first query of {qrels_file} is {in_qrels}"
+    raise ValueError(f"{run_file}: {problem}: {first}{float_hint(in_run, in_qrels)}")
 
 
 def names_of(files: Sequence[str]) -> list[str]:
-    """Return the names of runs: the names of their files, or their paths if names repeat or are taken."""
+    """Return the names of runs: those of their files, or their paths if names repeat or clash."""
     names = list(map(_name_of, files))
     if len(set(names)) < len(names) or not COLUMNS.isdisjoint(names):
+        # With a dot, a path is not the name of a column in a table of results.
         names = [os.path.join(".", file) if file in COLUMNS else file for file in files]
-    if len(set(names)) < len(names):
-        raise ValueError(
-            f"{next(name for name in names if names.count(name) > 1)} is given twice; pass each run once"
-        )
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"{name} is given twice; pass each run once")
     return names
 
 
@@ -183,5 +215,7 @@ def _name_of(file: str) -> str:
     >>> _name_of("runs/bm25.trec.gz"), _name_of("-")
     ('bm25', 'stdin')
     """
+    if file == "-":
+        return "stdin"
     name = os.path.basename(file.rstrip(os.sep))
-    return "stdin" if file == "-" else SUFFIX.sub("", name) or name
+    return SUFFIX.sub("", name) or name

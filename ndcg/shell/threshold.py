@@ -38,10 +38,10 @@ def with_threshold(
     rows = [_row(name, score, report, least, level) for name, score in report.scores.items()]
     low = [row for row in rows if row["too_low"]]
     if low:
-        means = "; ".join(
-            f"{row['measure']} of {run} is {_mean_in_words(row, least, level)}" for row in low
-        )
-        summary = f"Too low: {means}, below {_digits(least)}."
+        means = []
+        for row in low:
+            means.append(f"{row['measure']} of {run} is {_mean_in_words(row, least, level)}")
+        summary = f"Too low: {'; '.join(means)}, below {_digits(least)}."
     else:
         summary = f"High enough: no mean of {run} is below {_digits(least)}."
     return replace(
@@ -74,7 +74,7 @@ def _row(name: str, score: Score, report: Report, least: float, level: str) -> R
 
 
 def _mean_in_words(row: Row, least: float, level: str) -> str:
-    """Return a mean with its interval, with as many digits as tell it from the least that passes."""
+    """Return a mean with its interval, with as many digits as tell it from the least to pass."""
     mean = number_text(row["run"])
     if row["too_low"] and float(mean) >= least:
         mean = _digits(row["run"])
@@ -101,7 +101,8 @@ def _table(
         counted = counted_text(row["queries"], report.counts["queries"])
         mean = number_text(row["run"], args.places)
         interval = interval_text(row["low"], row["high"], args.places)
-        verdict = f"{'below' if row['too_low'] else 'at least'} {_digits(row['at_least'])}"
+        relation = "below" if row["too_low"] else "at least"
+        verdict = f"{relation} {_digits(row['at_least'])}"
         table.append([row["measure"], counted, mean, interval, verdict])
     return table
 
@@ -109,4 +110,5 @@ def _table(
 def _case(row: Row) -> Case:
     """Return the test case of a mean."""
     name = f"{row['measure']} at least {_digits(row['at_least'])}"
-    return Case(name, FAILURE if row["too_low"] else PASSED, f"{row['measure']} {row['verdict']}")
+    result = FAILURE if row["too_low"] else PASSED
+    return Case(name, result, f"{row['measure']} {row['verdict']}")
