@@ -1,4 +1,4 @@
-"""The function `compute` of the package, for rankings in memory, in files, in DataFrames or on Spark."""
+"""The function `compute` of the package: for rankings in memory, files, DataFrames or on Spark."""
 
 from typing import Any, Unpack
 
@@ -26,7 +26,7 @@ def compute(
     fields: Any = None,
     **options: Unpack[ComputeOptions],
 ) -> Any:
-    """Return nDCG (Järvelin and Kekäläinen, 2002), or DCG, IDCG and CG: the mean over queries or each query's value.
+    """Return nDCG (Järvelin and Kekäläinen, 2002), DCG, IDCG or CG: the mean, or of each query.
 
     Args:
         predictions: {predictions}
@@ -56,14 +56,14 @@ def compute(
     >>> compute(predictions=[[.1, .2, .3, 4, 70]], references=[[10, 0, 0, 1, 5]], k=3)
     {'nDCG@3': 0.4123818817534531}
     """
-    how: dict[str, Any] = {"exclude": exclude, "sample_weight": sample_weight, "k": k, **options}
+    others: dict[str, Any] = {"exclude": exclude, "sample_weight": sample_weight, "k": k, **options}
     if is_spark(predictions) or is_spark(references):
         ids = {"query_ids": query_ids, "document_ids": document_ids, "fields": fields}
-        return compute_spark_tables(predictions, references, **ids, **how)
+        return compute_spark_tables(predictions, references, **ids, **others)
     if is_spark(data):
         columns = {"prediction": predictions, "reference": references}
         columns |= {"query": query_ids, "document": document_ids}
-        return compute_spark(data, **columns, **how)
+        return compute_spark(data, **columns, **others)
     parsed = Options.of_method(compute, k, options, lacks=())
     inputs = Inputs(
         predictions, references, query_ids, document_ids, exclude, sample_weight, fields=fields

@@ -21,7 +21,7 @@ from .swapped import COMPARED, warn_if_swapped
 if TYPE_CHECKING:
     from torch import Tensor
 
-# documents from which an accelerator is faster than copying them to the host
+# From so many documents an accelerator is faster than copying them to the host.
 ON_DEVICE_FROM = 1 << 16
 NARROW_TENSORS = ("float16", "bfloat16", "float32")  # scores that float32 represents exactly
 INTEGER_TENSORS = ("uint8", "int8", "int16", "int32", "int64")
@@ -41,9 +41,9 @@ class Placed(NamedTuple):
 
     def ranked(self) -> "Tensor":
         """Return which queries have a retrieved document."""
-        retrieved = (
-            self.score > -np.inf if self.kept is None else (self.score > -np.inf) & self.kept
-        )
+        retrieved = self.score > -np.inf
+        if self.kept is not None:
+            retrieved = retrieved & self.kept
         if self.offsets is None:
             return retrieved.any(1)
         import torch
@@ -59,12 +59,9 @@ def accelerator_of(values: Any) -> Any:
     Other accelerators than those of CUDA and ROCm may have no 64-bit floats.
     """
     torch = sys.modules.get("torch")
-    if (
-        torch is None
-        or type(values) is not torch.Tensor
-        or values.layout != torch.strided
-        or values.is_nested
-    ):
+    if torch is None or type(values) is not torch.Tensor:
+        return None
+    if values.layout != torch.strided or values.is_nested:
         return None
     return values.device if values.device.type == "cuda" else None
 
@@ -72,51 +69,66 @@ def accelerator_of(values: Any) -> Any:
 def measure_on_device(
     inputs: Inputs, options: Options, mask: Any = None, names: list[Any] | None = None
 ) -> dict[str, NDArray[np.float64]] | None:
-    """Return the values of all queries under the name of each result; None if the host must compute them.
+    """Return the values of all queries by result; None if the host must compute them.
 
     The ids of queries are added to `names`. The mask is True or 1 for a document, False or 0 for
     padding.
     """
-    sides = (inputs.predictions, inputs.references)
-    given = [*sides, *(each for each in (inputs.query_ids, mask) if each is not None)]
-    devices = set(map(accelerator_of, given))
-    if len(devices) > 1 or None in devices or not _can_score(inputs, options, mask):
+    score, relevance, query_ids = inputs.predictions, inputs.references, inputs.query_ids
+    device = accelerator_of(score)
+    if device is None or accelerator_of(relevance) != device:
+        return None
+    for other in (query_ids, mask):
+        if other is not None and accelerator_of(other) != device:
+            return None
+    if not _can_score(inputs, options, mask):
         return None
     import torch
 
     with suppress(torch.cuda.OutOfMemoryError), torch.no_grad():
-        return _measured(_placed(*sides, inputs.query_ids, mask, options), options, names)
+        placed = _placed(score, relevance, query_ids, mask, options)
+        return _measured(placed, options, names)
     return None
 
 
 def _can_score(inputs: Inputs, options: Options, mask: Any) -> bool:
     """Return whether tensors on a device have a format and options that it can score."""
     score, relevance, query_ids, document_ids, exclude, *_ = inputs
-    types = [_type(side) for side in (score, relevance)]
-    if score.numel() < ON_DEVICE_FROM or document_ids is not None or exclude is not None:
+    if score.numel() < ON_DEVICE_FROM:
         return False
-    if not {*types} <= {*NUMBER_TENSORS}:
+    # Formats and options that need the ids of documents.
+    if document_ids is not None or exclude is not None or options.ties == "docid":
         return False
-    if abs(options.ignore_index or 0) > 2**53 or options.ties == "docid":
+    if _type(score) not in NUMBER_TENSORS or _type(relevance) not in NUMBER_TENSORS:
         return False
-    if options.score_dtype != "given" and types[0] not in NARROW_TENSORS:
-        return False
-    if options.score_order != "descending" and types[0] in (*INTEGER_TENSORS, "bool"):
+    if not _has_exact_types(options, _type(score)):
         return False
     if mask is not None and (mask.shape != score.shape or _type(mask) not in NUMBER_TENSORS):
         return False
     if query_ids is None:
-        # they may be ids, which the host refuses
-        are_integers = all(each in INTEGER_TENSORS for each in types)
-        return (
-            score.ndim == 2
-            and score.shape == relevance.shape
-            and score.shape[1] > ROW_OF_TABLE
-            and not are_integers
-        )
+        return _are_rows(score, relevance)
+    if mask is not None or query_ids.ndim != 1 or _type(query_ids) not in INTEGER_TENSORS:
+        return False
     shapes = (query_ids.shape, (*query_ids.shape, 1))
-    is_flat = query_ids.ndim == 1 and score.shape in shapes and relevance.shape in shapes
-    return is_flat and mask is None and _type(query_ids) in INTEGER_TENSORS
+    return score.shape in shapes and relevance.shape in shapes
+
+
+def _has_exact_types(options: Options, score_type: str) -> bool:
+    """Return whether options change no value that the types of tensors could not hold."""
+    if abs(options.ignore_index or 0) > 2**53:
+        return False
+    if options.score_dtype != "given" and score_type not in NARROW_TENSORS:
+        return False
+    # The lowest of integers has no negative.
+    return options.score_order == "descending" or score_type not in (*INTEGER_TENSORS, "bool")
+
+
+def _are_rows(score: Any, relevance: Any) -> bool:
+    """Return whether tensors have a row per query, and neither a row per document nor ids."""
+    if score.ndim != 2 or score.shape != relevance.shape or score.shape[1] <= ROW_OF_TABLE:
+        return False
+    # Integers on both sides may be ids, which the host refuses.
+    return _type(score) not in INTEGER_TENSORS or _type(relevance) not in INTEGER_TENSORS
 
 
 def _type(values: Any) -> str:
@@ -143,7 +155,7 @@ def _placed(
 
 
 def _without_padding(relevance: Any, kept: Any, ignore_index: float | None) -> Any:
-    """Return a mask without the documents whose relevance is `ignore_index`, rounded to the type of the relevances."""
+    """Return a mask without the documents of `ignore_index`, rounded to the type of relevances."""
     if ignore_index is None:
         return kept
     import torch
@@ -153,7 +165,9 @@ def _without_padding(relevance: Any, kept: Any, ignore_index: float | None) -> A
     ignored = torch.tensor(ignore_index, dtype=torch.float64).to(relevance.dtype)
     if float(ignored) != ignore_index and not relevance.is_floating_point():
         return kept  # no integer of this type
-    return relevance != ignored if kept is None else kept & (relevance != ignored)
+    if kept is None:
+        return relevance != ignored
+    return kept & (relevance != ignored)
 
 
 def _measured(
@@ -170,17 +184,20 @@ def _measured(
     )
     if measured is None:
         return None
-    found = torch.stack([measured[measure][row] for _, measure, row in options.results])
+    values = torch.stack([measured[measure][row] for _, measure, row in options.results])
     if options.missing != "empty":
         ranked = rankings.ranked()
         if options.missing == "raise" and not ranked.all():
             return None
-        found.masked_fill_(~ranked, np.nan)
+        values.masked_fill_(~ranked, np.nan)
     if order is not None:
-        found = found[:, order]
+        values = values[:, order]
         if names is not None and query_ids is not None:
             names += query_ids[order].tolist()
-    warn_if_swapped(
-        *(side.reshape(-1)[:COMPARED].double().cpu().numpy() for side in (score, relevance))
-    )
-    return dict(zip(options.names, found.cpu().numpy(), strict=True))
+    warn_if_swapped(_first_on_host(score), _first_on_host(relevance))
+    return dict(zip(options.names, values.cpu().numpy(), strict=True))
+
+
+def _first_on_host(side: Any) -> NDArray[np.float64]:
+    """Return the first values of a side, which tell whether it is the other one."""
+    return np.asarray(side.reshape(-1)[:COMPARED].double().cpu().numpy())

@@ -17,19 +17,20 @@ from ..measure.options import is_real
 def mean(
     name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | None = None
 ) -> float:
-    """Return the mean of a result over the queries that have a value; it is an error if none has."""
+    """Return the mean of a result over the queries that have a value; an error if none has."""
     if weight is None and values.size:  # nearly always accurate enough
         with np.errstate(over="ignore"):
             value = float(values.mean())
         if math.isfinite(value):
             return value
     valued = ~np.isnan(values)
-    values, weight = values[valued], None if weight is None else weight[valued]
+    values = values[valued]
+    if weight is not None:
+        weight = weight[valued]
     if not values.size or (weight is not None and not weight.any()):
-        problem = (
-            f"no query of positive weight has a value: {mark('zero_division', math.nan)} excludes those with no "
-            f"relevant documents, {mark('missing', 'skip')} those that are missing from the {mark('predictions')}"
-        )
+        irrelevant = f"{mark('zero_division', math.nan)} excludes those with no relevant documents"
+        missing = f"{mark('missing', 'skip')} those that are missing from the {mark('predictions')}"
+        problem = f"no query of positive weight has a value: {irrelevant}, {missing}"
         hint = f"{mark('zero_division', 0)}, or {mark('missing', 'empty')}, gives them one"
         raise InputError(f"{problem}; {hint}", name)
     with np.errstate(over="ignore"):
@@ -40,7 +41,7 @@ def mean(
 
 
 def weights(sample_weight: Any, queries: int, query_ids: Any = None) -> NDArray[np.float64] | None:
-    """Return a weight for each query, from a sequence or a mapping of their ids, or None without weights.
+    """Return a weight for each query, from a sequence or a mapping of their ids; None for None.
 
     Weights are divided by a power of two, so that each is at most 1 and no sum overflows.
     """
@@ -49,41 +50,35 @@ def weights(sample_weight: Any, queries: int, query_ids: Any = None) -> NDArray[
     if isinstance(sample_weight, Mapping):
         sample_weight = in_order_of_ids("sample_weight", sample_weight, query_ids, "a weight")
     given = plain_in_order("sample_weight", sample_weight)
-    given = given if isinstance(given, (list, tuple)) else np.asanyarray(given)
-    shape = (
-        f"shape {np.shape(given)}"
-        if isinstance(given, np.ndarray) and given.ndim != 1
-        else len(given)
-    )
+    if not isinstance(given, (list, tuple)):
+        given = np.asanyarray(given)
+    shape: Any
+    if isinstance(given, np.ndarray) and given.ndim != 1:
+        shape = f"shape {given.shape}"
+    else:
+        shape = len(given)
     if shape != queries:
-        raise InputError(
-            f"{mark('sample_weight')} must hold one weight for each of {queries} queries; got {shape}"
-        )
-    numbers = given
-    if (
-        not isinstance(given, np.ndarray)
-        or given.dtype.kind not in "biuf"
-        or np.ma.is_masked(given)
-    ):
-        numbers = list(map(number, given))
-        for query, value in enumerate(numbers):
-            if not is_real(value) and not isinstance(value, (bool, np.bool_)):
-                raise InputError(
-                    f"must be a number; got {shown(given[query])}",
-                    "sample_weight",
-                    f"query {query}",
-                )
-    weight = np.asarray(numbers, np.float64)
-    invalid = np.flatnonzero(~((weight >= 0) & (weight < np.inf)))
-    if invalid.size:
-        query = int(invalid[0])
-        raise InputError(
-            f"must be finite and not negative; got {weight[query]}",
-            "sample_weight",
-            f"query {query}",
-        )
+        needs = f"must hold one weight for each of {queries} queries"
+        raise InputError(f"{mark('sample_weight')} {needs}; got {shape}")
+    weight = _as_floats(given)
+    is_valid = (weight >= 0) & (weight < np.inf)
+    if not is_valid.all():
+        query = int(np.argmin(is_valid))
+        problem = f"must be finite and not negative; got {weight[query]}"
+        raise InputError(problem, "sample_weight", f"query {query}")
     if not weight.any():
-        raise InputError(
-            f"{mark('sample_weight')} is 0 for every query; give at least one query a weight"
-        )
+        problem = "is 0 for every query; give at least one query a weight"
+        raise InputError(f"{mark('sample_weight')} {problem}")
     return np.asarray(np.ldexp(weight, -np.frexp(weight.max())[1]))
+
+
+def _as_floats(given: Any) -> NDArray[np.float64]:
+    """Return weights as numbers; an error names the first that is none."""
+    if isinstance(given, np.ndarray) and given.dtype.kind in "biuf" and not np.ma.is_masked(given):
+        return np.asarray(given, np.float64)
+    numbers = list(map(number, given))
+    for query, value in enumerate(numbers):
+        if not is_real(value) and not isinstance(value, (bool, np.bool_)):
+            problem = f"must be a number; got {shown(given[query])}"
+            raise InputError(problem, "sample_weight", f"query {query}")
+    return np.asarray(numbers, np.float64)

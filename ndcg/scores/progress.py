@@ -10,14 +10,15 @@ _Item = TypeVar("_Item")
 
 
 def progress(total: int, doing: str, unit: str, initial: int = 0) -> Any:
-    """Return a progress bar for work that takes over two seconds, on a terminal, unless datasets has disabled them."""
+    """Return a progress bar for work that takes over two seconds, on a terminal."""
     try:
         from tqdm.auto import tqdm
     except ImportError:
         return nullcontext(SimpleNamespace(update=lambda done: None))
+    disable = None  # shows it on a terminal only
     datasets = sys.modules.get("datasets")
-    # None shows it on a terminal only
-    disable = True if datasets and datasets.are_progress_bars_disabled() else None
+    if datasets and datasets.are_progress_bars_disabled():
+        disable = True
     return tqdm(
         total=total, desc=doing, unit=unit, initial=initial, delay=2, leave=False, disable=disable
     )

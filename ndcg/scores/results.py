@@ -13,25 +13,30 @@ from .sklearn_engine import score_by_sklearn
 
 
 def score_inputs(inputs: Inputs, options: Options) -> dict[str, float | list[float]]:
-    """Return the mean over queries under the name of each result, or a list with the value of each query."""
+    """Return the mean over queries by result, or a list with the value of each query."""
     if options.engine == "sklearn":
         return score_by_sklearn(inputs, options)
-    if (
-        inputs.predictions is None
-        and inputs.references is not None
-        and options.measures == ("IDCG",)
-    ):
-        if options.ideal in ("retrieved", "truncated"):
-            raise InputError(
-                f"{mark('predictions')} are missing, on which {mark('ideal', options.ideal)} depends"
-            )
+    has_only_references = inputs.predictions is None and inputs.references is not None
+    if has_only_references and options.measures == ("IDCG",):
+        inputs = _without_run(inputs, options)
         options = replace(options, missing="empty")
-        inputs = without_run(
-            from_files(inputs, **options.sides), options.score_order, options.labels
-        )
     names: list[Any] = []
     values = measure_inputs(inputs, options, names=names)
-    weight = weights(inputs.sample_weight, len(next(iter(values.values()))), names or None)
-    if not options.use_aggregator:
-        return {name: each.tolist() for name, each in values.items()}
-    return {name: mean(name, each, weight) for name, each in values.items()}
+    queries = len(next(iter(values.values())))
+    weight = weights(inputs.sample_weight, queries, names or None)
+    results: dict[str, float | list[float]] = {}
+    for name, by_query in values.items():
+        if options.use_aggregator:
+            results[name] = mean(name, by_query, weight)
+        else:
+            results[name] = by_query.tolist()
+    return results
+
+
+def _without_run(inputs: Inputs, options: Options) -> Inputs:
+    """Return inputs of references alone, of which the ideal is measured."""
+    if options.ideal in ("retrieved", "truncated"):
+        problem = f"are missing, on which {mark('ideal', options.ideal)} depends"
+        raise InputError(f"{mark('predictions')} {problem}")
+    inputs = from_files(inputs, **options.sides)
+    return without_run(inputs, options.score_order, options.labels)

@@ -14,8 +14,11 @@ LABELS_FIRST = (
 
 
 def warn_if_swapped(score: NDArray[Any], relevance: NDArray[Any]) -> None:
-    """Warn if the scores of documents are labels, 0 and 1, and their relevances are fractions, as scores are."""
-    if not ((score == 0) | (score == 1)).all() or len(np.unique(score)) < 2:
+    """Warn if scores are labels, 0 and 1, and relevances fractions, as scores are."""
+    is_label = (score == 0) | (score == 1)
+    if not is_label.all() or len(np.unique(score)) < 2:
         return
-    if ((relevance >= 0) & (relevance <= 1)).all() and np.mean(relevance % 1 > 0) > 0.5:
+    is_share = (relevance >= 0) & (relevance <= 1)
+    # With fewer fractions they may well be judgments.
+    if is_share.all() and np.mean(relevance % 1 > 0) > 0.5:
         warn(f"{mark('predictions')}: {LABELS_FIRST}")
