@@ -31,7 +31,7 @@ def documents(
     fields: Any = None,
     **options: Unpack[QueryOptions],
 ) -> pa.Table:
-    """Return the documents of queries in the order of their ranks, then those that were not retrieved.
+    """Return the documents of queries by their ranks, then those that were not retrieved.
 
     The columns are ``query``; ``document``: its id, or its position without ids; ``relevance``:
     null if it was not judged; ``rank``: null if it was not retrieved; ``last_rank``: the last of
@@ -54,8 +54,9 @@ def documents(
     Raises:
         ValueError: as in `compute`; or there are several cutoffs, or a query is unknown.
 
-    >>> found = documents(predictions={"q": {"a": 2, "b": 1}}, references={"q": {"b": 3, "c": 1}}, k=1)
-    >>> for row in found.select(["document", "relevance", "rank", "discount"]).to_pylist():
+    >>> run, qrels = {"q": {"a": 2, "b": 1}}, {"q": {"b": 3, "c": 1}}
+    >>> table = documents(predictions=run, references=qrels, k=1)
+    >>> for row in table.select(["document", "relevance", "rank", "discount"]).to_pylist():
     ...     print(*row.values())
     a None 1 1.0
     b 3.0 2 0.0
@@ -63,71 +64,63 @@ def documents(
     """
     parsed = Options.of_method(documents, k, options)
     if len(parsed.cutoffs) > 1:
-        raise ValueError(
-            f"k must be one cutoff, since a document has one discount; got {shown(parsed.cutoffs)}"
-        )
+        needs = "one cutoff, since a document has one discount"
+        raise ValueError(f"k must be {needs}; got {shown(parsed.cutoffs)}")
     wanted = None if queries is None else dict.fromkeys(queries)
-    inputs = from_frame(
-        data, Inputs(predictions, references, query_ids, document_ids, exclude, fields=fields)
-    )
-    found: dict[Any, pa.Table] = {}
+    inputs = Inputs(predictions, references, query_ids, document_ids, exclude, fields=fields)
+    inputs = from_frame(data, inputs)
+    gains = {name: parsed.scoring[name] for name in OF_GAINS}
+    tables: dict[Any, pa.Table] = {}
     with closing(counted_parts(inputs, parsed)) as parts:
         for part, before in parts:
-            names = (
-                [before + at for at in range(part.queries)]
-                if part.query_ids is None
-                else part.names()
-            )
             with user_terms(part, before):
-                check_queries(**part.arrays(), **{name: parsed.scoring[name] for name in OF_GAINS})
-            found |= {
-                query: _documents_of(part, at, query, parsed)
-                for at, query in enumerate(names)
-                if wanted is None or query in wanted
-            }
-    if unknown := [query for query in wanted or () if query not in found]:
-        raise ValueError(
-            f"queries: {shown(unknown[0])} is not a query of the references ({len(unknown)} such queries)"
-        )
-    return pa.concat_tables(
-        [found[query] for query in wanted or found], promote_options="permissive"
-    )
+                check_queries(**part.arrays(), **gains)
+            names: Iterable[Any] = range(before, before + part.queries)
+            if part.query_ids is not None:
+                names = part.names()
+            for index, query in enumerate(names):
+                if wanted is None or query in wanted:
+                    tables[query] = _documents_of(part, index, query, parsed)
+    unknown = [query for query in wanted or () if query not in tables]
+    if unknown:
+        problem = f"{shown(unknown[0])} is not a query of the references"
+        raise ValueError(f"queries: {problem} ({len(unknown)} such queries)")
+    ordered = [tables[query] for query in wanted or tables]
+    return pa.concat_tables(ordered, promote_options="permissive")
 
 
-def _documents_of(part: Rankings, at: int, query: Any, options: Options) -> pa.Table:
+def _documents_of(part: Rankings, index: int, query: Any, options: Options) -> pa.Table:
     """Return the rows of a query, by its index in rankings."""
-    start, stop = part.offsets[at : at + 2].tolist()
+    start, stop = part.offsets[index : index + 2].tolist()
     rows = slice(start, stop)
     score = part.score[rows]
-    retrieved = (
-        score > -np.inf if part.retrieved is None else part.retrieved[rows] & (score > -np.inf)
-    )
-    judged = np.ones(stop - start, bool) if part.judged is None else part.judged[rows]
+    retrieved = score > -np.inf
+    if part.retrieved is not None:
+        retrieved = part.retrieved[rows] & retrieved
+    judged = np.ones(stop - start, bool)
+    if part.judged is not None:
+        judged = part.judged[rows]
     gain = _gains(part, rows, judged, options)
     order = _ranked(score, gain, np.flatnonzero(retrieved), options.scoring["ties"])
-    # each document's rank from 0, and the next rank
-    first, last = (
-        np.arange(len(order)),
-        np.arange(1, len(order) + 1),
-    )
+    first = np.arange(len(order))  # each document's rank from 0
+    last = np.arange(1, len(order) + 1)  # and the next rank
     if options.ties == "average":
         new = np.ones(len(order), bool)
         new[1:] = score[order][1:] != score[order][:-1]
-        group, begins = np.cumsum(new) - 1, np.flatnonzero(new)
-        first, last = begins[group], np.append(begins[1:], len(order))[group]
-    (k,) = options.cutoffs
-    counted = len(order) if k is None else min(k, len(order))
-    sums = np.append(0, np.cumsum(discounts(counted, options.log_base, options.discount)))
-    discount = (sums[np.minimum(last, counted)] - sums[np.minimum(first, counted)]) / (last - first)
+        group = np.cumsum(new) - 1
+        begins = np.flatnonzero(new)
+        first = begins[group]
+        last = np.append(begins[1:], len(order))[group]
+    discount = _mean_discounts(first, last, options)
     missed = np.flatnonzero(judged & ~retrieved)
     missed = missed[np.argsort(-gain[missed], kind="stable")]
     listed = np.concatenate([order, missed])
-    ids = list(range(stop - start)) if part.documents is None else part.documents(at)
+    ids = range(stop - start) if part.documents is None else part.documents(index)
     nothing = [None] * len(missed)
     return pa.table(
         {
             "query": [query] * len(listed),
-            "document": [ids[each] for each in listed.tolist()],
+            "document": [ids[position] for position in listed.tolist()],
             "relevance": pa.array(part.relevance[rows][listed].astype(float), mask=~judged[listed]),
             "rank": pa.array([*(first + 1).tolist(), *nothing], pa.int64()),
             "last_rank": pa.array([*last.tolist(), *nothing], pa.int64()),
@@ -137,20 +130,37 @@ def _documents_of(part: Rankings, at: int, query: Any, options: Options) -> pa.T
     )
 
 
+def _mean_discounts(first: NDArray[np.intp], last: NDArray[np.intp], options: Options) -> Floats:
+    """Return the mean discount of the ranks that each document shares, 0 beyond the cutoff."""
+    (k,) = options.cutoffs
+    counted = len(first) if k is None else min(k, len(first))
+    sums = np.append(0, np.cumsum(discounts(counted, options.log_base, options.discount)))
+    shared = sums[np.minimum(last, counted)] - sums[np.minimum(first, counted)]
+    return np.asarray(shared / (last - first))
+
+
 def _gains(part: Rankings, rows: slice, judged: Mask, options: Options) -> Floats:
     """Return the gain of each document, as the CG of a query with this document alone."""
     count = rows.stop - rows.start
-    alone = part.relevance[rows], np.zeros(count), np.arange(count + 1)
-    how = {name: options.scoring[name] for name in OF_GAINS}
-    found = measure_queries(*alone, judged=judged, measures=("CG",), **how)
-    return np.asarray(found["CG"][0])
+    relevance, offsets = part.relevance[rows], np.arange(count + 1)
+    gains = {name: options.scoring[name] for name in OF_GAINS}
+    measured = measure_queries(
+        relevance, np.zeros(count), offsets, judged=judged, measures=("CG",), **gains
+    )
+    return np.asarray(measured["CG"][0])
 
 
 def _ranked(
     score: NDArray[Any], gain: Floats, retrieved: NDArray[np.intp], ties: str
 ) -> NDArray[np.intp]:
     """Return the positions of retrieved documents, best first."""
-    last_first = {"best": gain, "worst": -gain, "last": np.arange(len(score))}.get(
-        ties, -np.arange(len(score))
-    )
+    # Sorted ascending and turned round, so that of equal scores the highest of these is first.
+    if ties == "best":
+        last_first = gain
+    elif ties == "worst":
+        last_first = -gain
+    elif ties == "last":
+        last_first = np.arange(len(score), dtype=np.float64)
+    else:
+        last_first = -np.arange(len(score), dtype=np.float64)
     return retrieved[np.lexsort((last_first[retrieved], score[retrieved]))[::-1]]

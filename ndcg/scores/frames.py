@@ -1,4 +1,7 @@
-"""Replace names of columns, as arguments, by the columns of a DataFrame; weights and slices have a row per query."""
+"""Replace names of columns, as arguments, by the columns of a DataFrame.
+
+Weights and slices then have a row per query.
+"""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -26,13 +29,12 @@ FIRST_QUERIES = 100  # of a table, which tell whether it holds several systems
 def from_frame(data: Any, inputs: Inputs) -> Inputs:
     """Return inputs, with names of columns replaced by the columns of a DataFrame."""
     if data is not None and inputs.fields is not None:
-        raise ValueError(
-            "fields are for rankings given as arguments; with data, name its columns by "
-            "predictions=, references=, query_ids= and document_ids="
-        )
-    others = inputs.exclude, inputs.sample_weight, inputs.by
-    nothing_named = data is None and all(value is None for value in others)
-    return inputs if nothing_named else Inputs(**columns_of(data, inputs._asdict()))
+        hint = "name its columns by predictions=, references=, query_ids= and document_ids="
+        raise ValueError(f"fields are for rankings given as arguments; with data, {hint}")
+    others = (data, inputs.exclude, inputs.sample_weight, inputs.by)
+    if all(value is None for value in others):
+        return inputs
+    return Inputs(**columns_of(data, inputs._asdict()))
 
 
 def columns_of(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -51,10 +53,10 @@ def columns_of(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
         columns["by"] = crossed([columns.pop(name) for name in by_names])
     query_ids = columns["query_ids"]
     if query_ids is not None:
-        for name, of_queries in _BY_QUERY.items():
+        for name, values_of_queries in _BY_QUERY.items():
             if columns[name] is not arguments[name]:
                 both = settled({"query_ids": query_ids, name: columns[name]})
-                columns[name] = of_queries(*both.values())
+                columns[name] = values_of_queries(*both.values())
     if data is not None:
         _refuse_several_systems(data, arguments, query_ids)
         _refuse_empty_rows(columns)
@@ -84,13 +86,14 @@ def _refuse_several_systems(data: Any, arguments: Mapping[str, Any], query_ids: 
     (column,) = frame.read(documents)
     cells = settled({"data": column})["data"]
     try:
-        of_rows = id_column("data", cells)
+        document_ids = id_column("data", cells)
     except ValueError:
         return  # the column is not asked for
-    if len(of_rows) != len(codes):
+    if len(document_ids) != len(codes):
         return
-    of_rows = of_rows.filter(pa.array(first))
-    rows = Columns(codes[first], ids, of_rows, np.zeros(int(first.sum())), hashes_of(of_rows))
+    document_ids = document_ids.filter(pa.array(first))
+    no_values = np.zeros(int(first.sum()))
+    rows = Columns(codes[first], ids, document_ids, no_values, hashes_of(document_ids))
     repeated = repeated_row(rows)
     if repeated is None:
         return
@@ -98,32 +101,35 @@ def _refuse_several_systems(data: Any, arguments: Mapping[str, Any], query_ids: 
     row, before = (int(numbers[number]) for number in repeated)
     document, query = rows.words(repeated[0])
     problem = f"document {document} of query {query} is in row {before} and in row {row}"
-    hint = "give the rows of one system, or name the documents, " + mark(
-        "document_ids", documents[0]
-    )
+    named = mark("document_ids", documents[0])
+    hint = f"give the rows of one system, or name the documents, {named}"
     raise InputError(f"{problem}; {hint}", "data")
 
 
 def _refuse_empty_rows(columns: Mapping[str, Any]) -> None:
-    """Raise an error for a row of a table that has neither a score, of any system, nor a relevance."""
+    """Raise an error for a row of a table that has neither a score nor a relevance."""
     if columns["query_ids"] is None:
         return
-    sides = {name: column for name, column in columns.items() if name not in NOT_SIDES}
     empty: NDArray[np.bool_] | None = None
-    for column in sides.values():
+    for name, column in columns.items():  # the scores of each system, and the relevances
+        if name in NOT_SIDES:
+            continue
         missing = _missing(column)
         if missing is None:
             return
-        if empty is not None and len(empty) != len(missing):
+        if empty is None:
+            empty = missing
+        elif len(empty) != len(missing):
             return  # another error says so
-        empty = missing if empty is None else empty & missing
+        else:
+            empty = empty & missing
     if empty is not None and empty.any():
         problem = f"row {int(empty.argmax())} has neither a score nor a relevance"
         raise InputError(f"{problem}; give one of them, or leave the row out", "data")
 
 
 def _missing(column: Any) -> NDArray[np.bool_] | None:
-    """Return which values of a column are missing; None if none is, or if its library cannot tell."""
+    """Return which values of a column are missing; None if none is, or if it cannot tell."""
     if isinstance(column, pa.Table):  # of a column whose name counts
         column = column.column(0)
     for method in ("isna", "is_null"):  # of pandas, and of Polars and Arrow
@@ -138,47 +144,57 @@ def _missing(column: Any) -> NDArray[np.bool_] | None:
 def _slices_named(by: Any, arguments: Mapping[str, Any]) -> Any:
     """Return the slice of each query from a column of one of two tables, or else from a file."""
     sides = {name: side for name, side in arguments.items() if name not in NOT_SIDES}
+    files = []
+    # The references first, since each of their queries counts.
     for argument, side in sorted(sides.items(), key=lambda item: item[0] != "references"):
-        frame = None if is_path(side) else frame_of(argument, side)
+        if is_path(side):
+            if argument in ("references", "predictions"):
+                files.append(side)
+            continue
+        frame = frame_of(argument, side)
         if frame is None or by not in frame.names:
             continue
         names = names_of_side("qrels", arguments.get("fields"))
         fields = Fields.of_table(dict.fromkeys(frame.names))
         queries = names.candidates("query", fields, QUERY)
         if len(queries) == 1:
-            both = dict(zip(("query_ids", "by"), frame.read([queries[0], by]), strict=True))
-            query_ids, values = settled(both).values()
-            slices = _slices_by_query(query_ids, values)
-            ids = encode_ids("query_ids", query_ids)[1].to_pylist()
-            return {
-                query: slices.values[code]
-                for query, code in zip(ids, slices.code.tolist(), strict=True)
-            }
-    files = [side for name in ("references", "predictions") if is_path(side := arguments.get(name))]
+            return _slices_in_frame(frame, queries[0], by)
     return from_file("by", by, qrels_file=files[0] if files else None)
 
 
+def _slices_in_frame(frame: Any, query: str, by: str) -> dict[Any, Any]:
+    """Return the slice of each query by its id, from two columns of a table."""
+    query_ids, values = frame.read([query, by])
+    query_ids, values = settled({"query_ids": query_ids, "by": values}).values()
+    slices = _slices_by_query(query_ids, values)
+    ids = encode_ids("query_ids", query_ids)[1].to_pylist()
+    names = [slices.values[code] for code in slices.code.tolist()]
+    return dict(zip(ids, names, strict=True))
+
+
 def _several_names(by: Any) -> dict[str, str]:
-    """Return the names of several columns of slices by their places; none for the values of queries."""
-    if not isinstance(by, (list, tuple)) or not 1 < len(by) == len(set(map(str, by))) < 9:
+    """Return the names of several columns of slices by their places; none for values."""
+    if not isinstance(by, (list, tuple)):
         return {}
-    return (
-        {f"by[{at}]": name for at, name in enumerate(by)}
-        if all(isinstance(name, str) for name in by)
-        else {}
-    )
+    if not all(isinstance(name, str) for name in by):
+        return {}
+    # Names that repeat, or nine and more, are taken for the slices of queries.
+    if not 1 < len(by) < 9 or len(set(by)) < len(by):
+        return {}
+    return {f"by[{index}]": name for index, name in enumerate(by)}
 
 
 def _excluded_pairs(data: Any, exclude: Any, arguments: Mapping[str, Any]) -> Any:
-    """Return the documents to exclude; of a DataFrame, the columns with the names of `query_ids` and `document_ids`."""
-    names = {name: arguments[name] for name in ("query_ids", "document_ids")}
-    if data is None or not any(
-        hasattr(type(exclude), each) for each in ("columns", "column_names", "schema")
-    ):
+    """Return the documents to exclude; of a DataFrame, the columns of queries and documents."""
+    attributes = ("columns", "column_names", "schema")
+    is_frame = any(hasattr(type(exclude), attribute) for attribute in attributes)
+    if data is None or not is_frame:
         return exclude  # no DataFrame, or one whose columns have names of their own
+    names = {name: arguments[name] for name in ("query_ids", "document_ids")}
     if not all(isinstance(name, str) for name in names.values()):
-        problem = "is a DataFrame, but query_ids and document_ids name no columns; name the columns of data and exclude"
-        raise InputError(f"{problem}, or give {{query: ids}}", "exclude")
+        problem = "is a DataFrame, but query_ids and document_ids name no columns"
+        hint = "name the columns of data and exclude, or give {query: ids}"
+        raise InputError(f"{problem}; {hint}", "exclude")
     return Pairs(*named_columns(exclude, "exclude", **names))
 
 
@@ -190,20 +206,19 @@ def _weights_by_query(query_ids: Any, rows: Any) -> NDArray[np.float64]:
 
     column = read_flat_column("sample_weight", rows, place)
     if column.present is not None:
-        row = int(np.flatnonzero(~column.present)[0])
-        raise InputError(
-            f"row {row} is missing; give every row the weight of its query", "sample_weight"
-        )
+        row = int(np.argmin(column.present))
+        problem = f"row {row} is missing; give every row the weight of its query"
+        raise InputError(problem, "sample_weight")
     values = np.asarray(column.values, np.float64)
-    return values[_first_rows("sample_weight", query_ids, values, lambda row: str(values[row]))]
+    first = _first_rows("sample_weight", query_ids, values, lambda row: str(values[row]))
+    return values[first]
 
 
 def _slices_by_query(query_ids: Any, rows: Any) -> Slices:
     """Return the slice of each query, from a column with a slice in each row."""
     values, code = read_slices(rows)
-    return Slices(
-        values, code[_first_rows("by", query_ids, code, lambda row: shown(values[code[row]]))]
-    )
+    first = _first_rows("by", query_ids, code, lambda row: shown(values[code[row]]))
+    return Slices(values, code[first])
 
 
 _BY_QUERY: dict[str, Callable[[Any, Any], Any]] = {
@@ -218,18 +233,16 @@ def _first_rows(
     """Return the first row of each query, if all of its rows have the same value."""
     code, ids = encode_ids("query_ids", query_ids)
     if len(values) != len(code):
-        raise InputError(
-            f"{mark(argument)} has {len(values)} rows and query_ids {len(code)}; give both for every row"
-        )
+        rows = f"has {len(values)} rows and query_ids {len(code)}"
+        raise InputError(f"{mark(argument)} {rows}; give both for every row")
     first = np.zeros(len(ids), np.int64)
-    first[code[::-1]] = np.arange(len(code))[::-1]
-    if (other := np.flatnonzero(values != values[first][code])).size:
-        row = int(other[0])
-        query, before = shown(ids[int(code[row])].as_py()), int(first[code[row]])
+    first[code[::-1]] = np.arange(len(code))[::-1]  # of several rows, the last one written counts
+    differs = values != values[first][code]
+    if differs.any():
+        row = int(np.argmax(differs))
+        before = int(first[code[row]])
+        query = shown(ids[int(code[row])].as_py())
+        problem = f"query {query} is {text(row)} in row {row} and {text(before)} in row {before}"
         noun = {"sample_weight": "weight", "by": "slice"}[argument]
-        raise InputError(
-            f"query {query} is {text(row)} in row {row} and {text(before)} in row {before}; "
-            f"give all rows of a query the same {noun}",
-            argument,
-        )
+        raise InputError(f"{problem}; give all rows of a query the same {noun}", argument)
     return first

@@ -92,16 +92,21 @@ class Preview(Readable):
         return str(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values, which JSON can hold if the ids are text or integers."""
-        sides = {
-            name: {**vars(side), "fields": dict(side.fields)}
-            for name, side in (("predictions", self.predictions), ("references", self.references))
+        """Return everything as plain values, for JSON if the ids are text or integers."""
+        return {
+            "predictions": _plain_values(self.predictions),
+            "references": _plain_values(self.references),
+            "queries": self.queries,
+            "missing": self.missing,
+            "retrieved": self.retrieved,
+            "judged": self.judged,
+            "query": self.query,
+            "documents": [dict(row) for row in self.documents],
         }
-        counts = {
-            name: getattr(self, name) for name in ("queries", "missing", "retrieved", "judged")
-        }
-        documents = [dict(row) for row in self.documents]
-        return {**sides, **counts, "query": self.query, "documents": documents}
+
+
+def _plain_values(side: SidePreview) -> dict[str, Any]:
+    return {**vars(side), "fields": dict(side.fields)}
 
 
 def _value_of(argument: str, side: SidePreview) -> str:
@@ -154,15 +159,14 @@ def preview(
     Raises:
         ValueError: the rankings cannot be read, as in `compute`.
 
-    >>> found = preview(predictions={"q": ["a", "b"]}, references={"q": {"b": 2, "z": 1}})
-    >>> found.predictions.form, found.judged, found.documents[0]
+    >>> result = preview(predictions={"q": ["a", "b"]}, references={"q": {"b": 2, "z": 1}})
+    >>> result.predictions.form, result.judged, result.documents[0]
     ('lists of ids', 1, {'rank': 1, 'document': 'a', 'score': None, 'relevance': None})
     """
     parsed = Options.of_method(preview, None, options)
     if any(map(is_spark, (predictions, references, data))):
-        raise InputError(
-            "a Spark DataFrame is not previewed; give its first rows, frame.limit(100).toArrow()"
-        )
+        hint = "give its first rows, frame.limit(100).toArrow()"
+        raise InputError(f"a Spark DataFrame is not previewed; {hint}")
     inputs = Inputs(predictions, references, query_ids, document_ids, exclude, fields=fields)
     inputs = from_files(from_frame(data, inputs), **parsed.sides).settled(**parsed.sides)
     queries = missing = retrieved = judged = documents = 0
@@ -204,28 +208,31 @@ def _side(side: Any, queries: int, documents: int) -> SidePreview:
 
 
 def _documents_of_first(part: Rankings, run: Any, options: Options) -> list[dict[str, Any]]:
-    """Return the first documents of the first query: those of the run, best first, then the others."""
+    """Return the first documents of the first query: of the run, best first, then others."""
     count = int(part.offsets[1])
     score, relevance = part.score[:count], part.relevance[:count]
     retrieved = np.asarray(score > -np.inf)
     if part.retrieved is not None:
         retrieved &= part.retrieved[:count]
-    judged = np.ones(count, bool) if part.judged is None else part.judged[:count]
-    ids = list(range(count)) if part.documents is None else list(part.documents(0))
+    judged = np.ones(count, bool)
+    if part.judged is not None:
+        judged = part.judged[:count]
+    ids = range(count) if part.documents is None else list(part.documents(0))
     ranked = np.flatnonzero(retrieved)
     ranked = ranked[np.argsort(-score[ranked].astype(float), kind="stable")]
     others = np.flatnonzero(~retrieved & judged)
+    # Ascending scores are read negated.
     sign = -1 if options.score_order == "ascending" else 1
     has_scores = getattr(run, "has_values", True)
     rows: list[dict[str, Any]] = []
     for position in [*ranked, *others][:FIRST_DOCUMENTS]:
-        is_ranked = bool(retrieved[position])
-        rows.append(
-            {
-                "rank": len(rows) + 1 if is_ranked else None,
-                "document": ids[position],
-                "score": sign * float(score[position]) if is_ranked and has_scores else None,
-                "relevance": float(relevance[position]) if judged[position] else None,
-            }
-        )
+        row: dict[str, Any] = dict.fromkeys(("rank", "document", "score", "relevance"))
+        row["document"] = ids[position]
+        if retrieved[position]:
+            row["rank"] = len(rows) + 1
+            if has_scores:
+                row["score"] = sign * float(score[position])
+        if judged[position]:
+            row["relevance"] = float(relevance[position])
+        rows.append(row)
     return rows

@@ -35,38 +35,39 @@ Values = dict[str, NDArray[np.float64]]
 # missing.
 Notify = Callable[[str], None]
 
-# the arguments of the kernel that the gain of a document depends on
-OF_GAINS = (
-    "gain",
-    "negative_relevance",
-)
+# The arguments of the kernel that the gain of a document depends on.
+OF_GAINS = ("gain", "negative_relevance")
 NOTHING_TO_SCORE = "predictions and references hold no queries; there is nothing to score"
 
 
 def measure_inputs(
     inputs: Inputs, options: Options, first_query: int = 0, names: list[Any] | None = None
 ) -> Values:
-    """Return the values of all queries under the name of each result; errors count queries from `first_query` on.
+    """Return the values of all queries by result; errors count queries from `first_query` on.
 
     The ids of the queries are added to `names` if the weights are by these ids.
     """
-    names = names if isinstance(inputs.sample_weight, Mapping) else None
-    if (measured := measure_on_device(inputs, options, names=names)) is not None:
-        return measured
-    parts: list[list[NDArray[np.float64]]] = []
+    if not isinstance(inputs.sample_weight, Mapping):
+        names = None
+    on_device = measure_on_device(inputs, options, names=names)
+    if on_device is not None:
+        return on_device
+    values_of_parts: list[list[NDArray[np.float64]]] = []
     with closing(counted_parts(inputs, options, first_query)) as rankings:
         for part, before in rankings:
             with user_terms(part, before):
-                values = measure_rankings(part, options)
+                measured = measure_rankings(part, options)
             if names is not None and part.query_ids is not None:
                 names += part.names()
-            parts.append([values[measure][row] for _, measure, row in options.results])
-    columns = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
+            values_of_parts.append([measured[measure][row] for _, measure, row in options.results])
+    columns = values_of_parts[0]
+    if len(values_of_parts) > 1:
+        columns = [np.concatenate(values) for values in zip(*values_of_parts, strict=True)]
     return dict(zip(options.names, columns, strict=True))
 
 
 def measure_rankings(part: Rankings, options: Options, **other: Any) -> Values:
-    """Return the values of each measure, of shape ``(cutoffs, queries)``: nan for a query that is skipped.
+    """Return the values of each measure, as ``(cutoffs, queries)``: nan for a skipped query.
 
     Arguments of the kernel in `other` override the options.
     """
@@ -85,24 +86,29 @@ def describe_queries(
     piece: int,
     notify: Notify,
 ) -> dict[str, NDArray[Any]]:
-    """Return the columns that a function computes from pieces of the rankings, by name, with a row for each query.
+    """Return the columns that a function computes from rankings, with a row for each query.
 
-    A piece has about `piece` documents. `notify` is called as in `counted_parts`.
+    It is called with pieces of about `piece` documents, and `notify` as in `counted_parts`.
     """
 
-    def in_user_terms(each: Rankings, before: int) -> dict[str, NDArray[Any]]:
-        with user_terms(each, before):
-            return describe(each)
+    def in_user_terms(rankings: Rankings, before: int) -> dict[str, NDArray[Any]]:
+        with user_terms(rankings, before):
+            return describe(rankings)
 
     described: list[dict[str, NDArray[Any]]] = []
-    with closing(counted_parts(inputs, options, notify=notify)) as rankings:
-        for part, before in rankings:
+    with closing(counted_parts(inputs, options, notify=notify)) as parts_of_rankings:
+        for part, before in parts_of_rankings:
             pieces = list(part.pieces(piece))
-            starts = before + np.cumsum([0, *(each.queries for each in pieces[:-1])])
-            described += in_threads(in_user_terms, pieces, starts.tolist())
+            starts = [before]
+            for rankings in pieces[:-1]:
+                starts.append(starts[-1] + rankings.queries)
+            described += in_threads(in_user_terms, pieces, starts)
     if len(described) == 1:
         return described[0]
-    return {name: np.concatenate([each[name] for each in described]) for name in described[0]}
+    columns = {}
+    for name in described[0]:
+        columns[name] = np.concatenate([of_piece[name] for of_piece in described])
+    return columns
 
 
 def warn_of_predictions(sentence: str) -> None:
@@ -113,8 +119,9 @@ def warn_of_predictions(sentence: str) -> None:
 def sentence_on_missing(missing: int, queries: int) -> str:
     """Return what a note or a warning says of queries that are missing from the run."""
     are = "is" if missing == 1 else "are"
-    count = f"{missing:,} of {queries:,} judged queries {are} missing from the run and counted as 0"
-    return f"{count}; {mark('missing', 'skip')} skips them"
+    counts = f"{missing:,} of {queries:,} judged queries"
+    effect = f"{are} missing from the run and counted as 0"
+    return f"{counts} {effect}; {mark('missing', 'skip')} skips them"
 
 
 def are_mostly_missing(missing: int, queries: int, options: Options) -> bool:
@@ -127,10 +134,11 @@ def are_mostly_missing(missing: int, queries: int, options: Options) -> bool:
 def counted_parts(
     inputs: Inputs, options: Options, first_query: int = 0, notify: Notify = warn_of_predictions
 ) -> Generator[tuple[Rankings, int], None, None]:
-    """Yield rankings part by part, with the index of their first query; show a progress bar from the second on.
+    """Yield rankings part by part, with the index of their first query.
 
-    Once all are scored, `notify` is called if no document was both retrieved and judged, or if
-    fewer than half of the judged queries, which have ids, are in the run.
+    A progress bar is shown from the second part on. Once all are scored, `notify` is called if no
+    document was both retrieved and judged, or if fewer than half of the judged queries, which have
+    ids, are in the run.
     """
     before, missing, bar = 0, 0, None
     unmatched: set[str] = set()
@@ -138,21 +146,12 @@ def counted_parts(
         inputs = from_files(inputs, **options.sides).settled(**options.sides)
         refuse_negative(inputs.references, inputs.exclude, options)
         for part in parts(inputs, first_query=first_query, **options.reading):
-            if before and bar is None:
-                total = (
-                    inputs.predictions.shape[0]
-                    if is_sparse(inputs.predictions)
-                    else len(inputs.predictions)
-                )
-                bar = until_done.enter_context(
-                    progress(total, "Scoring", " queries", initial=before)
-                )
             if not before:
-                retrieved = part.retrieved
-                rows = (
-                    slice(COMPARED) if retrieved is None else np.flatnonzero(retrieved[:COMPARED])
-                )
-                warn_if_swapped(part.score[rows], part.relevance[rows])
+                _warn_if_swapped(part)
+            elif bar is None:
+                total = _queries_of(inputs.predictions)
+                bar = progress(total, "Scoring", " queries", initial=before)
+                bar = until_done.enter_context(bar)
             if options.missing == "raise":
                 refuse_missing(part, before)
             if part.unmatched is not None:
@@ -172,24 +171,45 @@ def counted_parts(
         notify(sentence_on_missing(missing, before))
 
 
+def _queries_of(predictions: Any) -> int:
+    """Return the number of queries that are read in several parts, in rows."""
+    if is_sparse(predictions):
+        return int(predictions.shape[0])
+    return len(predictions)
+
+
+def _warn_if_swapped(part: Rankings) -> None:
+    """Warn if the first retrieved documents have labels for scores."""
+    rows: slice | NDArray[np.intp] = slice(COMPARED)
+    if part.retrieved is not None:
+        rows = np.flatnonzero(part.retrieved[:COMPARED])
+    warn_if_swapped(part.score[rows], part.relevance[rows])
+
+
 def refuse_negative(references: Any, exclude: Any, options: Options) -> None:
-    """Raise an error for the first row of a file or table with a negative relevance, unless the options allow it."""
-    may_be_negative = options.scoring["negative_relevance"] != "raise"
-    if not isinstance(references, Columns) or references.place_of is None or may_be_negative:
+    """Raise an error for the first row of a file or table with a negative relevance.
+
+    The options may allow it.
+    """
+    if options.scoring["negative_relevance"] != "raise":
+        return
+    if not isinstance(references, Columns) or references.place_of is None:
         return
     negative = references.value < 0
     if options.ignore_index is not None:
         negative &= references.value != options.ignore_index
     if negative.any() and exclude is not None and options.exclude_from == "both":
         negative &= ~are_excluded(references, exclude)
-    for row in np.flatnonzero(negative)[:1].tolist():
-        document, query = references.words(row)
-        pair = f"query {query}, document {document}"
-        problem = f"the relevance {references.value[row]:g} is negative"
-        # for those who need not know the name of the argument
-        of_file = mark("file", said="references", after=": ")
-        hint = hint_of_negative(references.value[negative])
-        raise InputError(problem, f"{of_file}{references.place(row)}", pair, hint=hint)
+    if not negative.any():
+        return
+    row = int(np.argmax(negative))
+    document, query = references.words(row)
+    pair = f"query {query}, document {document}"
+    problem = f"the relevance {references.value[row]:g} is negative"
+    # For those who need not know the name of the argument.
+    argument = mark("file", said="references", after=": ")
+    hint = hint_of_negative(references.value[negative])
+    raise InputError(problem, f"{argument}{references.place(row)}", pair, hint=hint)
 
 
 def refuse_missing(rankings: Rankings, first_query: int = 0) -> None:
@@ -197,29 +217,34 @@ def refuse_missing(rankings: Rankings, first_query: int = 0) -> None:
     missing = rankings.missing
     if not missing.any():
         return
-    at = int(missing.argmax())
-    query = f"query {first_query + at}" if rankings.place is None else rankings.place(at, None)
+    first = int(missing.argmax())
+    query = f"query {first_query + first}"
+    if rankings.place is not None:
+        query = rankings.place(first, None)
+    problem = f"{query} is missing ({int(missing.sum())} such queries)"
     empty, skip = mark("missing", "empty"), mark("missing", "skip")
     hint = f"{empty} counts such queries as having retrieved nothing, {skip} skips them"
-    raise InputError(
-        f"{query} is missing ({int(missing.sum())} such queries); {hint}", "predictions"
-    )
+    raise InputError(f"{problem}; {hint}", "predictions")
 
 
-def checked_rankings(inputs: Inputs, **how: Any) -> Rankings:
-    """Read rankings, also from files, and check that some combination of options could score them."""
-    sides = {name: how[name] for name in ("score_order", "labels", "keep") if name in how}
-    rankings = read(**from_files(inputs, **sides).rankings, **how)
+def checked_rankings(inputs: Inputs, **options: Any) -> Rankings:
+    """Read rankings, also from files, and check that some options could score them."""
+    sides = {}
+    for name in ("score_order", "labels", "keep"):
+        if name in options:
+            sides[name] = options[name]
+    rankings = read(**from_files(inputs, **sides).rankings, **options)
     with user_terms(rankings):
         check_queries(**rankings.arrays())
     return rankings
 
 
 def check_rows(inputs: Inputs, options: Options) -> None:
-    """Check flat rows of queries that may have more rows elsewhere, for errors that no other row could correct."""
+    """Check flat rows of queries for errors that no other row, elsewhere, could correct."""
     rankings = read(**inputs.rankings, **options.reading)
+    gains = {name: options.scoring[name] for name in OF_GAINS}
     with user_terms(rankings):
-        check_queries(**rankings.arrays(), **{name: options.scoring[name] for name in OF_GAINS})
+        check_queries(**rankings.arrays(), **gains)
 
 
 @contextmanager

@@ -26,11 +26,19 @@ def score_by_sklearn(inputs: Inputs, options: Options) -> dict[str, float | list
         raise ValueError(NOTHING_TO_SCORE)
     weight = weights(inputs.sample_weight, rankings.queries, rankings.query_ids)
     relevance, score = _arrays_for_sklearn(rankings)
-    how = {"sample_weight": weight, "ignore_ties": options.ties == "last"}
+    ignore_ties = options.ties == "last"
     result: dict[str, float | list[float]] = {}
     for name, _, row in options.results:
         with np.errstate(over="ignore", invalid="ignore"):
-            value = float(ndcg_score(relevance, score, k=options.cutoffs[row], **how))
+            value = float(
+                ndcg_score(
+                    relevance,
+                    score,
+                    k=options.cutoffs[row],
+                    sample_weight=weight,
+                    ignore_ties=ignore_ties,
+                )
+            )
         if not math.isfinite(value):
             problem = "sums overflow in scikit-learn; scale the relevances or weights"
             raise InputError(f"{mark('engine', 'sklearn')}: {name}: {problem}")
@@ -39,51 +47,64 @@ def score_by_sklearn(inputs: Inputs, options: Options) -> dict[str, float | list
 
 
 def _arrays_for_sklearn(rankings: Rankings) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return relevance and score in two dimensions, without documents that are neither judged nor retrieved.
+    """Return relevance and score in two dimensions.
 
-    Some formats leave excluded documents in place like this.
+    Documents that are neither judged nor retrieved are left out: some formats leave excluded
+    documents in place like this.
     """
-    relevance, score = rankings.relevance, rankings.score
-    retrieved = (
-        score > -np.inf if rankings.retrieved is None else rankings.retrieved & (score > -np.inf)
-    ).reshape(-1)
-    judged = (
-        np.ones(relevance.size, bool) if rankings.judged is None else rankings.judged.reshape(-1)
-    )
-    offsets = rankings.offsets
-    begins = np.arange(rankings.queries + 1) * relevance.shape[1] if offsets is None else offsets
+    engine = mark("engine", "sklearn")
+    relevance, score, offsets = rankings.relevance, rankings.score, rankings.offsets
+    judged = np.ones(relevance.size, bool)
+    if rankings.judged is not None:
+        judged = rankings.judged.reshape(-1)
+    _refuse_what_sklearn_cannot_score(rankings, judged)
+    if offsets is not None or not judged.all():
+        lengths = np.diff(np.append(0, np.cumsum(judged))[_begins(rankings)])
+        unlike = (lengths != lengths[0]) | (lengths == 0)
+        if unlike.any():
+            query = int(np.argmax(unlike))
+            name = f"query {query}" if rankings.place is None else rankings.place(query, None)
+            counts = f"{name} has {lengths[query]} documents, the first query {lengths[0]}"
+            problem = f"scikit-learn needs lists of the same length, not empty; {counts}"
+            raise InputError(f"{engine}: {problem}")
+        relevance = relevance.reshape(-1)[judged].reshape(rankings.queries, -1)
+        score = score.reshape(-1)[judged].reshape(rankings.queries, -1)
+    if relevance.shape[1] == 1:
+        problem = "scikit-learn needs two documents or more in each list; got 1 document"
+        raise InputError(f"{engine}: {problem}")
+    if score.dtype == bool:
+        score = score.astype(np.int8)  # scikit-learn negates the scores
+    return relevance, score
+
+
+def _begins(rankings: Rankings) -> NDArray[np.int64]:
+    """Return where the documents of each query begin, and the end of the last one."""
+    if rankings.offsets is not None:
+        return rankings.offsets
+    return np.arange(rankings.queries + 1) * rankings.relevance.shape[1]
+
+
+def _refuse_what_sklearn_cannot_score(rankings: Rankings, judged: NDArray[np.bool_]) -> None:
+    """Raise an error for a document without score or relevance, or with a negative relevance."""
+    engine = mark("engine", "sklearn")
+    relevance, score = rankings.relevance.reshape(-1), rankings.score.reshape(-1)
+    retrieved = score > -np.inf
+    if rankings.retrieved is not None:
+        retrieved = rankings.retrieved.reshape(-1) & retrieved
     numpy = mark("engine", "numpy", said='"numpy"')
     lacks = f"does not support None, -inf or masked values; leave the document out or use {numpy}"
-    missing = f"{mark('engine', 'sklearn')} {lacks}"
-    negative = (
-        f"the relevance {{value}} is negative, which {mark('engine', 'sklearn')} does not support"
-    )
+    missing = f"{engine} {lacks}"
+    negative = f"the relevance {{value}} is negative, which {engine} does not support"
+    begins = _begins(rankings)
     for array, values, invalid, problem in (
         ("score", score, judged & ~retrieved, missing),
         ("relevance", relevance, retrieved & ~judged, missing),
-        ("relevance", relevance, judged & (relevance.reshape(-1) < 0), negative),
+        ("relevance", relevance, judged & (relevance < 0), negative),
     ):
         if invalid.any():
-            at = int(invalid.argmax())
-            query = int(np.searchsorted(begins, at, side="right")) - 1
+            row = int(invalid.argmax())
+            query = int(np.searchsorted(begins, row, side="right")) - 1
+            position = row - int(begins[query])
             with user_terms(rankings):
-                value = values.reshape(-1)[at]
-                raise InvalidRankingError(
-                    array, query, at - int(begins[query]), problem.format(value=value)
-                )
-    if offsets is not None or not judged.all():
-        lengths = np.diff(np.append(0, np.cumsum(judged))[begins])
-        for query in np.flatnonzero((lengths != lengths[0]) | (lengths == 0))[:1].tolist():
-            name = f"query {query}" if rankings.place is None else rankings.place(query, None)
-            lengths_text = f"{name} has {lengths[query]} documents, the first query {lengths[0]}"
-            problem = f"scikit-learn needs lists of the same length, not empty; {lengths_text}"
-            raise InputError(f"{mark('engine', 'sklearn')}: {problem}")
-        relevance, score = (
-            each.reshape(-1)[judged].reshape(rankings.queries, -1) for each in (relevance, score)
-        )
-    if relevance.shape[1] == 1:
-        problem = "scikit-learn needs two documents or more in each list; got 1 document"
-        raise InputError(f"{mark('engine', 'sklearn')}: {problem}")
-    return relevance, score.astype(
-        np.int8
-    ) if score.dtype == bool else score  # scikit-learn negates the scores
+                text = problem.format(value=values[row])
+                raise InvalidRankingError(array, query, position, text)
