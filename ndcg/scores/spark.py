@@ -78,16 +78,22 @@ def compute_spark(
 
     >>> from pyspark.sql import SparkSession  # doctest: +SKIP
     >>> df = SparkSession.builder.getOrCreate().createDataFrame(  # doctest: +SKIP
-    ...     [("q", 3.0, 2), ("q", 2.0, 0), ("q", 1.0, 1)], "query string, score double, relevance int"
+    ...     [("q", 3.0, 2), ("q", 2.0, 0), ("q", 1.0, 1)],
+    ...     "query string, score double, relevance int",
     ... )
-    >>> compute_spark(df, query="query", prediction="score", reference="relevance", k=2)  # doctest: +SKIP
+    >>> columns = {"query": "query", "prediction": "score", "reference": "relevance"}
+    >>> compute_spark(df, **columns, k=2)  # doctest: +SKIP
     {'nDCG@2': 0.7601875334318685}
     """
-    parsed = Options.of_method(
-        compute_spark, k, {"use_aggregator": use_aggregator, **options}, lacks=("engine",)
-    )
-    columns = {"query": query, "prediction": prediction, "reference": reference}
-    columns |= {"document": document, "sample_weight": sample_weight}
+    given = {"use_aggregator": use_aggregator, **options}
+    parsed = Options.of_method(compute_spark, k, given, lacks=("engine",))
+    columns = {
+        "query": query,
+        "prediction": prediction,
+        "reference": reference,
+        "document": document,
+        "sample_weight": sample_weight,
+    }
     if parsed.score_order == "descending":
         refuse_lowest_first(prediction, "prediction")
     frame = queries_of_frame(df, columns, parsed.ties, exclude)
@@ -95,9 +101,8 @@ def compute_spark(
         needed = "the ids of documents: name their column as document"
         raise InputError(f"{mark('duplicates', 'best')} needs {needed}")
     if not parsed.use_aggregator and query is None:
-        raise InputError(
-            f"query must name the column of query ids if {mark('use_aggregator', False)}"
-        )
+        setting = mark("use_aggregator", False)
+        raise InputError(f"query must name the column of query ids if {setting}")
     return _results(frame, parsed)
 
 
@@ -113,9 +118,9 @@ def compute_spark_tables(
     k: Cutoffs = None,
     **options: Any,
 ) -> Any:
-    """Score two Spark tables, a run and qrels, as `compute` scores tables in memory; the arguments are those of it.
+    """Score two Spark tables, a run and qrels, with the arguments of `compute`.
 
-    SparkQueries without judgments are left out, as where rankings are joined by ids.
+    Queries without judgments are left out, as where rankings are joined by ids.
     """
     parsed = Options.of_method(compute_spark, k, options, lacks=("engine",))
     if sample_weight is not None:
@@ -146,32 +151,35 @@ def means(frame: Any, options: Options) -> dict[str, float]:
         "nulls array<int>, problem string"
     )
     rows = frame.mapInArrow(_travelling(_weighted_sums, options), schema).collect()
-    if problems := sorted(row.problem for row in rows if row.problem):
-        raise ValueError(problems[0])
+    problems = [row.problem for row in rows if row.problem]
+    if problems:
+        raise ValueError(min(problems))
     rows = [row for row in rows if row.queries]
     if not rows:
         raise ValueError("the DataFrame holds no queries; there is nothing to score")
-    results = {}
     scale = max(row.scale for row in rows)
     if not scale:
-        raise InputError(
-            f"{mark('sample_weight')} is 0 for every query; give at least one query a weight"
-        )
-    for at, name in enumerate(options.names):
-        total, weight = (
-            math.fsum(row[side][at] * (row.scale / scale) for row in rows)
-            for side in ("sums", "weights")
-        )
+        problem = "is 0 for every query; give at least one query a weight"
+        raise InputError(f"{mark('sample_weight')} {problem}")
+    results = {}
+    for index, name in enumerate(options.names):
+        total = math.fsum(row.sums[index] * (row.scale / scale) for row in rows)
+        weight = math.fsum(row.weights[index] * (row.scale / scale) for row in rows)
         results[name] = total / weight if weight else math.nan
-    nulls = {each for row in rows for each in row.nulls}
+    _warn_of_missing(rows, options)
+    return results
+
+
+def _warn_of_missing(rows: list[Any], options: Options) -> None:
+    """Warn if no document was both retrieved and judged, or if most queries are missing."""
+    nulls = set().union(*(row.nulls for row in rows))
     if 0 not in nulls and 1 in nulls:
         hint = "if they are of two tables, check that both have the same ids"
         warn(f"no row has both a prediction and a reference; {hint}")
-    else:
-        missing, queries = sum(row.missing for row in rows), sum(row.queries for row in rows)
-        if are_mostly_missing(missing, queries, options):
-            warn(f"prediction: {sentence_on_missing(missing, queries)}")
-    return results
+        return
+    missing, queries = sum(row.missing for row in rows), sum(row.queries for row in rows)
+    if are_mostly_missing(missing, queries, options):
+        warn(f"prediction: {sentence_on_missing(missing, queries)}")
 
 
 def by_query(frame: Any, options: Options) -> Any:
@@ -187,7 +195,7 @@ def by_query(frame: Any, options: Options) -> Any:
 def _travelling(
     function: Callable[..., Any], options: Options
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[Any]]:
-    """Return a function that Spark pickles with the modules it needs, because executors do not have the package."""
+    """Return a function that Spark pickles with its modules, because executors lack the package."""
     from pyspark import cloudpickle
 
     cloudpickle.register_pickle_by_value(sys.modules[__name__.removesuffix(".scores.spark")])
@@ -220,16 +228,17 @@ def _sums(measured: "Measured") -> dict[str, Any]:
     """Return the sums over some queries."""
     scale = float(measured.weights.max())
     weights = measured.weights / (scale or 1.0)
-    valued = [~np.isnan(values) for values in measured.values]
+    sums, sums_of_weights = [], []
+    for values in measured.values:
+        valued = ~np.isnan(values)
+        sums.append(float(np.sum((values * weights)[valued])))
+        sums_of_weights.append(float(np.sum(weights[valued])))
     return {
         "queries": len(weights),
         "missing": measured.missing,
         "scale": scale,
-        "sums": [
-            float(np.sum((values * weights)[has]))
-            for values, has in zip(measured.values, valued, strict=True)
-        ],
-        "weights": [float(np.sum(weights[has])) for has in valued],
+        "sums": sums,
+        "weights": sums_of_weights,
         "nulls": measured.nulls,
     }
 
@@ -271,7 +280,7 @@ class Measured(NamedTuple):
     values: list[NDArray[np.float64]]  # of each result, the values of the queries
     weights: NDArray[np.float64]  # the weight of each query
     missing: int  # how many of the queries, if these have ids, are missing from the run
-    # what documents lack: 0 for nothing, 1 for the prediction, 2 for the reference, 3 for both
+    # What documents lack: 0 for nothing, 1 for the prediction, 2 for the reference, 3 for both.
     nulls: list[int]
 
 
@@ -304,9 +313,15 @@ def _measure(options: Options, table: pa.Table) -> Measured | None:
     weights = np.ones(len(offsets) - 1)
     if "sample_weight" in columns:
         weights = _weights(columns["sample_weight"], offsets[:-1], place)
-    how = options.ignore_index, options.score_order, options.labels
     try:
-        rankings = join_lists(sides[0], sides[1], *how, lambda query, _: place(query))
+        rankings = join_lists(
+            sides[0],
+            sides[1],
+            options.ignore_index,
+            options.score_order,
+            options.labels,
+            lambda query, _: place(query),
+        )
     except InputError as error:  # text in place of a relevance
         raise within(error, "reference", instead_of="references") from None
     rankings = rankings._replace(answered=answered, place=lambda query, _: place(query))
@@ -314,15 +329,14 @@ def _measure(options: Options, table: pa.Table) -> Measured | None:
         excluded = columns["excluded"].to_numpy(zero_copy_only=False)
         rankings = rankings.only(~excluded, options.exclude_from)
     try:
-        rankings = rankings.with_scores_in(options.score_dtype).with_highest_first(
-            options.score_order
-        )
-        rankings = rankings if options.labels is None else rankings.with_gains(options.labels)
+        rankings = rankings.with_scores_in(options.score_dtype)
+        rankings = rankings.with_highest_first(options.score_order)
+        if options.labels is not None:
+            rankings = rankings.with_gains(options.labels)
         if options.missing == "raise":
             refuse_missing(rankings)
-        values = measure_rankings(
-            rankings.of_judged() if options.judged_only else rankings, options
-        )
+        scored = rankings.of_judged() if options.judged_only else rankings
+        values = measure_rankings(scored, options)
     except InvalidRankingError as error:
         argument = {"relevance": "reference", "score": "prediction"}[error.array]
         raise InputError(error.problem, argument, place(error.query), hint=error.hint) from None
@@ -335,11 +349,10 @@ def _with_documents(columns: Mapping[str, pa.Array]) -> SparkQueries:
     """Return queries with a row for each document, with the nulls that `missing` records."""
     offsets = offsets_of(pc.list_value_length(columns["missing"]).to_numpy())
     missing = columns["missing"].flatten().to_numpy()
-    lists = {
-        name: column.flatten()
-        for name, column in columns.items()
-        if name not in ("query", "missing")
-    }
+    lists = {}
+    for name, column in columns.items():
+        if name not in ("query", "missing"):
+            lists[name] = column.flatten()
     if missing.any():
         for bit, name in enumerate(lists):
             lists[name] = pc.if_else(pa.array(missing & (1 << bit) == 0), lists[name], None)
@@ -347,27 +360,27 @@ def _with_documents(columns: Mapping[str, pa.Array]) -> SparkQueries:
 
 
 def _nulls_of_documents(prediction: pa.Array, reference: pa.Array) -> list[int]:
-    """Return what documents lack: 0 for nothing, 1 for the prediction, 2 for the reference, 3 for both."""
-    lacks = [side.is_null().to_numpy(zero_copy_only=False) for side in (prediction, reference)]
-    counts = np.bincount(lacks[0] + 2 * lacks[1])
+    """Return what documents lack, as `Measured` has it."""
+    lacks_prediction = prediction.is_null().to_numpy(zero_copy_only=False)
+    lacks_reference = reference.is_null().to_numpy(zero_copy_only=False)
+    counts = np.bincount(lacks_prediction + 2 * lacks_reference)
     return list(np.flatnonzero(counts).tolist())
 
 
 def _refuse_unlike(sides: list[pa.Array], place: Callable[[int], str]) -> None:
-    """Raise an error for a query that lacks one of its lists, or has lists of different lengths."""
+    """Raise an error for a query that lacks one of its lists, or has lists of other lengths."""
     for name, side in zip(("prediction", "reference"), sides, strict=True):
         if side.null_count:
             query = int(np.argmax(side.is_null().to_numpy(zero_copy_only=False)))
-            raise ValueError(
-                f"{name}: {place(query)} is null; give an array, empty if there is no document"
-            )
+            problem = f"{place(query)} is null"
+            raise ValueError(f"{name}: {problem}; give an array, empty if there is no document")
     lengths = [pc.list_value_length(side).to_numpy() for side in sides]
     if (lengths[0] != lengths[1]).any():
         query = int(np.argmax(lengths[0] != lengths[1]))
-        raise ValueError(
-            f"{place(query)}: {lengths[0][query]} predictions and {lengths[1][query]} references; give both for every "
-            "document, null for the score of one not retrieved or the relevance of one not judged"
-        )
+        counts = f"{lengths[0][query]} predictions and {lengths[1][query]} references"
+        nulls = "null for the score of one not retrieved or the relevance of one not judged"
+        hint = f"give both for every document, {nulls}"
+        raise ValueError(f"{place(query)}: {counts}; {hint}")
 
 
 def _weights(
@@ -377,15 +390,15 @@ def _weights(
     values = weight.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)  # NaN if missing
     lengths = np.diff(np.append(begins, len(values)))
     weights = np.asarray(values[begins])
-    if (wrong := ~((values >= 0) & (values < math.inf))).any():
-        row = int(np.argmax(wrong))
+    is_valid = (values >= 0) & (values < math.inf)
+    if not is_valid.all():
+        row = int(np.argmin(is_valid))
         query = int(np.searchsorted(begins, row, "right")) - 1
-        raise InputError(
-            f"{place(query)}: must be finite and not negative in every row; got {weight[row].as_py()}",
-            "sample_weight",
-        )
-    if (unlike := values != np.repeat(weights, lengths)).any():
-        row = int(np.argmax(unlike))
+        problem = f"must be finite and not negative in every row; got {weight[row].as_py()}"
+        raise InputError(f"{place(query)}: {problem}", "sample_weight")
+    is_other = values != np.repeat(weights, lengths)
+    if is_other.any():
+        row = int(np.argmax(is_other))
         query = int(np.searchsorted(begins, row, "right")) - 1
         problem = f"must be the same in all rows of a query; got {weights[query]} and {values[row]}"
         raise InputError(f"{place(query)}: {problem}", "sample_weight")

@@ -1,4 +1,4 @@
-"""Join the rows of a query on Spark's executors: those of its run, of its qrels and of documents to exclude.
+"""Join the rows of a query on Spark's executors: of its run, its qrels and documents to exclude.
 
 Spark only brings the rows of a query together, each with the table it is from. So a row without an
 id, a repeated judgment and a query without documents arrive here, to be counted or refused, and the
@@ -30,7 +30,7 @@ ONE_TABLE = IN_RUN | IN_QRELS
 
 
 class SparkQueries(NamedTuple):
-    """SparkQueries and the columns of their documents, query after query."""
+    """Queries and the columns of their documents, query after query."""
 
     ids: pa.Array  # the id of each query
     offsets: NDArray[np.int64]  # the start of each query, from 0, and the end of the last one
@@ -110,13 +110,14 @@ def joined(queries: SparkQueries, options: Options) -> SparkQueries:
 
 
 def _refuse_missing_ids(queries: SparkQueries) -> None:
-    """Raise an error for a row without the id of its query or document, or with a null in place of an array."""
+    """Raise an error for a row without the id of its query or document, or with a null array."""
     origin = queries.origin
     if queries.ids.null_count:
         row = int(queries.offsets[int(np.argmax(_is_null(queries.ids)))])
         raise InputError("a row has no query id; give each one", _argument(origin[row], "query"))
-    if (null := origin & IS_NULL_ARRAY > 0).any():
-        row = int(null.argmax())
+    is_null_array = origin & IS_NULL_ARRAY > 0
+    if is_null_array.any():
+        row = int(is_null_array.argmax())
         problem = f"{queries.named(row)} is null; give an array, empty if there is no document"
         raise InputError(problem, _argument(origin[row], "query"))
     lacks = _is_null(queries.columns["document"]) & (origin & IS_EMPTY_ARRAY == 0)
@@ -133,7 +134,8 @@ def _refuse_two_arrays(queries: SparkQueries) -> None:
         begins = (origin & table > 0) & (origin & (BEGINS_ARRAY | IS_EMPTY_ARRAY) > 0)
         rows = np.flatnonzero(begins)
         query = queries.query[rows]
-        if (again := query[1:] == query[:-1]).any():
+        again = query[1:] == query[:-1]
+        if again.any():
             name = queries.named(int(rows[int(again.argmax())]))
             raise InputError(f"{name} is in two rows; give each query once", TABLE_ARGUMENTS[table])
 
@@ -141,10 +143,8 @@ def _refuse_two_arrays(queries: SparkQueries) -> None:
 def _in_order_of_ids(queries: SparkQueries) -> NDArray[np.int64]:
     """Return the rows that are documents, those of a query in ascending order of their ids."""
     keys = {"query": queries.query, "document": queries.columns["document"]}
-    order = pc.sort_indices(
-        pa.table(keys), sort_keys=[(key, "ascending") for key in keys]
-    ).to_numpy()
-    order = order.astype(np.int64)
+    sort_keys = [(key, "ascending") for key in keys]
+    order = pc.sort_indices(pa.table(keys), sort_keys=sort_keys).to_numpy().astype(np.int64)
     return np.asarray(order[queries.origin[order] & IS_EMPTY_ARRAY == 0])
 
 
@@ -158,9 +158,10 @@ def _row_of_each(
         _refuse_repeats(rows, table, in_table[1:][again], in_table[:-1][again], options)
         in_table = in_table[_best_first(rows, table, in_table, document, options)]
         in_table = in_table[np.append(True, document[in_table[1:]] != document[in_table[:-1]])]
-    of_documents = np.full(int(document[-1]) + 1 if len(document) else 0, -1)
-    of_documents[document[in_table]] = in_table
-    return of_documents
+    documents = int(document[-1]) + 1 if len(document) else 0
+    row_of_each = np.full(documents, -1)
+    row_of_each[document[in_table]] = in_table
+    return row_of_each
 
 
 def _refuse_repeats(
@@ -170,16 +171,15 @@ def _refuse_repeats(
     before: NDArray[np.int64],
     options: Options,
 ) -> None:
-    """Raise an error for a document that is in a table twice, unless its best row in the run counts."""
+    """Raise an error for a document that is in a table twice, unless its best row counts."""
     is_judged_twice = rows.origin[again] & ONE_TABLE == IN_QRELS
     if table == IN_QRELS and is_judged_twice.any():
         row = int(again[int(is_judged_twice.argmax())])
         raise _repeated(rows, row, f"appears twice; {once('qrels')}", "references")
     if table == IN_RUN and options.duplicates != "best":
         row = int(again[0])
-        raise _repeated(
-            rows, row, f"appears twice; {once('run')}", _argument(rows.origin[row], "document")
-        )
+        argument = _argument(rows.origin[row], "document")
+        raise _repeated(rows, row, f"appears twice; {once('run')}", argument)
     if table == IN_QRELS:
         # In one table, each row of a document has its relevance again.
         reference = rows.columns["reference"]

@@ -1,4 +1,4 @@
-"""Bring the rows of Spark DataFrames into one: of a table, or of a run, qrels and documents to exclude.
+"""Bring the rows of Spark DataFrames into one: of a table, or of run, qrels and exclusions.
 
 Tables are not joined here. Their rows are put below one another, with where they are from, and
 grouped by query; the executors join them, since Spark would drop a row without an id and multiply
@@ -50,15 +50,12 @@ def queries_of_frame(
     nested = _are_nested(frame, given)
     chosen = frame.selectExpr(*(f"{_quoted(column)} as {name}" for name, column in given.items()))
     if exclude is not None and (nested or "document" not in given):
-        raise ValueError(
-            "exclude needs one row per document; name the columns of ids as query and document"
-        )
+        hint = "name the columns of ids as query and document"
+        raise ValueError(f"exclude needs one row per document; {hint}")
     if nested:
         if "document" in given:
-            raise ValueError(
-                "document needs one row per document; in arrays, put the documents in ascending "
-                "order of id instead"
-            )
+            hint = "in arrays, put the documents in ascending order of id instead"
+            raise ValueError(f"document needs one row per document; {hint}")
         return chosen
     if "query" not in given:
         raise ValueError("query must name the column of query ids if each row is a document")
@@ -97,31 +94,35 @@ def queries_of_tables(tables: Mapping[str, Any], fields: Any, score_order: str, 
 
 
 def _lists_by_query(rows: Any) -> Any:
-    """Return a row for each query, with a list of each column of its documents, all in the same order.
+    """Return a row for each query, with a list of each column of its documents, in one order.
 
     Spark's lists omit nulls, so `missing` has a number for each document: bit i is set if the i-th
     column of lists is null there.
     """
     from pyspark.sql import functions
 
-    kinds = {name: kind for name, kind in rows.dtypes if name != "query"}
-    columns = {name: name for name in kinds}
-    if "document" in kinds:
-        kinds["document"] = "string"
-        columns["document"] = "cast(document as string)"
-    rows = rows.selectExpr("query", *(f"{column} as {name}" for name, column in columns.items()))
-    lists = [
-        f"collect_list(coalesce({name}, cast(0 as {kind}))) as {name}"
-        for name, kind in kinds.items()
-    ]
-    missing = " + ".join(f"if({name} is null, {1 << bit}, 0)" for bit, name in enumerate(kinds))
-    lists.append(f"collect_list(cast({missing} as tinyint)) as missing")
-    if "origin" not in kinds:
+    columns = ["query"]
+    lists: list[str] = []
+    bits: list[str] = []
+    has_origin = False
+    for name, data_type in rows.dtypes:
+        if name == "query":
+            continue
+        column = name
+        if name == "document":
+            column, data_type = "cast(document as string)", "string"
+        columns.append(f"{column} as {name}")
+        has_origin |= name == "origin"
+        bits.append(f"if({name} is null, {1 << len(lists)}, 0)")
+        lists.append(f"collect_list(coalesce({name}, cast(0 as {data_type}))) as {name}")
+    lists.append(f"collect_list(cast({' + '.join(bits)} as tinyint)) as missing")
+    rows = rows.selectExpr(*columns)
+    if not has_origin:
         return rows.groupBy("query").agg(*map(functions.expr, lists))
+    # A query that only the run or the exclusions have does not count, unless it is an error.
     counts = f"origin & {IN_QRELS} > 0 or query is null or document is null"
-    queries = rows.groupBy("query").agg(
-        *map(functions.expr, [*lists, f"bool_or({counts}) as counts"])
-    )
+    lists.append(f"bool_or({counts}) as counts")
+    queries = rows.groupBy("query").agg(*map(functions.expr, lists))
     return queries.where("counts").drop("counts")
 
 
@@ -219,7 +220,7 @@ def _with_a_row_for_each_document(frame: Any, names: Names) -> Any:
 
 
 def _value_by_order(names: Names) -> str:
-    """Return the value of documents that have none: by their order in a run, else each is relevant."""
+    """Return the value of documents that have none: by order in a run, else each is relevant."""
     if names.kind != "run":
         return "1"
     return _quoted(RANK) if names.ascending else f"-{_quoted(RANK)}"
@@ -229,7 +230,7 @@ def _value_by_order(names: Names) -> str:
 
 
 def _excluded_rows(exclude: Any, given: Mapping[str, str]) -> Any:
-    """Return the ids of documents to exclude, in columns that are called as those of the rankings."""
+    """Return the ids of documents to exclude, in columns named as those of the rankings."""
     if not is_spark(exclude):
         problem = f"must be a Spark DataFrame if data is one; got {type(exclude).__name__}"
         raise InputError(problem, "exclude")
@@ -244,23 +245,10 @@ def _excluded_rows(exclude: Any, given: Mapping[str, str]) -> Any:
 
 
 def _are_nested(frame: Any, given: Mapping[str, Any]) -> bool:
-    """Return whether predictions and references are arrays; raise an error for a missing column or a wrong type."""
+    """Return whether predictions and references are arrays, in columns of the right types."""
     if not hasattr(frame, "mapInArrow"):
         raise ValueError(f"df must be a Spark DataFrame; got {type(frame).__name__}")
-    wrong = {name: column for name, column in given.items() if column not in frame.columns}
-    if wrong:
-        got = ", ".join(
-            shown(each) if isinstance(each, str) else type(each).__name__ for each in wrong.values()
-        )
-        names = f"{' and '.join(wrong)} must name {'a column' if len(wrong) == 1 else 'columns'}"
-        raise ValueError(
-            f"{names} of the DataFrame; got {got}, and there are {', '.join(frame.columns)}"
-        )
-    for name, column in given.items():
-        if frame.columns.count(column) > 1:
-            raise ValueError(
-                f"{name}: the DataFrame has several columns {shown(column)}; give them names of their own"
-            )
+    _refuse_unknown_columns(frame, given)
     types = {name: _type(frame, column) for name, column in given.items()}
     nested = bool(types["prediction"].startswith("array<"))
     for name in ("prediction", "reference"):
@@ -268,19 +256,36 @@ def _are_nested(frame: Any, given: Mapping[str, Any]) -> bool:
         if inner == "string" and name == "reference":  # labels
             inner = "double"
         if inner not in NUMBERS or types[name].startswith("array<") != nested:
-            problem = "both must be numbers, or both arrays of numbers; cast decimals to double"
+            hint = "both must be numbers, or both arrays of numbers; cast decimals to double"
             if types[name].startswith("array<struct<"):
-                problem = "for documents with their scores, give two tables, predictions=run, references=qrels"
-            raise ValueError(
-                f"{name}: column {shown(given[name])} is of type {types[name]}, "
-                f"prediction of {types['prediction']}; {problem}"
-            )
+                tables = "predictions=run, references=qrels"
+                hint = f"for documents with their scores, give two tables, {tables}"
+            column = f"column {shown(given[name])} is of type {types[name]}"
+            problem = f"{column}, prediction of {types['prediction']}"
+            raise ValueError(f"{name}: {problem}; {hint}")
     if "sample_weight" in given:
         _check_numbers("sample_weight", given["sample_weight"], types["sample_weight"])
     for name in ("query", "document"):
         if name in given:
             _check_ids(name, given[name], types[name])
     return nested
+
+
+def _refuse_unknown_columns(frame: Any, given: Mapping[str, Any]) -> None:
+    """Raise an error for arguments that do not name one column of a table."""
+    wrong = {name: column for name, column in given.items() if column not in frame.columns}
+    if wrong:
+        names = []
+        for column in wrong.values():
+            names.append(shown(column) if isinstance(column, str) else type(column).__name__)
+        noun = "a column" if len(wrong) == 1 else "columns"
+        problem = f"{' and '.join(wrong)} must name {noun} of the DataFrame"
+        columns = ", ".join(frame.columns)
+        raise ValueError(f"{problem}; got {', '.join(names)}, and there are {columns}")
+    for name, column in given.items():
+        if frame.columns.count(column) > 1:
+            problem = f"the DataFrame has several columns {shown(column)}"
+            raise ValueError(f"{name}: {problem}; give them names of their own")
 
 
 # Both
@@ -290,8 +295,8 @@ def _type(frame: Any, column: str) -> str:
     return str(frame.schema[column].dataType.simpleString())
 
 
-def _kind_of_ids(of: str) -> str:
-    return "integer" if of in INTEGERS else of
+def _kind_of_ids(data_type: str) -> str:
+    return "integer" if data_type in INTEGERS else data_type
 
 
 def _check_ids(argument: str, column: str, kind: str) -> None:
@@ -302,20 +307,19 @@ def _check_ids(argument: str, column: str, kind: str) -> None:
         raise InputError(f"column {shown(column)} {problem}", argument, hint=hint)
 
 
-def _check_numbers(argument: str, column: str, kind: str) -> None:
+def _check_numbers(argument: str, column: str, data_type: str) -> None:
     """Raise an error for a column of a type other than numbers or, in references, labels."""
-    are_labels = argument == "references" and kind == "string"
-    if kind not in NUMBERS and not are_labels:
-        hint = "cast decimals to double" if kind.startswith("decimal") else ""
-        raise InputError(
-            f"column {shown(column)} must hold numbers; got {kind}", argument, hint=hint
-        )
+    are_labels = argument == "references" and data_type == "string"
+    if data_type not in NUMBERS and not are_labels:
+        hint = "cast decimals to double" if data_type.startswith("decimal") else ""
+        problem = f"column {shown(column)} must hold numbers; got {data_type}"
+        raise InputError(problem, argument, hint=hint)
 
 
 def _refuse_other_ids(
     frame: Any, columns: Mapping[str, str], exclude: Any, excluded: Mapping[str, str]
 ) -> None:
-    """Raise an error for ids of documents to exclude that are of another type than those of the rankings."""
+    """Raise an error for ids of documents to exclude of another type than those of the rankings."""
     for name in ("query", "document"):
         kind, other = _type(exclude, excluded[name]), _type(frame, columns[name])
         if _kind_of_ids(kind) != _kind_of_ids(other):
@@ -327,9 +331,8 @@ def _refuse_other_ids(
 def _refuse_order(ties: str) -> None:
     """Raise an error for ties that depend on an order of rows."""
     if ties in ("first", "last"):
-        raise ValueError(
-            f'ties="{ties}": rows of a DataFrame have no order; use "average", "docid" with document, or arrays'
-        )
+        hint = 'use "average", "docid" with document, or arrays'
+        raise ValueError(f'ties="{ties}": rows of a DataFrame have no order; {hint}')
 
 
 def _quoted(column: str) -> str:
