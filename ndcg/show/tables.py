@@ -177,8 +177,10 @@ def tsv_of(rows: Sequence[Mapping[str, Any]]) -> str:
     ['query\tscore', 'a\\tb\t0.5', 'c\t']
     """
     names = dict.fromkeys(name for row in rows for name in row)
-    lines: list[list[Any]] = [list(names), *([row.get(name) for name in names] for row in rows)]
-    return "\n".join("\t".join(map(_tsv_cell, line)) for line in lines)
+    lines = ["\t".join(map(_tsv_cell, names))]
+    for row in rows:
+        lines.append("\t".join(_tsv_cell(row.get(name)) for name in names))
+    return "\n".join(lines)
 
 
 def _tsv_cell(value: Any) -> str:
