@@ -46,13 +46,24 @@ THEME = gr.themes.Default(primary_hue="blue", font=FONT, font_mono=MONO)
 def options_bar() -> tuple[gr.Dropdown, list[Any]]:
     """Lay out the options that all tabs share: the convention, and the other fields in the order of a bar."""
     values = bar_of("sklearn")
-    words = {name: [(WORDS.get((name, each), each), each) for each in choices] for name, choices in CHOICES.items()}
+    words = {
+        name: [(WORDS.get((name, each), each), each) for each in choices]
+        for name, choices in CHOICES.items()
+    }
     with gr.Accordion(summary("sklearn", values[0]), open=False, elem_id="options") as folded:
         with gr.Row():
-            convention = gr.Dropdown([*CONVENTIONS, "custom"], value="sklearn", label="Convention", min_width=150)
-            cutoffs = gr.Textbox(values[0], label="Cutoffs k, such as 1, 5, 10", max_length=200, min_width=150)
+            convention = gr.Dropdown(
+                [*CONVENTIONS, "custom"], value="sklearn", label="Convention", min_width=150
+            )
+            cutoffs = gr.Textbox(
+                values[0], label="Cutoffs k, such as 1, 5, 10", max_length=200, min_width=150
+            )
             gain = gr.Dropdown(
-                words["gain"], value=values[2], label=FIELDS["gain"], allow_custom_value=True, min_width=220
+                words["gain"],
+                value=values[2],
+                label=FIELDS["gain"],
+                allow_custom_value=True,
+                min_width=220,
             )
         with gr.Row():
             log_base = gr.Number(values[1], label="Base of the logarithm", min_width=160)
@@ -76,12 +87,17 @@ def options_bar() -> tuple[gr.Dropdown, list[Any]]:
 
 def choose_convention(name: str) -> list[Any]:
     """Return the settings of a convention; of none, no change."""
-    return [gr.skip() if name == "custom" else each for each in settings_of("sklearn" if name == "custom" else name)]
+    return [
+        gr.skip() if name == "custom" else each
+        for each in settings_of("sklearn" if name == "custom" else name)
+    ]
 
 
 def summary(convention: str, cutoffs: str) -> str:
     """Return the name of the folded options: what is chosen."""
-    return f"Options: convention {convention}, {f'k = {cutoffs}' if cutoffs.strip() else 'all ranks'}"
+    return (
+        f"Options: convention {convention}, {f'k = {cutoffs}' if cutoffs.strip() else 'all ranks'}"
+    )
 
 
 with gr.Blocks(title="nDCG", delete_cache=(3600, 3600)) as demo:
@@ -102,7 +118,10 @@ demo.queue(max_size=200, default_concurrency_limit=4)
 if __name__ == "__main__":
     demo.launch(  # on a Space, Gradio takes host and port from the environment
         # Gradio itself compresses its scripts, neither the page nor answers
-        app_kwargs={"exception_handlers": ERROR_HANDLERS, "middleware": [Middleware(GZipMiddleware, compresslevel=6)]},
+        app_kwargs={
+            "exception_handlers": ERROR_HANDLERS,
+            "middleware": [Middleware(GZipMiddleware, compresslevel=6)],
+        },
         css=CSS,
         head=HEAD,
         theme=THEME,

@@ -116,7 +116,10 @@ from .ndcg_bundle import (
 
 Result = TypeVar("Result")
 
-IDS = (*Inputs._fields[2:5], "fields")  # arguments of rankings in addition to predictions and references
+IDS = (
+    *Inputs._fields[2:5],
+    "fields",
+)  # arguments of rankings in addition to predictions and references
 
 _DESCRIPTION = """\
 Normalized discounted cumulative gain (nDCG) rates a ranking from 0 to 1. Each document has a
@@ -145,7 +148,17 @@ _CITATION = """\
 }
 """
 
-_GIVEN = ("predictions", "references", "k", "sample_weight", "query_ids", "document_ids", "data", "exclude", "fields")
+_GIVEN = (
+    "predictions",
+    "references",
+    "k",
+    "sample_weight",
+    "query_ids",
+    "document_ids",
+    "data",
+    "exclude",
+    "fields",
+)
 _KWARGS_DESCRIPTION = f"""
 Args:
 {lines_of(*_GIVEN, *(name for name in OPTIONS if name not in _GIVEN))}
@@ -241,7 +254,12 @@ class NDCG(Batches, evaluate.Metric):
         only for labels that are text, `{label: gain}`, the same as in `compute`. `duplicates` is as in `compute`.
         `exclude_from` is the same for all batches.
         """
-        how = {"ignore_index": ignore_index, "score_order": score_order, "gain": gain, "duplicates": duplicates}
+        how = {
+            "ignore_index": ignore_index,
+            "score_order": score_order,
+            "gain": gain,
+            "duplicates": duplicates,
+        }
         options = _options_of_batch(exclude_from=exclude_from, **how)
         inputs = Inputs(predictions, references, query_ids, document_ids, exclude, fields=fields)
         self._add(lambda: self._read(from_frame(data, inputs), options))
@@ -269,11 +287,20 @@ class NDCG(Batches, evaluate.Metric):
         if prediction is None and reference is None:
             prediction, reference = predictions, references
         elif predictions is not None or references is not None:
-            raise ValueError("give one query as prediction and reference or as predictions and references, not as both")
+            raise ValueError(
+                "give one query as prediction and reference or as predictions and references, not as both"
+            )
         if isinstance(exclude, Mapping):
-            raise ValueError("exclude: must be a list or a set of ids; give {query: ids} to add_batch or compute")
+            raise ValueError(
+                "exclude: must be a list or a set of ids; give {query: ids} to add_batch or compute"
+            )
         excluded = None if exclude is None else [exclude]
-        how = {"score_order": score_order, "exclude_from": exclude_from, "gain": gain, "duplicates": duplicates}
+        how = {
+            "score_order": score_order,
+            "exclude_from": exclude_from,
+            "gain": gain,
+            "duplicates": duplicates,
+        }
         options = _options_of_batch(**how)
         self._add(partial(self._read, Inputs([prediction], [reference], exclude=excluded), options))
 
@@ -298,7 +325,9 @@ class NDCG(Batches, evaluate.Metric):
         If a call raises an error, the queries added before are kept. With several processes, process 0
         returns the result for all of them, and the others return None.
         """
-        inputs = Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight, fields=fields)
+        inputs = Inputs(
+            predictions, references, query_ids, document_ids, exclude, sample_weight, fields=fields
+        )
         sides = {"data": data, "predictions": predictions, "references": references}
         if of_spark := next((name for name, side in sides.items() if is_spark(side)), None):
             if self.num_process > 1 or self._holds_batches():
@@ -306,12 +335,23 @@ class NDCG(Batches, evaluate.Metric):
                 raise ValueError(f"{of_spark}: {problem}")
             if type(self)._compute is not NDCG._compute:
                 problem = "a Spark DataFrame is not scored by _compute, which this class overrides"
-                raise ValueError(f"{of_spark}: {problem}; call compute_spark, or collect the rankings")
-            return compute(**inputs.rankings, k=k, sample_weight=sample_weight, data=data, fields=fields, **options)
+                raise ValueError(
+                    f"{of_spark}: {problem}; call compute_spark, or collect the rankings"
+                )
+            return compute(
+                **inputs.rankings,
+                k=k,
+                sample_weight=sample_weight,
+                data=data,
+                fields=fields,
+                **options,
+            )
         known: Any = options
         if not options.keys() <= OPTIONS.keys():
             own = self._own_options()
-            known = {name: each for name, each in options.items() if name in OPTIONS or name not in own}
+            known = {
+                name: each for name, each in options.items() if name in OPTIONS or name not in own
+            }
             refuse_unknown(known, self.compute)
         inputs = from_frame(data, inputs)
         given: dict[str, Any] = {**options}
@@ -322,7 +362,9 @@ class NDCG(Batches, evaluate.Metric):
         def score(inputs: Inputs, **changed: Any) -> Any:
             ids = {name: each for name in IDS if (each := getattr(inputs, name)) is not None}
             how = {**ids, **given, **changed}
-            return self._compute(predictions=inputs.predictions, references=inputs.references, **how)
+            return self._compute(
+                predictions=inputs.predictions, references=inputs.references, **how
+            )
 
         return self._score_all(score, inputs, partial(Options.parse, k=k, **known))
 
@@ -348,15 +390,23 @@ class NDCG(Batches, evaluate.Metric):
         add to the result. `engine="sklearn"` calls `sklearn.metrics.ndcg_score` instead.
         """
         parsed = Options.parse(k=k, ignore_ties=ignore_ties, **options)
-        inputs = Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight, fields=fields)
+        inputs = Inputs(
+            predictions, references, query_ids, document_ids, exclude, sample_weight, fields=fields
+        )
         return score_inputs(inputs, parsed)
 
     def _own_options(self) -> set[str]:
         """Return the names of options that a subclass's `_compute` adds to the options of the metric."""
         own = inspect.signature(self._compute).parameters.values()
-        return {each.name for each in own if each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)}
+        return {
+            each.name
+            for each in own
+            if each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)
+        }
 
-    def _score_all(self, score: Callable[..., Result], inputs: Inputs, parse: Callable[[], Options]) -> Result | None:
+    def _score_all(
+        self, score: Callable[..., Result], inputs: Inputs, parse: Callable[[], Options]
+    ) -> Result | None:
         """Score the queries of this call and those added before; return None in processes other than 0.
 
         Batches are stored with the highest score first, and scored in the order in which they were added, so that the
@@ -368,17 +418,25 @@ class NDCG(Batches, evaluate.Metric):
         given = inputs.predictions is not None or inputs.references is not None
         for name in IDS:
             if getattr(inputs, name) is not None and not given:
-                raise ValueError(f"{name} without predictions and references: give them to add_batch with the batch")
+                raise ValueError(
+                    f"{name} without predictions and references: give them to add_batch with the batch"
+                )
         if given and self.num_process == 1 and not self._holds_batches():
             return score(inputs)
         options = parse()
         if options.ties == "docid":
-            problem = "it is not available with batches or several processes, which keep no document ids"
+            problem = (
+                "it is not available with batches or several processes, which keep no document ids"
+            )
             hint = f"if documents are in ascending order of id, {mark('ties', 'last')} gives the same result"
             raise InputError(f"{mark('ties', 'docid')}: {problem}; {hint}")
         if options.missing != "empty":
-            problem = "batches and several processes do not record which queries are missing from a run"
-            raise InputError(f"{mark('missing', options.missing)}: {problem}; compute each run at once")
+            problem = (
+                "batches and several processes do not record which queries are missing from a run"
+            )
+            raise InputError(
+                f"{mark('missing', options.missing)}: {problem}; compute each run at once"
+            )
         if options.score_order == "ascending":
             self._check_same("score_order", options.score_order)
         if options.exclude_from == "run":
@@ -389,15 +447,22 @@ class NDCG(Batches, evaluate.Metric):
         def score_columns(columns: Inputs) -> Result:
             columns = columns._replace(sample_weight=inputs.sample_weight, by=inputs.by)
             if options.labels is None and has_text_labels(columns.references):
-                raise ValueError("gain is missing: the batches hold labels in text; give the gain that add_batch got")
+                raise ValueError(
+                    "gain is missing: the batches hold labels in text; give the gain that add_batch got"
+                )
             if not is_ascending:
                 return score(columns)
-            return score(columns._replace(predictions=in_ascending_order(columns.predictions)), score_order="ascending")
+            return score(
+                columns._replace(predictions=in_ascending_order(columns.predictions)),
+                score_order="ascending",
+            )
 
         check = partial(measure_inputs, options=replace(options, score_order="descending"))
         return self._score(read, check, score_columns, options.ignore_index)
 
-    @evaluate.utils.file_utils.add_end_docstrings(inspect.getdoc(report) or "")  # python -OO has no docstrings
+    @evaluate.utils.file_utils.add_end_docstrings(
+        inspect.getdoc(report) or ""
+    )  # python -OO has no docstrings
     def report(
         self,
         *,
@@ -418,7 +483,10 @@ class NDCG(Batches, evaluate.Metric):
         resampling = Resampling.parse(confidence)
         parsed = Options.of_method(self.report, k, options)
         inputs = from_frame(
-            data, Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight, by, fields)
+            data,
+            Inputs(
+                predictions, references, query_ids, document_ids, exclude, sample_weight, by, fields
+            ),
         )
 
         def score(inputs: Inputs, **changed: Any) -> Report:
@@ -446,7 +514,10 @@ class NDCG(Batches, evaluate.Metric):
 
     def _read(self, inputs: Inputs, options: Options) -> Batch:
         """Return queries as a batch, if they can be scored."""
-        how = {**options.sides, "labels": None if options.labels is None else options.labels.as_numbers}
+        how = {
+            **options.sides,
+            "labels": None if options.labels is None else options.labels.as_numbers,
+        }
         inputs = from_files(inputs, **how).settled(**how)  # so that a stream can be read again
         unmatched = None if inputs.exclude is None else ""
         if inputs.exclude is not None:
@@ -454,7 +525,9 @@ class NDCG(Batches, evaluate.Metric):
         how |= {"ignore_index": options.ignore_index, "exclude_from": options.exclude_from}
         try:
             rankings = checked_rankings(inputs, **how)
-        except NothingExcludedError as error:  # not in this batch; `compute` raises it if it is in no batch
+        except (
+            NothingExcludedError
+        ) as error:  # not in this batch; `compute` raises it if it is in no batch
             rankings, unmatched = checked_rankings(inputs._replace(exclude=None), **how), str(error)
         exclude_from = "" if inputs.exclude is None else options.exclude_from
         traits = Traits(options.score_order, exclude_from, unmatched, rankings.unmatched)

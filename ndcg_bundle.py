@@ -52,9 +52,18 @@ if TYPE_CHECKING:
 
 # ndcg/measure/conventions.py: The definition of nDCG in each library, as data.
 
-# The options that a convention sets. `log_base` is not one. It scales every DCG, so nDCG, a ratio of two, is unchanged.
-# Only with "jarvelin" would it change nDCG, and there the libraries use 2.
-CHOICES = ("gain", "discount", "ideal", "score_dtype", "ties", "zero_division", "negative_relevance", "missing")
+# The options that a convention sets. `log_base` is not one. It scales every DCG, so nDCG, a ratio
+# of two, is unchanged. Only with "jarvelin" would it change nDCG, and there the libraries use 2.
+CHOICES = (
+    "gain",
+    "discount",
+    "ideal",
+    "score_dtype",
+    "ties",
+    "zero_division",
+    "negative_relevance",
+    "missing",
+)
 
 
 class Convention(NamedTuple):
@@ -68,7 +77,8 @@ class Convention(NamedTuple):
         ideal: the documents in the ideal ranking.
         score_dtype: the type in which scores are compared.
         ties: the order of documents with equal scores.
-        zero_division: the nDCG of a query with no relevant documents; nan excludes it from the mean.
+        zero_division: the nDCG of a query with no relevant documents; nan excludes it from the
+            mean.
         negative_relevance: how a negative relevance is treated.
         missing: how a judged query that is missing from the run is treated.
         quirks: behavior that the options cannot express.
@@ -91,8 +101,8 @@ class Convention(NamedTuple):
         """The options of ``compute`` that it sets.
 
         >>> CONVENTIONS["lightgbm"].options  # doctest: +NORMALIZE_WHITESPACE
-        {'gain': 'exponential', 'discount': 'log', 'ideal': 'judged', 'score_dtype': 'given', 'ties': 'first',
-         'zero_division': 1.0, 'negative_relevance': 'raise', 'missing': 'empty'}
+        {'gain': 'exponential', 'discount': 'log', 'ideal': 'judged', 'score_dtype': 'given',
+         'ties': 'first', 'zero_division': 1.0, 'negative_relevance': 'raise', 'missing': 'empty'}
         """
         return {name: getattr(self, name) for name in CHOICES}
 
@@ -100,30 +110,33 @@ class Convention(NamedTuple):
 CONVENTIONS: dict[str, Convention] = {
     "sklearn": Convention(
         "scikit-learn `ndcg_score`",
-        "Tied documents share their ranks, so the order of the input does not matter. A query with no relevant "
-        "documents lowers the mean.",
-        quirks="It rejects queries with one document, and `ignore_ties=True` orders ties in no fixed way. A query with "
-        "no relevant documents counts as 0 up to version 1.9. A later version may skip it (`zero_division=nan`).",
+        "Tied documents share their ranks, so the order of the input does not matter. A query with "
+        "no relevant documents lowers the mean.",
+        quirks="It rejects queries with one document, and `ignore_ties=True` orders ties in no "
+        "fixed way. A query with no relevant documents counts as 0 up to version 1.9. A later "
+        "version may skip it (`zero_division=nan`).",
     ),
     "trec_eval": Convention(
         "trec_eval `-c` `ndcg`, `ndcg_cut` (ir_measures)",
-        "Tied documents are ordered by their ids, the highest first: an arbitrary order, but the same for everyone.",
+        "Tied documents are ordered by their ids, the highest first: an arbitrary order, but the "
+        "same for everyone.",
         score_dtype="float32",
         ties="docid",
         negative_relevance="clip",
-        quirks="Up to version 9.0.8 scores are stored as 32-bit floats. From version 10.0 on they are 64-bit floats "
-        '(`score_dtype="given"`). With `-c`, queries that are missing from the run count as 0. Without it they are '
-        'skipped (`missing="skip"`), and version 10.0 fails.',
+        quirks="Up to version 9.0.8 scores are stored as 32-bit floats. From version 10.0 on they "
+        'are 64-bit floats (`score_dtype="given"`). With `-c`, queries that are missing from the '
+        'run count as 0. Without it they are skipped (`missing="skip"`), and version 10.0 fails.',
     ),
     "pytrec_eval": Convention(
         "pytrec_eval `ndcg`, `ndcg_cut`, averaged over the queries that it returns",
-        "As in trec_eval, but queries that are missing from the run are skipped, so a run with only the easy queries "
-        "has a high score.",
+        "As in trec_eval, but queries that are missing from the run are skipped, so a run with "
+        "only the easy queries has a high score.",
         score_dtype="float32",
         ties="docid",
         negative_relevance="clip",
         missing="skip",
-        quirks="A query without judged documents (`{}`) is not in its result: leave it out of the references.",
+        quirks="A query without judged documents (`{}`) is not in its result: leave it out of the "
+        "references.",
     ),
     "beir": Convention(
         "BEIR `EvaluateRetrieval.evaluate`",
@@ -132,8 +145,8 @@ CONVENTIONS: dict[str, Convention] = {
         ties="docid",
         negative_relevance="clip",
         missing="skip",
-        quirks="A document with the same id as the query is dropped from the run, not from the qrels: use "
-        '`exclude={query: [query] for query in run}` with `exclude_from="run"`.',
+        quirks="A document with the same id as the query is dropped from the run, not from the "
+        'qrels: use `exclude={query: [query] for query in run}` with `exclude_from="run"`.',
     ),
     "mteb": Convention(
         "MTEB retrieval tasks, `ndcg_at_k`",
@@ -142,12 +155,13 @@ CONVENTIONS: dict[str, Convention] = {
         ties="docid",
         negative_relevance="clip",
         missing="skip",
-        quirks="Tasks with `ignore_identical_ids` drop a document with the same id as the query, as in BEIR.",
+        quirks="Tasks with `ignore_identical_ids` drop a document with the same id as the query, "
+        "as in BEIR.",
     ),
     "gdeval": Convention(
         "gdeval.pl `ndcg@k` of TREC's web tracks",
-        "trec_eval's order of ties, with exponential gain. Queries with no relevant documents are skipped, and so are "
-        "queries that are missing from the run.",
+        "trec_eval's order of ties, with exponential gain. Queries with no relevant documents are "
+        "skipped, and so are queries that are missing from the run.",
         gain="exponential",
         ties="docid",
         zero_division=math.nan,
@@ -157,11 +171,12 @@ CONVENTIONS: dict[str, Convention] = {
     ),
     "ranx": Convention(
         "ranx `ndcg`",
-        "Tied documents stay in the order of the run, so it depends on the program that wrote the run.",
+        "Tied documents stay in the order of the run, so it depends on the program that wrote the "
+        "run.",
         ties="first",
         negative_relevance="clip",
-        quirks="A relevance counts as its integer part. Lists of 16 or more documents are sorted with an unstable "
-        "algorithm, so their ties are in no fixed order.",
+        quirks="A relevance counts as its integer part. Lists of 16 or more documents are sorted "
+        "with an unstable algorithm, so their ties are in no fixed order.",
     ),
     "ranx_burges": Convention(
         "ranx `ndcg_burges`",
@@ -173,21 +188,24 @@ CONVENTIONS: dict[str, Convention] = {
     ),
     "torchmetrics": Convention(
         "TorchMetrics `RetrievalNormalizedDCG`",
-        "scikit-learn's definition, with an option for queries with no relevant documents: `empty_target_action` "
-        '`"neg"` is `zero_division=0` (the default), `"pos"` is 1, and `"skip"` is nan.',
+        "scikit-learn's definition, with an option for queries with no relevant documents: "
+        '`empty_target_action` `"neg"` is `zero_division=0` (the default), `"pos"` is 1, and '
+        '`"skip"` is nan.',
         score_dtype="float32",
         negative_relevance="keep",
-        quirks="It computes in 32-bit floats. A query with relevance values that add up to 0 counts as having no "
-        "relevant documents. If the ideal DCG is negative, it divides by it.",
+        quirks="It computes in 32-bit floats. A query with relevance values that add up to 0 "
+        "counts as having no relevant documents. If the ideal DCG is negative, it divides by it.",
     ),
     "ignite": Convention(
         "PyTorch-Ignite `NDCG`",
-        "Queries with no relevant documents are skipped, so the mean covers fewer queries than the data.",
+        "Queries with no relevant documents are skipped, so the mean covers fewer queries than the "
+        "data.",
         gain="exponential",
         ties="first",
         zero_division=math.nan,
         negative_relevance="clip",
-        quirks="A relevance below 1 counts as 0. It computes in 32-bit floats, but compares scores as given.",
+        quirks="A relevance below 1 counts as 0. It computes in 32-bit floats, but compares scores "
+        "as given.",
     ),
     "rax": Convention(
         "Rax `ndcg_metric`",
@@ -198,12 +216,13 @@ CONVENTIONS: dict[str, Convention] = {
         negative_relevance="keep",
         missing="skip",
         quirks="It computes in 32-bit floats. With `jax_enable_x64` it compares scores as given "
-        '(`score_dtype="given"`). If the ideal DCG is negative, it divides by it. Fully masked lists are skipped '
-        '(`missing="skip"`).',
+        '(`score_dtype="given"`). If the ideal DCG is negative, it divides by it. Fully masked '
+        'lists are skipped (`missing="skip"`).',
     ),
     "lightgbm": Convention(
         "LightGBM `ndcg`",
-        "A query with no relevant documents counts as perfect, so many such queries raise the mean.",
+        "A query with no relevant documents counts as perfect, so many such queries raise the "
+        "mean.",
         gain="exponential",
         ties="first",
         zero_division=1.0,
@@ -211,43 +230,47 @@ CONVENTIONS: dict[str, Convention] = {
     ),
     "xgboost": Convention(
         "XGBoost `ndcg`",
-        "As in LightGBM, a query with no relevant documents counts as perfect; `ndcg@10-` is `zero_division=0`.",
+        "As in LightGBM, a query with no relevant documents counts as perfect; `ndcg@10-` is "
+        "`zero_division=0`.",
         gain="exponential",
         score_dtype="float32",
         ties="first",
         zero_division=1.0,
-        quirks="`ndcg` without a cutoff may stop at rank 32, the number of pairs that its ranking objectives sample by "
-        'default: set `k=32`. `ndcg_exp_gain=False` is `gain="linear"`.',
+        quirks="`ndcg` without a cutoff may stop at rank 32, the number of pairs that its ranking "
+        'objectives sample by default: set `k=32`. `ndcg_exp_gain=False` is `gain="linear"`.',
     ),
     "tf_ranking": Convention(
         "TensorFlow Ranking `NDCGMetric`",
-        "The gain is exponential, and tied documents are in random order; the mean over all orders is its expectation.",
+        "The gain is exponential, and tied documents are in random order; the mean over all orders "
+        "is its expectation.",
         gain="exponential",
         score_dtype="float32",
         missing="skip",
-        quirks="It computes in 32-bit floats. A label below 0 is padding: pass it as `ignore_index`. Lists that are "
-        'all padding are skipped (`missing="skip"`).',
+        quirks="It computes in 32-bit floats. A label below 0 is padding: pass it as "
+        '`ignore_index`. Lists that are all padding are skipped (`missing="skip"`).',
     ),
     "allrank": Convention(
         "allRank `ndcg`",
-        "A query with no relevant documents counts as perfect, so many such queries raise the mean.",
+        "A query with no relevant documents counts as perfect, so many such queries raise the "
+        "mean.",
         gain="exponential",
         score_dtype="float32",
         ties="first",
         zero_division=1.0,
-        quirks="A label of -1 is padding: set `ignore_index=-1`. Its models score in 32-bit floats, in which it "
-        'computes; a tensor of 64-bit floats is compared as given (`score_dtype="given"`). Lists of more than 16 '
-        "documents are sorted with an unstable algorithm, so their ties are in no fixed order.",
+        quirks="A label of -1 is padding: set `ignore_index=-1`. Its models score in 32-bit "
+        "floats, in which it computes; a tensor of 64-bit floats is compared as given "
+        '(`score_dtype="given"`). Lists of more than 16 documents are sorted with an unstable '
+        "algorithm, so their ties are in no fixed order.",
     ),
     "catboost": Convention(
         "CatBoost `NDCG`",
-        "The least relevant of several tied documents ranks first, so ties never help. A query with no relevant "
-        "documents counts as perfect.",
+        "The least relevant of several tied documents ranks first, so ties never help. A query "
+        "with no relevant documents counts as perfect.",
         ties="worst",
         zero_division=1.0,
         negative_relevance="keep",
-        quirks='`type=Exp` is `gain="exponential"`, `denominator=Position` is `discount="reciprocal"`. Relevance is '
-        "stored as 32-bit floats.",
+        quirks='`type=Exp` is `gain="exponential"`, `denominator=Position` is '
+        '`discount="reciprocal"`. Relevance is stored as 32-bit floats.',
     ),
     "sentence_transformers": Convention(
         "sentence-transformers `InformationRetrievalEvaluator`",
@@ -256,17 +279,19 @@ CONVENTIONS: dict[str, Convention] = {
         ties="first",
         zero_division=math.nan,
         negative_relevance="clip",
-        quirks="From version 6 on, tied documents rank by ascending id: list them in that order. It scores rerankers "
-        "with scikit-learn.",
+        quirks="From version 6 on, tied documents rank by ascending id: list them in that order. "
+        "It scores rerankers with scikit-learn.",
     ),
     "spark": Convention(
         "Spark `RankingMetrics.ndcgAt`",
-        "Relevance is binary. The input is ranked ids, so their order has already resolved the ties.",
+        "Relevance is binary. The input is ranked ids, so their order has already resolved the "
+        "ties.",
         gain="binary",
         ties="first",
         negative_relevance="clip",
-        quirks="PySpark accepts relevance values as a third column, but they do not change the score. With relevance "
-        "values in Scala, the gain is exponential, and the ideal is the order in which relevant documents are listed.",
+        quirks="PySpark accepts relevance values as a third column, but they do not change the "
+        "score. With relevance values in Scala, the gain is exponential, and the ideal is the "
+        "order in which relevant documents are listed.",
     ),
     "elasticsearch": Convention(
         "Elasticsearch `_rank_eval` `dcg` with `normalize`",
@@ -278,8 +303,8 @@ CONVENTIONS: dict[str, Convention] = {
     ),
     "mlflow": Convention(
         "MLflow `ndcg_at_k`",
-        "The ideal is no longer than the result list, so a short result list scores higher. An empty list for a query "
-        "with no relevant documents is perfect.",
+        "The ideal is no longer than the result list, so a short result list scores higher. An "
+        "empty list for a query with no relevant documents is perfect.",
         gain="binary",
         ideal="truncated",
         ties="first",
@@ -288,7 +313,8 @@ CONVENTIONS: dict[str, Convention] = {
     ),
     "haystack": Convention(
         "Haystack `DocumentNDCGEvaluator`",
-        "The gains are the scores of the expected documents; the retrieved documents set the order.",
+        "The gains are the scores of the expected documents; the retrieved documents set the "
+        "order.",
         ties="first",
         negative_relevance="keep",
         quirks="There is no cutoff: all retrieved documents count.",
@@ -298,12 +324,13 @@ CONVENTIONS: dict[str, Convention] = {
         "Relevance is binary (expected or not), and all retrieved documents count.",
         gain="binary",
         ties="first",
-        quirks="It has no cutoff: do not set `k`. It rejects a query with no expected or no retrieved documents.",
+        quirks="It has no cutoff: do not set `k`. It rejects a query with no expected or no "
+        "retrieved documents.",
     ),
     "lenskit": Convention(
         "LensKit `NDCG`",
-        "It uses the original discount, which is the same for the first two ranks. Users without recommendations are "
-        "skipped.",
+        "It uses the original discount, which is the same for the first two ranks. Users without "
+        "recommendations are skipped.",
         gain="binary",
         discount="jarvelin",
         ties="first",
@@ -317,16 +344,16 @@ CONVENTIONS: dict[str, Convention] = {
         gain="binary",
         ties="first",
         zero_division=math.nan,
-        quirks='`score_type="raw"` is `gain="linear"`, `"exp"` is `"exponential"`. The base of its logarithm does not '
-        "matter. An item rated 0 also counts as relevant.",
+        quirks='`score_type="raw"` is `gain="linear"`, `"exp"` is `"exponential"`. The base of its '
+        "logarithm does not matter. An item rated 0 also counts as relevant.",
     ),
     "recbole": Convention(
         "RecBole `NDCG`",
         "Relevance is binary.",
         gain="binary",
         ties="first",
-        quirks="It receives the best k of all items, so every user has k of them. Version 1.2.1 uses `np.float`, which "
-        "NumPy 1.24 removed.",
+        quirks="It receives the best k of all items, so every user has k of them. Version 1.2.1 "
+        "uses `np.float`, which NumPy 1.24 removed.",
     ),
     "cornac": Convention(
         "Cornac `NDCG`",
@@ -337,8 +364,8 @@ CONVENTIONS: dict[str, Convention] = {
     ),
     "rectools": Convention(
         "RecTools `NDCG`",
-        "The ideal has k relevant items even if there are fewer, so few users can reach 1. Users without relevant "
-        "items are skipped.",
+        "The ideal has k relevant items even if there are fewer, so few users can reach 1. Users "
+        "without relevant items are skipped.",
         gain="binary",
         ideal="full",
         ties="first",
@@ -350,19 +377,33 @@ CONVENTIONS: dict[str, Convention] = {
         "Users without relevant items are skipped.",
         zero_division=math.nan,
         negative_relevance="keep",
-        quirks="Tied items share the same rank, the mean of their ranks rounded down, which no order of ties gives.",
+        quirks="Tied items share the same rank, the mean of their ranks rounded down, which no "
+        "order of ties gives.",
     ),
 }
 
 
 def convention_table(values: Mapping[str, float]) -> str:
-    """Return a Markdown table of the options that each convention sets, and its nDCG of one example."""
-    heads = ("gain", "discount", "ideal", "scores", "ties", "no relevant documents", "negative", "missing")
-    lines = [f"| `convention=` | library | nDCG | {' | '.join(heads)} |", "|---" * (3 + len(heads)) + "|"]
+    """Return a Markdown table of the options of each convention, and its nDCG of one example."""
+    heads = (
+        "gain",
+        "discount",
+        "ideal",
+        "scores",
+        "ties",
+        "no relevant documents",
+        "negative",
+        "missing",
+    )
+    lines = [
+        f"| `convention=` | library | nDCG | {' | '.join(heads)} |",
+        "|---" * (3 + len(heads)) + "|",
+    ]
     for name, value in values.items():
-        chosen = {**CONVENTIONS[name].options, "zero_division": empty_text(CONVENTIONS[name].zero_division)}
+        convention = CONVENTIONS[name]
+        chosen = convention.options | {"zero_division": empty_text(convention.zero_division)}
         settings = " | ".join(chosen.values())
-        lines.append(f'| `"{name}"` | {CONVENTIONS[name].library} | {value:.4f} | {settings} |')
+        lines.append(f'| `"{name}"` | {convention.library} | {value:.4f} | {settings} |')
     return "\n".join(lines)
 
 
@@ -374,14 +415,20 @@ def empty_text(zero_division: float | str) -> str:
     """
     if isinstance(zero_division, str):
         return "1 if nothing was retrieved, else 0"
-    return "skipped" if math.isnan(zero_division) else f"{zero_division:g}"
+    if math.isnan(zero_division):
+        return "skipped"
+    return f"{zero_division:g}"
 
 
 def convention_notes() -> str:
     """Return a Markdown list with the meaning and the quirks of each convention."""
-    return "\n".join(
-        f'- `"{name}"`: {each.meaning}' + f" {each.quirks}" * bool(each.quirks) for name, each in CONVENTIONS.items()
-    )
+    lines = []
+    for name, convention in CONVENTIONS.items():
+        line = f'- `"{name}"`: {convention.meaning}'
+        if convention.quirks:
+            line += f" {convention.quirks}"
+        lines.append(line)
+    return "\n".join(lines)
 
 
 # ndcg/measure/arguments.py: Every argument and option of the public functions, described once.
@@ -395,7 +442,9 @@ class NamedDiscount(NamedTuple):
     """A discount that has a name: the factor of the gain at rank i."""
 
     formula: str  # the discount of rank i, with b for the base of the logarithm
-    base_above: float | None = None  # a bound that the base must exceed; None if the formula has no logarithm
+    base_above: float | None = (
+        None  # a bound that the base must exceed; None if the formula has no logarithm
+    )
 
 
 class Option(NamedTuple):
@@ -420,13 +469,15 @@ FILE_FORMATS = ("trec", "csv", "tsv", "json", "jsonl", "parquet", "arrow", "leto
 
 # What settings of other libraries are called here: hints for errors about unknown options.
 OF_LIBRARIES = {
-    "label_gain": 'LightGBM\'s label_gain is gain=[0, 1, 3, 7, ...], by label; its default is gain="exponential"',
+    "label_gain": "LightGBM's label_gain is gain=[0, 1, 3, 7, ...], by label; its default is "
+    'gain="exponential"',
     **dict.fromkeys(
         ("exp_gain", "ndcg_exp_gain"),
         'XGBoost\'s ndcg_exp_gain is gain="exponential" if it is true, else gain="linear"',
     ),
     "type": 'CatBoost\'s type=Exp is gain="exponential", and its type=Base is gain="linear"',
-    "denominator": 'CatBoost\'s denominator=Position is discount="reciprocal", LogPosition discount="log"',
+    "denominator": 'CatBoost\'s denominator=Position is discount="reciprocal", LogPosition '
+    'discount="log"',
     "top": "CatBoost's top is k",
 }
 
@@ -454,10 +505,13 @@ TIES = {
 PERFECT_IF_EMPTY = "perfect_if_empty"
 
 OPTIONS: dict[str, Option] = {
-    "k": Option("the cutoff: how many ranks count; a list gives several; `None` (default) for the whole list"),
+    "k": Option(
+        "the cutoff: how many ranks count; a list gives several; `None` (default) for the whole "
+        "list"
+    ),
     "ignore_ties": Option(
-        "rank documents with equal scores by position, the last first, instead of averaging over their orders: the "
-        'same as `ties="last"`',
+        "rank documents with equal scores by position, the last first, instead of averaging over "
+        'their orders: the same as `ties="last"`',
         default=False,
     ),
     "measures": Option(
@@ -467,34 +521,41 @@ OPTIONS: dict[str, Option] = {
         default="nDCG",
     ),
     "convention": Option(
-        'which library\'s definition of nDCG to use: `"sklearn"` (default), `"trec_eval"`, `"ranx"`, `"lightgbm"`, ... '
-        "(docs/conventions.md lists them). It sets `gain`, `discount`, `ideal`, `score_dtype`, `ties`, "
-        "`zero_division`, `negative_relevance` and `missing`, unless you set them; the defaults below are "
+        "which library's definition of nDCG to use: "
+        '`"sklearn"` (default), `"trec_eval"`, `"ranx"`, `"lightgbm"`, ... (docs/conventions.md '
+        "lists them). It sets `gain`, `discount`, `ideal`, `score_dtype`, `ties`, `zero_division`, "
+        "`negative_relevance` and `missing`, unless you set them; the defaults below are "
         "scikit-learn's",
         default="sklearn",
     ),
     "gain": Option(
         "the gain of a document with relevance r",
         GAINS,
-        "the gain of each label, text, a number or a flag, as in "
-        '`{"relevant": 3, "partially": 1, "not relevant": 0}` or, for a relevance level of 2, `{0: 0, 1: 0, 2: 1}`; a '
-        "list of the gains of label 0, 1, 2, ...; or a function from an array of relevances to their gains",
+        'the gain of each label, text, a number or a flag, as in `{"relevant": 3, "partially": 1, '
+        '"not relevant": 0}` or, for a relevance level of 2, `{0: 0, 1: 0, 2: 1}`; a list of the '
+        "gains of label 0, 1, 2, ...; or a function from an array of relevances to their gains",
         said_as="gain",
     ),
     "discount": Option(
         "the factor of the gain at rank i",
         {name: discount.formula for name, discount in DISCOUNTS.items()},
-        "a list of the discounts of rank 1, 2, 3, ..., or a function from an array of ranks to their discounts",
+        "a list of the discounts of rank 1, 2, 3, ..., or a function from an array of ranks to "
+        "their discounts",
         said_as="discount",
         unsaid=("log",),
     ),
-    "log_base": Option("the base b of the discount's logarithm; default 2", usual=2.0, said_as="log"),
-    "ideal": Option("the documents in the ideal ranking", IDEALS, said_as="ideal", unsaid=("judged",)),
+    "log_base": Option(
+        "the base b of the discount's logarithm; default 2", usual=2.0, said_as="log"
+    ),
+    "ideal": Option(
+        "the documents in the ideal ranking", IDEALS, said_as="ideal", unsaid=("judged",)
+    ),
     "score_dtype": Option(
         "the type in which scores are compared",
         {
             "given": "the type in which they are given",
-            "float32": "32-bit floats, in which close scores are tied, as in pytrec_eval, XGBoost and TorchMetrics",
+            "float32": "32-bit floats, in which close scores are tied, as in pytrec_eval, XGBoost "
+            "and TorchMetrics",
         },
         said_as="scores",
         unsaid=("given",),
@@ -503,8 +564,8 @@ OPTIONS: dict[str, Option] = {
         "which scores rank first",
         {
             "descending": "the highest, as of similarities",
-            "ascending": "the lowest, as of distances, losses and ranks; `inf`, not `-inf`, marks a document that was "
-            "not retrieved",
+            "ascending": "the lowest, as of distances, losses and ranks; `inf`, not `-inf`, marks "
+            "a document that was not retrieved",
         },
         usual="descending",
         said_as="order",
@@ -514,15 +575,17 @@ OPTIONS: dict[str, Option] = {
         "the order of documents with equal scores",
         TIES
         | {
-            "docid": "descending document ids, as in trec_eval; lists without ids are ranked as by `last`; flat inputs "
-            "with `query_ids` are rejected if a tie matters and `document_ids` are missing"
+            "docid": "descending document ids, as in trec_eval; lists without ids are ranked as by "
+            "`last`; flat inputs with `query_ids` are rejected if a tie matters and `document_ids` "
+            "are missing"
         },
         said_as="ties",
     ),
     "zero_division": Option(
-        "the nDCG of a query with no relevant documents (its ideal DCG is 0): a value (default 0.0); `nan` excludes "
-        f'such queries from the mean; `"{PERFECT_IF_EMPTY}"` gives 1 if no judged document has a gain above 0 and '
-        "nothing was retrieved, else 0",
+        "the nDCG of a query with no relevant documents (its ideal DCG is 0): a value (default "
+        "0.0); `nan` excludes such queries from the mean; "
+        f'`"{PERFECT_IF_EMPTY}"` gives 1 if no judged document has a gain above 0 and nothing was '
+        "retrieved, else 0",
         said_as="empty",
     ),
     "negative_relevance": Option(
@@ -531,7 +594,8 @@ OPTIONS: dict[str, Option] = {
         said_as="negative",
     ),
     "judged_only": Option(
-        "remove unjudged documents, before ranking; otherwise they keep their ranks and have gain 0",
+        "remove unjudged documents, before ranking; otherwise they keep their ranks and have gain "
+        "0",
         default=False,
         said_as="unjudged",
     ),
@@ -546,80 +610,93 @@ OPTIONS: dict[str, Option] = {
         "where the documents in `exclude` are removed",
         {
             "both": "from rankings and ideals",
-            "run": "from rankings only, so that those that are judged count in the ideal, as in BEIR",
+            "run": "from rankings only, so that those that are judged count in the ideal, as in "
+            "BEIR",
         },
         default="both",
         said_as="excluded_from",
         unsaid=("both",),
     ),
     "ignore_index": Option(
-        "the reference that marks padding, for example -100; default: none", said_as="ignored", unsaid=(None,)
+        "the reference that marks padding, for example -100; default: none",
+        said_as="ignored",
+        unsaid=(None,),
     ),
     "missing": Option(
-        "how to score a judged query that is missing from the predictions, or that has documents but no scores in them "
-        "(an empty list of ids is not missing)",
+        "how to score a judged query that is missing from the predictions, or that has documents "
+        "but no scores in them (an empty list of ids is not missing)",
         {
             "empty": "as if nothing was retrieved",
-            "skip": "excluded from the mean, as in trec_eval without `-c`; so are queries with no documents on either "
-            "side, such as fully padded lists",
+            "skip": "excluded from the mean, as in trec_eval without `-c`; so are queries with no "
+            "documents on either side, such as fully padded lists",
             "raise": "an error",
         },
         said_as="missing",
         unsaid=("empty", "raise"),
     ),
     "use_aggregator": Option(
-        "the mean over queries (default), or with False a list of the value of each query", default=True
+        "the mean over queries (default), or with False a list of the value of each query",
+        default=True,
     ),
     "engine": Option(
         "the implementation",
-        {"numpy": "this metric", "sklearn": "`sklearn.metrics.ndcg_score` itself, which has only its own options"},
+        {
+            "numpy": "this metric",
+            "sklearn": "`sklearn.metrics.ndcg_score` itself, which has only its own options",
+        },
         default="numpy",
     ),
 }
 
 ARGUMENTS = {
     "predictions": (
-        "the score of each document of each query; higher scores rank first. Nested lists (ragged too), a 2-D array or "
-        "tensor (masked arrays too), a list of 1-D arrays, a column of lists (Arrow, datasets, Polars, pandas, "
-        "DuckDB), flat scores with `query_ids`, a mapping `{query: {document: score}}`, the path of a run file, or a "
-        "list of document ids for each query, best first, also as `{query: ids}`. `None`, a masked value or `-inf` "
-        "marks a document that was not retrieved: it has no rank, but counts in the ideal. The measure IDCG needs no "
-        "predictions."
+        "the score of each document of each query; higher scores rank first. Nested lists (ragged "
+        "too), a 2-D array or tensor (masked arrays too), a list of 1-D arrays, a column of lists "
+        "(Arrow, datasets, Polars, pandas, DuckDB), flat scores with `query_ids`, a mapping "
+        "`{query: {document: score}}`, the path of a run file, or a list of document ids for each "
+        "query, best first, also as `{query: ids}`. `None`, a masked value or `-inf` marks a "
+        "document that was not retrieved: it has no rank, but counts in the ideal. The measure "
+        "IDCG needs no predictions."
     ),
     "references": (
         "the relevance of the same documents in the same order, 0 for irrelevant; or a mapping "
-        "`{query: {document: relevance}}`, the path of a qrels file, or the ids of the relevant documents of each "
-        "query (a list, a set, or `{id: relevance}`; also by query). `None`, a masked value or a missing id marks a "
-        "document that was not judged: it has a rank, with gain 0, and does not count in the ideal."
+        "`{query: {document: relevance}}`, the path of a qrels file, or the ids of the relevant "
+        "documents of each query (a list, a set, or `{id: relevance}`; also by query). `None`, a "
+        "masked value or a missing id marks a document that was not judged: it has a rank, with "
+        "gain 0, and does not count in the ideal."
     ),
     "sample_weight": (
-        "the weight of each query in the mean, not negative, in the order of the references, or by query: "
-        "`{query: weight}` or a pandas Series with the ids of queries in its index; by default all queries count the "
-        "same."
+        "the weight of each query in the mean, not negative, in the order of the references, or by "
+        "query: `{query: weight}` or a pandas Series with the ids of queries in its index; by "
+        "default all queries count the same."
     ),
     "query_ids": "the query of each document, for flat predictions and references.",
     "document_ids": (
-        'the id of each document, next to `query_ids`, for `ties="docid"`; a query may have each document only once.'
+        'the id of each document, next to `query_ids`, for `ties="docid"`; a query may have each '
+        "document only once."
     ),
     "data": (
-        "a pandas, Polars or Spark DataFrame, an Arrow table, a DuckDB relation or a Hugging Face Dataset; the "
-        "arguments that hold rankings or weights may then be names of its columns."
+        "a pandas, Polars or Spark DataFrame, an Arrow table, a DuckDB relation or a Hugging Face "
+        "Dataset; the arguments that hold rankings or weights may then be names of its columns."
     ),
     "exclude": (
-        "documents to remove from rankings and ideals, such as items that a user has already seen: `{query: ids}`, a "
-        "list of ids for each query if predictions are ids, a DataFrame in which the id columns have the same names as "
-        'in `data`, or the path of a file. With `exclude_from="run"`, those that are judged stay in the ideals.'
+        "documents to remove from rankings and ideals, such as items that a user has already seen: "
+        "`{query: ids}`, a list of ids for each query if predictions are ids, a DataFrame in which "
+        "the id columns have the same names as in `data`, or the path of a file. With "
+        '`exclude_from="run"`, those that are judged stay in the ideals.'
     ),
     "fields": (
-        'the names of fields and columns of tables, records, hits and files: `{"query": ..., "document": ..., '
-        '"score": ..., "relevance": ...}`, each a name, a pair of names (in the predictions, in the references), or '
-        "`None` if there is none: without scores the order counts, without relevances each document is relevant. Names "
-        "that are known need not be given (docs/inputs.md lists them)."
+        'the names of fields and columns of tables, records, hits and files: `{"query": ..., '
+        '"document": ..., "score": ..., "relevance": ...}`, each a name, a pair of names (in the '
+        "predictions, in the references), or `None` if there is none: without scores the order "
+        "counts, without relevances each document is relevant. Names that are known need not be "
+        "given (docs/inputs.md lists them)."
     ),
     "by": (
-        "the slice of each query (text, an integer or a boolean; None for none), such as its language: queries with "
-        "the same value are also scored as a slice. In the order of the queries, or by query, as `sample_weight`; with "
-        "`data`, the name of its column, or of several, whose values are joined."
+        "the slice of each query (text, an integer or a boolean; None for none), such as its "
+        "language: queries with the same value are also scored as a slice. In the order of the "
+        "queries, or by query, as `sample_weight`; with `data`, the name of its column, or of "
+        "several, whose values are joined."
     ),
 }
 
@@ -627,7 +704,9 @@ ARGUMENTS = {
 def default_of(name: str) -> Any:
     """Return the value of an option that is not set."""
     option = OPTIONS[name]
-    return getattr(CONVENTIONS["sklearn"], name, option.default if option.usual is None else option.usual)
+    return getattr(
+        CONVENTIONS["sklearn"], name, option.default if option.usual is None else option.usual
+    )
 
 
 def numbers_in(text: str) -> list[float] | str:
@@ -641,16 +720,18 @@ def numbers_in(text: str) -> list[float] | str:
 def number_in(text: str) -> float | str:
     """Return the number that text is, or a name as it is."""
     numbers = numbers_in(text)
-    return numbers[0] if isinstance(numbers, list) and len(numbers) == 1 else text
+    if isinstance(numbers, list) and len(numbers) == 1:
+        return numbers[0]
+    return text
 
 
 def gain_in(text: str) -> dict[str, float | str] | list[float] | str:
-    """Return the gain of each label, the gains of labels 0, 1, 2, ..., or a name, as the shell and the page write them.
+    """Return the gains that text in the shell or on the page gives: by label, a list, or a name.
 
     >>> gain_in("relevant=3,not relevant=0"), gain_in("0,1,3"), gain_in("linear")
     ({'relevant': 3.0, 'not relevant': 0.0}, [0.0, 1.0, 3.0], 'linear')
     """
-    pairs = [each.rpartition("=") for each in text.split(",")]
+    pairs = [part.rpartition("=") for part in text.split(",")]
     if not any(equals for _, equals, _ in pairs):
         return numbers_in(text)
     return {label: number_in(gain) for label, _, gain in pairs}
@@ -670,37 +751,56 @@ def text_of(name: str) -> str:
     if name in ARGUMENTS:
         return ARGUMENTS[name]
     option = OPTIONS[name]
-    words = []
-    for word, stands_for in option.words.items():
-        notes = [note for note in ("default" * (word == default_of(name)), stands_for) if note]
-        words.append(f'`"{word}"`' + f" ({'; '.join(notes) if ';' in stands_for else ', '.join(notes)})" * bool(notes))
-    listed = ", ".join([*words, *([option.others] if option.others else [])])
-    flag = f"; default {option.default}" if option.default is False else ""
-    return f"{option.meaning}{': ' if listed else ''}{listed}{flag}."
+    values = []
+    for word, meaning in option.words.items():
+        notes = []
+        if word == default_of(name):
+            notes.append("default")
+        if meaning:
+            notes.append(meaning)
+        separator = "; " if ";" in meaning else ", "
+        text = f'`"{word}"`'
+        if notes:
+            text += f" ({separator.join(notes)})"
+        values.append(text)
+    if option.others:
+        values.append(option.others)
+    text = option.meaning
+    if values:
+        text += f": {', '.join(values)}"
+    if option.default is False:
+        text += f"; default {option.default}"
+    return f"{text}."
 
 
 def lines_of(*names: str, indent: str = "    ") -> str:
-    """Return a paragraph for each argument or option, formatted for the section `Args:` of a docstring."""
-    return "\n".join(
-        textwrap.fill(
-            f"{name}{' (`bool`)' * (name in OPTIONS and OPTIONS[name].is_flag)}: {text_of(name)}",
+    """Return a paragraph for each argument or option, for the section `Args:` of a docstring."""
+    paragraphs = []
+    for name in names:
+        title = name
+        if name in OPTIONS and OPTIONS[name].is_flag:
+            title += " (`bool`)"
+        paragraph = textwrap.fill(
+            f"{title}: {text_of(name)}",
             WIDTH,
             initial_indent=indent,
             subsequent_indent=indent + "    ",
             break_long_words=False,
             break_on_hyphens=False,
         )
-        for name in names
-    )
+        paragraphs.append(paragraph)
+    return "\n".join(paragraphs)
 
 
 def describes_arguments(function: Described) -> Described:
-    """Replace each line `name: {name}` in a function's docstring with the description of that argument."""
+    """Replace each line `name: {name}` in a function's docstring with the description of it."""
 
     def text(line: re.Match[str]) -> str:
         return lines_of(line[2], indent=line[1])
 
-    function.__doc__ = re.sub(r"^( *)(\w+): \{\2\}$", text, function.__doc__ or "", flags=re.MULTILINE)
+    function.__doc__ = re.sub(
+        r"^( *)(\w+): \{\2\}$", text, function.__doc__ or "", flags=re.MULTILINE
+    )
     return function
 
 
@@ -719,31 +819,42 @@ def shown(value: Any) -> str:
     try:
         text = _BRIEF.repr(value)
     except ValueError:  # Python refuses to print integers with too many digits
-        text = f"an integer of {value.bit_length()} bits" if isinstance(value, int) else type(value).__name__
+        if isinstance(value, int):
+            text = f"an integer of {value.bit_length()} bits"
+        else:
+            text = type(value).__name__
     return " ".join(text.splitlines())
 
 
 def brief(names: Iterable[str], separator: str) -> str:
     """Join names, as many as a message has room for."""
     names = list(names)
-    return separator.join(names[:9]) + (f"{separator}…" if len(names) > 9 else "")
+    if len(names) > 9:
+        names = [*names[:9], "…"]
+    return separator.join(names)
 
 
-Words = Callable[..., str]  # how an entry point writes a mark: of its text in Python, the name, and the values
+# How an entry point writes a mark: a function of its text in Python, its name, and the values.
+Words = Callable[..., str]
 _MARK = re.compile("\x0e(.*?)\x1f(.*?)\x0f", re.DOTALL)
 
 
 def mark(name: str, *values: Any, said: str = "", before: str = "", after: str = "") -> str:
     """Mark an option or an argument in a message, with the values that it may have there.
 
-    Each entry point writes marks in its own way by `worded`; Python writes them as in a call, or as `said`. The text
-    before and after goes with the mark, which is left out where an entry point has no words for it.
+    Each entry point writes marks in its own way by `worded`; Python writes them as in a call, or as
+    `said`. The text before and after goes with the mark, which is left out where an entry point has
+    no words for it.
     """
-    if _MARK.search(name):
+    if _MARK.search(name):  # marked already
         return name
-    texts = (f'"{each}"' if isinstance(each, str) else repr(each) for each in values)
-    said = said or (f"{name}={' or '.join(texts)}" if values else name)
-    return f"\x0e{visible(said)}\x1f{json.dumps([before, after, name, *values], default=shown)}\x0f"
+    if not said:
+        texts = []
+        for value in values:
+            texts.append(f'"{value}"' if isinstance(value, str) else repr(value))
+        said = f"{name}={' or '.join(texts)}" if values else name
+    fields = json.dumps([before, after, name, *values], default=shown)
+    return f"\x0e{visible(said)}\x1f{fields}\x0f"
 
 
 def of_file(path: str) -> str:
@@ -752,15 +863,15 @@ def of_file(path: str) -> str:
 
 
 def worded(message: Any, words: Words = lambda said, *_: said) -> str:
-    """Return an error, a warning or a note with its marks as an entry point writes them, as in Python by default.
+    """Return an error, a warning or a note with its marks as an entry point writes them.
 
     >>> worded(f"{mark('k')} must be positive, or give {mark('ties', 'last')}")
     'k must be positive, or give ties="last"'
     """
 
-    def write(found: re.Match[str]) -> str:
-        before, after, *name_and_values = json.loads(found[2])
-        text = words(found[1], *name_and_values)
+    def write(match: re.Match[str]) -> str:
+        before, after, *name_and_values = json.loads(match[2])
+        text = words(match[1], *name_and_values)
         return f"{before}{text}{after}" if text else ""
 
     return _MARK.sub(write, marked(message))
@@ -773,11 +884,19 @@ def marked(message: Any) -> str:
 
 def renamed(names: Mapping[str, str]) -> Words:
     """Return the words of Python with other names of arguments; one without a name is left out."""
-    return lambda said, name, *_: names[name] and names[name] + said[len(name) :] if name in names else said
+
+    def write(said: str, name: str, *_: Any) -> str:
+        if name not in names:
+            return said
+        if not names[name]:
+            return ""
+        return names[name] + said[len(name) :]
+
+    return write
 
 
 class Message(str):
-    """A warning or a note in the words of Python, which other entry points can word by its marks."""
+    """A warning or a note in the words of Python, which other entry points word by its marks."""
 
     marked: str
 
@@ -791,28 +910,33 @@ class Message(str):
 class InputError(ValueError):
     """An error about an input: what is wrong, in which argument, and where there.
 
-    The places lead from the argument, or a file, to a query; with a position, the document there is meant.
+    The places lead from the argument, or a file, to a query; with a position, the document there is
+    meant.
 
     >>> print(InputError("the hit has no id", "references", "query 'q1'", position=3))
     references: query 'q1', position 3: the hit has no id
     """
 
-    def __init__(self, problem: str, *places: str, position: int | None = None, hint: str = "") -> None:
+    def __init__(
+        self, problem: str, *places: str, position: int | None = None, hint: str = ""
+    ) -> None:
         super().__init__(worded(problem))
-        self.problem, self.places, self.position, self.hint = problem, places, position, hint
+        self.problem, self.hint = problem, hint
+        self.places, self.position = places, position
 
     @property
     def marked(self) -> str:
         """The message with its options marked."""
-        places = [mark(each) for each in self.places if each]
-        if self.position is not None:
+        places = [mark(place) for place in self.places if place]
+        if self.position is not None:  # in the last place: "query 'q1', position 3"
             places[-1:] = [", ".join([*places[-1:], f"position {self.position}"])]
-        return "; ".join(filter(None, [": ".join(filter(None, [*places, self.problem])), self.hint]))
+        problem = ": ".join(filter(None, [*places, self.problem]))
+        return "; ".join(filter(None, [problem, self.hint]))
 
     @property
     def options(self) -> list[str]:
         """The names of the arguments and options in the message, in their order."""
-        return [json.loads(found[2])[2] for found in _MARK.finditer(self.marked)]
+        return [json.loads(match[2])[2] for match in _MARK.finditer(self.marked)]
 
     @property
     def argument(self) -> str:
@@ -825,29 +949,39 @@ class InputError(ValueError):
 
 def within(error: ValueError, *places: str, instead_of: str = "") -> InputError:
     """Return an error with the places around it, or with the first one instead of another."""
-    error = error if isinstance(error, InputError) else InputError(str(error))
-    error.places = (*places, *(each for each in error.places if each != instead_of))
+    if not isinstance(error, InputError):
+        error = InputError(str(error))
+    kept = [place for place in error.places if place != instead_of]
+    error.places = (*places, *kept)
     return error
 
 
 def visible(text: str) -> str:
-    """Return text with nonprinting characters escaped, so that no id can move a terminal's cursor."""
+    """Return text with nonprinting characters escaped: no id can move a terminal's cursor."""
     if text.isprintable():
         return text
-    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
+    characters = []
+    for character in text:
+        if not character.isprintable():
+            character = character.encode("unicode_escape").decode()
+        characters.append(character)
+    return "".join(characters)
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Return the known name that resembles a wrong one, or the only one that begins with it; else an empty string.
+    """Return the known name that resembles a wrong one, or alone begins with it; else nothing.
 
     >>> nearest("Measure", ["measures", "k"]), nearest("exp", ["linear", "exponential"])
     ('measures', 'exponential')
     """
-    by_name = {each.lower(): each for each in known}
+    by_lower_case = {known_name.lower(): known_name for known_name in known}
     wrong = name[:100].lower()
-    longer = [each for each in by_name if len(wrong) > 2 and each.startswith(wrong)]
-    near = difflib.get_close_matches(wrong, by_name, 1) or longer
-    return by_name[near[0]] if len(near) == 1 else ""
+    similar = difflib.get_close_matches(wrong, by_lower_case, 1)
+    if not similar and len(wrong) > 2:  # fewer letters begin a name by chance
+        similar = [lower for lower in by_lower_case if lower.startswith(wrong)]
+    if len(similar) != 1:
+        return ""
+    return by_lower_case[similar[0]]
 
 
 def missing_library(feature: str, library: str, packages: str) -> ImportError:
@@ -859,11 +993,14 @@ def missing_library(feature: str, library: str, packages: str) -> ImportError:
     return ImportError(f"{feature} needs {library}: pip install {packages}")
 
 
-def warn(problem: str) -> None:  # may have marks
-    """Warn about rankings, and point at the line that called this package, directly or through evaluate."""
-    own = {__name__.partition(".")[0], "evaluate"}
+def warn(problem: str) -> None:
+    """Warn about rankings, and point at the line that called this package or evaluate."""
+    packages = {__name__.partition(".")[0], "evaluate"}
     level, frame = 2, sys._getframe(1)
-    while frame.f_globals.get("__name__", "").partition(".")[0] in own and frame.f_back is not None:
+    while frame.f_back is not None:
+        module = frame.f_globals.get("__name__", "")
+        if module.partition(".")[0] not in packages:
+            break
         level, frame = level + 1, frame.f_back
     warnings.warn(Message(problem), stacklevel=level)
 
@@ -874,22 +1011,24 @@ def in_short(error: BaseException) -> str:
 
 
 def raise_unless_of_values(error: BaseException) -> None:
-    """Re-raise an error unless it concerns values; a panic in a Rust library is not an Exception."""
+    """Re-raise an error unless it concerns values."""
+    # A panic in a Rust library, such as Polars, is not an Exception.
     of_values = isinstance(error, Exception) or type(error).__name__ == "PanicException"
     if isinstance(error, MemoryError) or not of_values:
         raise error
 
 
-# ndcg/measure/labels.py: Labels in place of relevances, with their gains: `gain={"relevant": 3, "partially": 1, "not relevant": 0}`.
+# ndcg/measure/labels.py: Labels in place of relevances, with their gains: `gain={"relevant": 3, "not relevant": 0}`.
 
 MOST_SHOWN = 6  # labels in a message
-OF_TEXT = -(2.0**52)  # the numbers of text are at most this, and whole numbers that float64 tells apart
+# the numbers of text are at most this, and whole numbers that float64 tells apart
+OF_TEXT = -(2.0**52)
 WHOLE = re.compile(r"\s*[+-]?[0-9]+\s*")  # read as an integer, which float64 might round
 FLAGS = {"true": 1.0, "false": 0.0}
 
 
 class Labels(NamedTuple):
-    """The gains of labels: each label is a number or text, and text that is a number or a flag is that number."""
+    """The gains of labels, which are numbers or text; text that is a number or a flag is that number."""
 
     gains: tuple[tuple[str | float, float], ...]
 
@@ -899,13 +1038,23 @@ class Labels(NamedTuple):
         >>> Labels((("no", 0.0),)).numbers(["1.5", "true", 2, None, "yes"])
         [1.5, 1.0, 2, None, 'yes']
         """
-        known: dict[Any, Any] = {label: number_of(label) for label, _ in self.gains if isinstance(label, str)}
-
-        def number(text: str) -> Any:
-            label = label_of(text)
-            return known.setdefault(text, known.get(label, text) if isinstance(label, str) else label)
-
-        return [number(each) if isinstance(each, str) else each for each in values]
+        known: dict[str, Any] = {}
+        for label, _ in self.gains:
+            if isinstance(label, str):
+                known[label] = number_of(label)
+        read: dict[str, Any] = {}  # each text is read once
+        numbers = []
+        for value in values:
+            if not isinstance(value, str):
+                numbers.append(value)
+                continue
+            if value not in read:
+                label = label_of(value)
+                if isinstance(label, str):
+                    label = known.get(label, value)
+                read[value] = label
+            numbers.append(read[value])
+        return numbers
 
     def gains_of(self, relevance: NDArray[Any]) -> NDArray[np.float64]:
         """Return the gain of each label, in numbers; nan for those that have none.
@@ -913,19 +1062,23 @@ class Labels(NamedTuple):
         >>> Labels(((0.5, 1.0), (2.0, 7.0))).gains_of(np.array([2, 0.5, 1])).tolist()
         [7.0, 1.0, nan]
         """
-        known = dict(sorted((number_of(label), gain) for label, gain in self.gains))
-        labels, gains = np.array(list(known)), np.array([*known.values()])
+        gain_by_number = dict(sorted((number_of(label), gain) for label, gain in self.gains))
+        labels, gains = np.array(list(gain_by_number)), np.array([*gain_by_number.values()])
         if relevance.dtype.kind == "f":
             with np.errstate(over="ignore"):
                 labels = labels.astype(relevance.dtype)
-        at = np.minimum(np.searchsorted(labels, relevance), len(labels) - 1)
-        return np.where(labels[at] == relevance, gains[at], np.nan)
+        index = np.minimum(np.searchsorted(labels, relevance), len(labels) - 1)
+        return np.where(labels[index] == relevance, gains[index], np.nan)
 
     def unknown(self, label: Any) -> str:
-        """Return what an error says about a label without a gain: the nearest label, and all that have one."""
-        names = [each for each, _ in self.gains if isinstance(each, str)]
-        near = nearest(label, names) if isinstance(label, str) else ""
-        return f"is a label without a gain; {f'did you mean {near!r}? ' if near else ''}{mark('gain')} has {self}"
+        """Return what an error says about a label without a gain: the nearest one, and all."""
+        hint = ""
+        if isinstance(label, str):
+            names = [name for name, _ in self.gains if isinstance(name, str)]
+            name = nearest(label, names)
+            if name:
+                hint = f"did you mean {name!r}? "
+        return f"is a label without a gain; {hint}{mark('gain')} has {self}"
 
     @property
     def as_numbers(self) -> "Labels":
@@ -933,7 +1086,10 @@ class Labels(NamedTuple):
         return Labels(tuple((label, number_of(label)) for label, _ in self.gains))
 
     def __str__(self) -> str:
-        return ", ".join(shown(each) if isinstance(each, str) else f"{each:g}" for each, _ in self.gains)
+        names = []
+        for label, _ in self.gains:
+            names.append(shown(label) if isinstance(label, str) else f"{label:g}")
+        return ", ".join(names)
 
     @property
     def signature(self) -> str:
@@ -942,12 +1098,16 @@ class Labels(NamedTuple):
         >>> Labels((("a|b", 0.0), ("relevant", 1.5))).signature
         'a%7Cb=0,relevant=1.5'
         """
+        labels = [label for label, _ in self.gains]
         gains = [_measure_labels_plain(gain) for _, gain in self.gains]
-        if [label for label, _ in self.gains] == [*range(len(gains))]:  # as a list of gains
+        if labels == [*range(len(labels))]:  # as a list of gains
             return ",".join(gains)
-        names = (label if isinstance(label, str) else _measure_labels_plain(label) for label, _ in self.gains)
-        names = (re.sub(r"[|:,=%+]", lambda mark: f"%{ord(mark[0]):02X}", name) for name in names)
-        return ",".join(map("=".join, zip(names, gains, strict=True)))
+        parts = []
+        for label, gain in zip(labels, gains, strict=True):
+            name = label if isinstance(label, str) else _measure_labels_plain(label)
+            escaped = re.sub(r"[|:,=%+]", lambda match: f"%{ord(match[0]):02X}", name)
+            parts.append(f"{escaped}={gain}")
+        return ",".join(parts)
 
 
 def _measure_labels_plain(number: float) -> str:
@@ -955,7 +1115,7 @@ def _measure_labels_plain(number: float) -> str:
 
 
 def label_of(value: Any) -> str | float:
-    """Return a label as labels are compared: numbers and flags as floats, also in text, and other text.
+    """Return a label as labels are compared: numbers and flags, also in text, as floats.
 
     >>> label_of(" relevant"), label_of("2"), label_of(True), label_of("false")
     ('relevant', 2.0, 1.0, 0.0)
@@ -964,11 +1124,13 @@ def label_of(value: Any) -> str | float:
         return float(value)
     text = str(value).strip()
     number = FLAGS.get(text.lower(), number_of_text(text))
-    return text if number is None or not math.isfinite(number) else float(number)
+    if number is None or not math.isfinite(number):
+        return text
+    return float(number)
 
 
 def number_of_text(text: str) -> float | None:
-    """Return the number that text is; None for other text, such as "1_0", which only Python takes for a number.
+    """Return the number that text is; None for other text, such as "1_0", a number only in Python.
 
     >>> number_of_text("1e3"), number_of_text("20"), number_of_text("1_0"), number_of_text("high")
     (1000.0, 20, None, None)
@@ -976,7 +1138,9 @@ def number_of_text(text: str) -> float | None:
     if not text.isascii() or "_" in text:
         return None
     try:
-        return int(text) if WHOLE.fullmatch(text) else float(text)
+        if WHOLE.fullmatch(text):
+            return int(text)
+        return float(text)
     except ValueError:
         return None
 
@@ -990,61 +1154,75 @@ def number_of(label: str | float) -> float:
 
 
 def to_label(values: Iterable[Any]) -> str:
-    """Return what an error says about text in place of relevances: the gain to write for labels, if there are any.
+    """Return what an error says about text in place of relevances: how to write their gains.
 
     >>> "gain={'relevant': ..., 'no': ...}" in to_label(["relevant", "no", "relevant"])
     True
     """
-    seen: dict[str, None] = {}
+    distinct: dict[str, None] = {}
     for value in values:
-        if isinstance(value, str) and isinstance(label := label_of(value), str) and label:
-            seen[label] = None
-            if len(seen) > MOST_SHOWN:
-                break
-    if not seen:
+        if not isinstance(value, str):
+            continue
+        label = label_of(value)
+        if isinstance(label, str) and label:
+            distinct[label] = None
+        if len(distinct) > MOST_SHOWN:
+            break
+    if not distinct:
         return f"give a number{mark('None', before=' or ')}"
-    labels = list(map(shown, seen))[:MOST_SHOWN]
-    gains = ", ".join(f"{each}: ..." for each in labels) + ", ..." * (len(seen) > MOST_SHOWN)
-    call = mark("gain", {each[1:-1]: "..." for each in labels}, said=f"gain={{{gains}}}")
+    labels = list(map(shown, distinct))[:MOST_SHOWN]
+    gains = ", ".join(f"{label}: ..." for label in labels)
+    if len(distinct) > MOST_SHOWN:
+        gains += ", ..."
+    without_quotes = {label[1:-1]: "..." for label in labels}
+    call = mark("gain", without_quotes, said=f"gain={{{gains}}}")
     return f"for labels, give the gain of each, {call}"
 
 
-# ndcg/measure/ties.py: Compute the gains at the first ranks of every query, exactly for ties, from arrays of float scores and gains.
+# ndcg/measure/ties.py: Compute the gains at the first ranks of every query, exactly for ties, from scores and gains.
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-LOWEST = np.finfo(np.float64).min
+LOWEST = np.finfo(np.float64).min  # the key of -inf, whose own bits cannot hold a number
 
 
 def ideal_gains(gains: Floats, ranks: int, lowest: float) -> Floats:
     """Return the ``ranks`` highest gains of each query, in descending order, as (queries, ranks).
 
-    In memory, they lie from the last rank to the first. There are at least as many documents as ranks, and no gain is
-    below ``lowest``.
+    In memory, they lie from the last rank to the first. There are at least as many documents as
+    ranks, and no gain is below ``lowest``.
     """
     height = grid_height(gains.shape[1], ranks)
-    shortlist = _shortlist(gains, ranks, height, exact=True) if height > 1 else None
-    ordered: NDArray[np.floating[Any]] = gains.copy() if shortlist is None else gains.take(shortlist)
-    beyond = ordered.shape[1] - ranks
-    single = ordered.astype(np.float32, copy=False) if lowest >= 0 and beyond else None
-    if single is not None and (single is ordered or (single == ordered).all()):
-        # exact for grades; as integers, their bits sort in the same order, and faster
-        single.view(np.int32).sort(axis=1)
-        ordered = single
+    shortlist = None
+    if height > 1:
+        shortlist = _shortlist(gains, ranks, height, exact=True)
+    ordered: NDArray[np.floating[Any]]
+    if shortlist is None:
+        ordered = gains.copy()
     else:
-        ordered.sort(axis=1)
+        ordered = gains.take(shortlist)
+    beyond = ordered.shape[1] - ranks
+    if lowest >= 0 and beyond:
+        # Exact for grades. The bits of floats that are not negative sort as integers in the same
+        # order, and faster.
+        single = ordered.astype(np.float32, copy=False)
+        if single is ordered or (single == ordered).all():
+            single.view(np.int32).sort(axis=1)
+            return single[:, beyond:].astype(np.float64, copy=False)[:, ::-1]
+    ordered.sort(axis=1)
     return ordered[:, beyond:].astype(np.float64, copy=False)[:, ::-1]
 
 
 def ranked_gains(score: Floats, gains: Floats, ranks: int, ties: str) -> tuple[Floats, float]:
-    """Return the gain at ranks 1..``ranks`` by descending score, and the highest score, except for its last bits.
+    """Return the gain at ranks 1..``ranks`` by descending score, and the highest score.
 
-    A score of ``-inf`` is that of a document without a rank. Ties are ``"average"``, so that documents with equal
-    scores share their mean gain (McSherry & Najork, ECIR 2008), or which of them ranks first: ``"first"``, ``"last"``,
-    ``"best"`` or ``"worst"``. In memory, the gains lie from the last rank to the first.
+    A score of ``-inf`` is that of a document without a rank. Ties are ``"average"``, so that
+    documents with equal scores share their mean gain (McSherry & Najork, ECIR 2008), or which of
+    them ranks first: ``"first"``, ``"last"``, ``"best"`` or ``"worst"``. In memory, the gains lie
+    from the last rank to the first. The highest score lacks its last bits.
 
-    One document more than ``ranks`` is found, to see whether a tie crosses the cutoff.
+    One document more than ``ranks`` is sought, to see whether a tie crosses the cutoff.
     """
     if ties not in ("average", "last"):
         score, gains = _last_of_equals_first(score, gains, ties)
@@ -1053,15 +1231,20 @@ def ranked_gains(score: Floats, gains: Floats, ranks: int, ties: str) -> tuple[F
         return np.zeros((len(score), 0)), -np.inf
     keys, numbers, low_bits = _highest_scores(score, count, ties == "average")
     unretrieved = np.empty(0, np.intp)
-    lacking = keys[:, 0] < LOWEST / 2  # fewer than count were retrieved, or some scores are extremely low
+    # Either fewer than count documents were retrieved, or some scores are extremely low.
+    lacking = keys[:, 0] < LOWEST / 2
     if lacking.any():
         unretrieved = np.flatnonzero(keys < LOWEST / 2)
-        if np.count_nonzero(score[lacking] > -np.inf) != count * np.count_nonzero(lacking) - unretrieved.size:
-            unretrieved, gains = unretrieved[:0], np.where(score > -np.inf, gains, 0)
+        retrieved = count * np.count_nonzero(lacking) - unretrieved.size
+        if np.count_nonzero(score[lacking] > -np.inf) != retrieved:
+            # Keys cannot tell -inf from such low scores, so every document is ranked, those that
+            # were not retrieved last and with gain 0.
+            unretrieved = unretrieved[:0]
+            gains = np.where(score > -np.inf, gains, 0)
     bits = keys.view(np.int64).ravel()
-    near = np.zeros(keys.shape, bool)  # nearly tied with the next rank: equal in all bits that keys keep
+    near = np.zeros(keys.shape, bool)  # equal to the one before in all bits that keys keep
     np.less_equal((bits[1:] ^ bits[:-1]).view(np.uint64), low_bits, out=near.ravel()[1:])
-    near[:, :1] = False  # the next rank belongs to another query
+    near[:, :1] = False  # the one before belongs to another query
     near.put(unretrieved, False)
     if near.any():
         ranked = _settled_gains(score, gains, numbers, near, ranks, ties == "average")
@@ -1072,37 +1255,55 @@ def ranked_gains(score: Floats, gains: Floats, ranks: int, ties: str) -> tuple[F
 
 
 def _last_of_equals_first(score: Floats, gains: Floats, ties: str) -> tuple[Floats, Floats]:
-    """Rearrange the documents so that ranking the last of equal scores first gives the order of ``ties``."""
+    """Rearrange documents so that ranking the last of equal scores first gives the order of ties.
+
+    The order is ``"first"``, ``"best"`` or ``"worst"``.
+    """
     if ties == "first":
         return np.ascontiguousarray(score[:, ::-1]), np.ascontiguousarray(gains[:, ::-1])
     order = np.argsort(gains if ties == "best" else -gains, axis=1)
     return np.take_along_axis(score, order, axis=1), np.take_along_axis(gains, order, axis=1)
 
 
-def _highest_scores(score: Floats, count: int, averaged: bool) -> tuple[Floats, NDArray[np.int64], int]:
-    """Return the keys of each query's ``count`` highest scores, ascending, with document numbers and their bits.
+def _highest_scores(
+    score: Floats, count: int, averaged: bool
+) -> tuple[Floats, NDArray[np.int64], int]:
+    """Return the keys of each query's ``count`` highest scores, ascending, and document numbers.
 
-    The lowest bits of each score, as many as it takes to number the documents of the block, are replaced with the
-    document's number. Only neighbors that agree in all other bits can be tied or out of order.
+    The lowest bits of each score, as many as it takes to number the documents of the block, are
+    replaced with the document's number; a mask of these bits is returned too. Only neighbors that
+    agree in all other bits can be tied or out of order.
     """
-    height = grid_height(score.shape[1], count) if averaged else 0
-    shortlist = _shortlist(score, count, height) if height > 1 else None
-    numbers = np.arange(score.size).reshape(score.shape) if shortlist is None else shortlist
-    keys = np.add(score if shortlist is None else score.take(shortlist), 0.0, dtype=np.float64)  # no -0.0
+    shortlist = None
+    if averaged:
+        height = grid_height(score.shape[1], count)
+        if height > 1:
+            shortlist = _shortlist(score, count, height)
+    if shortlist is None:
+        numbers = np.arange(score.size).reshape(score.shape)
+        keys = np.add(score, 0.0, dtype=np.float64)  # turns -0.0 into 0.0
+    else:
+        numbers = shortlist
+        keys = np.add(score.take(shortlist), 0.0, dtype=np.float64)
     np.maximum(keys, LOWEST, out=keys)  # the bits of -inf cannot hold a number
-    # The bits of a negative float grow as it falls. If ties are not averaged, their order matters, so the numbers are
-    # inverted, with a spare bit that keeps the result from being -0.0.
+    # The bits of a negative float grow as it falls. If ties are not averaged, their order matters,
+    # so the numbers are inverted, with a spare bit that keeps the result from being -0.0.
     turned = not averaged and np.signbit(keys).any()
     low_bits = _low_bits(2 * score.size if turned else score.size)
     bits = keys.view(np.int64)
     bits &= ~low_bits
-    bits |= numbers ^ np.signbit(keys) * low_bits if turned else numbers
+    if turned:
+        bits |= numbers ^ np.signbit(keys) * low_bits
+    else:
+        bits |= numbers
     beyond = keys.shape[1] - count
-    if few := 4 * count < keys.shape[1]:
+    if 4 * count < keys.shape[1]:
+        # So few are faster to partition off than to find by sorting all.
         keys.partition(beyond, axis=1)
         keys = np.ascontiguousarray(keys[:, beyond:])
-    keys.sort(axis=1)
-    if not few:
+        keys.sort(axis=1)
+    else:
+        keys.sort(axis=1)
         keys = np.ascontiguousarray(keys[:, beyond:])
     numbers = keys.view(np.int64) & low_bits
     if turned:
@@ -1111,41 +1312,61 @@ def _highest_scores(score: Floats, count: int, averaged: bool) -> tuple[Floats, 
 
 
 def _settled_gains(
-    score: Floats, gains: Floats, numbers: NDArray[np.int64], near: Mask, ranks: int, averaged: bool
+    score: Floats,
+    gains: Floats,
+    numbers: NDArray[np.int64],
+    near: Mask,
+    ranks: int,
+    averaged: bool,
 ) -> Floats:
-    """Return the gains of the numbered documents, the best last, with equal and nearly equal scores resolved.
+    """Return the gains of the numbered documents, the best last, with ties and near ties resolved.
 
     ``near`` marks those with nearly the same score as the one before.
     """
-    crossing = np.flatnonzero(near[:, 1]) if numbers.shape[1] > ranks else np.empty(0, np.intp)
+    crossing = np.empty(0, np.intp)  # queries in which a near tie crosses the cutoff
+    if numbers.shape[1] > ranks:
+        crossing = np.flatnonzero(near[:, 1])
     members, tied = _sort_near(score, numbers, near)
     ranked = gains.take(numbers).astype(np.float64, copy=False)
     if averaged:
         ranked.ravel()[members] = _mean_of_groups(ranked.ravel()[members], ~tied)
-    if crossing.size:
-        rows = slice(None) if crossing.size == len(score) else crossing
-        near_scores = score.take(numbers[rows, 1:])
-        mean, above = _group_at_cutoff(score[rows], gains[rows], near_scores[:, 0])
-        if averaged:
-            ranked[rows, 1:] = np.where(near_scores == near_scores[:, :1], mean[:, np.newaxis], ranked[rows, 1:])
-        missed = crossing[above != (near_scores > near_scores[:, :1]).sum(axis=1)]  # near ties split in the wrong place
-        if missed.size:
-            whole, _ = ranked_gains(score[missed], gains[missed], score.shape[1], "average" if averaged else "last")
-            ranked[missed, 1:] = whole[:, :ranks][:, ::-1]
+    if not crossing.size:
+        return ranked
+    rows: slice | NDArray[np.intp] = crossing
+    if crossing.size == len(score):
+        rows = slice(None)  # a view instead of copies
+    near_scores = score.take(numbers[rows, 1:])
+    mean, above = _group_at_cutoff(score[rows], gains[rows], near_scores[:, 0])
+    if averaged:
+        is_last = near_scores == near_scores[:, :1]
+        ranked[rows, 1:] = np.where(is_last, mean[:, np.newaxis], ranked[rows, 1:])
+    # In these queries the cutoff parts near ties in the wrong place.
+    missed = crossing[above != (near_scores > near_scores[:, :1]).sum(axis=1)]
+    if missed.size:
+        ties = "average" if averaged else "last"
+        whole, _ = ranked_gains(score[missed], gains[missed], score.shape[1], ties)
+        ranked[missed, 1:] = whole[:, :ranks][:, ::-1]
     return ranked
 
 
-def _sort_near(score: Floats, numbers: NDArray[np.int64], near: Mask) -> tuple[slice | NDArray[np.intp], Mask]:
-    """Sort the numbers of documents with nearly equal scores by their exact scores; overwrite both arrays.
+def _sort_near(
+    score: Floats, numbers: NDArray[np.int64], near: Mask
+) -> tuple[slice | NDArray[np.intp], Mask]:
+    """Sort the numbers of documents with nearly equal scores by their scores; overwrite both.
 
-    Returned are the positions, in the flat array, of documents that are nearly tied with a neighbor, and which of these
-    have exactly the score of the one before.
+    Returned are the positions, in the flat array, of documents that are nearly tied with a
+    neighbor, and which of these have exactly the score of the one before.
     """
     tied = near.ravel()
     member = tied.copy()  # every document in a run of near ties, including the first
     member[:-1] |= tied[1:]
-    members = slice(None) if 4 * np.count_nonzero(member) > member.size else np.flatnonzero(member)
-    exact, tied = score.take(numbers.ravel()[members]), tied[members]
+    members: slice | NDArray[np.intp]
+    if 4 * np.count_nonzero(member) > member.size:
+        members = slice(None)  # the others do no harm, and to pick so many takes longer
+    else:
+        members = np.flatnonzero(member)
+    exact = score.take(numbers.ravel()[members])
+    tied = tied[members]
     falls = 1 + np.flatnonzero(tied[1:] & (exact[1:] < exact[:-1]))
     if falls.size:  # sort these runs; documents of equal scores keep their order
         run = np.cumsum((~tied).astype(np.intp))
@@ -1154,7 +1375,8 @@ def _sort_near(score: Floats, numbers: NDArray[np.int64], near: Mask) -> tuple[s
         places = np.flatnonzero(unsorted.take(run))
         order = places[np.lexsort((exact[places], run[places]))]
         sorted_numbers = numbers.ravel()[members]
-        sorted_numbers[places], exact[places] = sorted_numbers[order], exact[order]
+        sorted_numbers[places] = sorted_numbers[order]
+        exact[places] = exact[order]
         numbers.ravel()[members] = sorted_numbers
     tied[1:] &= exact[1:] == exact[:-1]
     return members, tied
@@ -1162,13 +1384,16 @@ def _sort_near(score: Floats, numbers: NDArray[np.int64], near: Mask) -> tuple[s
 
 def _mean_of_groups(gains: Floats, first: Mask) -> Floats:
     """Return for each document the mean gain of its group; ``first`` marks the starts of groups."""
-    group = np.cumsum(first.astype(np.intp))  # numbered from 1; on a mask, cumsum would block other threads
+    # Groups are numbered from 1. The mask is cast, because on a mask cumsum would block threads.
+    group = np.cumsum(first.astype(np.intp))
     sizes = np.diff(np.flatnonzero(first), prepend=-1, append=first.size)
     return np.asarray((np.bincount(group, gains) / sizes).take(group))
 
 
-def _group_at_cutoff(score: Floats, gains: Floats, last: Floats) -> tuple[Floats, NDArray[np.int64]]:
-    """Return the mean gain of all documents with the score of the ``last`` at the cutoff, and how many score higher."""
+def _group_at_cutoff(
+    score: Floats, gains: Floats, last: Floats
+) -> tuple[Floats, NDArray[np.int64]]:
+    """Return the mean gain of all documents with the ``last`` score, and how many score higher."""
     reached = np.flatnonzero(score >= last[:, np.newaxis])
     row = reached // score.shape[1]
     level = score.take(reached) == last.take(row)
@@ -1188,20 +1413,28 @@ def _low_bits(documents: int) -> int:
 
 
 def grid_height(documents: int, count: int) -> int:
-    """Return the number of rows of the grid in which the ``count`` highest of ``documents`` are sought."""
-    return math.isqrt(documents // (4 * count)) if count else 0
+    """Return the rows of the grid in which the ``count`` highest of ``documents`` are sought."""
+    if not count:
+        return 0
+    # So the row of maxima has four times as many values as the shortlist, which takes longer per
+    # value: it is gathered and sorted.
+    return math.isqrt(documents // (4 * count))
 
 
-def _shortlist(values: Floats, count: int, height: int, exact: bool = False) -> NDArray[np.int64] | None:
-    """Return numbers of documents that include the ``count`` highest values of each row; None if this is uncertain.
+def _shortlist(
+    values: Floats, count: int, height: int, exact: bool = False
+) -> NDArray[np.int64] | None:
+    """Return numbers of documents with the ``count`` highest values of each row; None if unsure.
 
-    If a row is laid out as a grid, its ``count`` highest values lie in the ``count`` columns with the highest maxima,
-    because each of these columns has a value at least as high as any elsewhere. It does not matter which of several
-    equal maxima is taken. Nearly equal ones can be mistaken for equal, unless ``exact``.
+    If a row is laid out as a grid, its ``count`` highest values lie in the ``count`` columns with
+    the highest maxima, because each of these columns has a value at least as high as any elsewhere.
+    It does not matter which of several equal maxima is taken. Nearly equal ones can be mistaken for
+    equal, unless ``exact``.
     """
     queries, documents = values.shape
     width = documents // height
-    grid = values[:, : width * height].reshape(queries, height, width)
+    in_grid = width * height
+    grid = values[:, :in_grid].reshape(queries, height, width)
     keys = np.maximum(grid.max(axis=1) + 0.0, LOWEST, dtype=np.float64)
     bits = keys.view(np.int64)
     low_bits = _low_bits(width)
@@ -1210,12 +1443,16 @@ def _shortlist(values: Floats, count: int, height: int, exact: bool = False) -> 
     bits &= ~low_bits
     bits |= np.arange(width)
     keys.partition(width - count, axis=1)
-    columns = (bits[:, width - count :] & low_bits) + np.arange(queries)[:, np.newaxis] * documents
-    shortlist = np.empty((queries, height * count + documents - width * height), np.int64)
-    grid_numbers = columns[:, np.newaxis] + np.arange(0, width * height, width)[:, np.newaxis]
-    shortlist[:, : height * count] = grid_numbers.reshape(queries, height * count)
-    tail = np.arange(width * height, documents)
-    np.add(np.arange(queries)[:, np.newaxis] * documents, tail, out=shortlist[:, height * count :])
+    row_starts = np.arange(queries)[:, np.newaxis] * documents
+    columns = (bits[:, width - count :] & low_bits) + row_starts
+    column_steps = np.arange(0, in_grid, width)[:, np.newaxis]
+    shortlist = np.empty((queries, height * count + documents - in_grid), np.int64)
+    shortlist[:, : height * count] = (columns[:, np.newaxis] + column_steps).reshape(
+        queries, height * count
+    )
+    # The documents that do not fill another row of the grid.
+    tail = np.arange(in_grid, documents)
+    np.add(row_starts, tail, out=shortlist[:, height * count :])
     return shortlist
 
 
@@ -1226,22 +1463,23 @@ Discount = str | Sequence[float] | NDArray[Any] | Callable[[NDArray[np.int64]], 
 
 Output = TypeVar("Output")
 
-# Scores per block: enough to make the cost of NumPy calls and of switching threads negligible, few enough to fit into
-# the last-level cache.
+# Scores per block: enough to make the cost of NumPy calls and of switching threads negligible, few
+# enough to fit into the last-level cache.
 SCORES_AT_A_TIME = 1 << 18
 PADDING = 1 << 13  # padding documents that are worth accepting for one block fewer
-# Freeing an array this large (31 MiB) raises glibc's mmap threshold, so later blocks reuse memory instead of faulting
-# it in page by page.
+# Freeing an array this large (31 MiB) raises glibc's mmap threshold, so later blocks reuse memory
+# instead of faulting it in page by page.
 np.empty(31 << 17)
-# What libraries write in place of the relevance of a document that pads a list: PyTorch and the Trainer of transformers
-# -100, TensorFlow Ranking and allRank -1.
+# What libraries write in place of the relevance of a document that pads a list: PyTorch and the
+# Trainer of transformers -100, TensorFlow Ranking and allRank -1.
 PADDING_LABELS = (-100, -1)
 _KEEP = mark("negative_relevance", "keep", said='"keep"')
 _COUNT_NEGATIVE = (
     f"{mark('negative_relevance', 'clip')} counts it as gain 0, as "
     f"{mark('convention', 'trec_eval')} does, {_KEEP} as it is"
 )
-NOT_A_RELEVANCE = f"{{value}} is not a relevance{mark('None', before='; ', after=' marks one not judged')}"
+_NONE = mark("None", before="; ", after=" marks one not judged")
+NOT_A_RELEVANCE = f"{{value}} is not a relevance{_NONE}"
 
 
 class InvalidRankingError(InputError):
@@ -1250,7 +1488,9 @@ class InvalidRankingError(InputError):
     Queries and positions are numbered from 0; without a position, the whole query is meant.
     """
 
-    def __init__(self, array: str, query: int, position: int | None, problem: str, hint: str = "") -> None:
+    def __init__(
+        self, array: str, query: int, position: int | None, problem: str, hint: str = ""
+    ) -> None:
         super().__init__(problem, array, f"query {query}", position=position, hint=hint)
         self.array, self.query = array, query
 
@@ -1283,9 +1523,20 @@ class MeasureDefinition(NamedTuple):
         negative_relevance: str = "raise",
     ) -> "MeasureDefinition":
         """Return the definition for queries of which the longest has so many documents."""
-        ranks = max((k or longest) if ideal == "full" else min(k or longest, longest) for k in cutoffs)
+        ranks = max(k or longest for k in cutoffs)
+        if ideal != "full":  # a full ideal has more ranks than there are documents
+            ranks = min(ranks, longest)
         weight = discounts(ranks, log_base, discount)[::-1].copy()[::-1]
-        return cls(frozenset(measures), cutoffs, weight, gain, ideal, ties, zero_division, negative_relevance)
+        return cls(
+            frozenset(measures),
+            cutoffs,
+            weight,
+            gain,
+            ideal,
+            ties,
+            zero_division,
+            negative_relevance,
+        )
 
     def needs(self, *measures: str) -> bool:
         """Return whether any of these measures was requested."""
@@ -1302,20 +1553,26 @@ class _Block(NamedTuple):
 
     def query(self, row: int) -> int:
         """Return the index, among all queries, of a row of this block."""
-        return self.queries.start + row if isinstance(self.queries, slice) else int(self.queries[row])
+        if isinstance(self.queries, slice):
+            return int(self.queries.start) + row
+        return int(self.queries[row])
 
-    def invalid(self, array: str, at: Mask, problem: str, hint: str = "") -> InvalidRankingError:
-        """Return the error for the first document that the mask ``at`` marks."""
-        row, position = (int(index[0]) for index in np.nonzero(at))
+    def invalid(
+        self, array: str, marked: Mask, problem: str, hint: str = ""
+    ) -> InvalidRankingError:
+        """Return the error for the first document that a mask marks."""
+        row, position = (int(index[0]) for index in np.nonzero(marked))
         value = getattr(self, array)[row, position].item()
-        return InvalidRankingError(array, self.query(row), position, problem.format(value=value), hint)
+        query = self.query(row)
+        return InvalidRankingError(array, query, position, problem.format(value=value), hint)
 
 
 def discounts(ranks: int, log_base: float = 2.0, discount: Discount = "log") -> Floats:
     """Return the discount of ranks 1..``ranks``: the factor of the gain at each rank.
 
-    ``"log"`` is that of Burges et al. (2005), ``"jarvelin"`` that of Järvelin & Kekäläinen (2002). A sequence has the
-    discounts of rank 1, 2, 3, …; a function returns the discounts of an array of ranks.
+    ``"log"`` is that of Burges et al. (2005), ``"jarvelin"`` that of Järvelin & Kekäläinen (2002).
+    A sequence has the discounts of rank 1, 2, 3, …; a function returns the discounts of an array of
+    ranks.
     """
     rank = np.arange(1, ranks + 1)
     if isinstance(discount, str):
@@ -1323,7 +1580,9 @@ def discounts(ranks: int, log_base: float = 2.0, discount: Discount = "log") -> 
     if callable(discount):
         values = _measure_scoring_answer("discount", "ranks", discount, rank)
         if (problem := not_discounts(values)) is not None:
-            raise InputError(f"the result of the function for ranks 1 to {ranks} {problem}", "discount")
+            raise InputError(
+                f"the result of the function for ranks 1 to {ranks} {problem}", "discount"
+            )
         return values
     if len(discount) < ranks:
         raise InputError(
@@ -1348,12 +1607,14 @@ def not_discounts(values: Floats) -> str | None:
     >>> not_discounts(np.array([1.0, 0.5, 0.7]))
     'rises from 0.5 at rank 2 to 0.7 at rank 3'
     """
-    if not np.isfinite(values).all() or (values < 0).any():
-        rank = int(np.argmin(np.isfinite(values) & (values >= 0))) + 1
+    are_valid = np.isfinite(values) & (values >= 0)
+    if not are_valid.all():
+        rank = int(np.argmin(are_valid)) + 1
         return f"is {values[rank - 1]} at rank {rank}; discounts are finite and not negative"
     if values.size and values[0] == 0:
         return "is 0 at rank 1, so nothing counts"
-    if (rises := np.flatnonzero(values[1:] > values[:-1])).size:
+    rises = np.flatnonzero(values[1:] > values[:-1])
+    if rises.size:
         rank = int(rises[0]) + 1
         return f"rises from {values[rank - 1]} at rank {rank} to {values[rank]} at rank {rank + 1}"
     return None
@@ -1369,27 +1630,33 @@ def measure_queries(
     measures: Sequence[str] = ("nDCG",),
     **options: Any,
 ) -> dict[str, Floats]:
-    """Return the values of every query at every cutoff: for each measure an array of shape ``(cutoffs, queries)``.
+    """Return the values of every query at every cutoff, for each measure as ``(cutoffs, queries)``.
 
-    Relevance and score are real numbers of shape ``(queries, documents)``; or 1-D, query after query, with ``offsets``,
-    which are the start of each query and the end of the last one. Higher scores rank first; ``-inf`` is the same as not
-    retrieved. A document that is not ``judged`` has a rank with gain 0, and is not in the ideal; one that is not
-    ``retrieved`` has no rank, but is in the ideal; None marks all of them. A cutoff is a positive integer, or None for
-    all ranks. The options are those of `MeasureDefinition.of`, checked as options of ``compute``.
+    Relevance and score are real numbers of shape ``(queries, documents)``; or 1-D, query after
+    query, with ``offsets``, which are the start of each query and the end of the last one. Higher
+    scores rank first; ``-inf`` is the same as not retrieved. A document that is not ``judged`` has
+    a rank with gain 0, and is not in the ideal; one that is not ``retrieved`` has no rank, but is
+    in the ideal; None marks all of them. A cutoff is a positive integer, or None for all ranks. The
+    options are those of `MeasureDefinition.of`, checked as options of ``compute``.
 
-    An `InvalidRankingError` tells that a value is NaN or infinite, a relevance is not allowed or has no gain, or a sum
-    overflows.
+    An `InvalidRankingError` tells that a value is NaN or infinite, a relevance is not allowed or
+    has no gain, or a sum overflows.
 
+    >>> relevance, score = np.array([[3, 2, 3, 0, 1, 2]]), np.array([[6, 5, 4, 3, 2, 1]])
     >>> measures = ["nDCG", "DCG", "IDCG", "CG"]
-    >>> found = measure_queries(np.array([[3, 2, 3, 0, 1, 2]]), np.array([[6, 5, 4, 3, 2, 1]]), measures=measures)
-    >>> {name: float(values[0, 0].round(3)) for name, values in found.items()}
+    >>> by_measure = measure_queries(relevance, score, measures=measures)
+    >>> {name: float(values[0, 0].round(3)) for name, values in by_measure.items()}
     {'nDCG': 0.961, 'DCG': 6.861, 'IDCG': 7.141, 'CG': 11.0}
     """
     if score.dtype.kind in "iu":
         score = _exact_in_float64(score)
-    longest = score.shape[1] if offsets is None else int((offsets[1:] - offsets[:-1]).max(initial=0))
+    if offsets is None:
+        queries, longest = score.shape
+    else:
+        queries = len(offsets) - 1
+        longest = int((offsets[1:] - offsets[:-1]).max(initial=0))
     definition = MeasureDefinition.of(longest, measures=measures, **options)
-    shape = len(definition.cutoffs), len(relevance) if offsets is None else len(offsets) - 1
+    shape = (len(definition.cutoffs), queries)
     values = {measure: np.empty(shape) for measure in measures}
     measure_block = partial(_measure_block, into=values, definition=definition)
     # If a grid is searched, little more than its column maxima is read, so a block can be larger.
@@ -1403,28 +1670,37 @@ def measure_queries(
     return values
 
 
-def _measure_block(read: Callable[[], _Block], *, into: Mapping[str, Floats], definition: MeasureDefinition) -> None:
+def _measure_block(
+    read: Callable[[], _Block], *, into: Mapping[str, Floats], definition: MeasureDefinition
+) -> None:
     """Put the measures of a block's queries into the arrays of all queries."""
-    block, weight = read(), definition.weight
+    block = read()
+    weight = definition.weight
     ranks = min(len(weight), block.score.shape[1])
     with np.errstate(all="ignore"):  # values that are not finite are rejected, with their place
         gains, lowest = _measure_scoring_gains(block, definition.gain, definition.negative_relevance)
         ranked, ideal = _gains_at_ranks(block, ranks, gains, lowest, definition)
         sums = _discounted_sums(ranked, ideal, ranks, definition)
         if definition.ideal == "full" and "IDCG" in sums:
+            # The highest gain at every rank up to the cutoff, which may exceed the documents.
             highest = ideal[:, 0] if ranks else np.zeros(len(ideal))
-            sums["IDCG"] = np.stack([_sum_of_equal(highest, weight[: k or ranks]) for k in definition.cutoffs])
+            sums["IDCG"] = np.stack(
+                [_sum_of_equal(highest, weight[: k or ranks]) for k in definition.cutoffs]
+            )
         _refuse_overflow(block, sums)
         if "nDCG" in definition.measures:
-            zero_division = definition.zero_division
-            empty = _perfect_if_empty(block, gains) if isinstance(zero_division, str) else zero_division
+            empty: float | Floats
+            if isinstance(definition.zero_division, str):
+                empty = _perfect_if_empty(block, gains)
+            else:
+                empty = definition.zero_division
             sums["nDCG"] = ratio(sums["DCG"], sums["IDCG"], lowest < 0, sign(weight), empty)
     for measure, values in into.items():
         values[:, block.queries] = sums[measure]
 
 
 def _exact_in_float64(score: NDArray[Any]) -> NDArray[Any]:
-    """Return integers that float64 can tell apart: if any is beyond 2**53, their ranks, with their signs.
+    """Return integers that float64 can tell apart: if any is beyond 2**53, their ranks with signs.
 
     Signs are kept because they determine the order in which tied gains are summed.
     """
@@ -1435,7 +1711,7 @@ def _exact_in_float64(score: NDArray[Any]) -> NDArray[Any]:
 
 
 def are_padding_labels(negative: Sequence[float] | NDArray[Any]) -> bool:
-    """Return whether negative relevances may be padding: all are the same label, which some library pads with.
+    """Return whether negative relevances may be padding: all are one label that some library uses.
 
     >>> are_padding_labels([-1, -1]), are_padding_labels([-1, -2]), are_padding_labels([-3.0])
     (True, False, False)
@@ -1445,14 +1721,17 @@ def are_padding_labels(negative: Sequence[float] | NDArray[Any]) -> bool:
 
 
 def hint_of_negative(negative: NDArray[Any]) -> str:
-    """Return how to score negative relevances: without them, if they may be padding, or with some gain."""
+    """Return how to score negative relevances: as padding, if they may be it, or with some gain."""
     if are_padding_labels(negative):
-        return f"{mark('ignore_index', int(negative[0]), after=' removes padding; ')}{_COUNT_NEGATIVE}"
+        padding = mark("ignore_index", int(negative[0]), after=" removes padding; ")
+        return f"{padding}{_COUNT_NEGATIVE}"
     return f"{_COUNT_NEGATIVE}{mark('ignore_index', before='; ', after=' removes padding')}"
 
 
-def in_threads(work: Callable[..., Output], *over: Sequence[Any], threads: int | None = None) -> list[Output]:
-    """Return the result of a function for each item, computed in as many threads as the process may use."""
+def in_threads(
+    work: Callable[..., Output], *over: Sequence[Any], threads: int | None = None
+) -> list[Output]:
+    """Return the result of a function for each item, in as many threads as the process may use."""
     if len(over[0]) < 2 or threads == 1:
         return list(map(work, *over))
     with ThreadPoolExecutor(threads or _threads()) as pool:
@@ -1460,11 +1739,14 @@ def in_threads(work: Callable[..., Output], *over: Sequence[Any], threads: int |
 
 
 def _threads() -> int:
-    """Return the number of threads: the number of CPUs of the process, or OMP_NUM_THREADS."""
+    """Return OMP_NUM_THREADS, else the number of CPUs that the process may use."""
+    # OpenMP allows a list, with a number for each level of nested threads.
     setting = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
     if setting.isdecimal() and int(setting):
         return int(setting)
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if hasattr(os, "sched_getaffinity"):  # only on Linux
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def check_queries(
@@ -1477,14 +1759,15 @@ def check_queries(
     gain: Gain = "linear",
     negative_relevance: str = "keep",
 ) -> None:
-    """Raise the error of ``measure_queries`` for documents that are invalid whatever else their query contains.
+    """Raise the error of ``measure_queries`` for documents that no query may contain.
 
     By default, these are the documents that no combination of options could score.
     """
     for read in _measure_scoring_blocks(relevance, score, offsets, judged, retrieved):
         block = read()
         with np.errstate(all="ignore"):  # values that are not finite are rejected, with their place
-            _refuse(block, block.score, _measure_scoring_gains(block, gain, negative_relevance)[0], gain)
+            gains, _ = _measure_scoring_gains(block, gain, negative_relevance)
+            _refuse(block, block.score, gains, gain)
 
 
 def _measure_scoring_blocks(
@@ -1495,15 +1778,20 @@ def _measure_scoring_blocks(
     retrieved: Mask | None,
     size: int = SCORES_AT_A_TIME,
 ) -> Iterator[Callable[[], _Block]]:
-    """Cut queries into blocks of about ``size`` scores, ragged ones longest first; yield a function to read each."""
+    """Cut queries into blocks of about ``size`` scores; yield a function to read each.
+
+    Ragged queries are cut longest first.
+    """
     if offsets is not None:
         lengths = offsets[1:] - offsets[:-1]
         documents = int(lengths[0]) if len(lengths) else 0
         if (lengths == documents).all():
             shape = (len(lengths), documents)
             relevance, score = relevance.reshape(shape), score.reshape(shape)
-            judged = None if judged is None else judged.reshape(shape)
-            retrieved = None if retrieved is None else retrieved.reshape(shape)
+            if judged is not None:
+                judged = judged.reshape(shape)
+            if retrieved is not None:
+                retrieved = retrieved.reshape(shape)
             offsets = None
     if offsets is None:
         queries, documents = score.shape
@@ -1512,37 +1800,48 @@ def _measure_scoring_blocks(
             rows = slice(start, min(start + step, queries))
             yield partial(_measure_scoring_block, rows, relevance, score, judged, retrieved)
         return
-    for queries_of_block in similar_lengths(lengths, size, PADDING):
-        starts = offsets[queries_of_block]
-        yield partial(_padded, queries_of_block, starts, lengths[queries_of_block], relevance, score, judged, retrieved)
+    for block in similar_lengths(lengths, size, PADDING):
+        yield partial(
+            _padded, block, offsets[block], lengths[block], relevance, score, judged, retrieved
+        )
 
 
-def similar_lengths(lengths: NDArray[np.int64], size: int, padding: int) -> Iterator[NDArray[np.intp]]:
+def similar_lengths(
+    lengths: NDArray[np.int64], size: int, padding: int
+) -> Iterator[NDArray[np.intp]]:
     """Yield the queries of each block of about ``size`` documents, longest first.
 
-    A block has as many queries as fit with little padding: less than an eighth, or less than another block would cost.
+    A block has as many queries as fit with little padding: less than an eighth, or less than
+    another block would cost.
     """
-    order, start = np.argsort(-lengths, kind="stable"), 0
+    order = np.argsort(-lengths, kind="stable")
+    start = 0
     while start < len(order):
-        block = order[start : start + max(1, size // max(int(lengths[order[start]]), 1))]
-        cells = int(lengths[block[0]]) * np.arange(1, len(block) + 1)
-        within = cells - np.cumsum(lengths[block]) <= np.maximum(cells // 8, padding)
-        block = block if within.all() else block[: int(np.argmin(within))]
+        longest = int(lengths[order[start]])
+        block = order[start : start + max(1, size // max(longest, 1))]
+        cells = longest * np.arange(1, len(block) + 1)
+        is_dense = cells - np.cumsum(lengths[block]) <= np.maximum(cells // 8, padding)
+        if not is_dense.all():
+            block = block[: int(np.argmin(is_dense))]
         start += len(block)
         yield block
 
 
 def _measure_scoring_block(
-    rows: slice, relevance: NDArray[Any], score: NDArray[Any], judged: Mask | None, retrieved: Mask | None
+    rows: slice,
+    relevance: NDArray[Any],
+    score: NDArray[Any],
+    judged: Mask | None,
+    retrieved: Mask | None,
 ) -> _Block:
     """Return the block of queries of the same length."""
-    known = None if judged is None else judged[rows]
-    return _Block(
-        rows,
-        relevance[rows] if known is None else np.where(known, relevance[rows], 0),
-        score[rows] if retrieved is None else np.where(retrieved[rows], score[rows], -np.inf),
-        known,
-    )
+    relevance, score = relevance[rows], score[rows]
+    if judged is not None:
+        judged = judged[rows]
+        relevance = np.where(judged, relevance, 0)
+    if retrieved is not None:
+        score = np.where(retrieved[rows], score, -np.inf)
+    return _Block(rows, relevance, score, judged)
 
 
 def _padded(
@@ -1554,17 +1853,20 @@ def _padded(
     judged: Mask | None,
     retrieved: Mask | None,
 ) -> _Block:
-    """Pad queries to the length of the first, the longest, with documents that are neither judged nor retrieved."""
+    """Pad queries to the length of the first, the longest; padding is not judged or retrieved."""
     longest = int(lengths[0])
     narrow = np.min_scalar_type(longest)  # faster to compare
     beyond = np.arange(longest, dtype=narrow) >= lengths.astype(narrow)[:, np.newaxis]
     last = len(score) - longest
     first = np.minimum(starts, last)
-    late = np.flatnonzero(first < starts)  # queries too close to the end to be read as rows of this length
+    # Queries that are too close to the end to be read as rows of this length.
+    late = np.flatnonzero(first < starts)
 
     def padded(values: NDArray[Any]) -> NDArray[Any]:
         whole = np.ascontiguousarray(values)
-        rows: NDArray[Any] = np.ndarray((last + 1, longest), whole.dtype, whole, strides=whole.strides * 2)[first]
+        # A view in which row i has the values from i on, so that one index copies all queries.
+        shape, strides = (last + 1, longest), whole.strides * 2
+        rows: NDArray[Any] = np.ndarray(shape, whole.dtype, whole, strides=strides)[first]
         for row in late:
             rows[row, : lengths[row]] = values[starts[row] : starts[row] + lengths[row]]
         return rows
@@ -1572,10 +1874,17 @@ def _padded(
     relevance, score = padded(relevance), padded(score)
     if score.dtype.kind != "f":
         score = score.astype(np.float64)
-    known = ~beyond if judged is None else padded(judged) & ~beyond
-    np.copyto(relevance, relevance.dtype.type(0), where=beyond if judged is None else ~known)
-    np.copyto(score, -np.inf, where=beyond if retrieved is None else beyond | ~padded(retrieved))
-    return _Block(queries, relevance, score, known)
+    if judged is None:
+        is_judged, unjudged = ~beyond, beyond
+    else:
+        is_judged = padded(judged) & ~beyond
+        unjudged = ~is_judged
+    unretrieved = beyond
+    if retrieved is not None:
+        unretrieved = beyond | ~padded(retrieved)
+    np.copyto(relevance, relevance.dtype.type(0), where=unjudged)
+    np.copyto(score, -np.inf, where=unretrieved)
+    return _Block(queries, relevance, score, is_judged)
 
 
 def _gains_at_ranks(
@@ -1585,50 +1894,66 @@ def _gains_at_ranks(
 
     If no measure needs the ranking or the ideal, its array has 0 ranks.
     """
-    # float32 is read twice as fast, without loss
-    score = block.score if block.score.dtype == np.float32 else block.score.astype(np.float64, copy=False)
+    score = block.score
+    if score.dtype != np.float32:  # float32 is read twice as fast, without loss
+        score = score.astype(np.float64, copy=False)
     ideal = ranked = gains[:, :0]
-    if needs_ideal := definition.needs("nDCG", "IDCG"):
+    needs_ideal = definition.needs("nDCG", "IDCG")
+    if needs_ideal:
         ideal = _ideal_at_ranks(block, ranks, score, gains, lowest, definition.ideal)
     if definition.needs("nDCG", "DCG", "CG"):
         ranked, highest = ranked_gains(score, gains, ranks, definition.ties)
     else:
         highest = float(score.max(initial=-np.inf))
-    whole = needs_ideal and definition.ideal not in ("retrieved", "truncated")
-    most = ideal[:, :1].max(initial=0) if whole else gains.max(initial=0)
-    if ranks and not (highest < np.inf and most < np.inf and lowest > -np.inf):
-        _refuse(block, score, gains, definition.gain)  # NaN and infinity sort first, so these checks find them
+    if needs_ideal and definition.ideal not in ("retrieved", "truncated"):
+        most = ideal[:, :1].max(initial=0)  # the best of all documents
+    else:
+        most = gains.max(initial=0)
+    # NaN and infinity sort first, so these checks find them.
+    are_finite = highest < np.inf and most < np.inf and lowest > -np.inf
+    if ranks and not are_finite:
+        _refuse(block, score, gains, definition.gain)
     return ranked, ideal
 
 
-def _ideal_at_ranks(block: _Block, ranks: int, score: Floats, gains: Floats, lowest: float, of: str) -> Floats:
-    """Return the gain at ranks 1..``ranks`` in the ideal, as (queries, ranks)."""
-    counted = block.judged if lowest < 0 else None  # otherwise unjudged documents have the lowest gain, 0
-    if of == "retrieved":
-        counted = score > -np.inf if block.judged is None else block.judged & (score > -np.inf)
+def _ideal_at_ranks(
+    block: _Block, ranks: int, score: Floats, gains: Floats, lowest: float, documents: str
+) -> Floats:
+    """Return the gain at ranks 1..``ranks`` in the ideal of some documents, as (queries, ranks)."""
+    counted = None
+    if documents == "retrieved":
+        counted = score > -np.inf
+        if block.judged is not None:
+            counted = block.judged & (score > -np.inf)
+    elif lowest < 0:  # otherwise unjudged documents have the lowest gain, 0
+        counted = block.judged
     if counted is None:
         ideal = ideal_gains(gains, ranks, lowest)
     else:
         ideal = ideal_gains(np.where(counted, gains, -np.inf), ranks, -np.inf)
         ideal[ideal == -np.inf] = 0  # fewer documents than ranks
-    if of == "truncated":
+    if documents == "truncated":
         ideal[np.arange(ranks) >= (score > -np.inf).sum(axis=1, keepdims=True)] = 0
     return ideal
 
 
 def _refuse(block: _Block, score: Floats, gains: Floats, gain: Gain) -> None:
-    """Raise the error for a score, a relevance or a gain that is not a finite number, if there is one."""
-    if (invalid := np.isnan(score) | (score == np.inf)).any():
-        none = mark("None", before="; ", after=" or -inf marks one not retrieved")
-        raise block.invalid("score", invalid, f"{{value}} is not a score{none}")
-    if (invalid := ~np.isfinite(gains)).any():
-        if not np.isfinite(block.relevance[invalid]).all():
-            problem = NOT_A_RELEVANCE
-        elif isinstance(gain, str) or callable(gain):
-            problem = "the gain of relevance {value} is not a finite number"
-        else:
-            problem = f"the label {{value}} has no gain: {mark('gain')} lists the labels 0 to {len(gain) - 1}"
-        raise block.invalid("relevance", invalid, problem)
+    """Raise the error for a score, a relevance or a gain that is not a finite number, if any."""
+    invalid = np.isnan(score) | (score == np.inf)
+    if invalid.any():
+        unretrieved = mark("None", before="; ", after=" or -inf marks one not retrieved")
+        raise block.invalid("score", invalid, f"{{value}} is not a score{unretrieved}")
+    invalid = ~np.isfinite(gains)
+    if not invalid.any():
+        return
+    if not np.isfinite(block.relevance[invalid]).all():
+        problem = NOT_A_RELEVANCE
+    elif isinstance(gain, str) or callable(gain):
+        problem = "the gain of relevance {value} is not a finite number"
+    else:
+        labels = f"{mark('gain')} lists the labels 0 to {len(gain) - 1}"
+        problem = f"the label {{value}} has no gain: {labels}"
+    raise block.invalid("relevance", invalid, problem)
 
 
 def _refuse_overflow(block: _Block, sums: Mapping[str, Floats]) -> None:
@@ -1636,7 +1961,8 @@ def _refuse_overflow(block: _Block, sums: Mapping[str, Floats]) -> None:
     for name, values in sums.items():
         if not np.isfinite(values).all():
             query = block.query(int(np.argmin(np.isfinite(values).all(axis=0))))
-            raise InvalidRankingError("relevance", query, None, f"{name} overflows; scale the gains")
+            problem = f"{name} overflows; scale the gains"
+            raise InvalidRankingError("relevance", query, None, problem)
 
 
 def _measure_scoring_gains(block: _Block, gain: Gain, negative_relevance: str) -> tuple[Floats, float]:
@@ -1645,28 +1971,30 @@ def _measure_scoring_gains(block: _Block, gain: Gain, negative_relevance: str) -
     NaN marks relevances without a gain.
     """
     is_linear = isinstance(gain, str) and gain == "linear"
-    is_single = is_linear and block.relevance.dtype == np.float32  # twice as fast to read and sort
-    relevance = block.relevance if is_single else block.relevance.astype(np.float64, copy=False)
+    relevance = block.relevance
+    if not (is_linear and relevance.dtype == np.float32):
+        # Only float32 stays as it is, twice as fast to read and sort.
+        relevance = relevance.astype(np.float64, copy=False)
     lowest = float(relevance.min(initial=0))
     if not lowest > -np.inf:
         raise block.invalid("relevance", ~np.isfinite(relevance), NOT_A_RELEVANCE)
-    negative = relevance < 0 if lowest < 0 and negative_relevance != "keep" else None
-    if negative is not None:
+    negative = None
+    if lowest < 0 and negative_relevance != "keep":
+        negative = relevance < 0
         if negative_relevance == "raise":
             hint = hint_of_negative(relevance[negative])
-            raise block.invalid("relevance", negative, "the relevance {value} is negative", hint)
+            problem = "the relevance {value} is negative"
+            raise block.invalid("relevance", negative, problem, hint)
         relevance, lowest = np.maximum(relevance, 0), 0.0
     if isinstance(gain, str):
         gains = GAIN_FUNCTIONS[gain](relevance)
-        return gains, lowest if gain == "linear" else float(gains.min(initial=0))
+        if not is_linear:
+            lowest = float(gains.min(initial=0))
+        return gains, lowest
     if callable(gain):
-        if not np.isfinite(relevance).all():
-            raise block.invalid("relevance", ~np.isfinite(relevance), NOT_A_RELEVANCE)
-        judged = np.ones(relevance.shape, bool) if block.judged is None else block.judged
-        gains = np.zeros(relevance.shape)
-        gains[judged] = _measure_scoring_answer("gain", "relevances", gain, relevance[judged])
+        gains = _gains_by_function(block, gain, relevance)
     else:
-        gains = _labelled(relevance, np.asarray(gain, np.float64))
+        gains = _gains_from_table(relevance, np.asarray(gain, np.float64))
         if block.judged is not None:
             gains[~block.judged] = 0
     if negative is not None:
@@ -1674,9 +2002,22 @@ def _measure_scoring_gains(block: _Block, gain: Gain, negative_relevance: str) -
     return gains, float(gains.min(initial=0))
 
 
+def _gains_by_function(block: _Block, gain: Callable[[Floats], Any], relevance: Floats) -> Floats:
+    """Return the gains that the user's function gives to the relevances of judged documents."""
+    if not np.isfinite(relevance).all():
+        raise block.invalid("relevance", ~np.isfinite(relevance), NOT_A_RELEVANCE)
+    judged = block.judged
+    if judged is None:
+        judged = np.ones(relevance.shape, bool)
+    gains = np.zeros(relevance.shape)
+    gains[judged] = _measure_scoring_answer("gain", "relevances", gain, relevance[judged])
+    return gains
+
+
 def _measure_scoring_exponential(relevance: Floats) -> Floats:
-    """Return 2**r - 1, without losing digits for small r."""
+    """Return 2**r - 1."""
     gains = np.exp2(relevance) - 1
+    # For small r the subtraction loses digits.
     low = (np.abs(relevance) < 0.5) & (relevance != 0)
     if low.any():
         gains[low] = np.expm1(relevance[low] * np.log(2))
@@ -1690,8 +2031,10 @@ GAIN_FUNCTIONS: dict[str, Callable[[Floats], Floats]] = {
 }
 
 
-def _measure_scoring_answer(option: str, places: str, function: Callable[[NDArray[Any]], Any], values: NDArray[Any]) -> Floats:
-    """Return what the user's function for an option returns for an array: one number for each value."""
+def _measure_scoring_answer(
+    option: str, places: str, function: Callable[[NDArray[Any]], Any], values: NDArray[Any]
+) -> Floats:
+    """Return what the user's function for an option returns for an array: a number per value."""
     if not values.size:
         return values.astype(np.float64)
     answer = function(values)
@@ -1702,27 +2045,33 @@ def _measure_scoring_answer(option: str, places: str, function: Callable[[NDArra
         numbers = np.empty(0, object)  # lists of different lengths
     except BaseException as error:
         raise_unless_of_values(error)
-        unread = f"it returned a {type(answer).__name__} that NumPy cannot read ({in_short(error)})"
-        raise ValueError(f"{problem}: {unread}") from error
+        unread = f"a {type(answer).__name__} that NumPy cannot read ({in_short(error)})"
+        raise ValueError(f"{problem}: it returned {unread}") from error
     if np.ma.is_masked(answer):
         raise ValueError(f"{problem}: some of those it returned are masked")
     if numbers.shape != values.shape or numbers.dtype.kind not in "biuf":
-        raise ValueError(f"{problem}: for shape {values.shape} it returned {numbers.dtype} of shape {numbers.shape}")
+        returned = f"{numbers.dtype} of shape {numbers.shape}"
+        raise ValueError(f"{problem}: for shape {values.shape} it returned {returned}")
     return numbers.astype(np.float64)
 
 
-def _labelled(relevance: Floats, table: Floats) -> Floats:
-    """Return the gains of labels 0, 1, 2, … from a table."""
-    known = (relevance >= 0) & (relevance < len(table)) & (relevance == np.floor(relevance))
-    return np.where(known, table[np.where(known, relevance, 0).astype(np.intp)], np.nan)
+def _gains_from_table(relevance: Floats, table: Floats) -> Floats:
+    """Return the gains of labels 0, 1, 2, … from a table; NaN for other labels."""
+    is_label = (relevance >= 0) & (relevance < len(table)) & (relevance == np.floor(relevance))
+    labels = np.where(is_label, relevance, 0).astype(np.intp)
+    return np.where(is_label, table[labels], np.nan)
 
 
-def _discounted_sums(ranked: Floats, ideal: Floats, ranks: int, definition: MeasureDefinition) -> dict[str, Floats]:
-    """Return CG, DCG and IDCG, as far as the measures need them, at each cutoff: (cutoffs, queries)."""
-    sums, discount = {}, definition.weight[:ranks]
+def _discounted_sums(
+    ranked: Floats, ideal: Floats, ranks: int, definition: MeasureDefinition
+) -> dict[str, Floats]:
+    """Return CG, DCG and IDCG, if a measure needs them, at each cutoff: (cutoffs, queries)."""
+    sums = {}
+    discount = definition.weight[:ranks]
     cutoffs = [min(k or ranks, ranks) for k in definition.cutoffs]
     if "CG" in definition.measures:
-        sums["CG"] = _measure_scoring_sums(ranked, np.ones(ranks)[::-1], cutoffs)
+        no_discount = np.ones(ranks)[::-1]  # stored from the last rank to the first, as in `_sums`
+        sums["CG"] = _measure_scoring_sums(ranked, no_discount, cutoffs)
     if definition.needs("nDCG", "DCG"):
         sums["DCG"] = _measure_scoring_sums(ranked, discount, cutoffs)
     if definition.needs("nDCG", "IDCG"):
@@ -1731,19 +2080,23 @@ def _discounted_sums(ranked: Floats, ideal: Floats, ranks: int, definition: Meas
 
 
 def sign(discount: Floats) -> float:
-    """Return -1 if a discount makes all sums negative, as with a logarithm to a base below 1; else 1."""
+    """Return -1 if a discount makes all sums negative, as a logarithm's base below 1 does; else 1."""
     return math.copysign(1, discount.sum())
 
 
 def _perfect_if_empty(block: _Block, gains: Floats) -> Floats:
-    """Return 1 for each query without a gain above 0 for which nothing was retrieved, 0 for others.
+    """Return 1 for each query without a gain above 0 for which nothing was retrieved, else 0.
 
-    The ideal DCG cannot tell: if nothing was retrieved, a truncated ideal is empty even if there was something to find.
+    The ideal DCG cannot tell: if nothing was retrieved, a truncated ideal is empty even if there
+    was something to find.
     """
-    return np.where((block.score > -np.inf).any(axis=1) | (gains > 0).any(axis=1), 0.0, 1.0)
+    not_empty = (block.score > -np.inf).any(axis=1) | (gains > 0).any(axis=1)
+    return np.where(not_empty, 0.0, 1.0)
 
 
-def ratio(dcg: Floats, idcg: Floats, negative: bool, sign: float, zero_division: float | Floats) -> Floats:
+def ratio(
+    dcg: Floats, idcg: Floats, negative: bool, sign: float, zero_division: float | Floats
+) -> Floats:
     """Return nDCG; if any gain is negative, it may be above 1 or below 0."""
     values = dcg / idcg
     if not negative:
@@ -1752,30 +2105,36 @@ def ratio(dcg: Floats, idcg: Floats, negative: bool, sign: float, zero_division:
 
 
 def _sum_of_equal(gains: Floats, weight: Floats) -> Floats:
-    """Return the weighted sum of a gain that is the same at all ranks, for each query, added as in ``_sums``."""
-    step = max(1, SCORES_AT_A_TIME // max(len(weight), 1))
-    parts = (gains[start : start + step, np.newaxis] for start in range(0, len(gains), step))
-    return np.concatenate(
-        [_measure_scoring_sums(part.repeat(len(weight), axis=1)[:, ::-1], weight, [len(weight)])[0] for part in parts]
-    )
+    """Return the weighted sum of a gain that is the same at all ranks, for each query."""
+    ranks = len(weight)
+    step = max(1, SCORES_AT_A_TIME // max(ranks, 1))
+    sums = []
+    for start in range(0, len(gains), step):
+        # Added as by `_sums` elsewhere, so that values agree to the last bit.
+        at_ranks = gains[start : start + step, np.newaxis].repeat(ranks, axis=1)[:, ::-1]
+        sums.append(_measure_scoring_sums(at_ranks, weight, [ranks])[0])
+    return np.concatenate(sums)
 
 
 def _measure_scoring_sums(gains: Floats, weight: Floats, cutoffs: Sequence[int]) -> Floats:
     """Return the weighted sums of each query's gains up to each cutoff, added rank by rank.
 
-    In this order, zeros at the end of a padded list do not change the rounding. ``einsum`` uses it if both arrays are
-    stored from the last rank to the first, except for a single query, which is therefore passed twice.
+    In this order, zeros at the end of a padded list do not change the rounding. ``einsum`` uses it
+    if both arrays are stored from the last rank to the first, except for a single query, which is
+    therefore passed twice.
     """
-    sums, rows = np.empty((len(cutoffs), len(gains))), gains
-    if len(gains) == 1:
+    queries = len(gains)
+    sums = np.empty((len(cutoffs), queries))
+    if queries == 1:
         last_first = np.ascontiguousarray(gains[0, ::-1])
-        rows = np.ndarray((2, last_first.size), gains.dtype, last_first, 0, (0, gains.itemsize))[:, ::-1]
-    for into, k in zip(sums, cutoffs, strict=True):
-        into[:] = np.einsum("qk,k->q", rows[:, :k], weight[:k])[: len(gains)]
+        strides = (0, gains.itemsize)
+        gains = np.ndarray((2, last_first.size), gains.dtype, last_first, 0, strides)[:, ::-1]
+    for row, k in enumerate(cutoffs):
+        sums[row] = np.einsum("qk,k->q", gains[:, :k], weight[:k])[:queries]
     return sums
 
 
-# ndcg/measure/options.py: The options of `compute`, checked once and kept in one object, with the names of results and the signature.
+# ndcg/measure/options.py: The options of `compute`, checked once and kept in one object, with names and the signature.
 
 __version__ = "3.0.0"
 
@@ -1795,7 +2154,9 @@ _REMEMBERED: dict[tuple[Any, ...], "Options"] = {}
 # Where to find arguments that people try on other methods: hints for errors about unknown options.
 ELSEWHERE = {
     **dict.fromkeys(("by", "confidence"), "report and compare have it"),
-    **dict.fromkeys(("systems", "baseline", "alternative", "margin", "corrected_over"), "compare has it"),
+    **dict.fromkeys(
+        ("systems", "baseline", "alternative", "margin", "corrected_over"), "compare has it"
+    ),
     **dict.fromkeys(("got", "between"), "explain has it"),
     **OF_LIBRARIES,
 }
@@ -1814,11 +2175,18 @@ class ChosenOptions(TypedDict, total=False):
         | Callable[[NDArray[np.float64]], Any]
         | None
     )
-    discount: Literal["log", "reciprocal", "jarvelin"] | Sequence[float] | Callable[[NDArray[np.int64]], Any] | None
+    discount: (
+        Literal["log", "reciprocal", "jarvelin"]
+        | Sequence[float]
+        | Callable[[NDArray[np.int64]], Any]
+        | None
+    )
     log_base: float | None
     ideal: Literal["judged", "truncated", "retrieved", "full"] | None
     score_dtype: Literal["given", "float32"] | None
-    score_order: Literal["descending", "ascending"] | Mapping[str, Literal["descending", "ascending"]] | None
+    score_order: (
+        Literal["descending", "ascending"] | Mapping[str, Literal["descending", "ascending"]] | None
+    )
     ties: Literal["average", "first", "last", "best", "worst", "docid"] | None
     zero_division: float | Literal["perfect_if_empty"] | None
     negative_relevance: Literal["raise", "clip", "keep"] | None
@@ -1853,7 +2221,7 @@ class ComputeOptions(QueryOptions, total=False):
 
 
 class Derived(Generic[Computed]):
-    """A property that is computed on first access, like `cached_property`, but without its lock in Python 3.11.
+    """A property computed on first access, as `cached_property`, but without a lock in Python 3.11.
 
     Spark pickles this class for its workers, and a lock cannot be pickled.
     """
@@ -1862,7 +2230,7 @@ class Derived(Generic[Computed]):
         self.compute, self.__doc__ = compute, compute.__doc__
 
     def __get__(self, owner: Any, kind: type) -> Computed:
-        """Return the value, and store it under the property's name; on the class, return the property itself."""
+        """Return the value, and store it under the property's name; on the class, the property."""
         value: Any = self
         if owner is not None:
             value = vars(owner).setdefault(self.compute.__name__, self.compute(owner))
@@ -1894,11 +2262,12 @@ class Options:
     @classmethod
     def parse(cls, **given: Any) -> "Options":
         """Check the options of `compute`; None means the convention's choice."""
-        # only hashable, immutable values; floats are excluded because 0.0 == -0.0
+        # Only hashable, immutable values; floats are excluded because 0.0 == -0.0.
         if not all(type(value) in _REMEMBERED_TYPES for value in given.values()):
             return _parsed_options(given)
         key = tuple((name, type(value), value) for name, value in given.items())
-        if (parsed := _REMEMBERED.get(key)) is None:
+        parsed = _REMEMBERED.get(key)
+        if parsed is None:
             parsed = _parsed_options(given)
             if len(_REMEMBERED) >= MOST_REMEMBERED:
                 _REMEMBERED.clear()
@@ -1907,9 +2276,13 @@ class Options:
 
     @classmethod
     def of_method(
-        cls, method: Callable[..., Any], k: Any, options: Mapping[str, Any], lacks: Sequence[str] = AGGREGATION_OPTIONS
+        cls,
+        method: Callable[..., Any],
+        k: Any,
+        options: Mapping[str, Any],
+        lacks: Sequence[str] = AGGREGATION_OPTIONS,
     ) -> "Options":
-        """Check the options of a method that accepts those of `compute`, except some, in addition to its own."""
+        """Check the options of a method that accepts those of `compute`, except some."""
         refuse_unknown(options, method, lacks)
         return cls.parse(k=k, **options)
 
@@ -1926,34 +2299,43 @@ class Options:
     @Derived
     def results(self) -> tuple[tuple[str, str, int], ...]:
         """The name of each result, its measure, and the index of its cutoff."""
-        return tuple((result_name(measure, k), measure, self.cutoffs.index(k)) for measure, k in self.with_cutoffs)
+        results = []
+        for measure, k in self.with_cutoffs:
+            results.append((result_name(measure, k), measure, self.cutoffs.index(k)))
+        return tuple(results)
 
     @property
     def labels(self) -> Labels | None:
         """The labels that references may have in place of relevances, with their gains."""
-        return self.gain if isinstance(self.gain, Labels) else None
+        if isinstance(self.gain, Labels):
+            return self.gain
+        return None
 
     @Derived
     def sides(self) -> dict[str, Any]:
         """The keyword arguments of `Inputs.settled` and `from_files`."""
-        best = "last" if self.ties == "last" else "first"  # among equal scores
-        keep = None if self.duplicates == "raise" else best
+        keep = None
+        if self.duplicates == "best":  # the best of equal scores is the one that ranks first
+            keep = "last" if self.ties == "last" else "first"
         return {"score_order": self.score_order, "labels": self.labels, "keep": keep}
 
     @Derived
     def reading(self) -> dict[str, Any]:
         """The keyword arguments of `reading.read`."""
         names = ("judged_only", "exclude_from", "ignore_index", "score_dtype")
-        return {**{name: getattr(self, name) for name in names}, **self.sides, "by_docid": self.ties == "docid"}
+        chosen = {name: getattr(self, name) for name in names}
+        return {**chosen, **self.sides, "by_docid": self.ties == "docid"}
 
     @Derived
     def scoring(self) -> dict[str, Any]:
         """The keyword arguments of `scoring.measure_queries`."""
         names = ("gain", "discount", "log_base", "ideal", "zero_division", "negative_relevance")
-        ties = "last" if self.ties == "docid" else self.ties  # documents are read in ascending order of ids
         chosen = {name: getattr(self, name) for name in names}
         if self.labels is not None:  # each relevance is the gain of its label
             chosen |= {"gain": "linear", "negative_relevance": "keep"}
+        ties = self.ties
+        if ties == "docid":  # documents are read in ascending order of ids
+            ties = "last"
         return {"measures": self.measures, "cutoffs": self.cutoffs, "ties": ties, **chosen}
 
     @property
@@ -1963,51 +2345,69 @@ class Options:
 
     def signature(self, *, weighted: bool = False, excluding: bool = False) -> str:
         """Return every option that the scores depend on, in one line."""
-        gain, discount = _function_name("gain", self.gain, LABELS), _function_name("discount", self.discount, RANKS)
+        gain = _function_name("gain", self.gain, LABELS)
+        discount = _function_name("discount", self.discount, RANKS)
         unjudged = "removed" if self.judged_only else "0"
-        parts: dict[str, Any] = {**vars(self), "gain": gain, "discount": discount, "judged_only": unjudged}
+        chosen = vars(self) | {"gain": gain, "discount": discount, "judged_only": unjudged}
         if discount not in DISCOUNTS or DISCOUNTS[discount].base_above is None:
-            del parts["log_base"]
-        if not excluding:  # then no score depends on it
-            del parts["exclude_from"]
-        choices = {
-            option.said_as: each if isinstance(each, str) else _number(each)
-            for name, option in OPTIONS.items()
-            if option.said_as and (each := parts.get(name)) is not None and each not in option.unsaid
-        }
-        choices |= {"v": __version__, **dict.fromkeys(["weights"] * weighted + ["excluded"] * excluding, "given")}
-        return "|".join(["+".join(self.names), *(f"{a}:{b}" for a, b in choices.items())])
+            del chosen["log_base"]  # then no score depends on it
+        if not excluding:
+            del chosen["exclude_from"]
+        parts = ["+".join(self.names)]
+        for name, option in OPTIONS.items():
+            value = chosen.get(name)
+            if not option.said_as or value is None or value in option.unsaid:
+                continue
+            text = value if isinstance(value, str) else _plain_number(value)
+            parts.append(f"{option.said_as}:{text}")
+        parts.append(f"v:{__version__}")
+        if weighted:
+            parts.append("weights:given")
+        if excluding:
+            parts.append("excluded:given")
+        return "|".join(parts)
 
 
 def _parsed_options(given: Mapping[str, Any]) -> Options:
-    """Check options: first the convention, then each option by itself, in the order of the table, then all together."""
-    if unknown := [name for name in given if name not in OPTIONS]:
-        raise TypeError(f"unknown option {unknown[0][:100]}; the options are {', '.join(OPTIONS)}")
+    """Check the convention, then each option in the order of the table, then all together."""
+    for name in given:
+        if name not in OPTIONS:
+            problem = f"unknown option {name[:100]}"
+            raise TypeError(f"{problem}; the options are {', '.join(OPTIONS)}")
     values = {name: given.get(name, option.default) for name, option in OPTIONS.items()}
     convention = CONVENTIONS[_checked_option("convention", values["convention"])]
-    checked = {
-        name: _checked_option(name, getattr(convention, name, option.usual) if values[name] is None else values[name])
-        for name, option in OPTIONS.items()
-    }
+    checked = {}
+    for name, option in OPTIONS.items():
+        value = values[name]
+        if value is None:
+            value = getattr(convention, name, option.usual)
+        checked[name] = _checked_option(name, value)
     cutoffs, measures = checked.pop("k"), checked.pop("measures")
     if values["k"] is not None and all("@" in name for name in measures):
-        k, several = (mark(name, values[name], said=f"{name}={shown(values[name])}") for name in ("k", "measures"))
+        k = mark("k", values["k"], said=f"k={shown(values['k'])}")
+        several = mark("measures", values["measures"], said=f"measures={shown(values['measures'])}")
         raise InputError(f"{k} and {several} both give cutoffs; give one of the two")
     if checked.pop("ignore_ties"):
-        if values["ties"] not in (None, "last"):
-            ties = mark("ties", values["ties"], said=f"ties={shown(values['ties'])}")
-            both = f"{mark('ignore_ties', True)} means {mark('ties', 'last')}, but {ties} was given too"
-            raise InputError(f"{both}; give one of the two")
+        _refuse_other_ties(values["ties"])
         checked["ties"] = "last"
     _refuse_base(checked["log_base"], checked["discount"])
     del checked["convention"]
     options = Options(with_cutoffs=_with_cutoffs(measures, cutoffs), **checked)
     if options.ideal == "full":
-        name = "convention" if values["ideal"] is None else "ideal"
-        _refuse_endless_ideal(options.cutoffs, mark(name, values[name]))
+        setting = "convention" if values["ideal"] is None else "ideal"
+        _refuse_endless_ideal(options.cutoffs, mark(setting, values[setting]))
     if options.engine == "sklearn":
         _refuse_what_sklearn_lacks(values, options)
     return options
+
+
+def _refuse_other_ties(ties: Any) -> None:
+    """Raise an error for ties that are not those of `ignore_ties`."""
+    if ties in (None, "last"):
+        return
+    meaning = f"{mark('ignore_ties', True)} means {mark('ties', 'last')}"
+    other = mark("ties", ties, said=f"ties={shown(ties)}")
+    raise InputError(f"{meaning}, but {other} was given too; give one of the two")
 
 
 def _checked_option(name: str, value: Any) -> Any:
@@ -2015,16 +2415,22 @@ def _checked_option(name: str, value: Any) -> Any:
     if name in _CHECKS:
         return _CHECKS[name](value)
     option = OPTIONS[name]
-    return _flag(name, value) if option.is_flag else choice(name, value, tuple(option.words))
+    if option.is_flag:
+        return _flag(name, value)
+    return choice(name, value, tuple(option.words))
 
 
 OF_COMPUTE = tuple(OPTIONS)  # the names of all options
 
 
 def signature(
-    k: Cutoffs = None, *, sample_weight: Any = None, exclude: Any = None, **options: Unpack[ComputeOptions]
+    k: Cutoffs = None,
+    *,
+    sample_weight: Any = None,
+    exclude: Any = None,
+    **options: Unpack[ComputeOptions],
 ) -> str:
-    """Return every option that a score depends on, in one line; only equal signatures are comparable.
+    """Return every option that a score depends on, in one line, to compare only equal signatures.
 
     Args:
         k: the cutoff or cutoffs, as in `compute`.
@@ -2041,15 +2447,18 @@ def signature(
 
 
 def shows_options(function: Function) -> Function:
-    """Show the options of `compute` in the signature of a function that accepts them as `**options`."""
-    own = inspect.signature(function)
-    named = {name: each for name, each in own.parameters.items() if each.kind != each.VAR_KEYWORD}
-    options = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=option.default, annotation=Any)
-        for name, option in OPTIONS.items()
-        if name not in named
-    ]
-    vars(function)["__signature__"] = own.replace(parameters=[*named.values(), *options])
+    """Show the options of `compute` in the signature of a function with them as `**options`."""
+    signature = inspect.signature(function)
+    parameters = []
+    for parameter in signature.parameters.values():
+        if parameter.kind != inspect.Parameter.VAR_KEYWORD:
+            parameters.append(parameter)
+    names = {parameter.name for parameter in parameters}
+    for name, option in OPTIONS.items():
+        if name not in names:
+            kind = inspect.Parameter.KEYWORD_ONLY
+            parameters.append(inspect.Parameter(name, kind, default=option.default, annotation=Any))
+    vars(function)["__signature__"] = signature.replace(parameters=parameters)
     return function
 
 
@@ -2059,7 +2468,9 @@ def result_name(measure: str, k: int | None) -> str:
     >>> result_name("nDCG", 10), result_name("nDCG", None)
     ('nDCG@10', 'nDCG')
     """
-    return measure if k is None else f"{measure}@{k}"
+    if k is None:
+        return measure
+    return f"{measure}@{k}"
 
 
 def measure_of(name: str) -> str:
@@ -2073,12 +2484,20 @@ def measure_of(name: str) -> str:
 
 def choice(name: str, value: Any, choices: Sequence[str]) -> str:
     """Return a value if it is one of several words; else the error names the nearest one."""
-    if not isinstance(value, str) or value not in choices:
-        near = nearest(value, choices) if isinstance(value, str) else ""
-        hint = f'; did you mean "{near}"?' if near else ""
-        allowed = ", ".join(f'"{each}"' for each in choices)
-        raise InputError(f"{mark(name)} must be one of {allowed}; got {shown(value)}{hint}")
-    return str(value)
+    if isinstance(value, str) and value in choices:
+        return str(value)
+    allowed = ", ".join(f'"{word}"' for word in choices)
+    problem = f"{mark(name)} must be one of {allowed}; got {shown(value)}"
+    raise InputError(f"{problem}{_nearest_word(value, choices)}")
+
+
+def _nearest_word(value: Any, words: Iterable[str]) -> str:
+    """Return the end of an error about a word: the one that was probably meant, if any."""
+    if isinstance(value, str):
+        word = nearest(value, words)
+        if word:
+            return f'; did you mean "{word}"?'
+    return ""
 
 
 def is_real(value: Any) -> bool:
@@ -2093,69 +2512,93 @@ def is_real(value: Any) -> bool:
 
 
 def between_0_and_1(name: str, value: Any, example: float) -> float:
-    """Return a level, such as that of an interval, which lies between 0 and 1, and not too close to 1."""
+    """Return a level, such as that of an interval: above 0, and not too close to 1."""
+    # The quantile of a two-sided interval, (1 + level) / 2, must not round to 1.
     if not is_real(value) or not (float(value) > 0 and (1 + float(value)) / 2 < 1):
-        raise InputError(f"{mark(name)} must be between 0 and 1, such as {example}; got {shown(value)}")
+        allowed = f"between 0 and 1, such as {example}"
+        raise InputError(f"{mark(name)} must be {allowed}; got {shown(value)}")
     return float(value)
 
 
 def in_units(name: str, value: Any) -> float:
     """Return an amount in units of the measure: a finite number, not negative."""
     if not is_real(value) or not 0 <= float(value) < math.inf:
-        problem = f"must be a finite number, at least 0, in units of the measure; got {shown(value)}"
-        raise InputError(f"{mark(name)} {problem}")
+        allowed = "a finite number, at least 0, in units of the measure"
+        raise InputError(f"{mark(name)} must be {allowed}; got {shown(value)}")
     return float(value)
 
 
 def whole(name: str, value: Any, least: int, most: float = math.inf) -> int:
     """Return an integer from `least` to `most`."""
-    if not is_real(value) or not isinstance(value, Integral) or not least <= int(value) <= most:
-        upper = "" if most == math.inf else f" and at most {most:,}"
-        raise InputError(f"{mark(name)} must be an integer, at least {least}{upper}; got {shown(value)}")
+    is_integer = is_real(value) and isinstance(value, Integral)
+    if not is_integer or not least <= int(value) <= most:
+        allowed = f"an integer, at least {least}"
+        if most < math.inf:
+            allowed += f" and at most {most:,}"
+        raise InputError(f"{mark(name)} must be {allowed}; got {shown(value)}")
     return int(value)
 
 
 def _refuse_endless_ideal(cutoffs: Sequence[int | None], setting: str) -> None:
-    """Raise an error for cutoffs at which an ideal of k documents would be infinite or take too much memory."""
-    if None in cutoffs:
-        problem = f"must be given for {setting}, since its ideal has k documents of the highest gain"
-        raise InputError(f"{mark('k')} {problem}")
-    if (longest := max(k for k in cutoffs if k is not None)) > LONGEST_IDEAL:
-        problem = f"must be at most {LONGEST_IDEAL:,} for {setting}, since its ideal has k documents; got {longest}"
-        raise InputError(f"{mark('k')} {problem}")
+    """Raise an error for cutoffs at which an ideal of k documents is infinite or too large."""
+    longest = 0
+    for k in cutoffs:
+        if k is None:
+            reason = "since its ideal has k documents of the highest gain"
+            raise InputError(f"{mark('k')} must be given for {setting}, {reason}")
+        longest = max(longest, k)
+    if longest > LONGEST_IDEAL:
+        reason = f"since its ideal has k documents; got {longest}"
+        raise InputError(f"{mark('k')} must be at most {LONGEST_IDEAL:,} for {setting}, {reason}")
 
 
-def refuse_unknown(options: Iterable[str], method: Callable[..., Any], lacks: Sequence[str] = ()) -> None:
-    """Raise a TypeError for an option that a method does not have; it names the nearest one, or all options."""
+def refuse_unknown(
+    options: Iterable[str], method: Callable[..., Any], lacks: Sequence[str] = ()
+) -> None:
+    """Raise a TypeError for an option that a method does not have."""
     for name in options:
         if name not in OF_COMPUTE or name in lacks:
             raise _unknown_option(name, method, lacks)
 
 
 def _unknown_option(name: str, method: Callable[..., Any], lacks: Sequence[str]) -> TypeError:
-    """Return the error for an option that a method does not have."""
-    own = [own for own, each in inspect.signature(method).parameters.items() if each.kind != each.VAR_KEYWORD]
-    of_compute = [each for each in OF_COMPUTE if each not in lacks]
-    known = list(dict.fromkeys([*own, *of_compute]))
-    near = "" if name in lacks else nearest(name, known)
-    hint = ELSEWHERE.get(name) or (f"did you mean {near}?" if near else f"it has {', '.join(known)}")
-    return TypeError(f"{method.__name__} has no option {name[:100]}; {hint}")
+    """Return the error for an option that a method lacks: the nearest one, or all it has."""
+    problem = f"{method.__name__} has no option {name[:100]}"
+    if name in ELSEWHERE:
+        return TypeError(f"{problem}; {ELSEWHERE[name]}")
+    known = []
+    for parameter in inspect.signature(method).parameters.values():
+        if parameter.kind != inspect.Parameter.VAR_KEYWORD:
+            known.append(parameter.name)
+    for option in OF_COMPUTE:
+        if option not in lacks and option not in known:
+            known.append(option)
+    # An option that is left out on purpose was not misspelt.
+    word = "" if name in lacks else nearest(name, known)
+    if word:
+        return TypeError(f"{problem}; did you mean {word}?")
+    return TypeError(f"{problem}; it has {', '.join(known)}")
 
 
 def _refuse_what_sklearn_lacks(values: Mapping[str, Any], options: Options) -> None:
-    """Raise an error for an option that is set but that `sklearn.metrics.ndcg_score` does not have."""
+    """Raise an error for an option that is set and that scikit-learn's ndcg_score lacks."""
     for name, value in values.items():
-        kept = getattr(options, name, value)
-        usual = ("nDCG",) if name == "measures" else OPTIONS[name].default
-        is_given = value is not None if usual is None else kept != usual
-        if is_given and name not in ("k", "ignore_ties", "engine"):
+        if name in ("k", "ignore_ties", "engine"):
+            continue
+        usual: Any = ("nDCG",) if name == "measures" else OPTIONS[name].default
+        if usual is None:
+            is_given = value is not None
+        else:
+            is_given = getattr(options, name, value) != usual
+        if is_given:
             problem = f"sklearn.metrics.ndcg_score has no option {name}; got {shown(value)}"
             raise InputError(f"{mark('engine', 'sklearn')}: {problem}")
 
 
 def _measure_options_several(name: str, value: Any, check: Callable[[Any], Any]) -> tuple[Any, ...]:
     """Check a single value or every value of a sequence; return them without duplicates."""
-    if not isinstance(value, (list, tuple, range)) and not (isinstance(value, np.ndarray) and value.ndim == 1):
+    is_array = isinstance(value, np.ndarray) and value.ndim == 1
+    if not is_array and not isinstance(value, (list, tuple, range)):
         return (check(value),)
     if not len(value):
         raise InputError(f"{mark(name)} is empty; give at least one value")
@@ -2163,29 +2606,42 @@ def _measure_options_several(name: str, value: Any, check: Callable[[Any], Any])
 
 
 def _cutoff(k: Any) -> int | None:
-    if k is not None and (not is_real(k) or not isinstance(k, Integral) or int(k) < 1):
+    if k is None:
+        return None
+    if not is_real(k) or not isinstance(k, Integral) or int(k) < 1:
         raise InputError(f"{mark('k')} must be a positive integer, {CUTOFFS}; got {shown(k)}")
-    return None if k is None else int(k)
+    return int(k)
 
 
-def _with_cutoffs(names: Sequence[str], cutoffs: Sequence[int | None]) -> tuple[tuple[str, int | None], ...]:
+def _with_cutoffs(
+    names: Sequence[str], cutoffs: Sequence[int | None]
+) -> tuple[tuple[str, int | None], ...]:
     """Return each measure with every cutoff, or with the one in its name."""
-    pairs = []
+    pairs: dict[tuple[str, int | None], None] = {}
     for name in names:
-        measure, _, own = name.partition("@")
-        pairs += [(measure, cutoff) for cutoff in ([int(own)] if own else cutoffs)]
-    return tuple(dict.fromkeys(pairs))
+        measure, _, own_cutoff = name.partition("@")
+        if own_cutoff:
+            pairs[measure, int(own_cutoff)] = None
+            continue
+        for cutoff in cutoffs:
+            pairs[measure, cutoff] = None
+    return tuple(pairs)
 
 
 def _measure_options_measure(name: Any) -> str:
-    measure, at, cutoff = name.partition("@") if isinstance(name, str) else (name, "", "")
-    if not at:
-        if isinstance(name, str) and (cut := re.fullmatch(r"ndcg_cut[._]([0-9]+)", name)):  # as in trec_eval
-            raise InputError(f"{name} is nDCG@{cut[1]} here", "measures")
+    if not isinstance(name, str):
         return choice("measures", name, MEASURES)
-    if not cutoff.isdecimal() or not cutoff.isascii() or len(cutoff) > 18 or int(cutoff) < 1:
-        problem = f"must have a positive integer after the @, as in nDCG@10; got {shown(name)}"
-        raise InputError(f"{mark('measures')} {problem}")
+    measure, separator, cutoff = name.partition("@")
+    if not separator:
+        in_trec_eval = re.fullmatch(r"ndcg_cut[._]([0-9]+)", name)
+        if in_trec_eval:
+            raise InputError(f"{name} is nDCG@{in_trec_eval[1]} here", "measures")
+        return choice("measures", name, MEASURES)
+    # More digits than 18 do not fit into 64 bits, and Python refuses to read thousands.
+    is_number = cutoff.isdecimal() and cutoff.isascii() and len(cutoff) <= 18
+    if not is_number or int(cutoff) < 1:
+        allowed = "a positive integer after the @, as in nDCG@10"
+        raise InputError(f"{mark('measures')} must have {allowed}; got {shown(name)}")
     return result_name(choice("measures", measure, MEASURES), int(cutoff))
 
 
@@ -2197,35 +2653,39 @@ def _flag(name: str, value: Any) -> bool:
 
 def _log_base(value: Any) -> float:
     if not is_real(value) or not 0 < float(value) < math.inf or float(value) == 1:
-        raise InputError(f"{mark('log_base')} must be a positive number other than 1; got {shown(value)}")
+        allowed = "a positive number other than 1"
+        raise InputError(f"{mark('log_base')} must be {allowed}; got {shown(value)}")
     return float(value)
 
 
 def _refuse_base(base: float, discount: Any) -> None:
     """Raise an error for a logarithm base that a discount does not allow."""
-    above = DISCOUNTS[discount].base_above if isinstance(discount, str) else None
+    if not isinstance(discount, str):
+        return
+    above = DISCOUNTS[discount].base_above
     if above is not None and base <= above:
-        problem = f"must be above {above:g} for {mark('discount', discount)}; got {shown(base)}"
-        raise InputError(f"{mark('log_base')} {problem}")
+        allowed = f"above {above:g} for {mark('discount', discount)}"
+        raise InputError(f"{mark('log_base')} must be {allowed}; got {shown(base)}")
 
 
 def _zero_division(value: Any) -> float | str:
     if isinstance(value, str) and value == PERFECT_IF_EMPTY:
         return value
     if not is_real(value) or math.isinf(float(value)):
-        meaning = (
-            f'a finite number, nan to exclude queries with no relevant documents from the mean, or "{PERFECT_IF_EMPTY}"'
-        )
-        raise InputError(f"{mark('zero_division')} must be {meaning}; got {shown(value)}")
+        excluding = "nan to exclude queries with no relevant documents from the mean"
+        allowed = f'a finite number, {excluding}, or "{PERFECT_IF_EMPTY}"'
+        raise InputError(f"{mark('zero_division')} must be {allowed}; got {shown(value)}")
     return float(value)
 
 
 def _ignore_index(value: Any) -> float | None:
-    if value is not None and (not is_real(value) or not math.isfinite(value)):
+    if value is None:
+        return None
+    if not is_real(value) or not math.isfinite(value):
         allowed = f"a finite number, the reference of padding{mark('None', before=', or ')}"
         raise InputError(f"{mark('ignore_index')} must be {allowed}; got {shown(value)}")
-    if value is None or isinstance(value, Integral):
-        return None if value is None else int(value)
+    if isinstance(value, Integral):  # which float64 might round
+        return int(value)
     return float(value)
 
 
@@ -2237,34 +2697,40 @@ def _gain(value: Any) -> Gain | Labels:
     if callable(value):
         function: Callable[[NDArray[np.float64]], Any] = value
         return function
-    table = _listed_numbers(value)
-    if table is None:
-        words = ", ".join(f'"{each}"' for each in GAINS)
-        forms = "in a list or of any labels, {label: gain}, or a function"
-        meaning = f"{words}, the finite gains of labels 0, 1, 2, ... {mark('forms of gain', said=forms)}"
-        near = nearest(value, GAINS) if isinstance(value, str) else ""
-        hint = f'; did you mean "{near}"?' if near else ""
-        raise InputError(f"{mark('gain')} must be {meaning}; got {shown(value)}{hint}")
-    return table
+    gains = _listed_numbers(value)
+    if gains is not None:
+        return gains
+    words = ", ".join(f'"{word}"' for word in GAINS)
+    forms = "in a list or of any labels, {label: gain}, or a function"
+    listed = f"the finite gains of labels 0, 1, 2, ... {mark('forms of gain', said=forms)}"
+    problem = f"{mark('gain')} must be {words}, {listed}; got {shown(value)}"
+    raise InputError(f"{problem}{_nearest_word(value, GAINS)}")
 
 
 def _gains_by_label(given: Mapping[Any, Any]) -> Gain | Labels:
     """Return gains by label: as a list if the labels are the numbers 0, 1, 2, ..."""
     gains: dict[str | float, float] = {}
     for label, gain in given.items():
-        if not isinstance(label, (str, bool, np.bool_)) and not (is_real(label) and math.isfinite(label)):
-            raise InputError(f"a label is text, a finite number or a flag; got {shown(label)}", "gain")
+        is_number = is_real(label) and math.isfinite(label)
+        if not is_number and not isinstance(label, (str, bool, np.bool_)):
+            problem = f"a label is text, a finite number or a flag; got {shown(label)}"
+            raise InputError(problem, "gain")
         if not is_real(gain) or not math.isfinite(gain):
-            raise InputError(f"the gain of {shown(label)} must be a finite number; got {shown(gain)}", "gain")
-        if (plain := label_of(label)) in gains:
-            raise InputError(f"the label {shown(label)} is there twice; give each label once", "gain")
-        gains[plain] = float(gain)
+            problem = f"the gain of {shown(label)} must be a finite number; got {shown(gain)}"
+            raise InputError(problem, "gain")
+        compared = label_of(label)
+        if compared in gains:
+            problem = f"the label {shown(label)} is there twice; give each label once"
+            raise InputError(problem, "gain")
+        gains[compared] = float(gain)
     if not gains:
         raise InputError(f"{mark('gain')} is empty; give the gain of each label")
-    in_order = sorted(gains.items(), key=lambda each: (isinstance(each[0], str), each[0]))
-    if [label for label, _ in in_order] == [*range(len(gains))] and not any(isinstance(each, str) for each in given):
-        return np.array([gain for _, gain in in_order])
-    return Labels(tuple(in_order))
+    # Numbers come first, since they do not compare with text.
+    in_order = sorted(gains, key=lambda label: (isinstance(label, str), label))
+    has_text = any(isinstance(label, str) for label in given)
+    if not has_text and in_order == [*range(len(gains))]:
+        return np.array([gains[label] for label in in_order])
+    return Labels(tuple((label, gains[label]) for label in in_order))
 
 
 def _discount(value: Any) -> Discount:
@@ -2273,27 +2739,38 @@ def _discount(value: Any) -> Discount:
     if callable(value):
         function: Callable[[NDArray[np.int64]], Any] = value
         return function
-    listed = _listed_numbers(value)
-    if listed is None or (problem := not_discounts(listed)):
-        words = ", ".join(f'"{each}"' for each in DISCOUNTS)
-        meaning = f"{words}, a list of the discounts of rank 1, 2, 3, ... or a function"
-        reason = "" if listed is None else f", which {problem}"
-        raise InputError(f"{mark('discount')} must be {meaning}; got {shown(value)}{reason}")
-    return listed
+    discounts = _listed_numbers(value)
+    reason = ""
+    if discounts is not None:
+        problem = not_discounts(discounts)
+        if problem is None:
+            return discounts
+        reason = f", which {problem}"
+    words = ", ".join(f'"{word}"' for word in DISCOUNTS)
+    allowed = f"{words}, a list of the discounts of rank 1, 2, 3, ... or a function"
+    raise InputError(f"{mark('discount')} must be {allowed}; got {shown(value)}{reason}")
 
 
 def _listed_numbers(value: Any) -> NDArray[np.float64] | None:
     """Return a list of finite numbers as an array; None for anything else."""
-    sequence = isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim == 1)
-    table = np.array(value, np.float64) if sequence and all(map(is_real, value)) else np.empty(0)
-    return table if table.size and np.isfinite(table).all() else None
+    is_array = isinstance(value, np.ndarray) and value.ndim == 1
+    if not is_array and not isinstance(value, (list, tuple)):
+        return None
+    if not len(value) or not all(map(is_real, value)):
+        return None
+    numbers = np.array(value, np.float64)
+    if not np.isfinite(numbers).all():
+        return None
+    return numbers
 
 
-def _number(value: float) -> str:
+def _plain_number(value: float) -> str:
     return repr(float(value)).removesuffix(".0")
 
 
-_CHECKS: dict[str, Callable[[Any], Any]] = {  # other options are flags, or one of the words in their row
+_CHECKS: dict[
+    str, Callable[[Any], Any]
+] = {  # other options are flags, or one of the words in their row
     "k": partial(_measure_options_several, "k", check=_cutoff),
     "measures": partial(_measure_options_several, "measures", check=_measure_options_measure),
     "convention": partial(choice, "convention", choices=tuple(CONVENTIONS)),
@@ -2304,52 +2781,64 @@ _CHECKS: dict[str, Callable[[Any], Any]] = {  # other options are flags, or one 
     "ignore_index": _ignore_index,
 }
 
+# What a function returns for these tells it from others in a signature: usual labels and ranks.
 LABELS = np.array([*range(-2, 33), 100, 1000, *(0.1 * tenth for tenth in range(1, 50))])
 RANKS = np.array([*range(1, 33), 100, 1000])
 
 
 def _function_name(name: str, value: Gain | Labels | Discount, samples: NDArray[Any]) -> str:
-    """Return the name of gains or discounts in a signature: of a function, a hash of its results for some values."""
+    """Return the name of gains or discounts in a signature.
+
+    The name of a function is a hash of its results for some values.
+    """
     if isinstance(value, str):
         return value
     if isinstance(value, Labels):
         return value.signature
     if not callable(value):
-        return ",".join(map(_number, value))
-    answers: list[str] = []
-    answered = False
+        return ",".join(map(_plain_number, value))
+    results: list[str] = []
+    has_result = False
     with np.errstate(all="ignore"):
-        for at in range(len(samples)):
+        # One value after another, since a function may fail for some of them.
+        for start in range(len(samples)):
             try:
-                answers.append(repr(np.asarray(value(samples[at : at + 1]), np.float64).tolist()))
-                answered = True
-            except Exception as error:  # noqa: BLE001 - whatever it raises, this value has no result
-                answers.append(type(error).__name__)
-    if not answered:
+                result = np.asarray(value(samples[start : start + 1]), np.float64)
+                results.append(repr(result.tolist()))
+                has_result = True
+            except Exception as error:  # noqa: BLE001 - whatever it raises, there is no result
+                results.append(type(error).__name__)
+    if not has_result:
         known = "labels 0, 1, 2" if name == "gain" else "ranks 1, 2, 3"
         problem = f"has no value for any of the {known}, ..., so the signature cannot identify it"
         raise InputError(f"{mark(name)} {shown(value)} {problem}")
-    return f"function#{hashlib.sha256(' '.join(answers).encode()).hexdigest()[:8]}"
+    return f"function#{hashlib.sha256(' '.join(results).encode()).hexdigest()[:8]}"
 
 
 # ndcg/show/json_types.py: Convert results to the types that JSON has.
 
 def without_nan(value: Any, instead: Callable[[float], Any] = lambda number: None) -> Any:
-    """Return a value in JSON types: named tuples as dicts, `instead` of numbers that are not finite, others as text."""
+    """Return a value in JSON types: named tuples as dicts, and values of other types as text.
+
+    `instead` gives what stands for a number that is not finite.
+    """
     if hasattr(value, "_asdict"):
         value = value._asdict()
     if isinstance(value, Mapping):
-        return {name: without_nan(each, instead) for name, each in value.items()}
+        return {name: without_nan(item, instead) for name, item in value.items()}
     if isinstance(value, (list, tuple, np.ndarray)):
-        return [without_nan(each, instead) for each in value]
+        return [without_nan(item, instead) for item in value]
     if isinstance(value, float) and not math.isfinite(value):
         return instead(value)
-    return value if value is None or is_real(value) or isinstance(value, (str, bool)) else str(value)
+    if value is None or isinstance(value, (str, bool)) or is_real(value):
+        return value
+    return str(value)
 
 
-# ndcg/show/tables.py: Format tables, remarks and a signature for people, as text, Markdown, HTML, LaTeX or in a terminal, and as TSV.
+# ndcg/show/tables.py: Format tables, remarks and a signature as text, Markdown, HTML, LaTeX, TSV or in a terminal.
 
-LARGE = 1e15  # larger numbers are shown by their first digits: float64 does not hold all digits before the point
+# Larger numbers are shown by their first digits: float64 does not hold all digits before the point.
+LARGE = 1e15
 CONTROLS = [*range(0x20), *range(0x7F, 0xA0)]  # characters that move the cursor, or worse
 TSV_ESCAPES = {code: repr(chr(code))[1:-1] for code in (*CONTROLS, ord("\\"))}
 LATEX_SPECIAL = {"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}"}
@@ -2385,38 +2874,47 @@ class Readable:
 
     def to_markdown(self) -> str:
         """Return tables and notes as Markdown."""
-        tables = []
+        parts = []
         for table in self.tables():
             header, *rows = ("| " + " | ".join(map(markdown_text, row)) + " |" for row in table)
-            tables.append("\n".join([header, "|---" + "|---:" * (len(table[0]) - 1) + "|", *rows]))
-        remarks = map(markdown_text, self.remarks())
-        signature = [f"Signature: `{visible(self.signature)}`"] if self.signature else []
-        return "\n\n".join([*tables, *remarks, *signature])
+            rule = "|---" + "|---:" * (len(table[0]) - 1) + "|"
+            parts.append("\n".join([header, rule, *rows]))
+        parts += map(markdown_text, self.remarks())
+        if self.signature:
+            parts.append(f"Signature: `{visible(self.signature)}`")
+        return "\n\n".join(parts)
 
     def __str__(self) -> str:
         return "\n\n".join([*map(_show_tables_plain, self.tables()), "\n".join(_sentences(self))])
 
     def _repr_html_(self) -> str:
         """Return the HTML for notebooks."""
-        tables = []
+        parts = []
         for header, *rows in self.tables():
-            cells = ["".join(f"<th>{html.escape(each)}</th>" for each in header)]
-            cells += ["".join(f"<td>{html.escape(each)}</td>" for each in row) for row in rows]
-            tables.append("<table>" + "".join(f"<tr>{row}</tr>" for row in cells) + "</table>")
-        remarks = "".join(f"<p>{html.escape(each)}</p>" for each in self.remarks())
-        signature = f"<p>Signature: <code>{html.escape(visible(self.signature))}</code></p>" if self.signature else ""
-        return "".join(tables) + remarks + signature
+            lines = ["".join(f"<th>{html.escape(cell)}</th>" for cell in header)]
+            for row in rows:
+                lines.append("".join(f"<td>{html.escape(cell)}</td>" for cell in row))
+            parts.append("<table>" + "".join(f"<tr>{line}</tr>" for line in lines) + "</table>")
+        for remark in self.remarks():
+            parts.append(f"<p>{html.escape(remark)}</p>")
+        if self.signature:
+            signature = html.escape(visible(self.signature))
+            parts.append(f"<p>Signature: <code>{signature}</code></p>")
+        return "".join(parts)
 
 
 def _show_tables_plain(table: Table) -> str:
     """Return a table as plain text."""
-    widths = _widths(table)
-    rows = ([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])] for row in table)
-    return "\n".join("  ".join(row).rstrip() for row in rows)
+    first, *others = _widths(table)
+    lines = []
+    for name, *values in table:
+        cells = [name.ljust(first), *map(str.rjust, values, others)]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
 
 
 def _records(table: Table) -> str:
-    """Return each row of a table as its name and, below it, a line with the heading and value of each cell.
+    """Return each row of a table as its name and, below it, a line for each of its cells.
 
     A row without a name continues the one above.
 
@@ -2429,8 +2927,11 @@ def _records(table: Table) -> str:
     width = max(map(len, headings), default=0)
     lines = []
     for first, *cells in rows:
-        lines += [f"{name}: {first}"] if first else []
-        lines += [f" {heading.ljust(width)}  {cell}" for heading, cell in zip(headings, cells, strict=True) if cell]
+        if first:
+            lines.append(f"{name}: {first}")
+        for heading, cell in zip(headings, cells, strict=True):
+            if cell:
+                lines.append(f" {heading.ljust(width)}  {cell}")
     return "\n".join(lines)
 
 
@@ -2443,19 +2944,23 @@ def latex_of(result: Readable) -> str:
     """Return a LaTeX tabular for each table, after comments with the remarks and the signature."""
     lines = [f"% {remark}" for remark in (*result.remarks(), visible(result.signature))]
     for table in result.tables():
-        lines += tabular("l" + "r" * (len(table[0]) - 1), [list(map(latex_text, row)) for row in table])
+        lines += tabular(
+            "l" + "r" * (len(table[0]) - 1), [list(map(latex_text, row)) for row in table]
+        )
     return "\n".join(lines)
 
 
 def tabular(columns: str, rows: Iterable[Sequence[str]]) -> list[str]:
-    """Return the lines of a LaTeX tabular, from its column types and its rows in LaTeX, the header first."""
+    """Return the lines of a LaTeX tabular, from column types and rows in LaTeX, header first."""
     header, *body = (" & ".join(row) + " \\\\" for row in rows)
     begin, end = f"\\begin{{tabular}}{{{columns}}}", "\\end{tabular}"
     return [begin, "\\hline", header, "\\hline", *body, "\\hline", end]
 
 
 def rich_of(result: Readable) -> str:
-    """Return tables that fit the terminal; a table that would lose digits is plain text, or one value per line.
+    """Return tables that fit the terminal.
+
+    A table that would lose digits is plain text, or one value per line.
 
     Raises:
         ImportError: Rich is missing.
@@ -2467,21 +2972,25 @@ def rich_of(result: Readable) -> str:
 
     console = Console(highlight=False)
     with console.capture() as captured:
-        for cells in result.tables():
-            first, *others = _widths(cells)
-            if min(first, FOLDED) + sum(others) + RICH_PADDING * len(cells[0]) > console.width:
-                fits = sum([first, *others]) + 2 * len(others) <= console.width
-                console.print(Text(f"{_show_tables_plain(cells) if fits else _records(cells)}\n"), soft_wrap=True)
+        for table in result.tables():
+            first, *others = _widths(table)
+            padding = RICH_PADDING * len(table[0])
+            if min(first, FOLDED) + sum(others) + padding > console.width:
+                fits = first + sum(others) + 2 * len(others) <= console.width
+                text = _show_tables_plain(table) if fits else _records(table)
+                console.print(Text(f"{text}\n"), soft_wrap=True)
                 continue
-            header, *rows = cells
-            table = RichTable(box=box.SIMPLE_HEAD)
-            for at, name in enumerate(header):
-                table.add_column(Text(name), justify="right" if at else "left", overflow="fold", no_wrap=at > 0)
+            (name, *headings), *rows = table
+            rich_table = RichTable(box=box.SIMPLE_HEAD)
+            rich_table.add_column(Text(name), overflow="fold")
+            for heading in headings:
+                rich_table.add_column(Text(heading), justify="right", overflow="fold", no_wrap=True)
             for row in rows:
-                table.add_row(*map(Text, row))
-            console.print(table)
+                rich_table.add_row(*map(Text, row))
+            console.print(rich_table)
         for sentence in _sentences(result):
-            console.print(Text(sentence), soft_wrap=not sentence.endswith("."))  # do not wrap lines to copy
+            is_to_copy = not sentence.endswith(".")  # such as a signature: must not be wrapped
+            console.print(Text(sentence), soft_wrap=is_to_copy)
     return captured.get().rstrip("\n")
 
 
@@ -2494,8 +3003,10 @@ def tsv_of(rows: Sequence[Mapping[str, Any]]) -> str:
     ['query\tscore', 'a\\tb\t0.5', 'c\t']
     """
     names = dict.fromkeys(name for row in rows for name in row)
-    lines: list[list[Any]] = [list(names), *([row.get(name) for name in names] for row in rows)]
-    return "\n".join("\t".join(map(_tsv_cell, line)) for line in lines)
+    lines = ["\t".join(map(_tsv_cell, names))]
+    for row in rows:
+        lines.append("\t".join(_tsv_cell(row.get(name)) for name in names))
+    return "\n".join(lines)
 
 
 def _tsv_cell(value: Any) -> str:
@@ -2506,7 +3017,10 @@ def _tsv_cell(value: Any) -> str:
 
 def _sentences(result: Readable) -> list[str]:
     """Return the sentences below the tables of plain text."""
-    return [*result.remarks(), *([f"Signature: {visible(result.signature)}"] if result.signature else [])]
+    sentences = result.remarks()
+    if result.signature:
+        sentences = [*sentences, f"Signature: {visible(result.signature)}"]
+    return sentences
 
 
 def number_text(value: float | None, places: int = 4, sign: str = "") -> str:
@@ -2517,7 +3031,8 @@ def number_text(value: float | None, places: int = 4, sign: str = "") -> str:
     """
     if value is None or math.isnan(value):
         return "–"
-    return f"{value:{sign}.{places}{'f' if abs(value) < LARGE else 'e'}}"
+    notation = "f" if abs(value) < LARGE else "e"
+    return f"{value:{sign}.{places}{notation}}"
 
 
 def interval_text(low: float, high: float, places: int = 4, sign: str = "") -> str:
@@ -2526,7 +3041,9 @@ def interval_text(low: float, high: float, places: int = 4, sign: str = "") -> s
     >>> interval_text(0.25, 0.5, 2), interval_text(math.nan, math.nan)
     ('0.25 – 0.50', '–')
     """
-    return "–" if math.isnan(low) else f"{number_text(low, places, sign)} – {number_text(high, places, sign)}"
+    if math.isnan(low):
+        return "–"
+    return f"{number_text(low, places, sign)} – {number_text(high, places, sign)}"
 
 
 def level_text(confidence: float) -> str:
@@ -2546,7 +3063,9 @@ def count_text(value: float | None) -> str:
     """
     if value is None:
         return "–"
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.4f}".rstrip("0").rstrip(".")
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:,.4f}".rstrip("0").rstrip(".")
 
 
 def counted_text(counted: int | None, queries: int) -> str:
@@ -2555,7 +3074,9 @@ def counted_text(counted: int | None, queries: int) -> str:
     >>> counted_text(300, 300), counted_text(1274, 1300), counted_text(None, 300)
     ('300', '1,274 of 1,300', '–')
     """
-    return count_text(counted) + (f" of {count_text(queries)}" if counted not in (None, queries) else "")
+    if counted is None or counted == queries:
+        return count_text(counted)
+    return f"{count_text(counted)} of {count_text(queries)}"
 
 
 def p_text(value: float) -> str:
@@ -2564,7 +3085,9 @@ def p_text(value: float) -> str:
     >>> p_text(0.04), p_text(0.0001), p_text(0.00009)
     ('0.0400', '0.0001', '<0.0001')
     """
-    return "<0.0001" if value < 0.0001 else f"{value:.4f}"
+    if value < 0.0001:
+        return "<0.0001"
+    return f"{value:.4f}"
 
 
 def cell_text(value: Any, places: int = 4) -> str:
@@ -2573,7 +3096,9 @@ def cell_text(value: Any, places: int = 4) -> str:
     >>> cell_text("q7"), cell_text(7), cell_text(0.5, 2), cell_text(None)
     ('q7', '7', '0.50', '–')
     """
-    return number_text(value, places) if value is None or isinstance(value, float) else str(value)
+    if value is None or isinstance(value, float):
+        return number_text(value, places)
+    return str(value)
 
 
 def letter_text(index: int) -> str:
@@ -2582,7 +3107,10 @@ def letter_text(index: int) -> str:
     >>> [letter_text(index) for index in (0, 25, 26, 701, 702)]
     ['a', 'z', 'aa', 'zz', 'aaa']
     """
-    return (letter_text(index // 26 - 1) if index >= 26 else "") + chr(ord("a") + index % 26)
+    last = chr(ord("a") + index % 26)
+    if index < 26:
+        return last
+    return letter_text(index // 26 - 1) + last
 
 
 def latex_text(text: str) -> str:
@@ -2591,7 +3119,12 @@ def latex_text(text: str) -> str:
     >>> print(latex_text("50%_of $x$"))
     50\%\_of \$x\$
     """
-    return "".join(LATEX_SPECIAL.get(each, "\\" + each if each in "&%$#_{}" else each) for each in text)
+    characters = []
+    for character in text:
+        if character in "&%$#_{}":
+            character = "\\" + character
+        characters.append(LATEX_SPECIAL.get(character, character))
+    return "".join(characters)
 
 
 def markdown_text(text: str) -> str:
@@ -2600,7 +3133,7 @@ def markdown_text(text: str) -> str:
     >>> print(markdown_text("<b>|_&"))
     \<b\>\|\_\&
     """
-    escaped = "".join("\\" + each if each in "\\`*_{}[]<>#|~$&" else each for each in text)
+    escaped = re.sub(r"[\\`*_{}\[\]<>#|~$&]", r"\\\g<0>", text)
     return " ".join(escaped.split())
 
 
@@ -2720,11 +3253,15 @@ def mapping_by_index(argument: str, row: Any) -> dict[Any, Any]:
     """
     if row.dtype.kind in "iu" and row.index.dtype.kind in "iu":
         problem = f"holds integers by integers, such as {shown(row.head(2).to_dict())}"
-        hint = "give .tolist() of each if the values are ids, or .to_dict() if the index has the ids"
+        hint = (
+            "give .tolist() of each if the values are ids, or .to_dict() if the index has the ids"
+        )
         raise InputError(f"{problem}; {hint}", argument)
     if not row.index.is_unique:
         document = row.index[row.index.duplicated()][0]
-        raise InputError(f"document {shown(document)} is in the index twice; give it once", argument)
+        raise InputError(
+            f"document {shown(document)} is in the index twice; give it once", argument
+        )
     return dict(row.to_dict())
 
 
@@ -2983,20 +3520,21 @@ def _only_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return pa.chunked_array(chunks, column.type.field(position).type)
 
 
-# ndcg/measure/interrupts.py: Handle Ctrl-C and other signals while running code that may catch or replace the errors they raise.
+# ndcg/measure/interrupts.py: Handle Ctrl-C and other signals in code that may catch or replace the errors they raise.
 
 INTERRUPTS = {"SIGINT", "SIGTERM", "SIGALRM"} & {*dir(signal)}  # Windows has no alarm
 
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Raise, at the end of the block, the error that a signal handler raised in it, such as KeyboardInterrupt.
+    """Raise, at the end of the block, the error that a signal handler raised in it.
 
-    It takes precedence over every other outcome, because the interrupted code may catch the error or raise another.
-    NumPy, for example, raises an ImportError with advice on how to install it.
+    Such an error, as KeyboardInterrupt, takes precedence over every other outcome, because the
+    interrupted code may catch it or raise another. NumPy, for example, raises an ImportError with
+    advice on how to install it.
     """
     raised: list[BaseException] = []
-    before: dict[int, tuple[Any, Any]] = {}
+    replaced: dict[int, tuple[Any, Any]] = {}
 
     def watched(handler: Callable[..., Any]) -> Callable[..., Any]:
         def watch(number: int, frame: Any) -> Any:
@@ -3011,14 +3549,15 @@ def interruptible() -> Iterator[None]:
     try:
         with suppress(ValueError):  # signals only reach the main thread
             for number in map(signal.Signals.__getitem__, INTERRUPTS):
-                if callable(handler := signal.getsignal(number)):
-                    before[number] = watched(handler), handler
-                    signal.signal(number, before[number][0])
+                handler = signal.getsignal(number)
+                if callable(handler):
+                    replaced[number] = watched(handler), handler
+                    signal.signal(number, replaced[number][0])
         yield
     finally:
-        for caught, (ours, handler) in before.items():
-            if signal.getsignal(caught) is ours:
-                signal.signal(caught, handler)
+        for replaced_signal, (ours, handler) in replaced.items():
+            if signal.getsignal(replaced_signal) is ours:  # the block may have set another
+                signal.signal(replaced_signal, handler)
         if raised:
             raise raised[0]
 
@@ -3029,14 +3568,18 @@ _Item = TypeVar("_Item")
 
 
 def progress(total: int, doing: str, unit: str, initial: int = 0) -> Any:
-    """Return a progress bar for work that takes over two seconds, on a terminal, unless datasets has disabled them."""
+    """Return a progress bar for work that takes over two seconds, on a terminal."""
     try:
         from tqdm.auto import tqdm
     except ImportError:
         return nullcontext(SimpleNamespace(update=lambda done: None))
+    disable = None  # shows it on a terminal only
     datasets = sys.modules.get("datasets")
-    disable = True if datasets and datasets.are_progress_bars_disabled() else None  # None shows it on a terminal only
-    return tqdm(total=total, desc=doing, unit=unit, initial=initial, delay=2, leave=False, disable=disable)
+    if datasets and datasets.are_progress_bars_disabled():
+        disable = True
+    return tqdm(
+        total=total, desc=doing, unit=unit, initial=initial, delay=2, leave=False, disable=disable
+    )
 
 
 def tracked(items: Sequence[_Item], doing: str, unit: str) -> Iterator[_Item]:
@@ -10906,7 +11449,7 @@ def _plain_lines(text: bytes, layout: Layout) -> _PlainLines:
     if may_be_comments:
         may_be_comments = text.startswith(b"#") or b"\n#" in text
     if may_be_comments:
-        may_be_comments = not _are_rows(text, layout)
+        may_be_comments = not _files_lines_are_rows(text, layout)
     if not may_be_empty and not may_be_comments:
         return _PlainLines(text, span, None, problem)
     lines: list[bytes] = []
@@ -10952,7 +11495,7 @@ def _with_single_spaces(text: bytes) -> bytes:
     return text.replace(b" \n", b"\n").replace(b"\n ", b"\n").strip(b" ")
 
 
-def _are_rows(text: bytes, layout: Layout) -> bool:
+def _files_lines_are_rows(text: bytes, layout: Layout) -> bool:
     """Return whether all lines parse as rows with a value; checking each would take ten times as long."""
     if len(layout.at) < 3:
         return False
@@ -11731,9 +12274,10 @@ def is_path(side: Any) -> bool:
     return isinstance(side, str) or hasattr(type(side), "__fspath__")
 
 
-# ndcg/measure/tensors.py: The measure of PyTorch tensors, computed on the device where they lie: the meaning of `measure_queries`.
+# ndcg/measure/tensors.py: The measure of PyTorch tensors, computed where they lie: the meaning of `measure_queries`.
 
-TENSOR_BLOCK = 1 << 24  # documents per block: enough to keep a device busy, few enough to fit beside a model
+# documents per block: enough to keep a device busy, few enough to fit beside a model
+TENSOR_BLOCK = 1 << 24
 TENSOR_PADDING = 1 << 18  # padding documents that are worth accepting for one block fewer
 
 
@@ -11747,73 +12291,100 @@ def measure_tensors(
     measures: Sequence[str] = ("nDCG",),
     **options: Any,
 ) -> "dict[str, Tensor] | None":
-    """Return the values of every query at every cutoff: for each measure float64 of shape ``(cutoffs, queries)``.
+    """Return the values of every query at every cutoff, for each measure as ``(cutoffs, queries)``.
 
-    The arguments are those of `measure_queries`, as tensors on one device except for the offsets. The gain may be a
-    function of tensors; the discount is computed by NumPy.
+    The values are float64. The arguments are those of `measure_queries`, as tensors on one device
+    except for the offsets. The gain may be a function of tensors; the discount is computed by
+    NumPy.
 
-    None means that only `measure_queries` can tell: a value is invalid, a sum may overflow, integer scores are too
-    large for float64, a gain is no function of tensors, or there are no documents.
+    None means that only `measure_queries` can tell: a value is invalid, a sum may overflow, integer
+    scores are too large for float64, a gain is no function of tensors, or there are no documents.
     """
     import torch
 
-    if not score.numel() or (score.dtype == torch.int64 and ((score > 2**53) | (score < -(2**53))).any()):
+    if not score.numel():
         return None
-    lengths = None if offsets is None else np.diff(offsets)
-    queries, longest = score.shape if lengths is None else (len(lengths), int(lengths.max()))
+    if score.dtype == torch.int64 and ((score > 2**53) | (score < -(2**53))).any():
+        return None
+    if offsets is None:
+        queries, longest = score.shape
+    else:
+        lengths = np.diff(offsets)
+        queries, longest = len(lengths), int(lengths.max())
     definition = MeasureDefinition.of(longest, measures=measures, **options)
     weight = torch.tensor(definition.weight.copy(), device=score.device)
     cutoffs = torch.tensor([k or longest for k in definition.cutoffs], device=score.device)
+    # A row for each rank and a column for each cutoff: 1 where the rank counts.
     within = (torch.arange(len(weight), device=score.device)[:, None] < cutoffs).double()
+    weights = {"CG": within, "DCG": within * weight[:, None]}
     values = {measure: weight.new_empty(len(cutoffs), queries) for measure in measures}
     with torch.no_grad():
         for rows, block in _measure_tensors_blocks(relevance, score, judged, retrieved, offsets=offsets):
-            measured = _measure_tensors_measured(block, definition, {"CG": within, "DCG": within * weight[:, None]})
-            if measured is None:
+            block_values = _measure_tensors_measured(block, definition, weights)
+            if block_values is None:
                 return None
             for measure in measures:
-                values[measure][:, rows] = measured[measure]
+                values[measure][:, rows] = block_values[measure]
     return values
 
 
 class _Rankings(NamedTuple):
-    """A block of queries of the same length, or padded to it; every tensor is (queries, documents)."""
+    """A block of queries of the same length, or padded to it: tensors of (queries, documents)."""
 
     relevance: "Tensor"  # 0 if not judged
     score: "Tensor"  # a float, -inf if not retrieved
     judged: "Tensor | None"  # None: all of them
 
 
-def _measure_tensors_blocks(*sides: Any, offsets: NDArray[np.int64] | None) -> "Iterator[tuple[Any, _Rankings]]":
-    """Yield the arguments of `measure_tensors` in blocks of queries, and where the results of each block go."""
+def _measure_tensors_blocks(
+    relevance: Any,
+    score: Any,
+    judged: Any,
+    retrieved: Any,
+    *,
+    offsets: NDArray[np.int64] | None,
+) -> "Iterator[tuple[Any, _Rankings]]":
+    """Yield rankings in blocks of queries, and where the results of each block go."""
     import torch
 
-    score = sides[1]
+    def of_rows(values: Any, rows: slice) -> Any:
+        return None if values is None else values[rows]
+
     if offsets is None:
         step = max(1, TENSOR_BLOCK // score.shape[1])
         for first in range(0, len(score), step):
             rows = slice(first, first + step)
-            yield rows, _measure_tensors_block(*(None if side is None else side[rows] for side in sides))
+            masks = (of_rows(judged, rows), of_rows(retrieved, rows))
+            yield rows, _measure_tensors_block(relevance[rows], score[rows], *masks)
         return
     lengths = np.diff(offsets)
     for queries in similar_lengths(lengths, TENSOR_BLOCK, TENSOR_PADDING):
+        # One transfer to the device instead of three.
         of_block = np.stack([queries, offsets[queries], lengths[queries]])
         row, start, length = torch.tensor(of_block, device=score.device)
         position = torch.arange(max(int(lengths[queries[0]]), 1), device=score.device)
         index = (start[:, None] + position).clamp_(max=len(score) - 1)
-        inside = position < length[:, None]
-        masks = (inside if mask is None else inside & mask[index] for mask in sides[2:])
-        yield row, _measure_tensors_block(*(side[index] for side in sides[:2]), *masks)
+        is_judged = is_retrieved = position < length[:, None]
+        if judged is not None:
+            is_judged = is_judged & judged[index]
+        if retrieved is not None:
+            is_retrieved = is_retrieved & retrieved[index]
+        yield row, _measure_tensors_block(relevance[index], score[index], is_judged, is_retrieved)
 
 
 def _measure_tensors_block(relevance: Any, score: Any, judged: Any, retrieved: Any) -> _Rankings:
     """Return a block, without the values of documents that are not judged or not retrieved."""
     import torch
 
-    relevance = relevance.byte() if relevance.dtype == torch.bool else relevance
-    relevance = relevance if judged is None else relevance.where(judged, 0)
-    score = score if score.is_floating_point() else score.double()
-    return _Rankings(relevance, score if retrieved is None else score.masked_fill(~retrieved, -math.inf), judged)
+    if relevance.dtype == torch.bool:
+        relevance = relevance.byte()
+    if judged is not None:
+        relevance = relevance.where(judged, 0)
+    if not score.is_floating_point():
+        score = score.double()
+    if retrieved is not None:
+        score = score.masked_fill(~retrieved, -math.inf)
+    return _Rankings(relevance, score, judged)
 
 
 def _measure_tensors_measured(
@@ -11827,7 +12398,8 @@ def _measure_tensors_measured(
 
     relevance, score, _ = block
     ranks = min(len(weights["DCG"]), score.shape[1])
-    if (values_and_gain := _by_gain(block, definition)) is None:
+    values_and_gain = _by_gain(block, definition)
+    if values_and_gain is None:
         return None
     values, gain_of = values_and_gain
     extremes = torch.stack(relevance.aminmax()).double()  # nan if any is
@@ -11835,38 +12407,44 @@ def _measure_tensors_measured(
     # every sum, of any sign, is below this
     bound = torch.maximum(-lowest, highest) * max(score.shape[1], len(definition.weight))
     bound *= max(1.0, float(np.abs(definition.weight).max()))
-    valid = extremes.isfinite().all() & (score.amax() < math.inf) & (bound < torch.finfo(torch.float64).max)
+    valid = extremes.isfinite().all() & (score.amax() < math.inf)
+    valid &= bound < torch.finfo(torch.float64).max
     if definition.negative_relevance == "raise":
         valid &= extremes[0] >= 0
     sums = {}
     if definition.needs("nDCG", "IDCG"):
         ideal = _ideal(block, values, gain_of, ranks, definition)
-        whole = definition.ideal == "full"
-        sums["IDCG"] = ideal[:, :1] * weights["DCG"].sum(0) if whole else ideal @ weights["DCG"][:ranks]
+        if definition.ideal == "full":
+            sums["IDCG"] = ideal[:, :1] * weights["DCG"].sum(0)
+        else:
+            sums["IDCG"] = ideal @ weights["DCG"][:ranks]
     if definition.needs("nDCG", "DCG", "CG"):
         ranked = _measure_tensors_ranked(score, values, gain_of, ranks, definition.ties, valid)
         if ranked is None:
             return None
-        sums |= {name: ranked @ weights[name][:ranks] for name in ("CG", "DCG")}
+        for name in ("CG", "DCG"):
+            sums[name] = ranked @ weights[name][:ranks]
     elif not valid:
         return None
     if "nDCG" in definition.measures:
         ratio = sums["DCG"] / sums["IDCG"]
         ratio = ratio.where(lowest < 0, ratio.clamp(max=1))  # only rounding makes it exceed 1
         empty: Any = definition.zero_division
-        if isinstance(empty, str):  # perfect if nothing was retrieved, and there was nothing to find
-            found = (score > -math.inf).any(1) | (gain_of(values.amax(1)) > 0)
-            empty = (~found).double()[:, None]
+        if isinstance(empty, str):
+            # Perfect if nothing was retrieved, and there was nothing to find.
+            not_empty = (score > -math.inf).any(1) | (gain_of(values.amax(1)) > 0)
+            empty = (~not_empty).double()[:, None]
         sums["nDCG"] = ratio.where(sign(definition.weight) * sums["IDCG"] > 0, empty)
-    return {name: each.T for name, each in sums.items()}
+    return {name: by_query.T for name, by_query in sums.items()}
 
 
 # Gains
 
 
 def _measure_tensors_exponential(relevance: "Tensor") -> "Tensor":
-    """Return 2**r - 1, without losing digits for small r."""
-    return (relevance.exp2() - 1).where(relevance.abs() >= 0.5, (relevance * math.log(2)).expm1())
+    """Return 2**r - 1."""
+    small = (relevance * math.log(2)).expm1()  # for small r the subtraction loses digits
+    return (relevance.exp2() - 1).where(relevance.abs() >= 0.5, small)
 
 
 TENSOR_GAINS: "dict[str, Callable[[Tensor], Tensor]]" = {
@@ -11876,19 +12454,28 @@ TENSOR_GAINS: "dict[str, Callable[[Tensor], Tensor]]" = {
 }
 
 
-def _by_gain(block: _Rankings, definition: MeasureDefinition) -> "tuple[Tensor, Callable[[Tensor], Tensor]] | None":
-    """Return a value of each document that rises with its gain, and the function from values to gains.
+def _by_gain(
+    block: _Rankings, definition: MeasureDefinition
+) -> "tuple[Tensor, Callable[[Tensor], Tensor]] | None":
+    """Return a value of each document that rises with its gain, and the function to gains.
 
-    A gain that is a word never falls as the relevance grows, so it is applied after sorting, to the few documents that
-    count. By a list or a function, the values are the gains, NaN for labels without one. None is that of `_answer`.
+    A gain that is a word never falls as the relevance grows, so it is applied after sorting, to the
+    few documents that count. By a list or a function, the values are the gains, NaN for labels
+    without one. None is that of `_answer`.
     """
     import torch
 
-    relevance, gain, clip = block.relevance, definition.gain, definition.negative_relevance == "clip"
+    relevance, gain = block.relevance, definition.gain
+    clip = definition.negative_relevance == "clip"
+
+    def clipped(values: "Tensor") -> "Tensor":
+        values = values.double()
+        return values.clamp(min=0) if clip else values
+
     if isinstance(gain, str):
-        of_word = TENSOR_GAINS[gain]
-        return relevance, lambda values: of_word(values.double().clamp(min=0) if clip else values.double())
-    labels = relevance.double().clamp(min=0) if clip else relevance.double()
+        gain_of_word = TENSOR_GAINS[gain]
+        return relevance, lambda values: gain_of_word(clipped(values))
+    labels = clipped(relevance)
     if callable(gain):
         answer = _measure_tensors_answer(gain, labels.reshape(-1))
         if answer is None:
@@ -11896,24 +12483,29 @@ def _by_gain(block: _Rankings, definition: MeasureDefinition) -> "tuple[Tensor, 
         gains = answer.reshape(labels.shape)
     else:
         table = torch.tensor(np.asarray(gain, np.float64), device=labels.device)
-        known = (labels >= 0) & (labels < len(table)) & (labels == labels.floor())
-        gains = table[labels.where(known, 0).long()].where(known, math.nan)
-    gains = gains.where(relevance >= 0, 0) if clip else gains
-    return gains if block.judged is None else gains.where(block.judged, 0), torch.Tensor.double
+        is_label = (labels >= 0) & (labels < len(table)) & (labels == labels.floor())
+        gains = table[labels.where(is_label, 0).long()].where(is_label, math.nan)
+    if clip:
+        gains = gains.where(relevance >= 0, 0)
+    if block.judged is not None:
+        gains = gains.where(block.judged, 0)
+    return gains, torch.Tensor.double
 
 
 def _measure_tensors_answer(function: Callable[[Any], Any], relevance: "Tensor") -> "Tensor | None":
-    """Return what the user's function returns for relevances; None unless it is a tensor of as many numbers.
+    """Return what the user's function returns for relevances; None unless as many numbers.
 
     One relevance is tried first, since a loop over all of them takes long on a device.
     """
     for given in (relevance[:1], relevance):
         try:
             answer = function(given.clone())
-        except BaseException as error:  # noqa: BLE001 - whatever it raises, NumPy computes it, or says what is wrong
+        except BaseException as error:  # noqa: BLE001 - NumPy computes it, or says what is wrong
             raise_unless_of_values(error)
             return None
-        if type(answer) is not type(given) or answer.shape != given.shape or answer.device != given.device:
+        if type(answer) is not type(given):
+            return None
+        if answer.shape != given.shape or answer.device != given.device:
             return None
     return None if answer.is_complex() else answer.double()
 
@@ -11925,80 +12517,103 @@ def _top(values: "Tensor", count: int) -> "tuple[Tensor, Tensor]":
     """Return the highest values in descending order, and their positions; NaN is the highest."""
     if 4 * count < values.shape[1]:
         return values.topk(count)
-    highest, at = values.sort(descending=True)
-    return highest[:, :count], at[:, :count]
+    # To sort is faster than to select so many.
+    highest, position = values.sort(descending=True)
+    return highest[:, :count], position[:, :count]
 
 
 def _ideal(
-    block: _Rankings, values: "Tensor", gain_of: "Callable[[Tensor], Tensor]", ranks: int, definition: MeasureDefinition
+    block: _Rankings,
+    values: "Tensor",
+    gain_of: "Callable[[Tensor], Tensor]",
+    ranks: int,
+    definition: MeasureDefinition,
 ) -> "Tensor":
     """Return the gain at ranks 1..``ranks`` in the ideal."""
     import torch
 
     score, counted = block.score, block.judged
     if definition.ideal == "retrieved":
-        counted = score > -math.inf if counted is None else counted & (score > -math.inf)
+        counted = score > -math.inf
+        if block.judged is not None:
+            counted = block.judged & (score > -math.inf)
     elif isinstance(definition.gain, str) and definition.negative_relevance != "keep":
         counted = None  # documents that are not judged have the lowest gain, 0
     if counted is not None:
-        values = (values if values.is_floating_point() else values.double()).masked_fill(~counted, -math.inf)
+        if not values.is_floating_point():
+            values = values.double()
+        values = values.masked_fill(~counted, -math.inf)
     highest = _top(values, ranks)[0]
     ideal = gain_of(highest).where(highest > -math.inf, 0)
     if definition.ideal == "truncated":
-        found = (score > -math.inf).sum(1, keepdim=True)
-        ideal = ideal.where(torch.arange(ranks, device=score.device) < found, 0)
+        retrieved = (score > -math.inf).sum(1, keepdim=True)
+        ideal = ideal.where(torch.arange(ranks, device=score.device) < retrieved, 0)
     return ideal
 
 
 def _measure_tensors_ranked(
-    score: "Tensor", values: "Tensor", gain_of: "Callable[[Tensor], Tensor]", ranks: int, ties: str, valid: "Tensor"
+    score: "Tensor",
+    values: "Tensor",
+    gain_of: "Callable[[Tensor], Tensor]",
+    ranks: int,
+    ties: str,
+    valid: "Tensor",
 ) -> "Tensor | None":
     """Return the gain at ranks 1..``ranks`` by descending score; None if values are not valid."""
     import torch
 
     if ties != "average":
-        at = _measure_tensors_order(score, values, ties)[:, :ranks]
-        gains = gain_of(values.gather(1, at)).where(score.gather(1, at) > -math.inf, 0)
+        position = _measure_tensors_order(score, values, ties)[:, :ranks]
+        is_retrieved = score.gather(1, position) > -math.inf
+        gains = gain_of(values.gather(1, position)).where(is_retrieved, 0)
         return gains if valid else None
-    top, at = _top(score, min(ranks + 1, score.shape[1]))
-    gains = gain_of(values.gather(1, at)).where(top > -math.inf, 0)
+    top, position = _top(score, min(ranks + 1, score.shape[1]))
+    gains = gain_of(values.gather(1, position)).where(top > -math.inf, 0)
     falling = -top
     start = torch.searchsorted(falling, falling, out_int32=True)
     end = torch.searchsorted(falling, falling, out_int32=True, right=True)
     size = (end - start).where(top > -math.inf, 1)
     last = top[:, ranks - 1 : ranks]
-    crosses = (top[:, ranks:] == last).any(1) & (last[:, 0] > -math.inf)  # a tie of the last rank and the next
-    is_valid, largest, crossing = torch.stack([valid, size.max(), crosses.sum()]).tolist()  # the only wait
+    # A tie of the last rank and the next.
+    crosses = (top[:, ranks:] == last).any(1) & (last[:, 0] > -math.inf)
+    # The only wait for the device.
+    is_valid, largest, crossing = torch.stack([valid, size.max(), crosses.sum()]).tolist()
     if not is_valid:
         return None
     if largest > 1:
         gains = _mean_of_ties(gains, start, end, size, largest)
     gains = gains[:, :ranks]
     if crossing:
+        # The documents of these ties that are beyond the cutoff share in the mean, too.
         rows = crosses.byte().topk(crossing).indices
         tied = score[rows] == last[rows]
-        mean = gain_of(values[rows]).where(tied, 0).sum(1, keepdim=True) / tied.sum(1, keepdim=True)
+        mean = gain_of(values[rows]).where(tied, 0).sum(1, keepdim=True)
+        mean = mean / tied.sum(1, keepdim=True)
         gains[rows] = mean.where(top[rows, :ranks] == last[rows], gains[rows])
     return gains
 
 
-def _mean_of_ties(gains: "Tensor", start: "Tensor", end: "Tensor", size: "Tensor", largest: int) -> "Tensor":
-    """Return for each document the mean gain of the documents with its score, which lie from ``start`` to ``end``.
+def _mean_of_ties(
+    gains: "Tensor", start: "Tensor", end: "Tensor", size: "Tensor", largest: int
+) -> "Tensor":
+    """Return for each document the mean gain of those with its score, from ``start`` to ``end``.
 
-    Sums from the start of a tie double their length in each step, so their order never depends on the device.
+    Sums from the start of a tie double their length in each step, so their order never depends on
+    the device.
     """
     import torch
 
     position = torch.arange(gains.shape[1], device=gains.device, dtype=start.dtype) - start
     step = 1
     while step < largest:
-        gains = torch.cat([gains[:, :step], gains[:, step:] + gains[:, :-step].where(position[:, step:] >= step, 0)], 1)
+        before = gains[:, :-step].where(position[:, step:] >= step, 0)
+        gains = torch.cat([gains[:, :step], gains[:, step:] + before], 1)
         step *= 2
     return gains.gather(1, (end - 1).long()) / size
 
 
 def _measure_tensors_order(score: "Tensor", values: "Tensor", ties: str) -> "Tensor":
-    """Return the positions of documents by descending score, with ties in the order of their positions or values."""
+    """Return the positions of documents by descending score; ties by their positions or values."""
     score = score + 0.0  # no -0.0, which some devices rank below 0
     if ties == "first":
         return score.argsort(descending=True, stable=True)
@@ -12011,20 +12626,26 @@ def _measure_tensors_order(score: "Tensor", values: "Tensor", ties: str) -> "Ten
 # ndcg/scores/swapped.py: Warn about predictions and references that seem to be each other's.
 
 COMPARED = 1000  # documents that tell whether both sides are swapped
-LABELS_FIRST = "hold only 0 and 1, and the references fractions; the scores of a model are predictions"
+LABELS_FIRST = (
+    "hold only 0 and 1, and the references fractions; the scores of a model are predictions"
+)
 
 
 def warn_if_swapped(score: NDArray[Any], relevance: NDArray[Any]) -> None:
-    """Warn if the scores of documents are labels, 0 and 1, and their relevances are fractions, as scores are."""
-    if not ((score == 0) | (score == 1)).all() or len(np.unique(score)) < 2:
+    """Warn if scores are labels, 0 and 1, and relevances fractions, as scores are."""
+    is_label = (score == 0) | (score == 1)
+    if not is_label.all() or len(np.unique(score)) < 2:
         return
-    if ((relevance >= 0) & (relevance <= 1)).all() and np.mean(relevance % 1 > 0) > 0.5:
+    is_share = (relevance >= 0) & (relevance <= 1)
+    # With fewer fractions they may well be judgments.
+    if is_share.all() and np.mean(relevance % 1 > 0) > 0.5:
         warn(f"{mark('predictions')}: {LABELS_FIRST}")
 
 
 # ndcg/scores/devices.py: Score tensors on the accelerator where they lie.
 
-ON_DEVICE_FROM = 1 << 16  # documents from which an accelerator is faster than copying them to the host
+# From so many documents an accelerator is faster than copying them to the host.
+ON_DEVICE_FROM = 1 << 16
 NARROW_TENSORS = ("float16", "bfloat16", "float32")  # scores that float32 represents exactly
 INTEGER_TENSORS = ("uint8", "int8", "int16", "int32", "int64")
 NUMBER_TENSORS = (*NARROW_TENSORS, *INTEGER_TENSORS, "float64", "bool")
@@ -12043,7 +12664,9 @@ class Placed(NamedTuple):
 
     def ranked(self) -> "Tensor":
         """Return which queries have a retrieved document."""
-        retrieved = self.score > -np.inf if self.kept is None else (self.score > -np.inf) & self.kept
+        retrieved = self.score > -np.inf
+        if self.kept is not None:
+            retrieved = retrieved & self.kept
         if self.offsets is None:
             return retrieved.any(1)
         import torch
@@ -12059,7 +12682,9 @@ def accelerator_of(values: Any) -> Any:
     Other accelerators than those of CUDA and ROCm may have no 64-bit floats.
     """
     torch = sys.modules.get("torch")
-    if torch is None or type(values) is not torch.Tensor or values.layout != torch.strided or values.is_nested:
+    if torch is None or type(values) is not torch.Tensor:
+        return None
+    if values.layout != torch.strided or values.is_nested:
         return None
     return values.device if values.device.type == "cuda" else None
 
@@ -12067,51 +12692,75 @@ def accelerator_of(values: Any) -> Any:
 def measure_on_device(
     inputs: Inputs, options: Options, mask: Any = None, names: list[Any] | None = None
 ) -> dict[str, NDArray[np.float64]] | None:
-    """Return the values of all queries under the name of each result; None if the host must compute them.
+    """Return the values of all queries by result; None if the host must compute them.
 
-    The ids of queries are added to `names`. The mask is True or 1 for a document, False or 0 for padding.
+    The ids of queries are added to `names`. The mask is True or 1 for a document, False or 0 for
+    padding.
     """
-    sides = (inputs.predictions, inputs.references)
-    given = [*sides, *(each for each in (inputs.query_ids, mask) if each is not None)]
-    devices = set(map(accelerator_of, given))
-    if len(devices) > 1 or None in devices or not _can_score(inputs, options, mask):
+    score, relevance, query_ids = inputs.predictions, inputs.references, inputs.query_ids
+    device = accelerator_of(score)
+    if device is None or accelerator_of(relevance) != device:
+        return None
+    for other in (query_ids, mask):
+        if other is not None and accelerator_of(other) != device:
+            return None
+    if not _can_score(inputs, options, mask):
         return None
     import torch
 
     with suppress(torch.cuda.OutOfMemoryError), torch.no_grad():
-        return _scores_devices_measured(_placed(*sides, inputs.query_ids, mask, options), options, names)
+        placed = _placed(score, relevance, query_ids, mask, options)
+        return _scores_devices_measured(placed, options, names)
     return None
 
 
 def _can_score(inputs: Inputs, options: Options, mask: Any) -> bool:
     """Return whether tensors on a device have a format and options that it can score."""
     score, relevance, query_ids, document_ids, exclude, *_ = inputs
-    types = [_scores_devices_type(side) for side in (score, relevance)]
-    if score.numel() < ON_DEVICE_FROM or document_ids is not None or exclude is not None:
+    if score.numel() < ON_DEVICE_FROM:
         return False
-    if not {*types} <= {*NUMBER_TENSORS}:
+    # Formats and options that need the ids of documents.
+    if document_ids is not None or exclude is not None or options.ties == "docid":
         return False
-    if abs(options.ignore_index or 0) > 2**53 or options.ties == "docid":
+    if _scores_devices_type(score) not in NUMBER_TENSORS or _scores_devices_type(relevance) not in NUMBER_TENSORS:
         return False
-    if options.score_dtype != "given" and types[0] not in NARROW_TENSORS:
-        return False
-    if options.score_order != "descending" and types[0] in (*INTEGER_TENSORS, "bool"):
+    if not _has_exact_types(options, _scores_devices_type(score)):
         return False
     if mask is not None and (mask.shape != score.shape or _scores_devices_type(mask) not in NUMBER_TENSORS):
         return False
     if query_ids is None:
-        are_integers = all(each in INTEGER_TENSORS for each in types)  # they may be ids, which the host refuses
-        return score.ndim == 2 and score.shape == relevance.shape and score.shape[1] > ROW_OF_TABLE and not are_integers
+        return _scores_devices_are_rows(score, relevance)
+    if mask is not None or query_ids.ndim != 1 or _scores_devices_type(query_ids) not in INTEGER_TENSORS:
+        return False
     shapes = (query_ids.shape, (*query_ids.shape, 1))
-    is_flat = query_ids.ndim == 1 and score.shape in shapes and relevance.shape in shapes
-    return is_flat and mask is None and _scores_devices_type(query_ids) in INTEGER_TENSORS
+    return score.shape in shapes and relevance.shape in shapes
+
+
+def _has_exact_types(options: Options, score_type: str) -> bool:
+    """Return whether options change no value that the types of tensors could not hold."""
+    if abs(options.ignore_index or 0) > 2**53:
+        return False
+    if options.score_dtype != "given" and score_type not in NARROW_TENSORS:
+        return False
+    # The lowest of integers has no negative.
+    return options.score_order == "descending" or score_type not in (*INTEGER_TENSORS, "bool")
+
+
+def _scores_devices_are_rows(score: Any, relevance: Any) -> bool:
+    """Return whether tensors have a row per query, and neither a row per document nor ids."""
+    if score.ndim != 2 or score.shape != relevance.shape or score.shape[1] <= ROW_OF_TABLE:
+        return False
+    # Integers on both sides may be ids, which the host refuses.
+    return _scores_devices_type(score) not in INTEGER_TENSORS or _scores_devices_type(relevance) not in INTEGER_TENSORS
 
 
 def _scores_devices_type(values: Any) -> str:
     return str(values.dtype).removeprefix("torch.")
 
 
-def _placed(score: Any, relevance: Any, query_ids: Any, mask: Any, options: Options) -> Placed | None:
+def _placed(
+    score: Any, relevance: Any, query_ids: Any, mask: Any, options: Options
+) -> Placed | None:
     """Return the rankings of tensors; None if the mask is no mask."""
     if options.score_order != "descending":
         score = -score  # inf, of a document that was not retrieved, becomes -inf
@@ -12119,17 +12768,17 @@ def _placed(score: Any, relevance: Any, query_ids: Any, mask: Any, options: Opti
     if mask is not None and _scores_devices_type(mask) != "bool" and (kept & (mask != 1)).any():
         return None
     if query_ids is None:
-        return Placed(relevance, score, _without_padding(relevance, kept, options.ignore_index))
+        return Placed(relevance, score, _scores_devices_without_padding(relevance, kept, options.ignore_index))
     ids, order = query_ids.sort(stable=True)
     ids, lengths = ids.unique_consecutive(return_counts=True)
     score, relevance = score.reshape(-1)[order], relevance.reshape(-1)[order]
-    kept = _without_padding(relevance, None, options.ignore_index)
+    kept = _scores_devices_without_padding(relevance, None, options.ignore_index)
     by_first_row = order[lengths.cumsum(0) - lengths].argsort()
     return Placed(relevance, score, kept, offsets_of(lengths.cpu().numpy()), ids, by_first_row)
 
 
-def _without_padding(relevance: Any, kept: Any, ignore_index: float | None) -> Any:
-    """Return a mask without the documents whose relevance is `ignore_index`, rounded to the type of the relevances."""
+def _scores_devices_without_padding(relevance: Any, kept: Any, ignore_index: float | None) -> Any:
+    """Return a mask without the documents of `ignore_index`, rounded to the type of relevances."""
     if ignore_index is None:
         return kept
     import torch
@@ -12139,7 +12788,9 @@ def _without_padding(relevance: Any, kept: Any, ignore_index: float | None) -> A
     ignored = torch.tensor(ignore_index, dtype=torch.float64).to(relevance.dtype)
     if float(ignored) != ignore_index and not relevance.is_floating_point():
         return kept  # no integer of this type
-    return relevance != ignored if kept is None else kept & (relevance != ignored)
+    if kept is None:
+        return relevance != ignored
+    return kept & (relevance != ignored)
 
 
 def _scores_devices_measured(
@@ -12151,55 +12802,70 @@ def _scores_devices_measured(
     if rankings is None:
         return None
     relevance, score, kept, offsets, query_ids, order = rankings
-    measured = measure_tensors(relevance, score, offsets, judged=kept, retrieved=kept, **options.scoring)
+    measured = measure_tensors(
+        relevance, score, offsets, judged=kept, retrieved=kept, **options.scoring
+    )
     if measured is None:
         return None
-    found = torch.stack([measured[measure][row] for _, measure, row in options.results])
+    values = torch.stack([measured[measure][row] for _, measure, row in options.results])
     if options.missing != "empty":
         ranked = rankings.ranked()
         if options.missing == "raise" and not ranked.all():
             return None
-        found.masked_fill_(~ranked, np.nan)
+        values.masked_fill_(~ranked, np.nan)
     if order is not None:
-        found = found[:, order]
+        values = values[:, order]
         if names is not None and query_ids is not None:
             names += query_ids[order].tolist()
-    warn_if_swapped(*(side.reshape(-1)[:COMPARED].double().cpu().numpy() for side in (score, relevance)))
-    return dict(zip(options.names, found.cpu().numpy(), strict=True))
+    warn_if_swapped(_first_on_host(score), _first_on_host(relevance))
+    return dict(zip(options.names, values.cpu().numpy(), strict=True))
+
+
+def _first_on_host(side: Any) -> NDArray[np.float64]:
+    """Return the first values of a side, which tell whether it is the other one."""
+    return np.asarray(side.reshape(-1)[:COMPARED].double().cpu().numpy())
 
 
 # ndcg/scores/queries.py: Compute the value of every query.
 
 Values = dict[str, NDArray[np.float64]]
-# Called with a sentence if no document was both retrieved and judged, or if most queries are missing.
+# Called with a sentence if no document was both retrieved and judged, or if most queries are
+# missing.
 Notify = Callable[[str], None]
 
-OF_GAINS = ("gain", "negative_relevance")  # the arguments of the kernel that the gain of a document depends on
+# The arguments of the kernel that the gain of a document depends on.
+OF_GAINS = ("gain", "negative_relevance")
 NOTHING_TO_SCORE = "predictions and references hold no queries; there is nothing to score"
 
 
-def measure_inputs(inputs: Inputs, options: Options, first_query: int = 0, names: list[Any] | None = None) -> Values:
-    """Return the values of all queries under the name of each result; errors count queries from `first_query` on.
+def measure_inputs(
+    inputs: Inputs, options: Options, first_query: int = 0, names: list[Any] | None = None
+) -> Values:
+    """Return the values of all queries by result; errors count queries from `first_query` on.
 
     The ids of the queries are added to `names` if the weights are by these ids.
     """
-    names = names if isinstance(inputs.sample_weight, Mapping) else None
-    if (measured := measure_on_device(inputs, options, names=names)) is not None:
-        return measured
-    parts: list[list[NDArray[np.float64]]] = []
+    if not isinstance(inputs.sample_weight, Mapping):
+        names = None
+    on_device = measure_on_device(inputs, options, names=names)
+    if on_device is not None:
+        return on_device
+    values_of_parts: list[list[NDArray[np.float64]]] = []
     with closing(counted_parts(inputs, options, first_query)) as rankings:
         for part, before in rankings:
             with user_terms(part, before):
-                values = measure_rankings(part, options)
+                measured = measure_rankings(part, options)
             if names is not None and part.query_ids is not None:
                 names += part.names()
-            parts.append([values[measure][row] for _, measure, row in options.results])
-    columns = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
+            values_of_parts.append([measured[measure][row] for _, measure, row in options.results])
+    columns = values_of_parts[0]
+    if len(values_of_parts) > 1:
+        columns = [np.concatenate(values) for values in zip(*values_of_parts, strict=True)]
     return dict(zip(options.names, columns, strict=True))
 
 
 def measure_rankings(part: Rankings, options: Options, **other: Any) -> Values:
-    """Return the values of each measure, of shape ``(cutoffs, queries)``: nan for a query that is skipped.
+    """Return the values of each measure, as ``(cutoffs, queries)``: nan for a skipped query.
 
     Arguments of the kernel in `other` override the options.
     """
@@ -12218,24 +12884,29 @@ def describe_queries(
     piece: int,
     notify: Notify,
 ) -> dict[str, NDArray[Any]]:
-    """Return the columns that a function computes from pieces of the rankings, by name, with a row for each query.
+    """Return the columns that a function computes from rankings, with a row for each query.
 
-    A piece has about `piece` documents. `notify` is called as in `counted_parts`.
+    It is called with pieces of about `piece` documents, and `notify` as in `counted_parts`.
     """
 
-    def in_user_terms(each: Rankings, before: int) -> dict[str, NDArray[Any]]:
-        with user_terms(each, before):
-            return describe(each)
+    def in_user_terms(rankings: Rankings, before: int) -> dict[str, NDArray[Any]]:
+        with user_terms(rankings, before):
+            return describe(rankings)
 
     described: list[dict[str, NDArray[Any]]] = []
-    with closing(counted_parts(inputs, options, notify=notify)) as rankings:
-        for part, before in rankings:
+    with closing(counted_parts(inputs, options, notify=notify)) as parts_of_rankings:
+        for part, before in parts_of_rankings:
             pieces = list(part.pieces(piece))
-            starts = before + np.cumsum([0, *(each.queries for each in pieces[:-1])])
-            described += in_threads(in_user_terms, pieces, starts.tolist())
+            starts = [before]
+            for rankings in pieces[:-1]:
+                starts.append(starts[-1] + rankings.queries)
+            described += in_threads(in_user_terms, pieces, starts)
     if len(described) == 1:
         return described[0]
-    return {name: np.concatenate([each[name] for each in described]) for name in described[0]}
+    columns = {}
+    for name in described[0]:
+        columns[name] = np.concatenate([of_piece[name] for of_piece in described])
+    return columns
 
 
 def warn_of_predictions(sentence: str) -> None:
@@ -12246,8 +12917,9 @@ def warn_of_predictions(sentence: str) -> None:
 def sentence_on_missing(missing: int, queries: int) -> str:
     """Return what a note or a warning says of queries that are missing from the run."""
     are = "is" if missing == 1 else "are"
-    count = f"{missing:,} of {queries:,} judged queries {are} missing from the run and counted as 0"
-    return f"{count}; {mark('missing', 'skip')} skips them"
+    counts = f"{missing:,} of {queries:,} judged queries"
+    effect = f"{are} missing from the run and counted as 0"
+    return f"{counts} {effect}; {mark('missing', 'skip')} skips them"
 
 
 def are_mostly_missing(missing: int, queries: int, options: Options) -> bool:
@@ -12260,10 +12932,11 @@ def are_mostly_missing(missing: int, queries: int, options: Options) -> bool:
 def counted_parts(
     inputs: Inputs, options: Options, first_query: int = 0, notify: Notify = warn_of_predictions
 ) -> Generator[tuple[Rankings, int], None, None]:
-    """Yield rankings part by part, with the index of their first query; show a progress bar from the second on.
+    """Yield rankings part by part, with the index of their first query.
 
-    Once all are scored, `notify` is called if no document was both retrieved and judged, or if fewer than half of the
-    judged queries, which have ids, are in the run.
+    A progress bar is shown from the second part on. Once all are scored, `notify` is called if no
+    document was both retrieved and judged, or if fewer than half of the judged queries, which have
+    ids, are in the run.
     """
     before, missing, bar = 0, 0, None
     unmatched: set[str] = set()
@@ -12271,13 +12944,12 @@ def counted_parts(
         inputs = from_files(inputs, **options.sides).settled(**options.sides)
         refuse_negative(inputs.references, inputs.exclude, options)
         for part in parts(inputs, first_query=first_query, **options.reading):
-            if before and bar is None:
-                total = inputs.predictions.shape[0] if is_sparse(inputs.predictions) else len(inputs.predictions)
-                bar = until_done.enter_context(progress(total, "Scoring", " queries", initial=before))
             if not before:
-                retrieved = part.retrieved
-                rows = slice(COMPARED) if retrieved is None else np.flatnonzero(retrieved[:COMPARED])
-                warn_if_swapped(part.score[rows], part.relevance[rows])
+                _warn_if_swapped(part)
+            elif bar is None:
+                total = _queries_of(inputs.predictions)
+                bar = progress(total, "Scoring", " queries", initial=before)
+                bar = until_done.enter_context(bar)
             if options.missing == "raise":
                 refuse_missing(part, before)
             if part.unmatched is not None:
@@ -12297,23 +12969,45 @@ def counted_parts(
         notify(sentence_on_missing(missing, before))
 
 
+def _queries_of(predictions: Any) -> int:
+    """Return the number of queries that are read in several parts, in rows."""
+    if is_sparse(predictions):
+        return int(predictions.shape[0])
+    return len(predictions)
+
+
+def _warn_if_swapped(part: Rankings) -> None:
+    """Warn if the first retrieved documents have labels for scores."""
+    rows: slice | NDArray[np.intp] = slice(COMPARED)
+    if part.retrieved is not None:
+        rows = np.flatnonzero(part.retrieved[:COMPARED])
+    warn_if_swapped(part.score[rows], part.relevance[rows])
+
+
 def refuse_negative(references: Any, exclude: Any, options: Options) -> None:
-    """Raise an error for the first row of a file or table with a negative relevance, unless the options allow it."""
-    may_be_negative = options.scoring["negative_relevance"] != "raise"
-    if not isinstance(references, Columns) or references.place_of is None or may_be_negative:
+    """Raise an error for the first row of a file or table with a negative relevance.
+
+    The options may allow it.
+    """
+    if options.scoring["negative_relevance"] != "raise":
+        return
+    if not isinstance(references, Columns) or references.place_of is None:
         return
     negative = references.value < 0
     if options.ignore_index is not None:
         negative &= references.value != options.ignore_index
     if negative.any() and exclude is not None and options.exclude_from == "both":
         negative &= ~are_excluded(references, exclude)
-    for row in np.flatnonzero(negative)[:1].tolist():
-        document, query = references.words(row)
-        pair = f"query {query}, document {document}"
-        problem = f"the relevance {references.value[row]:g} is negative"
-        of_file = mark("file", said="references", after=": ")  # for those who need not know the name of the argument
-        hint = hint_of_negative(references.value[negative])
-        raise InputError(problem, f"{of_file}{references.place(row)}", pair, hint=hint)
+    if not negative.any():
+        return
+    row = int(np.argmax(negative))
+    document, query = references.words(row)
+    pair = f"query {query}, document {document}"
+    problem = f"the relevance {references.value[row]:g} is negative"
+    # For those who need not know the name of the argument.
+    argument = mark("file", said="references", after=": ")
+    hint = hint_of_negative(references.value[negative])
+    raise InputError(problem, f"{argument}{references.place(row)}", pair, hint=hint)
 
 
 def refuse_missing(rankings: Rankings, first_query: int = 0) -> None:
@@ -12321,27 +13015,34 @@ def refuse_missing(rankings: Rankings, first_query: int = 0) -> None:
     missing = rankings.missing
     if not missing.any():
         return
-    at = int(missing.argmax())
-    query = f"query {first_query + at}" if rankings.place is None else rankings.place(at, None)
+    first = int(missing.argmax())
+    query = f"query {first_query + first}"
+    if rankings.place is not None:
+        query = rankings.place(first, None)
+    problem = f"{query} is missing ({int(missing.sum())} such queries)"
     empty, skip = mark("missing", "empty"), mark("missing", "skip")
     hint = f"{empty} counts such queries as having retrieved nothing, {skip} skips them"
-    raise InputError(f"{query} is missing ({int(missing.sum())} such queries); {hint}", "predictions")
+    raise InputError(f"{problem}; {hint}", "predictions")
 
 
-def checked_rankings(inputs: Inputs, **how: Any) -> Rankings:
-    """Read rankings, also from files, and check that some combination of options could score them."""
-    sides = {name: how[name] for name in ("score_order", "labels", "keep") if name in how}
-    rankings = read(**from_files(inputs, **sides).rankings, **how)
+def checked_rankings(inputs: Inputs, **options: Any) -> Rankings:
+    """Read rankings, also from files, and check that some options could score them."""
+    sides = {}
+    for name in ("score_order", "labels", "keep"):
+        if name in options:
+            sides[name] = options[name]
+    rankings = read(**from_files(inputs, **sides).rankings, **options)
     with user_terms(rankings):
         check_queries(**rankings.arrays())
     return rankings
 
 
 def check_rows(inputs: Inputs, options: Options) -> None:
-    """Check flat rows of queries that may have more rows elsewhere, for errors that no other row could correct."""
+    """Check flat rows of queries for errors that no other row, elsewhere, could correct."""
     rankings = read(**inputs.rankings, **options.reading)
+    gains = {name: options.scoring[name] for name in OF_GAINS}
     with user_terms(rankings):
-        check_queries(**rankings.arrays(), **{name: options.scoring[name] for name in OF_GAINS})
+        check_queries(**rankings.arrays(), **gains)
 
 
 @contextmanager
@@ -12357,7 +13058,9 @@ def user_terms(rankings: Rankings, first_query: int = 0) -> Iterator[None]:
         place, position = f"query {first_query + error.query}", error.position
         if rankings.place is not None:
             place, position = rankings.place(error.query, position), None
-        raise InputError(error.problem, argument, place, position=position, hint=error.hint) from None
+        raise InputError(
+            error.problem, argument, place, position=position, hint=error.hint
+        ) from None
 
 
 # ndcg/explanations/slip_terms.py: Slips: ways in which nDCG goes wrong, and their effect on a query.
@@ -12371,7 +13074,9 @@ class Query(NamedTuple):
     run: Documents  # the score of each retrieved document
     qrels: Documents  # the relevance of each judged document
     k: int | None  # the cutoff; None for the whole list
-    missing: bool = False  # whether the query is missing from the run, rather than having no documents there
+    missing: bool = (
+        False  # whether the query is missing from the run, rather than having no documents there
+    )
     name: Any = None  # the id of the query; None if it has none
 
 
@@ -12413,8 +13118,15 @@ class Slip(NamedTuple):
     @property
     def is_option(self) -> bool:
         """Whether options of `compute` with plain values give the same result."""
-        words = all(isinstance(value, (str, float, bool, int)) for value in self.both.options.values())
-        return not self.both.changes and self.dcg == self.ideal == UNCHANGED and self.rule is None and words
+        words = all(
+            isinstance(value, (str, float, bool, int)) for value in self.both.options.values()
+        )
+        return (
+            not self.both.changes
+            and self.dcg == self.ideal == UNCHANGED
+            and self.rule is None
+            and words
+        )
 
     @property
     def reported(self) -> str:
@@ -12454,13 +13166,19 @@ class Slip(NamedTuple):
             )
         return np.where(np.isnan(ideal), np.nan, values)
 
-    def _of_empty(self, queries: "Queries", options: Mapping[str, Any], parsed: Options) -> Floats | float:
+    def _of_empty(
+        self, queries: "Queries", options: Mapping[str, Any], parsed: Options
+    ) -> Floats | float:
         """Return the value of a query with an ideal DCG of 0."""
         if not isinstance(parsed.zero_division, str):
             return parsed.zero_division
         # An ideal that is cut at the length of the run is empty if nothing was retrieved, so the kernel's rule decides.
-        perfect = queries.scores(options, "nDCG", Term(options={"ideal": "truncated"}).over(self.both))
-        return np.where([bool(query.run) for query in queries.changed(self.both.changes)], 0.0, perfect)
+        perfect = queries.scores(
+            options, "nDCG", Term(options={"ideal": "truncated"}).over(self.both)
+        )
+        return np.where(
+            [bool(query.run) for query in queries.changed(self.both.changes)], 0.0, perfect
+        )
 
 
 class Queries:
@@ -12490,12 +13208,16 @@ class Queries:
             self._tied[changes] = np.array([len(set(run)) < len(run) for run in runs], bool)
         return self._tied[changes]
 
-    def scores(self, options: Mapping[str, Any], measure: str = "nDCG", term: Term = UNCHANGED) -> Floats:
+    def scores(
+        self, options: Mapping[str, Any], measure: str = "nDCG", term: Term = UNCHANGED
+    ) -> Floats:
         """Return the value of each query, by its own cutoff; nan for a query that is excluded from the mean."""
         how = {**options, **term.options}
         definition = (term.measure or measure, term.changes)
         few = len(self.changed(())) <= REMEMBERED_QUERIES
-        if not few or not all(isinstance(value, Hashable) for value in how.values()):  # a list of gains cannot be a key
+        if not few or not all(
+            isinstance(value, Hashable) for value in how.values()
+        ):  # a list of gains cannot be a key
             return self._scored(*definition, how)
         key = (*definition, *sorted(how.items()))
         if key not in self._scores:
@@ -12509,7 +13231,9 @@ class Queries:
         for k in {query.k for query in queries}:
             rows = [row for row, query in enumerate(queries) if query.k == k]
             cutoff = k
-            if k is None and Options.parse(k=1, **how).ideal == "full":  # which is as long as the longest list then
+            if (
+                k is None and Options.parse(k=1, **how).ideal == "full"
+            ):  # which is as long as the longest list then
                 cutoff = max(1, *(len(side) for row in rows for side in queries[row][:2]))
             parsed = Options.parse(measures=measure, k=cutoff, **how)
             rankings = self.rankings(rows, changes, parsed)
@@ -12517,17 +13241,27 @@ class Queries:
                 values[rows] = next(iter(measure_rankings(rankings, parsed).values()))[0]
         return values
 
-    def rankings(self, rows: Sequence[int], changes: tuple[Change, ...], options: Options) -> Rankings:
+    def rankings(
+        self, rows: Sequence[int], changes: tuple[Change, ...], options: Options
+    ) -> Rankings:
         """Return some of the queries as rankings, after changes, as some options read them."""
         key = (changes, *rows, *options.reading.values())
         if key not in self._read:
             queries = self.changed(changes)
-            run = {row: queries[row].run for row in rows if queries[row].run or not queries[row].missing}
-            self._read[key] = read(run, {row: queries[row].qrels for row in rows}, **options.reading)
+            run = {
+                row: queries[row].run
+                for row in rows
+                if queries[row].run or not queries[row].missing
+            }
+            self._read[key] = read(
+                run, {row: queries[row].qrels for row in rows}, **options.reading
+            )
         return self._read[key]
 
 
-def query_scores(queries: Sequence[Query], options: Mapping[str, Any], measure: str = "nDCG") -> Floats:
+def query_scores(
+    queries: Sequence[Query], options: Mapping[str, Any], measure: str = "nDCG"
+) -> Floats:
     """Return the value of each query by options of `compute`."""
     return Queries(queries).scores(options, measure)
 
@@ -12562,7 +13296,11 @@ def have_ids(inputs: Inputs) -> bool:
 def _documents_by_query(side: Any) -> dict[Any, dict[Any, float]]:
     if isinstance(side, ById):
         return {
-            query: {each: float(value) for each, value in documents.items() if value is not None and value > -np.inf}
+            query: {
+                each: float(value)
+                for each, value in documents.items()
+                if value is not None and value > -np.inf
+            }
             for query, documents in side.queries.items()
         }
     names = side.query_ids.to_pylist()
@@ -12584,7 +13322,9 @@ def queries_of(rankings: Rankings, k: int | None) -> Iterator[Query]:
     masks = rankings.judged, rankings.retrieved
     judged, retrieved = (np.ones(size, bool) if mask is None else mask for mask in masks)
     score, relevance = rankings.score.tolist(), rankings.relevance.tolist()
-    for (start, end), missing in zip(pairwise(rankings.offsets.tolist()), rankings.lacking().tolist(), strict=True):
+    for (start, end), missing in zip(
+        pairwise(rankings.offsets.tolist()), rankings.lacking().tolist(), strict=True
+    ):
         rows = range(start, end)
         run = {row - start: score[row] for row in rows if retrieved[row] and score[row] > -np.inf}
         yield Query(run, {row - start: relevance[row] for row in rows if judged[row]}, k, missing)
@@ -12597,7 +13337,9 @@ def queries_of(rankings: Rankings, k: int | None) -> Iterator[Query]:
 
 def _first_relevant(query: Query) -> Query:
     """Keep only the judgment of the first relevant document of the run, or of one that it misses."""
-    relevant = [document for document in (*ranked(query), *query.qrels) if query.qrels.get(document, 0) > 0]
+    relevant = [
+        document for document in (*ranked(query), *query.qrels) if query.qrels.get(document, 0) > 0
+    ]
     return query._replace(qrels={each: query.qrels[each] for each in relevant[:1]})
 
 
@@ -12625,15 +13367,25 @@ def _cut_at_length(query: Query) -> Query:
 
 
 def _without_negative(query: Query) -> Query:
-    kept = {document: score for document, score in query.run.items() if query.qrels.get(document, 0) >= 0}
+    kept = {
+        document: score
+        for document, score in query.run.items()
+        if query.qrels.get(document, 0) >= 0
+    }
     return query._replace(
-        run=kept, qrels={each: relevance for each, relevance in query.qrels.items() if relevance >= 0}
+        run=kept,
+        qrels={each: relevance for each, relevance in query.qrels.items() if relevance >= 0},
     )
 
 
-def _with(options: Mapping[str, Any] = {}, **changed: Callable[[Query], Any]) -> Term:  # never changed
+def _with(
+    options: Mapping[str, Any] = {}, **changed: Callable[[Query], Any]
+) -> Term:  # never changed
     """Return a query with another run, other judgments or another cutoff."""
-    return Term((lambda query: query._replace(**{name: of(query) for name, of in changed.items()}),), options)
+    return Term(
+        (lambda query: query._replace(**{name: of(query) for name, of in changed.items()}),),
+        options,
+    )
 
 
 def _with_scores(change: Callable[[Floats], Any]) -> Term:
@@ -12652,7 +13404,9 @@ def _with_weights(option: str, of: Callable[[NDArray[np.float64]], Any]) -> Term
     return Term(options={option: lambda values: of(np.asarray(values, np.float64))})
 
 
-def _zero_if(is_short: Callable[[Query, int], bool]) -> Callable[[Sequence[Query], Floats, Floats], Floats]:
+def _zero_if(
+    is_short: Callable[[Query, int], bool],
+) -> Callable[[Sequence[Query], Floats, Floats], Floats]:
     return lambda queries, dcg, ndcg: np.where(
         [query.k is not None and is_short(query, query.k) for query in queries], 0.0, ndcg
     )
@@ -12670,7 +13424,9 @@ def _in_bits(bits: int, kind: type[np.floating[Any]]) -> Slip:
     return Slip(
         f"scores rounded to {bits} bits",
         f"Scores that are equal in {bits} bits are tied, although they differ in 64.",
-        both=_with_scores(lambda scores: np.clip(scores.astype(kind), np.finfo(kind).min, np.finfo(kind).max)),
+        both=_with_scores(
+            lambda scores: np.clip(scores.astype(kind), np.finfo(kind).min, np.finfo(kind).max)
+        ),
     )
 
 
@@ -12694,7 +13450,9 @@ SWAPPED = Slip(
     "scores and relevance swapped",
     "The arguments are in the wrong order: scores are taken for relevance and relevance for scores.",
     reports=(2, "scikit-learn/scikit-learn#27726"),
-    both=_with({"negative_relevance": "keep"}, run=lambda query: query.qrels, qrels=lambda query: query.run),
+    both=_with(
+        {"negative_relevance": "keep"}, run=lambda query: query.qrels, qrels=lambda query: query.run
+    ),
 )
 # As `exclude={query: [query]}` with `exclude_from="run"`. It takes the id of the query to make it.
 OWN_DOCUMENT = Slip(
@@ -12713,7 +13471,11 @@ SLIPS = (
         "The ideal is the best order of the k documents that were ranked first, not of all that were judged, so a run "
         "that finds one of many relevant documents can score 1.",
         reports=(16, "OpenBMB/ToolBench#184"),
-        ideal=_with(qrels=lambda query: {each: query.qrels.get(each, 0) for each in ranked(query)[: query.k]}),
+        ideal=_with(
+            qrels=lambda query: {
+                each: query.qrels.get(each, 0) for each in ranked(query)[: query.k]
+            }
+        ),
     ),
     Slip(
         "ideal from all that was retrieved",
@@ -12798,7 +13560,10 @@ SLIPS = (
     Slip(
         "ties by ascending document id",
         "Documents with equal scores are ordered by their ids, the lowest first, so the names of documents decide.",
-        both=_with(run=lambda query: {each: query.run[each] for each in sorted(query.run)}, options={"ties": "first"}),
+        both=_with(
+            run=lambda query: {each: query.run[each] for each in sorted(query.run)},
+            options={"ties": "first"},
+        ),
     ),
     Slip(
         "ties in the model's favor",
@@ -12853,7 +13618,11 @@ SLIPS = (
     Slip(
         "ranks used as scores",
         "The rank of each document is taken for its score, so the last one ranks first.",
-        both=_with(run=lambda query: {each: float(rank) for rank, each in enumerate(ranked(query), start=1)}),
+        both=_with(
+            run=lambda query: {
+                each: float(rank) for rank, each in enumerate(ranked(query), start=1)
+            }
+        ),
     ),
     _in_bits(16, np.float16),
     _in_bits(32, np.float32),
@@ -12863,12 +13632,16 @@ SLIPS = (
         "unretrieved documents with the score 0",
         "Judged documents that were not retrieved take part with the score 0, above documents with negative scores.",
         reports=(2, "mlflow/mlflow#24553"),
-        both=_with(run=lambda query: {**dict.fromkeys([*query.run, *query.qrels], 0.0), **query.run}),
+        both=_with(
+            run=lambda query: {**dict.fromkeys([*query.run, *query.qrels], 0.0), **query.run}
+        ),
     ),
     Slip(
         "documents with the score 0 not retrieved",
         "A score of 0 is read as no score, so such documents have no rank.",
-        both=_with(run=lambda query: {each: score for each, score in query.run.items() if score != 0}),
+        both=_with(
+            run=lambda query: {each: score for each, score in query.run.items() if score != 0}
+        ),
     ),
     Slip(
         "unretrieved documents ranked last",
@@ -12892,7 +13665,10 @@ SLIPS = (
         "Every judgment takes two ranks of the ideal, as if the qrels were read twice.",
         reports=(1, "joaopalotti/trectools#52"),
         ideal=_with(
-            qrels=lambda query: {**query.qrels, **{_another(each): value for each, value in query.qrels.items()}}
+            qrels=lambda query: {
+                **query.qrels,
+                **{_another(each): value for each, value in query.qrels.items()},
+            }
         ),
     ),
     Slip(
@@ -12933,16 +13709,27 @@ SLIPS = (
         both=_with_weights("gain", np.exp2),
         dcg=_with(qrels=lambda query: {**dict.fromkeys(query.run, 0), **query.qrels}),
     ),
-    Slip("gain r^2", "The gain is the square of the relevance.", both=_with_weights("gain", np.square)),
+    Slip(
+        "gain r^2",
+        "The gain is the square of the relevance.",
+        both=_with_weights("gain", np.square),
+    ),
     Slip(
         "DCG not cut at k",
         "The DCG counts the whole list and the ideal the first k ranks, so that scores exceed 1.",
         reports=(1, "lenskit/lkpy#309"),
         dcg=UNCUT,
     ),
-    Slip("nothing cut at k", "The cutoff has no effect.", reports=(1, "Lightning-AI/torchmetrics#1952"), both=UNCUT),
     Slip(
-        "cutoff one rank too deep", "The first k + 1 ranks count.", both=_with(k=lambda query: query.k and query.k + 1)
+        "nothing cut at k",
+        "The cutoff has no effect.",
+        reports=(1, "Lightning-AI/torchmetrics#1952"),
+        both=UNCUT,
+    ),
+    Slip(
+        "cutoff one rank too deep",
+        "The first k + 1 ranks count.",
+        both=_with(k=lambda query: query.k and query.k + 1),
     ),
     Slip(
         "cutoff one rank too short",
@@ -12965,7 +13752,11 @@ SLIPS = (
         "The DCG ends with the first relevant document, the ideal counts all of them.",
         dcg=Term((_first_relevant,)),
     ),
-    Slip("DCG called nDCG", "The DCG is not divided by the ideal.", rule=lambda queries, dcg, ndcg: dcg),
+    Slip(
+        "DCG called nDCG",
+        "The DCG is not divided by the ideal.",
+        rule=lambda queries, dcg, ndcg: dcg,
+    ),
     Slip(
         "0 if lists are shorter than k",
         "A query with fewer than k documents retrieved and judged scores 0.",
@@ -12999,7 +13790,8 @@ FIRST_ORDERED = 4
 MOST_ARRANGEMENTS = 150  # of the tied documents of a ranking
 BASES = {2.0: "2", math.e: "e", 10.0: "10"}
 FACTORS = {100.0: "The scores are percentages."} | {
-    math.log(a) / math.log(b): f"The logarithm has base {BASES[a]} in the DCG and {BASES[b]} in the ideal."
+    math.log(a)
+    / math.log(b): f"The logarithm has base {BASES[a]} in the DCG and {BASES[b]} in the ideal."
     for a, b in permutations(BASES, 2)
 }
 
@@ -13029,7 +13821,9 @@ class Answers(NamedTuple):
 
     def agree(self, expected: Floats) -> Mask:
         """Return which answers agree with the values of a definition; both answers must."""
-        first, second = np.isclose(self.values, expected, rtol=0, atol=self.tolerance, equal_nan=True)
+        first, second = np.isclose(
+            self.values, expected, rtol=0, atol=self.tolerance, equal_nan=True
+        )
         both: Mask = first & second
         return both
 
@@ -13037,19 +13831,27 @@ class Answers(NamedTuple):
 class Definition(NamedTuple):
     """Options and slips, whatever the order of ties and the value of queries with nothing relevant."""
 
-    options: Mapping[str, Any]  # the gain, the discount, the ideal, and whether only judged documents count
+    options: Mapping[
+        str, Any
+    ]  # the gain, the discount, the ideal, and whether only judged documents count
     slips: tuple[Slip, ...] = ()  # the slips, the first one first
 
-    def scores(self, queries: Queries, precision: Slip | None = None, order: Slip | None = None) -> Floats:
+    def scores(
+        self, queries: Queries, precision: Slip | None = None, order: Slip | None = None
+    ) -> Floats:
         """Return the value of each query, nan if its ideal DCG is 0, by a precision of scores and an order of ties."""
         before = None if ASCENDING_ORDER in self.slips else order  # which reverses it
         changes = [each for each in (precision, before, *self.slips, order) if each is not None]
         together = reduce(lambda done, slip: slip.over(done), changes, Slip("", ""))
-        return together.scores(queries, {**self.options, "zero_division": math.nan, "negative_relevance": "keep"})
+        return together.scores(
+            queries, {**self.options, "zero_division": math.nan, "negative_relevance": "keep"}
+        )
 
     def tied(self, queries: Queries) -> Mask:
         """Return which queries have ties, before or after the slips."""
-        changes = tuple(change for slip in self.slips for change in (*slip.both.changes, *slip.dcg.changes))
+        changes = tuple(
+            change for slip in self.slips for change in (*slip.both.changes, *slip.dcg.changes)
+        )
         return queries.tied(()) | queries.tied(changes)
 
 
@@ -13063,7 +13865,10 @@ class Empty(NamedTuple):
         """Return values in which this one replaces nan."""
         value: Any = self.value
         if isinstance(value, str):
-            value = [not query.run and not any(each > 0 for each in query.qrels.values()) for query in queries]
+            value = [
+                not query.run and not any(each > 0 for each in query.qrels.values())
+                for query in queries
+            ]
         return np.where(np.isnan(expected), self.factor * np.asarray(value), expected)
 
 
@@ -13121,7 +13926,9 @@ def _arrangements(query: Query) -> list[Query]:
     if count > MOST_ARRANGEMENTS:
         return []
     orders = product(*(list(_orders_of(*group)) for group in groups))
-    return [_in_order(query, [document for group in order for document in group]) for order in orders]
+    return [
+        _in_order(query, [document for group in order for document in group]) for order in orders
+    ]
 
 
 def _orders_of(relevant: Sequence[Any], others: Sequence[Any]) -> Iterator[list[Any]]:
@@ -13139,10 +13946,19 @@ IN_32_BITS, ASCENDING = "scores rounded to 32 bits", "ties by ascending document
 PRECISIONS: dict[str, Slip | None] = {
     "given": None,
     "float32": slip_named(IN_32_BITS),
-    **{slip.name: slip for slip in SLIPS if slip.name.startswith("scores rounded") and slip.name != IN_32_BITS},
+    **{
+        slip.name: slip
+        for slip in SLIPS
+        if slip.name.startswith("scores rounded") and slip.name != IN_32_BITS
+    },
 }
 SLIP_OF_OPTION = {  # of values that conventions have, or that are an order or a precision here
-    **{(name, str(value)): slip.name for slip in SLIPS if slip.is_option for name, value in slip.both.options.items()},
+    **{
+        (name, str(value)): slip.name
+        for slip in SLIPS
+        if slip.is_option
+        for name, value in slip.both.options.items()
+    },
     **{("score_dtype", name): slip.name for name, slip in PRECISIONS.items() if slip is not None},
     ("ties", "ascending"): ASCENDING,
 }
@@ -13164,7 +13980,10 @@ GRID = _options(gain=GAINS, discount=DISCOUNTS, ideal=IDEALS, judged_only=(False
 OF_CONVENTIONS = [
     options
     for options in GRID
-    if any(options.items() <= {**each.options, "judged_only": False}.items() for each in CONVENTIONS.values())
+    if any(
+        options.items() <= {**each.options, "judged_only": False}.items()
+        for each in CONVENTIONS.values()
+    )
 ]
 
 
@@ -13179,10 +13998,18 @@ def usual_definitions() -> list[Definition]:
 def rare_definitions() -> list[Definition]:
     """Return each slip on options that differ in one from those of a convention, and two slips at once."""
     one_off = [
-        options for options in GRID if min(sum(options[name] != of[name] for name in of) for of in OF_CONVENTIONS) == 1
+        options
+        for options in GRID
+        if min(sum(options[name] != of[name] for name in of) for of in OF_CONVENTIONS) == 1
     ]
-    gains = [options for options in OF_CONVENTIONS if (options["discount"], options["ideal"]) == ("log", "judged")]
-    pairs = [Definition(options, pair) for pair in combinations(OTHER_SLIPS, 2) for options in gains]
+    gains = [
+        options
+        for options in OF_CONVENTIONS
+        if (options["discount"], options["ideal"]) == ("log", "judged")
+    ]
+    pairs = [
+        Definition(options, pair) for pair in combinations(OTHER_SLIPS, 2) for options in gains
+    ]
     return [*(Definition(options, (slip,)) for options in one_off for slip in OTHER_SLIPS), *pairs]
 
 
@@ -13198,7 +14025,9 @@ def explain_answers(answers: Answers, first: Answers) -> tuple[list[Match], int]
     for definitions, scaled in tracked(stages, "Comparing", " sets of definitions"):
         factors, known, agree = compared(definitions, first, scaled=scaled)
         rows = np.flatnonzero((agree == known).all(axis=1) & np.isfinite(factors)).tolist()
-        if fits := list(_fits([(definitions()[row], float(factors[row])) for row in rows], answers)):
+        if fits := list(
+            _fits([(definitions()[row], float(factors[row])) for row in rows], answers)
+        ):
             unordered = min(fit.unordered for fit in fits)
             return _explanations_definitions_named([fit for fit in fits if fit.unordered == unordered]), unordered
     return [], 0
@@ -13208,7 +14037,10 @@ def explain_answers(answers: Answers, first: Answers) -> tuple[list[Match], int]
 def expected_values(definitions: Callable[[], Sequence[Definition]], queries: Queries) -> Floats:
     """Return the value of each query by each definition, nan if ties or a query with nothing relevant decide it."""
     return np.array(
-        [np.where(definition.tied(queries), np.nan, definition.scores(queries)) for definition in definitions()]
+        [
+            np.where(definition.tied(queries), np.nan, definition.scores(queries))
+            for definition in definitions()
+        ]
     )
 
 
@@ -13225,7 +14057,11 @@ def factors_of(values: Floats, expected: Floats, tolerance: float) -> Floats:
     exact = tolerance <= VISIBLE
     for factor in FACTORS:
         factors[np.abs(factors / factor - 1) < (VISIBLE if exact else 0.02)] = factor
-    usable = (factors > VISIBLE) & (np.abs(factors - 1) > VISIBLE) & (exact | np.isin(factors, list(FACTORS)))
+    usable = (
+        (factors > VISIBLE)
+        & (np.abs(factors - 1) > VISIBLE)
+        & (exact | np.isin(factors, list(FACTORS)))
+    )
     return np.where(usable, factors, np.nan)
 
 
@@ -13259,11 +14095,21 @@ def _fit(definition: Definition, factor: float, answers: Answers) -> Fit | None:
     queries = answers.queries.changed(())
     free = answers.plain & ~definition.tied(answers.queries)
 
-    def agreeing(among: Sequence[Empty], rows: Mask, precision: str = "", order: str = "") -> list[Empty]:
-        expected = factor * definition.scores(answers.queries, PRECISIONS.get(precision), ORDERS.get(order))
-        return [empty for empty in among if answers.agree(empty.fill(expected, queries))[rows].all()]
+    def agreeing(
+        among: Sequence[Empty], rows: Mask, precision: str = "", order: str = ""
+    ) -> list[Empty]:
+        expected = factor * definition.scores(
+            answers.queries, PRECISIONS.get(precision), ORDERS.get(order)
+        )
+        return [
+            empty for empty in among if answers.agree(empty.fill(expected, queries))[rows].all()
+        ]
 
-    emptiness = [Empty(value, each) for value in (0.0, 1.0, math.nan, PERFECT_IF_EMPTY) for each in {1.0, factor}]
+    emptiness = [
+        Empty(value, each)
+        for value in (0.0, 1.0, math.nan, PERFECT_IF_EMPTY)
+        for each in {1.0, factor}
+    ]
     emptiness = agreeing(emptiness, free)
     if not emptiness or not free.any():
         return None
@@ -13277,30 +14123,49 @@ def _fit(definition: Definition, factor: float, answers: Answers) -> Fit | None:
     ]
     if choices:
         return Fit(definition, factor, choices)
-    if not answers.queries.tied(()).any() or 2 * np.count_nonzero(free) < np.count_nonzero(answers.plain):
+    if not answers.queries.tied(()).any() or 2 * np.count_nonzero(free) < np.count_nonzero(
+        answers.plain
+    ):
         return None
     for empty in emptiness:
         if _has_some_order(definition, factor, answers, tied, "given", empty):
             for precision in PRECISIONS:
                 if _has_some_order(definition, factor, answers, close, precision, empty):
-                    return Fit(definition, factor, [(empty.value, "", precision)], int(np.count_nonzero(~free)))
+                    return Fit(
+                        definition,
+                        factor,
+                        [(empty.value, "", precision)],
+                        int(np.count_nonzero(~free)),
+                    )
     return None
 
 
 def _has_some_order(
-    definition: Definition, factor: float, answers: Answers, rows: Mask, precision: str, empty: Empty
+    definition: Definition,
+    factor: float,
+    answers: Answers,
+    rows: Mask,
+    precision: str,
+    empty: Empty,
 ) -> bool:
     """Return whether each answer is the value of its ranking with tied documents in some order."""
-    rounded = answers.queries.changed(() if (change := PRECISIONS[precision]) is None else change.both.changes)
+    rounded = answers.queries.changed(
+        () if (change := PRECISIONS[precision]) is None else change.both.changes
+    )
     every = np.flatnonzero(rows).tolist()
-    for some in (every[:FIRST_ORDERED], every[FIRST_ORDERED:]):  # most definitions fail on the first ones
+    for some in (
+        every[:FIRST_ORDERED],
+        every[FIRST_ORDERED:],
+    ):  # most definitions fail on the first ones
         in_orders = {row: _arrangements(rounded[row]) for row in some}
         row = np.repeat(some, [len(each) for each in in_orders.values()]).astype(int)
         queries = [query for each in in_orders.values() for query in each]
         if not queries:
             continue
         expected = empty.fill(factor * definition.scores(Queries(queries)), queries)
-        agree = np.isclose(answers.values[:, row], expected, rtol=0, atol=answers.tolerance, equal_nan=True)
+        agree = np.isclose(
+            answers.values[:, row], expected, rtol=0, atol=answers.tolerance, equal_nan=True
+        )
         if not all((np.bincount(row, each)[row] > 0).all() for each in agree):
             return False
     return True
@@ -13316,7 +14181,9 @@ def _explanations_definitions_named(fits: Sequence[Fit]) -> list[Match]:
     matches = [match for match in found.values() if len(match.slips) == fewest]
     if not fewest:
         return sorted(matches, key=lambda match: list(CONVENTIONS).index(match.convention))
-    return sorted(matches, key=lambda match: -sum(slip_named(name).reports[0] for name in match.slips))
+    return sorted(
+        matches, key=lambda match: -sum(slip_named(name).reports[0] for name in match.slips)
+    )
 
 
 def _explanations_definitions_names_of(fit: Fit) -> Iterator[Match]:
@@ -13324,17 +14191,40 @@ def _explanations_definitions_names_of(fit: Fit) -> Iterator[Match]:
     slips = tuple(slip.name for slip in fit.definition.slips)
     for convention, (empty, order, precision) in product(CONVENTIONS, fit.choices):
         own = {**CONVENTIONS[convention].options, "judged_only": False}
-        chosen = {**fit.definition.options, "zero_division": empty, "ties": order, "score_dtype": precision}
-        differing = [(name, str(value)) for name, value in chosen.items() if str(value) not in ("", str(own[name]))]
+        chosen = {
+            **fit.definition.options,
+            "zero_division": empty,
+            "ties": order,
+            "score_dtype": precision,
+        }
+        differing = [
+            (name, str(value))
+            for name, value in chosen.items()
+            if str(value) not in ("", str(own[name]))
+        ]
         if all(each in SLIP_OF_OPTION for each in differing):
-            yield Match(convention, (*(SLIP_OF_OPTION[each] for each in differing), *slips), fit.factor)
+            yield Match(
+                convention, (*(SLIP_OF_OPTION[each] for each in differing), *slips), fit.factor
+            )
 
 
 # ndcg/explanations/forms.py: The ways in which functions of nDCG are called, as one table: what is passed, and what it shows of a ranking.
 
 NDCGFunction = Callable[..., Any]
 Arguments = tuple[Any, ...]
-CUTOFF_NAMES = ("k", "top_k", "topk", "top_n", "topn", "at", "at_k", "cutoff", "n", "depth", "limit")
+CUTOFF_NAMES = (
+    "k",
+    "top_k",
+    "topk",
+    "top_n",
+    "topn",
+    "at",
+    "at_k",
+    "cutoff",
+    "n",
+    "depth",
+    "limit",
+)
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _REPEATED = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
@@ -13377,7 +14267,9 @@ _OF_LISTS = Shows(documents=False)
 _SCORES = Argument("scores", "scores", "score pred output logit prob")
 _RELEVANCE = Argument("relevance", "relevance", "true truth label target rel grade gain")
 _IDS = Argument("ids", "ids", "rank rec pred retrieved result list top id doc item")
-_RELEVANT_SET = Argument("{relevant ids}", "relevant", "relevant actual truth true gold gt pos test")
+_RELEVANT_SET = Argument(
+    "{relevant ids}", "relevant", "relevant actual truth true gold gt pos test"
+)
 _RELEVANT = _RELEVANT_SET._replace(text="[relevant ids]")
 _HITS = Argument("0 or 1 by rank", "hits", "hit rel")
 _BY_RANK = Argument("relevance by rank", "relevance", "rel gain grade hit current pred rank")
@@ -13390,7 +14282,9 @@ def _explanations_forms_several(argument: Argument) -> Argument:
     return argument._replace(text=f"[{argument.text}, …]")
 
 
-def _twice(of: Callable[[Query], Arguments], *join: Callable[[list[Any]], Any]) -> Callable[[Query], Arguments]:
+def _twice(
+    of: Callable[[Query], Arguments], *join: Callable[[list[Any]], Any]
+) -> Callable[[Query], Arguments]:
     """Return the arguments of two copies of a ranking, each joined in its own way."""
 
     def arguments(query: Query) -> Arguments:
@@ -13454,7 +14348,10 @@ FORMS = {
         must_be_hinted=True,
     ),
     "items": Form(
-        (_explanations_forms_several(_IDS), Argument("[relevant id, …]", "relevant", "actual item target gt true pos")),
+        (
+            _explanations_forms_several(_IDS),
+            Argument("[relevant id, …]", "relevant", "actual item target gt true pos"),
+        ),
         _twice(lambda query: (ranked(query), *_relevant(query)), list),
         _OF_IDS._replace(several=False),
         has_ids=True,
@@ -13467,33 +14364,68 @@ FORMS = {
         _OF_IDS._replace(several=False),
         must_be_hinted=True,
     ),
-    "sets": Form((_IDS, _RELEVANT_SET), lambda query: (ranked(query), set(_relevant(query))), _OF_IDS, has_ids=True),
+    "sets": Form(
+        (_IDS, _RELEVANT_SET),
+        lambda query: (ranked(query), set(_relevant(query))),
+        _OF_IDS,
+        has_ids=True,
+    ),
     "ids": Form((_IDS, _RELEVANT), _explanations_forms_ids, _OF_IDS, has_ids=True),
-    "id_lists": Form((_explanations_forms_several(_IDS), _explanations_forms_several(_RELEVANT)), _twice(_explanations_forms_ids, list), _OF_IDS, has_ids=True, is_batch=True),
+    "id_lists": Form(
+        (_explanations_forms_several(_IDS), _explanations_forms_several(_RELEVANT)),
+        _twice(_explanations_forms_ids, list),
+        _OF_IDS,
+        has_ids=True,
+        is_batch=True,
+    ),
     "set_runs": Form(
-        (_IDS._replace(text="{query: ids}"), _RELEVANT_SET._replace(text="{query: {relevant ids}}")),
+        (
+            _IDS._replace(text="{query: ids}"),
+            _RELEVANT_SET._replace(text="{query: {relevant ids}}"),
+        ),
         _twice(lambda query: (ranked(query), set(_relevant(query))), _explanations_forms_by_query),
         _OF_IDS,
         has_ids=True,
         is_batch=True,
     ),
     "hits": Form((_HITS, _RELEVANT), _hits, _OF_IDS),
-    "hit_rows": Form((_explanations_forms_several(_HITS), _explanations_forms_several(_RELEVANT)), _twice(_hits, np.array, list), _OF_IDS, is_batch=True),
-    "ranked": Form((_IDS, _QRELS), lambda query: (ranked(query), dict(query.qrels)), Shows(scores=False), has_ids=True),
+    "hit_rows": Form(
+        (_explanations_forms_several(_HITS), _explanations_forms_several(_RELEVANT)),
+        _twice(_hits, np.array, list),
+        _OF_IDS,
+        is_batch=True,
+    ),
+    "ranked": Form(
+        (_IDS, _QRELS),
+        lambda query: (ranked(query), dict(query.qrels)),
+        Shows(scores=False),
+        has_ids=True,
+    ),
     "ranked_runs": Form(
-        (_IDS._replace(text="{query: ids}"), _QRELS._replace(text="{query: {document: relevance}}")),
+        (
+            _IDS._replace(text="{query: ids}"),
+            _QRELS._replace(text="{query: {document: relevance}}"),
+        ),
         _twice(lambda query: (ranked(query), dict(query.qrels)), _explanations_forms_by_query),
         Shows(scores=False),
         has_ids=True,
         is_batch=True,
     ),
     "columns": Form(
-        (Argument("columns by rank", "ranked", _IDS.words), Argument("relevance by column", "relevance", _QRELS.words)),
+        (
+            Argument("columns by rank", "ranked", _IDS.words),
+            Argument("relevance by column", "relevance", _QRELS.words),
+        ),
         _explanations_forms_columns,
         Shows(scores=False),
     ),
     "ideal": Form(
-        (_BY_RANK, Argument("relevance of all, highest first", "ideal", "ideal gold true truth best all orig")),
+        (
+            _BY_RANK,
+            Argument(
+                "relevance of all, highest first", "ideal", "ideal gold true truth best all orig"
+            ),
+        ),
         lambda query: (_by_rank(query), sorted(query.qrels.values(), reverse=True)),
         Shows(scores=False),
         must_be_hinted=True,  # scores and relevance may be called so, and then hide what is wrong with scores
@@ -13506,18 +14438,37 @@ FORMS = {
         has_ids=True,
     ),
     "runs": Form(
-        (_RUN._replace(text="{query: {document: score}}"), _QRELS._replace(text="{query: {document: relevance}}")),
+        (
+            _RUN._replace(text="{query: {document: score}}"),
+            _QRELS._replace(text="{query: {document: relevance}}"),
+        ),
         _twice(_mappings, _explanations_forms_by_query),
         Shows(),
         has_ids=True,
         is_batch=True,
     ),
     "lists": Form((_SCORES, _RELEVANCE), _explanations_forms_lists, _OF_LISTS),
-    "arrays": Form((_SCORES, _RELEVANCE), lambda query: tuple(map(np.array, _explanations_forms_lists(query))), _OF_LISTS),
-    "tensors": Form((_SCORES, _RELEVANCE), lambda query: tuple(map(_tensor, _explanations_forms_lists(query))), _OF_LISTS, module="torch"),
-    "rows": Form((_explanations_forms_several(_SCORES), _explanations_forms_several(_RELEVANCE)), _twice(_explanations_forms_lists, np.array), _OF_LISTS, is_batch=True),
+    "arrays": Form(
+        (_SCORES, _RELEVANCE), lambda query: tuple(map(np.array, _explanations_forms_lists(query))), _OF_LISTS
+    ),
+    "tensors": Form(
+        (_SCORES, _RELEVANCE),
+        lambda query: tuple(map(_tensor, _explanations_forms_lists(query))),
+        _OF_LISTS,
+        module="torch",
+    ),
+    "rows": Form(
+        (_explanations_forms_several(_SCORES), _explanations_forms_several(_RELEVANCE)),
+        _twice(_explanations_forms_lists, np.array),
+        _OF_LISTS,
+        is_batch=True,
+    ),
     "tensor_rows": Form(
-        (_explanations_forms_several(_SCORES), _explanations_forms_several(_RELEVANCE)), _twice(_explanations_forms_lists, _tensor), _OF_LISTS, is_batch=True, module="torch"
+        (_explanations_forms_several(_SCORES), _explanations_forms_several(_RELEVANCE)),
+        _twice(_explanations_forms_lists, _tensor),
+        _OF_LISTS,
+        is_batch=True,
+        module="torch",
     ),
     "queries": Form(
         (_SCORES, _RELEVANCE, Argument("query ids", "queries", _GROUPS)),
@@ -13531,7 +14482,9 @@ FORMS = {
         _OF_LISTS,
         is_batch=True,
     ),
-    "relevance": Form((_BY_RANK,), lambda query: (_by_rank(query),), Shows(documents=False, scores=False)),
+    "relevance": Form(
+        (_BY_RANK,), lambda query: (_by_rank(query),), Shows(documents=False, scores=False)
+    ),
     "pairs": Form(
         (Argument("[(score, relevance), …]", "pairs", "pair row result"),),
         lambda query: (list(zip(*_explanations_forms_lists(query), strict=True)),),
@@ -13550,7 +14503,9 @@ class Call(NamedTuple):
     """How a function is called."""
 
     form: str  # the form of the ranking
-    cutoff: int | str | None = 2  # the position or the name of the cutoff, None if the function takes none
+    cutoff: int | str | None = (
+        2  # the position or the name of the cutoff, None if the function takes none
+    )
     order: tuple[int, ...] = (0, 1)  # of the arguments
     k: int | None = None  # the cutoff that its answers are compared with
     is_binary: bool = False  # whether no relevance is above 1
@@ -13578,7 +14533,9 @@ class Call(NamedTuple):
         elif self.cutoff is not None:
             named[self.cutoff] = k
         first = len(ordered) - len(self.keywords)
-        return function(*ordered[:first], **dict(zip(self.keywords, ordered[first:], strict=True)), **named)
+        return function(
+            *ordered[:first], **dict(zip(self.keywords, ordered[first:], strict=True)), **named
+        )
 
 
 def possible_calls(function: NDCGFunction, k: int | None, forms: Sequence[str]) -> list[Call]:
@@ -13594,17 +14551,23 @@ def possible_calls(function: NDCGFunction, k: int | None, forms: Sequence[str]) 
     is_named = len(forms) == 1
     for (names, cutoff), form in product(accepted_arguments(function, k), forms):
         arguments = FORMS[form].arguments
-        if not is_named and (len(arguments) != len(names) or FORMS[form].module not in {"", *sys.modules}):
+        if not is_named and (
+            len(arguments) != len(names) or FORMS[form].module not in {"", *sys.modules}
+        ):
             continue
         for order in permutations(range(len(arguments))):
-            hinted = [arguments[at].is_hinted_at(name) for at, name in zip(order, names, strict=False)]
+            hinted = [
+                arguments[at].is_hinted_at(name) for at, name in zip(order, names, strict=False)
+            ]
             if is_named or all(hinted) or not FORMS[form].must_be_hinted:
                 for compared_at in dict.fromkeys((k if cutoff is not None else None, k)):
                     hints[Call(form, cutoff, order, compared_at, keywords=keywords)] = sum(hinted)
     return sorted(hints, key=lambda call: -hints[call])
 
 
-def accepted_arguments(function: NDCGFunction, k: int | None) -> Iterator[tuple[list[str], int | str | None]]:
+def accepted_arguments(
+    function: NDCGFunction, k: int | None
+) -> Iterator[tuple[list[str], int | str | None]]:
     """Yield the names of arguments other than the cutoff, and where the cutoff goes: a position, a keyword, or None.
 
     >>> [*accepted_arguments(lambda scores, relevance, base=2, k=10: 0, 5)]
@@ -13615,10 +14578,23 @@ def accepted_arguments(function: NDCGFunction, k: int | None) -> Iterator[tuple[
         return
     kinds = {each.kind for each in parameters}
     positional = [each for each in parameters if each.kind in _POSITIONAL]
-    of_cutoff = [each for each in parameters if each.name.lower() in CUTOFF_NAMES and each.kind not in _REPEATED]
-    others = [each for each in parameters if _must_be_named(each) or (each in positional and each not in of_cutoff[:1])]
-    others.sort(key=lambda each: each.default is not each.empty)  # those that must be given come first
-    names, needed = [each.name for each in others], sum(each.default is each.empty for each in others)
+    of_cutoff = [
+        each
+        for each in parameters
+        if each.name.lower() in CUTOFF_NAMES and each.kind not in _REPEATED
+    ]
+    others = [
+        each
+        for each in parameters
+        if _must_be_named(each) or (each in positional and each not in of_cutoff[:1])
+    ]
+    others.sort(
+        key=lambda each: each.default is not each.empty
+    )  # those that must be given come first
+    names, needed = (
+        [each.name for each in others],
+        sum(each.default is each.empty for each in others),
+    )
     if inspect.Parameter.VAR_POSITIONAL in kinds:
         names, needed = [*names, "", ""], max(2, needed)
     needed = needed or min(2, len(names))
@@ -13627,7 +14603,9 @@ def accepted_arguments(function: NDCGFunction, k: int | None) -> Iterator[tuple[
     if of_cutoff:
         is_early = of_cutoff[0] in positional[: needed + 1]
         yield names[:needed], positional.index(of_cutoff[0]) if is_early else of_cutoff[0].name
-    elif needed > 2 or (needed == len(others) == 2 and len(names[1]) == 1):  # such as p: the cutoff, or predictions
+    elif needed > 2 or (
+        needed == len(others) == 2 and len(names[1]) == 1
+    ):  # such as p: the cutoff, or predictions
         yield names[: needed - 1], needed - 1
         yield names[:needed], None
     elif len(others) > 2 and (others[2].default is None or type(others[2].default) is int):
@@ -13658,8 +14636,13 @@ def arguments_text(query: Query, form: str) -> str:
     >>> arguments_text(Query({"d1": 2.0}, {"d1": 1}, 3), "lists")
     'scores = [2.0], relevance = [1], k = 3'
     """
-    names, values = [each.name for each in FORMS[form].arguments], map(argument_text, FORMS[form].of(query))
-    return ", ".join(f"{name} = {value}" for name, value in zip((*names, "k"), (*values, query.k), strict=True))
+    names, values = (
+        [each.name for each in FORMS[form].arguments],
+        map(argument_text, FORMS[form].of(query)),
+    )
+    return ", ".join(
+        f"{name} = {value}" for name, value in zip((*names, "k"), (*values, query.k), strict=True)
+    )
 
 
 def argument_text(argument: Any) -> str:
@@ -13695,7 +14678,9 @@ OF_LISTS = {  # in which all documents are judged and retrieved
 WITHOUT_SCORES = {"tied": "deep", "long tied": "long", "close": "unjudged"}
 LONG = (17, 65)  # sorts of many libraries are stable for fewer documents
 CLOSE = (3, 4, 5, 6, 7, 12)  # the decimals in which scores differ
-_explanations_random_rankings_Columns = tuple[Floats, NDArray[np.int64], Mask, Mask]  # the score and the relevance, retrieved or not, judged or not
+_explanations_random_rankings_Columns = tuple[
+    Floats, NDArray[np.int64], Mask, Mask
+]  # the score and the relevance, retrieved or not, judged or not
 TIED_DOCUMENTS = 12  # the most with the same score; one or two of them are relevant, so that all orders can be tried
 
 
@@ -13707,7 +14692,9 @@ def kinds_of(shows: Shows) -> tuple[str, ...]:
     return tuple(OF_LISTS.get(kind, kind) for kind in kinds) if not shows.documents else kinds
 
 
-def random_rankings(numbers: Iterable[int], k: int | None, shows: Shows, seed: int, attempt: int = 0) -> list[Query]:
+def random_rankings(
+    numbers: Iterable[int], k: int | None, shows: Shows, seed: int, attempt: int = 0
+) -> list[Query]:
     """Return small random rankings that arguments can show, one for each number, which determines its kind.
 
     >>> random_rankings([3], 2, Shows(), 0) == random_rankings([2, 3], 2, Shows(), 0)[1:]
@@ -13715,7 +14702,13 @@ def random_rankings(numbers: Iterable[int], k: int | None, shows: Shows, seed: i
     """
     kinds = kinds_of(shows)
     return [
-        _random_ranking(np.random.default_rng((seed, number, attempt)), k, shows, kinds[number % len(kinds)], number)
+        _random_ranking(
+            np.random.default_rng((seed, number, attempt)),
+            k,
+            shows,
+            kinds[number % len(kinds)],
+            number,
+        )
         for number in numbers
     ]
 
@@ -13731,7 +14724,9 @@ def plain_rankings(numbers: tuple[int, ...], k: int | None, shows: Shows, seed: 
     return Queries(random_rankings(numbers, k, shows, seed))
 
 
-def _random_ranking(rng: "np.random.Generator", k: int | None, shows: Shows, kind: str, number: int) -> Query:
+def _random_ranking(
+    rng: "np.random.Generator", k: int | None, shows: Shows, kind: str, number: int
+) -> Query:
     """Return a ranking with documents of random ids."""
     turn = number // len(ASKED_KINDS)
     if kind in ("tied", "long tied", "close"):
@@ -13744,7 +14739,10 @@ def _random_ranking(rng: "np.random.Generator", k: int | None, shows: Shows, kin
     documents = [f"d{each}" for each in rng.permutation(3 * size)[:size] + 1]
     if not shows.several:
         one = int(relevance.argmax() if relevance.any() else rng.integers(size))
-        relevance, judged = np.eye(1, size, one, dtype=np.int64)[0], judged | (np.arange(size) == one)
+        relevance, judged = (
+            np.eye(1, size, one, dtype=np.int64)[0],
+            judged | (np.arange(size) == one),
+        )
     if not shows.grades and not shows.documents:
         relevance = np.minimum(relevance, 1)
     elif not shows.grades:  # only relevant documents are known
@@ -13756,7 +14754,9 @@ def _random_ranking(rng: "np.random.Generator", k: int | None, shows: Shows, kin
     return query._replace(run=in_order(ranked(query))) if not shows.scores else query
 
 
-def _without_ties(rng: "np.random.Generator", cut: int, shows: Shows, kind: str, turn: int) -> _explanations_random_rankings_Columns:
+def _without_ties(
+    rng: "np.random.Generator", cut: int, shows: Shows, kind: str, turn: int
+) -> _explanations_random_rankings_Columns:
     """Return a ranking in which no two scores are near each other."""
     low, high = {
         "short": (2, max(cut, 3)),
@@ -13795,9 +14795,13 @@ def _without_ties(rng: "np.random.Generator", cut: int, shows: Shows, kind: str,
     return scores, relevance, retrieved, judged
 
 
-def _with_ties(rng: "np.random.Generator", cut: int, shows: Shows, kind: str, number: int) -> _explanations_random_rankings_Columns:
+def _with_ties(
+    rng: "np.random.Generator", cut: int, shows: Shows, kind: str, number: int
+) -> _explanations_random_rankings_Columns:
     """Return a ranking with tied documents, at most two of which are relevant, or with close scores."""
-    size = int(rng.integers(*{"long tied": LONG, "close": (4, TIED_DOCUMENTS + 1)}.get(kind, (2, cut + 6))))
+    size = int(
+        rng.integers(*{"long tied": LONG, "close": (4, TIED_DOCUMENTS + 1)}.get(kind, (2, cut + 6)))
+    )
     relevance = rng.integers(0, rng.integers(2, 7), size) * (rng.random(size) < rng.uniform(0.3, 1))
     tied = np.zeros(size, bool)
     scores = np.array(sorted(rng.permutation(2 * size)[:size], reverse=True)) / 8 + 0.5
@@ -13821,8 +14825,14 @@ def _with_ties(rng: "np.random.Generator", cut: int, shows: Shows, kind: str, nu
     if shows.documents:
         judged = ~tied | (relevance > 0) | (rng.random() < 0.7)
         extra = int(rng.integers(0, 4))  # that were not retrieved
-        relevance, scores = np.append(relevance, rng.integers(1, 4, extra)), np.append(scores, np.zeros(extra))
-        retrieved, judged = np.append(retrieved, np.zeros(extra, bool)), np.append(judged, np.ones(extra, bool))
+        relevance, scores = (
+            np.append(relevance, rng.integers(1, 4, extra)),
+            np.append(scores, np.zeros(extra)),
+        )
+        retrieved, judged = (
+            np.append(retrieved, np.zeros(extra, bool)),
+            np.append(judged, np.ones(extra, bool)),
+        )
         judged |= not (relevance * judged).any()
     return scores, relevance, retrieved, judged
 
@@ -13834,7 +14844,10 @@ OF_A_SET = "gives another answer for other ids, since it depends on the order of
 FLOAT32 = 2e-6  # the tolerance of a value: some functions compute in 32 bits
 NO_VALUE = ("returns nan", "returns None")  # as for a query that is left out of the mean
 MOST_DECIMALS = 6  # to which a function may round; with more, FLOAT32 is the tolerance
-FIRST_ASKED = (16, 64)  # rankings that tell the form and rule out most definitions; more if few are answered
+FIRST_ASKED = (
+    16,
+    64,
+)  # rankings that tell the form and rule out most definitions; more if few are answered
 LEAST_ANSWERS = 6  # of these, and for each kind of rankings
 MOST_CALLS = 3
 IF_LITTLE_SHOWS = 5  # times as many rankings, if a function rounds to few decimals or answers few
@@ -13850,7 +14863,9 @@ class Answer(NamedTuple):
     # the reason for a missing score, such as an error, in words; empty if the function returns a score
     problem: str = ""
     returned: str = ""  # the value that is not a score, or the words of the error, as text
-    again: float = math.nan  # the score when it is asked once more, with other ids where these must not matter
+    again: float = (
+        math.nan
+    )  # the score when it is asked once more, with other ids where these must not matter
 
 
 class Habit(NamedTuple):
@@ -13880,7 +14895,10 @@ class Asker:
         if self.form.has_ids and _same(first, second):
             second, unlike = self._ask(self.form.of(_renamed(query)), query.k, {}), OF_A_SET
         if not _same(first, second):
-            values = ("no score" if math.isnan(each.value) else f"{each.value:.6g}" for each in (first, second))
+            values = (
+                "no score" if math.isnan(each.value) else f"{each.value:.6g}"
+                for each in (first, second)
+            )
             habits[unlike] = f"{' and '.join(values)} for {arguments_text(query, self.call.form)}"
         if first.value > 1 + FLOAT32:
             habits["returns a value above 1"] = ""
@@ -13922,8 +14940,13 @@ class Asker:
         if OF_A_SET in self.habits or not self.form.shows.several:
             return OF_A_SET in self.habits
         k = queries[0].k or 1
-        half_cut = Query({"d0": 1.0}, {f"d{at}": 1 for at in range(2 * k)}, k)  # if a function cuts the set at k
-        one, other = ([self.once(_with_prefix(half_cut, prefix)).value for prefix in PREFIXES] for _ in range(2))
+        half_cut = Query(
+            {"d0": 1.0}, {f"d{at}": 1 for at in range(2 * k)}, k
+        )  # if a function cuts the set at k
+        one, other = (
+            [self.once(_with_prefix(half_cut, prefix)).value for prefix in PREFIXES]
+            for _ in range(2)
+        )
         return np.array_equal(one, other, equal_nan=True) and len(np.unique(one)) > 1
 
     def _ask(self, arguments: tuple[Any, ...], k: int | None, habits: dict[str, str]) -> Answer:
@@ -13937,13 +14960,17 @@ class Asker:
             warnings.simplefilter("always")
             try:
                 with np.errstate(all="ignore"):
-                    answer = _read_answer(self.call.of(self.function, arguments, k), is_batch=self.form.is_batch)
+                    answer = _read_answer(
+                        self.call.of(self.function, arguments, k), is_batch=self.form.is_batch
+                    )
             except BaseException as error:  # noqa: BLE001  # an error is also an answer, and SystemExit too
                 answer = Answer(math.nan, f"raises {type(error).__name__}", in_short(error)[:80])
         if printed.getvalue():
             habits["prints"] = ""
         for each in warned:
-            habits[f"warns ({each.category.__name__}: {' '.join(str(each.message).split())[:80]})"] = ""
+            habits[
+                f"warns ({each.category.__name__}: {' '.join(str(each.message).split())[:80]})"
+            ] = ""
         if [argument_text(each) for each in arguments] != before:
             habits["changes its arguments"] = ""
         return answer
@@ -13989,7 +15016,11 @@ def _read_answer(returned: Any, *, is_batch: bool) -> Answer:
         return Answer(math.nan, "returns None")
     if isinstance(value, (str, bytes)):
         return Answer(math.nan, "returns text", shown(value))
-    no_number = Answer(math.nan, f"returns a value of type {type(value).__name__}, which is not a number", shown(value))
+    no_number = Answer(
+        math.nan,
+        f"returns a value of type {type(value).__name__}, which is not a number",
+        shown(value),
+    )
     if isinstance(value, (bool, np.bool_)):
         return no_number
     try:
@@ -14008,7 +15039,9 @@ def _only_value(returned: Any, *, is_batch: bool = False) -> Any:
     (0.5, [0.5], 0.5)
     """
     with suppress(Exception):  # whatever its library raises, it is not an array of numbers
-        array = converted(list(returned.values()) if is_batch and isinstance(returned, Mapping) else returned)
+        array = converted(
+            list(returned.values()) if is_batch and isinstance(returned, Mapping) else returned
+        )
         if isinstance(array, (np.ndarray, *ARROW)) or (is_batch and isinstance(array, list)):
             values = np.ma.asanyarray(array).reshape(-1).tolist()
             if len({*map(str, values)}) == 1 and len(values) <= 1 + is_batch:
@@ -14075,7 +15108,10 @@ def decimals_of(values: Floats) -> int | None:
     """
     if len(numbers := np.unique(values[np.isfinite(values)])) < 2:
         return None
-    rounded = (np.allclose(numbers, numbers.round(each), rtol=1e-7, atol=1e-12) for each in range(MOST_DECIMALS + 1))
+    rounded = (
+        np.allclose(numbers, numbers.round(each), rtol=1e-7, atol=1e-12)
+        for each in range(MOST_DECIMALS + 1)
+    )
     return next((decimals for decimals, same in enumerate(rounded) if same), None)
 
 
@@ -14098,7 +15134,9 @@ class Explained(NamedTuple):
     completely: bool = False
     exactly: bool = False  # rather than to the decimals to which the function may round
     minus_slips: int = 0  # of a complete explanation
-    telling: int = 0  # how many values other than 0 and 1, which many definitions share; 0 if these are few
+    telling: int = (
+        0  # how many values other than 0 and 1, which many definitions share; 0 if these are few
+    )
 
 
 class Candidate(NamedTuple):
@@ -14123,7 +15161,9 @@ def likely_calls(function: NDCGFunction, calls: Sequence[Call], seed: int) -> It
         candidate = _asked_first(function, call, FIRST_ASKED[0], seed)
         few = 0 < candidate.answered * FIRST_ASKED[0] < LEAST_ANSWERS
         found.append(_asked_first(function, call, FIRST_ASKED[1], seed) if few else candidate)
-    if any(each.is_varied for each in found if each.call.form in ("sets", "ids")):  # it finds several relevant ids
+    if any(
+        each.is_varied for each in found if each.call.form in ("sets", "ids")
+    ):  # it finds several relevant ids
         found = [each for each in found if each.call.shows.several]
     # Chance explains few answers to a call with the wrong arguments by a slip or a factor, and those of only 0 or 1
     # or that depend on the order of a set.
@@ -14133,20 +15173,34 @@ def likely_calls(function: NDCGFunction, calls: Sequence[Call], seed: int) -> It
     complete = [
         each
         for each in by_facts
-        if each.explained.completely and not each.depends_on_sets and bool(each.explained.telling) == telling
+        if each.explained.completely
+        and not each.depends_on_sets
+        and bool(each.explained.telling) == telling
         if not each.explained.minus_slips or 4 * each.answered >= most
     ]
     complete.sort(key=lambda each: each.explained, reverse=True)
-    yield from (each for each in complete[:MOST_CALLS] if each.explained[:2] == complete[0].explained[:2])
+    yield from (
+        each for each in complete[:MOST_CALLS] if each.explained[:2] == complete[0].explained[:2]
+    )
 
     def likelihood(each: Candidate) -> tuple[Any, ...]:
         answers = 4 * each.answered >= most
-        own = each.answered >= most > 0 and each.depends_on_sets and each.call.form != "sets"  # it makes these sets
-        return own, answers and not each.depends_on_sets, each.explained, each.is_varied, most == 0 and each.returned
+        own = (
+            each.answered >= most > 0 and each.depends_on_sets and each.call.form != "sets"
+        )  # it makes these sets
+        return (
+            own,
+            answers and not each.depends_on_sets,
+            each.explained,
+            each.is_varied,
+            most == 0 and each.returned,
+        )
 
     # two calls in one form, with the fewest facts if in doubt
     others = sorted((each for each in found if each not in complete), key=likelihood, reverse=True)
-    others = [each for each in others if each.call.form == others[0].call.form and each.answered][:2] or others[:1]
+    others = [each for each in others if each.call.form == others[0].call.form and each.answered][
+        :2
+    ] or others[:1]
     yield from others
     for call, first, *_ in others:
         values = first.values[0]
@@ -14177,9 +15231,16 @@ def _explained(first: Answers) -> Explained:
     expected, best = expected_values(usual_definitions, first.queries), []
     telling = (expected != 0) & (expected != 1)
     for tolerance, scaled in product({FLOAT32, first.tolerance}, (False, True)):
-        _, known, agree = compared(usual_definitions, first._replace(tolerance=tolerance), scaled=scaled)
+        _, known, agree = compared(
+            usual_definitions, first._replace(tolerance=tolerance), scaled=scaled
+        )
         some = 0 if flags and tolerance > FLOAT32 else (agree & telling).sum(axis=1) - scaled
-        complete = varied & (flags | (some > 0)) & (agree == known).all(axis=1) & (known.sum(axis=1) >= LEAST_ANSWERS)
+        complete = (
+            varied
+            & (flags | (some > 0))
+            & (agree == known).all(axis=1)
+            & (known.sum(axis=1) >= LEAST_ANSWERS)
+        )
         exact = complete & (tolerance == FLOAT32)
         half = np.count_nonzero(answered & (values != 0) & (values != 1)) / 2
         many = complete | (some >= max(half, LEAST_ANSWERS))
@@ -14214,7 +15275,10 @@ def properties_of(rankings: Rankings, k: int | None) -> dict[str, Mask]:
         "no place in the run": lacking,
         "no retrieved documents": (retrieved == 0) & ~lacking,
         "no relevant documents": counts["relevant"] == 0,
-        "documents with equal scores": np.bincount(rankings.queries_of_ties(), minlength=rankings.queries) > 0,
+        "documents with equal scores": np.bincount(
+            rankings.queries_of_ties(), minlength=rankings.queries
+        )
+        > 0,
         "unjudged documents": retrieved > counts["retrieved and judged"],
         "judged documents that were not retrieved": judged > counts["retrieved and judged"],
         "a negative relevance": np.bincount(query, relevance < 0, rankings.queries) > 0,
@@ -14228,7 +15292,9 @@ def properties_of(rankings: Rankings, k: int | None) -> dict[str, Mask]:
     return properties
 
 
-def in_common(properties: Mapping[str, Mask], differing: Mask, noun: str, nearest: str) -> Iterator[str]:
+def in_common(
+    properties: Mapping[str, Mask], differing: Mask, noun: str, nearest: str
+) -> Iterator[str]:
     """Yield sentences on the properties of queries that differ from the nearest definition, the most telling first.
 
     Properties and those that differ are masks of the queries, which `noun` names.
@@ -14236,7 +15302,10 @@ def in_common(properties: Mapping[str, Mask], differing: Mask, noun: str, neares
     own, other = int(np.count_nonzero(differing)), int(np.count_nonzero(~differing))
     telling = []
     for name, having in properties.items():
-        with_it, others = int(np.count_nonzero(having & differing)), int(np.count_nonzero(having & ~differing))
+        with_it, others = (
+            int(np.count_nonzero(having & differing)),
+            int(np.count_nonzero(having & ~differing)),
+        )
         chance = _chance_of_as_many(with_it, own, with_it + others, own + other)
         if 2 * with_it > own and chance <= TELLING:
             have = f"{with_it:,} of the {own:,} {noun} that differ from {nearest} have {name}"
@@ -14257,14 +15326,23 @@ def _chance_of_as_many(seen: int, drawn: int, having: int, of_all: int) -> float
     lacking = of_all - having
     numbers = range(max(seen, drawn - lacking), min(drawn, having) + 1)
     every_way = log_ways(of_all, drawn)
-    return math.fsum(math.exp(log_ways(having, each) + log_ways(lacking, drawn - each) - every_way) for each in numbers)
+    return math.fsum(
+        math.exp(log_ways(having, each) + log_ways(lacking, drawn - each) - every_way)
+        for each in numbers
+    )
 
 
 # ndcg/explanations/check.py: The definition that a function of nDCG computes: of which libraries, and with which slips.
 
-DOUBTFUL = 0.2  # of the answers: if no convention agrees with as many, the arguments are probably wrong
+DOUBTFUL = (
+    0.2  # of the answers: if no convention agrees with as many, the arguments are probably wrong
+)
 NEAREST_SHOWN = 5  # conventions in the table
-WITHOUT_ORDER = ("ranx", "ranx_burges", "allrank")  # libraries that order ties of longer lists in no fixed way
+WITHOUT_ORDER = (
+    "ranx",
+    "ranx_burges",
+    "allrank",
+)  # libraries that order ties of longer lists in no fixed way
 
 
 WRAPPER = (
@@ -14343,7 +15421,9 @@ class Check(Readable):
     @property
     def _agreed(self) -> tuple[str, ...]:
         """The conventions with which all of its scores agree."""
-        return tuple(match.convention for match in self.matches if not match.slips and match.factor == 1)
+        return tuple(
+            match.convention for match in self.matches if not match.slips and match.factor == 1
+        )
 
     @property
     def nearest(self) -> str:
@@ -14364,7 +15444,9 @@ class Check(Readable):
             return 2
         if self.refused:
             return 3
-        wanted = self.wanted in self.conventions and (not self.unordered or self.wanted in WITHOUT_ORDER)
+        wanted = self.wanted in self.conventions and (
+            not self.unordered or self.wanted in WITHOUT_ORDER
+        )
         if not (wanted if self.wanted else self.conventions):
             return 1
         return 3 if self.is_binary else 0
@@ -14372,17 +15454,32 @@ class Check(Readable):
     @property
     def is_doubtful(self) -> bool:
         """Whether the function is probably called in another way: nothing explains its answers."""
-        return not self.matches and max(self.agreeing.values(), default=0) < DOUBTFUL * self.answered
+        return (
+            not self.matches and max(self.agreeing.values(), default=0) < DOUBTFUL * self.answered
+        )
 
     def _tables(self) -> list[Table]:
         tables = []
         if self.example is not None:
             tables = [[["rank", "document", "score", "relevance", "gain", "discount", "product"]]]
-            for rank, (document, score, relevance, *numbers) in enumerate(self.example.rows, start=1):
-                place = ["–", document, "–"] if score is None else [str(rank), document, f"{score:g}"]
-                tables[0].append([*place, "–" if relevance is None else f"{relevance:g}", *map(number_text, numbers)])
+            for rank, (document, score, relevance, *numbers) in enumerate(
+                self.example.rows, start=1
+            ):
+                place = (
+                    ["–", document, "–"] if score is None else [str(rank), document, f"{score:g}"]
+                )
+                tables[0].append(
+                    [
+                        *place,
+                        "–" if relevance is None else f"{relevance:g}",
+                        *map(number_text, numbers),
+                    ]
+                )
         best = sorted(self.agreeing.items(), key=lambda item: -item[1])[:NEAREST_SHOWN]
-        counts = [["convention", "rankings that agree"], *([name, f"{count:,}"] for name, count in best)]
+        counts = [
+            ["convention", "rankings that agree"],
+            *([name, f"{count:,}"] for name, count in best),
+        ]
         return [*tables, *([counts] if best else [])]
 
     def _remarks(self) -> list[str]:
@@ -14398,7 +15495,11 @@ class Check(Readable):
             most = max(self.agreeing.values())
             yield f"Nothing explains its answers: with any convention, at most {most:,} of {self.answered:,} agree."
             yield from self._how_to_wrap()
-        of = f" for which it returned a score, of {self.cases:,}" if self.answered < self.cases else ""
+        of = (
+            f" for which it returned a score, of {self.cases:,}"
+            if self.answered < self.cases
+            else ""
+        )
         agree = f"all {self.answered:,} rankings agree{of}"
         if self.unordered:
             agree = f"all {self.answered - self.unordered:,} rankings without ties agree{of}"
@@ -14439,7 +15540,11 @@ class Check(Readable):
         for at, ((names, factor), conventions) in enumerate(on_conventions.items()):
             slips = [slip_named(name) for name in names]
             times = "" if factor == 1 else f"{factor:.5g} times "
-            slip = f" with {'a slip' if len(names) == 1 else 'slips'}: {' and '.join(names)}" if names else ""
+            slip = (
+                f" with {'a slip' if len(names) == 1 else 'slips'}: {' and '.join(names)}"
+                if names
+                else ""
+            )
             yield f"{'Or it' if at else 'It'} computes {times}the nDCG of {', '.join(conventions)}{slip}: {agree}."
             yield from ([FACTORS[factor]] if factor in FACTORS else [])
             if round(factor, 3) == 2 and FORMS[self.form].is_batch:
@@ -14453,7 +15558,9 @@ class Check(Readable):
         name, documents = result_name("nDCG", example.query.k), len(example.rows)
         sums = f"{number_text(math.fsum(row[-1] for row in example.rows))} / {number_text(example.ideal)}"
         returned = "no score" if math.isnan(example.value) else number_text(example.value)
-        smallest = f"The smallest ranking on which it differs from {self.nearest} has {documents} document"
+        smallest = (
+            f"The smallest ranking on which it differs from {self.nearest} has {documents} document"
+        )
         expected = f"{name} of {self.nearest} is {sums} = {number_text(example.expected)}"
         yield f"{smallest}{'s' * (documents != 1)}. {expected}; the function returns {returned}."
         yield arguments_text(example.query, self.form)
@@ -14516,12 +15623,17 @@ def check(
     if not callable(function):
         raise TypeError(f"function must be a function; got {shown(function)}")
     if inspect.iscoroutinefunction(function):
-        raise ValueError("function must return a score, but is async: wrap it in a function that calls asyncio.run")
+        raise ValueError(
+            "function must return a score, but is async: wrap it in a function that calls asyncio.run"
+        )
     if k is not None:
         whole("k", k, 1, 10**3)
     whole("cases", cases, 1, 10**5)
     whole("seed", seed, 0)
-    for name, value, words in (("form", form, tuple(FORMS)), ("convention", convention, tuple(CONVENTIONS))):
+    for name, value, words in (
+        ("form", form, tuple(FORMS)),
+        ("convention", convention, tuple(CONVENTIONS)),
+    ):
         if value is not None:
             choice(name, value, words)
     forms = tuple(FORMS) if form is None else (form,)
@@ -14540,10 +15652,15 @@ def check(
             break
     best = min(found, key=_slips)
     if best.k is None and k is not None:
-        best = replace(best, notes=("It takes no cutoff, so whole rankings were compared.", *best.notes))
+        best = replace(
+            best, notes=("It takes no cutoff, so whole rankings were compared.", *best.notes)
+        )
     if best.answered and not best.is_doubtful:
         return best
-    return replace(best, called=tuple({each._replace(order=tuple(sorted(each.order))).text: None for each in calls}))
+    return replace(
+        best,
+        called=tuple({each._replace(order=tuple(sorted(each.order))).text: None for each in calls}),
+    )
 
 
 def _slips(result: Check) -> float:
@@ -14558,10 +15675,16 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
     if asked.answers is None:
         return replace(result, notes=tuple(notes))
     rounded, of_0_and_1 = asked.answers.tolerance, {0.0, 1.0}.issuperset(asked.answers.values.flat)
-    for tolerance in {FLOAT32: None, rounded: None} if of_0_and_1 else (rounded,):  # some definitions give only these
+    for tolerance in (
+        {FLOAT32: None, rounded: None} if of_0_and_1 else (rounded,)
+    ):  # some definitions give only these
         answers = asked.answers._replace(tolerance=tolerance)
         shows_nothing = asked.refused and len(np.unique(answers.values)) == 1
-        matches, unordered = ([], 0) if shows_nothing else explain_answers(answers, first._replace(tolerance=tolerance))
+        matches, unordered = (
+            ([], 0)
+            if shows_nothing
+            else explain_answers(answers, first._replace(tolerance=tolerance))
+        )
         if matches:
             break
     queries = answers.queries
@@ -14579,20 +15702,30 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
     if answers.tolerance > VISIBLE:
         decimals = decimals_of(answers.values)
         rounds = f"It rounds to {decimals} decimal{'s' * (decimals != 1)}"
-        notes.insert(0, f"{rounds}, which hides differences below {answers.tolerance:g}; ask for more cases.")
+        notes.insert(
+            0, f"{rounds}, which hides differences below {answers.tolerance:g}; ask for more cases."
+        )
     if differing.any() and not result.is_doubtful and not (unordered and result.status == 0):
-        visible = differing & _differ_visibly(answers.values[0], expected[result.nearest], answers.tolerance)
+        visible = differing & _differ_visibly(
+            answers.values[0], expected[result.nearest], answers.tolerance
+        )
         own = compress(queries.changed(()), visible if visible.any() else differing)
-        result = replace(result, example=_smallest_example(asked.asker, own, result.nearest, answers.tolerance))
+        result = replace(
+            result, example=_smallest_example(asked.asker, own, result.nearest, answers.tolerance)
+        )
         if not matches:
-            properties = properties_of(queries.rankings(range(result.answered), (), Options.parse()), result.k)
+            properties = properties_of(
+                queries.rankings(range(result.answered), (), Options.parse()), result.k
+            )
             notes[:0] = in_common(properties, differing, "rankings", result.nearest)
     if asked.asker.counts_duplicates():
         notes.append(f"{DUPLICATES_COUNTED.meaning}{DUPLICATES_COUNTED.reported}")
     if result.form == "ids" and OF_A_SET not in asked.asker.habits:
         as_sets = Asker(asked.asker.function, asked.asker.call._replace(form="sets"))
         if as_sets.depends_on_sets(first.queries.changed(())):
-            notes.append("If the relevant ids are a set, its answers depend on the order of that set.")
+            notes.append(
+                "If the relevant ids are a set, its answers depend on the order of that set."
+            )
     signature = _signature(result, answers) if result.conventions else ""
     return replace(result, notes=tuple(notes), signature=signature)
 
@@ -14622,16 +15755,28 @@ def _signature(result: Check, answers: Answers) -> str:
     name = result.conventions[0]
     own, seen = CONVENTIONS[name].options, {"v", "log"}
     rows = answers.plain if result.unordered else np.ones(len(answers.plain), bool)
-    values = {option: tuple(each.words) for option, each in OPTIONS.items() if option in own and each.words}
-    for option, others in {**values, "zero_division": (0.0, 1.0, math.nan), "judged_only": (False, True)}.items():
+    values = {
+        option: tuple(each.words)
+        for option, each in OPTIONS.items()
+        if option in own and each.words
+    }
+    for option, others in {
+        **values,
+        "zero_division": (0.0, 1.0, math.nan),
+        "judged_only": (False, True),
+    }.items():
         chosen = own.get(option, False)
         changed = [
-            answers.queries.scores({"convention": name, option: value}) for value in others if str(value) != str(chosen)
+            answers.queries.scores({"convention": name, option: value})
+            for value in others
+            if str(value) != str(chosen)
         ]
         if not any(answers.agree(each)[rows].all() for each in changed):
             seen.add(OPTIONS[option].said_as)
     endless = result.k is None and own["ideal"] == "full"
-    scores, *options = Options.parse(k=1 if endless else result.k, convention=name).signature().split("|")
+    scores, *options = (
+        Options.parse(k=1 if endless else result.k, convention=name).signature().split("|")
+    )
     return "|".join([scores, *(each for each in options if each.partition(":")[0] in seen)])
 
 
@@ -14640,7 +15785,9 @@ def _differ_visibly(values: Floats, expected: Floats, tolerance: float) -> Mask:
     return ~np.isclose(values, expected, rtol=0, atol=max(tolerance, VISIBLE), equal_nan=True)
 
 
-def _smallest_example(asker: Asker, queries: Iterable[Query], convention: str, tolerance: float) -> Example:
+def _smallest_example(
+    asker: Asker, queries: Iterable[Query], convention: str, tolerance: float
+) -> Example:
     """Return a ranking on which a function differs from a convention, from which nothing can be taken away."""
     options = {"convention": convention}
 
@@ -14661,17 +15808,25 @@ def _smallest_example(asker: Asker, queries: Iterable[Query], convention: str, t
 def _simpler(query: Query, shows: Shows) -> Iterator[Query]:
     """Yield rankings with a document less, a judgment less, a smaller cutoff or plainer numbers."""
     for document in {**query.run, **query.qrels}:
-        smaller = query._replace(run=_without(query.run, document), qrels=_without(query.qrels, document))
+        smaller = query._replace(
+            run=_without(query.run, document), qrels=_without(query.qrels, document)
+        )
         if smaller.qrels and (shows.several or any(smaller.qrels.values())):
             yield smaller
     if shows.documents:
         yield from (query._replace(run=_without(query.run, document)) for document in query.run)
         if len(query.qrels) > 1 and shows.several:
-            yield from (query._replace(qrels=_without(query.qrels, document)) for document in query.qrels)
+            yield from (
+                query._replace(qrels=_without(query.qrels, document)) for document in query.qrels
+            )
     if query.k is not None and query.k > 1:
         yield from (query._replace(k=k) for k in (1, query.k - 1))
     for document, relevance in query.qrels.items() if shows.several else ():
-        yield from (query._replace(qrels={**query.qrels, document: each}) for each in (0, 1) if relevance > each)
+        yield from (
+            query._replace(qrels={**query.qrels, document: each})
+            for each in (0, 1)
+            if relevance > each
+        )
     if shows.scores:
         levels = sorted(set(query.run.values()))
         run = {document: float(levels.index(score) + 1) for document, score in query.run.items()}
@@ -14690,14 +15845,19 @@ def _explanations_check_example(query: Query, value: float, options: Mapping[str
         relevance = query.qrels.get(document)
         gain = product = 0.0
         if relevance is not None:  # the DCG is the sum over documents of the DCG of each alone
-            alone = [query._replace(qrels={document: relevance}), Query({document: 1}, {document: relevance}, 1)]
+            alone = [
+                query._replace(qrels={document: relevance}),
+                Query({document: 1}, {document: relevance}, 1),
+            ]
             product, gain = (
                 float(query_scores([each], options, measure)[0])
                 for each, measure in zip(alone, ("DCG", "CG"), strict=True)
             )
         discount = product / gain if gain else math.nan
         rows.append((str(document), query.run.get(document), relevance, gain, discount, product))
-    expected, ideal = (float(query_scores([query], options, measure)[0]) for measure in ("nDCG", "IDCG"))
+    expected, ideal = (
+        float(query_scores([query], options, measure)[0]) for measure in ("nDCG", "IDCG")
+    )
     return Example(query, value, expected, ideal, tuple(rows))
 
 
@@ -14830,7 +15990,7 @@ def _column(values: Any) -> "pa.Array | pa.ChunkedArray":
         ) from None
 
 
-# ndcg/scores/frames.py: Replace names of columns, as arguments, by the columns of a DataFrame; weights and slices have a row per query.
+# ndcg/scores/frames.py: Replace names of columns, as arguments, by the columns of a DataFrame.
 
 NOT_SIDES = Inputs._fields[2:]
 FIRST_QUERIES = 100  # of a table, which tell whether it holds several systems
@@ -14839,13 +15999,12 @@ FIRST_QUERIES = 100  # of a table, which tell whether it holds several systems
 def from_frame(data: Any, inputs: Inputs) -> Inputs:
     """Return inputs, with names of columns replaced by the columns of a DataFrame."""
     if data is not None and inputs.fields is not None:
-        raise ValueError(
-            "fields are for rankings given as arguments; with data, name its columns by predictions=, "
-            "references=, query_ids= and document_ids="
-        )
-    others = inputs.exclude, inputs.sample_weight, inputs.by
-    nothing_named = data is None and all(value is None for value in others)
-    return inputs if nothing_named else Inputs(**columns_of(data, inputs._asdict()))
+        hint = "name its columns by predictions=, references=, query_ids= and document_ids="
+        raise ValueError(f"fields are for rankings given as arguments; with data, {hint}")
+    others = (data, inputs.exclude, inputs.sample_weight, inputs.by)
+    if all(value is None for value in others):
+        return inputs
+    return Inputs(**columns_of(data, inputs._asdict()))
 
 
 def columns_of(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -14864,10 +16023,10 @@ def columns_of(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
         columns["by"] = crossed([columns.pop(name) for name in by_names])
     query_ids = columns["query_ids"]
     if query_ids is not None:
-        for name, of_queries in _BY_QUERY.items():
+        for name, values_of_queries in _BY_QUERY.items():
             if columns[name] is not arguments[name]:
                 both = settled({"query_ids": query_ids, name: columns[name]})
-                columns[name] = of_queries(*both.values())
+                columns[name] = values_of_queries(*both.values())
     if data is not None:
         _refuse_several_systems(data, arguments, query_ids)
         _refuse_empty_rows(columns)
@@ -14897,13 +16056,14 @@ def _refuse_several_systems(data: Any, arguments: Mapping[str, Any], query_ids: 
     (column,) = frame.read(documents)
     cells = settled({"data": column})["data"]
     try:
-        of_rows = id_column("data", cells)
+        document_ids = id_column("data", cells)
     except ValueError:
         return  # the column is not asked for
-    if len(of_rows) != len(codes):
+    if len(document_ids) != len(codes):
         return
-    of_rows = of_rows.filter(pa.array(first))
-    rows = Columns(codes[first], ids, of_rows, np.zeros(int(first.sum())), hashes_of(of_rows))
+    document_ids = document_ids.filter(pa.array(first))
+    no_values = np.zeros(int(first.sum()))
+    rows = Columns(codes[first], ids, document_ids, no_values, hashes_of(document_ids))
     repeated = repeated_row(rows)
     if repeated is None:
         return
@@ -14911,30 +16071,35 @@ def _refuse_several_systems(data: Any, arguments: Mapping[str, Any], query_ids: 
     row, before = (int(numbers[number]) for number in repeated)
     document, query = rows.words(repeated[0])
     problem = f"document {document} of query {query} is in row {before} and in row {row}"
-    hint = "give the rows of one system, or name the documents, " + mark("document_ids", documents[0])
+    named = mark("document_ids", documents[0])
+    hint = f"give the rows of one system, or name the documents, {named}"
     raise InputError(f"{problem}; {hint}", "data")
 
 
 def _refuse_empty_rows(columns: Mapping[str, Any]) -> None:
-    """Raise an error for a row of a table that has neither a score, of any system, nor a relevance."""
+    """Raise an error for a row of a table that has neither a score nor a relevance."""
     if columns["query_ids"] is None:
         return
-    sides = {name: column for name, column in columns.items() if name not in NOT_SIDES}
     empty: NDArray[np.bool_] | None = None
-    for column in sides.values():
+    for name, column in columns.items():  # the scores of each system, and the relevances
+        if name in NOT_SIDES:
+            continue
         missing = _missing(column)
         if missing is None:
             return
-        if empty is not None and len(empty) != len(missing):
+        if empty is None:
+            empty = missing
+        elif len(empty) != len(missing):
             return  # another error says so
-        empty = missing if empty is None else empty & missing
+        else:
+            empty = empty & missing
     if empty is not None and empty.any():
         problem = f"row {int(empty.argmax())} has neither a score nor a relevance"
         raise InputError(f"{problem}; give one of them, or leave the row out", "data")
 
 
 def _missing(column: Any) -> NDArray[np.bool_] | None:
-    """Return which values of a column are missing; None if none is, or if its library cannot tell."""
+    """Return which values of a column are missing; None if none is, or if it cannot tell."""
     if isinstance(column, pa.Table):  # of a column whose name counts
         column = column.column(0)
     for method in ("isna", "is_null"):  # of pandas, and of Polars and Arrow
@@ -14949,38 +16114,57 @@ def _missing(column: Any) -> NDArray[np.bool_] | None:
 def _slices_named(by: Any, arguments: Mapping[str, Any]) -> Any:
     """Return the slice of each query from a column of one of two tables, or else from a file."""
     sides = {name: side for name, side in arguments.items() if name not in NOT_SIDES}
+    files = []
+    # The references first, since each of their queries counts.
     for argument, side in sorted(sides.items(), key=lambda item: item[0] != "references"):
-        frame = None if is_path(side) else frame_of(argument, side)
+        if is_path(side):
+            if argument in ("references", "predictions"):
+                files.append(side)
+            continue
+        frame = frame_of(argument, side)
         if frame is None or by not in frame.names:
             continue
         names = names_of_side("qrels", arguments.get("fields"))
         fields = Fields.of_table(dict.fromkeys(frame.names))
         queries = names.candidates("query", fields, QUERY)
         if len(queries) == 1:
-            both = dict(zip(("query_ids", "by"), frame.read([queries[0], by]), strict=True))
-            query_ids, values = settled(both).values()
-            slices = _slices_by_query(query_ids, values)
-            ids = encode_ids("query_ids", query_ids)[1].to_pylist()
-            return {query: slices.values[code] for query, code in zip(ids, slices.code.tolist(), strict=True)}
-    files = [side for name in ("references", "predictions") if is_path(side := arguments.get(name))]
+            return _slices_in_frame(frame, queries[0], by)
     return from_file("by", by, qrels_file=files[0] if files else None)
 
 
+def _slices_in_frame(frame: Any, query: str, by: str) -> dict[Any, Any]:
+    """Return the slice of each query by its id, from two columns of a table."""
+    query_ids, values = frame.read([query, by])
+    query_ids, values = settled({"query_ids": query_ids, "by": values}).values()
+    slices = _slices_by_query(query_ids, values)
+    ids = encode_ids("query_ids", query_ids)[1].to_pylist()
+    names = [slices.values[code] for code in slices.code.tolist()]
+    return dict(zip(ids, names, strict=True))
+
+
 def _several_names(by: Any) -> dict[str, str]:
-    """Return the names of several columns of slices by their places; none for the values of queries."""
-    if not isinstance(by, (list, tuple)) or not 1 < len(by) == len(set(map(str, by))) < 9:
+    """Return the names of several columns of slices by their places; none for values."""
+    if not isinstance(by, (list, tuple)):
         return {}
-    return {f"by[{at}]": name for at, name in enumerate(by)} if all(isinstance(name, str) for name in by) else {}
+    if not all(isinstance(name, str) for name in by):
+        return {}
+    # Names that repeat, or nine and more, are taken for the slices of queries.
+    if not 1 < len(by) < 9 or len(set(by)) < len(by):
+        return {}
+    return {f"by[{index}]": name for index, name in enumerate(by)}
 
 
 def _excluded_pairs(data: Any, exclude: Any, arguments: Mapping[str, Any]) -> Any:
-    """Return the documents to exclude; of a DataFrame, the columns with the names of `query_ids` and `document_ids`."""
-    names = {name: arguments[name] for name in ("query_ids", "document_ids")}
-    if data is None or not any(hasattr(type(exclude), each) for each in ("columns", "column_names", "schema")):
+    """Return the documents to exclude; of a DataFrame, the columns of queries and documents."""
+    attributes = ("columns", "column_names", "schema")
+    is_frame = any(hasattr(type(exclude), attribute) for attribute in attributes)
+    if data is None or not is_frame:
         return exclude  # no DataFrame, or one whose columns have names of their own
+    names = {name: arguments[name] for name in ("query_ids", "document_ids")}
     if not all(isinstance(name, str) for name in names.values()):
-        problem = "is a DataFrame, but query_ids and document_ids name no columns; name the columns of data and exclude"
-        raise InputError(f"{problem}, or give {{query: ids}}", "exclude")
+        problem = "is a DataFrame, but query_ids and document_ids name no columns"
+        hint = "name the columns of data and exclude, or give {query: ids}"
+        raise InputError(f"{problem}; {hint}", "exclude")
     return Pairs(*named_columns(exclude, "exclude", **names))
 
 
@@ -14992,56 +16176,67 @@ def _weights_by_query(query_ids: Any, rows: Any) -> NDArray[np.float64]:
 
     column = read_flat_column("sample_weight", rows, place)
     if column.present is not None:
-        row = int(np.flatnonzero(~column.present)[0])
-        raise InputError(f"row {row} is missing; give every row the weight of its query", "sample_weight")
+        row = int(np.argmin(column.present))
+        problem = f"row {row} is missing; give every row the weight of its query"
+        raise InputError(problem, "sample_weight")
     values = np.asarray(column.values, np.float64)
-    return values[_first_rows("sample_weight", query_ids, values, lambda row: str(values[row]))]
+    first = _first_rows("sample_weight", query_ids, values, lambda row: str(values[row]))
+    return values[first]
 
 
 def _slices_by_query(query_ids: Any, rows: Any) -> Slices:
     """Return the slice of each query, from a column with a slice in each row."""
     values, code = read_slices(rows)
-    return Slices(values, code[_first_rows("by", query_ids, code, lambda row: shown(values[code[row]]))])
+    first = _first_rows("by", query_ids, code, lambda row: shown(values[code[row]]))
+    return Slices(values, code[first])
 
 
-_BY_QUERY: dict[str, Callable[[Any, Any], Any]] = {"sample_weight": _weights_by_query, "by": _slices_by_query}
+_BY_QUERY: dict[str, Callable[[Any, Any], Any]] = {
+    "sample_weight": _weights_by_query,
+    "by": _slices_by_query,
+}
 
 
-def _first_rows(argument: str, query_ids: Any, values: NDArray[Any], text: Callable[[int], str]) -> NDArray[np.int64]:
+def _first_rows(
+    argument: str, query_ids: Any, values: NDArray[Any], text: Callable[[int], str]
+) -> NDArray[np.int64]:
     """Return the first row of each query, if all of its rows have the same value."""
     code, ids = encode_ids("query_ids", query_ids)
     if len(values) != len(code):
-        raise InputError(f"{mark(argument)} has {len(values)} rows and query_ids {len(code)}; give both for every row")
+        rows = f"has {len(values)} rows and query_ids {len(code)}"
+        raise InputError(f"{mark(argument)} {rows}; give both for every row")
     first = np.zeros(len(ids), np.int64)
-    first[code[::-1]] = np.arange(len(code))[::-1]
-    if (other := np.flatnonzero(values != values[first][code])).size:
-        row = int(other[0])
-        query, before = shown(ids[int(code[row])].as_py()), int(first[code[row]])
+    first[code[::-1]] = np.arange(len(code))[::-1]  # of several rows, the last one written counts
+    differs = values != values[first][code]
+    if differs.any():
+        row = int(np.argmax(differs))
+        before = int(first[code[row]])
+        query = shown(ids[int(code[row])].as_py())
+        problem = f"query {query} is {text(row)} in row {row} and {text(before)} in row {before}"
         noun = {"sample_weight": "weight", "by": "slice"}[argument]
-        raise InputError(
-            f"query {query} is {text(row)} in row {row} and {text(before)} in row {before}; "
-            f"give all rows of a query the same {noun}",
-            argument,
-        )
+        raise InputError(f"{problem}; give all rows of a query the same {noun}", argument)
     return first
 
 
 # ndcg/scores/means.py: The mean of a result over queries, and the weight of each query in it.
 
-def mean(name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | None = None) -> float:
-    """Return the mean of a result over the queries that have a value; it is an error if none has."""
+def mean(
+    name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | None = None
+) -> float:
+    """Return the mean of a result over the queries that have a value; an error if none has."""
     if weight is None and values.size:  # nearly always accurate enough
         with np.errstate(over="ignore"):
             value = float(values.mean())
         if math.isfinite(value):
             return value
     valued = ~np.isnan(values)
-    values, weight = values[valued], None if weight is None else weight[valued]
+    values = values[valued]
+    if weight is not None:
+        weight = weight[valued]
     if not values.size or (weight is not None and not weight.any()):
-        problem = (
-            f"no query of positive weight has a value: {mark('zero_division', math.nan)} excludes those with no "
-            f"relevant documents, {mark('missing', 'skip')} those that are missing from the {mark('predictions')}"
-        )
+        irrelevant = f"{mark('zero_division', math.nan)} excludes those with no relevant documents"
+        missing = f"{mark('missing', 'skip')} those that are missing from the {mark('predictions')}"
+        problem = f"no query of positive weight has a value: {irrelevant}, {missing}"
         hint = f"{mark('zero_division', 0)}, or {mark('missing', 'empty')}, gives them one"
         raise InputError(f"{problem}; {hint}", name)
     with np.errstate(over="ignore"):
@@ -15052,7 +16247,7 @@ def mean(name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | N
 
 
 def weights(sample_weight: Any, queries: int, query_ids: Any = None) -> NDArray[np.float64] | None:
-    """Return a weight for each query, from a sequence or a mapping of their ids, or None without weights.
+    """Return a weight for each query, from a sequence or a mapping of their ids; None for None.
 
     Weights are divided by a power of two, so that each is at most 1 and no sum overflows.
     """
@@ -15061,30 +16256,46 @@ def weights(sample_weight: Any, queries: int, query_ids: Any = None) -> NDArray[
     if isinstance(sample_weight, Mapping):
         sample_weight = in_order_of_ids("sample_weight", sample_weight, query_ids, "a weight")
     given = plain_in_order("sample_weight", sample_weight)
-    given = given if isinstance(given, (list, tuple)) else np.asanyarray(given)
-    shape = f"shape {np.shape(given)}" if isinstance(given, np.ndarray) and given.ndim != 1 else len(given)
+    if not isinstance(given, (list, tuple)):
+        given = np.asanyarray(given)
+    shape: Any
+    if isinstance(given, np.ndarray) and given.ndim != 1:
+        shape = f"shape {given.shape}"
+    else:
+        shape = len(given)
     if shape != queries:
-        raise InputError(f"{mark('sample_weight')} must hold one weight for each of {queries} queries; got {shape}")
-    numbers = given
-    if not isinstance(given, np.ndarray) or given.dtype.kind not in "biuf" or np.ma.is_masked(given):
-        numbers = list(map(number, given))
-        for query, value in enumerate(numbers):
-            if not is_real(value) and not isinstance(value, (bool, np.bool_)):
-                raise InputError(f"must be a number; got {shown(given[query])}", "sample_weight", f"query {query}")
-    weight = np.asarray(numbers, np.float64)
-    invalid = np.flatnonzero(~((weight >= 0) & (weight < np.inf)))
-    if invalid.size:
-        query = int(invalid[0])
-        raise InputError(f"must be finite and not negative; got {weight[query]}", "sample_weight", f"query {query}")
+        needs = f"must hold one weight for each of {queries} queries"
+        raise InputError(f"{mark('sample_weight')} {needs}; got {shape}")
+    weight = _as_floats(given)
+    is_valid = (weight >= 0) & (weight < np.inf)
+    if not is_valid.all():
+        query = int(np.argmin(is_valid))
+        problem = f"must be finite and not negative; got {weight[query]}"
+        raise InputError(problem, "sample_weight", f"query {query}")
     if not weight.any():
-        raise InputError(f"{mark('sample_weight')} is 0 for every query; give at least one query a weight")
+        problem = "is 0 for every query; give at least one query a weight"
+        raise InputError(f"{mark('sample_weight')} {problem}")
     return np.asarray(np.ldexp(weight, -np.frexp(weight.max())[1]))
+
+
+def _as_floats(given: Any) -> NDArray[np.float64]:
+    """Return weights as numbers; an error names the first that is none."""
+    if isinstance(given, np.ndarray) and given.dtype.kind in "biuf" and not np.ma.is_masked(given):
+        return np.asarray(given, np.float64)
+    numbers = list(map(number, given))
+    for query, value in enumerate(numbers):
+        if not is_real(value) and not isinstance(value, (bool, np.bool_)):
+            problem = f"must be a number; got {shown(given[query])}"
+            raise InputError(problem, "sample_weight", f"query {query}")
+    return np.asarray(numbers, np.float64)
 
 
 # ndcg/show/drawing.py: Draw results with Matplotlib: values with their intervals, in panels side by side.
 
 IN_A_ROW = 4  # panels
-SYMBOLS = "os^vD<>pPX*h"  # of dots, since the ten colors repeat, and some readers do not see all of them
+SYMBOLS = (
+    "os^vD<>pPX*h"  # of dots, since the ten colors repeat, and some readers do not see all of them
+)
 LINES = ("-", "--", ":", "-.")
 
 
@@ -15098,9 +16309,14 @@ class Mark(NamedTuple):
 
 
 def figure_of(
-    panels: int, height: float = 4.0, width: float | None = None, *, ax: Any = None, figsize: Any = None
+    panels: int,
+    height: float = 4.0,
+    width: float | None = None,
+    *,
+    ax: Any = None,
+    figsize: Any = None,
 ) -> tuple[Any, list[Any]]:
-    """Return a figure without a window, with its axes in rows of four; or the user's axes with their figure.
+    """Return a figure without a window and its axes, four in a row; or the user's own axes.
 
     Height and width are those of a panel in inches, `figsize` that of the whole figure.
     """
@@ -15111,20 +16327,22 @@ def figure_of(
         raise missing_library("plot", "Matplotlib", "matplotlib") from None
     if ax is not None:
         axes = np.ravel(np.array(ax, object)).tolist()
-        if not all(isinstance(each, Axes) for each in axes) or not 1 <= len(axes) <= panels:
+        are_axes = all(isinstance(item, Axes) for item in axes)
+        if not are_axes or not 1 <= len(axes) <= panels:
             several = f", or a list of up to {panels}" if panels > 1 else ""
             raise ValueError(f"ax must be Matplotlib Axes{several}; got {shown(ax)}")
         if figsize is not None:
-            raise ValueError(
-                "figsize sets the size of a new figure, but ax belongs to one already; pass only one of the two"
-            )
+            problem = "figsize sets the size of a new figure, but ax belongs to one already"
+            raise ValueError(f"{problem}; pass only one of the two")
         return axes[0].figure, axes
     rows, columns = -(-panels // IN_A_ROW), min(panels, IN_A_ROW)
     if figsize is None:
-        figsize = columns * ((7 if panels == 1 else 5) if width is None else width), rows * height
-    is_pair = isinstance(figsize, (list, tuple)) and len(figsize) == 2
-    if not is_pair or not all(is_real(each) and 0 < each < np.inf for each in figsize):
-        raise ValueError(f"figsize must be a width and a height in inches, such as (7, 4); got {shown(figsize)}")
+        if width is None:
+            width = 7 if panels == 1 else 5
+        figsize = (columns * width, rows * height)
+    if not _is_size(figsize):
+        allowed = "a width and a height in inches, such as (7, 4)"
+        raise ValueError(f"figsize must be {allowed}; got {shown(figsize)}")
     figure = Figure(figsize=figsize, layout="constrained")
     axes = figure.subplots(rows, columns, squeeze=False).ravel().tolist()
     for unused in axes[panels:]:
@@ -15132,33 +16350,50 @@ def figure_of(
     return figure, axes[:panels]
 
 
-def draw_mark(axes: Any, mark: Mark, at: float, color: str, symbol: str = "o", *, upright: bool = False) -> None:
+def _is_size(value: Any) -> bool:
+    """Return whether a value is a pair of positive finite numbers."""
+    if not isinstance(value, (list, tuple)) or len(value) != 2:
+        return False
+    return all(is_real(length) and 0 < length < np.inf for length in value)
+
+
+def draw_mark(
+    axes: Any, mark: Mark, at: float, color: str, symbol: str = "o", *, upright: bool = False
+) -> None:
     """Draw a value with its interval at a height, or upright, at a position of the other axis."""
-    line, dot = ([mark.low, mark.high], [at, at]), (mark.value, at)
+    line = ([mark.low, mark.high], [at, at])
+    dot = (mark.value, at)
     if upright:
         line, dot = line[::-1], dot[::-1]
+    fill = color if mark.filled else axes.get_facecolor()
     axes.plot(*line, color=color, linewidth=2)
-    axes.plot(*dot, symbol, color=color, markerfacecolor=color if mark.filled else axes.get_facecolor())
+    axes.plot(*dot, symbol, color=color, markerfacecolor=fill)
 
 
-def draw_rows(axes: Any, rows: Sequence[tuple[str, Sequence[Mark]]], labels: Sequence[str] = ()) -> None:
-    """Draw rows of values with their intervals, the first on top; labels name the values of a row in a legend.
+def draw_rows(
+    axes: Any, rows: Sequence[tuple[str, Sequence[Mark]]], labels: Sequence[str] = ()
+) -> None:
+    """Draw rows of values with their intervals, the first on top.
 
-    The values of a row are close together, with different colors and symbols.
+    The values of a row are close together, with different colors and symbols. Labels name them in a
+    legend.
     """
-    for at, (_, marks) in enumerate(rows):
+    for row, (_, marks) in enumerate(rows):
         for number, mark in enumerate(marks):
-            height = at + ((number + 0.5) / len(marks) - 0.5) * 0.75
+            # The values share three quarters of the row's height; the rest parts it from the next.
+            height = row + ((number + 0.5) / len(marks) - 0.5) * 0.75
             draw_mark(axes, mark, height, f"C{number}", SYMBOLS[number % len(SYMBOLS)])
     for number, label in enumerate(labels):  # which the first row may lack
         symbol = SYMBOLS[number % len(SYMBOLS)]
-        axes.plot([], [], color=f"C{number}", marker=symbol, linewidth=2, label=label.replace("$", r"\$"))
+        text = label.replace("$", r"\$")
+        axes.plot([], [], color=f"C{number}", marker=symbol, linewidth=2, label=text)
     name_rows(axes, [name for name, _ in rows])
 
 
 def name_rows(axes: Any, names: Sequence[str], heights: Sequence[float] | None = None) -> None:
     """Label the rows, the first on top, and values sparsely; a dollar sign is not math."""
-    heights = range(len(names)) if heights is None else heights
+    if heights is None:
+        heights = range(len(names))
     axes.set_yticks(heights, names)
     for tick in axes.get_yticklabels():
         tick.set_parse_math(False)
@@ -15219,8 +16454,13 @@ class Combination(NamedTuple):
     @property
     def marked(self) -> str:
         """The combination in words, with its options marked."""
-        texts = {name: "the whole list" if value is None else value for name, value in self.changed.items()}
-        changed = (mark(name, self.changed[name], said=f"{name}={text}") for name, text in texts.items())
+        texts = {
+            name: "the whole list" if value is None else value
+            for name, value in self.changed.items()
+        }
+        changed = (
+            mark(name, self.changed[name], said=f"{name}={text}") for name, text in texts.items()
+        )
         return f"{self.convention}, but {' and '.join(changed)}" if texts else self.convention
 
     def __str__(self) -> str:
@@ -17046,9 +18286,13 @@ FEW = 10
 EXACT = 32
 SAMPLED = 20
 SIGNS_AT_A_TIME = 1 << 14
-SIGNS = np.array([[1.0, 1.0], [1.0, -1.0]])  # for a bit of one word (row) and a bit of another (column)
+SIGNS = np.array(
+    [[1.0, 1.0], [1.0, -1.0]]
+)  # for a bit of one word (row) and a bit of another (column)
 SIGNS_OF_BITS = {1: SIGNS, 2: np.kron(SIGNS, SIGNS), 3: np.kron(SIGNS, np.kron(SIGNS, SIGNS))}
-SIGNS_OF_8 = 1.0 - 2.0 * (np.arange(256)[:, np.newaxis] >> np.arange(8) & 1)  # all combinations for up to eight queries
+SIGNS_OF_8 = 1.0 - 2.0 * (
+    np.arange(256)[:, np.newaxis] >> np.arange(8) & 1
+)  # all combinations for up to eight queries
 # The level of the test in `power`, and the probability that it detects a difference.
 LEVEL = 0.05
 POWER = 0.8
@@ -17084,14 +18328,18 @@ class Tests(NamedTuple):
 class Power(NamedTuple):
     """The power of the test of each difference, nan if unknown."""
 
-    min_detectable: Floats  # the smallest difference, from 0 or from the margin, that a t-test of them finds
+    min_detectable: (
+        Floats  # the smallest difference, from 0 or from the margin, that a t-test of them finds
+    )
     queries_needed: Floats  # to detect the observed difference
 
 
 def differences(one: Floats, other: Floats) -> Floats:
     """Return ``one - other``, with 0 for differences that may be due to rounding."""
     difference = np.asarray(one - other)
-    return np.where(np.abs(difference) <= ROUNDING * np.maximum(np.abs(one), np.abs(other)), 0.0, difference)
+    return np.where(
+        np.abs(difference) <= ROUNDING * np.maximum(np.abs(one), np.abs(other)), 0.0, difference
+    )
 
 
 @dataclass(frozen=True)
@@ -17111,7 +18359,9 @@ class Sample:
     scale: float
 
     @classmethod
-    def of(cls, values: Floats, weight: Floats | None = None, pairs: Sequence[tuple[int, int]] = ()) -> "Sample":
+    def of(
+        cls, values: Floats, weight: Floats | None = None, pairs: Sequence[tuple[int, int]] = ()
+    ) -> "Sample":
         """Return the sample without queries of weight 0, and without those that have no value: nan in all rows.
 
         With pairs, it is an error if fewer than two queries count.
@@ -17121,12 +18371,16 @@ class Sample:
         if weight is not None:
             counted &= weight > 0
         if not counted.all():
-            values = np.compress(counted, values, axis=1)  # each row is contiguous, and summed as it is alone
+            values = np.compress(
+                counted, values, axis=1
+            )  # each row is contiguous, and summed as it is alone
             weight = None if weight is None else weight[counted]
         weight = np.ones(values.shape[1]) if weight is None else weight / weight.max(initial=0)
         if pairs and len(weight) < 2:
             hint = f"; {mark('report')} gives the score of one" * len(weight)
-            raise InputError(f"a comparison needs at least two queries that have a value; got {len(weight)}{hint}")
+            raise InputError(
+                f"a comparison needs at least two queries that have a value; got {len(weight)}{hint}"
+            )
         scale = math.ldexp(1.0, math.frexp(np.abs(values).max(initial=0))[1] - 1)
         return cls(values / scale, weight, np.array(pairs, np.intp).reshape(-1, 2).T, scale)
 
@@ -17143,17 +18397,24 @@ class Sample:
     @cached_property
     def moments(self) -> list[Moments]:
         """The moments of each row, and then of the differences of each pair (HC2: MacKinnon & White, 1985)."""
-        values, share = np.concatenate([self.values, self.by_query]), self.weight / self.weight.sum()
+        values, share = (
+            np.concatenate([self.values, self.by_query]),
+            self.weight / self.weight.sum(),
+        )
         mean = values[:, 0] + (share * (values - values[:, :1])).sum(axis=1)
         away = values - mean[:, np.newaxis]
         largest = np.abs(away).max(axis=1)
         squares = share * (away / np.where(largest, largest, 1.0)[:, np.newaxis]) ** 2
         sums = np.array([squares, squares * (share / (1 - share)), squares * away]).sum(axis=2)
         moments = []  # plain numbers: for a few rows, arrays take much longer
-        for at, size, spread, of_any, cubes in zip(mean.tolist(), largest.tolist(), *sums.tolist(), strict=True):
+        for at, size, spread, of_any, cubes in zip(
+            mean.tolist(), largest.tolist(), *sums.tolist(), strict=True
+        ):
             square = (size * spread) ** 2
             error = size * math.sqrt(max(spread / (self.effective - 1), of_any))
-            moments.append(Moments(at, error, size * math.sqrt(spread), cubes / square if square else 0.0))
+            moments.append(
+                Moments(at, error, size * math.sqrt(spread), cubes / square if square else 0.0)
+            )
         return moments
 
 
@@ -17170,7 +18431,9 @@ def intervals(sample: Sample, *, greatest: float = 1.0, confidence: float = 0.95
     if len(sample.weight) < 2:
         return Intervals._make(np.full((3, len(sample.values)), np.nan))
     quantile = (1 + confidence) / 2
-    ends = [(*each.ends(each.t(quantile)), each.standard_error) for each in estimates(sample, greatest)]
+    ends = [
+        (*each.ends(each.t(quantile)), each.standard_error) for each in estimates(sample, greatest)
+    ]
     return Intervals._make(np.array(ends).T * sample.scale)
 
 
@@ -17202,7 +18465,9 @@ class Estimate(NamedTuple):
             # the share of other values, at a bound, is at most the end of Wilson's interval for 0 of n
             odds = t**2 / self.effective
             low, high = (
-                self.value + (end - self.value) * odds / (1 + odds) if math.isfinite(end) else self.value
+                self.value + (end - self.value) * odds / (1 + odds)
+                if math.isfinite(end)
+                else self.value
                 for end in self.bounds
             )
             return low, high
@@ -17215,8 +18480,12 @@ class Estimate(NamedTuple):
         rise = 1 / (self.value - least) if has_bounds else 0.0
         fall = 1 / (greatest - self.value) if has_bounds else 0.0
         low, high = _crossings(reach, rise, fall)
-        low_skewed, high_skewed = _crossings(reach, max(rise, fall + self.slope), max(fall, rise - self.slope))
-        return max(self.value + min(low, low_skewed), least), min(self.value + max(high, high_skewed), greatest)
+        low_skewed, high_skewed = _crossings(
+            reach, max(rise, fall + self.slope), max(fall, rise - self.slope)
+        )
+        return max(self.value + min(low, low_skewed), least), min(
+            self.value + max(high, high_skewed), greatest
+        )
 
 
 def estimates(sample: Sample, greatest: float) -> list[Estimate]:
@@ -17226,11 +18495,20 @@ def estimates(sample: Sample, greatest: float) -> list[Estimate]:
     """
     values, greatest = sample.values, greatest / sample.scale
     if (lightest := sample.weight.min()) < LIGHTEST:
-        problem = f"a weight is {lightest:.0e} of the largest, too far apart for a confidence interval"
-        raise ValueError(f"sample_weight: {problem}; give the queries that hardly count a weight of 0")
+        problem = (
+            f"a weight is {lightest:.0e} of the largest, too far apart for a confidence interval"
+        )
+        raise ValueError(
+            f"sample_weight: {problem}; give the queries that hardly count a weight of 0"
+        )
     bounds = [
-        (0.0 if least >= 0 else -math.inf, max(most, greatest) if most <= greatest * (1 + ROUNDING) else math.inf)
-        for least, most in zip(values.min(axis=1).tolist(), values.max(axis=1).tolist(), strict=True)
+        (
+            0.0 if least >= 0 else -math.inf,
+            max(most, greatest) if most <= greatest * (1 + ROUNDING) else math.inf,
+        )
+        for least, most in zip(
+            values.min(axis=1).tolist(), values.max(axis=1).tolist(), strict=True
+        )
     ]
     for one, other in sample.pairs.T.tolist():
         bounds.append((bounds[one][0] - bounds[other][1], bounds[one][1] - bounds[other][0]))
@@ -17240,14 +18518,18 @@ def estimates(sample: Sample, greatest: float) -> list[Estimate]:
     ]
 
 
-def _estimate(moments: Moments, bounds: tuple[float, float], sample: Sample, *, is_mean: bool) -> Estimate:
+def _estimate(
+    moments: Moments, bounds: tuple[float, float], sample: Sample, *, is_mean: bool
+) -> Estimate:
     """Return the estimate of a mean, or of a difference."""
     mean, error, _, slope = moments
     freedom, effective = float(len(sample.weight) - 1), sample.effective
     if error <= max(ROUNDING * abs(mean), TINY):
         return Estimate(mean, error, 0.0, freedom, effective, bounds, slope, is_mean)
     most = math.inf
-    if is_mean:  # the squared error if every value were at a bound, like 0/1 values, of which t is normal
+    if (
+        is_mean
+    ):  # the squared error if every value were at a bound, like 0/1 values, of which t is normal
         most = (mean - bounds[0]) * (bounds[1] - mean) / effective
     square = min(error**2, most)
     freedom /= max(1 - square / most, ROUNDING)
@@ -17262,7 +18544,12 @@ def _crossings(reach: float, rise: float, fall: float) -> tuple[float, float]:
 
 
 def at_level(
-    difference: Floats, ends: Sequence[Floats], error: Floats, freedom: Floats, beyond: float, other: Floats
+    difference: Floats,
+    ends: Sequence[Floats],
+    error: Floats,
+    freedom: Floats,
+    beyond: float,
+    other: Floats,
 ) -> tuple[Floats, Floats]:
     """Return the ends of Student's t intervals of differences at another level.
 
@@ -17273,11 +18560,15 @@ def at_level(
     reach = student(freedom, 1 - other)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         wider = reach / student(freedom, 1 - beyond)
-        below, above = (np.where(known, reach * error, wider * np.abs(end - difference)) for end in ends)
+        below, above = (
+            np.where(known, reach * error, wider * np.abs(end - difference)) for end in ends
+        )
     return difference - below, difference + above
 
 
-def paired_tests(sample: Sample, *, alternative: str = "two-sided", margin: float = 0.0, seed: int = 0) -> Tests:
+def paired_tests(
+    sample: Sample, *, alternative: str = "two-sided", margin: float = 0.0, seed: int = 0
+) -> Tests:
     """Test whether the means of two rows differ, for each pair.
 
     The randomization test exchanges the scores of the two systems in some of the queries, and counts how often the
@@ -17285,7 +18576,11 @@ def paired_tests(sample: Sample, *, alternative: str = "two-sided", margin: floa
     exact. Otherwise it tries a random group of 1,048,576. The t-test uses the contribution of each query to the
     difference of the (weighted) means. With a margin, differences must be symmetric around their mean.
     """
-    two_sided, sign, margin = alternative == "two-sided", -1 if alternative == "less" else 1, margin / sample.scale
+    two_sided, sign, margin = (
+        alternative == "two-sided",
+        -1 if alternative == "less" else 1,
+        margin / sample.scale,
+    )
     shares = (sample.by_query * sign + margin) * sample.weight
     differing = [each[each != 0] for each in shares]
     exact = np.array([len(each) <= EXACT for each in differing])
@@ -17309,17 +18604,26 @@ def _exact_p(shares: Floats, two_sided: bool) -> float:
     other.sort()
     least = (abs(total) if two_sided else total) - ROUNDING * (one[-1] + other[-1])
     as_great = one.size * other.size - int(other.searchsorted(least - one).sum())
-    return min(1.0, (1 + two_sided) * as_great / 2.0 ** len(shares))  # by symmetry, as many are as far below 0
+    return min(
+        1.0, (1 + two_sided) * as_great / 2.0 ** len(shares)
+    )  # by symmetry, as many are as far below 0
 
 
 def _signed_sums(shares: Floats) -> Floats:
     """Return the sum of shares with every combination of signs; in the first, all are positive."""
     some = (shares[at : at + 8] for at in range(0, max(len(shares), 1), 8))
-    return reduce(np.add.outer, (SIGNS_OF_8[: 1 << len(each), : len(each)] @ each for each in some)).reshape(-1)
+    return reduce(
+        np.add.outer, (SIGNS_OF_8[: 1 << len(each), : len(each)] @ each for each in some)
+    ).reshape(-1)
 
 
 def _sampled_p(
-    sample: Sample, one: NDArray[np.intp], other: NDArray[np.intp], margin: float, two_sided: bool, seed: int
+    sample: Sample,
+    one: NDArray[np.intp],
+    other: NDArray[np.intp],
+    margin: float,
+    two_sided: bool,
+    seed: int,
 ) -> Floats:
     """Return the share of a random group of permutations with a sum at least as extreme as the observed one.
 
@@ -17336,7 +18640,12 @@ def _sampled_p(
     words = np.random.default_rng(seed).integers(1 << SAMPLED, size=len(weight))
     last, first = words % SIGNS_AT_A_TIME, words // SIGNS_AT_A_TIME
     used, at = np.unique([one, other], return_inverse=True)
-    rows = np.concatenate([values[used[1:]] - values[used[0]], np.ones((int(margin > 0), len(weight)))]) * weight
+    rows = (
+        np.concatenate(
+            [values[used[1:]] - values[used[0]], np.ones((int(margin > 0), len(weight)))]
+        )
+        * weight
+    )
     pairs = at.reshape(2, -1).T.tolist()
 
     def distance(sums: Sequence[Any], one: int, other: int) -> Any:
@@ -17353,7 +18662,10 @@ def _sampled_p(
     for word in range((1 << SAMPLED) // SIGNS_AT_A_TIME):
         signs = 1.0 - 2.0 * (np.bitwise_count(first & word) & 1)
         sums = [_walsh_hadamard(np.bincount(last, row * signs, SIGNS_AT_A_TIME)) for row in rows]
-        as_far += [np.count_nonzero(distance(sums, *pair) >= bound) for pair, bound in zip(pairs, least, strict=True)]
+        as_far += [
+            np.count_nonzero(distance(sums, *pair) >= bound)
+            for pair, bound in zip(pairs, least, strict=True)
+        ]
     return as_far / 2.0**SAMPLED
 
 
@@ -17375,11 +18687,17 @@ def _t_tests(shares: Floats, two_sided: bool) -> Floats:
     The same as `scipy.stats.ttest_1samp`, which warns if all values are the same.
     """
     queries, p_values = shares.shape[1], []
-    shares = np.ldexp(shares, -np.frexp(np.abs(shares).max(axis=1, keepdims=True))[1])  # so that no square underflows
+    shares = np.ldexp(
+        shares, -np.frexp(np.abs(shares).max(axis=1, keepdims=True))[1]
+    )  # so that no square underflows
     means = shares.sum(axis=1) / queries
     squares = ((shares - means[:, np.newaxis]) ** 2).sum(axis=1)
     for mean, square in zip(means.tolist(), squares.tolist(), strict=True):
-        t = mean / math.sqrt(square / (queries - 1) / queries) if square else math.copysign(math.inf, mean)
+        t = (
+            mean / math.sqrt(square / (queries - 1) / queries)
+            if square
+            else math.copysign(math.inf, mean)
+        )
         p = (1 + two_sided) * scipy_special().stdtr(queries - 1, -abs(t) if two_sided else -t)
         p_values.append(p if mean or square else 1.0)
     return np.array(p_values)
@@ -17391,7 +18709,11 @@ def power(sample: Sample, *, alternative: str = "two-sided", margin: float = 0.0
     Both are for a paired t-test at the 5% level with 80% power, from the noncentral t distribution. With unequal
     weights, the queries count as their effective number; fewer than two detect nothing.
     """
-    two_sided, sign, effective = alternative == "two-sided", -1 if alternative == "less" else 1, sample.effective
+    two_sided, sign, effective = (
+        alternative == "two-sided",
+        -1 if alternative == "less" else 1,
+        sample.effective,
+    )
     if effective < 2:
         return Power._make(np.full((2, len(sample.by_query)), np.nan))
     found = []
@@ -17399,8 +18721,12 @@ def power(sample: Sample, *, alternative: str = "two-sided", margin: float = 0.0
         is_known = deviation > ROUNDING * abs(mean)
         deviation = deviation * math.sqrt(effective / (effective - 1)) if is_known else math.nan
         effect = (abs(mean) if two_sided else sign * mean + margin / sample.scale) / deviation
-        detectable = detectable_t(effective, two_sided) / math.sqrt(effective) * deviation * sample.scale
-        found.append((detectable, _queries_needed(effect, two_sided) * len(sample.weight) / effective))
+        detectable = (
+            detectable_t(effective, two_sided) / math.sqrt(effective) * deviation * sample.scale
+        )
+        found.append(
+            (detectable, _queries_needed(effect, two_sided) * len(sample.weight) / effective)
+        )
     detectables, needed = np.array(found).reshape(-1, 2).T
     return Power(detectables, np.ceil(needed))
 
@@ -17519,7 +18845,9 @@ class Score(NamedTuple):
         }
 
 
-def mean_cells(rows: Sequence[tuple[Mapping[str, Score], int]], level: str, places: int = 4) -> list[list[list[str]]]:
+def mean_cells(
+    rows: Sequence[tuple[Mapping[str, Score], int]], level: str, places: int = 4
+) -> list[list[list[str]]]:
     """Return the cells of means and their intervals: first the headings, then a list for each row.
 
     Before each mean is the number of its queries; if all measures of a row have the same number, only before the first.
@@ -17530,15 +18858,25 @@ def mean_cells(rows: Sequence[tuple[Mapping[str, Score], int]], level: str, plac
         return ["queries", "mean", level] if at == 0 or not alike else ["mean", level]
 
     names = list(rows[0][0])
-    cells = [[[name if each == "mean" else each for each in columns(at)] for at, name in enumerate(names)]]
+    cells = [
+        [
+            [name if each == "mean" else each for each in columns(at)]
+            for at, name in enumerate(names)
+        ]
+    ]
     for scores, queries in rows:
         of_row = [score.cells(level, places, queries=queries) for score in scores.values()]
-        cells.append([[of_score[each] for each in columns(at)] for at, of_score in enumerate(of_row)])
+        cells.append(
+            [[of_score[each] for each in columns(at)] for at, of_score in enumerate(of_row)]
+        )
     return cells
 
 
 def mean_table(
-    names: Sequence[Sequence[str]], rows: Sequence[tuple[Mapping[str, Score], int]], level: str, places: int = 4
+    names: Sequence[Sequence[str]],
+    rows: Sequence[tuple[Mapping[str, Score], int]],
+    level: str,
+    places: int = 4,
 ) -> Table:
     """Return a table of means and their intervals: names, then the cells of `mean_cells`, the headings first."""
     cells = mean_cells(rows, level, places)
@@ -17584,7 +18922,9 @@ class Resampling(NamedTuple):
         return f"{self.level}s: Wilson-type t for means, Student's t for differences"
 
 
-def query_columns(inputs: Inputs, options: Options, notify: Notify = warn_of_predictions) -> PerQuery:
+def query_columns(
+    inputs: Inputs, options: Options, notify: Notify = warn_of_predictions
+) -> PerQuery:
     """Return the columns of a report's table of queries.
 
     It has `query` only if queries have ids, and `weight` only if there are weights. `ideal`, the highest IDCG of all
@@ -17600,9 +18940,13 @@ def _describe(options: Options, part: Rankings) -> PerQuery:
     chosen = options.scoring["ties"]
     may_tie = len(part.score) > SORTED or len(part.queries_of_ties())
     orders = {chosen, "worst", "best"} if may_tie else {chosen}
-    by_ties = {ties: measure_rankings(part, options, measures=measures, ties=ties) for ties in orders}
+    by_ties = {
+        ties: measure_rankings(part, options, measures=measures, ties=ties) for ties in orders
+    }
     found = by_ties[chosen]
-    no_order = part._replace(score=np.where(part.score > -np.inf, np.float32(0), np.float32(-np.inf)))
+    no_order = part._replace(
+        score=np.where(part.score > -np.inf, np.float32(0), np.float32(-np.inf))
+    )
     by_chance = measure_rankings(no_order, options, ties="average")
     columns: PerQuery = part.counts()
     if part.query_ids is not None:
@@ -17615,12 +18959,16 @@ def _describe(options: Options, part: Rankings) -> PerQuery:
     for k, unjudged in zip(options.cutoffs, _unjudged(options, part), strict=True):
         columns[result_name("unjudged", k)] = unjudged
     is_judged = columns["retrieved and judged"] == columns["retrieved"]
-    columns["all relevant"] = is_judged & (columns["relevant"] == columns["judged"]) & (columns["retrieved"] > 0)
+    columns["all relevant"] = (
+        is_judged & (columns["relevant"] == columns["judged"]) & (columns["retrieved"] > 0)
+    )
     if part.excluded is not None:
         columns |= dict(zip(EXCLUDED, part.excluded.T, strict=True))
     columns["missing"] = part.missing
     ideal = found["IDCG"]
-    if options.ideal != "judged" or options.missing == "skip":  # may be 0 although documents are relevant
+    if (
+        options.ideal != "judged" or options.missing == "skip"
+    ):  # may be 0 although documents are relevant
         how = {**options.scoring, "measures": ("IDCG",), "ideal": "judged"}
         ideal = measure_queries(**part.arrays(), **how)["IDCG"]
     columns["ideal"] = (ideal * sign(discounts(1, options.log_base, options.discount))).max(axis=0)
@@ -17665,13 +19013,19 @@ def query_table(columns: PerQuery) -> pa.Table:
     hidden = ("query", "ideal", "missing", "retrieved and judged", "all relevant", *EXCLUDED)
     kept = {name: column for name, column in columns.items() if name not in hidden}
     return pa.table(
-        {"query": _saved_ids(ids), **{name: pa.array(column, from_pandas=True) for name, column in kept.items()}}
+        {
+            "query": _saved_ids(ids),
+            **{name: pa.array(column, from_pandas=True) for name, column in kept.items()},
+        }
     )
 
 
 def stacked(tables: Mapping[str, pa.Table]) -> pa.Table:
     """Return the tables of queries of systems below each other, with the name of the system in the first column."""
-    named = [each.add_column(0, "system", pa.repeat(system, len(each))) for system, each in tables.items()]
+    named = [
+        each.add_column(0, "system", pa.repeat(system, len(each)))
+        for system, each in tables.items()
+    ]
     return pa.concat_tables(named, promote_options="default")
 
 
@@ -17696,7 +19050,10 @@ def query_figures(columns: PerQuery, names: Sequence[str]) -> PerQuery:
     """
     figures: PerQuery = {name: columns[name] for name in ("ideal", "weight") if name in columns}
     one, none = np.ones(len(columns["ideal"])), np.zeros(len(columns["ideal"]))
-    weight, retrieved = columns.get("weight", one), columns.get("retrieved", none)  # 0 for values without rankings
+    weight, retrieved = (
+        columns.get("weight", one),
+        columns.get("retrieved", none),
+    )  # 0 for values without rankings
     for name in names:
         _, _, k = name.partition("@")
         orders = [columns[each] for each in (name, *(f"{order} {name}" for order in ORDERED))]
@@ -17704,13 +19061,19 @@ def query_figures(columns: PerQuery, names: Sequence[str]) -> PerQuery:
         unjudged = columns.get(result_name("unjudged", int(k) if k else None), none)
         counts = affected_by_ties(orders[1], orders[2]), ranked, unjudged, one, weight
         counted = ~np.isnan(orders[0]) & (weight > 0)
-        figures[name] = np.array([orders[0], *np.where(counted, [*(each * weight for each in orders), *counts], 0.0)])
+        figures[name] = np.array(
+            [orders[0], *np.where(counted, [*(each * weight for each in orders), *counts], 0.0)]
+        )
     return figures
 
 
-def score_system(figures: PerQuery, samples: Mapping[str, Sample], confidence: float) -> dict[str, Score]:
+def score_system(
+    figures: PerQuery, samples: Mapping[str, Sample], confidence: float
+) -> dict[str, Score]:
     """Return the scores of a system by name, from its figures and `samples_of` them; nan if no query has a value."""
-    return {name: score_result(figures, name, sample, confidence) for name, sample in samples.items()}
+    return {
+        name: score_result(figures, name, sample, confidence) for name, sample in samples.items()
+    }
 
 
 def samples_of(figures: PerQuery, names: Sequence[str]) -> dict[str, Sample]:
@@ -17736,8 +19099,12 @@ def make_scores(name: str, figures: NDArray[np.float64], ends: Intervals) -> lis
         for row, total in zip(rows[1:], of_orders, strict=False):
             if not math.isfinite(total) and not np.isnan(row).all():
                 mean(name, row)  # raises the error
-        value, worst, best, random_order = (each / weight if queries else math.nan for each in of_orders)
-        low, high, error = (math.nan if math.isnan(each) else each for each in ends_of_mean)  # one nan, equal to itself
+        value, worst, best, random_order = (
+            each / weight if queries else math.nan for each in of_orders
+        )
+        low, high, error = (
+            math.nan if math.isnan(each) else each for each in ends_of_mean
+        )  # one nan, equal to itself
         score = Score(
             value=value,
             low=min(low, value),
@@ -17767,9 +19134,14 @@ def greatest_value(name: str) -> float:
 
 def in_slices(figures: PerQuery, slices: Slices) -> Iterator[tuple[Value, PerQuery]]:
     """Yield the figures of each slice, whose queries keep their order."""
-    order, sizes = np.argsort(slices.code, kind="stable"), np.bincount(slices.code, minlength=len(slices.values))
+    order, sizes = (
+        np.argsort(slices.code, kind="stable"),
+        np.bincount(slices.code, minlength=len(slices.values)),
+    )
     in_order = {name: each.take(order, axis=-1) for name, each in figures.items()}
-    for value, end, size in zip(slices.values, np.cumsum(sizes).tolist(), sizes.tolist(), strict=True):
+    for value, end, size in zip(
+        slices.values, np.cumsum(sizes).tolist(), sizes.tolist(), strict=True
+    ):
         yield value, {name: each[..., end - size : end] for name, each in in_order.items()}
 
 
@@ -17793,7 +19165,9 @@ class Combined(NamedTuple):
     freedom: float
 
 
-def combine(samples: Sequence[Sample], *, greatest: float = 1.0, confidence: float = 0.95) -> list[Combined]:
+def combine(
+    samples: Sequence[Sample], *, greatest: float = 1.0, confidence: float = 0.95
+) -> list[Combined]:
     """Return the mean, over independent samples, of the mean of each row, and then of the difference of each pair.
 
     All samples have the same rows and pairs, and at least two queries. The ends of the interval are the means of the
@@ -17811,11 +19185,15 @@ def _statistics_stratified_combined(of_samples: Sequence[Estimate], scales: Sequ
     """Return the mean of independent estimates, each in units of its scale."""
     count, unit = len(of_samples), max(scales)
     relative = [scale / unit for scale in scales]  # so that no sum overflows
-    errors = [math.sqrt(each.square) * scale for each, scale in zip(of_samples, relative, strict=True)]
+    errors = [
+        math.sqrt(each.square) * scale for each, scale in zip(of_samples, relative, strict=True)
+    ]
     total = math.hypot(*errors)
     if total > 0:
         shares = (error / total for error in errors)
-        freedom = 1 / sum(share**4 / each.freedom for share, each in zip(shares, of_samples, strict=True))
+        freedom = 1 / sum(
+            share**4 / each.freedom for share, each in zip(shares, of_samples, strict=True)
+        )
         t = float(scipy_special().stdtrit(freedom, quantile))
     else:
         # all values of each sample are equal: its interval is as long as its queries are few
@@ -17836,7 +19214,9 @@ def _statistics_stratified_combined(of_samples: Sequence[Estimate], scales: Sequ
         lows.append(low * scale)
         highs.append(high * scale)
     values = [each.value * scale for each, scale in zip(of_samples, relative, strict=True)]
-    standard_errors = [each.standard_error * scale for each, scale in zip(of_samples, relative, strict=True)]
+    standard_errors = [
+        each.standard_error * scale for each, scale in zip(of_samples, relative, strict=True)
+    ]
     return Combined(
         value=sum(values) / count * unit,
         low=sum(lows) / count * unit,
@@ -17875,7 +19255,11 @@ def mean_of_scores(name: str, scores: Sequence[Score], combined: Combined | None
     value = mean(name, np.array([score.value for score in scores])) if scores else math.nan
     low = high = error = math.nan
     if combined is not None:
-        low, high, error = min(combined.low, value), max(combined.high, value), combined.standard_error
+        low, high, error = (
+            min(combined.low, value),
+            max(combined.high, value),
+            combined.standard_error,
+        )
     return Score(
         value=value,
         low=low,
@@ -17905,7 +19289,8 @@ def slice_rows(
 ) -> list[tuple[str, Mapping[str, Score], int]]:
     """Return the names, the scores and the numbers of queries of slices, at most so many, and then of their mean."""
     rows: list[tuple[str, Mapping[str, Score], int]] = [
-        (slice_name(value), part.scores, part.queries) for value, part in islice(slices.items(), most)
+        (slice_name(value), part.scores, part.queries)
+        for value, part in islice(slices.items(), most)
     ]
     if means:
         rows.append((MEAN_OF_SLICES, means, queries_in_slices(slices)))
@@ -17932,7 +19317,9 @@ def flat_scores(report: Any) -> dict[str, float]:
             key = name if part is None else f"{name}/{_key_of(part)}"
             own = {key: score.value, f"{key}/low": score.low, f"{key}/high": score.high}
             if both := flat.keys() & own:
-                raise ValueError(f"by: two values would be called {shown(min(both))}; give the slices other names")
+                raise ValueError(
+                    f"by: two values would be called {shown(min(both))}; give the slices other names"
+                )
             flat |= own
     return {key: value for key, value in flat.items() if not math.isnan(value)}
 
@@ -17949,9 +19336,15 @@ def _key_of(part: str) -> str:
     return MEAN_OF_SLICES.replace(" ", "_") if part == MEAN_OF_SLICES else f"slice={part}"
 
 
-def model_index(report: Any, model_name: str, dataset: str, task_type: str, **fields: Any) -> list[dict[str, Any]]:
+def model_index(
+    report: Any, model_name: str, dataset: str, task_type: str, **fields: Any
+) -> list[dict[str, Any]]:
     """Return the `model-index` of a model card, as `Report.to_model_index` describes it."""
-    for argument, text in {"model_name": model_name, "dataset": dataset, "task_type": task_type}.items():
+    for argument, text in {
+        "model_name": model_name,
+        "dataset": dataset,
+        "task_type": task_type,
+    }.items():
         if not isinstance(text, str) or not text.strip():
             raise ValueError(f"{argument} must be a name; got {shown(text)}")
     try:
@@ -17986,7 +19379,9 @@ def model_index(report: Any, model_name: str, dataset: str, task_type: str, **fi
     return eval_results_to_model_index(model_name, results)
 
 
-def eval_results(report: Any, dataset: str, task_id: str, measure: str | None, **fields: Any) -> list[dict[str, Any]]:
+def eval_results(
+    report: Any, dataset: str, task_id: str, measure: str | None, **fields: Any
+) -> list[dict[str, Any]]:
     """Return the contents of a file in `.eval_results/`, as `Report.to_eval_results` describes it."""
     try:
         from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
@@ -17997,20 +19392,35 @@ def eval_results(report: Any, dataset: str, task_id: str, measure: str | None, *
     if measure is None and len(scores) == 1:
         measure = next(iter(scores))
     if not isinstance(measure, str) or measure not in scores:
-        raise ValueError(f"measure must be one of {', '.join(map(repr, scores))}; got {shown(measure)}")
+        raise ValueError(
+            f"measure must be one of {', '.join(map(repr, scores))}; got {shown(measure)}"
+        )
     score = scores[measure]
-    interval = "" if math.isnan(score.low) else f", {level_text(confidence)} {interval_text(score.low, score.high)}"
-    left = f", {count_text(left)} excluded" if (left := score.left_out(report.counts["queries"])) else ""
+    interval = (
+        ""
+        if math.isnan(score.low)
+        else f", {level_text(confidence)} {interval_text(score.low, score.high)}"
+    )
+    left = (
+        f", {count_text(left)} excluded"
+        if (left := score.left_out(report.counts["queries"]))
+        else ""
+    )
     count = f"{count_text(score.queries)} {'query' if score.queries == 1 else 'queries'}"
     notes = f"{measure}{interval}, {count}{left}; {report.signature}"
-    entry = EvalResultEntry(dataset_id=dataset, task_id=task_id, value=score.value, **{"notes": notes, **fields})
+    entry = EvalResultEntry(
+        dataset_id=dataset, task_id=task_id, value=score.value, **{"notes": notes, **fields}
+    )
     return eval_result_entries_to_yaml([entry])
 
 
 # ndcg/statistics/pairs.py: How two systems differ, pair by pair and measure by measure: intervals, tests and their correction.
 
 SIGNIFICANT = 0.05  # the corrected p-value below which a difference is marked
-COLUMNS = {"query", "difference"}  # columns of tables that also have one per system, so no system can have these names
+COLUMNS = {
+    "query",
+    "difference",
+}  # columns of tables that also have one per system, so no system can have these names
 
 
 class Testing(NamedTuple):
@@ -18030,14 +19440,18 @@ class Testing(NamedTuple):
     paired: bool = True
 
     @classmethod
-    def parse(cls, alternative: Any, margin: Any, corrected_over: Any, paired: Any = True) -> "Testing":
+    def parse(
+        cls, alternative: Any, margin: Any, corrected_over: Any, paired: Any = True
+    ) -> "Testing":
         """Check the options of the tests."""
         choice("alternative", alternative, ("two-sided", "greater", "less"))
         margin = in_units("margin", margin)
         if margin and alternative == "two-sided":
             greater = mark("alternative", "greater", said='"greater"')
             problem = f"{mark('margin', margin)} needs {mark('alternative', 'greater', 'less')}"
-            raise InputError(f"{problem}; {greater} asks whether a system is worse by less than the margin")
+            raise InputError(
+                f"{problem}; {greater} asks whether a system is worse by less than the margin"
+            )
         over = choice("corrected_over", corrected_over, ("measure", "all"))
         if not isinstance(paired, bool):
             raise InputError(f"{mark('paired')} must be True or False; got {shown(paired)}")
@@ -18047,7 +19461,9 @@ class Testing(NamedTuple):
         """Return the indices of the pairs in each family: Holm's correction covers the p-values of a family."""
         families: dict[str, list[int]] = {}
         for at, pair in enumerate(pairs):
-            families.setdefault("all" if self.corrected_over == "all" else pair.measure, []).append(at)
+            families.setdefault("all" if self.corrected_over == "all" else pair.measure, []).append(
+                at
+            )
         return list(families.values())
 
     def holm(self, pairs: Sequence["Pair"], p_values: Sequence[float]) -> list[float]:
@@ -18062,9 +19478,16 @@ class Testing(NamedTuple):
 
         In `pairs`, `low_holm` and `high_holm` are the bounds of a difference. `confidence` is that of `low` and `high`.
         """
-        p_holm, p_t_holm = (self.holm(pairs, [getattr(pair, name) for pair in pairs]) for name in ("p", "p_t"))
+        p_holm, p_t_holm = (
+            self.holm(pairs, [getattr(pair, name) for pair in pairs]) for name in ("p", "p_t")
+        )
         low, high = self._intervals(pairs, np.array(p_holm) < SIGNIFICANT, confidence)
-        columns = {"p_holm": p_holm, "p_t_holm": p_t_holm, "low_holm": low.tolist(), "high_holm": high.tolist()}
+        columns = {
+            "p_holm": p_holm,
+            "p_t_holm": p_t_holm,
+            "low_holm": low.tolist(),
+            "high_holm": high.tolist(),
+        }
         return [
             pair._replace(**dict(zip(columns, each, strict=True)))
             for pair, each in zip(pairs, zip(*columns.values(), strict=True), strict=True)
@@ -18085,7 +19508,15 @@ class Testing(NamedTuple):
             smaller = np.searchsorted(np.sort(p_values[family]), p_values[family])
             tests[family] = len(family) - np.minimum(smaller, np.count_nonzero(significant[family]))
         beyond = SIGNIFICANT / tests / (2 if self.alternative == "two-sided" else 1)
-        names = ("difference", "low", "high", "low_holm", "high_holm", "standard_error", "degrees_of_freedom")
+        names = (
+            "difference",
+            "low",
+            "high",
+            "low_holm",
+            "high_holm",
+            "standard_error",
+            "degrees_of_freedom",
+        )
         difference, *ends, least, greatest, error, freedom = (
             np.array([getattr(pair, name) for pair in pairs], float) for name in names
         )
@@ -18097,7 +19528,9 @@ class Testing(NamedTuple):
             low = np.where(above, np.maximum(low, np.nextafter(tested, 2)), np.minimum(low, tested))
         if self.alternative != "greater":
             below = significant & (difference < tested)
-            high = np.where(below, np.minimum(high, np.nextafter(tested, -2)), np.maximum(high, tested))
+            high = np.where(
+                below, np.minimum(high, np.nextafter(tested, -2)), np.maximum(high, tested)
+            )
         return low, high
 
     @property
@@ -18124,7 +19557,11 @@ class Testing(NamedTuple):
         if self.alternative == "two-sided":
             return "do the two differ"
         how = {"greater": ("better", "worse"), "less": ("worse", "better")}[self.alternative]
-        return f"is the first not {how[1]} by {self.margin:g} or more" if self.margin else f"is the first {how[0]}"
+        return (
+            f"is the first not {how[1]} by {self.margin:g} or more"
+            if self.margin
+            else f"is the first {how[0]}"
+        )
 
 
 class Pair(NamedTuple):
@@ -18184,7 +19621,11 @@ class Pair(NamedTuple):
     @property
     def p_error(self) -> float:
         """The standard error of `p`; it is 0 if all permutations were tried."""
-        return 0.0 if self.exact or not self.permutations else math.sqrt(self.p * (1 - self.p) / self.permutations)
+        return (
+            0.0
+            if self.exact or not self.permutations
+            else math.sqrt(self.p * (1 - self.p) / self.permutations)
+        )
 
     @property
     def differing(self) -> int:
@@ -18242,14 +19683,20 @@ def opponents(systems: Iterable[str], baseline: str | None) -> list[tuple[str, s
     return [(system, baseline) for system in systems if system != baseline]
 
 
-def system_names(systems: Any, baseline: Any, argument: str = "systems", content: str = "predictions") -> list[str]:
+def system_names(
+    systems: Any, baseline: Any, argument: str = "systems", content: str = "predictions"
+) -> list[str]:
     """Return the names of systems: at least two, plain text, and the baseline among them."""
     if not isinstance(systems, Mapping) or len(systems) < 2:
         given = f"{len(systems)}" if isinstance(systems, Mapping) else type(systems).__name__
-        raise ValueError(f"{argument} must map the names of at least two systems to their {content}; got {given}")
+        raise ValueError(
+            f"{argument} must map the names of at least two systems to their {content}; got {given}"
+        )
     for name in systems:
         if not isinstance(name, str) or not name.isprintable() or name in {"", *COLUMNS}:
-            problem = 'must be a string of printable characters, other than "query" and "difference"'
+            problem = (
+                'must be a string of printable characters, other than "query" and "difference"'
+            )
             raise ValueError(f"{argument}: a name {problem}; got {shown(name)}")
     if baseline is not None:
         choice("baseline", baseline, tuple(systems))
@@ -18262,7 +19709,9 @@ NAMED_PAIRS = 5  # pairs in a sentence
 NAMED_SLICES = 5  # slices in a sentence
 
 
-def notes_of(columns: PerQuery, options: Options, scores: Mapping[str, Score], unmatched: str | None) -> list[str]:
+def notes_of(
+    columns: PerQuery, options: Options, scores: Mapping[str, Score], unmatched: str | None
+) -> list[str]:
     """Return the notes on the queries of one system."""
     notes = [
         *left_out_notes(columns, options),
@@ -18298,7 +19747,9 @@ def cutoff_notes(columns: PerQuery, options: Options) -> list[str]:
     alike = columns["all relevant"]
     if 10 * np.count_nonzero(alike) >= len(alike):
         number = f"{np.count_nonzero(alike):,} of {len(alike):,} queries"
-        sentences.append(f"In {number} all documents are relevant, so that any order of them scores high.")
+        sentences.append(
+            f"In {number} all documents are relevant, so that any order of them scores high."
+        )
     return sentences
 
 
@@ -18332,8 +19783,18 @@ def left_out_notes(columns: PerQuery, options: Options) -> list[str]:
     sentences = []
     for applies, how_many, one, several in (
         (skipped, "judged queries", f"is missing from {run} and", f"are missing from {run} and"),
-        (nothing & ~skipped, "queries", "has no relevant documents and is", "have no relevant documents and are"),
-        (~nothing & ~skipped, "queries", "has an ideal DCG of 0 and is", "have an ideal DCG of 0 and are"),
+        (
+            nothing & ~skipped,
+            "queries",
+            "has no relevant documents and is",
+            "have no relevant documents and are",
+        ),
+        (
+            ~nothing & ~skipped,
+            "queries",
+            "has an ideal DCG of 0 and is",
+            "have an ideal DCG of 0 and are",
+        ),
     ):
         measures: dict[bytes, list[str]] = {}
         for name, lacking in without.items():
@@ -18342,7 +19803,9 @@ def left_out_notes(columns: PerQuery, options: Options) -> list[str]:
             if count := np.count_nonzero(np.frombuffer(mask, bool)):
                 measure = _of_some(names, without)
                 reason = one if count == 1 else several
-                sentences.append(f"{count:,} of {queries:,} {how_many} {reason} excluded from the mean{measure}.")
+                sentences.append(
+                    f"{count:,} of {queries:,} {how_many} {reason} excluded from the mean{measure}."
+                )
     if "weight" in columns and (count := np.count_nonzero(columns["weight"] == 0)):
         reason = "has a weight of 0 and is" if count == 1 else "have a weight of 0 and are"
         sentences.append(f"{count:,} of {queries:,} queries {reason} excluded from the mean.")
@@ -18353,11 +19816,17 @@ def unmatched_notes(columns: PerQuery, unmatched: str | None = None) -> list[str
     """Return a sentence if no document was both retrieved and judged, with ids from both inputs if these are known."""
     if unmatched:
         return [Message(f"{unmatched[0].upper()}{unmatched[1:]}.")]
-    sides = [columns[name].any() for name in ("retrieved", "judged", "retrieved and judged") if name in columns]
+    sides = [
+        columns[name].any()
+        for name in ("retrieved", "judged", "retrieved and judged")
+        if name in columns
+    ]
     if sides != [True, True, False]:
         return []
     both = f"{mark('predictions')} and {mark('references')}"
-    return [Message(f"No document was both retrieved and judged: do {both} use the same document ids?")]
+    return [
+        Message(f"No document was both retrieved and judged: do {both} use the same document ids?")
+    ]
 
 
 def exclusion_notes(columns: PerQuery, options: Options) -> list[str]:
@@ -18370,14 +19839,18 @@ def exclusion_notes(columns: PerQuery, options: Options) -> list[str]:
     if not removed:
         hint = "are its ids the ids of queries and documents?"
         there = "retrieved" if is_of_run else "retrieved or judged"
-        return [Message(f"No document was excluded: {mark('exclude')} has none that is {there}; {hint}")]
+        return [
+            Message(f"No document was excluded: {mark('exclude')} has none that is {there}; {hint}")
+        ]
     if is_of_run:
         still = f"judged, so still in the ideals: {judged:,}"
         return [f"Excluded documents: {retrieved:,} from the run; {still}."]
     sentences = [f"Excluded documents: {retrieved:,} retrieved and {judged:,} judged."]
     normalized = [name for name, measure, _ in options.results if measure == "nDCG"]
     emptied = (columns[EXCLUDED[1]] > 0) & (columns["ideal"] <= 0)
-    if count := max((np.count_nonzero(emptied & ~np.isnan(columns[name])) for name in normalized), default=0):
+    if count := max(
+        (np.count_nonzero(emptied & ~np.isnan(columns[name])) for name in normalized), default=0
+    ):
         have, are = ("has", "is") if count == 1 else ("have", "are")
         value, skip = options.scoring["zero_division"], mark("zero_division", math.nan)
         counted = "counted" if isinstance(value, str) else f"counted as {value:g}"
@@ -18388,7 +19861,9 @@ def exclusion_notes(columns: PerQuery, options: Options) -> list[str]:
 
 def missing_notes(columns: PerQuery, options: Options) -> list[str]:
     """Return a sentence on missing queries that count in the mean, if there are any."""
-    if "missing" not in columns or options.missing == "skip":  # "missing" is unknown for values without rankings
+    if (
+        "missing" not in columns or options.missing == "skip"
+    ):  # "missing" is unknown for values without rankings
         return []
     missing = int(np.count_nonzero(columns["missing"]))
     if not missing:
@@ -18420,7 +19895,9 @@ def chance_notes(scores: Mapping[str, Score], columns: PerQuery) -> list[str]:
     for name, score in scores.items():
         differs = np.abs(differences(columns[name], columns[f"random order {name}"])) > 0
         if score.low <= score.random_order and differs.any():  # otherwise the order does not matter
-            expected = f"the mean of all orders of the same documents is {number_text(score.random_order)}"
+            expected = (
+                f"the mean of all orders of the same documents is {number_text(score.random_order)}"
+            )
             below = f"{name} is worse than a random order: {expected}. Do higher scores rank first?"
             near = f"{name} may be no better than a random order: {expected}."
             sentences.append(near if score.random_order <= score.high else below)
@@ -18429,7 +19906,9 @@ def chance_notes(scores: Mapping[str, Score], columns: PerQuery) -> list[str]:
 
 def slice_notes(slices: Mapping[Value, Slice], means: Mapping[str, Score]) -> list[str]:
     """Return sentences on the slices without an interval, and on what the mean of slices lacks, if there are any."""
-    without = sum(any(math.isnan(score.low) for score in part.scores.values()) for part in slices.values())
+    without = sum(
+        any(math.isnan(score.low) for score in part.scores.values()) for part in slices.values()
+    )
     if not without:
         return []
     few = "fewer than two of their queries have a value"
@@ -18442,7 +19921,9 @@ def slice_notes(slices: Mapping[Value, Slice], means: Mapping[str, Score]) -> li
             with_fewer.setdefault(counted, []).append(name)
     for counted, names in with_fewer.items():
         which = f"mean of slices{_of_some(names, means)}"
-        sentences.append(f"The {which} is over {counted:,} of {len(named):,} slices; the others have no value.")
+        sentences.append(
+            f"The {which} is over {counted:,} of {len(named):,} slices; the others have no value."
+        )
     names = [name for name, score in means.items() if score.queries and math.isnan(score.low)]
     if names:
         which = f"mean of slices{_of_some(names, means)}"
@@ -18458,13 +19939,17 @@ def _of_some(names: Sequence[str], of_all: Collection[str]) -> str:
 def small_slices(slices: Mapping[Value, Any]) -> list[str]:
     """Return a sentence on the slices with few queries, if there are any."""
     few = sum(each.queries < FEW for each in slices.values())
-    problem = f"have fewer than {FEW} queries: intervals may miss the true value more often than they say"
+    problem = (
+        f"have fewer than {FEW} queries: intervals may miss the true value more often than they say"
+    )
     return [f"{few:,} of {len(slices):,} slices {problem}."] if few else []
 
 
 def first_slices(slices: Mapping[Value, Any]) -> list[str]:
     """Return a sentence on the slices that tables omit, if there are any."""
-    return [f"The first {SHOWN} of {len(slices):,} slices are shown."] if len(slices) > SHOWN else []
+    return (
+        [f"The first {SHOWN} of {len(slices):,} slices are shown."] if len(slices) > SHOWN else []
+    )
 
 
 def least_p_values(pairs: Sequence[Pair], testing: Testing) -> list[float]:
@@ -18472,7 +19957,9 @@ def least_p_values(pairs: Sequence[Pair], testing: Testing) -> list[float]:
     if not testing.paired:
         return [0.0] * len(pairs)
     sides = 2 if testing.alternative == "two-sided" else 1
-    return testing.holm(pairs, [min(1, (sides if pair.exact else 1) / pair.permutations) for pair in pairs])
+    return testing.holm(
+        pairs, [min(1, (sides if pair.exact else 1) / pair.permutations) for pair in pairs]
+    )
 
 
 def differing_text(least: int, most: int | None = None) -> str:
@@ -18505,7 +19992,11 @@ def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None
     sides = 2 if testing.alternative == "two-sided" else 1
     together = len(testing.families(pairs)[0])
     least = least_p_values(pairs, testing)
-    beyond = [(pair, p) for pair, p in zip(pairs, least, strict=True) if p >= SIGNIFICANT and pair.permutations > 1]
+    beyond = [
+        (pair, p)
+        for pair, p in zip(pairs, least, strict=True)
+        if p >= SIGNIFICANT and pair.permutations > 1
+    ]
     sentences = []
     if beyond:
         counts = sorted({pair.permutations.bit_length() - 1 for pair, _ in beyond})
@@ -18521,9 +20012,15 @@ def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None
             f"least {min(p for _, p in beyond):.4f}. A significant result needs {', or '.join(ways)}."
         )
     if too_few := sum(pair.has_too_few_queries for pair in pairs):
-        problem = "have too few queries to find any difference with 80% power, even the greatest possible"
+        problem = (
+            "have too few queries to find any difference with 80% power, even the greatest possible"
+        )
         sentences.append(f"{too_few:,} of {len(pairs):,} pairs {problem}.")
-    near = [pair for pair in pairs if abs(pair.p_holm - SIGNIFICANT) * pair.p < 2 * pair.p_error * pair.p_holm]
+    near = [
+        pair
+        for pair in pairs
+        if abs(pair.p_holm - SIGNIFICANT) * pair.p < 2 * pair.p_error * pair.p_holm
+    ]
     if near:
         sentences.append(
             f"{len(near):,} of {len(pairs):,} corrected p-values lie within two standard errors of {SIGNIFICANT}: "
@@ -18541,13 +20038,19 @@ def notes_on_slices(
         together = len(testing.families(pairs)[0])
         measures = {"all": "all measures", "measure": "a measure"}[testing.corrected_over]
         family = f"{together * len(compared):,} pairs: {together:,} of {measures} in each"
-        sentences.append(f"In slices, p-values are corrected by Holm for {family} of {len(compared):,} slices.")
+        sentences.append(
+            f"In slices, p-values are corrected by Holm for {family} of {len(compared):,} slices."
+        )
     if left := [slice_name(value) for value in slices if value not in compared]:
         few = f"fewer than two of their queries have a value: {', '.join(left[:NAMED_SLICES])}"
         more = f" and {len(left) - NAMED_SLICES:,} more" if len(left) > NAMED_SLICES else ""
-        sentences.append(f"{len(left):,} of {len(slices):,} slices are not compared, since {few}{more}.")
+        sentences.append(
+            f"{len(left):,} of {len(slices):,} slices are not compared, since {few}{more}."
+        )
         if any(value is not None and value not in compared for value in slices):
-            sentences.append("The mean of slices is not compared either, since one of the slices is not.")
+            sentences.append(
+                "The mean of slices is not compared either, since one of the slices is not."
+            )
     return sentences
 
 
@@ -18568,9 +20071,18 @@ def as_saved(kind: str) -> Iterator[None]:
         yield
     except OldResultError:
         raise
-    except (KeyError, TypeError, AttributeError, ValueError, OverflowError, pa.ArrowException) as error:
+    except (
+        KeyError,
+        TypeError,
+        AttributeError,
+        ValueError,
+        OverflowError,
+        pa.ArrowException,
+    ) as error:
         problem = f"{type(error).__name__}: {error}"
-        raise ValueError(f"values must be the result of {kind}.to_dict(), whole and unchanged ({problem})") from error
+        raise ValueError(
+            f"values must be the result of {kind}.to_dict(), whole and unchanged ({problem})"
+        ) from error
 
 
 def table_from_lists(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
@@ -18585,15 +20097,22 @@ def table_from_lists(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
         elif name in ("system", "query"):
             kinds = {type(value) for value in values}
             if len(kinds) != 1 or not kinds <= ({str, int} if name == "query" else {str}):
-                raise ValueError(f"{place}: must be all strings" + " or all integers" * (name == "query"))
+                raise ValueError(
+                    f"{place}: must be all strings" + " or all integers" * (name == "query")
+                )
             arrays[name] = pa.array(values)
         elif name == "slice":
             arrays[name] = pa.array(values)
         else:
             arrays[name] = pa.array(_saved_numbers(values, place), from_pandas=True)
-            if name == "weight" and not pc.all(pc.greater_equal(arrays[name], 0), skip_nulls=False).as_py():
+            if (
+                name == "weight"
+                and not pc.all(pc.greater_equal(arrays[name], 0), skip_nulls=False).as_py()
+            ):
                 wrong = next(value for value in values if value is None or value < 0)
-                raise ValueError(f"{place}: must be a number that is not negative; got {shown(wrong)}")
+                raise ValueError(
+                    f"{place}: must be a number that is not negative; got {shown(wrong)}"
+                )
     return pa.table(arrays)
 
 
@@ -18629,13 +20148,23 @@ def saved_notes(notes: Any) -> tuple[str, ...]:
 
 def saved_signature(signature: Any) -> tuple[str, Options, bool]:
     """Return a saved signature, options with its measures, and whether version 2 wrote it."""
-    measures, _, version = signature.partition("|v:") if isinstance(signature, str) else ("", "", "")
+    measures, _, version = (
+        signature.partition("|v:") if isinstance(signature, str) else ("", "", "")
+    )
     if not version:
-        raise ValueError(f"signature: must begin with the measures and end with the version; got {shown(signature)}")
+        raise ValueError(
+            f"signature: must begin with the measures and end with the version; got {shown(signature)}"
+        )
     if version.startswith("1."):
         problem = "this version reads results of 2.0 and later"
-        raise OldResultError(f"values were saved by version {version}; {problem}: score the rankings again")
-    return signature, Options.parse(measures=measures.split("|")[0].split("+")), version.startswith("2.")
+        raise OldResultError(
+            f"values were saved by version {version}; {problem}: score the rankings again"
+        )
+    return (
+        signature,
+        Options.parse(measures=measures.split("|")[0].split("+")),
+        version.startswith("2."),
+    )
 
 
 def saved_resampling(values: Mapping[str, Any]) -> Resampling:
@@ -18651,7 +20180,9 @@ def choices_in(signature: str) -> dict[str, str]:
     return {"measures": measures, **dict(each.split(":", 1) for each in options)}
 
 
-def saved_figures(kind: Any, saved: Mapping[str, Any], place: str, names: Iterable[str] = ()) -> dict[str, Any]:
+def saved_figures(
+    kind: Any, saved: Mapping[str, Any], place: str, names: Iterable[str] = ()
+) -> dict[str, Any]:
     """Return the saved figures of a named tuple, all or some; one with a default may be missing."""
     types = _types_of(kind)
     names = names or [name for name in types if name in saved or name not in kind._field_defaults]
@@ -18670,7 +20201,9 @@ def _saved_figure(value: Any, kind: Any, place: str) -> Any:
     return saved_count(value, place) if kind in (int, int | None) else saved_number(value, place)
 
 
-def saved_scores(saved: Mapping[str, Any], names: Sequence[str], place: str = "scores") -> dict[str, Score]:
+def saved_scores(
+    saved: Mapping[str, Any], names: Sequence[str], place: str = "scores"
+) -> dict[str, Score]:
     """Return the saved scores of these names."""
     return {name: Score(**saved_figures(Score, saved[name], f"{place}: {name}")) for name in names}
 
@@ -18693,16 +20226,22 @@ def saved_pairs(saved: Sequence[Any], expected: Sequence[tuple[str, str, str]]) 
     """Return saved pairs, which must be those of the expected measures and systems."""
     pairs = tuple(Pair(**saved_figures(Pair, pair, "pairs")) for pair in saved)
     if [pair[:3] for pair in pairs] != expected:
-        raise ValueError("pairs: must be those of the measures in the signature and of the systems in queries")
+        raise ValueError(
+            "pairs: must be those of the measures in the signature and of the systems in queries"
+        )
     return pairs
 
 
-def saved_slices(saved: Sequence[Mapping[str, Any]], table: pa.Table) -> dict[Value, Mapping[str, Any]]:
+def saved_slices(
+    saved: Sequence[Mapping[str, Any]], table: pa.Table
+) -> dict[Value, Mapping[str, Any]]:
     """Return what is saved of each slice, by its value; each must have as many rows of queries as it had."""
     sizes = pc.value_counts(table["slice"]).to_pylist() if "slice" in table.column_names else []
     rows = {each["values"]: each["counts"] for each in sizes}
     for each in saved:
-        check_row_count(each["queries"], rows.get(each["slice"], 0), f"slices: {shown(each['slice'])}")
+        check_row_count(
+            each["queries"], rows.get(each["slice"], 0), f"slices: {shown(each['slice'])}"
+        )
     return {each["slice"]: each for each in saved}
 
 
@@ -18718,7 +20257,9 @@ def check_scores(scores: Mapping[str, Score], columns: PerQuery, place: str = "s
 def check_row_count(saved: Any, there: int, place: str) -> None:
     """Raise an error unless a saved number of queries is the number of their rows."""
     if saved_count(saved, f"{place}: queries") != there:
-        raise ValueError(f"{place}: is of {saved} queries, but queries has {there} such rows; rows are missing")
+        raise ValueError(
+            f"{place}: is of {saved} queries, but queries has {there} such rows; rows are missing"
+        )
 
 
 def saved_columns(table: pa.Table, names: Sequence[str], signature: str) -> PerQuery:
@@ -18731,20 +20272,28 @@ def saved_columns(table: pa.Table, names: Sequence[str], signature: str) -> PerQ
     if "weight" in table.column_names and not any(table["weight"].to_pylist()):
         raise ValueError("queries: weight: is 0 for every query")
     columns = {
-        each: table[each].to_numpy().copy() for each in table.column_names if each not in ("system", "query", "slice")
+        each: table[each].to_numpy().copy()
+        for each in table.column_names
+        if each not in ("system", "query", "slice")
     }
     for name, order in product(names, ("", *(f"{order} " for order in ORDERED))):
         values = columns.setdefault(f"{order}{name}", np.full(len(table), np.nan))
         outside = (values < 0) | (values > 1 + ROUNDING)
         if measure_of(name) == "nDCG" and outside.any() and _has_bounds(choices_in(signature)):
             at = int(np.flatnonzero(outside)[0])
-            raise ValueError(f"queries: {order}{name}: query {shown(ids[at])}: must be from 0 to 1; got {values[at]}")
+            raise ValueError(
+                f"queries: {order}{name}: query {shown(ids[at])}: must be from 0 to 1; got {values[at]}"
+            )
     return {**columns, "ideal": np.ones(len(table))}
 
 
 def _has_bounds(choices: Mapping[str, str]) -> bool:
     """Return whether an nDCG with the options in a signature is from 0 to 1."""
-    is_known = choices.get("gain", "linear") in GAINS and choices.get("empty", "0") in ("0", "1", "nan")
+    is_known = choices.get("gain", "linear") in GAINS and choices.get("empty", "0") in (
+        "0",
+        "1",
+        "nan",
+    )
     return is_known and choices.get("negative") != "keep"
 
 
@@ -18796,9 +20345,15 @@ class Report(Readable):
     def _tables(self) -> list[Table]:
         level = self.resampling.level
         queries = self.counts["queries"]
-        measures = {name: score.cells(level, queries=queries) for name, score in self.scores.items()}
+        measures = {
+            name: score.cells(level, queries=queries) for name, score in self.scores.items()
+        }
         header = ["measure", *next(iter(measures.values()))]
-        counts = [[text, count_text(self.counts[name])] for name, text in COUNTED.items() if name in self.counts]
+        counts = [
+            [text, count_text(self.counts[name])]
+            for name, text in COUNTED.items()
+            if name in self.counts
+        ]
         tables = [
             [header, *([name, *cells.values()] for name, cells in measures.items())],
             [["queries", "count"], *counts],
@@ -18824,7 +20379,9 @@ class Report(Readable):
             "queries": self.queries.to_pydict(),
             "resampling": self.resampling._asdict(),
             "notes": list(self.notes),
-            "slices": [{"slice": value, **without_nan(each)} for value, each in self.slices.items()],
+            "slices": [
+                {"slice": value, **without_nan(each)} for value, each in self.slices.items()
+            ],
             "mean_of_slices": without_nan(self.mean_of_slices),
         }
 
@@ -18841,11 +20398,20 @@ class Report(Readable):
                 entry.
         """
         signature, options, is_of_2 = saved_signature(values["signature"])
-        queries, resampling = table_from_lists(values["queries"]), saved_resampling(values["resampling"])
+        queries, resampling = (
+            table_from_lists(values["queries"]),
+            saved_resampling(values["resampling"]),
+        )
         columns = saved_columns(queries, options.names, signature)
-        counts = {name: saved_count(count, f"counts: {name}") for name, count in values["counts"].items()}
+        counts = {
+            name: saved_count(count, f"counts: {name}") for name, count in values["counts"].items()
+        }
         if is_of_2:
-            by = slices_of(queries["slice"], None, len(queries)) if "slice" in queries.column_names else None
+            by = (
+                slices_of(queries["slice"], None, len(queries))
+                if "slice" in queries.column_names
+                else None
+            )
             scores, slices, means = _scores_and_slices(columns, by, options, resampling)
             counts |= {"queries": len(queries), "left_out": _left_out(columns, options)}
         else:
@@ -18883,9 +20449,15 @@ class Report(Readable):
         Raises:
             ValueError: the measure is unknown, or `n` is negative.
         """
-        name = next(iter(self.scores)) if measure is None else choice("measure", measure, tuple(self.scores))
+        name = (
+            next(iter(self.scores))
+            if measure is None
+            else choice("measure", measure, tuple(self.scores))
+        )
         n = None if n is None else whole("n", n, 0)
-        columns = [each for each in ("query", "slice", name, *COUNTS) if each in self.queries.column_names]
+        columns = [
+            each for each in ("query", "slice", name, *COUNTS) if each in self.queries.column_names
+        ]
         counted = pc.is_valid(self.queries[name])
         if "relevant" in columns:
             counted = pc.and_(counted, pc.greater(self.queries["relevant"], 0))
@@ -18944,7 +20516,13 @@ class Report(Readable):
         """
         return eval_results(self, dataset, task_id, measure, **fields)
 
-    def plot(self, measure: str | None = None, *, ax: Any = None, figsize: tuple[float, float] | None = None) -> Any:
+    def plot(
+        self,
+        measure: str | None = None,
+        *,
+        ax: Any = None,
+        figsize: tuple[float, float] | None = None,
+    ) -> Any:
         """Return a Matplotlib figure of a measure: its means with intervals, its values for all queries, its slices.
 
         Args:
@@ -18958,13 +20536,17 @@ class Report(Readable):
         """
         measures = list(dict.fromkeys(measure_of(name) for name in self.scores))
         if measure not in (None, *measures, *self.scores):
-            raise ValueError(f"{shown(measure)} is not in this report, which has {', '.join(map(repr, measures))}")
+            raise ValueError(
+                f"{shown(measure)} is not in this report, which has {', '.join(map(repr, measures))}"
+            )
         measure = measures[0] if measure is None else measure_of(measure)
         names = [name for name in self.scores if measure_of(name) == measure]
         panels = [self._plot_means, self._plot_queries, *[self._plot_slices] * bool(self.slices)]
         height = max(4.0, 0.3 * min(len(self.slices), SHOWN))
         figure, axes = figure_of(len(panels), height, ax=ax, figsize=figsize)
-        for draw, each in zip(panels, axes, strict=False):  # with fewer axes, only the first panels are drawn
+        for draw, each in zip(
+            panels, axes, strict=False
+        ):  # with fewer axes, only the first panels are drawn
             draw(each, names)
         return figure
 
@@ -18987,7 +20569,9 @@ class Report(Readable):
 
     def _plot_slices(self, axes: Any, names: Sequence[str]) -> None:
         rows = slice_rows(self.slices, self.mean_of_slices, SHOWN)
-        _draw_slices(axes, [(row, [scores[name] for name in names]) for row, scores, _ in rows], names)
+        _draw_slices(
+            axes, [(row, [scores[name] for name in names]) for row, scores, _ in rows], names
+        )
         axes.set_xlabel(f"mean, with {self.resampling.level}, by slices (and their queries)")
 
 
@@ -19014,19 +20598,32 @@ def plot_reports(reports: Mapping[str, Report]) -> Any:
     rows = max(len(reports), len(values) * len(reports) / 3)
     figure, axes = figure_of(len(names) + bool(values), 1.4 + 0.3 * rows, 5.0)
     for name, each in zip(names, axes, strict=False):
-        draw_rows(each, [(system, [_mark_of_mean(report.scores[name])]) for system, report in reports.items()])
+        draw_rows(
+            each,
+            [(system, [_mark_of_mean(report.scores[name])]) for system, report in reports.items()],
+        )
         each.set_xlabel(f"{name}, with {one.resampling.level}")
     if values:
-        of_reports = [slice_rows(each.slices, each.mean_of_slices, SHOWN) for each in reports.values()]
-        slices = [(row[0][0], [scores[first] for _, scores, _ in row]) for row in zip(*of_reports, strict=True)]
+        of_reports = [
+            slice_rows(each.slices, each.mean_of_slices, SHOWN) for each in reports.values()
+        ]
+        slices = [
+            (row[0][0], [scores[first] for _, scores, _ in row])
+            for row in zip(*of_reports, strict=True)
+        ]
         _draw_slices(axes[-1], slices, list(reports))
         axes[-1].set_xlabel(f"{first}, with {one.resampling.level}, by slices (and their queries)")
     return figure
 
 
-def _draw_slices(axes: Any, slices: Sequence[tuple[str, Sequence[Score]]], labels: Sequence[str]) -> None:
+def _draw_slices(
+    axes: Any, slices: Sequence[tuple[str, Sequence[Score]]], labels: Sequence[str]
+) -> None:
     """Draw a row for each slice with its scores, which have labels in a legend."""
-    rows = [(f"{name} ({_count_range(scores)})", list(map(_mark_of_mean, scores))) for name, scores in slices]
+    rows = [
+        (f"{name} ({_count_range(scores)})", list(map(_mark_of_mean, scores)))
+        for name, scores in slices
+    ]
     draw_rows(axes, rows, labels)
     legend_above(axes)
 
@@ -19077,19 +20674,29 @@ def report(
     """
     resampling = Resampling.parse(confidence)
     parsed = Options.of_method(report, k, options)
-    inputs = Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight, by, fields)
+    inputs = Inputs(
+        predictions, references, query_ids, document_ids, exclude, sample_weight, by, fields
+    )
     return report_on(from_frame(data, inputs), options=parsed, resampling=resampling)
 
 
 def report_on(
-    inputs: Inputs, *, options: Options, resampling: Resampling, notify: Notify = warn_of_predictions
+    inputs: Inputs,
+    *,
+    options: Options,
+    resampling: Resampling,
+    notify: Notify = warn_of_predictions,
 ) -> Report:
     """Return the report on rankings, once the options are checked; `notify` is called as in `describe_queries`."""
     return report_and_missing(inputs, options=options, resampling=resampling, notify=notify)[0]
 
 
 def report_and_missing(
-    inputs: Inputs, *, options: Options, resampling: Resampling, notify: Notify = warn_of_predictions
+    inputs: Inputs,
+    *,
+    options: Options,
+    resampling: Resampling,
+    notify: Notify = warn_of_predictions,
 ) -> tuple[Report, NDArray[np.bool_]]:
     """Return the report on rankings, and a mask of its queries: True for those that are missing from the predictions.
 
@@ -19112,14 +20719,22 @@ def report_and_missing(
 
 
 def report_of(
-    columns: PerQuery, by: Any, *, options: Options, resampling: Resampling, signature: str, unmatched: str = ""
+    columns: PerQuery,
+    by: Any,
+    *,
+    options: Options,
+    resampling: Resampling,
+    signature: str,
+    unmatched: str = "",
 ) -> Report:
     """Return the report on queries from their columns, which may come without rankings."""
     queries = len(columns["ideal"])
     parts = None if by is None else slices_of(by, columns.get("query"), queries)
     scores, slices, means = _scores_and_slices(columns, parts, options, resampling)
     counts = {"queries": queries}
-    excluded = {name.replace(" ", "_"): int(columns[name].sum()) for name in EXCLUDED if name in columns}
+    excluded = {
+        name.replace(" ", "_"): int(columns[name].sum()) for name in EXCLUDED if name in columns
+    }
     if "retrieved" in columns:
         counts |= {
             "nothing_relevant": int(np.count_nonzero(columns["ideal"] <= 0)),
@@ -19166,6 +20781,7 @@ def _left_out(columns: PerQuery, options: Options) -> int:
 # ndcg/loops/evaluator.py: The metric as a sentence-transformers evaluator, for bi-encoders, sparse encoders and rerankers.
 
 Run = dict[Any, dict[Any, float]]
+Similarity = Literal["cosine", "dot", "euclidean", "manhattan"]
 
 NOT_IN_FILE_NAMES = re.compile(r'[\\/:*?"<>|\x00-\x1f]')  # on any system
 TIED = 1000  # the most documents per query that are kept because they tie with the last one
@@ -19196,15 +20812,18 @@ class Search:
         score_order: str,
         calls: Calls,
     ) -> None:
-        """Store the queries and the documents to rank: the candidates of each query, or the whole corpus.
+        """Store the queries and the documents to rank: candidates of each query, or the corpus.
 
-        For each query `depth` documents are kept, or all, and the `judged` ones at any rank. Scores are compared in
-        `score_dtype`, in which documents tie.
+        For each query `depth` documents are kept, or all, and the `judged` ones at any rank. Scores
+        are compared in `score_dtype`, in which documents tie.
         """
-        self.queries, self.corpus, self.candidates, self.calls = queries, corpus, candidates, calls
-        self.judged, self.score_dtype = judged, score_dtype
-        self.sign = {"descending": 1, "ascending": -1}[score_order]  # with it, the highest score ranks first
-        ranked = corpus if candidates is None else {each for of_query in candidates.values() for each in of_query}
+        self.queries, self.corpus, self.candidates = queries, corpus, candidates
+        self.judged, self.score_dtype, self.calls = judged, score_dtype, calls
+        # with it, the highest score ranks first
+        self.sign = {"descending": 1, "ascending": -1}[score_order]
+        ranked: Collection[Any] = corpus
+        if candidates is not None:
+            ranked = set().union(*candidates.values())
         try:
             self.documents = sorted(ranked)
         except TypeError:
@@ -19212,11 +20831,17 @@ class Search:
         self.depth = len(self.documents) if depth is None else depth
 
     def run(self, model: Any) -> Run:
-        """Return the documents of each query with their scores, the best first and equal ones by ascending ids."""
+        """Return the documents of each query with scores, best first, equal ones by their ids."""
         from sentence_transformers import CrossEncoder
 
-        run = self._reranked(model) if isinstance(model, CrossEncoder) else self._retrieved(model)
-        return {query: {each: self.sign * score for each, score in _loops_evaluator_ranked(run[query])} for query in run}
+        if isinstance(model, CrossEncoder):
+            scored = self._reranked(model)
+        else:
+            scored = self._retrieved(model)
+        run: Run = {}
+        for query, documents in scored.items():
+            run[query] = {document: self.sign * score for document, score in _loops_evaluator_ranked(documents)}
+        return run
 
     def _reranked(self, model: Any) -> Run:
         if self.candidates is None:
@@ -19239,30 +20864,48 @@ class Search:
         import torch
 
         calls = self.calls
-        score_function = calls.score_function or model.similarity
         queries = model.encode_query(list(self.queries.values()), **calls.query, **calls.embedding)
-        scores, places = torch.empty(len(self.queries), 0), torch.empty(len(self.queries), 0, dtype=torch.int64)
+        # The best scores so far of each query, and the places of their documents in the corpus.
+        scores = torch.empty(len(self.queries), 0)
+        places = torch.empty(len(self.queries), 0, dtype=torch.int64)
         run: Run = {query: {} for query in self.queries}
         for start in range(0, len(self.documents), calls.chunk):
-            texts = [self.corpus[each] for each in self.documents[start : start + calls.chunk]]
-            similarity = score_function(queries, model.encode_document(texts, **calls.document, **calls.embedding))
-            shape = (len(self.queries), len(texts))
-            if not isinstance(similarity, torch.Tensor) or similarity.shape != shape:
-                got = tuple(similarity.shape) if isinstance(similarity, torch.Tensor) else type(similarity).__name__
-                problem = f"must return a tensor of queries and documents, here of shape {shape}; got {got}"
-                raise ValueError(f"score_function: {problem}")
-            similarity = similarity if similarity.is_floating_point() else similarity.double()
-            similarity = self._of_candidates(similarity if self.sign > 0 else -similarity, start)
+            documents = self.documents[start : start + calls.chunk]
+            texts = [self.corpus[document] for document in documents]
+            embeddings = model.encode_document(texts, **calls.document, **calls.embedding)
+            similarity = self._similarity(model, queries, embeddings, len(texts))
+            similarity = self._of_candidates(similarity, start)
             for query, row, judged in self._rows(self.judged, start, len(texts)):
                 values = similarity[row, judged].tolist()
-                run[query] |= {self.documents[start + at]: score for at, score in zip(judged, values, strict=True)}
+                for column, score in zip(judged, values, strict=True):
+                    run[query][documents[column]] = score
             similarity, columns = _highest_columns(similarity, self.depth, self.score_dtype)
             both = torch.cat([scores.to(similarity), similarity], dim=1)
             scores, order = _highest_columns(both, self.depth, self.score_dtype)
             places = torch.cat([places.to(columns), columns + start], dim=1).gather(1, order)
-        for query, *best in zip(self.queries, scores.tolist(), places.tolist(), strict=True):
-            run[query] = {self.documents[at]: score for score, at in zip(*best, strict=True)} | run[query]
+        for row, query in enumerate(self.queries):
+            best = {}
+            for score, place in zip(scores[row].tolist(), places[row].tolist(), strict=True):
+                best[self.documents[place]] = score
+            run[query] = best | run[query]
         return run
+
+    def _similarity(self, model: Any, queries: Any, documents: Any, width: int) -> "Tensor":
+        """Return scores of queries and documents from their embeddings; higher is better."""
+        import torch
+
+        score_function = self.calls.score_function or model.similarity
+        similarity = score_function(queries, documents)
+        shape = (len(self.queries), width)
+        got: Any = type(similarity).__name__
+        if isinstance(similarity, torch.Tensor):
+            got = tuple(similarity.shape)
+        if got != shape:
+            needs = f"must return a tensor of queries and documents, here of shape {shape}"
+            raise ValueError(f"score_function: {needs}; got {got}")
+        if not similarity.is_floating_point():
+            similarity = similarity.double()
+        return similarity if self.sign > 0 else -similarity
 
     def _of_candidates(self, scores: "Tensor", start: int) -> "Tensor":
         """Return the scores of a chunk, -inf for documents that are not candidates of the query."""
@@ -19274,33 +20917,38 @@ class Search:
         return kept
 
     def _rows(
-        self, of_queries: Mapping[Any, Collection[Any]] | None, start: int, width: int
+        self, ids_of_queries: Mapping[Any, Collection[Any]] | None, start: int, width: int
     ) -> Iterator[tuple[Any, int, list[int]]]:
         """Yield each query with documents in a chunk, its row in the scores, and their columns."""
-        if of_queries is None:
+        if ids_of_queries is None:
             return
-        place = {document: at for at, document in enumerate(self.documents[start : start + width])}
+        chunk = self.documents[start : start + width]
+        column_of = {document: column for column, document in enumerate(chunk)}
         for row, query in enumerate(self.queries):
-            if columns := [place[document] for document in of_queries[query] if document in place]:
+            ids = ids_of_queries[query]
+            columns = [column_of[document] for document in ids if document in column_of]
+            if columns:
                 yield query, row, columns
 
 
 def _loops_evaluator_ranked(documents: Mapping[Any, float]) -> list[tuple[Any, float]]:
-    """Return retrieved documents with their scores, the highest first and equal ones by ascending ids."""
+    """Return retrieved documents with scores, the highest first and equal ones by their ids."""
     retrieved = ((document, score) for document, score in documents.items() if score != -np.inf)
-    return sorted(retrieved, key=lambda each: (-each[1], each[0]))
+    return sorted(retrieved, key=lambda pair: (-pair[1], pair[0]))
 
 
 def _highest_columns(scores: "Tensor", k: int, score_dtype: str) -> "tuple[Tensor, Tensor]":
-    """Return the k highest scores of each row and their columns, equal scores in the order of the columns.
+    """Return the k highest scores of each row and their columns, equal scores by their columns.
 
-    Up to `TIED` more scores are returned if they tie with the k-th in the type in which scores are compared, because
-    they share its rank. Shorter rows are padded with -inf.
+    Up to `TIED` more scores are returned if they tie with the k-th in the type in which scores are
+    compared, because they share its rank. Shorter rows are padded with -inf.
     """
     import torch
 
     k = min(k, scores.shape[1])
-    compared = scores if score_dtype == "given" else scores.to(getattr(torch, score_dtype))
+    compared = scores
+    if score_dtype != "given":
+        compared = scores.to(getattr(torch, score_dtype))
     values, columns = compared.topk(k, dim=1)
     last = values[:, -1:]
     reach = (compared >= last).sum(dim=1, keepdim=True).clamp(k, k + TIED)
@@ -19311,7 +20959,9 @@ def _highest_columns(scores: "Tensor", k: int, score_dtype: str) -> "tuple[Tenso
         tied = reach[:, 0] > k  # topk returns an arbitrary choice of them
         columns[tied] = compared[tied].sort(dim=1, descending=True, stable=True).indices[:, :width]
     columns = columns.sort(dim=1).values
-    columns = columns.gather(1, compared.gather(1, columns).argsort(dim=1, descending=True, stable=True))
+    columns = columns.gather(
+        1, compared.gather(1, columns).argsort(dim=1, descending=True, stable=True)
+    )
     values = scores.gather(1, columns)
     values[torch.arange(width, device=values.device) >= reach] = -np.inf
     return values, columns
@@ -19331,7 +20981,7 @@ def sentence_transformers_evaluator(
     name: str = "",
     batch_size: int = 32,
     corpus_chunk_size: int = 50_000,
-    score_function: "Callable[[Any, Any], Tensor] | Literal['cosine', 'dot', 'euclidean', 'manhattan'] | None" = None,
+    score_function: "Callable[[Any, Any], Tensor] | Similarity | None" = None,
     truncate_dim: int | None = None,
     max_active_dims: int | None = None,
     query_prompt: str | None = None,
@@ -19342,36 +20992,39 @@ def sentence_transformers_evaluator(
     write_csv: bool = True,
     **options: Unpack[QueryOptions],
 ) -> Any:
-    """Return a sentence-transformers evaluator, for `evaluator=` of its trainers or to be called with a model.
+    """Return a sentence-transformers evaluator, for `evaluator=` of a trainer or to call with a model.
 
-    The model is a `SentenceTransformer` or a `SparseEncoder`, which rank the corpus, or a `CrossEncoder`, which
-    reranks the `candidates`. A call returns floats by name: `nDCG@10`, the ends of its interval as `nDCG@10/low` and
-    `nDCG@10/high`, and `nDCG@10/slice=en` for each slice. The first name is `primary_metric`. The evaluator keeps the
-    `report` and the `run`, `{query: {document: score}}`, of its last call. The scores equal those
-    of `compute` on the whole ranking of each query: in addition to its k best documents, the run contains up to 1,000
-    documents that tie with the last of them (the lowest ids first) and, if `judged_only` or `ideal="retrieved"` is
+    The model is a `SentenceTransformer` or a `SparseEncoder`, which rank the corpus, or a
+    `CrossEncoder`, which reranks the `candidates`. A call returns floats by name: `nDCG@10`, the
+    ends of its interval as `nDCG@10/low` and `nDCG@10/high`, and `nDCG@10/slice=en` for each slice.
+    The first name is `primary_metric`. The evaluator keeps the `report` and the `run`, `{query:
+    {document: score}}`, of its last call. The scores equal those of `compute` on the whole ranking
+    of each query: in addition to its k best documents, the run contains up to 1,000 documents that
+    tie with the last of them (the lowest ids first) and, if `judged_only` or `ideal="retrieved"` is
     set, all judged documents.
 
-    Memory holds only the embeddings of the queries and of one chunk of the corpus, queries × (chunk + k) scores, and
-    these documents of each query; with `k=None`, all documents.
+    Memory holds only the embeddings of the queries and of one chunk of the corpus, queries × (chunk
+    + k) scores, and these documents of each query; with `k=None`, all documents.
 
     Args:
         queries: the text of each query, by its id.
         corpus: the text of each document, by its id.
-        relevant_docs: the relevance of documents, `{query: {document: grade}}`, or `{query: ids}`, with relevance 1.
-            Queries that are not in it are skipped.
+        relevant_docs: the relevance of documents, `{query: {document: grade}}`, or `{query: ids}`,
+            with relevance 1. Queries that are not in it are skipped.
         k: the cutoff or cutoffs; None for the whole list, or if all `measures` have cutoffs.
-        candidates: the documents to rank for each query, `{query: ids}`, such as a `run`; None for the corpus.
-            A query without candidates has no ranking; see `missing`.
+        candidates: the documents to rank for each query, `{query: ids}`, such as a `run`; None for
+            the corpus. A query without candidates has no ranking; see `missing`.
         exclude: documents to remove from rankings and ideals, `{query: ids}`.
         sample_weight: one weight per query for the mean, in the order of `relevant_docs`.
         by: a value per query, as in `report`, in the order of `relevant_docs` or `{query: value}`.
         confidence: the confidence level of the intervals, between 0 and 1.
-        name: a prefix of the names of results, and a part of the name of the CSV file, in which `-` replaces a slash.
+        name: a prefix of the names of results, and a part of the name of the CSV file, in which `-`
+            replaces a slash.
         batch_size: the number of texts, or pairs, in a batch of the model.
         corpus_chunk_size: the number of documents, or pairs, that are encoded and scored at a time.
-        score_function: a function of the embeddings of queries and of documents, or its name; None for the model's
-            similarity. For a function that returns distances, set `score_order="ascending"`.
+        score_function: a function of the embeddings of queries and of documents, or its name; None
+            for the model's similarity. For a function that returns distances, set
+            `score_order="ascending"`.
         truncate_dim: the number of dimensions of a dense embedding; None for all.
         max_active_dims: the most nonzero dimensions of a sparse embedding; None for no limit.
         query_prompt: a prefix of each query, or of each pair in a reranker.
@@ -19392,9 +21045,12 @@ def sentence_transformers_evaluator(
     references = _judgments(queries, corpus, relevant_docs)
     if exclude is not None:
         _check_mapping("exclude", exclude)
-    ranked = None if candidates is None else _candidates(candidates, queries, corpus, references)
+    ranked = None
+    if candidates is not None:
+        ranked = _candidates(candidates, queries, corpus, references)
     embedding = _given(truncate_dim=truncate_dim, max_active_dims=max_active_dims)
-    _check_settings(name, {"corpus_chunk_size": corpus_chunk_size, "batch_size": batch_size, **embedding})
+    sizes = {"corpus_chunk_size": corpus_chunk_size, "batch_size": batch_size, **embedding}
+    _check_settings(name, sizes)
     prompts = _given(query_prompt=query_prompt, query_prompt_name=query_prompt_name)
     prompts |= _given(corpus_prompt=corpus_prompt, corpus_prompt_name=corpus_prompt_name)
     shared = {"batch_size": batch_size, "show_progress_bar": show_progress_bar}
@@ -19407,30 +21063,44 @@ def sentence_transformers_evaluator(
     )
     inputs = Inputs(None, references, exclude=exclude, sample_weight=sample_weight, by=by)
     report_of = _reports(inputs, parsed, resampling)
-    texts = {query: queries[query] for query in (references if ranked is None else ranked)}
-    kept = _kept(parsed, exclude or {}, references)
-    search = Search(texts, corpus, ranked, *kept, parsed.score_dtype, parsed.score_order, calls)
+    searched: Mapping[Any, Any] = references if ranked is None else ranked
+    texts = {query: queries[query] for query in searched}
+    depth, judged = _kept(parsed, exclude or {}, references)
+    search = Search(
+        texts, corpus, ranked, depth, judged, parsed.score_dtype, parsed.score_order, calls
+    )
     return evaluator_class(search, report_of, name, write_csv, parsed.names[0], embedding | prompts)
 
 
 def _judgments(queries: Any, corpus: Any, relevant_docs: Any) -> Run:
     """Return the grades of each query's documents; ids without grades have the grade 1."""
-    for argument, side in {"queries": queries, "corpus": corpus, "relevant_docs": relevant_docs}.items():
+    sides = {"queries": queries, "corpus": corpus, "relevant_docs": relevant_docs}
+    for argument, side in sides.items():
         _check_mapping(argument, side)
         if not side:
             raise ValueError(f"{argument} is empty; give at least one entry")
     _check_in_corpus("relevant_docs", relevant_docs, corpus)
-    if unknown := [query for query in relevant_docs if query not in queries]:
-        problem = f"query {shown(unknown[0])} is not in queries ({len(unknown)} such queries)"
-        raise ValueError(f"relevant_docs: {problem}; give its text, or remove it")
+    _check_known("relevant_docs", relevant_docs, queries, "give its text, or remove it")
     for argument, texts in {"queries": queries, "corpus": corpus}.items():
-        for each, text in texts.items():
+        for text_id, text in texts.items():
             if text is None or isinstance(text, (int, float)):
-                raise ValueError(f"{argument}: {shown(each)}: must be a string; got {shown(text)}")
-    return {
-        query: dict(each) if isinstance(each, Mapping) else dict.fromkeys(each, 1)
-        for query, each in relevant_docs.items()
-    }
+                problem = f"must be a string; got {shown(text)}"
+                raise ValueError(f"{argument}: {shown(text_id)}: {problem}")
+    judgments: Run = {}
+    for query, documents in relevant_docs.items():
+        if isinstance(documents, Mapping):
+            judgments[query] = dict(documents)
+        else:
+            judgments[query] = dict.fromkeys(documents, 1)
+    return judgments
+
+
+def _check_known(argument: str, given: Any, queries: Any, hint: str) -> None:
+    """Raise an error for queries without a text."""
+    unknown = [query for query in given if query not in queries]
+    if unknown:
+        problem = f"query {shown(unknown[0])} is not in queries ({len(unknown)} such queries)"
+        raise ValueError(f"{argument}: {problem}; {hint}")
 
 
 def _given(**arguments: Any) -> dict[str, Any]:
@@ -19447,8 +21117,10 @@ def _check_settings(name: Any, sizes: Mapping[str, Any]) -> None:
             raise ValueError(f"{argument} must be a positive integer; got {shown(size)}")
 
 
-def _similarity(score_function: "Callable[[Any, Any], Tensor] | str | None") -> "Callable[[Any, Any], Tensor] | None":
-    """Return the function that sentence-transformers has under a name, and any other value unchanged."""
+def _similarity(
+    score_function: "Callable[[Any, Any], Tensor] | str | None",
+) -> "Callable[[Any, Any], Tensor] | None":
+    """Return the function that sentence-transformers has under a name; other values unchanged."""
     if not isinstance(score_function, str):
         return score_function
     from sentence_transformers import SimilarityFunction
@@ -19457,12 +21129,12 @@ def _similarity(score_function: "Callable[[Any, Any], Tensor] | str | None") -> 
     return function
 
 
-def _candidates(candidates: Any, queries: Any, corpus: Any, references: Run) -> dict[Any, dict[Any, None]]:
+def _candidates(
+    candidates: Any, queries: Any, corpus: Any, references: Run
+) -> dict[Any, dict[Any, None]]:
     """Return the documents to rank for each judged query, without duplicates."""
     _check_in_corpus("candidates", candidates, corpus)
-    if unknown := [query for query in candidates if query not in queries]:
-        problem = f"query {shown(unknown[0])} is not in queries ({len(unknown)} such queries)"
-        raise ValueError(f"candidates: {problem}; ids are compared with their types")
+    _check_known("candidates", candidates, queries, "ids are compared with their types")
     if not candidates.keys() & references:
         raise ValueError("candidates: no query of relevant_docs has any; give {query: ids}")
     return {query: dict.fromkeys(candidates[query]) for query in references if query in candidates}
@@ -19471,24 +21143,33 @@ def _candidates(candidates: Any, queries: Any, corpus: Any, references: Run) -> 
 def _kept(
     options: Options, exclude: Mapping[Any, Collection[Any]], references: Run
 ) -> tuple[int | None, Mapping[Any, Collection[Any]] | None]:
-    """Return the number of documents to keep per query, None for all, and the documents to keep at any rank.
+    """Return how many documents to keep per query, None for all, and those to keep at any rank.
 
-    Excluded and ignored documents have no rank. Judged documents count at any rank if they are in the condensed list or
-    the ideal.
+    Excluded and ignored documents have no rank. Judged documents count at any rank if they are in
+    the condensed list or the ideal.
     """
-    if None in options.cutoffs:
-        return None, None
-    depth = max(each for each in options.cutoffs if each is not None) + max(map(len, exclude.values()), default=0)
+    depth = 0
+    for k in options.cutoffs:
+        if k is None:
+            return None, None
+        depth = max(depth, k)
+    depth += max(map(len, exclude.values()), default=0)
     if options.ignore_index is not None:
-        depth += max(list(each.values()).count(options.ignore_index) for each in references.values())
-    return depth, references if options.judged_only or options.ideal == "retrieved" else None
+        depth += max(
+            list(grades.values()).count(options.ignore_index) for grades in references.values()
+        )
+    if options.judged_only or options.ideal == "retrieved":
+        return depth, references
+    return depth, None
 
 
 def _check_mapping(argument: str, given: Any) -> None:
     """Raise an error for a value that is not a mapping of ids."""
     if not isinstance(given, Mapping):
         holds = "text" if argument in ("queries", "corpus") else "ids of documents"
-        raise ValueError(f"{argument} must be a mapping of ids to {holds}; got {type(given).__name__}")
+        raise ValueError(
+            f"{argument} must be a mapping of ids to {holds}; got {type(given).__name__}"
+        )
     check_ids(argument, given, nested=False)
 
 
@@ -19497,7 +21178,8 @@ def _check_in_corpus(argument: str, given: Any, corpus: Mapping[Any, Any]) -> No
     _check_mapping(argument, given)
     for query, documents in given.items():
         if isinstance(documents, str) or not isinstance(documents, Collection):
-            raise ValueError(f"{argument}: query {shown(query)}: must hold ids of documents; got {shown(documents)}")
+            problem = f"must hold ids of documents; got {shown(documents)}"
+            raise ValueError(f"{argument}: query {shown(query)}: {problem}")
         for document in documents:
             if document not in corpus:
                 problem = f"query {shown(query)}, document {shown(document)} is not in corpus"
@@ -19505,25 +21187,27 @@ def _check_in_corpus(argument: str, given: Any, corpus: Mapping[Any, Any]) -> No
 
 
 def _reports(inputs: Inputs, options: Options, resampling: Resampling) -> Callable[[Run], Report]:
-    """Return the function that reports on a run. Errors in the judgments are raised here, before any training."""
+    """Return the function that reports on a run, after a report on the judgments themselves."""
     report_of = partial(_report_of, inputs, options, resampling)
+    empty = {query: dict.fromkeys(grades, 0.0) for query, grades in inputs.references.items()}
     try:
-        report_of({query: dict.fromkeys(each, 0.0) for query, each in inputs.references.items()})
+        report_of(empty)  # errors in the judgments are raised here, before any training
     except ValueError as error:
         raise ValueError(worded(error, renamed({"references": "relevant_docs"}))) from None
     return report_of
 
 
 def _report_of(inputs: Inputs, options: Options, resampling: Resampling, run: Run) -> Report:
-    """Return the report on a run. It does not warn if no document was judged, because all ids come from one corpus."""
     inputs = inputs._replace(predictions=run)
+    # No warning if no document was judged, because all ids come from one corpus.
     return report_on(inputs, options=options, resampling=resampling, notify=lambda _: None)
 
 
 class NDCGEvaluator:
-    """The report on the documents that a model retrieves or reranks; `_evaluator_class` adds the base class.
+    """The report on the documents that a model ranks; `_evaluator_class` adds the base class.
 
-    Of the last model, `run` is the ranking, `{query: {document: score}}`, and `report` the report on it.
+    Of the last model, `run` is the ranking, `{query: {document: score}}`, and `report` the report
+    on it.
     """
 
     prefix_name_to_metrics: Callable[..., Any]  # expected by the base class
@@ -19541,14 +21225,14 @@ class NDCGEvaluator:
         super().__init__()
         self.search, self.report_of, self.config = search, report_of, config
         self.name, self.write_csv, self.primary_metric = name, write_csv, primary
-        words = "nDCG_evaluation", NOT_IN_FILE_NAMES.sub("-", name), "results.csv"
+        words = ("nDCG_evaluation", NOT_IN_FILE_NAMES.sub("-", name), "results.csv")
         self.csv_file = "_".join(filter(None, words))
         self.run: Run | None = None
         self.report: Report | None = None
         self.prefix_name_to_metrics({}, name)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Support pickling: the evaluator is sent to other processes with the model, whose card has its results."""
+        """Support pickling: the evaluator goes to other processes with the model, in its card."""
         return _blank_evaluator, (), self.__dict__
 
     def __call__(
@@ -19565,11 +21249,11 @@ class NDCGEvaluator:
         return metrics
 
     def _write(self, folder: str, row: Mapping[str, float]) -> None:
-        """Append a row to the first numbered file with its columns, because other evaluators may have the same name."""
+        """Append a row to the first numbered file that is new or has its columns."""
         os.makedirs(folder, exist_ok=True)
         stem, extension = os.path.splitext(os.path.join(folder, self.csv_file))
-        for number in count(1):
-            path = stem + f"_{number}" * (number > 1) + extension
+        for number in count(1):  # other evaluators may have the same name
+            path = stem + extension if number == 1 else f"{stem}_{number}{extension}"
             with open(path, "a+", encoding="utf-8", newline="") as file:
                 file.seek(0)
                 columns = next(csv.reader(file), None)
@@ -19581,9 +21265,10 @@ class NDCGEvaluator:
                     return
 
     def get_config_dict(self) -> dict[str, Any]:
-        """Return the signature of the scores and the options of the embeddings, for the model card."""
-        signature = {} if self.report is None else {"signature": self.report.signature}
-        return {**signature, **self.config}
+        """Return the signature of scores and the options of embeddings, for the model card."""
+        if self.report is None:
+            return {**self.config}
+        return {"signature": self.report.signature, **self.config}
 
 
 @cache
@@ -19594,19 +21279,22 @@ def _evaluator_class() -> Callable[..., Any]:
     except ImportError:
         library, packages = "sentence-transformers, 6 or newer", '"sentence-transformers>=6"'
         raise missing_library("sentence_transformers_evaluator", library, packages) from None
-    return type(NDCGEvaluator.__name__, (NDCGEvaluator, BaseEvaluator), {"__doc__": NDCGEvaluator.__doc__})
+    return type(
+        NDCGEvaluator.__name__, (NDCGEvaluator, BaseEvaluator), {"__doc__": NDCGEvaluator.__doc__}
+    )
 
 
 def _blank_evaluator() -> Any:
     """Return an evaluator without attributes, for unpickling."""
-    made: Any = _evaluator_class()
-    return made.__new__(made)
+    evaluator_class: Any = _evaluator_class()
+    return evaluator_class.__new__(evaluator_class)
 
 
 # ndcg/loops/meter.py: The metric for a PyTorch loop: batch by batch, in one process or in several.
 
 MeterRows = tuple[NDArray[Any], ...]  # a score, a label and the query of each document
-Sums = dict[str, tuple[int, list[float]]]  # by result: the number of queries with a value, and the parts of their sum
+# By result: the number of queries with a value, and the parts of their sum.
+Sums = dict[str, tuple[int, list[float]]]
 
 
 class MeterState(NamedTuple):
@@ -19632,14 +21320,15 @@ class Meter:
         """Add a batch; a batch that is rejected adds nothing.
 
         Args:
-            scores: the `predictions` of `compute`: a row per query and a column per document, or with `query_ids` one
-                score per document. Tensors on any device and with any float type, arrays, or lists, which may differ in
-                length.
+            scores: the `predictions` of `compute`: a row per query and a column per document, or
+                with `query_ids` one score per document. Tensors on any device and with any float
+                type, arrays, or lists, which may differ in length.
             labels: the `references` of `compute`, in the same shape.
             mask: True or 1 for a document, False or 0 for padding, with the shape of the scores.
-            query_ids: the query of each document. Its other documents may be in other batches, and in other processes
-                unless `ties` depends on their order. All rows are then kept. Conditions on all rows of a query, such as
-                `missing="raise"`, are checked by `compute`.
+            query_ids: the query of each document. Its other documents may be in other batches, and
+                in other processes unless `ties` depends on their order. All rows are then kept.
+                Conditions on all rows of a query, such as `missing="raise"`, are checked by
+                `compute`.
 
         Raises:
             ValueError: as in `compute`; or the mask has the wrong shape or values.
@@ -19651,43 +21340,46 @@ class Meter:
                 return
         given = {"scores": scores, "labels": labels, "mask": mask, "query_ids": query_ids}
         scores, labels, mask, query_ids = settled(given).values()
-        if query_ids is not None:
-            query_ids = query_ids if hasattr(query_ids, "dtype") else np.array(query_ids, object)
+        if query_ids is not None and not hasattr(query_ids, "dtype"):
+            query_ids = np.array(query_ids, object)
         if mask is not None:
-            scores, labels, mask = _of_one_shape(scores=scores, labels=labels, mask=mask)
-            is_document = _checked_mask(mask)
-            if query_ids is None:
-                scores, labels = (np.ma.array(side, mask=~is_document) for side in (scores, labels))
-            elif np.shape(query_ids) == mask.shape:
-                scores, labels, query_ids = (side[is_document] for side in (scores, labels, query_ids))
-            else:
-                shapes = f"query_ids of {np.shape(query_ids)} and a mask of {mask.shape}"
-                raise ValueError(f"query_ids and mask must have the same shape, with one id per document; got {shapes}")
+            scores, labels, query_ids = _loops_meter_without_padding(scores, labels, mask, query_ids)
         if _loops_meter_is_empty(scores) and _loops_meter_is_empty(labels):
             return  # for example the last batch of a process
-        sums, rows = self._state
         if query_ids is None:
             self._add(measure_inputs(Inputs(scores, labels), self.options))
         else:
-            columns = {"predictions": scores, "references": labels, "query_ids": query_ids}
-            batch = read_rows({name: np.asanyarray(each) for name, each in columns.items()}, self.options.ignore_index)
-            check_rows(Inputs(*batch), self.options)  # the queries may have more rows in later batches
-            if rows and _types(rows[-1]) != _types(batch):  # its types must fit those of earlier batches
-                check_rows(Inputs(*concatenated([*rows, batch])), self.options)
-            self._state = MeterState(sums, (*rows, batch))
+            self._add_rows(scores, labels, query_ids)
 
     def _add(self, values: Values) -> None:
         """Add the values of whole queries."""
         self._state = self._state._replace(sums=_added(self._state.sums, _exact_sums(values)))
 
+    def _add_rows(self, scores: Any, labels: Any, query_ids: Any) -> None:
+        """Add rows of single documents."""
+        columns = {
+            "predictions": np.asanyarray(scores),
+            "references": np.asanyarray(labels),
+            "query_ids": np.asanyarray(query_ids),
+        }
+        batch = read_rows(columns, self.options.ignore_index)
+        check_rows(Inputs(*batch), self.options)  # the queries may have more rows in later batches
+        rows = self._state.rows
+        if rows and _types(rows[-1]) != _types(batch):
+            # These types must fit those of earlier batches.
+            check_rows(Inputs(*concatenated([*rows, batch])), self.options)
+        self._state = self._state._replace(rows=(*rows, batch))
+
     def compute(self) -> dict[str, float]:
-        """Return the mean over the queries of all processes since the last reset, the same in each process.
+        """Return the mean over the queries of all processes since the last reset, in each process.
 
         If `torch.distributed` is initialized, each of its processes must call it.
 
         Raises:
-            ValueError: there are no queries, or none has a value; the processes have different options.
-            RuntimeError: a process has died, or has not called it within the timeout of the process group.
+            ValueError: there are no queries, or none has a value; the processes have different
+                options.
+            RuntimeError: a process has died, or has not called it within the timeout of the process
+                group.
         """
         states = self._of_all_processes()
         sums = _added(*(state.sums for state in states))
@@ -19696,15 +21388,21 @@ class Meter:
             sums = _added(sums, _exact_sums(measure_inputs(Inputs(*rows), self.options)))
         if not sums:
             raise ValueError(NOTHING_TO_SCORE)
-        return {
-            name: mean(name, np.array([math.fsum(parts) / queries] if queries else []))
-            for name, (queries, parts) in sums.items()
-        }
+        means = {}
+        for name, (queries, parts) in sums.items():
+            values = []
+            if queries:
+                values.append(math.fsum(parts) / queries)
+            means[name] = mean(name, np.array(values))
+        return means
 
     def _of_all_processes(self) -> list[MeterState]:
         """Return the states of all processes, or of this one if there are no others."""
-        distributed = sys.modules.get("torch.distributed")  # imported in every program that has several processes
-        if distributed is None or not (distributed.is_available() and distributed.is_initialized()):
+        # A program that has several processes has imported it.
+        distributed = sys.modules.get("torch.distributed")
+        if distributed is None:
+            return [self._state]
+        if not distributed.is_available() or not distributed.is_initialized():
             return [self._state]
         gathered: list[Any] = [None] * distributed.get_world_size()
         try:
@@ -19714,8 +21412,10 @@ class Meter:
             hint = "each must call compute, and one may have died"
             raise RuntimeError(f"{problem}; {hint} ({in_short(error)})") from error
         signatures, states = zip(*gathered, strict=True)
-        if len(different := dict.fromkeys(signatures)) > 1:
-            raise ValueError(f"processes score by different options; give all the same: {', '.join(different)}")
+        distinct = dict.fromkeys(signatures)
+        if len(distinct) > 1:
+            problem = "processes score by different options; give all the same"
+            raise ValueError(f"{problem}: {', '.join(distinct)}")
         return list(states)
 
     def _signature(self) -> str:
@@ -19723,17 +21423,21 @@ class Meter:
         try:
             return self.options.signature()
         except ValueError as error:
-            hint = "such a function works in one process only; give a list, or a function that accepts these"
-            raise InputError(f"{error}: {hint}") from None
+            hint = "give a list, or a function that accepts these"
+            reason = f"such a function works in one process only; {hint}"
+            raise InputError(f"{error}: {reason}") from None
 
     def _whole(self, processes: Sequence[Sequence[MeterRows]]) -> MeterRows:
-        """Return the rows of all processes, in an order that does not depend on how they were split."""
+        """Return the rows of all processes, in an order that does not depend on their split."""
         rows = concatenated(list(chain.from_iterable(processes)))
         if self.options.ties not in ("first", "last"):
             order = np.lexsort([_sortable(column) for column in rows[1::-1]])
             return tuple(column[order] for column in rows)
         seen: set[Any] = set()
-        for ids in ({each for _, _, ids in batches for each in ids.tolist()} for batches in processes):
+        for batches in processes:
+            ids: set[Any] = set()
+            for _, _, query_ids in batches:
+                ids.update(query_ids.tolist())
             if both := seen & ids:
                 problem = f"two processes have rows of query {shown(min(both, key=str))}"
                 hint = f"give one process all rows of a query, or use {mark('ties', 'average')}"
@@ -19744,7 +21448,9 @@ class Meter:
 
 
 def meter(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Meter:
-    """Return a meter for a loop: `update(scores, labels, mask)` for each batch, `compute()`, `reset()`.
+    """Return a meter for a loop.
+
+    It has `update(scores, labels, mask)` for each batch, `compute()` and `reset()`.
 
     Args:
         k: the cutoff or cutoffs, as in `compute`.
@@ -19755,7 +21461,8 @@ def meter(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Meter:
 
     >>> batches = meter(k=2)
     >>> batches.update([[.9, .4, .1]], [[0, 1, 2]])
-    >>> batches.update([[.3, .2, 0], [.5, .1, .7]], [[1, 0, 0], [2, 0, 1]], mask=[[1, 1, 0], [1, 1, 1]])
+    >>> scores, labels = [[.3, .2, 0], [.5, .1, .7]], [[1, 0, 0], [2, 0, 1]]
+    >>> batches.update(scores, labels, mask=[[1, 1, 0], [1, 1, 1]])
     >>> {name: round(value, 4) for name, value in batches.compute().items()}
     {'nDCG@2': 0.6998}
     """
@@ -19764,7 +21471,8 @@ def meter(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Meter:
 
 def exact_parts(numbers: Iterable[float]) -> list[float]:
     """Return a few numbers that have exactly the same sum as the given ones."""
-    rest, parts = list(numbers), []
+    rest = list(numbers)
+    parts = []
     while part := math.fsum(rest):  # correctly rounded
         parts.append(part)
         rest.append(-part)
@@ -19773,15 +21481,20 @@ def exact_parts(numbers: Iterable[float]) -> list[float]:
 
 def _exact_sums(values: Values) -> Sums:
     """Return the sums over queries that have a value."""
-    valued = {name: each[~np.isnan(each)].tolist() for name, each in values.items()}
-    return _added({name: (len(each), each) for name, each in valued.items()})
+    sums = {}
+    for name, by_query in values.items():
+        numbers = by_query[~np.isnan(by_query)].tolist()
+        sums[name] = (len(numbers), numbers)
+    return _added(sums)
 
 
 def _added(*several: Sums) -> Sums:
     """Add sums, and return them in few parts."""
     filled = [sums for sums in several if sums]
     total: Sums = {}
-    for name in filled[0] if filled else ():
+    if not filled:
+        return total
+    for name in filled[0]:
         counts, parts = zip(*(sums[name] for sums in filled), strict=True)
         try:
             total[name] = sum(counts), exact_parts(chain.from_iterable(parts))
@@ -19794,7 +21507,26 @@ def _loops_meter_is_empty(side: Any) -> bool:
     """Return whether there are no rows."""
     if is_sparse(side):
         return bool(side.shape[0] == 0)
-    return hasattr(side, "__len__") and getattr(side, "ndim", 1) > 0 and not len(side)
+    if not hasattr(side, "__len__") or getattr(side, "ndim", 1) == 0:
+        return False
+    return not len(side)
+
+
+def _loops_meter_without_padding(
+    scores: Any, labels: Any, mask: Any, query_ids: Any
+) -> tuple[NDArray[Any], NDArray[Any], Any]:
+    """Return scores, labels and ids, with padding masked, or with ids removed."""
+    scores, labels, mask = _of_one_shape(scores=scores, labels=labels, mask=mask)
+    is_document = _checked_mask(mask)
+    if query_ids is None:
+        scores = np.ma.array(scores, mask=~is_document)
+        labels = np.ma.array(labels, mask=~is_document)
+        return scores, labels, None
+    if np.shape(query_ids) != mask.shape:
+        needs = "query_ids and mask must have the same shape, with one id per document"
+        shapes = f"query_ids of {np.shape(query_ids)} and a mask of {mask.shape}"
+        raise ValueError(f"{needs}; got {shapes}")
+    return scores[is_document], labels[is_document], query_ids[is_document]
 
 
 def _of_one_shape(**sides: Any) -> list[NDArray[Any]]:
@@ -19806,9 +21538,9 @@ def _of_one_shape(**sides: Any) -> list[NDArray[Any]]:
         except ValueError:
             problem = "lists of different lengths have no padding, so they take no mask"
             raise ValueError(f"{name}: {problem}; pad them, or omit the mask") from None
-    if len({each.shape for each in arrays}) > 1:
-        scores, labels, mask = (each.shape for each in arrays)
-        shapes = f"a mask of {mask}, scores of {scores} and labels of {labels}"
+    scores, labels, mask = arrays
+    if not scores.shape == labels.shape == mask.shape:
+        shapes = f"a mask of {mask.shape}, scores of {scores.shape} and labels of {labels.shape}"
         raise ValueError(f"mask, scores and labels must have the same shape; got {shapes}")
     return arrays
 
@@ -19818,41 +21550,58 @@ def _checked_mask(mask: NDArray[Any]) -> NDArray[np.bool_]:
     if np.ma.is_masked(mask):
         raise ValueError("mask: must not be a masked array; give False or 0 for padding")
     if mask.dtype.kind not in "biuf" or not np.isin(mask, (0, 1)).all():
-        raise ValueError(f"mask: must be True or 1 for a document, False or 0 for padding; got {shown(mask)}")
+        raise ValueError(
+            f"mask: must be True or 1 for a document, False or 0 for padding; got {shown(mask)}"
+        )
     return mask.astype(bool)
 
 
 def _types(rows: MeterRows) -> list[Any]:
     """Return the type of each column; for a column of objects, the types of these."""
-    return [set(map(type, each.tolist())) if each.dtype == object else each.dtype.kind for each in rows]
+    types: list[Any] = []
+    for column in rows:
+        if column.dtype == object:
+            types.append(set(map(type, column.tolist())))
+        else:
+            types.append(column.dtype.kind)
+    return types
 
 
 def _sortable(column: NDArray[Any]) -> NDArray[Any]:
-    """Return a column that can be sorted: objects, which may include None, are replaced with their ranks."""
+    """Return a column that can be sorted: objects, of which some may be None, by their ranks."""
     if column.dtype != object:
         return column
-    values = sorted(set(column.tolist()), key=lambda each: (each is not None, each))
-    ordinal = {each: at for at, each in enumerate(values)}
-    return np.array([ordinal[each] for each in column.tolist()])
+    values = sorted(set(column.tolist()), key=lambda value: (value is not None, value))
+    rank_of = {value: rank for rank, value in enumerate(values)}
+    return np.array([rank_of[value] for value in column.tolist()])
 
 
 def read_rows(columns: Mapping[str, NDArray[Any]], ignore_index: float | None) -> MeterRows:
-    """Return copies of the columns of documents, one row per document, so that batches can be freed."""
-    flat = {name: each.reshape(-1) if each.shape[:1] == (each.size,) else each for name, each in columns.items()}
-    for name, column in flat.items():
+    """Return copies of the columns of documents, so that batches can be freed."""
+    flat = {}
+    for name, column in columns.items():
+        if column.shape[:1] == (column.size,):  # of shape (n,) or (n, 1)
+            column = column.reshape(-1)
         if column.ndim != 1:
-            hint = logits_hint(name, column)
-            raise ValueError(f"with query_ids, {name} must be one per document; got shape {column.shape}{hint}")
+            problem = f"must be one per document; got shape {column.shape}"
+            raise ValueError(f"with query_ids, {name} {problem}{logits_hint(name, column)}")
         if np.ma.is_masked(column):
-            raise ValueError(f"with query_ids, {name} must not be masked; label padding as ignore_index does")
+            problem = "must not be masked; label padding as ignore_index does"
+            raise ValueError(f"with query_ids, {name} {problem}")
+        flat[name] = column
     if len({len(column) for column in flat.values()}) > 1:
         lengths = ", ".join(f"{name} {len(column)}" for name, column in flat.items())
-        raise ValueError(f"with query_ids, predictions, references and ids are one per document; got {lengths}")
-    return tuple(np.array(_wide(each, ignore_index) if name == "references" else each) for name, each in flat.items())
+        needs = "predictions, references and ids are one per document"
+        raise ValueError(f"with query_ids, {needs}; got {lengths}")
+    flat["references"] = _wide(flat["references"], ignore_index)
+    return tuple(np.array(column) for column in flat.values())
 
 
 def _wide(labels: NDArray[Any], ignore_index: float | None) -> NDArray[Any]:
-    """Return float labels as float64, with padding found in their own type, because types of batches may differ."""
+    """Return float labels as float64, since types of batches may differ.
+
+    Padding is found in their own type, in which its label may be rounded.
+    """
     padding = is_padding(labels, ignore_index)
     if padding is None or labels.dtype.kind not in "fV" or labels.dtype == np.float64:
         return labels
@@ -19862,13 +21611,17 @@ def _wide(labels: NDArray[Any], ignore_index: float | None) -> NDArray[Any]:
 
 
 def concatenated(batches: Sequence[MeterRows]) -> MeterRows:
-    """Concatenate rows; columns of several types become objects, since a common type would change ids and scores."""
+    """Concatenate rows; columns of several types become objects.
+
+    A common type would change ids and scores.
+    """
     return tuple(map(_as_one, zip(*batches, strict=True)))
 
 
 def _as_one(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    alike = len({each.dtype.kind for each in arrays}) == 1
-    return np.concatenate(arrays if alike else [each.astype(object) for each in arrays])
+    if len({array.dtype.kind for array in arrays}) > 1:
+        arrays = [array.astype(object) for array in arrays]
+    return np.concatenate(arrays)
 
 
 # ndcg/scores/sklearn_engine.py: The engine "sklearn": the results of scikit-learn's own function.
@@ -19884,11 +21637,19 @@ def score_by_sklearn(inputs: Inputs, options: Options) -> dict[str, float | list
         raise ValueError(NOTHING_TO_SCORE)
     weight = weights(inputs.sample_weight, rankings.queries, rankings.query_ids)
     relevance, score = _arrays_for_sklearn(rankings)
-    how = {"sample_weight": weight, "ignore_ties": options.ties == "last"}
+    ignore_ties = options.ties == "last"
     result: dict[str, float | list[float]] = {}
     for name, _, row in options.results:
         with np.errstate(over="ignore", invalid="ignore"):
-            value = float(ndcg_score(relevance, score, k=options.cutoffs[row], **how))
+            value = float(
+                ndcg_score(
+                    relevance,
+                    score,
+                    k=options.cutoffs[row],
+                    sample_weight=weight,
+                    ignore_ties=ignore_ties,
+                )
+            )
         if not math.isfinite(value):
             problem = "sums overflow in scikit-learn; scale the relevances or weights"
             raise InputError(f"{mark('engine', 'sklearn')}: {name}: {problem}")
@@ -19897,64 +21658,102 @@ def score_by_sklearn(inputs: Inputs, options: Options) -> dict[str, float | list
 
 
 def _arrays_for_sklearn(rankings: Rankings) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return relevance and score in two dimensions, without documents that are neither judged nor retrieved.
+    """Return relevance and score in two dimensions.
 
-    Some formats leave excluded documents in place like this.
+    Documents that are neither judged nor retrieved are left out: some formats leave excluded
+    documents in place like this.
     """
-    relevance, score = rankings.relevance, rankings.score
-    retrieved = (score > -np.inf if rankings.retrieved is None else rankings.retrieved & (score > -np.inf)).reshape(-1)
-    judged = np.ones(relevance.size, bool) if rankings.judged is None else rankings.judged.reshape(-1)
-    offsets = rankings.offsets
-    begins = np.arange(rankings.queries + 1) * relevance.shape[1] if offsets is None else offsets
+    engine = mark("engine", "sklearn")
+    relevance, score, offsets = rankings.relevance, rankings.score, rankings.offsets
+    judged = np.ones(relevance.size, bool)
+    if rankings.judged is not None:
+        judged = rankings.judged.reshape(-1)
+    _refuse_what_sklearn_cannot_score(rankings, judged)
+    if offsets is not None or not judged.all():
+        lengths = np.diff(np.append(0, np.cumsum(judged))[_begins(rankings)])
+        unlike = (lengths != lengths[0]) | (lengths == 0)
+        if unlike.any():
+            query = int(np.argmax(unlike))
+            name = f"query {query}" if rankings.place is None else rankings.place(query, None)
+            counts = f"{name} has {lengths[query]} documents, the first query {lengths[0]}"
+            problem = f"scikit-learn needs lists of the same length, not empty; {counts}"
+            raise InputError(f"{engine}: {problem}")
+        relevance = relevance.reshape(-1)[judged].reshape(rankings.queries, -1)
+        score = score.reshape(-1)[judged].reshape(rankings.queries, -1)
+    if relevance.shape[1] == 1:
+        problem = "scikit-learn needs two documents or more in each list; got 1 document"
+        raise InputError(f"{engine}: {problem}")
+    if score.dtype == bool:
+        score = score.astype(np.int8)  # scikit-learn negates the scores
+    return relevance, score
+
+
+def _begins(rankings: Rankings) -> NDArray[np.int64]:
+    """Return where the documents of each query begin, and the end of the last one."""
+    if rankings.offsets is not None:
+        return rankings.offsets
+    return np.arange(rankings.queries + 1) * rankings.relevance.shape[1]
+
+
+def _refuse_what_sklearn_cannot_score(rankings: Rankings, judged: NDArray[np.bool_]) -> None:
+    """Raise an error for a document without score or relevance, or with a negative relevance."""
+    engine = mark("engine", "sklearn")
+    relevance, score = rankings.relevance.reshape(-1), rankings.score.reshape(-1)
+    retrieved = score > -np.inf
+    if rankings.retrieved is not None:
+        retrieved = rankings.retrieved.reshape(-1) & retrieved
     numpy = mark("engine", "numpy", said='"numpy"')
     lacks = f"does not support None, -inf or masked values; leave the document out or use {numpy}"
-    missing = f"{mark('engine', 'sklearn')} {lacks}"
-    negative = f"the relevance {{value}} is negative, which {mark('engine', 'sklearn')} does not support"
+    missing = f"{engine} {lacks}"
+    negative = f"the relevance {{value}} is negative, which {engine} does not support"
+    begins = _begins(rankings)
     for array, values, invalid, problem in (
         ("score", score, judged & ~retrieved, missing),
         ("relevance", relevance, retrieved & ~judged, missing),
-        ("relevance", relevance, judged & (relevance.reshape(-1) < 0), negative),
+        ("relevance", relevance, judged & (relevance < 0), negative),
     ):
         if invalid.any():
-            at = int(invalid.argmax())
-            query = int(np.searchsorted(begins, at, side="right")) - 1
+            row = int(invalid.argmax())
+            query = int(np.searchsorted(begins, row, side="right")) - 1
+            position = row - int(begins[query])
             with user_terms(rankings):
-                value = values.reshape(-1)[at]
-                raise InvalidRankingError(array, query, at - int(begins[query]), problem.format(value=value))
-    if offsets is not None or not judged.all():
-        lengths = np.diff(np.append(0, np.cumsum(judged))[begins])
-        for query in np.flatnonzero((lengths != lengths[0]) | (lengths == 0))[:1].tolist():
-            name = f"query {query}" if rankings.place is None else rankings.place(query, None)
-            lengths_text = f"{name} has {lengths[query]} documents, the first query {lengths[0]}"
-            problem = f"scikit-learn needs lists of the same length, not empty; {lengths_text}"
-            raise InputError(f"{mark('engine', 'sklearn')}: {problem}")
-        relevance, score = (each.reshape(-1)[judged].reshape(rankings.queries, -1) for each in (relevance, score))
-    if relevance.shape[1] == 1:
-        problem = "scikit-learn needs two documents or more in each list; got 1 document"
-        raise InputError(f"{mark('engine', 'sklearn')}: {problem}")
-    return relevance, score.astype(np.int8) if score.dtype == bool else score  # scikit-learn negates the scores
+                text = problem.format(value=values[row])
+                raise InvalidRankingError(array, query, position, text)
 
 
 # ndcg/scores/results.py: The results of an evaluation under their names: means over queries, or the values of queries.
 
 def score_inputs(inputs: Inputs, options: Options) -> dict[str, float | list[float]]:
-    """Return the mean over queries under the name of each result, or a list with the value of each query."""
+    """Return the mean over queries by result, or a list with the value of each query."""
     if options.engine == "sklearn":
         return score_by_sklearn(inputs, options)
-    if inputs.predictions is None and inputs.references is not None and options.measures == ("IDCG",):
-        if options.ideal in ("retrieved", "truncated"):
-            raise InputError(f"{mark('predictions')} are missing, on which {mark('ideal', options.ideal)} depends")
+    has_only_references = inputs.predictions is None and inputs.references is not None
+    if has_only_references and options.measures == ("IDCG",):
+        inputs = _without_run(inputs, options)
         options = replace(options, missing="empty")
-        inputs = without_run(from_files(inputs, **options.sides), options.score_order, options.labels)
     names: list[Any] = []
     values = measure_inputs(inputs, options, names=names)
-    weight = weights(inputs.sample_weight, len(next(iter(values.values()))), names or None)
-    if not options.use_aggregator:
-        return {name: each.tolist() for name, each in values.items()}
-    return {name: mean(name, each, weight) for name, each in values.items()}
+    queries = len(next(iter(values.values())))
+    weight = weights(inputs.sample_weight, queries, names or None)
+    results: dict[str, float | list[float]] = {}
+    for name, by_query in values.items():
+        if options.use_aggregator:
+            results[name] = mean(name, by_query, weight)
+        else:
+            results[name] = by_query.tolist()
+    return results
 
 
-# ndcg/loops/scorer.py: The metric for scikit-learn, LightGBM and XGBoost, to select models and to stop training early.
+def _without_run(inputs: Inputs, options: Options) -> Inputs:
+    """Return inputs of references alone, of which the ideal is measured."""
+    if options.ideal in ("retrieved", "truncated"):
+        problem = f"are missing, on which {mark('ideal', options.ideal)} depends"
+        raise InputError(f"{mark('predictions')} {problem}")
+    inputs = from_files(inputs, **options.sides)
+    return without_run(inputs, options.score_order, options.labels)
+
+
+# ndcg/loops/scorer.py: The metric for scikit-learn, LightGBM and XGBoost: to select models and to stop training.
 
 def scorer(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Any:
     """Return a scikit-learn scorer, for `scoring=` in `cross_validate` and `GridSearchCV`.
@@ -19962,8 +21761,8 @@ def scorer(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Any:
     It ranks by `decision_function`, else `predict_proba`, else `predict`. Rows are documents, and
     `groups` has the query of each row: enable metadata routing, request them with
     `scorer.set_score_request(groups=True)` and pass them as `params={"groups": groups}`. Pass
-    `sample_weight`, the weight of each row's query, in the same way. Without `groups`, each row of a 2-D
-    `y` is a query and its columns are the documents; a 1-D `y` is rejected.
+    `sample_weight`, the weight of each row's query, in the same way. Without `groups`, each row of
+    a 2-D `y` is a query and its columns are the documents; a 1-D `y` is rejected.
 
     Args:
         k: the cutoff.
@@ -19976,7 +21775,9 @@ def scorer(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Any:
     names = Options.of_method(scorer, k, options).names
     if len(names) > 1:
         problem = f"a scorer has one result; got {', '.join(names)}"
-        raise ValueError(f"{problem}; give a dict of scorers, scoring={{{names[0]!r}: ndcg.scorer(...), ...}}")
+        raise ValueError(
+            f"{problem}; give a dict of scorers, scoring={{{names[0]!r}: ndcg.scorer(...), ...}}"
+        )
     try:
         from sklearn.metrics import make_scorer
     except ImportError:
@@ -19985,24 +21786,30 @@ def scorer(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Any:
     return make_scorer(ndcg, response_method=methods, k=k, **options)
 
 
-def ndcg(y_true: Any, y_score: Any, *, groups: Any = None, sample_weight: Any = None, **options: Any) -> float:
+def ndcg(
+    y_true: Any, y_score: Any, *, groups: Any = None, sample_weight: Any = None, **options: Any
+) -> float:
     """Return the result for a model's scores; the arguments are those of a scorer."""
-    labels, predicted = (each if is_sparse(each) else np.asanyarray(each) for each in (y_true, y_score))
+    labels = y_true if is_sparse(y_true) else np.asanyarray(y_true)
+    predicted = y_score if is_sparse(y_score) else np.asanyarray(y_score)
     if groups is None and labels.ndim != 2:
-        how = 'enable metadata routing, scorer.set_score_request(groups=True), and pass params={"groups": groups}'
         problem = "groups are missing, so the query of each row is unknown"
-        raise ValueError(f"{problem}; {how}. Only a 2-D y, with one row per query, needs no groups")
+        request = "enable metadata routing, scorer.set_score_request(groups=True)"
+        hint = f'{request}, and pass params={{"groups": groups}}'
+        exception = "Only a 2-D y, with one row per query, needs no groups"
+        raise ValueError(f"{problem}; {hint}. {exception}")
     if predicted.shape != labels.shape:
-        problem = f"the model gives scores of shape {predicted.shape} for labels of shape {labels.shape}"
-        hint = "one score for each label is needed: by a ranker, a regressor or a classifier of two classes"
-        raise ValueError(f"predictions: {problem}; {hint}")
-    in_order = None if sample_weight is None else np.asanyarray(sample_weight)  # its index is that of the labels
-    inputs = Inputs(predicted, labels, sample_weight=in_order)
-    if groups is not None:
-        groups = groups if hasattr(groups, "dtype") else np.array(groups, object)  # ids keep their types
-        frame = {"y_score": predicted, "y_true": labels, "groups": groups, "sample_weight": sample_weight}
-        weight = None if sample_weight is None else "sample_weight"
-        inputs = from_frame(frame, Inputs("y_score", "y_true", "groups", sample_weight=weight))
+        shapes = f"scores of shape {predicted.shape} for labels of shape {labels.shape}"
+        models = "by a ranker, a regressor or a classifier of two classes"
+        hint = f"one score for each label is needed: {models}"
+        raise ValueError(f"predictions: the model gives {shapes}; {hint}")
+    if groups is None:
+        weight = None
+        if sample_weight is not None:
+            weight = np.asanyarray(sample_weight)  # without its index, which is that of the labels
+        inputs = Inputs(predicted, labels, sample_weight=weight)
+    else:
+        inputs = _grouped(predicted, labels, groups, sample_weight)
     try:
         (result,) = score_inputs(inputs, Options.parse(**options)).values()
     except ValueError as error:
@@ -20010,10 +21817,27 @@ def ndcg(y_true: Any, y_score: Any, *, groups: Any = None, sample_weight: Any = 
     return float(result)  # type: ignore[arg-type]
 
 
-def lightgbm_metric(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Callable[..., list[tuple[str, float, bool]]]:
+def _grouped(predicted: Any, labels: Any, groups: Any, sample_weight: Any) -> Inputs:
+    """Return inputs of a row per document, with the query of each in groups."""
+    if not hasattr(groups, "dtype"):
+        groups = np.array(groups, object)  # ids keep their types
+    columns = {
+        "y_score": predicted,
+        "y_true": labels,
+        "groups": groups,
+        "sample_weight": sample_weight,
+    }
+    weight = None if sample_weight is None else "sample_weight"
+    return from_frame(columns, Inputs("y_score", "y_true", "groups", sample_weight=weight))
+
+
+def lightgbm_metric(
+    k: Cutoffs = None, **options: Unpack[QueryOptions]
+) -> Callable[..., list[tuple[str, float, bool]]]:
     """Return a function for `LGBMRanker.fit(eval_metric=...)` and for `lightgbm.train(feval=...)`.
 
-    Queries are the groups of the data. The weight of a query is the mean of its rows' weights, as in LightGBM.
+    Queries are the groups of the data. The weight of a query is the mean of its rows' weights, as
+    in LightGBM.
 
     Args:
         k: the cutoff or cutoffs.
@@ -20034,19 +21858,26 @@ def _for_lightgbm(
     options: Options, labels: Any, predictions: Any, weight: Any = None, group: Any = None
 ) -> list[tuple[str, float, bool]]:
     """Return each result with its name, and True because higher is better."""
-    if hasattr(predictions, "get_group"):  # lightgbm.train passes the scores first, then the Dataset
+    if hasattr(predictions, "get_group"):
+        # lightgbm.train passes the scores first, then the Dataset.
         data, predictions = predictions, labels
         labels, weight, group = data.get_label(), data.get_weight(), data.get_group()
     if group is None:
+        problem = "the data has no groups, so its queries are unknown"
         hint = "give Dataset(group=...), or eval_group=... to LGBMRanker.fit"
-        raise ValueError(f"lightgbm_metric: the data has no groups, so its queries are unknown; {hint}")
+        raise ValueError(f"lightgbm_metric: {problem}; {hint}")
     lengths = np.asarray(group)
     if lengths.dtype.kind not in "iu" or lengths.ndim != 1 or lengths.min(initial=0) < 0:
-        raise ValueError(f"lightgbm_metric: groups must be numbers of rows, one per query; got {shown(group)}")
-    rows = {"labels": len(labels), "weights": len(labels) if weight is None else len(weight)}
-    for name, number in rows.items():
-        if number != lengths.sum():
-            raise ValueError(f"lightgbm_metric: the groups hold {lengths.sum()} rows, the {name} {number}; give all")
+        needs = "groups must be numbers of rows, one per query"
+        raise ValueError(f"lightgbm_metric: {needs}; got {shown(group)}")
+    columns = {"labels": labels}
+    if weight is not None:
+        columns["weights"] = weight
+    rows = lengths.sum()
+    for name, column in columns.items():
+        if len(column) != rows:
+            counts = f"the groups hold {rows} rows, the {name} {len(column)}"
+            raise ValueError(f"lightgbm_metric: {counts}; give all")
     if weight is not None:
         query = np.repeat(np.arange(len(lengths)), lengths)
         weight = np.bincount(query, weight, len(lengths)) / np.maximum(lengths, 1)
@@ -20054,7 +21885,9 @@ def _for_lightgbm(
     return [(name, value, True) for name, value in results.items()]
 
 
-def xgboost_metric(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Callable[..., list[tuple[str, float]]]:
+def xgboost_metric(
+    k: Cutoffs = None, **options: Unpack[QueryOptions]
+) -> Callable[..., list[tuple[str, float]]]:
     """Return a function for `xgboost.train(custom_metric=...)`, with a `DMatrix` that has `qid`.
 
     Its results are called `ndcg.nDCG@10`, since early stopping infers from the first letters of a
@@ -20074,48 +21907,58 @@ def xgboost_metric(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Callab
 def _for_xgboost(options: Options, predictions: Any, data: Any) -> list[tuple[str, float]]:
     """Return each result with its name."""
     if not hasattr(data, "get_uint_info"):
-        problem = "XGBRanker(eval_metric=...) passes single queries and weights each by its number of documents"
+        weights = "weights each by its number of documents"
+        problem = f"XGBRanker(eval_metric=...) passes single queries and {weights}"
         raise ValueError(f"xgboost_metric: {problem}; train with xgboost.train(custom_metric=...)")
     begins = data.get_uint_info("group_ptr")
     if len(begins) < 2:
-        raise ValueError(
-            "xgboost_metric: the DMatrix has no qid, so its queries are unknown; give DMatrix(..., qid=...)"
-        )
+        problem = "the DMatrix has no qid, so its queries are unknown"
+        raise ValueError(f"xgboost_metric: {problem}; give DMatrix(..., qid=...)")
     weight = data.get_weight()
-    results = _loops_scorer_results(options, predictions, data.get_label(), begins, weight if len(weight) else None)
+    if not len(weight):
+        weight = None
+    results = _loops_scorer_results(options, predictions, data.get_label(), begins, weight)
     return [(f"ndcg.{name}", value) for name, value in results.items()]
 
 
 def _loops_scorer_results(
-    options: Options, predictions: NDArray[Any], labels: NDArray[Any], begins: NDArray[Any], weight: Any
+    options: Options,
+    predictions: NDArray[Any],
+    labels: NDArray[Any],
+    begins: NDArray[Any],
+    weight: Any,
 ) -> dict[str, Any]:
     """Return the results of queries with contiguous rows, with one score for each row."""
     predictions, labels = np.asanyarray(predictions), np.asanyarray(labels)
     if predictions.shape != labels.shape:
         problem = f"of shape {predictions.shape} for labels of shape {labels.shape}"
         raise ValueError(f"predictions: must be one score for each row; got scores {problem}")
-    lists = (pa.ListArray.from_arrays(pa.array(begins, pa.int32()), pa.array(side)) for side in (predictions, labels))
-    return score_inputs(Inputs(*lists)._replace(sample_weight=weight), options)
+    offsets = pa.array(begins, pa.int32())
+    score_lists = pa.ListArray.from_arrays(offsets, pa.array(predictions))
+    label_lists = pa.ListArray.from_arrays(offsets, pa.array(labels))
+    return score_inputs(Inputs(score_lists, label_lists, sample_weight=weight), options)
 
 
 # ndcg/loops/torchmetrics_metric.py: The metric for torchmetrics: in a `MetricCollection`, logged by Lightning, or alone.
 
 def torchmetrics_metric(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Any:
-    """Return a `torchmetrics.Metric`: `update(preds, target, indexes=None)` for each batch, `compute()`, `reset()`.
+    """Return a `torchmetrics.Metric`.
 
-    Without `indexes`, `preds` and `target` have a row for each query and a column for each document. With `indexes`,
-    they have one number for each document, and `indexes` has the id of its query, an integer. `compute` returns the
-    mean over the queries of all batches and processes: a tensor for one result, a dict of tensors for several, nan if
-    no query has a value.
+    It has `update(preds, target, indexes=None)` for each batch, `compute()` and `reset()`.
 
-    Of whole queries only sums are kept. Rows with `indexes` are kept until `reset`, because other rows of a query may
-    be in later batches or other processes. If `ties` depends on the order of rows, it is that of the batches, one
-    process after the other.
+    Without `indexes`, `preds` and `target` have a row for each query and a column for each
+    document. With `indexes`, they have one number for each document, and `indexes` has the id of
+    its query, an integer. `compute` returns the mean over the queries of all batches and processes:
+    a tensor for one result, a dict of tensors for several, nan if no query has a value.
+
+    Of whole queries only sums are kept. Rows with `indexes` are kept until `reset`, because other
+    rows of a query may be in later batches or other processes. If `ties` depends on the order of
+    rows, it is that of the batches, one process after the other.
 
     Args:
         k: the cutoff or cutoffs, as in `compute`.
-        **options: the options of `compute`, except `sample_weight`, `use_aggregator` and `engine`; `ignore_index` is
-            the label of padding.
+        **options: the options of `compute`, except `sample_weight`, `use_aggregator` and `engine`;
+            `ignore_index` is the label of padding.
 
     Raises:
         ValueError: an option that `compute` rejects.
@@ -20143,7 +21986,9 @@ def _metric_class() -> Any:
     class NDCGMetric(Metric):
         """The mean of nDCG, DCG, IDCG or CG over queries."""
 
-        higher_is_better, is_differentiable, full_state_update = True, False, False
+        higher_is_better = True
+        is_differentiable = False
+        full_state_update = False
         # Numbers are kept in 64 bits, so that all processes gather the same types whatever they
         # were given: integers as they are, floats as their bits. `integers` tells them apart. Up to
         # version 2.1, the states had other types and names, so old checkpoints are rejected.
@@ -20162,23 +22007,35 @@ def _metric_class() -> Any:
             self.add_state("counts", torch.zeros(results, dtype=torch.int64), dist_reduce_fx="sum")
             for name in self.rows:
                 self.add_state(name, [], dist_reduce_fx="cat")
-            # A MetricCollection updates only one of several metrics whose states are equal after the first batch.
+            # A MetricCollection updates only one of several metrics whose states are equal after
+            # the first batch.
             self.add_state("identity", torch.tensor([*uuid4().bytes]), dist_reduce_fx="max")
 
-        def update(self, preds: "Tensor", target: "Tensor", indexes: "Tensor | None" = None) -> None:
+        def update(
+            self, preds: "Tensor", target: "Tensor", indexes: "Tensor | None" = None
+        ) -> None:
             """Add a batch; a batch that is rejected adds nothing."""
             if indexes is None:
                 if len(preds) or len(target):
                     self.sums, self.counts = self._added(Inputs(preds, target))
                 return
-            batch = {"preds": preds, "target": target, "indexes": indexes}
-            batch = {name: each.detach().reshape(-1) for name, each in batch.items()}
+            batch = {
+                "preds": preds.detach().reshape(-1),
+                "target": target.detach().reshape(-1),
+                "indexes": indexes.detach().reshape(-1),
+            }
             if len(set(map(len, batch.values()))) > 1:
-                shapes = ", ".join(f"{name} {len(each)}" for name, each in batch.items())
-                raise ValueError(f"with indexes, preds, target and indexes are one per document; got {shapes}")
+                lengths = ", ".join(f"{name} {len(column)}" for name, column in batch.items())
+                needs = "preds, target and indexes are one per document"
+                raise ValueError(f"with indexes, {needs}; got {lengths}")
             if indexes.is_floating_point():
-                raise ValueError(f"indexes must be integers, the id of each document's query; got {indexes.dtype}")
-            integers = int(not preds.is_floating_point()) + 2 * int(not target.is_floating_point())
+                needs = "integers, the id of each document's query"
+                raise ValueError(f"indexes must be {needs}; got {indexes.dtype}")
+            integers = 0
+            if not preds.is_floating_point():
+                integers += 1
+            if not target.is_floating_point():
+                integers += 2
             batch["target"] = _with_exact_padding(batch["target"], self.options.ignore_index)
             batch = {name: _in_64_bits(name, column) for name, column in batch.items()}
             batch["integers"] = torch.full_like(batch["indexes"], integers, dtype=torch.uint8)
@@ -20187,22 +22044,30 @@ def _metric_class() -> Any:
 
         def compute(self) -> Any:
             """Return the mean over all queries since the last reset."""
-            rows = [getattr(self, name) for name in self.rows]
-            rows = [torch.cat(column) if isinstance(column, list) and column else column for column in rows]
-            scores, labels, queries, integers = rows
+            columns = []
+            for name in self.rows:
+                column = getattr(self, name)
+                if isinstance(column, list) and column:  # a sync has concatenated it already
+                    column = torch.cat(column)
+                columns.append(column)
+            scores, labels, queries, integers = columns
             sums, counts = self.sums, self.counts
             if len(scores):
                 scores = _from_64_bits(scores, integers & 1 > 0)
                 labels = _from_64_bits(labels, integers & 2 > 0)
                 sums, counts = self._added(Inputs(scores, labels, queries))
             means = sums / counts
-            return means[0] if len(means) == 1 else dict(zip(self.options.names, means, strict=True))
+            if len(means) == 1:
+                return means[0]
+            return dict(zip(self.options.names, means, strict=True))
 
         def sync(self, *args: Any, **options: Any) -> None:
-            """Gather the states of all processes; one without rows sends no numbers, in the types of the others."""
-            for name, kind in self.rows.items():
-                if isinstance(each := getattr(self, name), list) and not each:
-                    each.append(torch.empty(0, dtype=kind, device=self.device))
+            """Gather the states of all processes."""
+            for name, dtype in self.rows.items():
+                column = getattr(self, name)
+                if isinstance(column, list) and not column:
+                    # A process without rows sends no numbers, in the types of the others.
+                    column.append(torch.empty(0, dtype=dtype, device=self.device))
             super().sync(*args, **options)
 
         def set_dtype(self, dst_type: Any) -> Any:
@@ -20212,10 +22077,9 @@ def _metric_class() -> Any:
         def _added(self, inputs: Inputs) -> "tuple[Tensor, Tensor]":
             """Return the sums and counts with those of more queries."""
             values = np.stack(list(measure_inputs(inputs, self.options).values()))
-            sums, counts = np.nansum(values, axis=1), (~np.isnan(values)).sum(axis=1)
-            return self.sums + torch.from_numpy(sums).to(self.sums), self.counts + torch.from_numpy(counts).to(
-                self.counts
-            )
+            sums = torch.from_numpy(np.nansum(values, axis=1)).to(self.sums)
+            counts = torch.from_numpy((~np.isnan(values)).sum(axis=1)).to(self.counts)
+            return self.sums + sums, self.counts + counts
 
         def __reduce__(self) -> tuple[Any, ...]:
             return restored_metric, (), self.__getstate__()
@@ -20224,7 +22088,7 @@ def _metric_class() -> Any:
 
 
 def _with_exact_padding(labels: "Tensor", ignore_index: float | None) -> "Tensor":
-    """Return float labels as float64, with `ignore_index` itself where it is rounded in their type."""
+    """Return float labels as float64, with `ignore_index` itself where their type rounds it."""
     if ignore_index is None or not labels.is_floating_point():
         return labels
     rounded = labels.new_tensor(float(ignore_index))
@@ -20262,23 +22126,29 @@ def _from_64_bits(bits: "Tensor", are_integers: "Tensor") -> "Tensor | list[floa
 class TrainerMetrics:
     """A function of a Trainer's predictions and labels, for a whole set or batch by batch.
 
-    Without ``query_ids``, every row of the predictions is a query and its columns are the documents. With it, every row
-    is a document with one score, and ``query_ids`` is a column of the evaluation set, or a function from the model's
-    inputs to the query of each row, which needs ``TrainingArguments(include_for_metrics=["inputs"])``.
+    Without ``query_ids``, every row of the predictions is a query and its columns are the
+    documents. With it, every row is a document with one score, and ``query_ids`` is a column of the
+    evaluation set, or a function from the model's inputs to the query of each row, which needs
+    ``TrainingArguments(include_for_metrics=["inputs"])``.
 
-    In a batch-wise evaluation, only the results of queries are kept, or one score, label and id per document. If it is
-    interrupted, ``reset`` drops its batches.
+    In a batch-wise evaluation, only the results of queries are kept, or one score, label and id per
+    document. If it is interrupted, ``reset`` drops its batches.
     """
 
     def __init__(self, options: Options, query_ids: Any, references: Any, main_input: str) -> None:
         """Store the options and the queries of documents."""
         if not isinstance(main_input, str):
-            raise ValueError(f"main_input must be the name of the model's main input; got {shown(main_input)}")
+            raise ValueError(
+                f"main_input must be the name of the model's main input; got {shown(main_input)}"
+            )
         self.columns = None
         if query_ids is not None and not callable(query_ids):
             self.columns = _loops_trainer_Columns.read(query_ids, references)
         elif references is not None:
-            raise ValueError("references are the labels in the order of query_ids; give query_ids as a column, too")
+            raise ValueError(
+                "references are the labels in the order of query_ids; give query_ids as a column, "
+                "too"
+            )
         self.options, self.query_ids, self.main_input = options, query_ids, main_input
         self._batches: list[Any] = []
         self._rows = 0
@@ -20291,8 +22161,8 @@ class TrainerMetrics:
         """Add predictions, and return the results unless more batches follow.
 
         Args:
-            evaluation: a `transformers.EvalPrediction`, or its predictions and labels as a pair. If a
-                model has several outputs, the first is used.
+            evaluation: a `transformers.EvalPrediction`, or its predictions and labels as a pair. If
+                a model has several outputs, the first is used.
             compute_result: False for a batch that is not the last, True for the last
                 (`batch_eval_metrics=True`); None for a whole set.
 
@@ -20306,52 +22176,68 @@ class TrainerMetrics:
                 self._add(*batch)
             if compute_result is False:
                 return {}
-            values = self._batches
-            if not values:
-                raise ValueError(NOTHING_TO_SCORE)
-            if self.query_ids is not None:
-                columns = list(concatenated(self._batches))
-                if self.columns is not None:
-                    columns.append(self.columns.ids_of(columns[1]))
-                values = [measure_inputs(Inputs(*columns), self.options)]
-            result = {name: mean(name, np.concatenate([each[name] for each in values])) for name in values[0]}
+            result = self._result()
         except BaseException:
             self.reset()
             raise
         self.reset()
         return result
 
+    def _result(self) -> dict[str, Any]:
+        """Return the mean of the values in all batches."""
+        if not self._batches:
+            raise ValueError(NOTHING_TO_SCORE)
+        parts = self._batches
+        if self.query_ids is not None:
+            columns = list(concatenated(self._batches))
+            if self.columns is not None:
+                columns.append(self.columns.ids_of(columns[1]))
+            parts = [measure_inputs(Inputs(*columns), self.options)]
+        means = {}
+        for name in parts[0]:
+            means[name] = mean(name, np.concatenate([values[name] for values in parts]))
+        return means
+
     def _add(self, predictions: Any, label_ids: Any, inputs: Any) -> None:
         """Store the values of a batch that the result needs."""
         scores, labels = _loops_trainer_first("predictions", predictions), _loops_trainer_first("labels", label_ids)
         if self.query_ids is None:
-            if scores.ndim == 3 and scores.shape[2] == 1 and labels.ndim == 2:
-                scores = scores[..., 0]
-            if scores.ndim != 2 or scores.shape != labels.shape:
-                shapes = f"predictions of shape {tuple(scores.shape)} and labels of {tuple(labels.shape)}"
-                problem = "one row per query and one column per document on both sides, or query_ids="
-                raise ValueError(f"trainer_metrics needs {problem}; got {shapes}")
-            if len(scores):  # a batch may be empty, for example the last one of a process
-                self._batches.append(measure_inputs(Inputs(scores, labels), self.options, self._rows))
-                self._rows += len(scores)
+            self._add_queries(scores, labels)
             return
         columns = {"predictions": _array(scores), "references": _array(labels)}
         if self.columns is None:
             ids = self.query_ids(self._main(inputs))
-            # a list may contain ids of several types
-            columns["query_ids"] = _array(ids) if hasattr(ids, "dtype") else np.array(ids, object)
+            if hasattr(ids, "dtype"):
+                columns["query_ids"] = _array(ids)
+            else:
+                columns["query_ids"] = np.array(ids, object)  # a list may hold ids of several types
         self._batches.append(read_rows(columns, self.options.ignore_index))
+
+    def _add_queries(self, scores: Any, labels: Any) -> None:
+        """Store the values of a batch with a row for each query."""
+        if scores.ndim == 3 and scores.shape[2] == 1 and labels.ndim == 2:
+            scores = scores[..., 0]
+        if scores.ndim != 2 or scores.shape != labels.shape:
+            sides = "one row per query and one column per document on both sides, or query_ids="
+            got = f"predictions of shape {tuple(scores.shape)} and labels of {tuple(labels.shape)}"
+            raise ValueError(f"trainer_metrics needs {sides}; got {got}")
+        if len(scores):  # a batch may be empty, for example the last one of a process
+            self._batches.append(measure_inputs(Inputs(scores, labels), self.options, self._rows))
+            self._rows += len(scores)
 
     def _main(self, inputs: Any) -> NDArray[Any]:
         """Return the model's main input."""
         if inputs is None:
             setting = 'TrainingArguments(include_for_metrics=["inputs"])'
-            raise ValueError(f"query_ids need the inputs: set {setting}, and give the whole EvalPrediction")
-        if isinstance(inputs, Mapping):  # in batch-wise evaluations the Trainer passes all inputs
-            if self.main_input not in inputs:
-                raise ValueError(f"main_input={shown(self.main_input)} is not among the inputs: {', '.join(inputs)}")
-            inputs = inputs[self.main_input]
-        return _array(inputs)
+            hint = f"set {setting}, and give the whole EvalPrediction"
+            raise ValueError(f"query_ids need the inputs: {hint}")
+        if not isinstance(inputs, Mapping):
+            return _array(inputs)
+        # In batch-wise evaluations the Trainer passes all inputs.
+        if self.main_input not in inputs:
+            problem = f"is not among the inputs: {', '.join(inputs)}"
+            raise ValueError(f"main_input={shown(self.main_input)} {problem}")
+        return _array(inputs[self.main_input])
 
 
 class _loops_trainer_Columns(NamedTuple):
@@ -20365,43 +22251,52 @@ class _loops_trainer_Columns(NamedTuple):
     def read(cls, query_ids: Any, references: Any) -> "_Columns":
         """Read columns of any supported library."""
         if isinstance(query_ids, (str, int, Mapping)):
-            kinds = "a function of the model's main input, or a column with an id for each row, such as data['query']"
-            raise ValueError(f"query_ids must be {kinds}; got {shown(query_ids)}")
+            column = "a column with an id for each row, such as data['query']"
+            allowed = f"a function of the model's main input, or {column}"
+            raise ValueError(f"query_ids must be {allowed}; got {shown(query_ids)}")
         if references is None:
-            needs = "query_ids as a column need references, the labels in the same order, to check the order of rows"
-            raise ValueError(f"{needs}; pass, for example, references=data['label']")
+            needs = "query_ids as a column need references, the labels in the same order"
+            hint = "pass, for example, references=data['label']"
+            raise ValueError(f"{needs}, to check the order of rows; {hint}")
         codes, distinct = encode_ids("query_ids", plain_in_order("query_ids", query_ids))
         column = plain_in_order("references", references)
         try:
-            labels, _, present, _ = read_flat_column("references", column, lambda _, row: f"row {row}")
+            labels, _, present, _ = read_flat_column(
+                "references", column, lambda _, row: f"row {row}"
+            )
         except InputError as error:
             if "gain" not in error.options:
                 raise
-            problem = "hold text, which no model receives; give the numbers of the labels, and gain by these numbers"
-            raise InputError(f"{mark('references')} {problem}") from None
+            problem = "hold text, which no model receives"
+            hint = "give the numbers of the labels, and gain by these numbers"
+            raise InputError(f"{mark('references')} {problem}; {hint}") from None
         if len(codes) != len(labels):
+            needs = "query_ids and references must have the same length, one row per document"
             lengths = f"query_ids {len(codes)}, references {len(labels)}"
-            raise ValueError(f"query_ids and references must have the same length, one row per document; got {lengths}")
+            raise ValueError(f"{needs}; got {lengths}")
         known = labels == labels if present is None else present  # nan is a missing label
         return cls(pa.DictionaryArray.from_arrays(codes, distinct), labels, known)
 
     def ids_of(self, labels: NDArray[Any]) -> pa.Array:
-        """Return the ids of rows with these labels, which must be those of the evaluation set, in its order."""
+        """Return the ids of rows with these labels, which must be those of the set, in order."""
         if len(labels) != len(self.ids):
             rows = f"query_ids has {len(self.ids)} rows, but the evaluation {len(labels)}"
-            raise ValueError(f"{rows}; give the column of the evaluated set, with all its rows (docs/training.md)")
+            hint = "give the column of the evaluated set, with all its rows (docs/training.md)"
+            raise ValueError(f"{rows}; {hint}")
         differs = _differ(labels, self.labels) & self.known
         if differs.any():
             row = int(differs.argmax())
-            given, known = (shown(side[row : row + 1].tolist()[0]) for side in (labels, self.labels))
-            problem = f"row {row} has the label {given}, but in references {known}"
-            hint = "give the columns of the set that is evaluated, and do not shuffle or group it (docs/training.md)"
+            evaluated = shown(labels[row : row + 1].tolist()[0])
+            given = shown(self.labels[row : row + 1].tolist()[0])
+            problem = f"row {row} has the label {evaluated}, but in references {given}"
+            shuffled = "do not shuffle or group it (docs/training.md)"
+            hint = f"give the columns of the set that is evaluated, and {shuffled}"
             raise ValueError(f"query_ids: {problem}; {hint}")
         return self.ids
 
 
 def _differ(given: NDArray[Any], labels: NDArray[Any]) -> Mask:
-    """Return a mask of labels that cannot come from these: neither equal nor equal after rounding to 32 or 16 bits.
+    """Return a mask of labels that cannot come from these, even rounded to 32 or 16 bits.
 
     >>> _differ(np.array([200, 200]), np.array([200, 201])).tolist()
     [False, True]
@@ -20414,6 +22309,7 @@ def _differ(given: NDArray[Any], labels: NDArray[Any]) -> Mask:
     with np.errstate(over="ignore"):
         single = labels.astype(np.float32)
         half = single.astype(np.float16)
+    # bfloat16 is the upper half of a float32, rounded half to even.
     bits = single.view(np.uint32)
     bfloat16 = ((bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000).view(np.float32)
     return np.asarray(differ & (given != single) & (given != half) & (given != bfloat16))
@@ -20433,30 +22329,35 @@ def trainer_metrics(
 ) -> TrainerMetrics:
     """Return the function for `transformers.Trainer(compute_metrics=...)`.
 
-    It works for whole evaluation sets and, with `TrainingArguments(batch_eval_metrics=True)`, batch by batch, without
-    keeping the predictions. The Trainer reports the results as `eval_nDCG@10`.
+    It works for whole evaluation sets and, with `TrainingArguments(batch_eval_metrics=True)`, batch
+    by batch, without keeping the predictions. The Trainer reports the results as `eval_nDCG@10`.
 
     Args:
         k: the cutoff or cutoffs, as in `compute`.
-        query_ids: None if each row of the model's output is a query and its columns are documents. If each
-            row is one document: the column of the evaluation set with the query id of each row, together
-            with `references`; or a function that accepts the model's main input (an array) and returns the
-            query id of each row. The function needs `TrainingArguments(include_for_metrics=["inputs"])`,
-            and with batches a single process: the Trainer does not gather the inputs of several.
-        references: with such a column, the column of the labels in the same order. An evaluation with
-            different labels, for example on another set or with shuffled rows, is rejected.
+        query_ids: None if each row of the model's output is a query and its columns are documents.
+            If each row is one document: the column of the evaluation set with the query id of each
+            row, together with `references`; or a function that accepts the model's main input (an
+            array) and returns the query id of each row. The function needs
+            `TrainingArguments(include_for_metrics=["inputs"])`, and with batches a single process:
+            the Trainer does not gather the inputs of several.
+        references: with such a column, the column of the labels in the same order. An evaluation
+            with different labels, for example on another set or with shuffled rows, is rejected.
         main_input: the name of the model's main input.
-        ignore_index: the label that marks padding; the Trainer also uses it to pad batches to equal width.
-        **options: the options of `compute`, except `sample_weight`, `missing`, `use_aggregator` and `engine`.
+        ignore_index: the label that marks padding; the Trainer also uses it to pad batches to equal
+            width.
+        **options: the options of `compute`, except `sample_weight`, `missing`, `use_aggregator` and
+            `engine`.
 
     Raises:
         ValueError: an option that `compute` rejects, or columns that cannot be read.
 
     >>> metrics = trainer_metrics(k=1)
-    >>> metrics((np.array([[.9, .1, -100]]), np.array([[1, 0, -100]])))  # as an EvalPrediction unpacks
+    >>> metrics((np.array([[.9, .1, -100]]), np.array([[1, 0, -100]])))  # as an EvalPrediction
     {'nDCG@1': 1.0}
     """
-    parsed = Options.of_method(trainer_metrics, k, {"ignore_index": ignore_index, **options}, lacks=NOT_IN_TRAINER)
+    parsed = Options.of_method(
+        trainer_metrics, k, {"ignore_index": ignore_index, **options}, lacks=NOT_IN_TRAINER
+    )
     return TrainerMetrics(parsed, query_ids, references, main_input)
 
 
@@ -20478,28 +22379,40 @@ def _outputs(evaluation: Any) -> tuple[Any, Any, Any]:
 
 def _batches(predictions: Any, labels: Any, inputs: Any) -> list[tuple[Any, Any, Any]]:
     """Return the predictions, labels and inputs of each batch; a whole set is one batch."""
-    sides = {"predictions": predictions, "labels": labels, **({} if inputs is None else {"inputs": inputs})}
-    if not any(isinstance(side, list) for side in sides.values()):
+    sides = {"predictions": predictions, "labels": labels}
+    if inputs is not None:
+        sides["inputs"] = inputs
+    are_lists = [isinstance(side, list) for side in sides.values()]
+    if not any(are_lists):
         return [(predictions, labels, inputs)]
-    # lists of batches, because of eval_do_concat_batches=False
-    counts = {name: len(side) if isinstance(side, list) else None for name, side in sides.items()}
-    if len(set(counts.values())) > 1 or not predictions:
-        counted = ", ".join(f"{name} {'in one piece' if count is None else count}" for name, count in counts.items())
-        raise ValueError(f"predictions, labels and inputs must come in the same batches, at least one; got {counted}")
-    return list(zip(predictions, labels, repeat(None, len(predictions)) if inputs is None else inputs, strict=True))
+    # Lists of batches, because of eval_do_concat_batches=False.
+    if not all(are_lists) or not predictions or len(set(map(len, sides.values()))) > 1:
+        counts = []
+        for name, side in sides.items():
+            counts.append(f"{name} {len(side) if isinstance(side, list) else 'in one piece'}")
+        needs = "predictions, labels and inputs must come in the same batches, at least one"
+        raise ValueError(f"{needs}; got {', '.join(counts)}")
+    if inputs is None:
+        inputs = [None] * len(predictions)
+    return list(zip(predictions, labels, inputs, strict=True))
 
 
 def _loops_trainer_first(argument: str, outputs: Any) -> Any:
     """Return the first of a model's outputs, an array, or a tensor on any device."""
-    if isinstance(outputs, tuple) and not outputs:
-        raise ValueError(f"{argument} are an empty tuple; the model must return its scores, the data its labels")
-    output = outputs[0] if isinstance(outputs, tuple) else outputs
+    output = outputs
+    if isinstance(outputs, tuple):
+        if not outputs:
+            needs = "the model must return its scores, the data its labels"
+            raise ValueError(f"{argument} are an empty tuple; {needs}")
+        output = outputs[0]
     return output if hasattr(output, "detach") else np.asanyarray(output)
 
 
 def _array(values: Any) -> NDArray[Any]:
     """Return a tensor, or anything that NumPy can read, as an array on the CPU."""
-    return np.asanyarray(plain("outputs", values) if hasattr(values, "detach") else values)
+    if hasattr(values, "detach"):
+        values = plain("outputs", values)
+    return np.asanyarray(values)
 
 
 # ndcg/scores/batch_file.py: Keep tables in memory or in a file, or hand them to another process in a file.
@@ -21232,7 +23145,7 @@ def _widest(types: set[pa.DataType]) -> pa.DataType:
     return pa.list_(pa.float32())
 
 
-# ndcg/scores/spark_join.py: Join the rows of a query on Spark's executors: those of its run, of its qrels and of documents to exclude.
+# ndcg/scores/spark_join.py: Join the rows of a query on Spark's executors: of its run, its qrels and documents to exclude.
 
 # Where a row is from, as the sum of its tables; both sides for a row of one table,
 IN_RUN, IN_QRELS, IN_EXCLUDE = 1, 2, 4
@@ -21245,7 +23158,7 @@ ONE_TABLE = IN_RUN | IN_QRELS
 
 
 class SparkQueries(NamedTuple):
-    """SparkQueries and the columns of their documents, query after query."""
+    """Queries and the columns of their documents, query after query."""
 
     ids: pa.Array  # the id of each query
     offsets: NDArray[np.int64]  # the start of each query, from 0, and the end of the last one
@@ -21282,12 +23195,13 @@ class SparkQueries(NamedTuple):
 def joined(queries: SparkQueries, options: Options) -> SparkQueries:
     """Return one row for each document of a query, in ascending order of the ids of documents.
 
-    The prediction is that of the run, null if it does not list the document, and the reference that of the qrels, null
-    if they do not judge it. `excluded` is a column of flags. Queries that are not in the qrels are left out.
+    The prediction is that of the run, null if it does not list the document, and the reference that
+    of the qrels, null if they do not judge it. `excluded` is a column of flags. Queries that are
+    not in the qrels are left out.
 
     Raises:
-        InputError: a row has no id; the qrels judge a document twice; the run lists one twice, and the option
-            `duplicates` does not count its best row; a query has two arrays in a table.
+        InputError: a row has no id; the qrels judge a document twice; the run lists one twice, and
+            the option `duplicates` does not count its best row; a query has two arrays in a table.
     """
     _refuse_missing_ids(queries)
     _refuse_two_arrays(queries)
@@ -21318,17 +23232,20 @@ def joined(queries: SparkQueries, options: Options) -> SparkQueries:
     if excluded.any():
         columns["excluded"] = pa.array(excluded[kept])
     offsets = offsets_of(np.diff(chosen.offsets)[in_qrels])
-    return SparkQueries(queries.ids.filter(pa.array(in_qrels)), offsets, columns, answered[in_qrels])
+    return SparkQueries(
+        queries.ids.filter(pa.array(in_qrels)), offsets, columns, answered[in_qrels]
+    )
 
 
 def _refuse_missing_ids(queries: SparkQueries) -> None:
-    """Raise an error for a row without the id of its query or document, or with a null in place of an array."""
+    """Raise an error for a row without the id of its query or document, or with a null array."""
     origin = queries.origin
     if queries.ids.null_count:
         row = int(queries.offsets[int(np.argmax(_is_null(queries.ids)))])
         raise InputError("a row has no query id; give each one", _scores_spark_join_argument(origin[row], "query"))
-    if (null := origin & IS_NULL_ARRAY > 0).any():
-        row = int(null.argmax())
+    is_null_array = origin & IS_NULL_ARRAY > 0
+    if is_null_array.any():
+        row = int(is_null_array.argmax())
         problem = f"{queries.named(row)} is null; give an array, empty if there is no document"
         raise InputError(problem, _scores_spark_join_argument(origin[row], "query"))
     lacks = _is_null(queries.columns["document"]) & (origin & IS_EMPTY_ARRAY == 0)
@@ -21345,7 +23262,8 @@ def _refuse_two_arrays(queries: SparkQueries) -> None:
         begins = (origin & table > 0) & (origin & (BEGINS_ARRAY | IS_EMPTY_ARRAY) > 0)
         rows = np.flatnonzero(begins)
         query = queries.query[rows]
-        if (again := query[1:] == query[:-1]).any():
+        again = query[1:] == query[:-1]
+        if again.any():
             name = queries.named(int(rows[int(again.argmax())]))
             raise InputError(f"{name} is in two rows; give each query once", TABLE_ARGUMENTS[table])
 
@@ -21353,12 +23271,14 @@ def _refuse_two_arrays(queries: SparkQueries) -> None:
 def _in_order_of_ids(queries: SparkQueries) -> NDArray[np.int64]:
     """Return the rows that are documents, those of a query in ascending order of their ids."""
     keys = {"query": queries.query, "document": queries.columns["document"]}
-    order = pc.sort_indices(pa.table(keys), sort_keys=[(key, "ascending") for key in keys]).to_numpy()
-    order = order.astype(np.int64)
+    sort_keys = [(key, "ascending") for key in keys]
+    order = pc.sort_indices(pa.table(keys), sort_keys=sort_keys).to_numpy().astype(np.int64)
     return np.asarray(order[queries.origin[order] & IS_EMPTY_ARRAY == 0])
 
 
-def _row_of_each(rows: SparkQueries, table: int, document: NDArray[np.int64], options: Options) -> NDArray[np.int64]:
+def _row_of_each(
+    rows: SparkQueries, table: int, document: NDArray[np.int64], options: Options
+) -> NDArray[np.int64]:
     """Return the row of each document in a table; -1 for a document that is not in it."""
     in_table = np.flatnonzero(rows.origin & table)
     again = document[in_table[1:]] == document[in_table[:-1]]
@@ -21366,22 +23286,28 @@ def _row_of_each(rows: SparkQueries, table: int, document: NDArray[np.int64], op
         _refuse_repeats(rows, table, in_table[1:][again], in_table[:-1][again], options)
         in_table = in_table[_best_first(rows, table, in_table, document, options)]
         in_table = in_table[np.append(True, document[in_table[1:]] != document[in_table[:-1]])]
-    of_documents = np.full(int(document[-1]) + 1 if len(document) else 0, -1)
-    of_documents[document[in_table]] = in_table
-    return of_documents
+    documents = int(document[-1]) + 1 if len(document) else 0
+    row_of_each = np.full(documents, -1)
+    row_of_each[document[in_table]] = in_table
+    return row_of_each
 
 
 def _refuse_repeats(
-    rows: SparkQueries, table: int, again: NDArray[np.int64], before: NDArray[np.int64], options: Options
+    rows: SparkQueries,
+    table: int,
+    again: NDArray[np.int64],
+    before: NDArray[np.int64],
+    options: Options,
 ) -> None:
-    """Raise an error for a document that is in a table twice, unless its best row in the run counts."""
+    """Raise an error for a document that is in a table twice, unless its best row counts."""
     is_judged_twice = rows.origin[again] & ONE_TABLE == IN_QRELS
     if table == IN_QRELS and is_judged_twice.any():
         row = int(again[int(is_judged_twice.argmax())])
         raise _repeated(rows, row, f"appears twice; {once('qrels')}", "references")
     if table == IN_RUN and options.duplicates != "best":
         row = int(again[0])
-        raise _repeated(rows, row, f"appears twice; {once('run')}", _scores_spark_join_argument(rows.origin[row], "document"))
+        argument = _scores_spark_join_argument(rows.origin[row], "document")
+        raise _repeated(rows, row, f"appears twice; {once('run')}", argument)
     if table == IN_QRELS:
         # In one table, each row of a document has its relevance again.
         reference = rows.columns["reference"]
@@ -21398,7 +23324,11 @@ def _repeated(rows: SparkQueries, row: int, problem: str, argument: str) -> Inpu
 
 
 def _best_first(
-    rows: SparkQueries, table: int, in_table: NDArray[np.int64], document: NDArray[np.int64], options: Options
+    rows: SparkQueries,
+    table: int,
+    in_table: NDArray[np.int64],
+    document: NDArray[np.int64],
+    options: Options,
 ) -> NDArray[np.int64]:
     """Return an order in which the best row of each document in the run is its first."""
     if table != IN_RUN:
@@ -21437,7 +23367,7 @@ def _are_alike(one: pa.Array, other: pa.Array) -> Mask:
     return np.asarray(pc.fill_null(pc.equal(one, other), nulls).to_numpy(zero_copy_only=False))
 
 
-# ndcg/scores/spark_rows.py: Bring the rows of Spark DataFrames into one: of a table, or of a run, qrels and documents to exclude.
+# ndcg/scores/spark_rows.py: Bring the rows of Spark DataFrames into one: of a table, or of run, qrels and exclusions.
 
 INTEGERS = ("tinyint", "smallint", "int", "bigint")
 NUMBERS = ("boolean", *INTEGERS, "float", "double")
@@ -21447,7 +23377,9 @@ KINDS = {"predictions": "run", "references": "qrels", "exclude": "exclude"}
 ORIGIN, RANK, ITEM = "ndcg: origin", "ndcg: rank", "ndcg: item"
 
 
-def queries_of_frame(frame: Any, columns: Mapping[str, str | None], ties: str, exclude: Any = None) -> Any:
+def queries_of_frame(
+    frame: Any, columns: Mapping[str, str | None], ties: str, exclude: Any = None
+) -> Any:
     """Return a row for each query of one table, whose `columns` are named by argument.
 
     If its rows are documents, the row of a query has lists, as in `_lists_by_query`.
@@ -21458,12 +23390,12 @@ def queries_of_frame(frame: Any, columns: Mapping[str, str | None], ties: str, e
     nested = _are_nested(frame, given)
     chosen = frame.selectExpr(*(f"{_quoted(column)} as {name}" for name, column in given.items()))
     if exclude is not None and (nested or "document" not in given):
-        raise ValueError("exclude needs one row per document; name the columns of ids as query and document")
+        hint = "name the columns of ids as query and document"
+        raise ValueError(f"exclude needs one row per document; {hint}")
     if nested:
         if "document" in given:
-            raise ValueError(
-                "document needs one row per document; in arrays, put the documents in ascending order of id instead"
-            )
+            hint = "in arrays, put the documents in ascending order of id instead"
+            raise ValueError(f"document needs one row per document; {hint}")
         return chosen
     if "query" not in given:
         raise ValueError("query must name the column of query ids if each row is a document")
@@ -21481,8 +23413,8 @@ def queries_of_frame(frame: Any, columns: Mapping[str, str | None], ties: str, e
 def queries_of_tables(tables: Mapping[str, Any], fields: Any, score_order: str, ties: str) -> Any:
     """Return a row for each query of two tables, predictions and references, perhaps with exclude.
 
-    Columns are found by the names that tables in memory may have, or that `fields` gives. In an array
-    of a query, documents have scores, as from ALS, or are ids, best first.
+    Columns are found by the names that tables in memory may have, or that `fields` gives. In an
+    array of a query, documents have scores, as from ALS, or are ids, best first.
     """
     _refuse_order(ties)
     sides = {name: _Side.read(name, table, fields, score_order) for name, table in tables.items()}
@@ -21502,26 +23434,35 @@ def queries_of_tables(tables: Mapping[str, Any], fields: Any, score_order: str, 
 
 
 def _lists_by_query(rows: Any) -> Any:
-    """Return a row for each query, with a list of each column of its documents, all in the same order.
+    """Return a row for each query, with a list of each column of its documents, in one order.
 
     Spark's lists omit nulls, so `missing` has a number for each document: bit i is set if the i-th
     column of lists is null there.
     """
     from pyspark.sql import functions
 
-    kinds = {name: kind for name, kind in rows.dtypes if name != "query"}
-    columns = {name: name for name in kinds}
-    if "document" in kinds:
-        kinds["document"] = "string"
-        columns["document"] = "cast(document as string)"
-    rows = rows.selectExpr("query", *(f"{column} as {name}" for name, column in columns.items()))
-    lists = [f"collect_list(coalesce({name}, cast(0 as {kind}))) as {name}" for name, kind in kinds.items()]
-    missing = " + ".join(f"if({name} is null, {1 << bit}, 0)" for bit, name in enumerate(kinds))
-    lists.append(f"collect_list(cast({missing} as tinyint)) as missing")
-    if "origin" not in kinds:
+    columns = ["query"]
+    lists: list[str] = []
+    bits: list[str] = []
+    has_origin = False
+    for name, data_type in rows.dtypes:
+        if name == "query":
+            continue
+        column = name
+        if name == "document":
+            column, data_type = "cast(document as string)", "string"
+        columns.append(f"{column} as {name}")
+        has_origin |= name == "origin"
+        bits.append(f"if({name} is null, {1 << len(lists)}, 0)")
+        lists.append(f"collect_list(coalesce({name}, cast(0 as {data_type}))) as {name}")
+    lists.append(f"collect_list(cast({' + '.join(bits)} as tinyint)) as missing")
+    rows = rows.selectExpr(*columns)
+    if not has_origin:
         return rows.groupBy("query").agg(*map(functions.expr, lists))
+    # A query that only the run or the exclusions have does not count, unless it is an error.
     counts = f"origin & {IN_QRELS} > 0 or query is null or document is null"
-    queries = rows.groupBy("query").agg(*map(functions.expr, [*lists, f"bool_or({counts}) as counts"]))
+    lists.append(f"bool_or({counts}) as counts")
+    queries = rows.groupBy("query").agg(*map(functions.expr, lists))
     return queries.where("counts").drop("counts")
 
 
@@ -21619,7 +23560,7 @@ def _with_a_row_for_each_document(frame: Any, names: Names) -> Any:
 
 
 def _value_by_order(names: Names) -> str:
-    """Return the value of documents that have none: by their order in a run, else each is relevant."""
+    """Return the value of documents that have none: by order in a run, else each is relevant."""
     if names.kind != "run":
         return "1"
     return _quoted(RANK) if names.ascending else f"-{_quoted(RANK)}"
@@ -21629,7 +23570,7 @@ def _value_by_order(names: Names) -> str:
 
 
 def _excluded_rows(exclude: Any, given: Mapping[str, str]) -> Any:
-    """Return the ids of documents to exclude, in columns that are called as those of the rankings."""
+    """Return the ids of documents to exclude, in columns named as those of the rankings."""
     if not is_spark(exclude):
         problem = f"must be a Spark DataFrame if data is one; got {type(exclude).__name__}"
         raise InputError(problem, "exclude")
@@ -21644,17 +23585,10 @@ def _excluded_rows(exclude: Any, given: Mapping[str, str]) -> Any:
 
 
 def _are_nested(frame: Any, given: Mapping[str, Any]) -> bool:
-    """Return whether predictions and references are arrays; raise an error for a missing column or a wrong type."""
+    """Return whether predictions and references are arrays, in columns of the right types."""
     if not hasattr(frame, "mapInArrow"):
         raise ValueError(f"df must be a Spark DataFrame; got {type(frame).__name__}")
-    wrong = {name: column for name, column in given.items() if column not in frame.columns}
-    if wrong:
-        got = ", ".join(shown(each) if isinstance(each, str) else type(each).__name__ for each in wrong.values())
-        names = f"{' and '.join(wrong)} must name {'a column' if len(wrong) == 1 else 'columns'}"
-        raise ValueError(f"{names} of the DataFrame; got {got}, and there are {', '.join(frame.columns)}")
-    for name, column in given.items():
-        if frame.columns.count(column) > 1:
-            raise ValueError(f"{name}: the DataFrame has several columns {shown(column)}; give them names of their own")
+    _refuse_unknown_columns(frame, given)
     types = {name: _scores_spark_rows_type(frame, column) for name, column in given.items()}
     nested = bool(types["prediction"].startswith("array<"))
     for name in ("prediction", "reference"):
@@ -21662,19 +23596,36 @@ def _are_nested(frame: Any, given: Mapping[str, Any]) -> bool:
         if inner == "string" and name == "reference":  # labels
             inner = "double"
         if inner not in NUMBERS or types[name].startswith("array<") != nested:
-            problem = "both must be numbers, or both arrays of numbers; cast decimals to double"
+            hint = "both must be numbers, or both arrays of numbers; cast decimals to double"
             if types[name].startswith("array<struct<"):
-                problem = "for documents with their scores, give two tables, predictions=run, references=qrels"
-            raise ValueError(
-                f"{name}: column {shown(given[name])} is of type {types[name]}, "
-                f"prediction of {types['prediction']}; {problem}"
-            )
+                tables = "predictions=run, references=qrels"
+                hint = f"for documents with their scores, give two tables, {tables}"
+            column = f"column {shown(given[name])} is of type {types[name]}"
+            problem = f"{column}, prediction of {types['prediction']}"
+            raise ValueError(f"{name}: {problem}; {hint}")
     if "sample_weight" in given:
         _check_numbers("sample_weight", given["sample_weight"], types["sample_weight"])
     for name in ("query", "document"):
         if name in given:
             _scores_spark_rows_check_ids(name, given[name], types[name])
     return nested
+
+
+def _refuse_unknown_columns(frame: Any, given: Mapping[str, Any]) -> None:
+    """Raise an error for arguments that do not name one column of a table."""
+    wrong = {name: column for name, column in given.items() if column not in frame.columns}
+    if wrong:
+        names = []
+        for column in wrong.values():
+            names.append(shown(column) if isinstance(column, str) else type(column).__name__)
+        noun = "a column" if len(wrong) == 1 else "columns"
+        problem = f"{' and '.join(wrong)} must name {noun} of the DataFrame"
+        columns = ", ".join(frame.columns)
+        raise ValueError(f"{problem}; got {', '.join(names)}, and there are {columns}")
+    for name, column in given.items():
+        if frame.columns.count(column) > 1:
+            problem = f"the DataFrame has several columns {shown(column)}"
+            raise ValueError(f"{name}: {problem}; give them names of their own")
 
 
 # Both
@@ -21684,8 +23635,8 @@ def _scores_spark_rows_type(frame: Any, column: str) -> str:
     return str(frame.schema[column].dataType.simpleString())
 
 
-def _kind_of_ids(of: str) -> str:
-    return "integer" if of in INTEGERS else of
+def _kind_of_ids(data_type: str) -> str:
+    return "integer" if data_type in INTEGERS else data_type
 
 
 def _scores_spark_rows_check_ids(argument: str, column: str, kind: str) -> None:
@@ -21696,16 +23647,19 @@ def _scores_spark_rows_check_ids(argument: str, column: str, kind: str) -> None:
         raise InputError(f"column {shown(column)} {problem}", argument, hint=hint)
 
 
-def _check_numbers(argument: str, column: str, kind: str) -> None:
+def _check_numbers(argument: str, column: str, data_type: str) -> None:
     """Raise an error for a column of a type other than numbers or, in references, labels."""
-    are_labels = argument == "references" and kind == "string"
-    if kind not in NUMBERS and not are_labels:
-        hint = "cast decimals to double" if kind.startswith("decimal") else ""
-        raise InputError(f"column {shown(column)} must hold numbers; got {kind}", argument, hint=hint)
+    are_labels = argument == "references" and data_type == "string"
+    if data_type not in NUMBERS and not are_labels:
+        hint = "cast decimals to double" if data_type.startswith("decimal") else ""
+        problem = f"column {shown(column)} must hold numbers; got {data_type}"
+        raise InputError(problem, argument, hint=hint)
 
 
-def _refuse_other_ids(frame: Any, columns: Mapping[str, str], exclude: Any, excluded: Mapping[str, str]) -> None:
-    """Raise an error for ids of documents to exclude that are of another type than those of the rankings."""
+def _refuse_other_ids(
+    frame: Any, columns: Mapping[str, str], exclude: Any, excluded: Mapping[str, str]
+) -> None:
+    """Raise an error for ids of documents to exclude of another type than those of the rankings."""
     for name in ("query", "document"):
         kind, other = _scores_spark_rows_type(exclude, excluded[name]), _scores_spark_rows_type(frame, columns[name])
         if _kind_of_ids(kind) != _kind_of_ids(other):
@@ -21717,9 +23671,8 @@ def _refuse_other_ids(frame: Any, columns: Mapping[str, str], exclude: Any, excl
 def _refuse_order(ties: str) -> None:
     """Raise an error for ties that depend on an order of rows."""
     if ties in ("first", "last"):
-        raise ValueError(
-            f'ties="{ties}": rows of a DataFrame have no order; use "average", "docid" with document, or arrays'
-        )
+        hint = 'use "average", "docid" with document, or arrays'
+        raise ValueError(f'ties="{ties}": rows of a DataFrame have no order; {hint}')
 
 
 def _quoted(column: str) -> str:
@@ -21743,25 +23696,26 @@ def compute_spark(
 ) -> Any:
     """Score a Spark DataFrame on its executors, as `compute` scores rankings in memory.
 
-    Each row is a document with the id of its query or, if `prediction` and `reference` are arrays, a query. A null
-    prediction marks a document that was not retrieved, a null
-    reference a document that was not judged. So the full outer join of a run and qrels can be scored directly; a query
-    that is only in the run then has no relevant documents. The executors
-    need only NumPy and pyarrow. It works in classic and Spark Connect sessions.
+    Each row is a document with the id of its query or, if `prediction` and `reference` are arrays,
+    a query. A null prediction marks a document that was not retrieved, a null reference a document
+    that was not judged. So the full outer join of a run and qrels can be scored directly; a query
+    that is only in the run then has no relevant documents. The executors need only NumPy and
+    pyarrow. It works in classic and Spark Connect sessions.
 
     Args:
         df: the DataFrame; its rows in any order.
         prediction: the column of scores.
         reference: the column of relevances.
         query: the column of query ids, integers or strings; needed if a row is a document.
-        document: the column of document ids, for `ties="docid"`; then a document that appears
-            twice in a query is rejected.
+        document: the column of document ids, for `ties="docid"`; then a document that appears twice
+            in a query is rejected.
         sample_weight: the column of weights, the same in all rows of a query.
         exclude: a DataFrame in which the id columns have the same names as `query` and `document`:
-            documents to remove from rankings and ideals, or, with `exclude_from="run"`, from rankings only.
+            documents to remove from rankings and ideals, or, with `exclude_from="run"`, from
+            rankings only.
         k: the cutoff or cutoffs.
-        use_aggregator: the means over all queries (default) or, if False, a DataFrame with a
-            row for each query: its id, and its values in columns with the names of the results.
+        use_aggregator: the means over all queries (default) or, if False, a DataFrame with a row
+            for each query: its id, and its values in columns with the names of the results.
         **options: the options of `compute`, except `engine`. Rows have no order, so `ties` may be
             `"first"` or `"last"` only in arrays.
 
@@ -21775,14 +23729,22 @@ def compute_spark(
 
     >>> from pyspark.sql import SparkSession  # doctest: +SKIP
     >>> df = SparkSession.builder.getOrCreate().createDataFrame(  # doctest: +SKIP
-    ...     [("q", 3.0, 2), ("q", 2.0, 0), ("q", 1.0, 1)], "query string, score double, relevance int"
+    ...     [("q", 3.0, 2), ("q", 2.0, 0), ("q", 1.0, 1)],
+    ...     "query string, score double, relevance int",
     ... )
-    >>> compute_spark(df, query="query", prediction="score", reference="relevance", k=2)  # doctest: +SKIP
+    >>> columns = {"query": "query", "prediction": "score", "reference": "relevance"}
+    >>> compute_spark(df, **columns, k=2)  # doctest: +SKIP
     {'nDCG@2': 0.7601875334318685}
     """
-    parsed = Options.of_method(compute_spark, k, {"use_aggregator": use_aggregator, **options}, lacks=("engine",))
-    columns = {"query": query, "prediction": prediction, "reference": reference}
-    columns |= {"document": document, "sample_weight": sample_weight}
+    given = {"use_aggregator": use_aggregator, **options}
+    parsed = Options.of_method(compute_spark, k, given, lacks=("engine",))
+    columns = {
+        "query": query,
+        "prediction": prediction,
+        "reference": reference,
+        "document": document,
+        "sample_weight": sample_weight,
+    }
     if parsed.score_order == "descending":
         refuse_lowest_first(prediction, "prediction")
     frame = queries_of_frame(df, columns, parsed.ties, exclude)
@@ -21790,7 +23752,8 @@ def compute_spark(
         needed = "the ids of documents: name their column as document"
         raise InputError(f"{mark('duplicates', 'best')} needs {needed}")
     if not parsed.use_aggregator and query is None:
-        raise InputError(f"query must name the column of query ids if {mark('use_aggregator', False)}")
+        setting = mark("use_aggregator", False)
+        raise InputError(f"query must name the column of query ids if {setting}")
     return _scores_spark_results(frame, parsed)
 
 
@@ -21806,9 +23769,9 @@ def compute_spark_tables(
     k: Cutoffs = None,
     **options: Any,
 ) -> Any:
-    """Score two Spark tables, a run and qrels, as `compute` scores tables in memory; the arguments are those of it.
+    """Score two Spark tables, a run and qrels, with the arguments of `compute`.
 
-    SparkQueries without judgments are left out, as where rankings are joined by ids.
+    Queries without judgments are left out, as where rankings are joined by ids.
     """
     parsed = Options.of_method(compute_spark, k, options, lacks=("engine",))
     if sample_weight is not None:
@@ -21835,31 +23798,39 @@ def means(frame: Any, options: Options) -> dict[str, float]:
     Of the errors of the executors, the first in alphabetical order is raised.
     """
     schema = (
-        "queries long, missing long, scale double, sums array<double>, weights array<double>, nulls array<int>, "
-        "problem string"
+        "queries long, missing long, scale double, sums array<double>, weights array<double>, "
+        "nulls array<int>, problem string"
     )
     rows = frame.mapInArrow(_travelling(_weighted_sums, options), schema).collect()
-    if problems := sorted(row.problem for row in rows if row.problem):
-        raise ValueError(problems[0])
+    problems = [row.problem for row in rows if row.problem]
+    if problems:
+        raise ValueError(min(problems))
     rows = [row for row in rows if row.queries]
     if not rows:
         raise ValueError("the DataFrame holds no queries; there is nothing to score")
-    results = {}
     scale = max(row.scale for row in rows)
     if not scale:
-        raise InputError(f"{mark('sample_weight')} is 0 for every query; give at least one query a weight")
-    for at, name in enumerate(options.names):
-        total, weight = (math.fsum(row[side][at] * (row.scale / scale) for row in rows) for side in ("sums", "weights"))
+        problem = "is 0 for every query; give at least one query a weight"
+        raise InputError(f"{mark('sample_weight')} {problem}")
+    results = {}
+    for index, name in enumerate(options.names):
+        total = math.fsum(row.sums[index] * (row.scale / scale) for row in rows)
+        weight = math.fsum(row.weights[index] * (row.scale / scale) for row in rows)
         results[name] = total / weight if weight else math.nan
-    nulls = {each for row in rows for each in row.nulls}
+    _warn_of_missing(rows, options)
+    return results
+
+
+def _warn_of_missing(rows: list[Any], options: Options) -> None:
+    """Warn if no document was both retrieved and judged, or if most queries are missing."""
+    nulls = set().union(*(row.nulls for row in rows))
     if 0 not in nulls and 1 in nulls:
         hint = "if they are of two tables, check that both have the same ids"
         warn(f"no row has both a prediction and a reference; {hint}")
-    else:
-        missing, queries = sum(row.missing for row in rows), sum(row.queries for row in rows)
-        if are_mostly_missing(missing, queries, options):
-            warn(f"prediction: {sentence_on_missing(missing, queries)}")
-    return results
+        return
+    missing, queries = sum(row.missing for row in rows), sum(row.queries for row in rows)
+    if are_mostly_missing(missing, queries, options):
+        warn(f"prediction: {sentence_on_missing(missing, queries)}")
 
 
 def by_query(frame: Any, options: Options) -> Any:
@@ -21872,8 +23843,10 @@ def by_query(frame: Any, options: Options) -> Any:
 # On executors
 
 
-def _travelling(function: Callable[..., Any], options: Options) -> Callable[[Iterable[pa.RecordBatch]], Iterator[Any]]:
-    """Return a function that Spark pickles with the modules it needs, because executors do not have the package."""
+def _travelling(
+    function: Callable[..., Any], options: Options
+) -> Callable[[Iterable[pa.RecordBatch]], Iterator[Any]]:
+    """Return a function that Spark pickles with its modules, because executors lack the package."""
     from pyspark import cloudpickle
 
     cloudpickle.register_pickle_by_value(sys.modules[__name__.removesuffix(".scores.spark")])
@@ -21906,13 +23879,17 @@ def _scores_spark_sums(measured: "Measured") -> dict[str, Any]:
     """Return the sums over some queries."""
     scale = float(measured.weights.max())
     weights = measured.weights / (scale or 1.0)
-    valued = [~np.isnan(values) for values in measured.values]
+    sums, sums_of_weights = [], []
+    for values in measured.values:
+        valued = ~np.isnan(values)
+        sums.append(float(np.sum((values * weights)[valued])))
+        sums_of_weights.append(float(np.sum(weights[valued])))
     return {
         "queries": len(weights),
         "missing": measured.missing,
         "scale": scale,
-        "sums": [float(np.sum((values * weights)[has])) for values, has in zip(measured.values, valued, strict=True)],
-        "weights": [float(np.sum(weights[has])) for has in valued],
+        "sums": sums,
+        "weights": sums_of_weights,
         "nulls": measured.nulls,
     }
 
@@ -21954,7 +23931,8 @@ class Measured(NamedTuple):
     values: list[NDArray[np.float64]]  # of each result, the values of the queries
     weights: NDArray[np.float64]  # the weight of each query
     missing: int  # how many of the queries, if these have ids, are missing from the run
-    nulls: list[int]  # what documents lack: 0 for nothing, 1 for the prediction, 2 for the reference, 3 for both
+    # What documents lack: 0 for nothing, 1 for the prediction, 2 for the reference, 3 for both.
+    nulls: list[int]
 
 
 def _scores_spark_measure(options: Options, table: pa.Table) -> Measured | None:
@@ -21986,9 +23964,15 @@ def _scores_spark_measure(options: Options, table: pa.Table) -> Measured | None:
     weights = np.ones(len(offsets) - 1)
     if "sample_weight" in columns:
         weights = _weights(columns["sample_weight"], offsets[:-1], place)
-    how = options.ignore_index, options.score_order, options.labels
     try:
-        rankings = join_lists(sides[0], sides[1], *how, lambda query, _: place(query))
+        rankings = join_lists(
+            sides[0],
+            sides[1],
+            options.ignore_index,
+            options.score_order,
+            options.labels,
+            lambda query, _: place(query),
+        )
     except InputError as error:  # text in place of a relevance
         raise within(error, "reference", instead_of="references") from None
     rankings = rankings._replace(answered=answered, place=lambda query, _: place(query))
@@ -21996,11 +23980,14 @@ def _scores_spark_measure(options: Options, table: pa.Table) -> Measured | None:
         excluded = columns["excluded"].to_numpy(zero_copy_only=False)
         rankings = rankings.only(~excluded, options.exclude_from)
     try:
-        rankings = rankings.with_scores_in(options.score_dtype).with_highest_first(options.score_order)
-        rankings = rankings if options.labels is None else rankings.with_gains(options.labels)
+        rankings = rankings.with_scores_in(options.score_dtype)
+        rankings = rankings.with_highest_first(options.score_order)
+        if options.labels is not None:
+            rankings = rankings.with_gains(options.labels)
         if options.missing == "raise":
             refuse_missing(rankings)
-        values = measure_rankings(rankings.of_judged() if options.judged_only else rankings, options)
+        scored = rankings.of_judged() if options.judged_only else rankings
+        values = measure_rankings(scored, options)
     except InvalidRankingError as error:
         argument = {"relevance": "reference", "score": "prediction"}[error.array]
         raise InputError(error.problem, argument, place(error.query), hint=error.hint) from None
@@ -22013,7 +24000,10 @@ def _with_documents(columns: Mapping[str, pa.Array]) -> SparkQueries:
     """Return queries with a row for each document, with the nulls that `missing` records."""
     offsets = offsets_of(pc.list_value_length(columns["missing"]).to_numpy())
     missing = columns["missing"].flatten().to_numpy()
-    lists = {name: column.flatten() for name, column in columns.items() if name not in ("query", "missing")}
+    lists = {}
+    for name, column in columns.items():
+        if name not in ("query", "missing"):
+            lists[name] = column.flatten()
     if missing.any():
         for bit, name in enumerate(lists):
             lists[name] = pc.if_else(pa.array(missing & (1 << bit) == 0), lists[name], None)
@@ -22021,47 +24011,52 @@ def _with_documents(columns: Mapping[str, pa.Array]) -> SparkQueries:
 
 
 def _nulls_of_documents(prediction: pa.Array, reference: pa.Array) -> list[int]:
-    """Return what documents lack: 0 for nothing, 1 for the prediction, 2 for the reference, 3 for both."""
-    lacks = [side.is_null().to_numpy(zero_copy_only=False) for side in (prediction, reference)]
-    counts = np.bincount(lacks[0] + 2 * lacks[1])
+    """Return what documents lack, as `Measured` has it."""
+    lacks_prediction = prediction.is_null().to_numpy(zero_copy_only=False)
+    lacks_reference = reference.is_null().to_numpy(zero_copy_only=False)
+    counts = np.bincount(lacks_prediction + 2 * lacks_reference)
     return list(np.flatnonzero(counts).tolist())
 
 
 def _refuse_unlike(sides: list[pa.Array], place: Callable[[int], str]) -> None:
-    """Raise an error for a query that lacks one of its lists, or has lists of different lengths."""
+    """Raise an error for a query that lacks one of its lists, or has lists of other lengths."""
     for name, side in zip(("prediction", "reference"), sides, strict=True):
         if side.null_count:
             query = int(np.argmax(side.is_null().to_numpy(zero_copy_only=False)))
-            raise ValueError(f"{name}: {place(query)} is null; give an array, empty if there is no document")
+            problem = f"{place(query)} is null"
+            raise ValueError(f"{name}: {problem}; give an array, empty if there is no document")
     lengths = [pc.list_value_length(side).to_numpy() for side in sides]
     if (lengths[0] != lengths[1]).any():
         query = int(np.argmax(lengths[0] != lengths[1]))
-        raise ValueError(
-            f"{place(query)}: {lengths[0][query]} predictions and {lengths[1][query]} references; give both for every "
-            "document, null for the score of one not retrieved or the relevance of one not judged"
-        )
+        counts = f"{lengths[0][query]} predictions and {lengths[1][query]} references"
+        nulls = "null for the score of one not retrieved or the relevance of one not judged"
+        hint = f"give both for every document, {nulls}"
+        raise ValueError(f"{place(query)}: {counts}; {hint}")
 
 
-def _weights(weight: pa.Array, begins: NDArray[np.int64], place: Callable[[int], str]) -> NDArray[np.float64]:
+def _weights(
+    weight: pa.Array, begins: NDArray[np.int64], place: Callable[[int], str]
+) -> NDArray[np.float64]:
     """Return the weight of each query, which must be the same in all of its rows."""
     values = weight.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)  # NaN if missing
     lengths = np.diff(np.append(begins, len(values)))
     weights = np.asarray(values[begins])
-    if (wrong := ~((values >= 0) & (values < math.inf))).any():
-        row = int(np.argmax(wrong))
+    is_valid = (values >= 0) & (values < math.inf)
+    if not is_valid.all():
+        row = int(np.argmin(is_valid))
         query = int(np.searchsorted(begins, row, "right")) - 1
-        raise InputError(
-            f"{place(query)}: must be finite and not negative in every row; got {weight[row].as_py()}", "sample_weight"
-        )
-    if (unlike := values != np.repeat(weights, lengths)).any():
-        row = int(np.argmax(unlike))
+        problem = f"must be finite and not negative in every row; got {weight[row].as_py()}"
+        raise InputError(f"{place(query)}: {problem}", "sample_weight")
+    is_other = values != np.repeat(weights, lengths)
+    if is_other.any():
+        row = int(np.argmax(is_other))
         query = int(np.searchsorted(begins, row, "right")) - 1
         problem = f"must be the same in all rows of a query; got {weights[query]} and {values[row]}"
         raise InputError(f"{place(query)}: {problem}", "sample_weight")
     return weights
 
 
-# ndcg/scores/compute.py: The function `compute` of the package, for rankings in memory, in files, in DataFrames or on Spark.
+# ndcg/scores/compute.py: The function `compute` of the package: for rankings in memory, files, DataFrames or on Spark.
 
 @shows_options
 @describes_arguments
@@ -22078,7 +24073,7 @@ def compute(
     fields: Any = None,
     **options: Unpack[ComputeOptions],
 ) -> Any:
-    """Return nDCG (Järvelin and Kekäläinen, 2002), or DCG, IDCG and CG: the mean over queries or each query's value.
+    """Return nDCG (Järvelin and Kekäläinen, 2002), DCG, IDCG or CG: the mean, or of each query.
 
     Args:
         predictions: {predictions}
@@ -22090,9 +24085,10 @@ def compute(
         data: {data}
         exclude: {exclude}
         fields: {fields}
-        **options: `measures`, `convention`, `gain`, `discount`, `log_base`, `ideal`, `score_dtype`, `score_order`,
-            `ties`, `ignore_ties`, `zero_division`, `negative_relevance`, `judged_only`, `duplicates`,
-            `exclude_from`, `ignore_index`, `missing`, `use_aggregator` and `engine`, as the metric card describes them.
+        **options: `measures`, `convention`, `gain`, `discount`, `log_base`, `ideal`, `score_dtype`,
+            `score_order`, `ties`, `ignore_ties`, `zero_division`, `negative_relevance`,
+            `judged_only`, `duplicates`, `exclude_from`, `ignore_index`, `missing`, `use_aggregator`
+            and `engine`, as the metric card describes them.
 
     Returns:
         A value for each measure and cutoff under its name, such as `nDCG@10`: a float from 0 to 1
@@ -22100,22 +24096,25 @@ def compute(
         DataFrame, the values of queries are a DataFrame, as in `compute_spark`.
 
     Raises:
-        ValueError: an option or a ranking is invalid; names the option, or the argument, query and position.
+        ValueError: an option or a ranking is invalid; names the option, or the argument, query and
+            position.
         TypeError: an option is unknown; names the nearest, or all options.
 
     >>> compute(predictions=[[.1, .2, .3, 4, 70]], references=[[10, 0, 0, 1, 5]], k=3)
     {'nDCG@3': 0.4123818817534531}
     """
-    how: dict[str, Any] = {"exclude": exclude, "sample_weight": sample_weight, "k": k, **options}
+    others: dict[str, Any] = {"exclude": exclude, "sample_weight": sample_weight, "k": k, **options}
     if is_spark(predictions) or is_spark(references):
         ids = {"query_ids": query_ids, "document_ids": document_ids, "fields": fields}
-        return compute_spark_tables(predictions, references, **ids, **how)
+        return compute_spark_tables(predictions, references, **ids, **others)
     if is_spark(data):
         columns = {"prediction": predictions, "reference": references}
         columns |= {"query": query_ids, "document": document_ids}
-        return compute_spark(data, **columns, **how)
+        return compute_spark(data, **columns, **others)
     parsed = Options.of_method(compute, k, options, lacks=())
-    inputs = Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight, fields=fields)
+    inputs = Inputs(
+        predictions, references, query_ids, document_ids, exclude, sample_weight, fields=fields
+    )
     return score_inputs(from_frame(data, inputs), parsed)
 
 
@@ -22134,12 +24133,12 @@ def documents(
     fields: Any = None,
     **options: Unpack[QueryOptions],
 ) -> pa.Table:
-    """Return the documents of queries in the order of their ranks, then those that were not retrieved.
+    """Return the documents of queries by their ranks, then those that were not retrieved.
 
-    The columns are ``query``; ``document``: its id, or its position without ids; ``relevance``: null if it was not
-    judged; ``rank``: null if it was not retrieved; ``last_rank``: the last of the ranks that it shares with documents
-    of equal score; ``gain``; and ``discount``: the mean over its ranks, 0 beyond the cutoff. DCG@k is the sum of gain
-    times discount.
+    The columns are ``query``; ``document``: its id, or its position without ids; ``relevance``:
+    null if it was not judged; ``rank``: null if it was not retrieved; ``last_rank``: the last of
+    the ranks that it shares with documents of equal score; ``gain``; and ``discount``: the mean
+    over its ranks, 0 beyond the cutoff. DCG@k is the sum of gain times discount.
 
     Args:
         predictions: as in `compute`.
@@ -22149,15 +24148,17 @@ def documents(
         query_ids: as in `compute`.
         document_ids: as in `compute`.
         data: as in `compute`.
-        exclude: as in `compute`; these documents are left out, or, with `exclude_from="run"`, have no rank.
+        exclude: as in `compute`; these documents are left out, or, with `exclude_from="run"`, have
+            no rank.
         fields: as in `compute`.
         **options: the options of `compute`, except `use_aggregator` and `engine`.
 
     Raises:
         ValueError: as in `compute`; or there are several cutoffs, or a query is unknown.
 
-    >>> found = documents(predictions={"q": {"a": 2, "b": 1}}, references={"q": {"b": 3, "c": 1}}, k=1)
-    >>> for row in found.select(["document", "relevance", "rank", "discount"]).to_pylist():
+    >>> run, qrels = {"q": {"a": 2, "b": 1}}, {"q": {"b": 3, "c": 1}}
+    >>> table = documents(predictions=run, references=qrels, k=1)
+    >>> for row in table.select(["document", "relevance", "rank", "discount"]).to_pylist():
     ...     print(*row.values())
     a None 1 1.0
     b 3.0 2 0.0
@@ -22165,53 +24166,63 @@ def documents(
     """
     parsed = Options.of_method(documents, k, options)
     if len(parsed.cutoffs) > 1:
-        raise ValueError(f"k must be one cutoff, since a document has one discount; got {shown(parsed.cutoffs)}")
+        needs = "one cutoff, since a document has one discount"
+        raise ValueError(f"k must be {needs}; got {shown(parsed.cutoffs)}")
     wanted = None if queries is None else dict.fromkeys(queries)
-    inputs = from_frame(data, Inputs(predictions, references, query_ids, document_ids, exclude, fields=fields))
-    found: dict[Any, pa.Table] = {}
+    inputs = Inputs(predictions, references, query_ids, document_ids, exclude, fields=fields)
+    inputs = from_frame(data, inputs)
+    gains = {name: parsed.scoring[name] for name in OF_GAINS}
+    tables: dict[Any, pa.Table] = {}
     with closing(counted_parts(inputs, parsed)) as parts:
         for part, before in parts:
-            names = [before + at for at in range(part.queries)] if part.query_ids is None else part.names()
             with user_terms(part, before):
-                check_queries(**part.arrays(), **{name: parsed.scoring[name] for name in OF_GAINS})
-            found |= {
-                query: _documents_of(part, at, query, parsed)
-                for at, query in enumerate(names)
-                if wanted is None or query in wanted
-            }
-    if unknown := [query for query in wanted or () if query not in found]:
-        raise ValueError(f"queries: {shown(unknown[0])} is not a query of the references ({len(unknown)} such queries)")
-    return pa.concat_tables([found[query] for query in wanted or found], promote_options="permissive")
+                check_queries(**part.arrays(), **gains)
+            names: Iterable[Any] = range(before, before + part.queries)
+            if part.query_ids is not None:
+                names = part.names()
+            for index, query in enumerate(names):
+                if wanted is None or query in wanted:
+                    tables[query] = _documents_of(part, index, query, parsed)
+    unknown = [query for query in wanted or () if query not in tables]
+    if unknown:
+        problem = f"{shown(unknown[0])} is not a query of the references"
+        raise ValueError(f"queries: {problem} ({len(unknown)} such queries)")
+    ordered = [tables[query] for query in wanted or tables]
+    return pa.concat_tables(ordered, promote_options="permissive")
 
 
-def _documents_of(part: Rankings, at: int, query: Any, options: Options) -> pa.Table:
+def _documents_of(part: Rankings, index: int, query: Any, options: Options) -> pa.Table:
     """Return the rows of a query, by its index in rankings."""
-    start, stop = part.offsets[at : at + 2].tolist()
+    start, stop = part.offsets[index : index + 2].tolist()
     rows = slice(start, stop)
     score = part.score[rows]
-    retrieved = score > -np.inf if part.retrieved is None else part.retrieved[rows] & (score > -np.inf)
-    judged = np.ones(stop - start, bool) if part.judged is None else part.judged[rows]
+    retrieved = score > -np.inf
+    if part.retrieved is not None:
+        retrieved = part.retrieved[rows] & retrieved
+    judged = np.ones(stop - start, bool)
+    if part.judged is not None:
+        judged = part.judged[rows]
     gain = _scores_documents_gains(part, rows, judged, options)
     order = _scores_documents_ranked(score, gain, np.flatnonzero(retrieved), options.scoring["ties"])
-    first, last = np.arange(len(order)), np.arange(1, len(order) + 1)  # each document's rank from 0, and the next rank
+    first = np.arange(len(order))  # each document's rank from 0
+    last = np.arange(1, len(order) + 1)  # and the next rank
     if options.ties == "average":
         new = np.ones(len(order), bool)
         new[1:] = score[order][1:] != score[order][:-1]
-        group, begins = np.cumsum(new) - 1, np.flatnonzero(new)
-        first, last = begins[group], np.append(begins[1:], len(order))[group]
-    (k,) = options.cutoffs
-    counted = len(order) if k is None else min(k, len(order))
-    sums = np.append(0, np.cumsum(discounts(counted, options.log_base, options.discount)))
-    discount = (sums[np.minimum(last, counted)] - sums[np.minimum(first, counted)]) / (last - first)
+        group = np.cumsum(new) - 1
+        begins = np.flatnonzero(new)
+        first = begins[group]
+        last = np.append(begins[1:], len(order))[group]
+    discount = _mean_discounts(first, last, options)
     missed = np.flatnonzero(judged & ~retrieved)
     missed = missed[np.argsort(-gain[missed], kind="stable")]
     listed = np.concatenate([order, missed])
-    ids = list(range(stop - start)) if part.documents is None else part.documents(at)
+    ids = range(stop - start) if part.documents is None else part.documents(index)
     nothing = [None] * len(missed)
     return pa.table(
         {
             "query": [query] * len(listed),
-            "document": [ids[each] for each in listed.tolist()],
+            "document": [ids[position] for position in listed.tolist()],
             "relevance": pa.array(part.relevance[rows][listed].astype(float), mask=~judged[listed]),
             "rank": pa.array([*(first + 1).tolist(), *nothing], pa.int64()),
             "last_rank": pa.array([*last.tolist(), *nothing], pa.int64()),
@@ -22221,18 +24232,39 @@ def _documents_of(part: Rankings, at: int, query: Any, options: Options) -> pa.T
     )
 
 
+def _mean_discounts(first: NDArray[np.intp], last: NDArray[np.intp], options: Options) -> Floats:
+    """Return the mean discount of the ranks that each document shares, 0 beyond the cutoff."""
+    (k,) = options.cutoffs
+    counted = len(first) if k is None else min(k, len(first))
+    sums = np.append(0, np.cumsum(discounts(counted, options.log_base, options.discount)))
+    shared = sums[np.minimum(last, counted)] - sums[np.minimum(first, counted)]
+    return np.asarray(shared / (last - first))
+
+
 def _scores_documents_gains(part: Rankings, rows: slice, judged: Mask, options: Options) -> Floats:
     """Return the gain of each document, as the CG of a query with this document alone."""
     count = rows.stop - rows.start
-    alone = part.relevance[rows], np.zeros(count), np.arange(count + 1)
-    how = {name: options.scoring[name] for name in OF_GAINS}
-    found = measure_queries(*alone, judged=judged, measures=("CG",), **how)
-    return np.asarray(found["CG"][0])
+    relevance, offsets = part.relevance[rows], np.arange(count + 1)
+    gains = {name: options.scoring[name] for name in OF_GAINS}
+    measured = measure_queries(
+        relevance, np.zeros(count), offsets, judged=judged, measures=("CG",), **gains
+    )
+    return np.asarray(measured["CG"][0])
 
 
-def _scores_documents_ranked(score: NDArray[Any], gain: Floats, retrieved: NDArray[np.intp], ties: str) -> NDArray[np.intp]:
+def _scores_documents_ranked(
+    score: NDArray[Any], gain: Floats, retrieved: NDArray[np.intp], ties: str
+) -> NDArray[np.intp]:
     """Return the positions of retrieved documents, best first."""
-    last_first = {"best": gain, "worst": -gain, "last": np.arange(len(score))}.get(ties, -np.arange(len(score)))
+    # Sorted ascending and turned round, so that of equal scores the highest of these is first.
+    if ties == "best":
+        last_first = gain
+    elif ties == "worst":
+        last_first = -gain
+    elif ties == "last":
+        last_first = np.arange(len(score), dtype=np.float64)
+    else:
+        last_first = -np.arange(len(score), dtype=np.float64)
     return retrieved[np.lexsort((last_first[retrieved], score[retrieved]))[::-1]]
 
 
@@ -22313,16 +24345,21 @@ class Preview(Readable):
         return str(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values, which JSON can hold if the ids are text or integers."""
-        sides = {
-            name: {**vars(side), "fields": dict(side.fields)}
-            for name, side in (("predictions", self.predictions), ("references", self.references))
+        """Return everything as plain values, for JSON if the ids are text or integers."""
+        return {
+            "predictions": _plain_values(self.predictions),
+            "references": _plain_values(self.references),
+            "queries": self.queries,
+            "missing": self.missing,
+            "retrieved": self.retrieved,
+            "judged": self.judged,
+            "query": self.query,
+            "documents": [dict(row) for row in self.documents],
         }
-        counts = {
-            name: getattr(self, name) for name in ("queries", "missing", "retrieved", "judged")
-        }
-        documents = [dict(row) for row in self.documents]
-        return {**sides, **counts, "query": self.query, "documents": documents}
+
+
+def _plain_values(side: SidePreview) -> dict[str, Any]:
+    return {**vars(side), "fields": dict(side.fields)}
 
 
 def _value_of(argument: str, side: SidePreview) -> str:
@@ -22375,15 +24412,14 @@ def preview(
     Raises:
         ValueError: the rankings cannot be read, as in `compute`.
 
-    >>> found = preview(predictions={"q": ["a", "b"]}, references={"q": {"b": 2, "z": 1}})
-    >>> found.predictions.form, found.judged, found.documents[0]
+    >>> result = preview(predictions={"q": ["a", "b"]}, references={"q": {"b": 2, "z": 1}})
+    >>> result.predictions.form, result.judged, result.documents[0]
     ('lists of ids', 1, {'rank': 1, 'document': 'a', 'score': None, 'relevance': None})
     """
     parsed = Options.of_method(preview, None, options)
     if any(map(is_spark, (predictions, references, data))):
-        raise InputError(
-            "a Spark DataFrame is not previewed; give its first rows, frame.limit(100).toArrow()"
-        )
+        hint = "give its first rows, frame.limit(100).toArrow()"
+        raise InputError(f"a Spark DataFrame is not previewed; {hint}")
     inputs = Inputs(predictions, references, query_ids, document_ids, exclude, fields=fields)
     inputs = from_files(from_frame(data, inputs), **parsed.sides).settled(**parsed.sides)
     queries = missing = retrieved = judged = documents = 0
@@ -22425,30 +24461,33 @@ def _side(side: Any, queries: int, documents: int) -> SidePreview:
 
 
 def _documents_of_first(part: Rankings, run: Any, options: Options) -> list[dict[str, Any]]:
-    """Return the first documents of the first query: those of the run, best first, then the others."""
+    """Return the first documents of the first query: of the run, best first, then others."""
     count = int(part.offsets[1])
     score, relevance = part.score[:count], part.relevance[:count]
     retrieved = np.asarray(score > -np.inf)
     if part.retrieved is not None:
         retrieved &= part.retrieved[:count]
-    judged = np.ones(count, bool) if part.judged is None else part.judged[:count]
-    ids = list(range(count)) if part.documents is None else list(part.documents(0))
+    judged = np.ones(count, bool)
+    if part.judged is not None:
+        judged = part.judged[:count]
+    ids = range(count) if part.documents is None else list(part.documents(0))
     ranked = np.flatnonzero(retrieved)
     ranked = ranked[np.argsort(-score[ranked].astype(float), kind="stable")]
     others = np.flatnonzero(~retrieved & judged)
+    # Ascending scores are read negated.
     sign = -1 if options.score_order == "ascending" else 1
     has_scores = getattr(run, "has_values", True)
     rows: list[dict[str, Any]] = []
     for position in [*ranked, *others][:FIRST_DOCUMENTS]:
-        is_ranked = bool(retrieved[position])
-        rows.append(
-            {
-                "rank": len(rows) + 1 if is_ranked else None,
-                "document": ids[position],
-                "score": sign * float(score[position]) if is_ranked and has_scores else None,
-                "relevance": float(relevance[position]) if judged[position] else None,
-            }
-        )
+        row: dict[str, Any] = dict.fromkeys(("rank", "document", "score", "relevance"))
+        row["document"] = ids[position]
+        if retrieved[position]:
+            row["rank"] = len(rows) + 1
+            if has_scores:
+                row["score"] = sign * float(score[position])
+        if judged[position]:
+            row["relevance"] = float(relevance[position])
+        rows.append(row)
     return rows
 
 
@@ -22469,7 +24508,9 @@ def welch(
     Medicine 1998). Each sample has at least two values.
     """
     student, two_sided = scipy_special(), alternative == "two-sided"
-    size = np.ldexp(1.0, np.frexp(max(np.abs(each).max() for each in samples))[1] - 1)  # no square overflows
+    size = np.ldexp(
+        1.0, np.frexp(max(np.abs(each).max() for each in samples))[1] - 1
+    )  # no square overflows
     means = [float((each / size).mean()) for each in samples]
     variances = [float((each / size).var(ddof=1)) / len(each) for each in samples]
     difference, error = means[0] - means[1], math.sqrt(sum(variances))
@@ -22479,16 +24520,31 @@ def welch(
         below = math.hypot(means[0] - low, high_other - means[1])
         above = math.hypot(high - means[0], means[1] - low_other)
         freedom, detected = min(map(len, samples)) - 1.0, math.nan
-        is_beyond = {"two-sided": beyond != 0, "greater": beyond > 0, "less": beyond < 0}[alternative]
-        p = min(1.0, (1 + two_sided) / math.comb(sum(map(len, samples)), len(samples[0]))) if is_beyond else 1.0
+        is_beyond = {"two-sided": beyond != 0, "greater": beyond > 0, "less": beyond < 0}[
+            alternative
+        ]
+        p = (
+            min(1.0, (1 + two_sided) / math.comb(sum(map(len, samples)), len(samples[0])))
+            if is_beyond
+            else 1.0
+        )
     else:
-        squares = (each**2 / (len(sample) - 1) for each, sample in zip(variances, samples, strict=True))
+        squares = (
+            each**2 / (len(sample) - 1) for each, sample in zip(variances, samples, strict=True)
+        )
         freedom = error**4 / sum(squares)
         below = above = float(student.stdtrit(freedom, (1 + confidence) / 2)) * error
         p = p_of_t(beyond / error, freedom, alternative)
         detected = detectable_t(freedom + 1, two_sided) * error
-    figures = {"difference": difference, "low": difference - below, "high": difference + above, "standard_error": error}
-    scaled = {name: float(value * size) for name, value in {**figures, "min_detectable": detected}.items()}
+    figures = {
+        "difference": difference,
+        "low": difference - below,
+        "high": difference + above,
+        "standard_error": error,
+    }
+    scaled = {
+        name: float(value * size) for name, value in {**figures, "min_detectable": detected}.items()
+    }
     return {**scaled, "degrees_of_freedom": freedom, "p": p}
 
 
@@ -22500,7 +24556,9 @@ def p_of_t(t: float, freedom: float, alternative: str) -> float:
 
 # ndcg/statistics/contest.py: Compute the scores and pairs of several systems, for all queries and for slices.
 
-ScoresAndPairs = tuple[dict[str, dict[str, Score]], list[Pair]]  # scores by system and name, and pairs
+ScoresAndPairs = tuple[
+    dict[str, dict[str, Score]], list[Pair]
+]  # scores by system and name, and pairs
 
 
 class ComparedSlice(NamedTuple):
@@ -22529,10 +24587,15 @@ class Contest(NamedTuple):
         """Return the scores and pairs of systems, from the figures of their queries, before Holm's correction."""
         compared = self._compared if self.testing.paired else self._compared_samples
         by_name = {name: compared(name, columns) for name in self.options.names}
-        scores = {system: {name: of_name[system] for name, (of_name, _) in by_name.items()} for system in columns}
+        scores = {
+            system: {name: of_name[system] for name, (of_name, _) in by_name.items()}
+            for system in columns
+        }
         return scores, [pair for _, pairs in by_name.values() for pair in pairs]
 
-    def _compared(self, name: str, columns: Mapping[str, PerQuery]) -> tuple[dict[str, Score], list[Pair]]:
+    def _compared(
+        self, name: str, columns: Mapping[str, PerQuery]
+    ) -> tuple[dict[str, Score], list[Pair]]:
         """Return the scores and pairs of one result."""
         systems, of_systems = list(columns), np.array([each[name] for each in columns.values()])
         values, greatest = of_systems[:, 0], greatest_value(name)
@@ -22540,14 +24603,22 @@ class Contest(NamedTuple):
         rows = sample.pairs.T.tolist()
         ends = intervals(sample, greatest=greatest, confidence=self.resampling.confidence)
         scores = make_scores(name, of_systems, ends)
-        how: dict[str, Any] = {"alternative": self.testing.alternative, "margin": self.testing.margin}
+        how: dict[str, Any] = {
+            "alternative": self.testing.alternative,
+            "margin": self.testing.margin,
+        }
         tests, powers = paired_tests(sample, **how, seed=self.resampling.seed), power(sample, **how)
         least, queries, pairs = np.fmin.reduce(values, axis=1).tolist(), len(sample.weight), []
         arrays = (*(each[len(systems) :] for each in ends), *tests, *powers)
         of_pairs = zip(rows, sample.by_query, *(each.tolist() for each in arrays), strict=True)
-        for (one, other), by_query, low, high, error, p, p_t, exact, permutations, detectable, needed in of_pairs:
+        for (
+            one,
+            other,
+        ), by_query, low, high, error, p, p_t, exact, permutations, detectable, needed in of_pairs:
             difference = float(differences(scores[one].value, scores[other].value))
-            bound = math.inf if min(least[one], least[other]) < 0 else greatest  # as of negative relevances
+            bound = (
+                math.inf if min(least[one], least[other]) < 0 else greatest
+            )  # as of negative relevances
             wins, losses = (int(np.count_nonzero(each)) for each in (by_query > 0, by_query < 0))
             pair = Pair(
                 measure=name,
@@ -22578,25 +24649,41 @@ class Contest(NamedTuple):
     def sample(self, name: str, columns: Mapping[str, PerQuery]) -> Sample:
         """Return the values of one result, with a row for each system and the pairs that are compared."""
         systems, values = list(columns), np.array([each[name][0] for each in columns.values()])
-        rows = [(systems.index(one), systems.index(other)) for one, other in opponents(systems, self.baseline)]
+        rows = [
+            (systems.index(one), systems.index(other))
+            for one, other in opponents(systems, self.baseline)
+        ]
         return Sample.of(values, columns[systems[0]].get("weight"), rows)
 
-    def _compared_samples(self, name: str, columns: Mapping[str, PerQuery]) -> tuple[dict[str, Score], list[Pair]]:
+    def _compared_samples(
+        self, name: str, columns: Mapping[str, PerQuery]
+    ) -> tuple[dict[str, Score], list[Pair]]:
         """Return the scores and pairs of one result of systems with different queries."""
         confidence, testing = self.resampling.confidence, self.testing
         scores = {
-            system: score_system(each, samples_of(each, [name]), confidence)[name] for system, each in columns.items()
+            system: score_system(each, samples_of(each, [name]), confidence)[name]
+            for system, each in columns.items()
         }
-        samples = {system: each[name][0][~np.isnan(each[name][0])] for system, each in columns.items()}
+        samples = {
+            system: each[name][0][~np.isnan(each[name][0])] for system, each in columns.items()
+        }
         pairs = []
         for systems in opponents(columns, self.baseline):
             of_both = [samples[system] for system in systems]
             for system, sample in zip(systems, of_both, strict=True):
                 if len(sample) < 2:
-                    raise ValueError(f"{system}: a comparison needs at least two queries that have a value; got 1")
+                    raise ValueError(
+                        f"{system}: a comparison needs at least two queries that have a value; got 1"
+                    )
             ends = [(scores[system].low, scores[system].high) for system in systems]
             bound = math.inf if min(each.min() for each in of_both) < 0 else greatest_value(name)
-            found = welch(of_both, ends, confidence=confidence, alternative=testing.alternative, margin=testing.margin)
+            found = welch(
+                of_both,
+                ends,
+                confidence=confidence,
+                alternative=testing.alternative,
+                margin=testing.margin,
+            )
             figures = {
                 **found,
                 "low": max(found["low"], -bound),
@@ -22614,7 +24701,9 @@ class Contest(NamedTuple):
         return scores, pairs
 
     def mean_of_slices(
-        self, slices: Sequence[Mapping[str, PerQuery]], of_slices: Sequence[Mapping[str, Mapping[str, Score]]]
+        self,
+        slices: Sequence[Mapping[str, PerQuery]],
+        of_slices: Sequence[Mapping[str, Mapping[str, Score]]],
     ) -> ScoresAndPairs:
         """Return the means of slices and their pairs, from the figures of each slice and its scores.
 
@@ -22644,7 +24733,12 @@ class Contest(NamedTuple):
     ) -> list[Pair]:
         """Return the pairs of the mean of slices in one result, before Holm's correction."""
         testing, systems = self.testing, list(scores)
-        tests = paired_tests(sample, alternative=testing.alternative, margin=testing.margin, seed=self.resampling.seed)
+        tests = paired_tests(
+            sample,
+            alternative=testing.alternative,
+            margin=testing.margin,
+            seed=self.resampling.seed,
+        )
         pairs = []
         of_pairs = zip(sample.pairs.T.tolist(), sample.by_query, combined, *tests, strict=True)
         for (one, other), by_query, mean, p, _, exact, permutations in of_pairs:
@@ -22679,9 +24773,14 @@ class Contest(NamedTuple):
             pairs.append(pair)
         return pairs
 
-def results_of(columns: Mapping[str, PerQuery], slices: Slices | None, contest: Contest) -> dict[str, Any]:
+
+def results_of(
+    columns: Mapping[str, PerQuery], slices: Slices | None, contest: Contest
+) -> dict[str, Any]:
     """Return the scores, the pairs and the slices of a comparison, and its options of intervals and tests."""
-    figures = {system: query_figures(each, contest.options.names) for system, each in columns.items()}
+    figures = {
+        system: query_figures(each, contest.options.names) for system, each in columns.items()
+    }
     scores, pairs = contest.results(figures)
     pairs = contest.testing.corrected(pairs, contest.resampling.confidence)
     return {
@@ -22694,7 +24793,9 @@ def results_of(columns: Mapping[str, PerQuery], slices: Slices | None, contest: 
     }
 
 
-def _compared_slices(contest: Contest, slices: Slices, figures: Mapping[str, PerQuery]) -> dict[str, Any]:
+def _compared_slices(
+    contest: Contest, slices: Slices, figures: Mapping[str, PerQuery]
+) -> dict[str, Any]:
     """Return the comparison of each slice in which every system has at least two values of each measure.
 
     The p-values and intervals of all slices are corrected together. With them comes the mean of slices, if all of them
@@ -22726,14 +24827,18 @@ def _compared_slices(contest: Contest, slices: Slices, figures: Mapping[str, Per
     return {"slices": compared, "mean_of_slices": means}
 
 
-def with_figures_of_slices(means: ComparedSlice | None, slices: Mapping[Value, ComparedSlice]) -> ComparedSlice | None:
+def with_figures_of_slices(
+    means: ComparedSlice | None, slices: Mapping[Value, ComparedSlice]
+) -> ComparedSlice | None:
     """Return the mean of slices with the figures of its scores that depend on documents, from those of the slices."""
     if means is None:
         return None
     named = [part.scores for value, part in slices.items() if value is not None]
     scores = {
         system: {
-            name: score._replace(**figures_of_documents([of_slice[system][name] for of_slice in named]))
+            name: score._replace(
+                **figures_of_documents([of_slice[system][name] for of_slice in named])
+            )
             for name, score in of_system.items()
         }
         for system, of_system in means.scores.items()
@@ -22745,7 +24850,9 @@ def _t_test(beyond: float, mean: Combined, alternative: str) -> tuple[float, flo
     """Return the p-value of a difference from the tested one, and the smallest that the test finds; nan if unknown."""
     if mean.standard_error > ROUNDING * abs(mean.value):
         t = beyond / mean.standard_error
-        detectable = detectable_t(mean.freedom + 1, alternative == "two-sided") * mean.standard_error
+        detectable = (
+            detectable_t(mean.freedom + 1, alternative == "two-sided") * mean.standard_error
+        )
         return p_of_t(t, mean.freedom, alternative), detectable
     # all differences of each slice are equal
     is_beyond = {"two-sided": beyond != 0, "greater": beyond > 0, "less": beyond < 0}[alternative]
@@ -22754,7 +24861,9 @@ def _t_test(beyond: float, mean: Combined, alternative: str) -> tuple[float, flo
 
 # ndcg/statistics/plots.py: Draw comparisons: the means of systems beside the best or a baseline, slices, and the difference of each query.
 
-EXTREMES = 5  # queries with the greatest gains, and with the greatest losses, that have a labeled row
+EXTREMES = (
+    5  # queries with the greatest gains, and with the greatest losses, that have a labeled row
+)
 
 
 def pairs_with(reference: str, pairs: Iterable[Pair], measure: str) -> dict[str, Pair]:
@@ -22764,7 +24873,11 @@ def pairs_with(reference: str, pairs: Iterable[Pair], measure: str) -> dict[str,
 
 
 def plot_means(
-    axes: Any, scores: Mapping[str, Mapping[str, Score]], pairs: Mapping[str, Pair], measure: str, testing: Testing
+    axes: Any,
+    scores: Mapping[str, Mapping[str, Score]],
+    pairs: Mapping[str, Pair],
+    measure: str,
+    testing: Testing,
 ) -> None:
     """Draw a row for each system: its mean, on the interval of its difference from the reference.
 
@@ -22779,13 +24892,26 @@ def plot_means(
         if system == reference:
             continue
         value, pair = scores[system][measure].value, pairs[system]
-        seen, tested = (pair, testing.tested) if pair.system == system else (pair.turned(), -testing.tested)
-        draw_mark(axes, Mark(value, mean + seen.low_holm, mean + seen.high_holm, _is_significant(pair)), at, "C1")
+        seen, tested = (
+            (pair, testing.tested) if pair.system == system else (pair.turned(), -testing.tested)
+        )
+        draw_mark(
+            axes,
+            Mark(value, mean + seen.low_holm, mean + seen.high_holm, _is_significant(pair)),
+            at,
+            "C1",
+        )
         p = p_text(pair.p_holm)
         p = f"< {p[1:]}" if p.startswith("<") else f"= {p}"
         figures[system] = f"{number_text(value)}  {number_text(seen.difference, sign='+')}  p {p}"
         if testing.margin:
-            axes.plot([mean + tested] * 2, [at - 0.5, at + 0.5], color="gray", linestyle="dashed", linewidth=1)
+            axes.plot(
+                [mean + tested] * 2,
+                [at - 0.5, at + 0.5],
+                color="gray",
+                linestyle="dashed",
+                linewidth=1,
+            )
     name_rows(axes, list(scores))
     beside = axes.secondary_yaxis("right")
     beside.set_yticks(range(len(scores)), [figures[system] for system in scores])
@@ -22829,7 +24955,10 @@ def plot_slices(
         pairs = pairs_with(reference, part.pairs, measure)
         systems = list(pairs)
         seen = [pair if pair.system == system else pair.turned() for system, pair in pairs.items()]
-        marks = [Mark(pair.difference, pair.low_holm, pair.high_holm, _is_significant(pair)) for pair in seen]
+        marks = [
+            Mark(pair.difference, pair.low_holm, pair.high_holm, _is_significant(pair))
+            for pair in seen
+        ]
         rows.append((f"{name} ({count_text(seen[0].queries)})", marks))
     draw_rows(axes, rows, systems)
     axes.axvline(0, color="gray", linewidth=1)
@@ -22837,7 +24966,11 @@ def plot_slices(
     corrected = "corrected over all slices"
     if mean is not None:
         corrected += ", the mean over its pairs"
-    lines = [f"difference in {measure} from {reference}", "by slices (and their queries)", corrected]
+    lines = [
+        f"difference in {measure} from {reference}",
+        "by slices (and their queries)",
+        corrected,
+    ]
     axes.set_xlabel("\n".join(lines), parse_math=False)
     legend_above(axes)
 
@@ -22853,9 +24986,16 @@ def plot_queries(axes: Any, ids: Sequence[Any], difference: Floats, label: str) 
         height[middle] = EXTREMES * (1 + (np.arange(between) + 0.5) / between) - 0.5
         height[-EXTREMES:] = np.arange(2 * EXTREMES, 3 * EXTREMES)
     named = np.delete(np.arange(len(names)), middle)
-    axes.barh(height[named], difference[named], color=np.where(difference[named] > 0, "C0", "C1"), height=0.7)
+    axes.barh(
+        height[named],
+        difference[named],
+        color=np.where(difference[named] > 0, "C0", "C1"),
+        height=0.7,
+    )
     for color, side in (("C0", np.maximum), ("C1", np.minimum)) if between else ():
-        axes.fill_betweenx(height[middle], 0, side(difference[middle], 0), step="mid", color=color, linewidth=0)
+        axes.fill_betweenx(
+            height[middle], 0, side(difference[middle], 0), step="mid", color=color, linewidth=0
+        )
     rows = {height[at]: names[at] for at in named.tolist()}
     if between:
         rows[1.5 * EXTREMES - 0.5] = f"{between:,} more"
@@ -22863,7 +25003,10 @@ def plot_queries(axes: Any, ids: Sequence[Any], difference: Floats, label: str) 
     axes.axvline(0, color="gray", linewidth=1)
     higher, lower = np.count_nonzero(difference > 0), np.count_nonzero(difference < 0)
     axes.set_xlabel(label, parse_math=False)
-    axes.set_title(f"higher on {higher:,}, equal on {len(names) - higher - lower:,}, lower on {lower:,}", size="medium")
+    axes.set_title(
+        f"higher on {higher:,}, equal on {len(names) - higher - lower:,}, lower on {lower:,}",
+        size="medium",
+    )
 
 
 def _is_significant(pair: Pair) -> bool:
@@ -22919,7 +25062,10 @@ class Comparison(Readable):
     @property
     def counts(self) -> dict[str, int]:
         """The number of queries of each system, including those without a value."""
-        return {each["values"]: each["counts"] for each in pc.value_counts(self.queries["system"]).to_pylist()}
+        return {
+            each["values"]: each["counts"]
+            for each in pc.value_counts(self.queries["system"]).to_pylist()
+        }
 
     @property
     def measures(self) -> list[str]:
@@ -22929,7 +25075,9 @@ class Comparison(Readable):
     def _require_pairs(self, what: str) -> None:
         """Raise an error if the systems have different queries, which cannot be compared one by one."""
         if not self.testing.paired:
-            raise ValueError(f"{what}: the systems have different queries, which cannot be compared one by one")
+            raise ValueError(
+                f"{what}: the systems have different queries, which cannot be compared one by one"
+            )
 
     def _of(self, system: str) -> pa.Table:
         """Return the rows of a system in the table of queries."""
@@ -22963,16 +25111,25 @@ class Comparison(Readable):
         n = None if n is None else whole("n", n, 0)
         if only is not None:
             choice("only", only, ("losses", "gains"))
-        for name, known in ((system, list(self.scores)), (other, list(self.scores)), (measure, self.measures)):
+        for name, known in (
+            (system, list(self.scores)),
+            (other, list(self.scores)),
+            (measure, self.measures),
+        ):
             if name not in known:
-                raise ValueError(f"{shown(name)} is not in this comparison, which has {', '.join(map(repr, known))}")
+                raise ValueError(
+                    f"{shown(name)} is not in this comparison, which has {', '.join(map(repr, known))}"
+                )
         one, another = (self._of(each) for each in (system, other))
         values = [each[measure].to_numpy() for each in (one, another)]
         difference = differences(*values)
         size = {"losses": -difference, "gains": difference, None: np.abs(difference)}[only]
         order = np.argsort(-size, kind="stable")
         order = order[size[order] > 0][:n]
-        columns = [one["query"].take(pa.array(order)), *(each[order] for each in (*values, difference))]
+        columns = [
+            one["query"].take(pa.array(order)),
+            *(each[order] for each in (*values, difference)),
+        ]
         return pa.table(columns, ["query", system, other, "difference"])
 
     def _letters(self) -> dict[str, str]:
@@ -23004,11 +25161,17 @@ class Comparison(Readable):
         ]
 
     def _system_table(self, level: str) -> Table:
-        header, *rows = mean_cells([(scores, self.counts[name]) for name, scores in self.scores.items()], level)
-        table = [["system", *(text for cells in header for text in (*cells, self.testing.relation))]]
+        header, *rows = mean_cells(
+            [(scores, self.counts[name]) for name, scores in self.scores.items()], level
+        )
+        table = [
+            ["system", *(text for cells in header for text in (*cells, self.testing.relation))]
+        ]
         for (system, letter), row in zip(self._letters().items(), rows, strict=True):
             marked = zip(row, self.measures, strict=True)
-            marks = [text for cells, name in marked for text in (*cells, self._better_than(system, name))]
+            marks = [
+                text for cells, name in marked for text in (*cells, self._better_than(system, name))
+            ]
             table.append([f"{letter}  {system}", *marks])
         return table
 
@@ -23033,12 +25196,16 @@ class Comparison(Readable):
         return f"exact for {exact:,} of {len(pairs):,}; for the others {text}" if exact else text
 
     def _remarks(self) -> list[str]:
-        over = {"measure": "the pairs of a measure", "all": "all pairs of all measures"}[self.testing.corrected_over]
+        over = {"measure": "the pairs of a measure", "all": "all pairs of all measures"}[
+            self.testing.corrected_over
+        ]
         if self.testing.paired:
             test = f"the paired randomization test ({self._exactness()}); p (t-test): from the paired t-test. Both are"
         else:
             test = "Welch's t-test, which is"
-        intervals = str(self.resampling) if self.testing.paired else f"{self.resampling.level}s: {WELCH}"
+        intervals = (
+            str(self.resampling) if self.testing.paired else f"{self.resampling.level}s: {WELCH}"
+        )
         return [
             f"{intervals}. p: {self.testing}? From {test} also corrected by Holm for {over}; intervals are not. "
             f"One system is {self.testing.relation} another if p (Holm) < {SIGNIFICANT}.",
@@ -23061,7 +25228,10 @@ class Comparison(Readable):
             ValueError: `places` is not an integer from 0 to 16.
         """
         places = whole("places", places, 0, PLACES)
-        best = {name: max(scores[name].value for scores in self.scores.values()) for name in self.measures}
+        best = {
+            name: max(scores[name].value for scores in self.scores.values())
+            for name in self.measures
+        }
         rows = [["", "System", *map(latex_text, self.measures)]]
         for system, letter in self._letters().items():
             cells = [f"$^{{{letter}}}$", latex_text(system)]
@@ -23074,7 +25244,9 @@ class Comparison(Readable):
             rows.append(cells)
         comments = [f"% {remark}" for remark in (*self.remarks(), visible(self.signature))]
         table = tabular("ll" + "c" * len(self.measures), rows)
-        return "\n".join([*comments, "\\begin{table}", "\\centering", self._caption(), *table, "\\end{table}"])
+        return "\n".join(
+            [*comments, "\\begin{table}", "\\centering", self._caption(), *table, "\\end{table}"]
+        )
 
     def _caption(self) -> str:
         """Return the caption of the LaTeX table: what it shows, and what its marks mean."""
@@ -23098,7 +25270,9 @@ class Comparison(Readable):
             "resampling": self.resampling._asdict(),
             "notes": list(self.notes),
             "testing": self.testing._asdict(),
-            "slices": [{"slice": value, **without_nan(each)} for value, each in self.slices.items()],
+            "slices": [
+                {"slice": value, **without_nan(each)} for value, each in self.slices.items()
+            ],
             "mean_of_slices": without_nan(self.mean_of_slices),
         }
 
@@ -23122,9 +25296,14 @@ class Comparison(Readable):
         tables = {name: queries.filter(pc.equal(queries["system"], name)) for name in names}
         first = tables[system_names(tables, baseline)[0]]
         shared = [name for name in SHARED if name in first.column_names]
-        if testing.paired and any(table.select(shared) != first.select(shared) for table in tables.values()):
+        if testing.paired and any(
+            table.select(shared) != first.select(shared) for table in tables.values()
+        ):
             raise ValueError("queries: must be the same for each system")
-        columns = {system: saved_columns(table, options.names, signature) for system, table in tables.items()}
+        columns = {
+            system: saved_columns(table, options.names, signature)
+            for system, table in tables.items()
+        }
         slices: dict[Value, ComparedSlice] = {}
         mean_of_slices = None
         if is_of_2:
@@ -23134,21 +25313,36 @@ class Comparison(Readable):
             scores = with_figures_of_documents(results["scores"], values["scores"])
             of_slices = {each["slice"]: each["scores"] for each in values["slices"]}
             for value, each in results["slices"].items():
-                slices[value] = each._replace(scores=with_figures_of_documents(each.scores, of_slices[value]))
+                slices[value] = each._replace(
+                    scores=with_figures_of_documents(each.scores, of_slices[value])
+                )
             mean_of_slices = with_figures_of_slices(results["mean_of_slices"], slices)
         else:
-            expected = [(name, *systems) for name in options.names for systems in opponents(tables, baseline)]
+            expected = [
+                (name, *systems)
+                for name in options.names
+                for systems in opponents(tables, baseline)
+            ]
             pairs = saved_pairs(values["pairs"], expected)
-            scores = {name: saved_scores(values["scores"][name], options.names, f"scores: {name}") for name in tables}
+            scores = {
+                name: saved_scores(values["scores"][name], options.names, f"scores: {name}")
+                for name in tables
+            }
             for name, column in columns.items():
                 check_scores(scores[name], column, f"scores: {name}")
             for value, each in saved_slices(values["slices"], first).items():
-                of_slice = {name: saved_scores(each["scores"][name], options.names) for name in tables}
-                slices[value] = ComparedSlice(each["queries"], of_slice, saved_pairs(each["pairs"], expected))
+                of_slice = {
+                    name: saved_scores(each["scores"][name], options.names) for name in tables
+                }
+                slices[value] = ComparedSlice(
+                    each["queries"], of_slice, saved_pairs(each["pairs"], expected)
+                )
             means = values["mean_of_slices"]
             if means is not None:
                 check_row_count(means["queries"], queries_in_slices(slices), "mean_of_slices")
-                of_means = {name: saved_scores(means["scores"][name], options.names) for name in tables}
+                of_means = {
+                    name: saved_scores(means["scores"][name], options.names) for name in tables
+                }
                 of_pairs = saved_pairs(means["pairs"], expected)
                 mean_of_slices = ComparedSlice(means["queries"], of_means, of_pairs)
         return cls(
@@ -23192,12 +25386,20 @@ class Comparison(Readable):
         wanted = measure_of(self.measures[0]) if measure is None else measure
         names = [name for name in self.measures if wanted in (name, measure_of(name))]
         if not names:
-            raise ValueError(f"{shown(measure)} is not in this comparison, which has {', '.join(self.measures)}")
+            raise ValueError(
+                f"{shown(measure)} is not in this comparison, which has {', '.join(self.measures)}"
+            )
         panels = self._query_panels(names[0]) if queries else self._mean_panels(names)
-        rows = 15 if queries else max(len(self.scores), min(len(self.slices), SHOWN) * len(self.scores) / 3)
+        rows = (
+            15
+            if queries
+            else max(len(self.scores), min(len(self.slices), SHOWN) * len(self.scores) / 3)
+        )
         width = 5 if queries else 4.8 + max(map(len, self.scores)) / 13
         figure, axes = figure_of(len(panels), 1.8 + 0.3 * rows, width, ax=ax, figsize=figsize)
-        for draw, each in zip(panels, axes, strict=False):  # with fewer axes, only the first panels are drawn
+        for draw, each in zip(
+            panels, axes, strict=False
+        ):  # with fewer axes, only the first panels are drawn
             draw(each)
         return figure
 
@@ -23207,12 +25409,22 @@ class Comparison(Readable):
         panels: list[Callable[[Any], None]] = []
         for name in names:
             pairs = pairs_with(self._reference(name), self.pairs, name)
-            panels.append(partial(plot_means, scores=dict(ordered), pairs=pairs, measure=name, testing=self.testing))
+            panels.append(
+                partial(
+                    plot_means,
+                    scores=dict(ordered),
+                    pairs=pairs,
+                    measure=name,
+                    testing=self.testing,
+                )
+            )
         if self.slices:
             first, reference = self._of(next(iter(self.scores))), self._reference(names[0])
             slices = slices_of(first["slice"], None, len(first))
             mean = self.mean_of_slices
-            panels.append(lambda axes: plot_slices(axes, slices, self.slices, mean, reference, names[0]))
+            panels.append(
+                lambda axes: plot_slices(axes, slices, self.slices, mean, reference, names[0])
+            )
         return panels
 
     def _query_panels(self, name: str) -> list[Callable[[Any], None]]:
@@ -23233,7 +25445,9 @@ class Comparison(Readable):
         return self.baseline or max(self.scores, key=lambda system: self.scores[system][name].value)
 
 
-def compared_rows(comparison: Comparison, most: int | None = None) -> list[tuple[str, ComparedSlice]]:
+def compared_rows(
+    comparison: Comparison, most: int | None = None
+) -> list[tuple[str, ComparedSlice]]:
     """Return the slices by their names, at most so many, and then the mean of slices, if there is one."""
     rows = [(slice_name(value), part) for value, part in islice(comparison.slices.items(), most)]
     if comparison.mean_of_slices is not None:
@@ -23256,7 +25470,15 @@ def query_tables(comparison: Comparison, n: int | None, places: int = 4) -> list
         return []
     tables = []
     for did, only in sides.items():
-        table = [[f"queries that {did} most in {comparison.measures[0]}", "pair", "first", "second", "difference"]]
+        table = [
+            [
+                f"queries that {did} most in {comparison.measures[0]}",
+                "pair",
+                "first",
+                "second",
+                "difference",
+            ]
+        ]
         for pair in (pair for pair in comparison.pairs if pair.measure == comparison.measures[0]):
             for query, *values, difference in query_rows(comparison, pair, n, only):
                 cells = (number_text(each, places) for each in values)
@@ -23268,7 +25490,10 @@ def query_tables(comparison: Comparison, n: int | None, places: int = 4) -> list
 def _pair_table(name: str, pairs: Iterable[Pair], columns: Sequence[str], level: str) -> Table:
     """Return a table of pairs with some of their columns, and a name for the first column."""
     cells = ((pair, pair.cells(level)) for pair in pairs)
-    rows = [[pair.title, pair.measure, *(of_pair[column] for column in columns)] for pair, of_pair in cells]
+    rows = [
+        [pair.title, pair.measure, *(of_pair[column] for column in columns)]
+        for pair, of_pair in cells
+    ]
     return [[name, "measure", *columns], *rows]
 
 
@@ -23339,11 +25564,19 @@ def compare(
     resampling = Resampling.parse(confidence, seed)
     testing = Testing.parse(alternative, margin, corrected_over)
     order = options.get("score_order")
-    parsed = Options.of_method(compare, k, {**options, "score_order": None} if isinstance(order, Mapping) else options)
+    parsed = Options.of_method(
+        compare, k, {**options, "score_order": None} if isinstance(order, Mapping) else options
+    )
     names = system_names(systems, baseline)
-    orders = _orders(order, names) if isinstance(order, Mapping) else dict.fromkeys(names, parsed.score_order)
+    orders = (
+        _orders(order, names)
+        if isinstance(order, Mapping)
+        else dict.fromkeys(names, parsed.score_order)
+    )
     runs = {_statistics_comparing_argument(name): systems[name] for name in names}
-    shared = Inputs(None, references, query_ids, document_ids, exclude, sample_weight, by, fields)._asdict()
+    shared = Inputs(
+        None, references, query_ids, document_ids, exclude, sample_weight, by, fields
+    )._asdict()
     arguments = columns_of(data, {**runs, **shared})
     runs = {name: arguments.pop(_statistics_comparing_argument(name)) for name in names}
     inputs = Inputs(**arguments)
@@ -23353,22 +25586,33 @@ def compare(
     for sentence in dict.fromkeys(unmatched.values()):
         alike = [_marked_argument(name) for name in unmatched if unmatched[name] == sentence]
         warn(f"{', '.join(alike)}: {sentence}")
-    said = orders.values() if len(set(orders.values())) > 1 else [orders[names[0]]]  # one, or one for each system
+    said = (
+        orders.values() if len(set(orders.values())) > 1 else [orders[names[0]]]
+    )  # one, or one for each system
     parsed = replace(parsed, score_order=",".join(said))
-    signature = parsed.signature(weighted=inputs.sample_weight is not None, excluding=exclude is not None)
+    signature = parsed.signature(
+        weighted=inputs.sample_weight is not None, excluding=exclude is not None
+    )
     slices = None
     if inputs.by is not None:
         first = next(iter(columns.values()))
         slices = slices_of(inputs.by, first.get("query"), len(first["ideal"]))
-    comparison = comparison_of(columns, slices, Contest(parsed, baseline, resampling, testing), signature)
+    comparison = comparison_of(
+        columns, slices, Contest(parsed, baseline, resampling, testing), signature
+    )
     of_systems = {
-        name: notes_of(each, parsed, comparison.scores[name], unmatched.get(name)) for name, each in columns.items()
+        name: notes_of(each, parsed, comparison.scores[name], unmatched.get(name))
+        for name, each in columns.items()
     }
     return replace(comparison, notes=(*comparison.notes, *shared_notes(of_systems)))
 
 
 def comparison_of(
-    columns: Mapping[str, PerQuery], slices: Slices | None, contest: Contest, signature: str, notes: Sequence[str] = ()
+    columns: Mapping[str, PerQuery],
+    slices: Slices | None,
+    contest: Contest,
+    signature: str,
+    notes: Sequence[str] = (),
 ) -> Comparison:
     """Return the comparison of systems from the columns of their queries, with notes on the tests before others."""
     results = results_of(columns, slices, contest)
@@ -23376,11 +25620,17 @@ def comparison_of(
     if contest.testing.paired:
         of_tests = [*equal_notes(results["pairs"]), *of_tests]
     if slices is not None:
-        of_slices = notes_on_slices(results["pairs"], contest.testing, results["slices"], slices.values)
+        of_slices = notes_on_slices(
+            results["pairs"], contest.testing, results["slices"], slices.values
+        )
         of_tests = [*of_tests, *small_slices(results["slices"]), *of_slices]
         columns = {name: with_slices(each, slices) for name, each in columns.items()}
     tables = {name: query_table(each) for name, each in columns.items()}
-    kept = [name for name in (*SHARED, *contest.options.names) if name in next(iter(tables.values())).column_names]
+    kept = [
+        name
+        for name in (*SHARED, *contest.options.names)
+        if name in next(iter(tables.values())).column_names
+    ]
     return Comparison(
         signature=signature,
         baseline=contest.baseline,
@@ -23421,7 +25671,9 @@ def _columns_of_systems(
     refuse_negative(inputs.references, inputs.exclude, shared)
     orders = [options[name].score_order for name in runs]
     read = {
-        _statistics_comparing_argument(name): from_file(_statistics_comparing_argument(name), side, order, inputs.names, keep=shared.sides["keep"])
+        _statistics_comparing_argument(name): from_file(
+            _statistics_comparing_argument(name), side, order, inputs.names, keep=shared.sides["keep"]
+        )
         for (name, side), order in zip(runs.items(), orders, strict=True)
     }
     systems = settled_systems(read, inputs, orders, shared.labels, shared.sides["keep"])
@@ -23429,9 +25681,18 @@ def _columns_of_systems(
     unmatched: dict[str, str] = {}
     for name, system in zip(runs, systems, strict=True):
         try:
-            columns[name] = query_columns(system, options[name], partial(unmatched.__setitem__, name))
+            columns[name] = query_columns(
+                system, options[name], partial(unmatched.__setitem__, name)
+            )
         except ValueError as error:
-            shared_by_all = ("references", "query_ids", "document_ids", "exclude", "sample_weight", "file")
+            shared_by_all = (
+                "references",
+                "query_ids",
+                "document_ids",
+                "exclude",
+                "sample_weight",
+                "file",
+            )
             if isinstance(error, InputError) and error.argument in shared_by_all:
                 raise
             raise within(error, _marked_argument(name)) from None
@@ -23464,7 +25725,11 @@ def _refuse_lacking_queries(columns: Mapping[str, PerQuery]) -> None:
 # ndcg/statistics/comparing_reports.py: Compare reports: query by query, or of different queries as independent samples.
 
 NAMED_QUERIES = 5  # named in a message
-SAID_AS = {"weights": "sample_weight", "excluded": "exclude", "v": "the version"}  # names in signatures
+SAID_AS = {
+    "weights": "sample_weight",
+    "excluded": "exclude",
+    "v": "the version",
+}  # names in signatures
 
 
 class OtherQueriesError(ValueError):
@@ -23529,7 +25794,9 @@ def compare_reports(
         leave_out_alike(columns, options.names)
     contest = Contest(options, baseline, resampling, testing)
     slices = _same_slices(tables) if paired else None
-    return comparison_of(columns, slices, contest, signature=signature, notes=_statistics_comparing_reports_notes(read, tables, paired))
+    return comparison_of(
+        columns, slices, contest, signature=signature, notes=_statistics_comparing_reports_notes(read, tables, paired)
+    )
 
 
 def _report(name: str, report: Any) -> Report:
@@ -23549,7 +25816,9 @@ def _report(name: str, report: Any) -> Report:
         problem = "must be a report, the result of its to_dict, or the path of a JSON file with that result"
         raise ValueError(f"{place}: {problem}; got {shown(values)}")
     if "signature" not in values and all(isinstance(each, Mapping) for each in values.values()):
-        raise ValueError(f"{place}: holds the reports of {some_of(values, 'system')}; give one of them")
+        raise ValueError(
+            f"{place}: holds the reports of {some_of(values, 'system')}; give one of them"
+        )
     try:
         return Report.from_dict(values)
     except ValueError as error:
@@ -23561,12 +25830,20 @@ def _same_signature(reports: Mapping[str, Report]) -> str:
     (first, signature), *others = ((name, report.signature) for name, report in reports.items())
     one = choices_in(signature)
     names = {**SAID_AS, **{option.said_as: option_name for option_name, option in OPTIONS.items()}}
-    omitted = {option.said_as: str(option.unsaid[0]) for option in OPTIONS.values() if option.unsaid}
+    omitted = {
+        option.said_as: str(option.unsaid[0]) for option in OPTIONS.values() if option.unsaid
+    }
     for name, each in others:
         other = choices_in(each)
         if differing := [key for key in {**one, **other} if one.get(key) != other.get(key)]:
-            values = ([side.get(key, omitted.get(key, "not given")) for side in (one, other)] for key in differing)
-            sides = (f"{names.get(key, key)} ({a} and {b})" for key, (a, b) in zip(differing, values, strict=True))
+            values = (
+                [side.get(key, omitted.get(key, "not given")) for side in (one, other)]
+                for key in differing
+            )
+            sides = (
+                f"{names.get(key, key)} ({a} and {b})"
+                for key, (a, b) in zip(differing, values, strict=True)
+            )
             problem = f"{shown(first)} and {shown(name)} were made with different options: {', '.join(sides)}"
             raise InputError(f"{problem}; score both with the same options", "reports")
     return signature
@@ -23585,7 +25862,9 @@ def same_queries(reports: Mapping[str, Report]) -> dict[str, pa.Table]:
             raise OtherQueriesError(f"{only[0]} only in {first}, {only[1]} only in {name}")
         tables[name] = table = other.queries.take([place[each] for each in ids])
         if "weight" in table.column_names and table["weight"] != report.queries["weight"]:
-            differs = np.flatnonzero(table["weight"].to_numpy() != report.queries["weight"].to_numpy())
+            differs = np.flatnonzero(
+                table["weight"].to_numpy() != report.queries["weight"].to_numpy()
+            )
             problem = f"query {shown(ids[int(differs[0])])} has different weights in {shown(first)} and {shown(name)}"
             raise InputError(f"{problem}; score both with the same weights", "reports")
     return tables
@@ -23593,7 +25872,9 @@ def same_queries(reports: Mapping[str, Report]) -> dict[str, pa.Table]:
 
 def _same_slices(tables: Mapping[str, pa.Table]) -> Slices | None:
     """Return the slices of the queries, if all reports have the same."""
-    columns = [table["slice"] if "slice" in table.column_names else None for table in tables.values()]
+    columns = [
+        table["slice"] if "slice" in table.column_names else None for table in tables.values()
+    ]
     if columns[0] is None or any(each is None or each != columns[0] for each in columns):
         return None
     return slices_of(columns[0], None, len(columns[0]))
@@ -23601,23 +25882,41 @@ def _same_slices(tables: Mapping[str, pa.Table]) -> Slices | None:
 
 def _statistics_comparing_reports_columns(table: pa.Table, options: Options, signature: str) -> PerQuery:
     """Return the columns of a report's queries."""
-    return {**saved_columns(table, options.names, signature), "query": np.array(table["query"].to_pylist(), object)}
+    return {
+        **saved_columns(table, options.names, signature),
+        "query": np.array(table["query"].to_pylist(), object),
+    }
 
 
-def _statistics_comparing_reports_notes(reports: Mapping[str, Report], tables: Mapping[str, pa.Table], paired: bool) -> list[str]:
+def _statistics_comparing_reports_notes(
+    reports: Mapping[str, Report], tables: Mapping[str, pa.Table], paired: bool
+) -> list[str]:
     """Return the notes of reports, those that all share without names, and notes on what differs."""
     notes: list[str] = []
     first = next(iter(tables.values()))
     if paired and "judged" in first.column_names:
         for name, table in tables.items():
-            alike = [table[each].to_numpy() == first[each].to_numpy() for each in ("judged", "relevant")]
+            alike = [
+                table[each].to_numpy() == first[each].to_numpy() for each in ("judged", "relevant")
+            ]
             if differing := int(np.count_nonzero(~np.logical_and(*alike))):
                 have = "query has" if differing == 1 else "queries have"
-                notes.append(f"{name}: {differing:,} {have} other judgments than in {next(iter(tables))}.")
-    if not paired and len({frozenset(table["query"].to_pylist()) for table in tables.values()}) == 1:
+                notes.append(
+                    f"{name}: {differing:,} {have} other judgments than in {next(iter(tables))}."
+                )
+    if (
+        not paired
+        and len({frozenset(table["query"].to_pylist()) for table in tables.values()}) == 1
+    ):
         with_pairs = mark("paired", True, said="with paired=True")
-        notes.append(Message(f"All reports have the same queries: {with_pairs}, smaller differences can be found."))
-    if any("slice" in table.column_names for table in tables.values()) and (not paired or not _same_slices(tables)):
+        notes.append(
+            Message(
+                f"All reports have the same queries: {with_pairs}, smaller differences can be found."
+            )
+        )
+    if any("slice" in table.column_names for table in tables.values()) and (
+        not paired or not _same_slices(tables)
+    ):
         reason = "the reports have different ones" if paired else "the queries are not paired"
         notes.append(f"Slices are not compared, since {reason}.")
     return [*notes, *shared_notes({name: each.notes for name, each in reports.items()})]

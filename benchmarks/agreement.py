@@ -24,11 +24,17 @@ def agreement(count: int, saturated: int) -> str:
         differences = [max(abs(theirs - ours) for _, theirs, ours in scored)]
         of_sigmoids = list(numbers(METRIC, name, saturated, of_sigmoids=True))
         differences.append(max(abs(theirs - ours) for _, theirs, ours in of_sigmoids))
-        as_given = [each.ours(METRIC, convention=name, score_dtype="given") for each, _, _ in of_sigmoids]
-        differences.append(max(abs(each[1] - ours) for each, ours in zip(of_sigmoids, as_given, strict=True)))
+        as_given = [
+            each.ours(METRIC, convention=name, score_dtype="given") for each, _, _ in of_sigmoids
+        ]
+        differences.append(
+            max(abs(each[1] - ours) for each, ours in zip(of_sigmoids, as_given, strict=True))
+        )
         asked = sum(rankings.queries for rankings, _, _ in scored)
         found = " | ".join(f"{each:.0e}" for each in differences)
-        rows.append(f'| `"{name}"` | {library.package} {version(library.package)} | {count} | {asked:,} | {found} |')
+        rows.append(
+            f'| `"{name}"` | {library.package} {version(library.package)} | {count} | {asked:,} | {found} |'
+        )
         cases, queries = cases + count, queries + asked
     return "\n".join(
         [

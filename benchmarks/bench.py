@@ -32,9 +32,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run what the command line asks for."""
     parser = argparse.ArgumentParser(description="Measure how fast our nDCG is, next to others.")
     parser.add_argument("--quick", action="store_true", help="little work, for development")
-    parser.add_argument("--only", metavar="REGEX", default="", help="only the shapes with this in their names")
-    parser.add_argument("--output", type=Path, help="folder for RESULTS.md; with --quick or --only the default is none")
-    parser.add_argument("--before", metavar="CHECKOUT", type=Path, help="only the kernel, next to another checkout's")
+    parser.add_argument(
+        "--only", metavar="REGEX", default="", help="only the shapes with this in their names"
+    )
+    parser.add_argument(
+        "--output",
+        type=Path,
+        help="folder for RESULTS.md; with --quick or --only the default is none",
+    )
+    parser.add_argument(
+        "--before",
+        metavar="CHECKOUT",
+        type=Path,
+        help="only the kernel, next to another checkout's",
+    )
     given = parser.parse_args(arguments)
     warnings.simplefilter("ignore")  # warnings of contenders do not matter here
     plan, shapes = (QUICK, QUICK_SHAPES) if given.quick else (Plan(), SHAPES)

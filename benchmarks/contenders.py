@@ -23,7 +23,11 @@ from numpy.typing import NDArray
 from shapes import Shape, Work
 
 ROOT = Path(__file__).resolve().parent.parent
-CPUS = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else list(range(os.cpu_count() or 1))
+CPUS = (
+    sorted(os.sched_getaffinity(0))
+    if hasattr(os, "sched_getaffinity")
+    else list(range(os.cpu_count() or 1))
+)
 BATCHES = 10  # that add_batch gets the work in
 
 Call = Callable[[], Any]
@@ -106,7 +110,9 @@ def stock_metric() -> Any:
                 features=datasets.Features({"predictions": lists, "references": lists}),
             )
 
-        def _compute(self, predictions: Any, references: Any, k: int | None = None) -> dict[str, float]:
+        def _compute(
+            self, predictions: Any, references: Any, k: int | None = None
+        ) -> dict[str, float]:
             if len({len(row) for row in references}) == 1:
                 return {"ndcg": float(ndcg_score(references, predictions, k=k))}
             pairs = zip(references, predictions, strict=True)
@@ -119,7 +125,9 @@ def stock_metric() -> Any:
 def measure_queries(checkout: Path = ROOT) -> Callable[..., dict[str, NDArray[np.float64]]]:
     """Return our kernel, as evaluate loads it with the metric."""
     package = type(_metric(checkout)).__module__.rpartition(".")[0]
-    is_bundled = (checkout / "ndcg_bundle.py").exists()  # else the checkout is older, with its modules next to ndcg.py
+    is_bundled = (
+        checkout / "ndcg_bundle.py"
+    ).exists()  # else the checkout is older, with its modules next to ndcg.py
     module = import_module(f"{package}.{'ndcg_bundle' if is_bundled else 'scoring'}")
     kernel: Callable[..., dict[str, NDArray[np.float64]]]
     kernel = getattr(module, "measure_queries", None) or module.score_queries  # the name before 2.0
@@ -139,7 +147,9 @@ def kernel(work: Work) -> Call:
 def kernel_of(checkout: Path, work: Work) -> Call:
     """``scoring.measure_queries`` of another checkout, and the mean."""
     score = measure_queries(checkout)
-    return lambda: score(work.relevance, work.score, work.offsets, cutoffs=(work.k,))["nDCG"][0].mean()
+    return lambda: score(work.relevance, work.score, work.offsets, cutoffs=(work.k,))["nDCG"][
+        0
+    ].mean()
 
 
 def compute(work: Work) -> Call:
@@ -178,7 +188,8 @@ def sklearn(work: Work) -> Call:
     if work.offsets is None:
         return lambda: ndcg_score(work.relevance, work.score, k=work.k)
     pairs = [
-        (r[np.newaxis], s[np.newaxis]) for r, s in zip(work.rows(work.relevance), work.rows(work.score), strict=True)
+        (r[np.newaxis], s[np.newaxis])
+        for r, s in zip(work.rows(work.relevance), work.rows(work.score), strict=True)
     ]
     return lambda: np.mean([ndcg_score(relevance, score, k=work.k) for relevance, score in pairs])
 
@@ -277,7 +288,9 @@ def rax(work: Work) -> Call:
     where = jnp.asarray(np.arange(lengths.max()) < lengths[:, np.newaxis])
 
     def ndcg(scores: Any, labels: Any) -> Any:
-        return rax.ndcg_metric(scores, labels, where=where, topn=work.k, gain_fn=lambda label: label)
+        return rax.ndcg_metric(
+            scores, labels, where=where, topn=work.k, gain_fn=lambda label: label
+        )
 
     compiled = jax.jit(ndcg)
     return lambda: float(compiled(*sides).block_until_ready())
@@ -292,8 +305,12 @@ CONTENDERS = {
     "add_batch": Contender(add_batch, whole=True, threads=len(CPUS)),
     "stock evaluate": Contender(stock, tolerance=1e-5),
     "sklearn": Contender(sklearn),
-    "torch.topk": Contender(topk, tolerance=1e-4, averages_ties=False, whole=True, threads=len(CPUS)),
-    "torch.topk, 1 thread": Contender(topk, tolerance=1e-4, averages_ties=False, whole=True, threads=1),
+    "torch.topk": Contender(
+        topk, tolerance=1e-4, averages_ties=False, whole=True, threads=len(CPUS)
+    ),
+    "torch.topk, 1 thread": Contender(
+        topk, tolerance=1e-4, averages_ties=False, whole=True, threads=1
+    ),
     "torchmetrics": Contender(torchmetrics, tolerance=1e-4),
     "pytrec_eval": Contender(pytrec_eval, tolerance=1e-4, averages_ties=False),
     "ranx, prebuilt": Contender(ranx_prebuilt, averages_ties=False),
@@ -330,4 +347,8 @@ def contenders_of(shape: Shape) -> tuple[str, ...]:
     if shape.tied:
         several = ("kernel", BEFORE, "compute", "stock evaluate", "sklearn", "torch.topk")
         return tuple(name for name in several if name in CONTENDERS)
-    return tuple(name for name in CONTENDERS if name not in PEERS or (shape.dense and shape.dtype == "float64"))
+    return tuple(
+        name
+        for name in CONTENDERS
+        if name not in PEERS or (shape.dense and shape.dtype == "float64")
+    )

@@ -53,7 +53,9 @@ def rankings(rng: np.random.Generator, queries: int = 60) -> tuple[Run, Run]:
     return run, qrels
 
 
-def scores_of(rng: np.random.Generator, documents: Sequence[str], grades: Sequence[float]) -> dict[str, float]:
+def scores_of(
+    rng: np.random.Generator, documents: Sequence[str], grades: Sequence[float]
+) -> dict[str, float]:
     """Return the scores of a system, with ties, for some of the documents."""
     scores = np.round(0.4 * np.asarray(grades) + rng.normal(size=len(documents)), 1)
     retrieved = rng.permutation(len(documents))[: int(rng.integers(1, len(documents) + 1))]
@@ -88,7 +90,8 @@ def found_again(count: int) -> list[str]:
     rows = []
     reports = [*((f"the mean at k={k} to 4 digits", [k], 4) for k in CUTOFFS)]
     reports += [
-        (f"the means at k={CUTOFFS[0]} and {CUTOFFS[1]} to {digits} digits", [*CUTOFFS], digits) for digits in (3, 4, 6)
+        (f"the means at k={CUTOFFS[0]} and {CUTOFFS[1]} to {digits} digits", [*CUTOFFS], digits)
+        for digits in (3, 4, 6)
     ]
     reports.append(("the value of each of 60 queries", [], 0))
     for name, cutoffs, digits in reports:
@@ -99,14 +102,21 @@ def found_again(count: int) -> list[str]:
             run, qrels = rankings(rng)
             chosen = combination(rng)
             if cutoffs:
-                scores = compute(predictions=run, references=qrels, measures=[f"nDCG@{k}" for k in cutoffs], **chosen)
+                scores = compute(
+                    predictions=run,
+                    references=qrels,
+                    measures=[f"nDCG@{k}" for k in cutoffs],
+                    **chosen,
+                )
                 found = explain(
                     predictions=run,
                     references=qrels,
                     got={each: f"{value:.{digits}f}" for each, value in scores.items()},
                 )
             else:
-                values = compute(predictions=run, references=qrels, k=10, **chosen, use_aggregator=False)["nDCG@10"]
+                values = compute(
+                    predictions=run, references=qrels, k=10, **chosen, use_aggregator=False
+                )["nDCG@10"]
                 found = explain(predictions=run, references=qrels, k=10, got=values)
             among += is_among(chosen, found)
             unique += found.distinct == 1
@@ -130,11 +140,15 @@ def false_matches(count: int) -> list[str]:
             for _ in range(count):
                 run, qrels = rankings(rng)
                 of_another = {
-                    query: scores_of(rng, [*documents], [qrels[query].get(each, 0) for each in documents])
+                    query: scores_of(
+                        rng, [*documents], [qrels[query].get(each, 0) for each in documents]
+                    )
                     for query, documents in run.items()
                 }
                 names = [f"nDCG@{k}" for k in cutoffs]
-                scores = compute(predictions=of_another, references=qrels, measures=names, **combination(rng))
+                scores = compute(
+                    predictions=of_another, references=qrels, measures=names, **combination(rng)
+                )
                 got = {name: f"{value:.{digits}f}" for name, value in scores.items()}
                 found = explain(predictions=run, references=qrels, got=got)
                 if not found.matches:
@@ -187,11 +201,15 @@ def values_of(true: Any, run: Run, qrels: Run, cutoffs: Sequence[int]) -> np.nda
         queries = [Queries(queries_by_ids(inputs, list(qrels), k)) for k in cutoffs]
         return np.array([slip.scores(each, {"convention": convention}) for each in queries])
     names = [f"nDCG@{k}" for k in cutoffs]
-    values = compute(predictions=run, references=qrels, measures=names, use_aggregator=False, **true)
+    values = compute(
+        predictions=run, references=qrels, measures=names, use_aggregator=False, **true
+    )
     return np.array([values[name] for name in names], dtype=float)
 
 
-def names_cause(found: Explanation, true: Any, run: Run, qrels: Run, cutoffs: Sequence[int]) -> bool:
+def names_cause(
+    found: Explanation, true: Any, run: Run, qrels: Run, cutoffs: Sequence[int]
+) -> bool:
     """Return whether what is named has the same value for every query as the true cause."""
     fits = () if found.answer is None else found.answer.fits
     if isinstance(true, tuple) and true[0].name in [fit.slip for fit in fits]:
@@ -202,10 +220,15 @@ def names_cause(found: Explanation, true: Any, run: Run, qrels: Run, cutoffs: Se
         simplest = [each for each in found.combinations[:count] if "k" not in each.changed]
         named = [{"convention": each.convention, **each.changed} for each in simplest]
     expected = values_of(true, run, qrels, cutoffs)
-    return any(np.allclose(values_of(each, run, qrels, cutoffs), expected, equal_nan=True) for each in named)
+    return any(
+        np.allclose(values_of(each, run, qrels, cutoffs), expected, equal_nan=True)
+        for each in named
+    )
 
 
-def explained(values: np.ndarray, run: Run, qrels: Run, cutoffs: Sequence[int], digits: int) -> Explanation:
+def explained(
+    values: np.ndarray, run: Run, qrels: Run, cutoffs: Sequence[int], digits: int
+) -> Explanation:
     """Return the explanation of the rounded means of values."""
     means = np.nanmean(values, axis=1)
     got = {f"nDCG@{k}": f"{mean:.{digits}f}" for k, mean in zip(cutoffs, means, strict=True)}
@@ -228,7 +251,9 @@ def named_causes(count: int) -> list[str]:
                 run, qrels = rankings(rng)
                 true = cause(rng, number)
                 other = {
-                    query: scores_of(rng, [*documents], [qrels[query].get(each, 0) for each in documents])
+                    query: scores_of(
+                        rng, [*documents], [qrels[query].get(each, 0) for each in documents]
+                    )
                     for query, documents in run.items()
                 }
                 found = explained(values_of(true, run, qrels, cutoffs), run, qrels, cutoffs, digits)
@@ -239,7 +264,9 @@ def named_causes(count: int) -> list[str]:
                 values = values_of(combination(rng), other, qrels, cutoffs)
                 of_another += is_told(explained(values, run, qrels, cutoffs, digits))
             at = " and ".join(map(str, cutoffs))
-            rows.append(f"| {at} | {digits} | {right} | {wrong} | {count - right - wrong} | {of_another} |")
+            rows.append(
+                f"| {at} | {digits} | {right} | {wrong} | {count - right - wrong} | {of_another} |"
+            )
     return [
         "| cutoffs | digits | true cause named | another named | cannot be told | cause named for another system |",
         "|---|---:|---:|---:|---:|---:|",
@@ -259,12 +286,16 @@ def timings(sizes: Sequence[tuple[int, int]]) -> list[str]:
         scores = np.round(0.3 * grades + rng.normal(size=grades.shape), 2)
         judged = np.ma.masked_array(grades, rng.random(grades.shape) < 0.2)
         inputs: dict[str, Any] = {"predictions": scores, "references": judged, "k": 10}
-        score = compute(**inputs, gain="exponential", ideal="retrieved", zero_division=math.nan)["nDCG@10"]
+        score = compute(**inputs, gain="exponential", ideal="retrieved", zero_division=math.nan)[
+            "nDCG@10"
+        ]
         start, own = time.perf_counter(), time.process_time()
         found = explain(**inputs, got=f"{score:.6f}")
         took, own = time.perf_counter() - start, time.process_time() - own
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
-        cells = f"{queries:,} × {documents} | {found.tried:,} | {took:.1f} | {own:.1f} | {memory:,.0f}"
+        cells = (
+            f"{queries:,} × {documents} | {found.tried:,} | {took:.1f} | {own:.1f} | {memory:,.0f}"
+        )
         rows.append(f"| {cells} |")
     return [
         "| queries × documents | combinations | seconds | seconds of a processor | memory of the process, MB |",
@@ -309,10 +340,16 @@ def markdown(count: int, causes: int, sizes: Sequence[tuple[int, int]]) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run what the command line asks for."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--quick", action="store_true", help="few repetitions, printed")
     quick = parser.parse_args(arguments).quick
-    text = markdown(3, 4, [(20, 20)]) if quick else markdown(COMBINATIONS, CAUSES, [(200, 100), (50_000, 100)])
+    text = (
+        markdown(3, 4, [(20, 20)])
+        if quick
+        else markdown(COMBINATIONS, CAUSES, [(200, 100), (50_000, 100)])
+    )
     if quick:
         print(text)
     else:

@@ -25,22 +25,44 @@ def forms(scores: int, rounds: int) -> dict[str, dict[str, float | str]]:
     with tempfile.TemporaryDirectory() as folder:
         return {
             "mappings, 100 documents per query": _measured(_mappings(scores // 10, 100), rounds),
-            "mappings, 1,000 documents per query": _measured(_mappings(scores // 10, 1_000), rounds),
-            f"TREC files, a run of {scores:,} lines": _measured(_files(Path(folder), scores), rounds),
+            "mappings, 1,000 documents per query": _measured(
+                _mappings(scores // 10, 1_000), rounds
+            ),
+            f"TREC files, a run of {scores:,} lines": _measured(
+                _files(Path(folder), scores), rounds
+            ),
             f"the same run, read only, {scores:,} lines": _measured(_reading(Path(folder)), rounds),
-            f"flat, {scores:,} rows, unsorted string ids": _measured(_flat(scores, "user-{:08d}", False), rounds),
-            f"flat, {scores:,} rows, grouped string ids": _measured(_flat(scores, "user-{:08d}", True), rounds),
-            f"flat, {scores:,} rows, grouped integers": _measured(_flat(scores, None, True), rounds),
-            "two frames, pandas with Python strings": _measured(_frames(scores // 10, "pandas"), rounds),
+            f"flat, {scores:,} rows, unsorted string ids": _measured(
+                _flat(scores, "user-{:08d}", False), rounds
+            ),
+            f"flat, {scores:,} rows, grouped string ids": _measured(
+                _flat(scores, "user-{:08d}", True), rounds
+            ),
+            f"flat, {scores:,} rows, grouped integers": _measured(
+                _flat(scores, None, True), rounds
+            ),
+            "two frames, pandas with Python strings": _measured(
+                _frames(scores // 10, "pandas"), rounds
+            ),
             "two frames, Polars": _measured(_frames(scores // 10, "Polars"), rounds),
-            "two frames, pandas with integers": _measured(_frames(scores // 10, "integers"), rounds),
-            "sparse, 670,000 columns, 100 and 5 stored": _measured(_sparse(min(20_000, scores // 100)), rounds),
-            "nested lists, 100 documents per query": _measured(_nested(scores // 10, 100, list), rounds),
+            "two frames, pandas with integers": _measured(
+                _frames(scores // 10, "integers"), rounds
+            ),
+            "sparse, 670,000 columns, 100 and 5 stored": _measured(
+                _sparse(min(20_000, scores // 100)), rounds
+            ),
+            "nested lists, 100 documents per query": _measured(
+                _nested(scores // 10, 100, list), rounds
+            ),
             "nested lists with None, 100 documents per query": _measured(
                 _nested(scores // 10, 100, _with_none), rounds
             ),
-            "lists of arrays, 10 documents per query": _measured(_nested(scores // 10, 10, np.array), rounds),
-            "lists of arrays, 100 documents per query": _measured(_nested(scores // 10, 100, np.array), rounds),
+            "lists of arrays, 10 documents per query": _measured(
+                _nested(scores // 10, 10, np.array), rounds
+            ),
+            "lists of arrays, 100 documents per query": _measured(
+                _nested(scores // 10, 100, np.array), rounds
+            ),
         }
 
 
@@ -85,7 +107,9 @@ def _compared(
     found = np.sort(answer)
     if right is None:
         if found[0] == found[-1]:
-            raise ValueError(f"all {len(found)} queries have nDCG {found[0]:g}; mix the scores, or nothing is compared")
+            raise ValueError(
+                f"all {len(found)} queries have nDCG {found[0]:g}; mix the scores, or nothing is compared"
+            )
         return "", found
     if len(found) != len(right):
         return f"differs: {len(found)} queries for {len(right)}", right
@@ -112,8 +136,13 @@ def _ids(
         # different scores, also for trec_eval, which holds 32 bits of each
         score = (-np.sort(-random.choice(1 << 24, documents, replace=False)) / 2**24).tolist()
         grade = random.integers(0, 4, documents // 10 + missed).tolist()
-        run[f"q{query}"] = {f"D{document}": s for document, s in zip(chosen[:documents], score, strict=True)}
-        judged = random.choice(chosen[:documents], documents // 10, replace=False).tolist() + chosen[documents:]
+        run[f"q{query}"] = {
+            f"D{document}": s for document, s in zip(chosen[:documents], score, strict=True)
+        }
+        judged = (
+            random.choice(chosen[:documents], documents // 10, replace=False).tolist()
+            + chosen[documents:]
+        )
         qrels[f"q{query}"] = {f"D{document}": g for document, g in zip(judged, grade, strict=True)}
     return qrels, run
 
@@ -151,7 +180,9 @@ def _files(folder: Path, lines: int) -> dict[str, Callable[[], Call]]:
         for part in range(0, queries, 1_000):
             qrels, run = _ids(min(1_000, queries - part), documents)
             for query, scored in run.items():
-                run_lines.writelines(f"{part}-{query} Q0 {d} 0 {s!r} tag\n" for d, s in scored.items())
+                run_lines.writelines(
+                    f"{part}-{query} Q0 {d} 0 {s!r} tag\n" for d, s in scored.items()
+                )
             for query, judged in qrels.items():
                 qrels_lines.writelines(f"{part}-{query} 0 {d} {r}\n" for d, r in judged.items())
 
@@ -165,7 +196,9 @@ def _files(folder: Path, lines: int) -> dict[str, Callable[[], Call]]:
 
         def call() -> list[float]:
             with open(qrels_file) as judged, open(run_file) as scored:
-                evaluator = pytrec_eval.RelevanceEvaluator(pytrec_eval.parse_qrel(judged), {"ndcg_cut.10"})
+                evaluator = pytrec_eval.RelevanceEvaluator(
+                    pytrec_eval.parse_qrel(judged), {"ndcg_cut.10"}
+                )
                 results = evaluator.evaluate(pytrec_eval.parse_run(scored))
             return [of_query["ndcg_cut_10"] for of_query in results.values()]
 
@@ -204,7 +237,9 @@ def _reading(folder: Path) -> dict[str, Callable[[], Call]]:
     def duckdb() -> Call:
         import duckdb
 
-        lines = duckdb.read_csv(run_file, sep=" ", header=False).project("column0, column2, column4")
+        lines = duckdb.read_csv(run_file, sep=" ", header=False).project(
+            "column0, column2, column4"
+        )
         return lambda: lines.to_arrow_table()["column4"].to_numpy()
 
     return {"ours": ours, "Polars": polars, "DuckDB": duckdb}
@@ -213,15 +248,25 @@ def _reading(folder: Path) -> dict[str, Callable[[], Call]]:
 def _flat(rows: int, ids: str | None, are_grouped: bool) -> dict[str, Callable[[], Call]]:
     random = np.random.default_rng(0)
     queries, documents = max(2, rows // 100), 100
-    score, relevance = random.random((queries, documents)), random.integers(0, 5, (queries, documents)).astype(float)
+    score, relevance = (
+        random.random((queries, documents)),
+        random.integers(0, 5, (queries, documents)).astype(float),
+    )
     order = np.arange(score.size) if are_grouped else random.permutation(score.size)
-    names = np.array([ids.format(query) for query in range(queries)], object) if ids else np.arange(queries)
+    names = (
+        np.array([ids.format(query) for query in range(queries)], object)
+        if ids
+        else np.arange(queries)
+    )
 
     def columns() -> dict[str, Any]:
         import pyarrow as pa
 
         flat = {"predictions": score.ravel()[order], "references": relevance.ravel()[order]}
-        return {name: pa.array(values) for name, values in (flat | {"query_ids": names[order // documents]}).items()}
+        return {
+            name: pa.array(values)
+            for name, values in (flat | {"query_ids": names[order // documents]}).items()
+        }
 
     def ours() -> Call:
         metric, flat = _metric(), columns()
@@ -234,7 +279,11 @@ def _flat(rows: int, ids: str | None, are_grouped: bool) -> dict[str, Callable[[
         named = {name: name for name in flat.column_names}
         return lambda: metric.compute(**named, data=flat, k=10, use_aggregator=False)["nDCG@10"]
 
-    return {"ours": ours, "ours, data=": table, "the kernel, grouped already": _kernel(score, relevance)}
+    return {
+        "ours": ours,
+        "ours, data=": table,
+        "the kernel, grouped already": _kernel(score, relevance),
+    }
 
 
 def _frames(rows: int, kind: str) -> dict[str, Callable[[], Call]]:
@@ -245,10 +294,17 @@ def _frames(rows: int, kind: str) -> dict[str, Callable[[], Call]]:
     qrels, run = _ids(max(2, rows // documents), documents, documents // 10)
     sides = []
     for side, value in ((run, "score"), (qrels, "relevance")):
-        cells = [(query, document, number) for query, of in side.items() for document, number in of.items()]
+        cells = [
+            (query, document, number)
+            for query, of in side.items()
+            for document, number in of.items()
+        ]
         query, document, numbers = zip(*cells, strict=True)
         # each cell a string of its own, as a library that reads a table makes them
-        texts = [pd.Series([f"{each} "[:-1] for each in column], dtype=object) for column in (query, document)]
+        texts = [
+            pd.Series([f"{each} "[:-1] for each in column], dtype=object)
+            for column in (query, document)
+        ]
         sides.append(pd.DataFrame({"query_id": texts[0], "doc_id": texts[1], value: numbers}))
 
     def ours() -> Call:
@@ -259,7 +315,8 @@ def _frames(rows: int, kind: str) -> dict[str, Callable[[], Call]]:
             frames = [polars.from_pandas(frame) for frame in sides]
         elif kind == "integers":
             as_integers = {
-                name: lambda frame, name=name: frame[name].str[1:].astype(int) for name in ("query_id", "doc_id")
+                name: lambda frame, name=name: frame[name].str[1:].astype(int)
+                for name in ("query_id", "doc_id")
             }
             frames = [frame.assign(**as_integers) for frame in sides]
         tables = dict(zip(("predictions", "references"), frames, strict=True))
@@ -269,7 +326,10 @@ def _frames(rows: int, kind: str) -> dict[str, Callable[[], Call]]:
         import ir_measures
 
         run_frame, qrels_frame = sides
-        return lambda: [each.value for each in ir_measures.iter_calc([ir_measures.nDCG @ 10], qrels_frame, run_frame)]
+        return lambda: [
+            each.value
+            for each in ir_measures.iter_calc([ir_measures.nDCG @ 10], qrels_frame, run_frame)
+        ]
 
     return {"ours": ours, "ir_measures": ir_measures}
 
@@ -313,7 +373,9 @@ def _sparse(queries: int) -> dict[str, Callable[[], Call]]:
     return {"ours": ours, "ours, flat columns": flat}
 
 
-def _nested(scores: int, documents: int, form: Callable[[Any], Any]) -> dict[str, Callable[[], Call]]:
+def _nested(
+    scores: int, documents: int, form: Callable[[Any], Any]
+) -> dict[str, Callable[[], Call]]:
     random = np.random.default_rng(0)
     shape = max(2, scores // documents), documents
     score, relevance = random.random(shape), random.integers(0, 5, shape)

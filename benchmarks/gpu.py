@@ -101,14 +101,19 @@ def of_matrix(shape: Matrix, device: str = DEVICE, rounds: int = 5) -> dict[str,
     return {**found, **_of_torchmetrics(score, relevance, shape, device)}
 
 
-def _of_torchmetrics(score: torch.Tensor, relevance: torch.Tensor, shape: Matrix, device: str) -> dict[str, float]:
+def _of_torchmetrics(
+    score: torch.Tensor, relevance: torch.Tensor, shape: Matrix, device: str
+) -> dict[str, float]:
     """Return the milliseconds of torchmetrics, by some of the queries."""
     from torchmetrics.functional.retrieval import retrieval_normalized_dcg
 
     queries = min(shape.queries, ROWS_OF_TORCHMETRICS)
 
     def all_queries() -> list[Any]:
-        return [retrieval_normalized_dcg(score[query], relevance[query], shape.k) for query in range(queries)]
+        return [
+            retrieval_normalized_dcg(score[query], relevance[query], shape.k)
+            for query in range(queries)
+        ]
 
     taken = milliseconds({"torchmetrics": all_queries}, device, 1)
     return {name: each * shape.queries / queries for name, each in taken.items()}
@@ -141,7 +146,9 @@ def largest_difference(cases: int, device: str = DEVICE, seed: int = 1) -> float
         documents = int(rng.integers(60, 200))
         queries = 1 + devices.ON_DEVICE_FROM // documents
         relevance = rng.integers(0, 4, (queries, documents))
-        score = rng.integers(0, choice(3, 50, 10**6), relevance.shape).astype(choice(np.float32, np.float64))
+        score = rng.integers(0, choice(3, 50, 10**6), relevance.shape).astype(
+            choice(np.float32, np.float64)
+        )
         score[rng.random(score.shape) < choice(0, 0.2)] = -np.inf
         ideal = choice("judged", "retrieved", "truncated", "full")
         k = int(rng.integers(1, 20))
@@ -161,7 +168,9 @@ def largest_difference(cases: int, device: str = DEVICE, seed: int = 1) -> float
             sides = {name: side.reshape(-1) for name, side in sides.items()}
             sides["query_ids"] = rng.integers(0, queries, score.size)
         expected = compute(**sides, **options)
-        found = compute(**{name: torch.tensor(side, device=device) for name, side in sides.items()}, **options)
+        found = compute(
+            **{name: torch.tensor(side, device=device) for name, side in sides.items()}, **options
+        )
         for name, values in expected.items():
             apart = np.abs(np.subtract(found[name], values)) / np.maximum(1, np.abs(values))
             largest = max(largest, float(apart.max()))
@@ -180,10 +189,14 @@ def table(rows: dict[str, dict[str, float]]) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--scores", type=int, default=10**8, help="the most scores of a matrix")
     parser.add_argument("--rows", type=int, default=20_000_000, help="rows with query ids")
-    parser.add_argument("--cases", type=int, default=300, help="random cases that compare device and host")
+    parser.add_argument(
+        "--cases", type=int, default=300, help="random cases that compare device and host"
+    )
     given = parser.parse_args(arguments)
     if not torch.cuda.is_available():
         raise SystemExit("PyTorch finds no GPU here; this needs CUDA or ROCm")

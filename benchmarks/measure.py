@@ -49,7 +49,9 @@ class Plan:
     forms: int = 10_000_000
 
 
-QUICK = Plan(scores=200_000, rounds=2, seconds=0.02, growth=(10**5, 10**6), growth_rounds=1, forms=200_000)
+QUICK = Plan(
+    scores=200_000, rounds=2, seconds=0.02, growth=(10**5, 10**6), growth_rounds=1, forms=200_000
+)
 
 
 @dataclass
@@ -74,7 +76,9 @@ class Run:
         """Time it once."""
         if self.call is not None:
             try:
-                self.ns.append(_seconds(self.call, CONTENDERS[self.name], self.repeats) * 1e9 / self.scores)
+                self.ns.append(
+                    _seconds(self.call, CONTENDERS[self.name], self.repeats) * 1e9 / self.scores
+                )
             except Exception as error:  # noqa: BLE001  whatever a contender raises is reported
                 self.call, self.note = None, _problem(error)
 
@@ -110,7 +114,9 @@ class Results(dict[tuple[Shape, str], Run]):
         return {name: ratio for name, ratio in found.items() if ratio is not None}
 
 
-def run(plan: Plan, shapes: Sequence[Shape] = SHAPES, contenders: Sequence[str] = tuple(CONTENDERS)) -> Results:
+def run(
+    plan: Plan, shapes: Sequence[Shape] = SHAPES, contenders: Sequence[str] = tuple(CONTENDERS)
+) -> Results:
     """Measure everything that is planned."""
     results = Results(plan)
     groups: dict[Shape, list[Shape]] = {}  # continuous and tied take turns too
@@ -121,9 +127,15 @@ def run(plan: Plan, shapes: Sequence[Shape] = SHAPES, contenders: Sequence[str] 
         for number, (shape, group) in enumerate(groups.items(), 1):
             print(f"{number}/{len(groups)} {shape}", file=sys.stderr, flush=True)
             runs = []
-            for each, work in zip(group, shape.works(plan.scores, [each.tied for each in group]), strict=True):
+            for each, work in zip(
+                group, shape.works(plan.scores, [each.tied for each in group]), strict=True
+            ):
                 expected = ndcg_of_queries(work)
-                runs += [_ready(each, name, work, expected, plan) for name in contenders_of(each) if name in contenders]
+                runs += [
+                    _ready(each, name, work, expected, plan)
+                    for name in contenders_of(each)
+                    if name in contenders
+                ]
             for _ in range(plan.rounds):
                 for each_run in runs:
                     each_run.turn()
@@ -195,14 +207,21 @@ def grow(results: Results) -> None:
                 measured = rounds.setdefault((name, scores), [])
                 before = rounds.get((name, scores // 10), [{"ns": 0.0}])[-1]
                 print(f"{scores:,} scores: {name}", file=sys.stderr, flush=True)
-                if not CONTENDERS[name].whole and before.get("ns", math.inf) * scores / 1e9 > PATIENCE:
-                    measured.append({"note": f"not run: a call would take more than {PATIENCE:g} s"})
+                if (
+                    not CONTENDERS[name].whole
+                    and before.get("ns", math.inf) * scores / 1e9 > PATIENCE
+                ):
+                    measured.append(
+                        {"note": f"not run: a call would take more than {PATIENCE:g} s"}
+                    )
                 else:
                     measured.append(_child({"contender": name, "scores": scores}))
     for key, measured in rounds.items():
         failed = [each for each in measured if "note" in each]
         results.growth[key] = (
-            failed[0] if failed else {of: statistics.median(each[of] for each in measured) for of in ("ns", "extra")}
+            failed[0]
+            if failed
+            else {of: statistics.median(each[of] for each in measured) for of in ("ns", "extra")}
         )
 
 
@@ -227,7 +246,10 @@ def _grown(contender: str, scores: int) -> dict[str, Any]:
         if sum(seconds) > PATIENCE:
             break
     extra = memory_of_process("VmHWM") - before
-    return {"ns": statistics.median(seconds) * 1e9 / scores, "extra": extra / (score.nbytes + relevance.nbytes)}
+    return {
+        "ns": statistics.median(seconds) * 1e9 / scores,
+        "extra": extra / (score.nbytes + relevance.nbytes),
+    }
 
 
 def memory_of_process(name: str) -> int:
@@ -269,9 +291,12 @@ def _kernel_over_sklearn(scores: int, rounds: int) -> dict[str, Any]:
 def _child(job: dict[str, Any], environment: dict[str, str] | None = None) -> dict[str, Any]:
     """Do a job in a fresh process, and return its answer, or a note on why it has none."""
     command = [sys.executable, __file__, json.dumps(job)]
-    done = subprocess.run(command, env={**os.environ, **(environment or {})}, capture_output=True, text=True)  # noqa: S603
+    variables = {**os.environ, **(environment or {})}
+    done = subprocess.run(command, env=variables, capture_output=True, text=True)  # noqa: S603
     if done.returncode:
-        return {"note": f"failed: {(done.stderr.strip().splitlines() or [f'exit status {done.returncode}'])[-1]}"}
+        return {
+            "note": f"failed: {(done.stderr.strip().splitlines() or [f'exit status {done.returncode}'])[-1]}"
+        }
     answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     off = set((environment or {}).get("NPY_DISABLE_CPU_FEATURES", "").split())
     if off & set(answer.get("features", ())):

@@ -107,9 +107,16 @@ def row(what: str, times: Sequence[float]) -> str:
 def main(url: str) -> None:
     """Measure the page, and print a table."""
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+        )
         print("| | median | 90% below |\n|---|---|---|")
-        print(row("first number, in a new browser", [first_number(browser, url) for _ in range(REPEATS // 2)]))
+        print(
+            row(
+                "first number, in a new browser",
+                [first_number(browser, url) for _ in range(REPEATS // 2)],
+            )
+        )
         page = browser.new_page(viewport={"width": 1280, "height": 1600})
         page.goto(url + RANKING)
         page.locator(f"#picture .order > li:nth-child({DOCUMENTS})").wait_for()
@@ -118,7 +125,10 @@ def main(url: str) -> None:
         page.wait_for_timeout(2000)
         page.locator("#picture .grip").first.focus()
         print(
-            row("move by a key to number", [after_key(page, key) for key in ["ArrowDown", "ArrowUp"] * (REPEATS // 2)])
+            row(
+                "move by a key to number",
+                [after_key(page, key) for key in ["ArrowDown", "ArrowUp"] * (REPEATS // 2)],
+            )
         )
         page.get_by_role("button", name="Edit as a table").click()
         print(row("edit of a cell to number", [edit(page, 4, 1 - at % 2) for at in range(REPEATS)]))

@@ -13,7 +13,9 @@ from typing import Any
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
-SHOWN = Path(__file__).resolve().parent.parent / "docs" / "images"  # by pages of docs/ and the README
+SHOWN = (
+    Path(__file__).resolve().parent.parent / "docs" / "images"
+)  # by pages of docs/ and the README
 LOOKS = [(width, scheme) for width in (1280, 390) for scheme in ("light", "dark")]
 STATES = {  # the address, the parts to unfold, and whether runs are scored first
     "one-ranking": ("", (), False),
@@ -56,7 +58,9 @@ def main(url: str, folder: Path | None = None) -> None:
     folder = folder or SHOWN
     folder.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+        )
         for width, scheme in LOOKS:
             page = browser.new_page(viewport={"width": width, "height": 844}, color_scheme=scheme)
             for state, (query, unfolded, scored) in STATES.items():

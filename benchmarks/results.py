@@ -47,16 +47,26 @@ def summaries(results: Results) -> Iterator[Summary]:
     all_threads = f"{len(CPUS)} threads each"
     of = results.ratios
     yield Summary("kernel over scikit-learn", of("sklearn", "kernel", arrays))
-    yield Summary(f"kernel over bare `torch.topk`, {all_threads}", of("torch.topk", "kernel", untied))
+    yield Summary(
+        f"kernel over bare `torch.topk`, {all_threads}", of("torch.topk", "kernel", untied)
+    )
     one = of("torch.topk, 1 thread", "kernel, 1 thread", untied)
     yield Summary("kernel over bare `torch.topk`, 1 thread each", one)
-    yield Summary("kernel's time on tied over continuous scores", tied_over_continuous(results), is_cost=True)
+    yield Summary(
+        "kernel's time on tied over continuous scores", tied_over_continuous(results), is_cost=True
+    )
     yield Summary("ragged: kernel over scikit-learn, list by list", of("sklearn", "kernel", ragged))
     lists = of("torch.topk", "kernel", [shape for shape in ragged if not shape.tied])
     yield Summary(f"ragged: kernel over `torch.topk`, list by list, {all_threads}", lists)
-    yield Summary("arrays: `compute` over stock `evaluate`", of("stock evaluate", "compute", arrays))
-    yield Summary("nested lists: `compute` over stock `evaluate`", of("stock evaluate", "compute", LISTS))
-    yield Summary("arrays: `add_batch` and `compute` over stock", of("stock evaluate", "add_batch", arrays))
+    yield Summary(
+        "arrays: `compute` over stock `evaluate`", of("stock evaluate", "compute", arrays)
+    )
+    yield Summary(
+        "nested lists: `compute` over stock `evaluate`", of("stock evaluate", "compute", LISTS)
+    )
+    yield Summary(
+        "arrays: `add_batch` and `compute` over stock", of("stock evaluate", "add_batch", arrays)
+    )
     overhead = of("compute", "kernel", [*GRID, *SMALLS])
     yield Summary("time of `compute` over the kernel's, from 10^5 scores", overhead, is_cost=True)
     query = {
@@ -72,20 +82,32 @@ def summaries(results: Results) -> Iterator[Summary]:
         mappings = _over(results, f"mappings, {documents} ", "pytrec_eval")
         yield Summary(f"mappings of {documents} documents: `compute` over pytrec_eval", mappings)
     yield Summary("mappings: `compute` over ranx", _over(results, "mappings", "ranx"))
-    yield Summary("two frames: `compute` over ir_measures", _over(results, "two frames", "ir_measures"))
+    yield Summary(
+        "two frames: `compute` over ir_measures", _over(results, "two frames", "ir_measures")
+    )
     for peer in ("pytrec_eval", "ranx"):
         yield Summary(f"TREC files: `compute` over {peer}", _over(results, "TREC", peer))
-    flat = {form: 1 / ratio for form, ratio in _over(results, "flat", "the kernel, grouped already").items()}
+    flat = {
+        form: 1 / ratio
+        for form, ratio in _over(results, "flat", "the kernel, grouped already").items()
+    }
     yield Summary("flat: `compute`'s time over the kernel's, grouped already", flat, is_cost=True)
     table_over = _over(results, "flat", "ours, data=")
     yield Summary("`data=`: time of `compute` over that of its columns", table_over, is_cost=True)
     if not results.growth:
         return
-    first, last = (10**6 if 10**6 in results.plan.growth[:-1] else results.plan.growth[0]), results.plan.growth[-1]
+    first, last = (
+        (10**6 if 10**6 in results.plan.growth[:-1] else results.plan.growth[0]),
+        results.plan.growth[-1],
+    )
     small, large = (results.growth.get(("compute", scores), {}) for scores in (first, last))
     extra = {f"{last:,} scores": large["extra"] * 100} if "extra" in large else {}
     yield Summary("peak extra memory of `compute`, % of its input", extra, is_cost=True)
-    growth = {f"{last:,} over {first:,}": large["ns"] / small["ns"]} if "ns" in large and "ns" in small else {}
+    growth = (
+        {f"{last:,} over {first:,}": large["ns"] / small["ns"]}
+        if "ns" in large and "ns" in small
+        else {}
+    )
     yield Summary("`compute`'s ns per score as the work grows", growth, is_cost=True)
 
 
@@ -111,7 +133,9 @@ def tied_over_continuous(results: Results) -> dict[str, float]:
 def markdown(results: Results, seconds: float) -> str:
     """Return the text of RESULTS.md, but for the plot."""
     measured = list(summaries(results))
-    faster, costs = ([each.row() for each in measured if each.is_cost == is_cost] for is_cost in (False, True))
+    faster, costs = (
+        [each.row() for each in measured if each.is_cost == is_cost] for is_cost in (False, True)
+    )
     return "\n\n".join(
         [
             "# Benchmark",
@@ -137,7 +161,10 @@ def _sections(results: Results) -> Iterator[str]:
     yield from _ratios_and_times(results)
     yield from _compared(results)
     yield "## Not measured"
-    yield "\n".join(_missing(results)) or "Nothing: every contender was measured on all it was planned for."
+    yield (
+        "\n".join(_missing(results))
+        or "Nothing: every contender was measured on all it was planned for."
+    )
     if results.simd:
         yield from _without_simd(results)
     if results.forms:
@@ -159,13 +186,18 @@ def _ratios_and_times(results: Results) -> Iterator[str]:
     }
     yield f"## Ratios of time, about {scores:,} scores"
     yield "`torch.topk` orders tied scores at will: on those it is timed, but its answer is not the same."
-    rows = [[str(s), *(number(results.ratio((s, slow), (s, fast))) for slow, fast in against.values())] for s in shapes]
+    rows = [
+        [str(s), *(number(results.ratio((s, slow), (s, fast))) for slow, fast in against.values())]
+        for s in shapes
+    ]
     yield table(["", *against], rows)
     yield "## Nanoseconds per score"
     yield _nanoseconds(results, shapes, [name for name in CONTENDERS if name not in PEERS])
     yield "### Nested lists, small work and one query"
     yield _nanoseconds(
-        results, [*LISTS, *SMALLS, *ONE_QUERY], ("kernel", "compute", "add_batch", "stock evaluate", "sklearn")
+        results,
+        [*LISTS, *SMALLS, *ONE_QUERY],
+        ("kernel", "compute", "add_batch", "stock evaluate", "sklearn"),
     )
     yield "### Other libraries"
     yield "Dense, continuous, float64 rankings; in parentheses the kernel's speed over theirs."
@@ -183,7 +215,11 @@ def _compared(results: Results) -> Iterator[str]:
     )
     described = []
     for name, contender in CONTENDERS.items():
-        given = [run.scores for (_, who), run in results.items() if who == name and run.ns and run.scores > 5]
+        given = [
+            run.scores
+            for (_, who), run in results.items()
+            if who == name and run.ns and run.scores > 5
+        ]
         sizes = f"{min(given):,} to {max(given):,}" if given else "–"
         ties = "averaged" if contender.averages_ties else "at will; checked on untied scores"
         threads = "its default" if contender.threads is None else str(contender.threads)
@@ -195,7 +231,9 @@ def _compared(results: Results) -> Iterator[str]:
 def _without_simd(results: Results) -> Iterator[str]:
     yield "## Without SIMD"
     yield "The kernel over scikit-learn with `NPY_DISABLE_CPU_FEATURES` set."
-    measured = {features: ratios for features, ratios in results.simd.items() if not isinstance(ratios, str)}
+    measured = {
+        features: ratios for features, ratios in results.simd.items() if not isinstance(ratios, str)
+    }
     shapes = list(dict.fromkeys(name for ratios in measured.values() for name in ratios))
     rows = [[name, *(number(ratios.get(name)) for ratios in measured.values())] for name in shapes]
     yield table(["", *(f"off: {features or 'none'}" for features in measured)], rows)
@@ -205,7 +243,10 @@ def _by_form(results: Results) -> Iterator[str]:
     yield "## From the form people hold to the mean, seconds"
     ways = list(dict.fromkeys(way for each in results.forms.values() for way in each))
     cells = {form: [each.get(way, "–") for way in ways] for form, each in results.forms.items()}
-    rows = [[form, *(number(c) if isinstance(c, float) else str(c) for c in row)] for form, row in cells.items()]
+    rows = [
+        [form, *(number(c) if isinstance(c, float) else str(c) for c in row)]
+        for form, row in cells.items()
+    ]
     yield table(["", *ways], rows)
 
 
@@ -228,17 +269,27 @@ def _grown(measured: dict[str, float | str]) -> str:
     return f"{number(float(measured['ns']))} ({number(100 * float(measured['extra']))}%)"
 
 
-def _nanoseconds(results: Results, shapes: Sequence[Shape], names: Sequence[str], over: str = "") -> str:
+def _nanoseconds(
+    results: Results, shapes: Sequence[Shape], names: Sequence[str], over: str = ""
+) -> str:
     """Return a table of times; with ``over`` also how many times longer they are than that contender's."""
 
     def cell(shape: Shape, name: str) -> str:
         run = results.get((shape, name))
         if run is None or run.note:
-            return "–" if run is None else "missing" if run.note.startswith("not installed") else "failed"
+            return (
+                "–"
+                if run is None
+                else "missing"
+                if run.note.startswith("not installed")
+                else "failed"
+            )
         ratio = results.ratio((shape, name), (shape, over)) if over and name != over else None
         return number(statistics.median(run.ns)) + ("" if ratio is None else f" ({number(ratio)}×)")
 
-    return table(["", *names], [[str(shape), *(cell(shape, name) for name in names)] for shape in shapes])
+    return table(
+        ["", *names], [[str(shape), *(cell(shape, name) for name in names)] for shape in shapes]
+    )
 
 
 def _missing(results: Results) -> Iterator[str]:
@@ -249,10 +300,14 @@ def _missing(results: Results) -> Iterator[str]:
             reasons.setdefault((name, run.note), []).append(str(shape))
     for (name, scores), measured in results.growth.items():
         if "note" in measured:
-            reasons.setdefault((name, str(measured["note"])), []).append(f"growth to {scores:,} scores")
+            reasons.setdefault((name, str(measured["note"])), []).append(
+                f"growth to {scores:,} scores"
+            )
     for features, ratios in results.simd.items():
         if isinstance(ratios, str):
-            reasons.setdefault(("kernel over scikit-learn", ratios), []).append(f"SIMD features off: {features}")
+            reasons.setdefault(("kernel over scikit-learn", ratios), []).append(
+                f"SIMD features off: {features}"
+            )
     for (name, note), where in reasons.items():
         yield f"- {name}: {note} ({where[0]}{f' and {len(where) - 1} more' if len(where) > 1 else ''})"
 
@@ -310,4 +365,8 @@ def number(value: float | None) -> str:
     """Three digits, or a dash if nothing was measured."""
     if not value:
         return "–" if value is None else "0"
-    return f"{value:,.{max(0, 2 - math.floor(math.log10(abs(value))))}f}" if abs(value) >= 0.01 else f"{value:.1g}"
+    return (
+        f"{value:,.{max(0, 2 - math.floor(math.log10(abs(value))))}f}"
+        if abs(value) >= 0.01
+        else f"{value:.1g}"
+    )

@@ -71,7 +71,10 @@ def batch_of(at: int) -> dict[str, Any]:
     """Scores and relevances of 1,000 queries in 32-bit floats."""
     rng = np.random.default_rng(at)
     relevance = rng.integers(0, 4, BATCH, dtype=np.int8) * (rng.random(BATCH, np.float32) < 0.05)
-    return {"predictions": rng.random(BATCH, np.float32), "references": relevance.astype(np.float32)}
+    return {
+        "predictions": rng.random(BATCH, np.float32),
+        "references": relevance.astype(np.float32),
+    }
 
 
 def streaming() -> list[str]:
@@ -144,13 +147,31 @@ def cluster() -> Iterator[tuple[str, list["subprocess.Popen[bytes]"]]]:
     environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
     folder = tempfile.mkdtemp(dir=".")
     deploy = "org.apache.spark.deploy"
-    commands = [[f"{deploy}.master.Master", "--host", "127.0.0.1", "--port", str(port), "--webui-port", "0"]]
-    worker = [f"{deploy}.worker.Worker", "--host", "127.0.0.1", "--webui-port", "0", "--cores", "1", "--memory", "3g"]
-    commands += [[*worker, "--work-dir", f"{folder}/{at}", f"spark://127.0.0.1:{port}"] for at in range(2)]
+    commands = [
+        [f"{deploy}.master.Master", "--host", "127.0.0.1", "--port", str(port), "--webui-port", "0"]
+    ]
+    worker = [
+        f"{deploy}.worker.Worker",
+        "--host",
+        "127.0.0.1",
+        "--webui-port",
+        "0",
+        "--cores",
+        "1",
+        "--memory",
+        "3g",
+    ]
+    commands += [
+        [*worker, "--work-dir", f"{folder}/{at}", f"spark://127.0.0.1:{port}"] for at in range(2)
+    ]
     processes = []
     try:
         for command in commands:
-            quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "start_new_session": True}
+            quiet = {
+                "stdout": subprocess.DEVNULL,
+                "stderr": subprocess.DEVNULL,
+                "start_new_session": True,
+            }
             processes.append(subprocess.Popen([spark_class, *command], env=environment, **quiet))  # noqa: S603
             time.sleep(8)
         yield f"spark://127.0.0.1:{port}", processes[1:]
@@ -174,7 +195,11 @@ def rows_of(rows: int, long_query: bool = False) -> pa.Table:
 
 def in_memory(ndcg: evaluate.Metric, table: pa.Table) -> float:
     """Return the scores of `compute` for the same rows."""
-    flat = {"predictions": table["score"], "references": table["relevance"], "query_ids": table["query"]}
+    flat = {
+        "predictions": table["score"],
+        "references": table["relevance"],
+        "query_ids": table["query"],
+    }
     return float(ndcg.compute(**flat, k=10)["nDCG@10"])
 
 
@@ -183,11 +208,16 @@ def window_query(frame: Any, k: int | None) -> Any:
     from pyspark.sql import Window, functions
 
     of_query = Window.partitionBy("query")
-    ranked, ideal = (functions.row_number().over(of_query.orderBy(functions.desc(by))) for by in ("score", "relevance"))
+    ranked, ideal = (
+        functions.row_number().over(of_query.orderBy(functions.desc(by)))
+        for by in ("score", "relevance")
+    )
 
     def gain(rank: str) -> Any:
         term = functions.col("relevance") / functions.log2(functions.col(rank) + 1)
-        return functions.sum(term if k is None else functions.when(functions.col(rank) <= k, term).otherwise(0.0))
+        return functions.sum(
+            term if k is None else functions.when(functions.col(rank) <= k, term).otherwise(0.0)
+        )
 
     ranks = frame.select("query", "relevance", ranked.alias("ranked"), ideal.alias("ideal"))
     sums = ranks.groupBy("query").agg(gain("ranked").alias("dcg"), gain("ideal").alias("idcg"))
@@ -198,7 +228,8 @@ def window_query(frame: Any, k: int | None) -> Any:
 def shuffled(session: Any) -> int:
     """Return the bytes that all stages so far have written to be shuffled."""
     context = session.sparkContext
-    with urlopen(f"{context.uiWebUrl}/api/v1/applications/{context.applicationId}/stages") as answer:  # noqa: S310
+    address = f"{context.uiWebUrl}/api/v1/applications/{context.applicationId}/stages"
+    with urlopen(address) as answer:  # noqa: S310
         return sum(stage["shuffleWriteBytes"] for stage in json.load(answer))
 
 
@@ -240,7 +271,9 @@ def session_on(master: str) -> Any:
 
     builder = SparkSession.builder.master(master).config("spark.driver.host", "127.0.0.1")
     builder = builder.config("spark.executor.memory", "2g").config("spark.ui.port", "0")
-    builder = builder.config("spark.ui.showConsoleProgress", "false").config("spark.driver.memory", "4g")
+    builder = builder.config("spark.ui.showConsoleProgress", "false").config(
+        "spark.driver.memory", "4g"
+    )
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("OFF")
     return session
@@ -249,7 +282,9 @@ def session_on(master: str) -> Any:
 def write_untied(path: str) -> None:
     """Write rows without equal scores, which a window query ranks as we do."""
     distinct = pa.array(np.random.default_rng(0).permutation(WINDOW_ROWS) / WINDOW_ROWS)
-    pq.write_table(rows_of(WINDOW_ROWS).set_column(2, "score", distinct), path, row_group_size=1_000_000)
+    pq.write_table(
+        rows_of(WINDOW_ROWS).set_column(2, "score", distinct), path, row_group_size=1_000_000
+    )
 
 
 def times_on_binary(ndcg: evaluate.Metric, frame: Any) -> tuple[float, float]:
@@ -261,7 +296,9 @@ def times_on_binary(ndcg: evaluate.Metric, frame: Any) -> tuple[float, float]:
     start = time.perf_counter()
     ndcg.compute_spark(binary, **COLUMNS, k=10)
     ours = time.perf_counter() - start
-    in_order = "transform(sort_array(collect_list(struct(score, document)), false), each -> each.document)"
+    in_order = (
+        "transform(sort_array(collect_list(struct(score, document)), false), each -> each.document)"
+    )
     relevant = "collect_list(if(relevance > 0, document, null))"
     ranked = binary.groupBy("query").agg(
         functions.expr(in_order).alias("ranked"), functions.expr(relevant).alias("relevant")
@@ -272,7 +309,9 @@ def times_on_binary(ndcg: evaluate.Metric, frame: Any) -> tuple[float, float]:
     return ours, time.perf_counter() - start
 
 
-def with_a_worker_killed(ndcg: evaluate.Metric, frame: Any, worker: int, after: float) -> tuple[float, float]:
+def with_a_worker_killed(
+    ndcg: evaluate.Metric, frame: Any, worker: int, after: float
+) -> tuple[float, float]:
     """Return the mean if a worker's process is killed so many seconds after the start, and the seconds it takes."""
     killer = threading.Timer(after, lambda: os.killpg(worker, signal.SIGKILL))
     killer.start()
@@ -338,10 +377,17 @@ def spark() -> list[str]:
 
 def main() -> None:
     """Measure what is asked for."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", choices=[[], "streaming", "spark"], help="default: both")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "parts", nargs="*", choices=[[], "streaming", "spark"], help="default: both"
+    )
     asked = parser.parse_args().parts or ["streaming", "spark"]
-    versions = ", ".join(f"{name} {version(name)}" for name in ("numpy", "pyarrow", "datasets", "evaluate", "pyspark"))
+    versions = ", ".join(
+        f"{name} {version(name)}"
+        for name in ("numpy", "pyarrow", "datasets", "evaluate", "pyspark")
+    )
     head = [
         "# At scale",
         "",

@@ -41,7 +41,10 @@ class Work:
             return replace(self, relevance=self.relevance[:queries], score=self.score[:queries])
         end = self.offsets[queries]
         return replace(
-            self, relevance=self.relevance[:end], score=self.score[:end], offsets=self.offsets[: queries + 1]
+            self,
+            relevance=self.relevance[:end],
+            score=self.score[:end],
+            offsets=self.offsets[: queries + 1],
         )
 
     def rows(self, values: NDArray[Any]) -> list[NDArray[Any]]:
@@ -52,15 +55,26 @@ class Work:
         """Predictions and references: nested lists, a 2-D array, or for ragged queries a list of arrays."""
         held = {"predictions": self.score, "references": self.relevance}
         if self.lists:
-            return {name: [row.tolist() for row in self.rows(values)] for name, values in held.items()}
-        return held if self.offsets is None else {name: self.rows(values) for name, values in held.items()}
+            return {
+                name: [row.tolist() for row in self.rows(values)] for name, values in held.items()
+            }
+        return (
+            held
+            if self.offsets is None
+            else {name: self.rows(values) for name, values in held.items()}
+        )
 
     def by_id(self) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
         """Qrels and run: ``{query: {document: value}}``."""
         both = []
         for values, number in ((self.relevance, int), (self.score, float)):
             rows = enumerate(self.rows(values))
-            both.append({f"q{q}": {f"d{d}": number(v) for d, v in enumerate(row.tolist())} for q, row in rows})
+            both.append(
+                {
+                    f"q{q}": {f"d{d}": number(v) for d, v in enumerate(row.tolist())}
+                    for q, row in rows
+                }
+            )
         return both[0], both[1]
 
 
@@ -87,8 +101,13 @@ class Shape:
     scores: int | None = None
 
     def __str__(self) -> str:
-        length = f"{RAGGED[0]} to {RAGGED[1]:,}" if self.documents is None else f"{self.documents:,}"
-        relevance, scores = "dense" if self.dense else "sparse", "tied" if self.tied else "continuous"
+        length = (
+            f"{RAGGED[0]} to {RAGGED[1]:,}" if self.documents is None else f"{self.documents:,}"
+        )
+        relevance, scores = (
+            "dense" if self.dense else "sparse",
+            "tied" if self.tied else "continuous",
+        )
         small = "" if self.scores is None else f", {self.scores:,} in all"
         form = ", lists" if self.lists else ""
         return f"{length} documents, k={self.k}, {relevance}, {scores}, {self.dtype}{form}{small}"
@@ -126,4 +145,6 @@ LISTS = [Shape(documents, k, lists=True) for documents in (*LENGTHS, None) for k
 SMALLS = [Shape(documents, k, scores=SMALL) for documents in LENGTHS for k in (10, None)]
 ONE_QUERY = [Shape(5, None, scores=5, lists=lists) for lists in (True, False)]
 SHAPES = GRID + LISTS + SMALLS + ONE_QUERY
-QUICK_SHAPES = [shape for shape in SHAPES if shape.dense + (not shape.tied) + (shape.dtype == "float64") >= 2]
+QUICK_SHAPES = [
+    shape for shape in SHAPES if shape.dense + (not shape.tied) + (shape.dtype == "float64") >= 2
+]

@@ -49,11 +49,15 @@ def write(folder: Path, lines: int, documents: int = 1_000) -> None:
             # different scores, also for trec_eval, which holds 32 bits of each
             scores = -np.sort(-rng.choice(1 << 24, documents, replace=False)) / 2**24
             rows = enumerate(zip(chosen.tolist(), scores.tolist(), strict=True), start=1)
-            run.writelines(f"q{query} Q0 D{document} {rank} {score!r} tag\n" for rank, (document, score) in rows)
+            run.writelines(
+                f"q{query} Q0 D{document} {rank} {score!r} tag\n"
+                for rank, (document, score) in rows
+            )
             judged = rng.choice(chosen, documents // 20, replace=False).tolist()
             grades = rng.integers(0, 4, len(judged)).tolist()
             qrels.writelines(
-                f"q{query} 0 D{document} {grade}\n" for document, grade in zip(judged, grades, strict=True)
+                f"q{query} 0 D{document} {grade}\n"
+                for document, grade in zip(judged, grades, strict=True)
             )
 
 
@@ -83,18 +87,27 @@ def seconds(lines: int, rounds: int) -> dict[str, float]:
             for way, command in [each for each in WAYS.items() for _ in range(2)]:
                 start = time.perf_counter()
                 process = subprocess.run(  # noqa: S603
-                    [sys.executable, *command], cwd=folder, env=environment, capture_output=True, text=True, check=True
+                    [sys.executable, *command],
+                    cwd=folder,
+                    env=environment,
+                    capture_output=True,
+                    text=True,
+                    check=True,
                 )
                 taken[way].append(time.perf_counter() - start)
                 numbers[way] = number(way, process.stdout)
-            if max(numbers.values()) - min(numbers.values()) > 1e-4:  # ir_measures prints four digits
+            if (
+                max(numbers.values()) - min(numbers.values()) > 1e-4
+            ):  # ir_measures prints four digits
                 raise ValueError(f"the scores differ: {numbers}")
     return {way: min(each) for way, each in taken.items()}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, and print a line for each way."""
-    parser = argparse.ArgumentParser(description="Time whole processes from two TREC files to a score.")
+    parser = argparse.ArgumentParser(
+        description="Time whole processes from two TREC files to a score."
+    )
     parser.add_argument("--lines", type=int, default=10_000_000)
     parser.add_argument("--rounds", type=int, default=3)
     given = parser.parse_args(arguments)

@@ -32,7 +32,14 @@ from ndcg.statistics import significance  # noqa: E402
 from ndcg.statistics.contest import Contest, results_of  # noqa: E402
 from ndcg.statistics.measured import Resampling  # noqa: E402
 from ndcg.statistics.pairs import Testing  # noqa: E402
-from ndcg.statistics.significance import LEVEL, Sample, differences, intervals, is_regression, paired_tests  # noqa: E402
+from ndcg.statistics.significance import (  # noqa: E402
+    LEVEL,
+    Sample,
+    differences,
+    intervals,
+    is_regression,
+    paired_tests,
+)
 from ndcg.statistics.stratified import combine  # noqa: E402
 from ndcg.statistics.welch import welch  # noqa: E402
 
@@ -128,7 +135,10 @@ def ours(values: Floats, weight: Floats | None) -> Ends:
     if weight is None:
         found = intervals(Sample.of(values), confidence=CONFIDENCE)
         return found.low, found.high
-    each = [intervals(Sample.of(row[np.newaxis], of_row)) for row, of_row in zip(values, weight, strict=True)]
+    each = [
+        intervals(Sample.of(row[np.newaxis], of_row))
+        for row, of_row in zip(values, weight, strict=True)
+    ]
     return np.array([one.low[0] for one in each]), np.array([one.high[0] for one in each])
 
 
@@ -136,7 +146,9 @@ def ours_of_differences(first: Floats, second: Floats, weight: Floats | None) ->
     """Return our intervals of differences."""
     lows, highs = [], []
     for at, rows in enumerate(np.stack([first, second], axis=1)):
-        found = intervals(Sample.of(rows, None if weight is None else weight[at], [(0, 1)]), confidence=CONFIDENCE)
+        found = intervals(
+            Sample.of(rows, None if weight is None else weight[at], [(0, 1)]), confidence=CONFIDENCE
+        )
         lows.append(found.low[2])
         highs.append(found.high[2])
     return np.array(lows), np.array(highs)
@@ -187,10 +199,17 @@ def bootstrap_t(resamples: int, values: Floats, weight: Floats | None) -> Ends:
         drawn = np.random.default_rng(seed).integers(0, size, (resamples, size))
         means, errors = _mean_and_error(values[block][:, drawn], weight[block][:, drawn])
         with np.errstate(divide="ignore", invalid="ignore"):
-            t = np.nan_to_num((means - mean[block, np.newaxis]) / errors, posinf=np.inf, neginf=-np.inf)
-        upper, lower = np.quantile(t, [(1 + CONFIDENCE) / 2, (1 - CONFIDENCE) / 2], axis=1, method="nearest")
+            t = np.nan_to_num(
+                (means - mean[block, np.newaxis]) / errors, posinf=np.inf, neginf=-np.inf
+            )
+        upper, lower = np.quantile(
+            t, [(1 + CONFIDENCE) / 2, (1 - CONFIDENCE) / 2], axis=1, method="nearest"
+        )
         with np.errstate(invalid="ignore"):
-            low[block], high[block] = mean[block] - upper * error[block], mean[block] - lower * error[block]
+            low[block], high[block] = (
+                mean[block] - upper * error[block],
+                mean[block] - lower * error[block],
+            )
     return low, high
 
 
@@ -201,7 +220,9 @@ def dirichlet(extra: float, values: Floats) -> Ends:
     between that and the Bayesian bootstrap.
     """
     rng = np.random.default_rng(0)
-    weight = np.concatenate([rng.exponential(size=(2_000, values.shape[1])), rng.gamma(extra, size=(2_000, 1))], axis=1)
+    weight = np.concatenate(
+        [rng.exponential(size=(2_000, values.shape[1])), rng.gamma(extra, size=(2_000, 1))], axis=1
+    )
     weight /= weight.sum(axis=1, keepdims=True)
     low, high = np.empty(len(values)), np.empty(len(values))
     for start in range(0, len(values), BLOCK):
@@ -250,7 +271,9 @@ def _mean_and_error(values: Floats, weight: Floats) -> Ends:
     return mean, np.sqrt(square * size / (size - 1)) / total
 
 
-def coverage(repetitions: int, resamples: int, of_differences: bool, name: str, size: int) -> list[tuple[str, Ends]]:
+def coverage(
+    repetitions: int, resamples: int, of_differences: bool, name: str, size: int
+) -> list[tuple[str, Ends]]:
     """Return by method the share of intervals that hold the true value, and their mean width."""
     family = (USUAL | HARD)[name]
     rng = np.random.default_rng([size, of_differences])
@@ -325,15 +348,21 @@ def of_slices(repetitions: int, name: str, sizes: Sequence[int]) -> tuple[float,
     held_differences = found = 0
     for _ in range(repetitions):
         first, second, again = (
-            [draw(rng, (1, size))[0] for size in sizes] for draw in (family.first, family.second, family.first)
+            [draw(rng, (1, size))[0] for size in sizes]
+            for draw in (family.first, family.second, family.first)
         )
         for one, other, another in zip(first, second, again, strict=True):
             same = rng.random(len(one)) < 0.3
             other[same], another[same] = one[same], one[same]
-        pairs = [Sample.of(np.stack(values), None, [(0, 1)]) for values in zip(first, second, strict=True)]
+        pairs = [
+            Sample.of(np.stack(values), None, [(0, 1)])
+            for values in zip(first, second, strict=True)
+        ]
         between = combine(pairs, confidence=CONFIDENCE)[2]
         held_differences += between.low - 1e-12 <= difference <= between.high + 1e-12
-        equal = Sample.of(np.stack([np.concatenate(first), np.concatenate(again)]), weight, [(0, 1)])
+        equal = Sample.of(
+            np.stack([np.concatenate(first), np.concatenate(again)]), weight, [(0, 1)]
+        )
         found += float(paired_tests(equal).randomization[0]) <= 1 - CONFIDENCE
     return float(held), held_differences / repetitions, found / repetitions
 
@@ -364,14 +393,18 @@ def agreement(repetitions: int, name: str, size: int) -> tuple[float, float]:
     return float((excludes & ~significant).mean()), float((~excludes & significant).mean())
 
 
-def table_of_coverage(families: Sequence[str], of_differences: bool, repetitions: int, resamples: int) -> list[str]:
+def table_of_coverage(
+    families: Sequence[str], of_differences: bool, repetitions: int, resamples: int
+) -> list[str]:
     """Return a table of coverage and width: a row for each family and method, a column for each number of queries."""
     cells = list(product(families, SIZES))
     rows: dict[tuple[str, str], list[str]] = {}
     one = partial(coverage, repetitions, resamples, of_differences)
     for (name, _), found in zip(cells, _in_processes(one, *zip(*cells, strict=True)), strict=True):
         for method, (held, width) in found:
-            rows.setdefault((name, method), []).append(f"{held:.3f} ({width:.2f})".replace("inf", "∞"))
+            rows.setdefault((name, method), []).append(
+                f"{held:.3f} ({width:.2f})".replace("inf", "∞")
+            )
     header = ["values", "interval", *(f"{size} queries" for size in SIZES)]
     return _table([header, *([*names, *cells] for names, cells in rows.items())])
 
@@ -382,10 +415,17 @@ def table_of_agreement(repetitions: int) -> list[str]:
     cells = list(product(USUAL, sizes))
     rows: dict[str, list[str]] = {}
     for (name, _), found in zip(
-        cells, _in_processes(partial(agreement, repetitions), *zip(*cells, strict=True)), strict=True
+        cells,
+        _in_processes(partial(agreement, repetitions), *zip(*cells, strict=True)),
+        strict=True,
     ):
         rows.setdefault(name, []).append(" / ".join(f"{100 * each:.1f}%" for each in found))
-    return _table([["values", *(f"{size} queries" for size in sizes)], *([name, *row] for name, row in rows.items())])
+    return _table(
+        [
+            ["values", *(f"{size} queries" for size in sizes)],
+            *([name, *row] for name, row in rows.items()),
+        ]
+    )
 
 
 def false_positives(repetitions: int, name: str, size: int) -> list[float]:
@@ -421,12 +461,20 @@ def power_of_tests(repetitions: int, difference: float, size: int) -> list[float
     scipys, ranxs = [], []
     for one, other in zip(first, second, strict=True):
         test = scipy.stats.permutation_test(
-            (one - other,), np.mean, permutation_type="samples", n_resamples=499, vectorized=True, rng=rng
+            (one - other,),
+            np.mean,
+            permutation_type="samples",
+            n_resamples=499,
+            vectorized=True,
+            rng=rng,
         )
         scipys.append(test.pvalue)
         ranxs.append(fisher_randomization_test(one, other, 499, 0.05, 42)[0])
     t_tests = scipy.stats.ttest_rel(first, second, axis=1).pvalue
-    return [float((np.array(each) <= 0.05).mean()) for each in (ours.randomization, scipys, ranxs, t_tests)]
+    return [
+        float((np.array(each) <= 0.05).mean())
+        for each in (ours.randomization, scipys, ranxs, t_tests)
+    ]
 
 
 def table_of_false_positives(repetitions: int) -> list[str]:
@@ -450,12 +498,19 @@ def table_of_power(repetitions: int) -> list[str]:
         for test, share in zip(PEERS, shares, strict=True):
             rows.setdefault((size, test), []).append(f"{100 * share:.0f}%")
     header = ["queries", "test", *(f"{each:g}" for each in DIFFERENCES)]
-    return _table([header, *([str(size), test, *rows[size, test]] for size in (20, 50, 100) for test in PEERS)])
+    return _table(
+        [
+            header,
+            *([str(size), test, *rows[size, test]] for size in (20, 50, 100) for test in PEERS),
+        ]
+    )
 
 
 def sections_of_tests(repetitions: int) -> list[str]:
     """Return the text on the tests around their tables."""
-    significance.SAMPLED = 14  # permutations, as a power of two: 2 ** 20 of each pair would take hours
+    significance.SAMPLED = (
+        14  # permutations, as a power of two: 2 ** 20 of each pair would take hours
+    )
     error = math.sqrt(CONFIDENCE * (1 - CONFIDENCE) / repetitions)
     return [
         "## False positives",
@@ -481,7 +536,11 @@ def gate(repetitions: int, max_drop: float, fall: float, spread: float, size: in
     found = 0
     for _ in range(repetitions):
         differing = rng.random(size) < DIFFERING
-        change = rng.normal(-fall / DIFFERING, math.sqrt((spread**2 - fall**2 * (1 / DIFFERING - 1)) / DIFFERING), size)
+        change = rng.normal(
+            -fall / DIFFERING,
+            math.sqrt((spread**2 - fall**2 * (1 / DIFFERING - 1)) / DIFFERING),
+            size,
+        )
         before = beta(2, 2)(rng, (1, size))
         values = np.concatenate([before, before + differing * change])
         (p,) = paired_tests(Sample.of(values, None, [(1, 0)]), alternative="less").randomization
@@ -493,7 +552,9 @@ def gate(repetitions: int, max_drop: float, fall: float, spread: float, size: in
 def table_of_gates(repetitions: int) -> list[str]:
     """Return a table of how often the gate fails."""
     kinds = [(0.0, 0.0), (0.01, 0.0), (0.01, 0.01), (0.01, 0.02), (0.01, 0.03)]
-    cells = [(*kind, spread, size) for kind in kinds for spread in (0.05, 0.1) for size in GATE_SIZES]
+    cells = [
+        (*kind, spread, size) for kind in kinds for spread in (0.05, 0.1) for size in GATE_SIZES
+    ]
     rows: dict[tuple[float, float, float], list[str]] = {}
     found = _in_processes(partial(gate, repetitions), *zip(*cells, strict=True))
     for (*kind, spread, _), share in zip(cells, found, strict=True):
@@ -522,7 +583,9 @@ def table_of_samples(repetitions: int) -> list[str]:
     cells = list(product([name for name in USUAL if USUAL[name].weight is None], SIZES_OF_SAMPLES))
     rows: dict[str, list[str]] = {}
     for (name, _), (held, found) in zip(
-        cells, _in_processes(partial(of_samples, repetitions), *zip(*cells, strict=True)), strict=True
+        cells,
+        _in_processes(partial(of_samples, repetitions), *zip(*cells, strict=True)),
+        strict=True,
     ):
         rows.setdefault(name, []).append(f"{held:.3f}, {100 * found:.1f}%")
     header = ["values", *(f"{size} queries each" for size in SIZES_OF_SAMPLES)]
@@ -544,7 +607,10 @@ def corrected(repetitions: int, name: str, size: int) -> tuple[float, float, flo
         for at in range(SYSTEMS):
             values = (family.second if at % 2 else family.first)(rng, (1, size))[0]
             systems[str(at)] = columns_of(np.where(rng.random(size) < 0.3, base, values))
-        truth = {str(at): 0.7 * (family.mean_of_second if at % 2 else family.mean) for at in range(SYSTEMS)}
+        truth = {
+            str(at): 0.7 * (family.mean_of_second if at % 2 else family.mean)
+            for at in range(SYSTEMS)
+        }
         pairs = results_of(systems, None, contest)["pairs"]
         significant = sum(pair.p_holm < LEVEL for pair in pairs)
         of_sample = []
@@ -552,7 +618,10 @@ def corrected(repetitions: int, name: str, size: int) -> tuple[float, float, flo
             tests = len(pairs) - min(sum(other.p < pair.p for other in pairs), significant)
             reach = scipy.stats.t.ppf(1 - LEVEL / tests / 2, size - 1) * pair.standard_error
             ends = max(-1, pair.difference - reach), min(1, pair.difference + reach)
-            moved.append(pair.standard_error > 0 and not np.allclose(ends, (pair.low_holm, pair.high_holm), atol=1e-9))
+            moved.append(
+                pair.standard_error > 0
+                and not np.allclose(ends, (pair.low_holm, pair.high_holm), atol=1e-9)
+            )
             difference = truth[pair.system] - truth[pair.other]
             of_sample.append(pair.low_holm - 1e-12 <= difference <= pair.high_holm + 1e-12)
         held += of_sample
@@ -572,7 +641,9 @@ def table_of_corrected(repetitions: int) -> list[str]:
     cells = list(product(names, [size for size in SIZES if size >= 10]))
     rows: dict[str, list[str]] = {}
     for (name, _), (held, all_held, moved) in zip(
-        cells, _in_processes(partial(corrected, repetitions), *zip(*cells, strict=True)), strict=True
+        cells,
+        _in_processes(partial(corrected, repetitions), *zip(*cells, strict=True)),
+        strict=True,
     ):
         rows.setdefault(name, []).append(f"{held:.3f}, {all_held:.2f}, {100 * moved:.1f}%")
     header = ["values", *(f"{size} queries" for size in SIZES if size >= 10)]
@@ -581,7 +652,9 @@ def table_of_corrected(repetitions: int) -> list[str]:
 
 def sections_of_pairs(repetitions: int) -> list[str]:
     """Return the text on corrected intervals and on independent samples around their tables."""
-    significance.SAMPLED = 14  # permutations, as a power of two: 2 ** 20 of each pair would take hours
+    significance.SAMPLED = (
+        14  # permutations, as a power of two: 2 ** 20 of each pair would take hours
+    )
     return [
         "## Corrected intervals",
         f"All pairs of {SYSTEMS} systems, of which three are equally good, as are the two others, in "
@@ -673,7 +746,9 @@ def section_of_gates(table: Sequence[str], repetitions: int) -> list[str]:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run what the command line asks for."""
     parser = argparse.ArgumentParser(description="Measure how often intervals hold the true value.")
-    parser.add_argument("--quick", action="store_true", help="few repetitions, printed and not written")
+    parser.add_argument(
+        "--quick", action="store_true", help="few repetitions, printed and not written"
+    )
     given = parser.parse_args(arguments)
     text = markdown(100, 99) if given.quick else markdown(4_000, 999)
     if not given.quick:

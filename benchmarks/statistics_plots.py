@@ -29,7 +29,9 @@ from ndcg.statistics.significance import LEVEL, POWER, Sample, paired_tests  # n
 
 GREY = "#7a7a7a"  # as easy to read on white as on black
 STYLE: dict[str, Any] = {
-    **dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), GREY),
+    **dict.fromkeys(
+        ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), GREY
+    ),
     "savefig.transparent": True,
     "legend.frameon": False,
     "savefig.dpi": 150,
@@ -50,9 +52,13 @@ def coverage(page: str) -> Coverage:
     found: Coverage = {}
     for heading in PANELS:
         table = page.split(f"## {heading}\n")[1].split("\n## ")[0]
-        header, _, *rows = ([cell.strip() for cell in line.split("|")[1:-1]] for line in re.findall(r"\|.*", table))
+        header, _, *rows = (
+            [cell.strip() for cell in line.split("|")[1:-1]] for line in re.findall(r"\|.*", table)
+        )
         sizes = [name.removesuffix(" queries") for name in header[2:]]
-        by_method: dict[str, dict[str, list[float]]] = {name: {size: [] for size in sizes} for name in METHODS.values()}
+        by_method: dict[str, dict[str, list[float]]] = {
+            name: {size: [] for size in sizes} for name in METHODS.values()
+        }
         for _, method, *cells in rows:
             if method in METHODS:
                 for size, cell in zip(sizes, cells, strict=True):
@@ -73,7 +79,10 @@ def found_of(gap: float, size: int, repetitions: int) -> float:
 
 def planned(gap: float, size: int) -> float:
     """Return the power of a paired t-test for the same differences, by which `queries_needed` is found."""
-    apart, variances = gap / DIFFERING, [mean * (1 - mean) / (CONCENTRATION + 1) for mean in _means(gap)]
+    apart, variances = (
+        gap / DIFFERING,
+        [mean * (1 - mean) / (CONCENTRATION + 1) for mean in _means(gap)],
+    )
     deviation = math.sqrt(DIFFERING * (sum(variances) + apart**2) - gap**2)
     critical = scipy.special.stdtrit(size - 1, 1 - LEVEL / 2)
     return float(1 - scipy.special.nctdtr(size - 1, gap / deviation * math.sqrt(size), critical))
@@ -90,7 +99,9 @@ def _shape(mean: float) -> tuple[float, float]:
 
 def powers(repetitions: int = 200) -> dict[str, dict[str, float]]:
     """Return the share of samples in which a difference is found, by difference and number of queries."""
-    return {str(gap): {str(size): found_of(gap, size, repetitions) for size in SIZES} for gap in GAPS}
+    return {
+        str(gap): {str(size): found_of(gap, size, repetitions) for size in SIZES} for gap in GAPS
+    }
 
 
 def compared() -> Any:
@@ -106,11 +117,22 @@ def compared() -> Any:
 def draw_coverage(figures: Coverage) -> Figure:
     """Draw for each method the mean over the families of values, and from the least to the most."""
     figure = Figure(figsize=(9, 3.6), layout="constrained")
-    for axes, (heading, by_method) in zip(figure.subplots(1, 2, sharey=True), figures.items(), strict=True):
+    for axes, (heading, by_method) in zip(
+        figure.subplots(1, 2, sharey=True), figures.items(), strict=True
+    ):
         for at, (method, by_size) in enumerate(by_method.items()):
             sizes, held = [int(size) for size in by_size], 100 * np.array(list(by_size.values()))
-            axes.fill_between(sizes, held.min(axis=1), held.max(axis=1), color=f"C{at}", alpha=0.15, linewidth=0)
-            axes.plot(sizes, held.mean(axis=1), "os^"[at] + "-", color=f"C{at}", label=method, zorder=3 - at)
+            axes.fill_between(
+                sizes, held.min(axis=1), held.max(axis=1), color=f"C{at}", alpha=0.15, linewidth=0
+            )
+            axes.plot(
+                sizes,
+                held.mean(axis=1),
+                "os^"[at] + "-",
+                color=f"C{at}",
+                label=method,
+                zorder=3 - at,
+            )
         axes.axhline(95, color=GREY, linewidth=1, linestyle="dashed")
         axes.set(xscale="log", xlabel="queries", title=PANELS[heading], ylim=(55, 100.5))
         axes.set_xticks(sizes, by_size)
@@ -128,7 +150,12 @@ def draw_power(figures: dict[str, dict[str, float]]) -> Figure:
     fine = np.unique(np.geomspace(SIZES[0], SIZES[-1], 100).astype(int))
     for at, (gap, by_size) in enumerate(figures.items()):
         axes.plot(fine, [100 * planned(float(gap), int(size)) for size in fine], color=f"C{at}")
-        axes.plot([int(size) for size in by_size], [100 * each for each in by_size.values()], "os^"[at], color=f"C{at}")
+        axes.plot(
+            [int(size) for size in by_size],
+            [100 * each for each in by_size.values()],
+            "os^"[at],
+            color=f"C{at}",
+        )
         axes.plot([], [], "os^"[at] + "-", color=f"C{at}", label=f"true difference {gap}")
     axes.axhline(100 * POWER, color=GREY, linewidth=1, linestyle="dashed")
     axes.set(xscale="log", xlabel="queries", ylabel="% of trials that find it", ylim=(0, 102))
@@ -140,7 +167,9 @@ def draw_power(figures: dict[str, dict[str, float]]) -> Figure:
 
 def save(name: str, figure: Figure, figures: Any, folder: Path = HERE) -> None:
     """Write a picture with its figures."""
-    figure.savefig(folder / f"{name}.png", metadata={"Software": None, "Description": json.dumps(figures)})
+    figure.savefig(
+        folder / f"{name}.png", metadata={"Software": None, "Description": json.dumps(figures)}
+    )
 
 
 def figures_in(name: str, folder: Path = HERE) -> Any:
@@ -152,7 +181,9 @@ def figures_in(name: str, folder: Path = HERE) -> Any:
 def differences_in(comparison: Any) -> dict[str, list[float]]:
     """Return the differences of a comparison, each with the ends of the interval that is drawn."""
     return {
-        f"{pair.system} – {pair.other}": [round(each, 6) for each in (pair.difference, pair.low_holm, pair.high_holm)]
+        f"{pair.system} – {pair.other}": [
+            round(each, 6) for each in (pair.difference, pair.low_holm, pair.high_holm)
+        ]
         for pair in comparison.pairs
     }
 

@@ -43,14 +43,20 @@ class Visit(NamedTuple):
 def record(url: str) -> Visit:
     """Open the page in a browser, move a card, and return the requests."""
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+        )
         page = browser.new_page(viewport={"width": 1280, "height": 1600})
         asked: list[Any] = []
         page.on("request", lambda request: asked.append(request))
         page.goto(url)
         page.locator("#picture .grip").nth(1).wait_for()
         page.wait_for_timeout(3000)
-        paths = [each.url.removeprefix(url) for each in asked if each.method == "GET" and "/heartbeat/" not in each.url]
+        paths = [
+            each.url.removeprefix(url)
+            for each in asked
+            if each.method == "GET" and "/heartbeat/" not in each.url
+        ]
         asked.clear()
         page.locator("#picture .grip").first.focus()
         page.keyboard.press("ArrowDown")
@@ -127,10 +133,15 @@ async def measure(url: str, visit: Visit) -> None:
     print("| | answers | median | 90% below | longest |\n|---|---:|---:|---:|---:|")
     for visitors, uploads in ((1, False), (CROWD, False), (CROWD, True)):
         limits = httpx.Limits(max_connections=CONNECTIONS, keepalive_expiry=KEPT)
-        clients = [httpx.AsyncClient(base_url=url, timeout=120, limits=limits) for _ in range(visitors + uploads)]
+        clients = [
+            httpx.AsyncClient(base_url=url, timeout=120, limits=limits)
+            for _ in range(visitors + uploads)
+        ]
         name = f"{visitors} visitors at once" if visitors > 1 else "one visitor"
         if not uploads:
-            first, whole = zip(*await asyncio.gather(*[arrive(each, visit) for each in clients]), strict=True)
+            first, whole = zip(
+                *await asyncio.gather(*[arrive(each, visit) for each in clients]), strict=True
+            )
             print(row(f"{name}: the page with its first score", first))
             print(row(f"{name}: all {len(visit.paths)} files of the page", whole))
         until = time.perf_counter() + SECONDS
@@ -140,7 +151,12 @@ async def measure(url: str, visit: Visit) -> None:
             times.append(await upload(clients[-1], files))
             await asyncio.sleep(PAUSE)
         moved = [each for times_of_one in await moving for each in times_of_one]
-        print(row(f"{name}{f', while one uploads {size}' * uploads}: a move of a card to its answer", moved))
+        print(
+            row(
+                f"{name}{f', while one uploads {size}' * uploads}: a move of a card to its answer",
+                moved,
+            )
+        )
         if times:
             sent, scored = zip(*times, strict=True)
             print(row(f"the upload of {size} next to {visitors} visitors", sent))

@@ -102,28 +102,63 @@ def _order() -> Iterator[Case]:
         yield _one("order", f"relevance {_text(grades)} by rank", _falling(4), grades)
     for length in (5, 6, 8, 10, 12):
         drawn = Draw(length).several(length, 4)
-        yield _one("order", f"relevance {_text(drawn)} listed, the last one scored best", range(1, length + 1), drawn)
-    yield _one("order", "the textbook's relevance 3 2 3 0 1 2 by rank", _falling(6), [3, 2, 3, 0, 1, 2])
-    yield _one("order", "of 120 documents one relevant, at rank 110", _falling(120), _one_relevant(110, 120))
+        yield _one(
+            "order",
+            f"relevance {_text(drawn)} listed, the last one scored best",
+            range(1, length + 1),
+            drawn,
+        )
+    yield _one(
+        "order", "the textbook's relevance 3 2 3 0 1 2 by rank", _falling(6), [3, 2, 3, 0, 1, 2]
+    )
+    yield _one(
+        "order",
+        "of 120 documents one relevant, at rank 110",
+        _falling(120),
+        _one_relevant(110, 120),
+    )
 
 
 def _cutoff() -> Iterator[Case]:
     for k in (1, 2, 3, 4, 5, 6, 7, 100):
-        yield _one("cutoff", "the textbook's relevance 3 2 3 0 1 2 by rank", _falling(6), [3, 2, 3, 0, 1, 2], k)
+        yield _one(
+            "cutoff",
+            "the textbook's relevance 3 2 3 0 1 2 by rank",
+            _falling(6),
+            [3, 2, 3, 0, 1, 2],
+            k,
+        )
         yield _one("cutoff", "relevance 0 0 1 0 2 1 by rank", _falling(6), [0, 0, 1, 0, 2, 1], k)
     for k in (1, 5, 9, 10, 11, 12):
         yield _one("cutoff", "12 documents, the last one relevant", _falling(12), [0] * 11 + [1], k)
     for k in (100, 110):
-        yield _one("cutoff", "of 120 documents one relevant, at rank 110", _falling(120), _one_relevant(110, 120), k)
+        yield _one(
+            "cutoff",
+            "of 120 documents one relevant, at rank 110",
+            _falling(120),
+            _one_relevant(110, 120),
+            k,
+        )
 
 
 def _ties() -> Iterator[Case]:
     for length in (2, 3, 4, 5):
         for relevant in range(length):
             one = [int(at == relevant) for at in range(length)]
-            yield _one("ties", f"{length} tied, relevance {_text(one)} as listed", [1] * length, one)
-    for grades in ((3, 2, 1, 0), (0, 1, 2, 3), (1, 3, 0, 2), (2, 2, 0, 0), (0, 3, 0, 1, 2), (0, 0, 1, 0, 3, 2, 0)):
-        yield _one("ties", f"all tied, relevance {_text(grades)} as listed", [0.5] * len(grades), grades)
+            yield _one(
+                "ties", f"{length} tied, relevance {_text(one)} as listed", [1] * length, one
+            )
+    for grades in (
+        (3, 2, 1, 0),
+        (0, 1, 2, 3),
+        (1, 3, 0, 2),
+        (2, 2, 0, 0),
+        (0, 3, 0, 1, 2),
+        (0, 0, 1, 0, 3, 2, 0),
+    ):
+        yield _one(
+            "ties", f"all tied, relevance {_text(grades)} as listed", [0.5] * len(grades), grades
+        )
     for number in range(24):
         draw = Draw(1000 + number)
         length = 3 + draw.below(10)
@@ -166,7 +201,10 @@ def _ids() -> Iterator[Case]:
         ("d2, d10 and d1", ["d2", "d10", "d1"]),
         ("2, 10, 9 and 1", ["2", "10", "9", "1"]),
         ("x_1, x-1 and x.1", ["x_1", "x-1", "x.1"]),
-        ("\N{LATIN SMALL LIGATURE FI} and \N{GRINNING FACE}", ["\N{LATIN SMALL LIGATURE FI}", "\N{GRINNING FACE}"]),
+        (
+            "\N{LATIN SMALL LIGATURE FI} and \N{GRINNING FACE}",
+            ["\N{LATIN SMALL LIGATURE FI}", "\N{GRINNING FACE}"],
+        ),
     ]
     for name, ids in named:
         for k in (1, None):
@@ -177,7 +215,9 @@ def _ids() -> Iterator[Case]:
     for own, said in ((1, "relevant"), (None, "not judged")):
         run = {"q1": {"q1": 3, "d1": 2, "d2": 1}}
         judged = {"d1": 0, "d2": 2} if own is None else {"q1": own, "d1": 0, "d2": 2}
-        yield Case("ids", f"ids: a document has the id of its query, {said}", run, {"q1": judged}, 2)
+        yield Case(
+            "ids", f"ids: a document has the id of its query, {said}", run, {"q1": judged}, 2
+        )
 
 
 def _close_scores() -> Iterator[Case]:
@@ -194,8 +234,18 @@ def _close_scores() -> Iterator[Case]:
         ("0 and -1e-50", 0, -1e-50),
     ]
     for name, above, below in pairs:
-        yield _one("close scores", f"{name}, the relevant one is above and listed first", [above, below], [1, 0])
-        yield _one("close scores", f"{name}, the relevant one is above and listed last", [below, above], [0, 1])
+        yield _one(
+            "close scores",
+            f"{name}, the relevant one is above and listed first",
+            [above, below],
+            [1, 0],
+        )
+        yield _one(
+            "close scores",
+            f"{name}, the relevant one is above and listed last",
+            [below, above],
+            [0, 1],
+        )
     for first in (0, 1):
         name = f"0 and -0 are equal, the {('first', 'second')[first]} is relevant"
         yield _one("close scores", name, [0.0, -0.0], [int(first == 0), int(first == 1)])
@@ -219,11 +269,19 @@ def _sigmoids() -> Iterator[Case]:
         grades = draw.several(length, 4)
         text = _text([quarters / 4 for quarters in logits])
         k = (None, 3, 5, 10)[number % 4]
-        yield _one("sigmoids", f"logits {text}, relevance {_text(grades)}", list(map(_sigmoid, logits)), grades, k)
+        yield _one(
+            "sigmoids",
+            f"logits {text}, relevance {_text(grades)}",
+            list(map(_sigmoid, logits)),
+            grades,
+            k,
+        )
 
 
 def _unretrieved() -> Iterator[Case]:
-    for retrieved, lacking in itertools.product(((1, 0), (0, 1), (0, 0, 2), (3, 1, 0, 1)), ((1,), (3, 2), (0, 1, 2))):
+    for retrieved, lacking in itertools.product(
+        ((1, 0), (0, 1), (0, 0, 2), (3, 1, 0, 1)), ((1,), (3, 2), (0, 1, 2))
+    ):
         for k in (None, 2):
             ranked = [*_falling(len(retrieved)), *[None] * len(lacking)]
             name = f"relevance {_text(retrieved)} by rank, of those lacking {_text(lacking)}"
@@ -231,25 +289,48 @@ def _unretrieved() -> Iterator[Case]:
     for number in range(8):
         draw = Draw(3000 + number)
         length = 4 + draw.below(9)
-        scores: list[float | None] = [each / 4 if draw.below(3) else None for each in draw.several(length, 12)]
+        scores: list[float | None] = [
+            each / 4 if draw.below(3) else None for each in draw.several(length, 12)
+        ]
         scores[draw.below(length)] = 1.5
         grades = draw.several(length, 4)
-        yield _one("unretrieved", f"scores {_text(scores)}, relevance {_text(grades)}", scores, grades)
+        yield _one(
+            "unretrieved", f"scores {_text(scores)}, relevance {_text(grades)}", scores, grades
+        )
 
 
 def _unjudged() -> Iterator[Case]:
-    for grades in ((None, 1), (1, None), (None, None, 2, 1), (0, None, 3), (2, None, None, 3, 0), (None, 1, None, 1)):
+    for grades in (
+        (None, 1),
+        (1, None),
+        (None, None, 2, 1),
+        (0, None, 3),
+        (2, None, None, 3, 0),
+        (None, 1, None, 1),
+    ):
         for k in (None, 1, 3):
-            yield _one("unjudged", f"relevance {_text(grades)} by rank", _falling(len(grades)), grades, k)
+            yield _one(
+                "unjudged", f"relevance {_text(grades)} by rank", _falling(len(grades)), grades, k
+            )
     for grades in ((None, 1), (1, None), (0, None, 1), (None, 2, None, 1)):
-        yield _one("unjudged", f"all tied, relevance {_text(grades)} as listed", [1] * len(grades), grades)
+        yield _one(
+            "unjudged", f"all tied, relevance {_text(grades)} as listed", [1] * len(grades), grades
+        )
     for number in range(8):
         draw = Draw(4000 + number)
         length = 3 + draw.below(10)
-        judged: list[int | None] = [each if draw.below(3) else None for each in draw.several(length, 4)]
+        judged: list[int | None] = [
+            each if draw.below(3) else None for each in draw.several(length, 4)
+        ]
         judged[draw.below(length)] = 1
         scores = [each / 4 for each in draw.several(length, 24)]
-        yield _one("unjudged", f"scores {_text(scores)}, relevance {_text(judged)}", scores, judged, 1 + draw.below(10))
+        yield _one(
+            "unjudged",
+            f"scores {_text(scores)}, relevance {_text(judged)}",
+            scores,
+            judged,
+            1 + draw.below(10),
+        )
 
 
 def _empty() -> Iterator[Case]:
@@ -271,7 +352,10 @@ def _empty() -> Iterator[Case]:
             yield Case("empty", f"empty: {name}{at}", {"q1": run}, {"q1": qrels}, k)
         two = {"q1": perfect[0], "q2": run}, {"q1": perfect[1], "q2": qrels}
         yield Case("empty", f"empty: {name}, beside a perfect query", *two, None)
-        three = {"q1": run, "q2": poor[0], "q3": perfect[0]}, {"q1": qrels, "q2": poor[1], "q3": perfect[1]}
+        three = (
+            {"q1": run, "q2": poor[0], "q3": perfect[0]},
+            {"q1": qrels, "q2": poor[1], "q3": perfect[1]},
+        )
         yield Case("empty", f"empty: {name}, beside two queries", *three, 10)
 
 
@@ -286,15 +370,24 @@ def _missing() -> Iterator[Case]:
             for query in queries:
                 length = 2 + draw.below(4)
                 grades = [*draw.several(length - 1, 3), 1]
-                run[query], qrels[query] = _query([each / 4 for each in draw.several(length, 9)], grades)
-            lacking = {"the first": queries[:1], "the last": queries[3:], "all but one": queries[1:], "none": []}[lacks]
+                run[query], qrels[query] = _query(
+                    [each / 4 for each in draw.several(length, 9)], grades
+                )
+            lacking = {
+                "the first": queries[:1],
+                "the last": queries[3:],
+                "all but one": queries[1:],
+                "none": [],
+            }[lacks]
             run = {query: documents for query, documents in run.items() if query not in lacking}
             if extra:
                 run["q0"] = {"d1": 1, "d2": 0.5}
             if lacking or extra:
                 unjudged = ", and a query that is not judged" if extra else ""
                 whole = "" if k is None else f", k={k}"
-                who = {"none": "no query is missing"}.get(lacks, f"the run lacks {lacks} of four queries")
+                who = {"none": "no query is missing"}.get(
+                    lacks, f"the run lacks {lacks} of four queries"
+                )
                 yield Case("missing", f"missing: {who}{unjudged}{whole}", run, qrels, k)
 
 
@@ -313,26 +406,73 @@ def _negative() -> Iterator[Case]:
         length = 4 + draw.below(7)
         drawn = [3, -1, *[each - 2 for each in draw.several(length - 2, 6)]]
         scores = [each / 4 for each in draw.several(length, 16)]
-        yield _one("negative", f"scores {_text(scores)}, relevance {_text(drawn)}", scores, drawn, 5)
+        yield _one(
+            "negative", f"scores {_text(scores)}, relevance {_text(drawn)}", scores, drawn, 5
+        )
 
 
 def _gains() -> Iterator[Case]:
-    for grades in ((1, 2), (1, 3), (2, 3, 4), (4, 3, 2, 1), (1, 1, 4), (0, 4, 0, 1), (1, 0, 2, 0, 3)):
+    for grades in (
+        (1, 2),
+        (1, 3),
+        (2, 3, 4),
+        (4, 3, 2, 1),
+        (1, 1, 4),
+        (0, 4, 0, 1),
+        (1, 0, 2, 0, 3),
+    ):
         for k in (None, 2):
-            yield _one("gains", f"relevance {_text(grades)} by rank", _falling(len(grades)), grades, k)
-    for fractions in ((0.5, 1), (0.25, 0.5, 1), (1.5, 2.5), (0.1, 0.2, 0.3), (2, 0.75, 0), (0.001, 1)):
-        yield _one("gains", f"relevance {_text(fractions)} by rank", _falling(len(fractions)), fractions)
+            yield _one(
+                "gains", f"relevance {_text(grades)} by rank", _falling(len(grades)), grades, k
+            )
+    for fractions in (
+        (0.5, 1),
+        (0.25, 0.5, 1),
+        (1.5, 2.5),
+        (0.1, 0.2, 0.3),
+        (2, 0.75, 0),
+        (0.001, 1),
+    ):
+        yield _one(
+            "gains", f"relevance {_text(fractions)} by rank", _falling(len(fractions)), fractions
+        )
     yield _one("gains", "relevance 0.5 1.5 tied", [1, 1], [0.5, 1.5])
 
 
 def _large_grades() -> Iterator[Case]:
-    for grades in ((5, 10), (10, 5, 0), (1, 20), (0, 29, 30), (30, 30, 1), (8, 31), (31, 60), (60, 59, 1), (1, 100)):
+    for grades in (
+        (5, 10),
+        (10, 5, 0),
+        (1, 20),
+        (0, 29, 30),
+        (30, 30, 1),
+        (8, 31),
+        (31, 60),
+        (60, 59, 1),
+        (1, 100),
+    ):
         for k in (None, 1):
-            yield _one("large grades", f"relevance {_text(grades)} by rank", _falling(len(grades)), grades, k)
+            yield _one(
+                "large grades",
+                f"relevance {_text(grades)} by rank",
+                _falling(len(grades)),
+                grades,
+                k,
+            )
 
 
 def _discounts() -> Iterator[Case]:
-    for length, rank in ((12, 1), (12, 2), (12, 3), (12, 4), (12, 8), (12, 9), (12, 12), (20, 13), (20, 20)):
+    for length, rank in (
+        (12, 1),
+        (12, 2),
+        (12, 3),
+        (12, 4),
+        (12, 8),
+        (12, 9),
+        (12, 12),
+        (20, 13),
+        (20, 20),
+    ):
         name = f"of {length} documents one relevant, at rank {rank}"
         yield _one("discounts", name, _falling(length), _one_relevant(rank, length))
     for number in range(16):
@@ -340,12 +480,18 @@ def _discounts() -> Iterator[Case]:
         length = 6 + draw.below(7)
         grades = draw.several(length, 4)
         yield _one(
-            "discounts", f"relevance {_text(grades)} by rank", _falling(length), grades, (None, 3, 10)[number % 3]
+            "discounts",
+            f"relevance {_text(grades)} by rank",
+            _falling(length),
+            grades,
+            (None, 3, 10)[number % 3],
         )
 
 
 def _ideal() -> Iterator[Case]:
-    for retrieved, lacking in itertools.product(((1,), (0, 1), (2, 0, 1)), ((1,), (1, 1, 1), (0, 3))):
+    for retrieved, lacking in itertools.product(
+        ((1,), (0, 1), (2, 0, 1)), ((1,), (1, 1, 1), (0, 3))
+    ):
         for k in (1, 3, 10):
             scores = [*_falling(len(retrieved)), *[None] * len(lacking)]
             name = f"relevance {_text(retrieved)} retrieved, {_text(lacking)} not"
@@ -353,7 +499,13 @@ def _ideal() -> Iterator[Case]:
     yield _one("ideal", "one relevant of three, all retrieved", [3, 2, 1], [1, 0, 0], 3)
     yield _one("ideal", "one relevant of three, all retrieved", [3, 2, 1], [1, 0, 0])
     yield _one("ideal", "the retrieved are not judged", [2, 1, None, None], [None, None, 1, 1], 2)
-    yield _one("ideal", "more unjudged than judged retrieved", [4, 3, 2, 1, None], [None, None, None, 1, 2], 4)
+    yield _one(
+        "ideal",
+        "more unjudged than judged retrieved",
+        [4, 3, 2, 1, None],
+        [None, None, None, 1, 2],
+        4,
+    )
 
 
 def _one_document() -> Iterator[Case]:
@@ -386,16 +538,26 @@ def _mixed() -> Iterator[Case]:
         run, qrels = {}, {}
         for query in range(1, 2 + draw.below(3)):
             length = 2 + draw.below(11)
-            scores: list[float | None] = [each / 4 if draw.below(5) else None for each in draw.several(length, 12)]
-            judged: list[int | None] = [each if draw.below(5) else None for each in draw.several(length, 4)]
+            scores: list[float | None] = [
+                each / 4 if draw.below(5) else None for each in draw.several(length, 12)
+            ]
+            judged: list[int | None] = [
+                each if draw.below(5) else None for each in draw.several(length, 4)
+            ]
             scores[0], judged[0] = 1.25, draw.below(2)
             ids = draw.shuffled(range(1, length + 1))
             named = [
-                {f"d{id_}": value for id_, value in zip(ids, side, strict=True) if value is not None}
+                {
+                    f"d{id_}": value
+                    for id_, value in zip(ids, side, strict=True)
+                    if value is not None
+                }
                 for side in (scores, judged)
             ]
             run[f"q{query}"], qrels[f"q{query}"] = named
-        yield Case("mixed", f"mixed: number {number}", run, qrels, (None, 1, 2, 3, 5, 10)[number % 6])
+        yield Case(
+            "mixed", f"mixed: number {number}", run, qrels, (None, 1, 2, 3, 5, 10)[number % 6]
+        )
 
 
 CASES_OF = {

@@ -158,7 +158,12 @@ def presets_from(path: str) -> dict[str, dict[str, Any]]:
             empty = "left out"
         else:
             empty = int(empty)
-        options = {**PLAIN, **chosen, "nothing_relevant": empty, "negative": chosen["negative_relevance"]}
+        options = {
+            **PLAIN,
+            **chosen,
+            "nothing_relevant": empty,
+            "negative": chosen["negative_relevance"],
+        }
         made[name] = {"library": preset.library, "options": {name: options[name] for name in PLAIN}}
     return made
 
@@ -206,7 +211,9 @@ def compact(value: Any) -> str:
 
 def vectors(presets: dict[str, dict[str, Any]]) -> str:
     """Return the text of vectors.json, with the presets as settings, then plain options in words."""
-    known = presets | {plain_name(change): {"options": {**PLAIN, **change}} for change, _ in CHANGES}
+    known = presets | {
+        plain_name(change): {"options": {**PLAIN, **change}} for change, _ in CHANGES
+    }
     head = {
         "about": ABOUT,
         "version": VERSION,
@@ -218,7 +225,9 @@ def vectors(presets: dict[str, dict[str, Any]]) -> str:
     }
     sections = [json.dumps(head, ensure_ascii=False, indent=1)[:-2]]
     sections.append(
-        ' "settings": {\n' + ",\n".join(f'  "{name}": {compact(each)}' for name, each in known.items()) + "\n }"
+        ' "settings": {\n'
+        + ",\n".join(f'  "{name}": {compact(each)}' for name, each in known.items())
+        + "\n }"
     )
     cases = ",\n".join(entry(case, known) for case in all_cases())
     return ",\n".join([*sections, f' "cases": [\n{cases}\n ]\n']) + "}\n"

@@ -32,7 +32,9 @@ def score(run: Side, qrels: Side, k: int | None, options: Mapping[str, Any]) -> 
 
     Documents that the run ties are listed in it in the order that ``"first"`` keeps.
     """
-    if options["negative"] == "raise" and any(r < 0 for judged in qrels.values() for r in judged.values()):
+    if options["negative"] == "raise" and any(
+        r < 0 for judged in qrels.values() for r in judged.values()
+    ):
         raise RefusedError("a relevance is negative")
     if options["ideal"] == "full" and k is None:
         raise RefusedError("there is no cutoff, and the ideal has as many documents as it")
@@ -46,7 +48,8 @@ def score(run: Side, qrels: Side, k: int | None, options: Mapping[str, Any]) -> 
     exact = [each["nDCG"] for each in queries.values() if each and each["nDCG"] is not None]
     return {
         "queries": {
-            query: measures and {name: None if value is None else float(value) for name, value in measures.items()}
+            query: measures
+            and {name: None if value is None else float(value) for name, value in measures.items()}
             for query, measures in queries.items()
         },
         "mean nDCG": float(sum(exact, Fraction(0)) / len(exact)) if exact else None,
@@ -56,13 +59,19 @@ def score(run: Side, qrels: Side, k: int | None, options: Mapping[str, Any]) -> 
 def _in_32_bits(documents: Mapping[str, float]) -> dict[str, float]:
     """Return the scores of documents, each rounded to the nearest 32-bit float."""
     try:
-        return {document: struct.unpack("<f", struct.pack("<f", each))[0] for document, each in documents.items()}
+        return {
+            document: struct.unpack("<f", struct.pack("<f", each))[0]
+            for document, each in documents.items()
+        }
     except OverflowError:
         raise RefusedError("a score is too large for 32-bit floats") from None
 
 
 def _measures(
-    retrieved: Mapping[str, float], judged: Mapping[str, float], k: int | None, options: Mapping[str, Any]
+    retrieved: Mapping[str, float],
+    judged: Mapping[str, float],
+    k: int | None,
+    options: Mapping[str, Any],
 ) -> dict[str, Fraction | None]:
     """Return CG, DCG, IDCG and nDCG of one query, not yet rounded to floats."""
     gains = {document: _gain(relevance, options) for document, relevance in judged.items()}
@@ -94,7 +103,9 @@ def _gain(relevance: float, options: Mapping[str, Any]) -> Fraction:
     return (Fraction(2) ** int(exact) if whole else Fraction(Decimal(2) ** Decimal(relevance))) - 1
 
 
-def _ranked(retrieved: Mapping[str, float], gains: Mapping[str, Fraction], ties: str) -> list[Fraction]:
+def _ranked(
+    retrieved: Mapping[str, float], gains: Mapping[str, Fraction], ties: str
+) -> list[Fraction]:
     """Return the gain at each rank; a document that was not judged has gain 0."""
     documents = sorted(retrieved, reverse=True) if ties == "docid" else list(retrieved)
     documents.sort(key=lambda document: -retrieved[document])  # of equals, the first stays first
@@ -119,14 +130,18 @@ def _ideal(
     if ideal == "truncated":
         return judged[: len(retrieved)]
     if ideal == "retrieved":
-        return sorted((gain for document, gain in gains.items() if document in retrieved), reverse=True)
+        return sorted(
+            (gain for document, gain in gains.items() if document in retrieved), reverse=True
+        )
     return judged[:1] * (k or 0) if ideal == "full" else judged
 
 
 def _discounted(gains: Sequence[Fraction], options: Mapping[str, Any]) -> Fraction:
     """Return the sum of gains at ranks 1, 2, 3, …, each times the discount of its rank."""
     terms = (
-        Decimal(gain.numerator) / Decimal(gain.denominator) * _discount(rank, options["discount"], options["log_base"])
+        Decimal(gain.numerator)
+        / Decimal(gain.denominator)
+        * _discount(rank, options["discount"], options["log_base"])
         for rank, gain in enumerate(gains, 1)
     )
     return Fraction(round(sum(terms, Decimal(0)), EXACT))

@@ -38,7 +38,9 @@ def make_queries(number: int, seed: int) -> list[Query]:
 def pad(queries: list[Query]) -> Query:
     """One batch: every list as long as the longest, the rest labelled as padding."""
     features, labels = zip(*queries, strict=True)
-    return pad_sequence(features, batch_first=True), pad_sequence(labels, batch_first=True, padding_value=PADDING)
+    return pad_sequence(features, batch_first=True), pad_sequence(
+        labels, batch_first=True, padding_value=PADDING
+    )
 
 
 def loss_of(scores: Tensor, labels: Tensor) -> Tensor:
@@ -70,14 +72,18 @@ def main() -> None:
     held_out = make_queries(201, seed=2)
     table = Table("epoch", "nDCG@10", "queries of process 0", title="a ranker in several processes")
     for epoch in range(4):
-        for features, labels in training if epoch else ():  # before the first, the untrained is scored
+        for features, labels in (
+            training if epoch else ()
+        ):  # before the first, the untrained is scored
             optimizer.zero_grad()
             accelerator.backward(loss_of(ranker(features), labels))
             optimizer.step()
         with accelerator.split_between_processes(held_out) as share:
             for features, labels in DataLoader(share, batch_size=32, collate_fn=pad):
                 with torch.no_grad():
-                    ndcg.add_batch(predictions=ranker(features), references=labels, ignore_index=PADDING)
+                    ndcg.add_batch(
+                        predictions=ranker(features), references=labels, ignore_index=PADDING
+                    )
             result = ndcg.compute(k=10)
             if result is not None:  # in process 0
                 table.add_row(str(epoch), f"{result['nDCG@10']:.6f}", str(len(share)))

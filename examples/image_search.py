@@ -34,9 +34,13 @@ def main() -> None:
     relevance = np.ma.masked_array(digits.target[:, np.newaxis] == digits.target, itself)
 
     ndcg = evaluate.load(str(HERE.parent / "ndcg.py"))
-    table = Table("search", *(f"nDCG@{k}" for k in CUTOFFS), title=f"{len(digits.target)} queries over digits")
+    table = Table(
+        "search", *(f"nDCG@{k}" for k in CUTOFFS), title=f"{len(digits.target)} queries over digits"
+    )
     for name, scores in searches.items():
-        result = ndcg.compute(predictions=np.ma.masked_array(scores, itself), references=relevance, k=CUTOFFS)
+        result = ndcg.compute(
+            predictions=np.ma.masked_array(scores, itself), references=relevance, k=CUTOFFS
+        )
         table.add_row(name, *(f"{value:.4f}" for value in result.values()))
     Console().print(table)
 

@@ -37,7 +37,10 @@ def recommend(liked: np.ndarray) -> dict[str, np.ndarray]:
     popularity = np.broadcast_to(liked.sum(axis=0), liked.shape)
     traits = svds(liked.astype(float), TRAITS, rng=0)[2]
     new = ~liked.any(axis=1, keepdims=True)
-    return {"popularity": popularity, "factorization": np.where(new, popularity, liked @ traits.T @ traits)}
+    return {
+        "popularity": popularity,
+        "factorization": np.where(new, popularity, liked @ traits.T @ traits),
+    }
 
 
 def main() -> None:
@@ -47,12 +50,16 @@ def main() -> None:
     # a film that the user has rated is not recommended again
     unseen = {name: np.where(known > 0, -np.inf, scores) for name, scores in everything.items()}
     asked, rated = relevance.any(axis=1), np.count_nonzero(known, axis=1)
-    groups = np.select([rated == 0, rated < 100], ["no ratings yet", "1 to 99 ratings"], "100 ratings or more")
+    groups = np.select(
+        [rated == 0, rated < 100], ["no ratings yet", "1 to 99 ratings"], "100 ratings or more"
+    )
 
     ndcg = evaluate.load(str(HERE.parent / "ndcg.py"))
     how = {"references": relevance[asked], "k": 10, "baseline": "popularity"}
     all_films, unseen_only = (
-        ndcg.compare(systems={name: scores[asked] for name, scores in each.items()}, by=groups[asked], **how)
+        ndcg.compare(
+            systems={name: scores[asked] for name, scores in each.items()}, by=groups[asked], **how
+        )
         for each in (everything, unseen)
     )
     rows = {"all, seen films too": all_films.scores, "all": unseen_only.scores}
@@ -61,10 +68,16 @@ def main() -> None:
     for group, by_name in rows.items():
         means = [scores["nDCG@10"] for scores in by_name.values()]
         number = str(means[0].queries)
-        table.add_row(group, number, *(f"{each.value:.4f} ({each.low:.2f} – {each.high:.2f})" for each in means))
+        table.add_row(
+            group,
+            number,
+            *(f"{each.value:.4f} ({each.low:.2f} – {each.high:.2f})" for each in means),
+        )
     pair = unseen_only.pairs[0]
     difference = f"{pair.system} – {pair.other}, all: {pair.difference:.4f} ({pair.low:.4f} – {pair.high:.4f})"
-    table.caption = f"{difference}, p = {pair.p:.2f};\nhigher for {pair.wins} users, lower for {pair.losses}"
+    table.caption = (
+        f"{difference}, p = {pair.p:.2f};\nhigher for {pair.wins} users, lower for {pair.losses}"
+    )
     Console().print(table)
 
 

@@ -14,7 +14,13 @@ import evaluate
 import numpy as np
 
 MEASURE, KEY = "nDCG@10", "ndcg_at_10"
-LANGUAGES = {"NFCorpus": "eng", "SciFact": "eng", "ArguAna": "eng", "GermanQuAD": "deu", "GerDaLIR": "deu"}
+LANGUAGES = {
+    "NFCorpus": "eng",
+    "SciFact": "eng",
+    "ArguAna": "eng",
+    "GermanQuAD": "deu",
+    "GerDaLIR": "deu",
+}
 
 
 def read_results(folder: Path) -> dict[str, dict[str, tuple[str, float]]]:
@@ -24,9 +30,16 @@ def read_results(folder: Path) -> dict[str, dict[str, tuple[str, float]]]:
         tasks = models.setdefault(json.loads(meta.read_text())["name"], {})
         for path in sorted(meta.parent.glob("*.json")):
             result = json.loads(path.read_text())
-            entries = [entry for split in result.get("scores", {}).values() for entry in split if KEY in entry]
+            entries = [
+                entry
+                for split in result.get("scores", {}).values()
+                for entry in split
+                if KEY in entry
+            ]
             if entries:
-                languages = {each.partition("-")[0] for entry in entries for each in entry["languages"]}
+                languages = {
+                    each.partition("-")[0] for entry in entries for each in entry["languages"]
+                }
                 language = languages.pop() if len(languages) == 1 else "multilingual"
                 tasks[result["task_name"]] = language, fmean(entry[KEY] for entry in entries)
     return models
@@ -52,7 +65,10 @@ def write_example(folder: Path) -> None:
         (folder / model).mkdir()
         (folder / model / "model_meta.json").write_text(json.dumps({"name": f"org/{model}"}))
         for at, (task, language) in enumerate(LANGUAGES.items()):
-            entry = {KEY: 0.3 + at / 10 + better + rng.normal(0, 0.01), "languages": [f"{language}-Latn"]}
+            entry = {
+                KEY: 0.3 + at / 10 + better + rng.normal(0, 0.01),
+                "languages": [f"{language}-Latn"],
+            }
             result = {"task_name": task, "scores": {"test": [entry]}}
             (folder / model / f"{task}.json").write_text(json.dumps(result))
 
@@ -64,5 +80,8 @@ if __name__ == "__main__":
             write_example(Path(made_up))
         models = read_results(Path(*sys.argv[1:] or [made_up]))
     shared = set.intersection(*(set(tasks) for tasks in models.values()))
-    reports = {name: as_report({task: tasks[task] for task in sorted(shared)}) for name, tasks in models.items()}
+    reports = {
+        name: as_report({task: tasks[task] for task in sorted(shared)})
+        for name, tasks in models.items()
+    }
     print(ndcg.compare_reports(reports))

@@ -59,7 +59,10 @@ def main() -> None:
     """Print nDCG@10 before and after training, and the nDCG of the predictions, passed to `compute`."""
     ndcg = evaluate.load(str(HERE.parent / "ndcg.py"))
     torch.manual_seed(0)
-    train_data, evaluation_data = make_pairs(np.arange(1500), 0), make_pairs(np.arange(1697, 1797), 1)
+    train_data, evaluation_data = (
+        make_pairs(np.arange(1500), 0),
+        make_pairs(np.arange(1697, 1797), 1),
+    )
     columns = {"query_ids": evaluation_data["query"], "references": evaluation_data["label"]}
     with tempfile.TemporaryDirectory() as folder:
         trainer = Trainer(
@@ -87,7 +90,8 @@ def main() -> None:
     table.add_row("before training", f"{before:.4f}")
     table.add_row("after training", f"{after:.4f}")
     table.add_row(
-        "its predictions, by compute", f"{ndcg.compute(predictions=predictions, **columns, k=10)['nDCG@10']:.4f}"
+        "its predictions, by compute",
+        f"{ndcg.compute(predictions=predictions, **columns, k=10)['nDCG@10']:.4f}",
     )
     Console().print(table)
 

@@ -43,7 +43,9 @@ def simulate(rng: np.random.Generator) -> tuple[Ratings, Ratings]:
     return ratings.rows(~held_out), ratings.rows(held_out)
 
 
-def factorize(known: Ratings, rng: np.random.Generator, steps: int = 15, penalty: float = 3.0) -> np.ndarray:
+def factorize(
+    known: Ratings, rng: np.random.Generator, steps: int = 15, penalty: float = 3.0
+) -> np.ndarray:
     """Predicted stars of every user and film, by alternating least squares."""
     stars, weight = np.zeros((USERS, FILMS)), np.zeros((USERS, FILMS))
     stars[known.user, known.film] = known.stars - known.stars.mean()
@@ -51,7 +53,9 @@ def factorize(known: Ratings, rng: np.random.Generator, steps: int = 15, penalty
     of_users, of_films = rng.normal(size=(USERS, TRAITS + 1)), rng.normal(size=(FILMS, TRAITS + 1))
 
     def solve(other: np.ndarray, stars: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        squares = np.einsum("rc,ci,cj->rij", weight, other, other, optimize=True) + penalty * np.eye(TRAITS + 1)
+        squares = np.einsum(
+            "rc,ci,cj->rij", weight, other, other, optimize=True
+        ) + penalty * np.eye(TRAITS + 1)
         return np.linalg.solve(squares, (stars @ other)[..., np.newaxis])[..., 0]
 
     for _ in range(steps):
@@ -63,7 +67,9 @@ def factorize(known: Ratings, rng: np.random.Generator, steps: int = 15, penalty
 def recommend(known: Ratings, asked: Ratings, rng: np.random.Generator) -> dict[str, np.ndarray]:
     """Return the score that each recommender gives to each row asked for."""
     views = np.bincount(known.film, minlength=FILMS)
-    mean_stars = np.bincount(known.film, weights=known.stars, minlength=FILMS) / np.maximum(views, 1)
+    mean_stars = np.bincount(known.film, weights=known.stars, minlength=FILMS) / np.maximum(
+        views, 1
+    )
     return {
         "at random": rng.random(len(asked.film)),
         "most watched": views[asked.film],
@@ -80,7 +86,9 @@ def main() -> None:
     users, rows = len(np.unique(asked.user)), len(asked.user)
     table = Table("recommender", "nDCG@10", title=f"{rows:,} ratings of {users} users")
     for name, scores in recommend(known, asked, rng).items():
-        result = ndcg.compute(predictions=scores, references=asked.stars, query_ids=asked.user, k=10)
+        result = ndcg.compute(
+            predictions=scores, references=asked.stars, query_ids=asked.user, k=10
+        )
         table.add_row(name, f"{result['nDCG@10']:.4f}")
     Console().print(table)
 

@@ -32,10 +32,15 @@ def read_docstrings() -> tuple[dict[str, str], dict[str, str], dict[str, dict[st
         summary, _, body = (inspect.getdoc(thing) or "").partition("\n\n")
         before, *sections = HEADING.split(body)
         by_heading = dict(zip(sections[::2], sections[1::2], strict=True))
-        related[name] = re.findall(r"^(?:\w+\.)*(\w+)", by_heading.pop("See Also", ""), re.MULTILINE)
+        related[name] = re.findall(
+            r"^(?:\w+\.)*(\w+)", by_heading.pop("See Also", ""), re.MULTILINE
+        )
         queries[name] = summary
         documents[name] = "\n".join([before, *by_heading.values()])
-    qrels = {name: {other: 1 for other in related[name] if other in documents} | {name: 2} for name in queries}
+    qrels = {
+        name: {other: 1 for other in related[name] if other in documents} | {name: 2}
+        for name in queries
+    }
     return documents, queries, qrels
 
 
@@ -47,7 +52,9 @@ def bm25(counts: csr_array, k1: float = 1.2, b: float = 0.75) -> csr_array:
     weights = counts.tocoo()
     document, word = weights.coords
     saturation = weights.data + k1 * (1 - b + b * length / length.mean())[document]
-    return csr_array((idf[word] * weights.data * (k1 + 1) / saturation, (document, word)), shape=counts.shape)
+    return csr_array(
+        (idf[word] * weights.data * (k1 + 1) / saturation, (document, word)), shape=counts.shape
+    )
 
 
 def search(documents: list[str], queries: list[str]) -> dict[str, np.ndarray]:
@@ -65,14 +72,22 @@ def write_run(path: Path, scores: np.ndarray, names: list[str]) -> None:
     """Return the documents of each query that have the highest scores, as a TREC run."""
     with path.open("w") as file:
         for query, row in zip(names, scores, strict=True):
-            found = [document for document in np.argsort(-row, kind="stable")[:DEPTH] if row[document] > 0]
+            found = [
+                document
+                for document in np.argsort(-row, kind="stable")[:DEPTH]
+                if row[document] > 0
+            ]
             for rank, document in enumerate(found, 1):
                 file.write(f"{query} Q0 {names[document]} {rank} {row[document]} {path.stem}\n")
 
 
 def write_qrels(path: Path, qrels: dict[str, dict[str, int]]) -> None:
     """Return the relevances, as TREC qrels."""
-    lines = (f"{query} 0 {name} {grade}\n" for query, grades in qrels.items() for name, grade in grades.items())
+    lines = (
+        f"{query} 0 {name} {grade}\n"
+        for query, grades in qrels.items()
+        for name, grade in grades.items()
+    )
     path.write_text("".join(lines))
 
 
@@ -80,14 +95,21 @@ def main() -> None:
     """Print nDCG@1, @5 and @10 of both searches, tied documents averaged and as trec_eval orders them."""
     documents, queries, qrels = read_docstrings()
     ndcg = evaluate.load(str(HERE.parent / "ndcg.py"))
-    table = Table("search", "ties", *(f"nDCG@{k}" for k in CUTOFFS), title=f"{len(queries)} queries over docstrings")
+    table = Table(
+        "search",
+        "ties",
+        *(f"nDCG@{k}" for k in CUTOFFS),
+        title=f"{len(queries)} queries over docstrings",
+    )
     with tempfile.TemporaryDirectory() as folder:
         run_path, qrels_path = Path(folder, "run.trec"), Path(folder, "qrels.txt")
         write_qrels(qrels_path, qrels)
         for name, scores in search(list(documents.values()), list(queries.values())).items():
             write_run(run_path, scores, list(documents))
             for ties in ("average", "docid"):
-                result = ndcg.compute(predictions=run_path, references=qrels_path, k=CUTOFFS, ties=ties)
+                result = ndcg.compute(
+                    predictions=run_path, references=qrels_path, k=CUTOFFS, ties=ties
+                )
                 table.add_row(name, ties, *(f"{value:.4f}" for value in result.values()))
     Console().print(table)
 

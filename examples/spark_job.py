@@ -42,7 +42,9 @@ def main() -> None:
     for name, mean in ndcg.compute_spark(frame, **how).items():
         table.add_row(name, f"{mean:.4f}")
     if asked.values:
-        ndcg.compute_spark(frame, **how, use_aggregator=False).write.mode("overwrite").parquet(asked.values)
+        ndcg.compute_spark(frame, **how, use_aggregator=False).write.mode("overwrite").parquet(
+            asked.values
+        )
     Console().print(table)
     Console().print(ndcg.signature(k=asked.k, convention=asked.convention), soft_wrap=True)
     session.stop()

@@ -14,7 +14,13 @@ import torch
 from rich.console import Console
 from rich.table import Table
 from torch import Tensor, nn
-from transformers import PreTrainedConfig, PreTrainedModel, PrinterCallback, Trainer, TrainingArguments
+from transformers import (
+    PreTrainedConfig,
+    PreTrainedModel,
+    PrinterCallback,
+    Trainer,
+    TrainingArguments,
+)
 
 HERE = Path(__file__).resolve().parent
 FEATURES = 16

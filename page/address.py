@@ -19,21 +19,38 @@ JS = ASK + Path(__file__).with_name("address.js").read_text(encoding="utf-8")
 LINK = "Link to this ranking and these choices"
 TOO_LONG = "Link to these choices; the ranking is too long for a link"
 LONG = "long"  # in place of a batch
-SHORT = f"(...texts) => texts.join('').length > {LONGEST_RANKING} ? '{LONG}' : JSON.stringify(texts)"
+SHORT = (
+    f"(...texts) => texts.join('').length > {LONGEST_RANKING} ? '{LONG}' : JSON.stringify(texts)"
+)
 
 
 def keep_address(
-    page: gr.Blocks, tabs: gr.Tabs, link: gr.Textbox, title: gr.HTML, fields: Sequence[Any], batch: Sequence[gr.Textbox]
+    page: gr.Blocks,
+    tabs: gr.Tabs,
+    link: gr.Textbox,
+    title: gr.HTML,
+    fields: Sequence[Any],
+    batch: Sequence[gr.Textbox],
 ) -> None:
     """Make the address follow the open tab and the fields, and make these follow the address; the link shows it."""
     by_name = {str(each.id): each for each in tabs.children if isinstance(each, gr.Tab)}
     names = list(by_name)
     backs = gr.Number(0, precision=0, visible="hidden")  # that are shown
-    address = gr.HTML({"query": "", "backs": 0}, html_template="", js_on_load=JS, visible="hidden", elem_id="address")
+    address = gr.HTML(
+        {"query": "", "backs": 0},
+        html_template="",
+        js_on_load=JS,
+        visible="hidden",
+        elem_id="address",
+    )
     opened = gr.Textbox(names[0], visible="hidden")
     usual = [each.value or "" for each in batch]
-    short = gr.Textbox(json.dumps(usual), visible="hidden")  # a long batch need not be sent with every change
-    loaded = gr.Number(0, precision=0, visible="hidden")  # 1 after the page has loaded the state in the address
+    short = gr.Textbox(
+        json.dumps(usual), visible="hidden"
+    )  # a long batch need not be sent with every change
+    loaded = gr.Number(
+        0, precision=0, visible="hidden"
+    )  # 1 after the page has loaded the state in the address
     gr.on([each.change for each in batch], None, list(batch), short, js=SHORT, **QUIET)
     for name, each in by_name.items():
         each.select(None, None, opened, js=f"() => {name!r}", **QUIET)
@@ -43,7 +60,9 @@ def keep_address(
         parameters = dict(request.query_params)
         if not parameters:
             return [1, *[gr.skip()] * len(restored)]
-        tab = tab_at(parameters, names) if "tab" in parameters else [gr.skip()] * 2  # one opened meanwhile stays open
+        tab = (
+            tab_at(parameters, names) if "tab" in parameters else [gr.skip()] * 2
+        )  # one opened meanwhile stays open
         return [1, *tab, *fields_at(parameters, usual)]
 
     def go_back(event: gr.EventData) -> list[Any]:
@@ -56,7 +75,10 @@ def keep_address(
         """Return a link to the current state of the page, and its address."""
         query, whole = query_shown("" if tab == names[0] else tab, usual, *fields)
         referer = request.headers.get("referer", "").partition("?")[0]
-        return [gr.Textbox(f"{referer}?{query}", label=LINK if whole else TOO_LONG), {"query": query, "backs": backs}]
+        return [
+            gr.Textbox(f"{referer}?{query}", label=LINK if whole else TOO_LONG),
+            {"query": query, "backs": backs},
+        ]
 
     restored = [tabs, opened, title, *fields, *batch]
     page.load(load, None, [loaded, *restored], **QUIET)
@@ -77,7 +99,9 @@ def query_shown(
     others = {} if source == "ranking" else {"data": source}
     others |= {"got": got} if got else {}
     others |= {} if batch != LONG and json.loads(batch) == usual else {"batch": batch}
-    return query + "".join(f"&{name}={urllib.parse.quote_plus(text)}" for name, text in others.items()), whole
+    return query + "".join(
+        f"&{name}={urllib.parse.quote_plus(text)}" for name, text in others.items()
+    ), whole
 
 
 def tab_at(parameters: Mapping[str, str], names: Sequence[str]) -> list[Any]:
@@ -101,7 +125,11 @@ def batch_at(text: str | None, usual: list[str]) -> list[Any]:
         found = json.loads(text or "")
     except (ValueError, RecursionError):
         return usual
-    fitting = isinstance(found, list) and len(found) == len(usual) and all(isinstance(each, str) for each in found)
+    fitting = (
+        isinstance(found, list)
+        and len(found) == len(usual)
+        and all(isinstance(each, str) for each in found)
+    )
     return found if fitting else usual
 
 

@@ -41,7 +41,16 @@ Numbers = list[list[float | None]]
 Relevances = list[list[float | str | None]]
 Runs = dict[str, str] | list[str]
 Reported = float | str | list[Any] | dict[str, Any]
-ORDER = ("gain", "ties", "zero_division", "negative_relevance", "judged_only", "log_base", "discount", "ideal")
+ORDER = (
+    "gain",
+    "ties",
+    "zero_division",
+    "negative_relevance",
+    "judged_only",
+    "log_base",
+    "discount",
+    "ideal",
+)
 OTHERS = {  # types and defaults of the options that are more or less than their words
     "gain": (Literal["", *CHOICES["gain"]] | str | dict[str, float], ""),
     "zero_division": (Literal["", *CHOICES["zero_division"]] | float, ""),
@@ -77,7 +86,9 @@ NOT_HERE |= {name: CALLED[name] for name in ("None", "document_ids")} | dict.fro
 
 def options_of_words(k: Any, words: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of `compute` for the arguments of a program; an empty one is the convention's."""
-    options = {"k": cutoffs_of(str(k or ""))} | {name: each for name, each in words.items() if each != ""}
+    options = {"k": cutoffs_of(str(k or ""))} | {
+        name: each for name, each in words.items() if each != ""
+    }
     if isinstance(gain := options.get("gain"), str):
         options |= option_of("gain", gain)
     with suppress(ValueError, TypeError):  # other words are for the metric to accept or to refuse
@@ -97,7 +108,9 @@ def endpoint(function: Handler, names: Mapping[str, str]) -> Handler:
     renamed = tables.renamed(names)
 
     def words_of_api(said: str, name: str, *values: Any) -> str:
-        called: str = NOT_HERE[name].format(said) if name in NOT_HERE else renamed(said, name, *values)
+        called: str = (
+            NOT_HERE[name].format(said) if name in NOT_HERE else renamed(said, name, *values)
+        )
         return called
 
     @raise_errors
@@ -118,7 +131,9 @@ def endpoint(function: Handler, names: Mapping[str, str]) -> Handler:
     parameters = [*own, *options, _parameter("request", gr.Request, None)]
     answer.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     answer.__annotations__ = {each.name: each.annotation for each in parameters}
-    about = {each.name: ABOUT[each.name] for each in own} | {name: about for name, (_, _, about) in OPTIONS.items()}
+    about = {each.name: ABOUT[each.name] for each in own} | {
+        name: about for name, (_, _, about) in OPTIONS.items()
+    }
     described = "\n".join(f"    {name}: {text}" for name, text in about.items())
     answer.__doc__ = f"{inspect.getdoc(function)}\n\nArgs:\n{described}"
     answer.__name__ = function.__name__
@@ -126,10 +141,14 @@ def endpoint(function: Handler, names: Mapping[str, str]) -> Handler:
 
 
 def _parameter(name: str, kind: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
-    return inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation=kind)
+    return inspect.Parameter(
+        name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation=kind
+    )
 
 
-def score(predictions: Numbers, references: Relevances, options: dict[str, Any], per_query: bool) -> dict[str, Any]:
+def score(
+    predictions: Numbers, references: Relevances, options: dict[str, Any], per_query: bool
+) -> dict[str, Any]:
     """Score ranked documents by nDCG: how good rankings are, from 0 to 1.
 
     The answer has the scores by name, such as "nDCG@10", and their "signature".
@@ -165,7 +184,9 @@ def compare(runs: Runs, qrels: str, options: dict[str, Any], per_query: bool) ->
     return _answer(compare_runs(read, judged, options), per_query)
 
 
-def explain(run: str, qrels: str, got: Reported, options: dict[str, Any], per_query: bool) -> dict[str, Any]:
+def explain(
+    run: str, qrels: str, got: Reported, options: dict[str, Any], per_query: bool
+) -> dict[str, Any]:
     """Find the library with the definition of nDCG that gives a score; else the combination of options, or a slip.
 
     It accepts the options k, log_base, duplicates, judged_only and score_order, and the gain of labels; all others are
@@ -179,12 +200,17 @@ def explain(run: str, qrels: str, got: Reported, options: dict[str, Any], per_qu
 def name_runs(runs: Any) -> dict[str, Any]:
     """Return runs by their names: the names that were given, the names of their files, or their positions."""
     if not isinstance(runs, (list, dict)) or is_file_obj_with_meta(runs):
-        raise ValueError(f"runs must be a list of runs, or map their names to them; got {type(runs).__name__}")
+        raise ValueError(
+            f"runs must be a list of runs, or map their names to them; got {type(runs).__name__}"
+        )
     if not 2 <= len(runs) <= RUNS:
         raise ValueError(f"runs must be 2 to {RUNS}; got {len(runs)}")
     if isinstance(runs, dict):
         return runs
-    paths = [each["path"] if is_file_obj_with_meta(each) else f"run {at}" for at, each in enumerate(runs, 1)]
+    paths = [
+        each["path"] if is_file_obj_with_meta(each) else f"run {at}"
+        for at, each in enumerate(runs, 1)
+    ]
     return dict(zip(run_names(paths), runs, strict=True))
 
 
@@ -193,7 +219,9 @@ def read_given(name: str, given: Any, kind: str, options: Mapping[str, Any]) -> 
     if is_file_obj_with_meta(given):
         return read_upload(given["path"], kind, options)
     if not isinstance(given, str):
-        raise ValueError(f"{name} must be the text of a file, or a file that is uploaded; got {type(given).__name__}")
+        raise ValueError(
+            f"{name} must be the text of a file, or a file that is uploaded; got {type(given).__name__}"
+        )
     with TemporaryDirectory() as folder:
         path = Path(folder) / "text"
         try:
@@ -223,15 +251,24 @@ async def answer_wrong_call(request: Request, problem: Exception) -> JSONRespons
         raise problem
     name = request.path_params["api_name"]
     if name not in FUNCTIONS:
-        return JSONResponse({"detail": f"there is no function {name[:40]!r}; call {', '.join(FUNCTIONS)}"}, 404)
-    given, parameters = await request.json(), {each[0]: each for each in get_function_params(FUNCTIONS[name])}
+        return JSONResponse(
+            {"detail": f"there is no function {name[:40]!r}; call {', '.join(FUNCTIONS)}"}, 404
+        )
+    given, parameters = (
+        await request.json(),
+        {each[0]: each for each in get_function_params(FUNCTIONS[name])},
+    )
     said = [f"unknown parameter {each[:40]!r}" for each in given if each not in parameters]
     said += [
-        f"{each} is missing" for each, (_, has_default, *_) in parameters.items() if not has_default | (each in given)
+        f"{each} is missing"
+        for each, (_, has_default, *_) in parameters.items()
+        if not has_default | (each in given)
     ]
     if not said:
         raise problem
-    return JSONResponse({"detail": f"{name}: {'; '.join(said)}; its parameters are {', '.join(parameters)}"}, 422)
+    return JSONResponse(
+        {"detail": f"{name}: {'; '.join(said)}; its parameters are {', '.join(parameters)}"}, 422
+    )
 
 
 ERROR_HANDLERS = dict.fromkeys((TypeError, KeyError, FnIndexInferError), answer_wrong_call)
@@ -254,7 +291,11 @@ def parameter_fields(function: Handler) -> list[Api]:
     return [
         Api(
             default,
-            {**python_type_to_json_schema(kind), "description": about[name], "additional_description": about[name]},
+            {
+                **python_type_to_json_schema(kind),
+                "description": about[name],
+                "additional_description": about[name],
+            },
             name,
         )
         for name, _, default, kind in get_function_params(function)

@@ -37,9 +37,13 @@ def batch_tab(bar: list[Any]) -> list[gr.Textbox]:
         gr.Markdown(ABOUT)
         with gr.Row():
             predictions = gr.Textbox(
-                "[[0.9, 0.8, 0.1], [0.5], [0.2, 0.4]]", label="Predictions: a list per query", lines=4
+                "[[0.9, 0.8, 0.1], [0.5], [0.2, 0.4]]",
+                label="Predictions: a list per query",
+                lines=4,
             )
-            references = gr.Textbox("[[0, 1, 1], [1], [0, 0]]", label="References, in the same form", lines=4)
+            references = gr.Textbox(
+                "[[0, 1, 1], [1], [0, 0]]", label="References, in the same form", lines=4
+            )
         with gr.Row():
             weights = gr.Textbox("", label="Weights of queries, if they differ")
             ids = gr.Textbox("", label="Query ids, for one list of all documents")
@@ -56,7 +60,12 @@ def batch_tab(bar: list[Any]) -> list[gr.Textbox]:
     batch = [predictions, references, weights, ids]
     shown = Shown(score, queries, signature, code, file)
     uploaded.upload(fill_batch, uploaded, [*shown, *batch], **QUIET)
-    follow([tab.select, *(each.change for each in (*batch, *bar))], score_batch, [*batch, *bar], [*shown])
+    follow(
+        [tab.select, *(each.change for each in (*batch, *bar))],
+        score_batch,
+        [*batch, *bar],
+        [*shown],
+    )
     return batch
 
 
@@ -66,11 +75,16 @@ def fill_batch(path: str) -> tuple[Any, ...]:
         lists = read_batch(path)
     except ValueError as problem:
         return (*Shown(error_html(problem)), *[gr.skip()] * len(BATCH))
-    return (*[gr.skip()] * len(Shown._fields), *(json.dumps(lists[name]) if name in lists else "" for name in BATCH))
+    return (
+        *[gr.skip()] * len(Shown._fields),
+        *(json.dumps(lists[name]) if name in lists else "" for name in BATCH),
+    )
 
 
 @show_errors(Shown)
-def score_batch(predictions: str, references: str, weights: str, query_ids: str, *bar: Any) -> Shown:
+def score_batch(
+    predictions: str, references: str, weights: str, query_ids: str, *bar: Any
+) -> Shown:
     """Return everything the tab shows of a batch."""
     options = options_of(*bar)
     inputs = batch_of(predictions, references, weights, query_ids)
@@ -83,12 +97,19 @@ def score_batch(predictions: str, references: str, weights: str, query_ids: str,
     others = [
         f"{WORDS.get(('zero_division', choice), choice)}: {score}"
         for choice in CHOICES["zero_division"]
-        if (score := _score_with(inputs, options | option_of("zero_division", choice), name)) != f"{result[name]:.4f}"
+        if (score := _score_with(inputs, options | option_of("zero_division", choice), name))
+        != f"{result[name]:.4f}"
     ]
     queries = ndcg.report(**inputs, **options).queries.to_pandas()[["query", *by_query]]
-    which = "Every query" if len(queries) <= ROWS_SHOWN else f"The first {ROWS_SHOWN:,} queries of {len(queries):,}"
+    which = (
+        "Every query"
+        if len(queries) <= ROWS_SHOWN
+        else f"The first {ROWS_SHOWN:,} queries of {len(queries):,}"
+    )
     return Shown(
-        score_card(result, f"{counts} {name} if these count as {', '.join(others)}." if others else counts),
+        score_card(
+            result, f"{counts} {name} if these count as {', '.join(others)}." if others else counts
+        ),
         table_html(which, queries.head(ROWS_SHOWN)),
         ndcg.signature(**options, sample_weight=inputs.get("sample_weight")),
         snippet(inputs if len(predictions) <= 5000 else {}, options),
@@ -123,21 +144,31 @@ def _json(name: str, text: str) -> Any:
     if not text or not text.strip():
         return None
     if len(text) > 5_000_000:
-        raise ValueError(f"{name}: more than 5 MB; upload files in the tab Search runs, or use the metric itself.")
+        raise ValueError(
+            f"{name}: more than 5 MB; upload files in the tab Search runs, or use the metric itself."
+        )
     try:
         found = json.loads(text)
     except json.JSONDecodeError as problem:
         if TREC.match(text):
-            raise ValueError(f"{name}: these are lines of a TREC file. Paste them in the tab Search runs.") from None
+            raise ValueError(
+                f"{name}: these are lines of a TREC file. Paste them in the tab Search runs."
+            ) from None
         try:
             found = ast.literal_eval(text.strip())
         except (SyntaxError, ValueError, MemoryError, RecursionError):
             hint = f"{problem.msg}; write a list such as [1, 2, 0]"
-            raise ValueError(f"{name}: line {problem.lineno}, column {problem.colno}: {hint}.") from None
+            raise ValueError(
+                f"{name}: line {problem.lineno}, column {problem.colno}: {hint}."
+            ) from None
     except (ValueError, RecursionError):
-        raise ValueError(f"{name}: nested too deeply, or a number too long; give one list per query.") from None
+        raise ValueError(
+            f"{name}: nested too deeply, or a number too long; give one list per query."
+        ) from None
     if not isinstance(found, (list, dict)):
-        raise ValueError(f"{name}: must be a list, such as [1, 2, 0], or a mapping; got {type(found).__name__}.")
+        raise ValueError(
+            f"{name}: must be a list, such as [1, 2, 0], or a mapping; got {type(found).__name__}."
+        )
     try:
         check_size(found)
     except ValueError as problem:

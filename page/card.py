@@ -23,7 +23,9 @@ def card_tab() -> None:
     """Lay out the tab."""
     text = metric_card(ROOT)
     with gr.Tab("Metric card", id="card") as tab:
-        card = gr.Markdown("Loading …", latex_delimiters=DELIMITERS, header_links=True, elem_id="card-text")
+        card = gr.Markdown(
+            "Loading …", latex_delimiters=DELIMITERS, header_links=True, elem_id="card-text"
+        )
         is_there = gr.Checkbox(False, visible="hidden")
 
     def fetch(is_there: bool) -> tuple[Any, bool]:
@@ -64,7 +66,9 @@ def metric_card(folder: Path) -> str:
             return f"![{text}](data:{TYPES[Path(path).suffix]};base64,{coded})"
         if path:
             around = link.string[link.start() - 1], link.string[link.end()]
-            return file_link(text, f"{path}#{anchor}" if anchor else path, in_parentheses=around == ("(", ")"))
+            return file_link(
+                text, f"{path}#{anchor}" if anchor else path, in_parentheses=around == ("(", ")")
+            )
         return f"[{text}](#h-{anchor})"  # Gradio names a heading by GitHub's rule, after an h-
 
     text = CODE_OR_FORMULA.sub(lambda match: match[1] or rf"\({match[2]}\)", card)

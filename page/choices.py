@@ -75,12 +75,20 @@ CALLED = {  # how the page says what messages name as Python does; "" leaves it 
     "forms of gain": "as 0, 1, 3, or label=gain, ...",
     "None": "null",
     **dict.fromkeys(("data", "file", "file of got"), ""),
-    **dict.fromkeys(("by", "engine", "exclude", "exclude_from", "fields", "ignore_index", "ignore_ties"), IN_PYTHON),
+    **dict.fromkeys(
+        ("by", "engine", "exclude", "exclude_from", "fields", "ignore_index", "ignore_ties"),
+        IN_PYTHON,
+    ),
     **dict.fromkeys(("measures", "use_aggregator"), IN_PYTHON),
-    **dict.fromkeys(("alternative", "between", "known discount", "margin", "options", "paired", "report"), IN_PYTHON),
+    **dict.fromkeys(
+        ("alternative", "between", "known discount", "margin", "options", "paired", "report"),
+        IN_PYTHON,
+    ),
 }
 MEND_PADDING = "If it is padding, leave its document out."
-MEND_NEGATIVE = f"Set {LABELS['negative_relevance']} in the options to clip, which counts it as 0, or to keep."
+MEND_NEGATIVE = (
+    f"Set {LABELS['negative_relevance']} in the options to clip, which counts it as 0, or to keep."
+)
 Rows = Sequence[Sequence[Any]]
 
 
@@ -91,9 +99,15 @@ def cutoffs_of(text: str) -> list[int | None]:
     for part in parts:
         if part.lower() in ("all", "none"):
             found.append(None)
-        elif not part.isascii() or not part.isdigit() or not 1 <= int(part.lstrip("0")[:9] or 0) <= LONGEST_CUTOFF:
+        elif (
+            not part.isascii()
+            or not part.isdigit()
+            or not 1 <= int(part.lstrip("0")[:9] or 0) <= LONGEST_CUTOFF
+        ):
             problem = f"is not a cutoff: write whole numbers from 1 to {LONGEST_CUTOFF:,}, such as 1, 5, 10"
-            raise tables.InputError(f"{part[:40]!r} {problem}; leave it empty for the whole list", "k")
+            raise tables.InputError(
+                f"{part[:40]!r} {problem}; leave it empty for the whole list", "k"
+            )
         else:
             found.append(int(part.lstrip("0")))
     if len(found) > 20:
@@ -108,7 +122,9 @@ def largest(cutoffs: Sequence[int | None]) -> int | None:
 
 def in_words(message: Any, names: Mapping[str, str] = {}) -> str:
     """Return an error or a note of the metric in the words of the page, or with these names of arguments."""
-    words: str = tables.worded(message, lambda said, name, *values: names.get(name) or _on_page(said, name, *values))
+    words: str = tables.worded(
+        message, lambda said, name, *values: names.get(name) or _on_page(said, name, *values)
+    )
     return words
 
 
@@ -127,7 +143,9 @@ def _on_page(said: str, name: str, *values: Any) -> str:
 def chosen_word(name: str, value: Any) -> str:
     """Return the value of an option as its choice on the page has it, in quotes; others, such as cutoffs, as text."""
     options = {each: option_of(name, each) for each in CHOICES.get(name, ())}
-    text = next((each for each, option in options.items() if same_values(option, {name: value})), str(value))
+    text = next(
+        (each for each, option in options.items() if same_values(option, {name: value})), str(value)
+    )
     text = "all" if value is None else text
     return f'"{WORDS.get((name, text), text)}"' if options else text
 
@@ -138,8 +156,14 @@ def option_of(name: str, choice: str) -> dict[str, Any]:
         return {name: choice == "true"}
     if name == "gain":
         gains = tables.gain_in(choice)
-        return {name: {f"{label}": gain for label, gain in enumerate(gains)} if isinstance(gains, list) else gains}
-    return {name: float(choice) if name == "zero_division" and choice != "perfect_if_empty" else choice}
+        return {
+            name: {f"{label}": gain for label, gain in enumerate(gains)}
+            if isinstance(gains, list)
+            else gains
+        }
+    return {
+        name: float(choice) if name == "zero_division" and choice != "perfect_if_empty" else choice
+    }
 
 
 def options_of(
@@ -156,7 +180,9 @@ def options_of(
             raise ValueError(f"{LABELS[name]}: choose one of its options.")
         options |= option_of(name, choice)
     if options["ideal"] == "full" and None in options["k"]:
-        raise ValueError("The full ideal has as many documents as there are ranks: give Cutoffs k, such as 10.")
+        raise ValueError(
+            "The full ideal has as many documents as there are ranks: give Cutoffs k, such as 10."
+        )
     return options
 
 
@@ -200,7 +226,10 @@ def convention_of(*settings: str) -> str:
 
 def same_values(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     """Return whether the options of one have the same values in the other."""
-    return all(one[name] == other[name] or (one[name] != one[name] and other[name] != other[name]) for name in one)
+    return all(
+        one[name] == other[name] or (one[name] != one[name] and other[name] != other[name])
+        for name in one
+    )
 
 
 def non_defaults(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -209,12 +238,19 @@ def non_defaults(options: Mapping[str, Any]) -> dict[str, Any]:
     kept: dict[str, Any] = {}
     if options["k"] != [None]:
         kept["k"] = options["k"][0] if len(options["k"]) == 1 else options["k"]
-    convention = next((name for name, each in CONVENTIONS.items() if same_values(each.options, options)), None)
+    convention = next(
+        (name for name, each in CONVENTIONS.items() if same_values(each.options, options)), None
+    )
     if convention is None:
         kept |= {name: options[name] for name, value in default.items() if options[name] != value}
     elif convention != "sklearn":
         kept["convention"] = convention
-    others = {"log_base": 2, "duplicates": "raise", "judged_only": False, "score_order": "descending"}
+    others = {
+        "log_base": 2,
+        "duplicates": "raise",
+        "judged_only": False,
+        "score_order": "descending",
+    }
     return kept | {name: options[name] for name, value in others.items() if options[name] != value}
 
 
@@ -224,7 +260,9 @@ def symbols(options: Mapping[str, Any]) -> str:
     gains = {"linear": "r", "exponential": "(2<sup>r</sup> − 1)", "binary": "[r &gt; 0]"}
     gain = gains.get(gain_word(options), "gain(r)")
     formula = html.escape(tables.DISCOUNTS[options["discount"]].formula)
-    discount = formula.replace(" / ", " ⁄ ").replace("log_b", f"log<sub>{options['log_base']:g}</sub>")
+    discount = formula.replace(" / ", " ⁄ ").replace(
+        "log_b", f"log<sub>{options['log_base']:g}</sub>"
+    )
     ranks = "at each rank i" if k is None else f"at each rank i up to {scrubbed('k', k)}"
     return (
         "<span data-term='dcg'>DCG</span> = Σ <span data-term='gain' title='gain of the document at rank i, of "
@@ -275,7 +313,9 @@ def parse_link(parameters: Mapping[str, str], rows: Rows) -> tuple[Rows, str, li
     readers: dict[str, Callable[[str], Any]] = {"k": lambda text: text[:200], "log_base": _base_of}
     readers |= {name: {each: each for each in words}.__getitem__ for name, words in CHOICES.items()}
     readers["gain"] = _gain_of
-    bar = [read(name, value, readers[name]) for name, value in zip(LINKED, bar_of(named), strict=True)]
+    bar = [
+        read(name, value, readers[name]) for name, value in zip(LINKED, bar_of(named), strict=True)
+    ]
     return rows, named if makes(named, *bar[2:]) else convention_of(*bar[2:]), bar, unread
 
 
@@ -296,7 +336,9 @@ def _cells_of(text: str, size: int | None) -> list[str]:
     """Return the cells of a column in an address."""
     cells = [each.strip() for each in next(csv.reader([text]), [])]
     if len(cells) != (len(cells) if size is None else size) or len(cells) > DOCUMENTS:
-        raise ValueError(f"a ranking has at most {DOCUMENTS} documents, and a cell of each column for each")
+        raise ValueError(
+            f"a ranking has at most {DOCUMENTS} documents, and a cell of each column for each"
+        )
     return [cell.encode("utf-8", "replace").decode() for cell in cells]
 
 
@@ -310,8 +352,12 @@ def query_of(rows: Rows | None, convention: str, *bar: Any) -> tuple[str, bool]:
     named = convention if convention in CONVENTIONS and makes(convention, *bar[2:]) else "sklearn"
     parameters = {"k": text_of(bar[0])} | ({"convention": named} if named != "sklearn" else {})
     fields = zip(LINKED[1:], bar[1:], bar_of(named)[1:], strict=True)
-    parameters |= {name: str(value) for name, value, default in fields if value not in (None, default)}
-    kept = [[text_of(cell) for cell in row] for row in rows or [] if any(text_of(cell) for cell in row)]
+    parameters |= {
+        name: str(value) for name, value, default in fields if value not in (None, default)
+    }
+    kept = [
+        [text_of(cell) for cell in row] for row in rows or [] if any(text_of(cell) for cell in row)
+    ]
     usual_ids, usual_scores = _usual_columns(len(kept))
     columns = {"rel": (1, None), "ids": (0, usual_ids), "scores": (2, usual_scores)}
     ranking = {}
@@ -327,7 +373,9 @@ def query_of(rows: Rows | None, convention: str, *bar: Any) -> tuple[str, bool]:
 
 def cell_of(value: float | str | None) -> str:
     """Return a number or a label as a cell of a table; None as an empty one."""
-    return value if isinstance(value, str) else "" if value is None else repr(value).removesuffix(".0")
+    return (
+        value if isinstance(value, str) else "" if value is None else repr(value).removesuffix(".0")
+    )
 
 
 def shown_relevance(relevance: float | str) -> str:

@@ -28,7 +28,9 @@ class Ranking(NamedTuple):
     def ids(self) -> dict[str, Any]:
         """Return the same by the ids of documents, for ties that are ordered by them."""
         scores = {d: s for d, s in zip(self.documents, self.score, strict=True) if s is not None}
-        judged = {d: r for d, r in zip(self.documents, self.relevance, strict=True) if r is not None}
+        judged = {
+            d: r for d, r in zip(self.documents, self.relevance, strict=True) if r is not None
+        }
         return {"predictions": {"query": scores}, "references": {"query": judged}}
 
     def given(self, options: dict[str, Any]) -> dict[str, Any]:
@@ -44,7 +46,9 @@ class Ranking(NamedTuple):
             before = best.setdefault(document, at)
             if self.relevance[at] != self.relevance[before]:
                 raise ValueError(f"Document {document!r} has two relevances; give it one.")
-            if worth[at] > worth[before] or (worth[at] == worth[before] and options["ties"] == "last"):
+            if worth[at] > worth[before] or (
+                worth[at] == worth[before] and options["ties"] == "last"
+            ):
                 best[document] = at
 
         def kept(column: list[Any]) -> list[Any]:
@@ -52,7 +56,9 @@ class Ranking(NamedTuple):
 
         return Ranking(kept(self.documents), kept(self.relevance), kept(self.score))
 
-    def reordered(self, ranked: Sequence[str], missed: Sequence[str], score_order: str = "descending") -> "Ranking":
+    def reordered(
+        self, ranked: Sequence[str], missed: Sequence[str], score_order: str = "descending"
+    ) -> "Ranking":
         """Return the documents in another order.
 
         The scores stay where they were: the first document gets the highest, or the lowest in ascending order. One that
@@ -72,15 +78,26 @@ class Ranking(NamedTuple):
             if document not in given:
                 below = next((given[each] for each in ranked[place:] if each in given), None)
                 ends = 1.0 if above is None else above - 1
-                given[document] = ends if below is None else below + 1 if above is None else (above + below) / 2
+                given[document] = (
+                    ends if below is None else below + 1 if above is None else (above + below) / 2
+                )
             above = given[document]
         kept = {each: score[each] for each in self.documents if each not in named}
-        scores = {**{each: sign * given[each] + 0.0 for each in ranked}, **kept, **dict.fromkeys(missed)}
+        scores = {
+            **{each: sign * given[each] + 0.0 for each in ranked},
+            **kept,
+            **dict.fromkeys(missed),
+        }
         return Ranking([*scores], [relevance[each] for each in scores], [*scores.values()])
 
     def ideal(self, options: dict[str, Any]) -> list[float]:
         """Return what the ideal ranking adds at each rank, from 1 to the number of documents."""
-        how = {**options, "k": list(range(1, len(self.score) + 1)), "measures": "IDCG", "use_aggregator": False}
+        how = {
+            **options,
+            "k": list(range(1, len(self.score) + 1)),
+            "measures": "IDCG",
+            "use_aggregator": False,
+        }
         sums = [value for (value,) in ndcg.compute(**self.given(options), **how).values()]
         return [after - before for before, after in pairwise([0.0, *sums])]
 
@@ -92,7 +109,11 @@ def steps(ranking: Ranking, options: dict[str, Any], k: int | None) -> pd.DataFr
     """
     found = ndcg.documents(**ranking.given(options), **{**options, "k": k}).to_pylist()
     for row in found:
-        row["document"] = ranking.documents[row["document"]] if isinstance(row["document"], int) else row["document"]
+        row["document"] = (
+            ranking.documents[row["document"]]
+            if isinstance(row["document"], int)
+            else row["document"]
+        )
     others = [each for each in ranking.documents if each not in {row["document"] for row in found}]
     cutoff = math.inf if k is None else k
     retrieved = dict(zip(ranking.documents, ranking.score, strict=True))
@@ -100,15 +121,23 @@ def steps(ranking: Ranking, options: dict[str, Any], k: int | None) -> pd.DataFr
     rows: list[list[Any]] = []
     nothing = {"rank": None, "gain": 0.0, "discount": 0.0}
     for row, best in zip(
-        [*found, *({**nothing, "document": each} for each in others)], ranking.ideal(options), strict=True
+        [*found, *({**nothing, "document": each} for each in others)],
+        ranking.ideal(options),
+        strict=True,
     ):
         rank = "not retrieved" if retrieved[row["document"]] is None else "removed"
         if row["rank"] is not None:
-            rank = f"{row['rank']}" if row["rank"] == row["last_rank"] else f"{row['rank']}–{row['last_rank']}"
+            rank = (
+                f"{row['rank']}"
+                if row["rank"] == row["last_rank"]
+                else f"{row['rank']}–{row['last_rank']}"
+            )
         grade = relevance[row["document"]]
         judged = "not judged" if grade is None else shown_relevance(grade)
         added, best = row["gain"] * row["discount"], best if len(rows) < cutoff else 0.0
-        rows.append([rank, row["document"], judged, row["gain"], row["discount"], added, best, best - added])
+        rows.append(
+            [rank, row["document"], judged, row["gain"], row["discount"], added, best, best - added]
+        )
     return pd.DataFrame(rows, columns=STEPS)
 
 
@@ -120,7 +149,9 @@ def place_discounts(ranks: pd.DataFrame, options: dict[str, Any], k: int | None)
     return [*ranked, *ndcg.documents(**places, **how, k=k)["discount"].to_pylist()[len(ranked) :]]
 
 
-def best_order(ranking: Ranking, ranks: pd.DataFrame, options: dict[str, Any]) -> list[tuple[str, float, float]]:
+def best_order(
+    ranking: Ranking, ranks: pd.DataFrame, options: dict[str, Any]
+) -> list[tuple[str, float, float]]:
     """Return the documents of the ideal order: name, gain, and what it adds to IDCG, as `ranks` has it.
 
     Documents of the same gain are in the order of their names, so that no move of a card moves them. A full ideal is
@@ -130,7 +161,10 @@ def best_order(ranking: Ranking, ranks: pd.DataFrame, options: dict[str, Any]) -
     of_retrieved = options["ideal"] == "retrieved"
     in_ideal = {d for d, r, s in documents if r is not None and (s is not None or not of_retrieved)}
     rows = ranks[["document", "gain"]].itertuples(index=False)
-    best = sorted(((d, gain) for d, gain in rows if d in in_ideal), key=lambda each: (-each[1], len(each[0]), each[0]))
+    best = sorted(
+        ((d, gain) for d, gain in rows if d in in_ideal),
+        key=lambda each: (-each[1], len(each[0]), each[0]),
+    )
     if options["ideal"] == "full" and best:
         best = [("", best[0][1])] * int((ranks["ideal"] > 0).sum())
     return [(d, gain, added) for (d, gain), added in zip(best, ranks["ideal"], strict=False)]
@@ -141,7 +175,8 @@ def scores_of(rankings: Sequence[Ranking], options: dict[str, Any]) -> list[floa
     given = [each.given(options) for each in rankings]
     if options.get("ties") == "docid":
         inputs: dict[str, Any] = {
-            side: {f"{at}": each[side]["query"] for at, each in enumerate(given)} for side in given[0]
+            side: {f"{at}": each[side]["query"] for at, each in enumerate(given)}
+            for side in given[0]
         }
     else:
         inputs = {side: [each[side][0] for each in given] for side in given[0]}

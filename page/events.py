@@ -18,8 +18,13 @@ QUIET: dict[str, Any] = {
     "api_visibility": "private",
     "queue": False,  # answers at once; slower events wait in the queue
 }
-EACH = {**QUIET, "trigger_mode": "multiple"}  # for events that, if they waited, would be sent with the data of another
-ALOUD: dict[str, Any] = {"queue": True}  # Gradio pops up errors and remarks of events in its queue only
+EACH = {
+    **QUIET,
+    "trigger_mode": "multiple",
+}  # for events that, if they waited, would be sent with the data of another
+ALOUD: dict[str, Any] = {
+    "queue": True
+}  # Gradio pops up errors and remarks of events in its queue only
 ASK = Path(__file__).with_name("events.js").read_text(encoding="utf-8")
 LAST = """() => new Promise((resolve, reject) => {
   const waiting = window.waiting ??= {};
@@ -49,7 +54,9 @@ class MendableError(ValueError):
         self.offer = offer
 
 
-def show_errors(shown: Callable[[str], Any], names: Mapping[str, str] = {}) -> Callable[[Handler], Handler]:
+def show_errors(
+    shown: Callable[[str], Any], names: Mapping[str, str] = {}
+) -> Callable[[Handler], Handler]:
     """Make a handler show an error: in the first field of `shown`, its other fields cleared.
 
     The names are those of arguments in the tab.

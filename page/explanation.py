@@ -42,7 +42,14 @@ def explanation_tab(
     with gr.Tab("Explain a score", id="explain") as tab:
         with gr.Row():
             choices = [(label, name) for name, label in SOURCES.items()]
-            source = gr.Radio(choices, value="ranking", label="Data", scale=3, min_width=320, elem_id="explained-data")
+            source = gr.Radio(
+                choices,
+                value="ranking",
+                label="Data",
+                scale=3,
+                min_width=320,
+                elem_id="explained-data",
+            )
             got = gr.Textbox(
                 "",
                 label="The score I got, such as 0.5921 or 59.21; or several, such as 0.31@5,0.283@10",
@@ -71,7 +78,11 @@ def explanation_tab(
         with gr.Accordion("The options of each convention", open=False):
             gr.Markdown(tables.convention_notes())
     inputs = [source, got, values, own, table, *files, *batch, *bar]
-    events = [tab.select, *(each.change for each in (source, got, values, own)), *(each.change for each in bar)]
+    events = [
+        tab.select,
+        *(each.change for each in (source, got, values, own)),
+        *(each.change for each in bar),
+    ]
     follow(events, explain_reported, inputs, shown, queue=True)
     return source, got
 
@@ -84,7 +95,13 @@ def explain_reported(source: str, *fields: Any) -> str:
 
 
 def explanation_html(
-    names: Mapping[str, str], source: str, got: str, values: str, own: str, table: pd.DataFrame, *others: Any
+    names: Mapping[str, str],
+    source: str,
+    got: str,
+    values: str,
+    own: str,
+    table: pd.DataFrame,
+    *others: Any,
 ) -> str:
     """Return the explanation of a score as HTML, with these names of arguments in its sentences."""
     files, batch, bar = others[:2], others[2:6], others[6:]
@@ -104,13 +121,23 @@ def explanation_html(
     else:
         reported = score_of(got)
     explanations = {name: explanation_of(each, reported, options) for name, each in given.items()}
-    if reported and NO_SIGN.fullmatch(reported) and all(each.percent for each in explanations.values()):
-        raise ValueError(f"{reported} is above 1, the highest nDCG. If it is a percentage, write {reported}%.")
+    if (
+        reported
+        and NO_SIGN.fullmatch(reported)
+        and all(each.percent for each in explanations.values())
+    ):
+        raise ValueError(
+            f"{reported} is above 1, the highest nDCG. If it is a percentage, write {reported}%."
+        )
     return "".join(
         [
             *(_in_sentences(name, each, names) for name, each in explanations.items()),
             _table_of_conventions(explanations),
-            *(_difference(name, each) for name, each in explanations.items() if each.between is not None),
+            *(
+                _difference(name, each)
+                for name, each in explanations.items()
+                if each.between is not None
+            ),
         ]
     )
 
@@ -122,7 +149,9 @@ def score_of(got: str) -> str | None:
         ValueError: a comma is in place of a point, or a score has no digits after it, to which most conventions round.
     """
     if DECIMAL_COMMA.fullmatch(got.strip()):
-        raise ValueError(f"Write {got.strip().replace(',', '.')}: a comma separates scores, as in 0.31@5,0.283@10.")
+        raise ValueError(
+            f"Write {got.strip().replace(',', '.')}: a comma separates scores, as in 0.31@5,0.283@10."
+        )
     for each in got.split(","):
         if found := WITHOUT_DIGITS.fullmatch(each):
             digits = f"write the digits that you have, such as 0.97 or {found[1]}.00"
@@ -137,11 +166,20 @@ def explanation_of(given: Mapping[str, Any], got: Any, options: Mapping[str, Any
             f"{tables.mark('got')} must be an nDCG, such as 0.5921, or several, such as 0.31@5,0.283@10; got "
             f"{got[:40]!r}"
         )
-    usual = {"log_base": None, "duplicates": "raise", "judged_only": False, "score_order": "descending"}
-    known = {name: options[name] for name, value in usual.items() if options.get(name, value) != value}
+    usual = {
+        "log_base": None,
+        "duplicates": "raise",
+        "judged_only": False,
+        "score_order": "descending",
+    }
+    known = {
+        name: options[name] for name, value in usual.items() if options.get(name, value) != value
+    }
     known |= {"gain": options["gain"]} if gains_by_label(options) else {}
     names = got if isinstance(got, Mapping) else ()
-    has_cutoffs = (isinstance(got, str) and "@" in got) or any(tables.NDCG.fullmatch(name) for name in names)
+    has_cutoffs = (isinstance(got, str) and "@" in got) or any(
+        tables.NDCG.fullmatch(name) for name in names
+    )
     if not has_cutoffs:
         known["k"] = largest(options["k"])
     return ndcg.explain(**given, **known, got=got)
@@ -155,7 +193,9 @@ def _in_sentences(name: str, explanation: Any, names: Mapping[str, str]) -> str:
     return "".join(
         [
             f"<h3>{escape(f'{name}: {title}' if name else title)}</h3>",
-            f"<ul>{''.join(f'<li>{escape(each)}</li>' for each in remarks)}</ul>" if remarks else "",
+            f"<ul>{''.join(f'<li>{escape(each)}</li>' for each in remarks)}</ul>"
+            if remarks
+            else "",
             f"<p>See all {_slips_link()}, with rankings that show them.</p>" if unknown else "",
         ]
     )

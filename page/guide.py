@@ -49,7 +49,9 @@ def ranked(titles: str, scores: str = "") -> list[list[str]]:
     """Return the rows of documents: titles between semicolons, and scores, which fall by 1; "-" is not retrieved."""
     documents = titles.split("; ")
     given = scores.split() or [f"{len(documents) - at}" for at in range(len(documents))]
-    return [[d, RELEVANCE[d], each.replace("-", "")] for d, each in zip(documents, given, strict=True)]
+    return [
+        [d, RELEVANCE[d], each.replace("-", "")] for d, each in zip(documents, given, strict=True)
+    ]
 
 
 def query_of_documents(documents: Iterable[str]) -> str:
@@ -117,7 +119,8 @@ STEPS = {
         ("No", "Yes"),
         "0.9579 in each order. If they are taken as they come, it is anything from 0.9159 to 1.0000.",
         ranked(
-            "From nectar to honey; Honey cake recipe; Bees and flowers; Inside a beehive; The Bee Gees", "9 5 5 5 1"
+            "From nectar to honey; Honey cake recipe; Bees and flowers; Inside a beehive; The Bee Gees",
+            "9 5 5 5 1",
         ),
     ),
     "missing": Step(

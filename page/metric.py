@@ -13,13 +13,23 @@ ROOT = Path(__file__).resolve().parent.parent
 def metric_file(folder: Path) -> Path:
     """Return the one file that defines the class NDCG: ndcg.py, which on a Space has the name of the Space."""
     defined = re.compile(r"(?m)^class NDCG[(:]")
-    found = [path for path in sorted(folder.glob("*.py")) if defined.search(path.read_text(encoding="utf-8"))]
+    found = [
+        path
+        for path in sorted(folder.glob("*.py"))
+        if defined.search(path.read_text(encoding="utf-8"))
+    ]
     if len(found) != 1:
         names = ", ".join(path.name for path in found) or "none"
-        raise RuntimeError(f"{folder} must hold one file that defines the class NDCG; it holds {names}")
+        raise RuntimeError(
+            f"{folder} must hold one file that defines the class NDCG; it holds {names}"
+        )
     return found[0]
 
 
-warnings.filterwarnings("ignore", ".*no document was both retrieved and judged", UserWarning)  # a note on the page
+warnings.filterwarnings(
+    "ignore", ".*no document was both retrieved and judged", UserWarning
+)  # a note on the page
 ndcg = evaluate.load(str(metric_file(ROOT)))
-tables = sys.modules[type(ndcg.CONVENTIONS["sklearn"]).__module__]  # of options and conventions, and their words
+tables = sys.modules[
+    type(ndcg.CONVENTIONS["sklearn"]).__module__
+]  # of options and conventions, and their words

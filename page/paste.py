@@ -26,8 +26,12 @@ def pasted_rows(text: str) -> list[list[str]]:
     """
     lines = [line.strip() for line in text.strip().strip("[]").splitlines() if line.strip()]
     # a comma between cells is none of a number, and where tabs or semicolons are, a comma in a number is
-    between = r"[\t;]|\s+" if re.search(r"[\t;]", text) and re.search(r"\d,\d", text) else r"\t|[,;]|\s+"
-    cells = [[each.strip(" \"'") for each in re.split(between, line) if each.strip()] for line in lines]
+    between = (
+        r"[\t;]|\s+" if re.search(r"[\t;]", text) and re.search(r"\d,\d", text) else r"\t|[,;]|\s+"
+    )
+    cells = [
+        [each.strip(" \"'") for each in re.split(between, line) if each.strip()] for line in lines
+    ]
     if not cells:
         raise ValueError(HOW)
     if len(cells) == 1 or all(len(row) == 1 for row in cells):
@@ -35,7 +39,9 @@ def pasted_rows(text: str) -> list[list[str]]:
         return _rows({"relevance" if all(map(_is_cell, flat)) else "document": flat}, len(flat))
     first = [each.lower().replace("_", "-") for each in cells[0]]
     if NAMES.keys() >= set(first):
-        columns = ["query", "document", "relevance"] if first == BEIR else [NAMES[each] for each in first]
+        columns = (
+            ["query", "document", "relevance"] if first == BEIR else [NAMES[each] for each in first]
+        )
         cells = cells[1:]
     else:
         columns = _columns(cells)
@@ -46,8 +52,12 @@ def pasted_rows(text: str) -> list[list[str]]:
     by_name = dict(zip(columns, map(list, zip(*cells, strict=True)), strict=True))
     queries = list(dict.fromkeys(by_name.get("query", [])))
     if len(queries) > 1:
-        problem = f"These lines are of {len(queries):,} queries, such as {queries[0]} and {queries[1]}"
-        raise ValueError(f"{problem}. Paste one of them here, or all of them in the tab Search runs.")
+        problem = (
+            f"These lines are of {len(queries):,} queries, such as {queries[0]} and {queries[1]}"
+        )
+        raise ValueError(
+            f"{problem}. Paste one of them here, or all of them in the tab Search runs."
+        )
     return _rows(by_name, len(cells))
 
 
@@ -59,7 +69,10 @@ def ids_as_run(text: str) -> str:
         if found is None:
             return text
         ids = re.split(r"[\s,;]+", found[2].strip())
-        run += [f"{found[1]} Q0 {document} {at + 1} {len(ids) - at} pasted\n" for at, document in enumerate(ids)]
+        run += [
+            f"{found[1]} Q0 {document} {at + 1} {len(ids) - at} pasted\n"
+            for at, document in enumerate(ids)
+        ]
     return "".join(run)
 
 

@@ -40,13 +40,17 @@ ABOUT_QUERY = (
     "<span class='about'>. A search engine ranked these documents; people judged how well each of them answers the "
     "query: the dots.</span>"
 )
-RELEVANCE = "<b>Relevance</b>, in dots: how well a document answers the query; no dot is not at all."
+RELEVANCE = (
+    "<b>Relevance</b>, in dots: how well a document answers the query; no dot is not at all."
+)
 LABEL = "<b>Relevance</b>: how well a document answers the query, as a label; press it for the next one."
 SCORE = (
     "<b>Score</b>: the number that the search engine gave a document; the highest comes first. Documents with the same "
     "score are <b>tied</b>: nothing says which of them comes first; the step Ties shows how they count."
 )
-JUDGED = "<b>Judged</b>: somebody said how relevant a document is; hatched documents were not judged."
+JUDGED = (
+    "<b>Judged</b>: somebody said how relevant a document is; hatched documents were not judged."
+)
 GAIN_AND_DISCOUNT = (
     "<b>Gain</b>, the dashed bar: what a document is worth; the more relevant, the more. <b>Discount</b>, the line: "
     "how much of the gain counts at a rank: all of it at rank 1, less further down, where fewer people look. Solid "
@@ -72,7 +76,9 @@ class Advice(NamedTuple):
 def advice(ranking: Ranking, ranked: Sequence[str], options: dict[str, Any]) -> Advice | None:
     """Return the swap of two cards, or the missed one put first, that adds most when done; None if none adds."""
     shown = [*ranked[:DRAWN]]
-    missed = [each for each, score in zip(ranking.documents, ranking.score, strict=True) if score is None]
+    missed = [
+        each for each, score in zip(ranking.documents, ranking.score, strict=True) if score is None
+    ]
     tries: list[tuple[str, tuple[str, ...]]] = [("", ())]
     rankings = [ranking]
     for one, other in combinations(range(min(len(shown), SEARCHED)), 2):
@@ -91,7 +97,12 @@ def advice(ranking: Ranking, ranked: Sequence[str], options: dict[str, Any]) -> 
 
 
 def picture(
-    ranking: Ranking, ranks: pd.DataFrame, result: Mapping[str, float], options: dict[str, Any], note: str, edits: int
+    ranking: Ranking,
+    ranks: pd.DataFrame,
+    result: Mapping[str, float],
+    options: dict[str, Any],
+    note: str,
+    edits: int,
 ) -> str:
     """Return the picture of a ranking and its steps; the first of its scores is the one that is drawn."""
     rows = ranks.to_dict("records")
@@ -99,8 +110,13 @@ def picture(
     ideal = sum(row["ideal"] for row in rows)
     advised = advice(ranking, [row["document"] for row in ranked], options) if ideal > 0 else None
     tied = any("–" in row["rank"] for row in ranked)
-    labels = [cell_of(label) for label, _ in sorted(gains_by_label(options).items(), key=lambda each: each[1])]
-    highest = max([LEAST_DOTS, *(each for each in ranking.relevance if isinstance(each, (int, float)))])
+    labels = [
+        cell_of(label)
+        for label, _ in sorted(gains_by_label(options).items(), key=lambda each: each[1])
+    ]
+    highest = max(
+        [LEAST_DOTS, *(each for each in ranking.relevance if isinstance(each, (int, float)))]
+    )
     cards = _Cards.of(ranking, rows, advised, highest, labels)
     tray = "".join(cards.unranked(row) for row in rows if row["rank"] == "not retrieved")
     removed = "".join(cards.unranked(row) for row in rows if row["rank"] == "removed")
@@ -108,12 +124,18 @@ def picture(
     more = len(ranked) - DRAWN
     name, value = next(iter(result.items()))
     query = query_of_documents(ranking.documents)
-    others = [f"<span>{escape(each)} <b>{number:.4f}</b></span>" for each, number in result.items() if each != name]
+    others = [
+        f"<span>{escape(each)} <b>{number:.4f}</b></span>"
+        for each, number in result.items()
+        if each != name
+    ]
     return "".join(
         [
             f"<div class='picture' data-edits='{edits}' data-highest='{highest!r}' data-labels='{cards.labels}'"
             f"{_live(ranking, ranks, options)}>",
-            f"<p><span class='query'>Search: <b>{escape(query)}</b></span>{ABOUT_QUERY}</p>" if query else "",
+            f"<p><span class='query'>Search: <b>{escape(query)}</b></span>{ABOUT_QUERY}</p>"
+            if query
+            else "",
             f"<p class='score' role='status'><span class='name'>{escape(name)} <b class='change'></b></span>",
             f"<output class='value'>{value:.4f}</output><span class='sign'>=</span>",
             _part("dcg", sum(row["contribution"] for row in rows), "DCG, this order"),
@@ -132,7 +154,9 @@ def picture(
             f"<p>{GAIN_AND_DISCOUNT}</p><p>{HOW_TO_CHANGE}</p></div>",
             f"<div class='tray'><h3>Not retrieved<small>: {RETRIEVED}</small></h3><ul>{tray}</ul>",
             "<p class='nothing'>drop a document here</p></div>",
-            f"<div class='removed'><h3>Removed, since not judged</h3><ul>{removed}</ul></div>" if removed else "",
+            f"<div class='removed'><h3>Removed, since not judged</h3><ul>{removed}</ul></div>"
+            if removed
+            else "",
             "</section><section class='best'><h3 data-term='ideal'>The ideal order</h3>",
             f"<ol class='ideal'>{''.join(cards.ideal(*each) for each in best)}</ol>",
             f"<p class='words'>{IDEAL}</p></section></div></div>",
@@ -147,7 +171,9 @@ def _choices(options: Mapping[str, Any]) -> str:
     words = [f"<option{' selected' if each == gain else ''}>{each}</option>" for each in names]
     k = "" if options["k"][0] is None else options["k"][0]
     is_needed = options["ideal"] == "full"  # which has as many documents as there are ranks
-    all_ranks, otherwise = ("required", "") if is_needed else ("placeholder='all'", ", or leave k empty for all ranks")
+    all_ranks, otherwise = (
+        ("required", "") if is_needed else ("placeholder='all'", ", or leave k empty for all ranks")
+    )
     limits = f"type='number' min='1' max='{LONGEST_CUTOFF}' {all_ranks} aria-describedby='k-fault'"
     return (
         f"<span class='choices'><label>gain <select data-option='gain' data-chosen='{gain}'>{''.join(words)}"
@@ -160,18 +186,26 @@ def _choices(options: Mapping[str, Any]) -> str:
 def curved(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return rows with their part of the curve of discounts: from halfway to the row above to halfway to that below."""
     discounts = [row["discount"] for row in rows]
-    around = zip([*discounts[:1], *discounts], discounts, [*discounts[1:], *discounts[-1:]], strict=False)
+    around = zip(
+        [*discounts[:1], *discounts], discounts, [*discounts[1:], *discounts[-1:]], strict=False
+    )
     curves = [((above + here) / 2, here, (here + below) / 2) for above, here, below in around]
     return [{**row, "curve": curve} for row, curve in zip(rows, curves, strict=True)]
 
 
-def bar_html(gain: float, added: float, widest: float, term: str, curve: Sequence[float] = ()) -> str:
+def bar_html(
+    gain: float, added: float, widest: float, term: str, curve: Sequence[float] = ()
+) -> str:
     """Return a gain as a dashed bar and, within it, the part that is added, next to a gain that fills the width.
 
     The curve is that of discounts, as parts of the width: where it enters the row, where it is, and where it leaves.
     """
     points = " ".join(f"{100 * x:.4g},{y}" for x, y in zip(curve, (0, 50, 100), strict=False))
-    line = f"<svg viewBox='0 0 100 100' preserveAspectRatio='none'><polyline points='{points}'/></svg>" if curve else ""
+    line = (
+        f"<svg viewBox='0 0 100 100' preserveAspectRatio='none'><polyline points='{points}'/></svg>"
+        if curve
+        else ""
+    )
     outer, inner = (100 * min(1, max(0, each) / widest) for each in (gain, added))
     return (
         f"<span class='bar {term}' aria-hidden='true'><i data-term='gain' style='width:{outer:.4g}%'></i>"
@@ -182,7 +216,9 @@ def bar_html(gain: float, added: float, widest: float, term: str, curve: Sequenc
 def dots_for(relevance: Iterable[float | str | None]) -> int:
     """Return how many dots show each relevance; 0 if a number or a label does."""
     judged = [each for each in relevance if each is not None]
-    numbers = [each for each in judged if isinstance(each, (int, float)) and each in range(MOST_DOTS + 1)]
+    numbers = [
+        each for each in judged if isinstance(each, (int, float)) and each in range(MOST_DOTS + 1)
+    ]
     return int(max([1, *numbers])) if len(numbers) == len(judged) else 0
 
 
@@ -209,7 +245,9 @@ def _live(ranking: Ranking, ranks: pd.DataFrame, options: dict[str, Any]) -> str
     discounts = json.dumps(place_discounts(ranks, options, options["k"][0]))
     rest = float(ranked["contribution"][DRAWN:].sum())
     is_free = not is_tied and len(ranked) <= DRAWN and options["ideal"] in ("judged", "full")
-    count = "" if is_free and not options["judged_only"] else f" data-count='{min(len(ranked), DRAWN)}'"
+    count = (
+        "" if is_free and not options["judged_only"] else f" data-count='{min(len(ranked), DRAWN)}'"
+    )
     return f" data-discounts='{discounts}' data-ideal='{ideal!r}' data-rest='{rest!r}'{count}"
 
 
@@ -234,9 +272,12 @@ def _reasons(rows: Sequence[Mapping[str, Any]]) -> str:
     ranked = [gains for rank, gains in by_rank.items() if rank[0].isdigit()]
     reasons = {
         "less relevant documents are above more relevant ones": any(
-            lowest < max(below) for lowest, below in zip(accumulate(map(min, ranked), min), ranked[1:], strict=False)
+            lowest < max(below)
+            for lowest, below in zip(accumulate(map(min, ranked), min), ranked[1:], strict=False)
         ),
-        "documents of different relevance are tied": any(min(gains) < max(gains) for gains in ranked),
+        "documents of different relevance are tied": any(
+            min(gains) < max(gains) for gains in ranked
+        ),
         "relevant documents were not retrieved": max(by_rank.get("not retrieved", [0.0])) > 0,
     }
     return " and ".join(reason for reason, is_so in reasons.items() if is_so)
@@ -247,7 +288,9 @@ def _said(value: float, ideal: float, advised: Advice | None, reasons: str, *, t
     if ideal <= 0:
         return "No relevant document was judged: this is the value chosen for such queries."
     since = f", since {reasons}" if reasons and value < 1 else ""
-    share = f"{_percent(value)} of what the best order would score{since}." if 0 <= value <= 1 else ""
+    share = (
+        f"{_percent(value)} of what the best order would score{since}." if 0 <= value <= 1 else ""
+    )
     if advised is None:
         return f"{share} No swap helps{' while documents are tied' if tied and value < 1 else ''}."
     swap = f"<button class='advice' type='button'>{escape(advised.text)}</button>"
@@ -315,7 +358,9 @@ class _Cards(NamedTuple):
         name = escape(document)
         term = f" data-term='document {name}' title='{name}'" if document else ""
         text = f"<span{term}>{name}</span> <span data-term='ideal'>{decimals(added, 2)}</span>"
-        return f"<li>{bar_html(gain, added, self.widest, 'ideal')}<span class='sum'>{text}</span></li>"
+        return (
+            f"<li>{bar_html(gain, added, self.widest, 'ideal')}<span class='sum'>{text}</span></li>"
+        )
 
     def _card(self, document: str, place: str) -> str:
         relevance, score = self.relevance[document], self.score[document]
@@ -324,7 +369,11 @@ class _Cards(NamedTuple):
             of_highest = f" of {self.highest:g}" if self.labels == "[]" else ""
             judged = f"relevance {escape(shown_relevance(relevance))}{of_highest}"
         kind = f"card{' unjudged' if relevance is None else ''}{' advised' if document in self.advised else ''}"
-        scored = "" if score is None else f"<span class='at'><span class='sr-said'>score </span>{score:g}</span>"
+        scored = (
+            ""
+            if score is None
+            else f"<span class='at'><span class='sr-said'>score </span>{score:g}</span>"
+        )
         return (
             f"<div class='{kind}' data-term='document {name}'>"
             f"<button type='button' class='grip' aria-label='Move {name}, {place}: arrow keys'>⋮⋮</button>"

@@ -27,7 +27,11 @@ MISSED = 8  # relevant documents that are named
 
 
 def query_bars(
-    values: pd.Series, runs: Sequence[str], measure: str, missing: Mapping[str, Sequence[str]], chosen: str = ""
+    values: pd.Series,
+    runs: Sequence[str],
+    measure: str,
+    missing: Mapping[str, Sequence[str]],
+    chosen: str = "",
 ) -> str:
     """Return a bar for each query: to the right if the first run is better, to the left if the second is.
 
@@ -45,7 +49,9 @@ def query_bars(
     rows = []
     for query, value in values.items():
         text = signed(value) if are_two else f"{value:.3f}"
-        rows.append(_bar(str(query), value / widest, text, are_two, query in lacking, query == chosen))
+        rows.append(
+            _bar(str(query), value / widest, text, are_two, query in lacking, query == chosen)
+        )
     between = rows[first : len(rows) - last]
     drawn = "".join(
         f"<rect x='{min(0, value) / widest:.4g}' y='{at}' width='{abs(value) / widest:.4g}' height='.8' "
@@ -75,7 +81,9 @@ def query_bars(
     )
 
 
-def _bar(query: str, value: float, text: str, are_two: bool, is_missing: bool, is_chosen: bool) -> str:
+def _bar(
+    query: str, value: float, text: str, are_two: bool, is_missing: bool, is_chosen: bool
+) -> str:
     """Return a query with its bar, of a value from -1 to 1, or from 0 if the bars begin on the left."""
     name, width = escape(query), (50 if are_two else 100) * abs(value)
     left = (50 - width * (value < 0)) if are_two else 0
@@ -89,13 +97,19 @@ def _bar(query: str, value: float, text: str, are_two: bool, is_missing: bool, i
 
 
 def side_by_side(
-    query: str, rankings: Mapping[str, Ranking], sums: Mapping[str, Mapping[str, float]], options: dict[str, Any]
+    query: str,
+    rankings: Mapping[str, Ranking],
+    sums: Mapping[str, Mapping[str, float]],
+    options: dict[str, Any],
 ) -> str:
     """Return the rankings of a query by some runs, with the nDCG, DCG and ideal DCG of each, side by side."""
     (k,) = options["k"]
-    ranks = {name: steps(ranking, options, k).to_dict("records") for name, ranking in rankings.items()}
+    ranks = {
+        name: steps(ranking, options, k).to_dict("records") for name, ranking in rankings.items()
+    }
     places = {
-        name: {row["document"]: row["rank"] for row in rows if row["rank"][0].isdigit()} for name, rows in ranks.items()
+        name: {row["document"]: row["rank"] for row in rows if row["rank"][0].isdigit()}
+        for name, rows in ranks.items()
     }
     widest = max([abs(row["gain"]) for rows in ranks.values() for row in rows], default=0) or 1
     grades = {
@@ -110,7 +124,9 @@ def side_by_side(
         ranked = [row for row in rows if row["document"] in places[name]]
         missed = [row for row in rows if row["rank"] == "not retrieved" and row["gain"] > 0]
         (measure, value), (_, dcg), (_, ideal) = sums[name].items()
-        adding = [at for at, row in enumerate(ranked, 1) if row["contribution"]]  # also beyond the cutoff, if tied
+        adding = [
+            at for at, row in enumerate(ranked, 1) if row["contribution"]
+        ]  # also beyond the cutoff, if tied
         drawn = DRAWN if k is None else min(DRAWN, max(k, *adding, 0))
         cards = [_row(row, grades[row["document"]], dots, widest, others) for row in ranked[:drawn]]
         columns.append(
@@ -124,7 +140,11 @@ def side_by_side(
             f"{'' if ranked else f'<p>This query is missing from {escape(name)}: nothing was retrieved.</p>'}"
             f"{_missed(missed)}</section>"
         )
-    key = "<small>: ↑ higher, ↓ lower here than there, in the other ranking</small>" if len(columns) > 1 else ""
+    key = (
+        "<small>: ↑ higher, ↓ lower here than there, in the other ranking</small>"
+        if len(columns) > 1
+        else ""
+    )
     return (
         f"<div class='picture beside' role='region' aria-label='Query {escape(query)}'>"
         f"<h3 class='query'>Query {escape(query)}{key}</h3><div class='columns'>{''.join(columns)}</div></div>"
@@ -166,5 +186,7 @@ def _missed(rows: list[dict[str, Any]]) -> str:
     """Return which relevant documents a run did not retrieve, in a sentence."""
     if not rows:
         return ""
-    some = ", ".join(f"{escape(row['document'])} (relevance {escape(row['relevance'])})" for row in rows[:MISSED])
+    some = ", ".join(
+        f"{escape(row['document'])} (relevance {escape(row['relevance'])})" for row in rows[:MISSED]
+    )
     return f"<p>Relevant, not retrieved: {some}{', …' if len(rows) > MISSED else ''}</p>"

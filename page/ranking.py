@@ -71,7 +71,9 @@ class Shown(NamedTuple):
     code: Any = None
 
 
-def ranking_tab(convention: gr.Dropdown, bar: list[Any]) -> tuple[gr.Dataframe, gr.HTML, gr.Textbox, gr.Textbox]:
+def ranking_tab(
+    convention: gr.Dropdown, bar: list[Any]
+) -> tuple[gr.Dataframe, gr.HTML, gr.Textbox, gr.Textbox]:
     """Lay out the tab and return its table, its title, its guided step, and the field for the link to its state."""
     # a first visit shows this before any event
     first = score_ranking(table_of(FIRST_RANKING), 0, *(each.value for each in bar))
@@ -81,7 +83,11 @@ def ranking_tab(convention: gr.Dropdown, bar: list[Any]) -> tuple[gr.Dataframe, 
         title = gr.HTML("", elem_id="ranking-title")
         step = guide(table, title)
         drawn = gr.HTML(
-            first.picture, html_template=TEMPLATE, js_on_load=JS, apply_default_css=False, elem_id="picture"
+            first.picture,
+            html_template=TEMPLATE,
+            js_on_load=JS,
+            apply_default_css=False,
+            elem_id="picture",
         )
         with gr.Accordion("Edit as a table, paste, or take an example", open=False):
             _editor(table, title)
@@ -93,19 +99,34 @@ def ranking_tab(convention: gr.Dropdown, bar: list[Any]) -> tuple[gr.Dataframe, 
         with gr.Accordion("Use it in code, or link to it", open=False):
             with gr.Row():
                 signature = gr.Textbox(
-                    first.signature, label="Signature", buttons=["copy"], min_width=300, elem_id="signature"
+                    first.signature,
+                    label="Signature",
+                    buttons=["copy"],
+                    min_width=300,
+                    elem_id="signature",
                 )
-                link = gr.Textbox("", label="Link", buttons=["copy"], max_lines=3, min_width=300, elem_id="link")
+                link = gr.Textbox(
+                    "", label="Link", buttons=["copy"], max_lines=3, min_width=300, elem_id="link"
+                )
             code = gr.Textbox(
-                first.code, label="The same in Python", lines=8, max_lines=20, buttons=["copy"], elem_id="code"
+                first.code,
+                label="The same in Python",
+                lines=8,
+                max_lines=20,
+                buttons=["copy"],
+                elem_id="code",
             )
 
     changes = [each.change for each in (table, *bar)]
     shown = Shown(drawn, changed, ranks, file, signature, code)
     follow(changes, score_ranking, [table, edits, *bar], [*shown])
-    edit = drawn.edit(take_edit, [table, *bar], [table, edits, *shown], **QUIET)  # shown by the one answer
+    edit = drawn.edit(
+        take_edit, [table, *bar], [table, edits, *shown], **QUIET
+    )  # shown by the one answer
     edit.failure(None, js="() => refuseEdit()")
-    drawn.k(take_value, None, bar[0], **QUIET)  # each waits for the answer before, so the last one counts
+    drawn.k(
+        take_value, None, bar[0], **QUIET
+    )  # each waits for the answer before, so the last one counts
     drawn.gain(take_gain, bar, [bar[2], convention], **QUIET)
     return table, title, step, link
 
@@ -127,7 +148,9 @@ def _table() -> gr.Dataframe:
 def _editor(table: gr.Dataframe, title: gr.HTML) -> None:
     """Lay out the table, with the examples and the buttons that change it."""
     with gr.Row():
-        example = gr.Dropdown(list(EXAMPLES), value=next(iter(EXAMPLES)), label="Examples", min_width=300)
+        example = gr.Dropdown(
+            list(EXAMPLES), value=next(iter(EXAMPLES)), label="Examples", min_width=300
+        )
         paste = gr.Textbox(
             "",
             label="Paste: 3 2 3 0 1 2; lines of document, relevance, score; or a query's lines of qrels or of a run",
@@ -158,7 +181,9 @@ def rows_of(table: pd.DataFrame) -> list[list[Any]]:
     headers = [text_of(each) for each in table.columns]
     if sorted(headers) != sorted(HEADERS):
         found = ", ".join(headers)[:100] or "none"
-        raise ValueError(f"The table must have the columns {', '.join(HEADERS)}; it has {found}. Choose an example.")
+        raise ValueError(
+            f"The table must have the columns {', '.join(HEADERS)}; it has {found}. Choose an example."
+        )
     rows: list[list[Any]] = table.set_axis(headers, axis=1)[HEADERS].to_numpy().tolist()
     return rows
 
@@ -202,8 +227,13 @@ def take_edit(event: gr.EventData, table: pd.DataFrame, *bar: Any) -> list[Any]:
     """Return the table as the cards were edited, the number of the edit, and the tab's picture of that ranking."""
     options = options_of(*bar)
     ranking = ranking_of(rows_of(table), options)
-    relevance = [event.grades.get(name, old) for name, old in zip(ranking.documents, ranking.relevance, strict=True)]
-    rows = reordered(ranking._replace(relevance=relevance), event.ranked, event.missed, options["score_order"])
+    relevance = [
+        event.grades.get(name, old)
+        for name, old in zip(ranking.documents, ranking.relevance, strict=True)
+    ]
+    rows = reordered(
+        ranking._replace(relevance=relevance), event.ranked, event.missed, options["score_order"]
+    )
     return [rows, event.edits, *score_ranking(table_of(rows), event.edits, *bar)]
 
 
@@ -212,7 +242,10 @@ def reordered(
 ) -> list[list[Any]]:
     """Return the rows of a ranking in another order, as `Ranking.reordered` has it."""
     columns = ranking.reordered(ranked, missed, score_order)
-    return [[each, cell_of(relevance), cell_of(score)] for each, relevance, score in zip(*columns, strict=True)]
+    return [
+        [each, cell_of(relevance), cell_of(score)]
+        for each, relevance, score in zip(*columns, strict=True)
+    ]
 
 
 def ranking_of(rows: Rows, options: dict[str, Any]) -> Ranking:
@@ -222,7 +255,9 @@ def ranking_of(rows: Rows, options: dict[str, Any]) -> Ranking:
     if not filled:
         raise ValueError("There is no document yet: fill in a row, or choose an example.")
     if len(filled) > DOCUMENTS:
-        raise ValueError(f"{len(filled):,} documents; this tab accepts {DOCUMENTS}, the metric itself any number.")
+        raise ValueError(
+            f"{len(filled):,} documents; this tab accepts {DOCUMENTS}, the metric itself any number."
+        )
     labels = labels_of(options)
     relevance = [_relevance(row[1], place, labels) for place, row in enumerate(filled, 1)]
     score = [_number(row[2], "score", place) for place, row in enumerate(filled, 1)]
@@ -257,11 +292,15 @@ def _number(cell: str, name: str, row: int) -> float | None:
     except ValueError:
         meaning = "was not judged; for labels, give their gains in the options"
         meaning = meaning if name == "relevance" else "was not retrieved"
-        raise ValueError(f"Row {row}: {name} {cell[:40]!r} is not a number; leave it empty if it {meaning}.") from None
+        raise ValueError(
+            f"Row {row}: {name} {cell[:40]!r} is not a number; leave it empty if it {meaning}."
+        ) from None
     if not math.isfinite(value):
         raise ValueError(f"Row {row}: {name} {cell[:40]!r} must be finite.")
     if abs(value) > LARGEST:
-        raise ValueError(f"Row {row}: {name} {cell[:40]!r} is too large to be shown; the metric itself takes it.")
+        raise ValueError(
+            f"Row {row}: {name} {cell[:40]!r} is too large to be shown; the metric itself takes it."
+        )
     return value
 
 
@@ -280,7 +319,9 @@ def score_ranking(table: pd.DataFrame, edits: int, *bar: Any) -> Shown:
     name, value = next(iter(scores_by_name(ranking, drawn).items()))
     ranks = steps(ranking, drawn, drawn["k"][0])
     added = ["contribution", "ideal", "loss"]
-    sums = pd.DataFrame({"rank": ["sum"], **dict.fromkeys(["document", "relevance"], ""), **ranks[added].sum()})
+    sums = pd.DataFrame(
+        {"rank": ["sum"], **dict.fromkeys(["document", "relevance"], ""), **ranks[added].sum()}
+    )
     return Shown(
         picture(ranking, ranks, {name: value, **result}, drawn, _tie_note(ranking, drawn), edits),
         what_changes(ranking, drawn, value),
@@ -328,9 +369,13 @@ def what_changes(ranking: Ranking, options: dict[str, Any], value: float) -> str
             except ValueError:  # such as a full ideal without a cutoff
                 number = math.nan
             if not abs(number - value) < SHOWS:
-                others.append(f"{words[each]} would make it {'no score' if math.isnan(number) else f'{number:.4f}'}")
+                others.append(
+                    f"{words[each]} would make it {'no score' if math.isnan(number) else f'{number:.4f}'}"
+                )
         chosen = words.get(chosen, gain_word(options))
-        lines.append(f"{LABELS[name]} is {chosen}: {', '.join(others) or 'no other choice changes this score'}.")
+        lines.append(
+            f"{LABELS[name]} is {chosen}: {', '.join(others) or 'no other choice changes this score'}."
+        )
     return list_html("What each option changes here, in this one ranking", lines)
 
 
@@ -338,4 +383,8 @@ def _tie_note(ranking: Ranking, options: dict[str, Any]) -> str:
     """Return the effect of the order of tied documents on the score, if it has any."""
     (score,) = ndcg.report(**ranking.given(options), **options).scores.values()
     ends = f"{score.worst:.4f} to {score.best:.4f}"
-    return f"Depending on the order of tied documents, the score could be anything from {ends}." if score.tied else ""
+    return (
+        f"Depending on the order of tied documents, the score could be anything from {ends}."
+        if score.tied
+        else ""
+    )

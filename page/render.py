@@ -21,9 +21,15 @@ FORMULA = re.compile(r"(?:^|(?<=[;\t\r\n]))(?=[=+\-@\t\r＝＋－＠])")
 def score_card(result: Mapping[str, float], note: str = "") -> str:
     """Return the first score in large type, next to the others."""
     (name, value), *others = result.items()
-    beside = "".join(f"<span class='other'>{html.escape(n)} <b>{v:.4f}</b></span>" for n, v in others)
-    first = f"<span class='name'>{html.escape(name)}</span> <output class='value'>{value:.4f}</output>"
-    return f"<div class='score' role='status'>{first}{beside}</div>{note_html(note) if note else ''}"
+    beside = "".join(
+        f"<span class='other'>{html.escape(n)} <b>{v:.4f}</b></span>" for n, v in others
+    )
+    first = (
+        f"<span class='name'>{html.escape(name)}</span> <output class='value'>{value:.4f}</output>"
+    )
+    return (
+        f"<div class='score' role='status'>{first}{beside}</div>{note_html(note) if note else ''}"
+    )
 
 
 def note_html(text: str) -> str:
@@ -74,7 +80,9 @@ def csv_link(frame: pd.DataFrame, name: str, title: str = "Download as CSV") -> 
     """Return a link that holds a CSV file."""
     text = io.StringIO()
     rows = [list(frame.columns), *frame.astype(object).values.tolist()]
-    csv.writer(text, quoting=csv.QUOTE_NONNUMERIC).writerows([map(_spreadsheet_cell, row) for row in rows])
+    csv.writer(text, quoting=csv.QUOTE_NONNUMERIC).writerows(
+        [map(_spreadsheet_cell, row) for row in rows]
+    )
     data = base64.b64encode(text.getvalue().encode()).decode()
     address = f"data:text/csv;charset=utf-8;base64,{data}"
     return f"<a class='csv' download='{name}' href='{address}'>{html.escape(title)}</a>"

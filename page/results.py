@@ -17,11 +17,22 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.csv
 
-from .choices import CONVENTIONS, DOCUMENTS, MEND_PADDING, SIDES, cell_of, gains_by_label, in_words, options_of
+from .choices import (
+    CONVENTIONS,
+    DOCUMENTS,
+    MEND_PADDING,
+    SIDES,
+    cell_of,
+    gains_by_label,
+    in_words,
+    options_of,
+)
 from .events import MendableError
 from .metric import ndcg, tables
 
-LIMITS = ndcg.Limits(bytes=20_000_000, uncompressed=100_000_000, rows=500_000, queries=20_000, columns=50)
+LIMITS = ndcg.Limits(
+    bytes=20_000_000, uncompressed=100_000_000, rows=500_000, queries=20_000, columns=50
+)
 BATCH = ("predictions", "references", "weights", "query_ids")
 COLUMNS = {"prediction": "predictions", "reference": "references", "query_id": "query_ids"}
 
@@ -34,7 +45,9 @@ OFFERS = (  # of options that errors in files name
 LONG_BEGINNING = 16  # characters of names
 UPLOAD = "Upload the qrels and at least one run."
 TOGETHER = {"bytes": 100_000_000, "rows": 2_500_000}  # at most in all runs
-FORM = re.compile(r"(?i)(\.(trec|run|txt|csv|tsv|parquet|jsonl?))?(\.(gz|zst))?$")  # how a name may end
+FORM = re.compile(
+    r"(?i)(\.(trec|run|txt|csv|tsv|parquet|jsonl?))?(\.(gz|zst))?$"
+)  # how a name may end
 
 
 def read_upload(path: str, kind: str, options: Mapping[str, Any]) -> Mappings:
@@ -45,7 +58,9 @@ def read_upload(path: str, kind: str, options: Mapping[str, Any]) -> Mappings:
         if kind == "qrels":
             found = ndcg.read_qrels(path, LIMITS, gain=options.get("gain"))
         else:
-            found = ndcg.read_run(path, LIMITS, how.score_order, duplicates=how.duplicates, ties=how.ties)
+            found = ndcg.read_run(
+                path, LIMITS, how.score_order, duplicates=how.duplicates, ties=how.ties
+            )
     return found
 
 
@@ -54,7 +69,9 @@ def read_groups(path: str, queries: Collection[str]) -> dict[str, Any]:
     with _named(path):
         groups: dict[str, Any] = tables.read_groups(path, limits=LIMITS)
         if lacking := [query for query in queries if query not in groups]:
-            raise ValueError(f"has no group for query {lacking[0][:40]!r} ({len(lacking)} such queries)")
+            raise ValueError(
+                f"has no group for query {lacking[0][:40]!r} ({len(lacking)} such queries)"
+            )
     return {query: groups[query] for query in queries}
 
 
@@ -69,7 +86,9 @@ def read_batch(path: str) -> dict[str, list[Any]]:
             if name not in found and name in BATCH[:2]:
                 raise ValueError(f"has no {name}; it needs {' and '.join(BATCH[:2])}")
             if not isinstance(found.get(name, []), (list, dict)):
-                raise ValueError(f"{name} must be a list or a mapping; got {type(found[name]).__name__}")
+                raise ValueError(
+                    f"{name} must be a list or a mapping; got {type(found[name]).__name__}"
+                )
             check_size(found.get(name, []))
     return {name: found[name] for name in BATCH if name in found}
 
@@ -85,7 +104,9 @@ def check_size(side: Collection[Any]) -> None:
 @contextmanager
 def _named(path: str) -> Iterator[None]:
     """Turn an error in a file into a sentence with the user's name of the file, not the server's."""
-    name = "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in Path(path).name)
+    name = "".join(
+        each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in Path(path).name
+    )
     try:
         if Path(path).is_symlink() or not Path(path).is_file():
             raise ValueError("is not a file")
@@ -93,11 +114,17 @@ def _named(path: str) -> Iterator[None]:
     except RecursionError:
         raise ValueError(f"{name}: nests lists too deep") from None
     except json.JSONDecodeError as error:
-        raise ValueError(f"{name}: line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from None
+        raise ValueError(
+            f"{name}: line {error.lineno}, column {error.colno}: not JSON: {error.msg}"
+        ) from None
     except (ValueError, OSError, csv.Error, pa.ArrowException) as error:
         text = (isinstance(error, OSError) and error.strerror) or str(error)
-        problem = error if isinstance(error, tables.InputError) else ValueError(text.splitlines()[0])
-        raise tables.within(problem, tables.of_file(name), instead_of=tables.of_file(path)) from None
+        problem = (
+            error if isinstance(error, tables.InputError) else ValueError(text.splitlines()[0])
+        )
+        raise tables.within(
+            problem, tables.of_file(name), instead_of=tables.of_file(path)
+        ) from None
 
 
 def _text(path: str) -> str:
@@ -120,7 +147,11 @@ def _columns(text: str) -> dict[str, Any]:
     first, _, rows = text.partition("\n")
     LIMITS.check("columns", first.count(_delimiter(text)) + 1)
     names = [name.strip(' "\r').lower() for name in first.split(_delimiter(text))]
-    types = {name: pa.string() if name == "query_id" else pa.float64() for name in COLUMNS if name in names}
+    types = {
+        name: pa.string() if name == "query_id" else pa.float64()
+        for name in COLUMNS
+        if name in names
+    }
     if not types or not rows:
         return {}
 
@@ -129,7 +160,9 @@ def _columns(text: str) -> dict[str, Any]:
             pa.BufferReader(rows.encode()),
             read_options=pa.csv.ReadOptions(column_names=names),
             parse_options=pa.csv.ParseOptions(delimiter=_delimiter(text)),
-            convert_options=pa.csv.ConvertOptions(column_types=types | others, include_columns=list(types)),
+            convert_options=pa.csv.ConvertOptions(
+                column_types=types | others, include_columns=list(types)
+            ),
         )
         return {COLUMNS[name]: table[name].to_pylist() for name in types}
 
@@ -146,18 +179,28 @@ def _columns(text: str) -> dict[str, Any]:
 class Results(NamedTuple):
     """The results of runs."""
 
-    found: list[Any]  # the comparison of several runs on several queries; else the report on each run
+    found: list[
+        Any
+    ]  # the comparison of several runs on several queries; else the report on each run
     scores: dict[str, dict[str, Any]]  # by run and measure
     pairs: tuple[Any, ...]
     values: pd.DataFrame  # a row for each query, a column for each measure and run
     missing: dict[str, list[str]]  # the judged queries that are missing from each run
-    audit: dict[str, list[int]]  # the number of documents, of queries, and of queries without judgments, of each run
-    by_trec_eval: dict[str, dict[str, float]]  # scores of the runs in which the order of tied documents matters
+    audit: dict[
+        str, list[int]
+    ]  # the number of documents, of queries, and of queries without judgments, of each run
+    by_trec_eval: dict[
+        str, dict[str, float]
+    ]  # scores of the runs in which the order of tied documents matters
     same: dict[str, str]  # the first of several equal runs, by the name of another one
 
 
-@lru_cache(maxsize=4)  # for choices within the results; the path of an upload has a hash of its content
-def results_of(qrels_file: str, run_files: tuple[str, ...], groups_file: str | None, bar: tuple[Any, ...]) -> Results:
+@lru_cache(
+    maxsize=4
+)  # for choices within the results; the path of an upload has a hash of its content
+def results_of(
+    qrels_file: str, run_files: tuple[str, ...], groups_file: str | None, bar: tuple[Any, ...]
+) -> Results:
     """Return the results of files under the options of a bar."""
     options = options_of(*bar)
     try:
@@ -168,7 +211,14 @@ def results_of(qrels_file: str, run_files: tuple[str, ...], groups_file: str | N
                 error.hint = ""
                 raise MendableError(f"{in_words(error, SIDES)}.", offer) from None
         swapped = "swapped" in error.options
-        at = next((at for at, path in enumerate(run_files[:RUNS]) if swapped and _is_qrels(path, options)), None)
+        at = next(
+            (
+                at
+                for at, path in enumerate(run_files[:RUNS])
+                if swapped and _is_qrels(path, options)
+            ),
+            None,
+        )
         if at is None:
             raise
         problem = "The qrels and a run are in each other's place."
@@ -183,16 +233,26 @@ def results_of(qrels_file: str, run_files: tuple[str, ...], groups_file: str | N
             found = [report_on(run, qrels_file, how) for run in runs.values()]
             scores = {name: report.scores for name, report in zip(runs, found, strict=True)}
             values = pd.concat(
-                [each.queries.to_pandas().assign(system=name) for name, each in zip(runs, found, strict=True)]
+                [
+                    each.queries.to_pandas().assign(system=name)
+                    for name, each in zip(runs, found, strict=True)
+                ]
             )
     first = {name: next(each for each, run in runs.items() if run == runs[name]) for name in runs}
     return Results(
         found,
         scores,
         found[0].pairs if compared else (),
-        values.pivot(index="query", columns="system", values=list(next(iter(scores.values())))).loc[list(qrels)],
-        missing={name: [query for query in qrels if query not in run] for name, run in runs.items()},
-        audit={name: [sum(map(len, run.values())), len(run), len(run.keys() - qrels)] for name, run in runs.items()},
+        values.pivot(index="query", columns="system", values=list(next(iter(scores.values())))).loc[
+            list(qrels)
+        ],
+        missing={
+            name: [query for query in qrels if query not in run] for name, run in runs.items()
+        },
+        audit={
+            name: [sum(map(len, run.values())), len(run), len(run.keys() - qrels)]
+            for name, run in runs.items()
+        },
         by_trec_eval=scores_by_trec_eval(runs, qrels, options, scores),
         same={name: other for name, other in first.items() if name != other},
     )
@@ -224,7 +284,10 @@ def naming_negatives(path: str, qrels: Mappings) -> Iterator[None]:
 
 
 def scores_by_trec_eval(
-    runs: Mapping[str, Mappings], qrels: Mappings, options: dict[str, Any], scores: Mapping[str, Mapping[str, Any]]
+    runs: Mapping[str, Mappings],
+    qrels: Mappings,
+    options: dict[str, Any],
+    scores: Mapping[str, Mapping[str, Any]],
 ) -> dict[str, dict[str, float]]:
     """Return the scores by trec_eval's convention of the runs in which the order of tied documents matters."""
     if options["ties"] == "docid" or gains_by_label(options):  # trec_eval reads numbers
@@ -255,13 +318,17 @@ def read_files(
     runs: dict[str, Mappings] = {}
     for name, path in files.items():
         runs[name] = read_upload(path, "run", options)
-        _check_together("rows", sum(len(documents) for run in runs.values() for documents in run.values()))
+        _check_together(
+            "rows", sum(len(documents) for run in runs.values() for documents in run.values())
+        )
     return qrels, runs
 
 
 def _check_together(unit: str, count: int) -> None:
     if count > (limit := TOGETHER[unit]):
-        raise ValueError(f"The runs hold more than {limit:,} {unit} together; compare fewer, or upload a part of each.")
+        raise ValueError(
+            f"The runs hold more than {limit:,} {unit} together; compare fewer, or upload a part of each."
+        )
 
 
 def run_names(run_files: Sequence[str]) -> dict[str, str]:
@@ -281,11 +348,18 @@ def common_beginning(names: Sequence[str]) -> str:
     ('trec-dl-2019-bm25-', '')
     """
     first = names[0] if len(names) > 1 else ""
-    begins = [first[: found.end()] for found in re.finditer(r"[-_. ]", first) if found.end() >= LONG_BEGINNING]
+    begins = [
+        first[: found.end()]
+        for found in re.finditer(r"[-_. ]", first)
+        if found.end() >= LONG_BEGINNING
+    ]
     fitting = [
         begin
         for begin in begins
-        if all(name.startswith(begin) and re.search(r"[^\W\d_]", name.removeprefix(begin)) for name in names)
+        if all(
+            name.startswith(begin) and re.search(r"[^\W\d_]", name.removeprefix(begin))
+            for name in names
+        )
     ]
     return fitting[-1] if fitting else ""
 
@@ -295,7 +369,9 @@ def report_on(run: Mappings, qrels: Mappings | str, options: Mapping[str, Any]) 
     return ndcg.report(predictions=run, references=qrels, **options)
 
 
-def compare_runs(runs: Mapping[str, Mappings], qrels: Mappings | str, options: Mapping[str, Any]) -> Any:
+def compare_runs(
+    runs: Mapping[str, Mappings], qrels: Mappings | str, options: Mapping[str, Any]
+) -> Any:
     """Return the comparison of runs; a judged query that is missing from one is an error only if the options say so."""
     missing = CONVENTIONS[options.get("convention", "sklearn")].missing
     return ndcg.compare(systems=runs, references=qrels, **{"missing": missing, **options})
@@ -308,10 +384,14 @@ def rows_of_query(
     ranks, judged = run.get(query, {}), qrels.get(query, {})
     ranked = sorted(ranks, key=ranks.__getitem__, reverse=options["score_order"] == "descending")
     gains = gains_by_label(options)
-    worth: dict[str, Any] = {each: gains.get(judged[each], judged[each]) for each in judged if each not in ranks}
+    worth: dict[str, Any] = {
+        each: gains.get(judged[each], judged[each]) for each in judged if each not in ranks
+    }
     missing = sorted(worth, key=worth.__getitem__, reverse=True)
     # if some do not fit, the least relevant documents that were not retrieved matter least
     listed = [*ranked[: max(DOCUMENTS // 2, DOCUMENTS - len(missing))], *missing][:DOCUMENTS]
     there = len(ranked) + len(missing)
     cut = "" if len(listed) == there else f", {len(listed)} of {there} documents"
-    return [[d, cell_of(judged.get(d)), cell_of(ranks.get(d))] for d in listed], f"Query {query} by {name}{cut}"
+    return [
+        [d, cell_of(judged.get(d)), cell_of(ranks.get(d))] for d in listed
+    ], f"Query {query} by {name}{cut}"

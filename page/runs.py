@@ -19,13 +19,26 @@ from .paste import ids_as_run
 from .queries import JS, query_bars, side_by_side
 from .ranking import ranking_of, table_with
 from .render import csv_link, list_html, note_html, offer_html, table_html, text_table
-from .results import RUNS, UPLOAD, Results, common_beginning, read_files, results_of, rows_of_query, run_names
+from .results import (
+    RUNS,
+    UPLOAD,
+    Results,
+    common_beginning,
+    read_files,
+    results_of,
+    rows_of_query,
+    run_names,
+)
 from .standings import Remark, Standing, missing_remarks, standing_html, tie_remarks
 
 AUDIT = ["run", "documents", "queries", "not judged", "not ranked", "tied", "unjudged@k"]
 AUDIT_CAPTION = """Audit. Not judged: queries of the run without judgments; not ranked: judged queries that are missing
 from it; tied: queries with a score that depends on the order of ties; unjudged: documents within the cutoff"""
-SERIOUS = ("both retrieved and judged", "cannot be significant", "too few queries")  # notes that are warnings
+SERIOUS = (
+    "both retrieved and judged",
+    "cannot be significant",
+    "too few queries",
+)  # notes that are warnings
 SAMPLES = Path(__file__).with_name("samples")
 ABOUT = f"""Upload qrels and up to {RUNS} runs, each up to 20 MB: TREC, CSV, JSON, Parquet or
 {file_link("another format", "docs/inputs.md#files")}. A link to this tab keeps the options, not the files."""
@@ -46,7 +59,9 @@ class Shown(NamedTuple):
     signature: Any = None
 
 
-def runs_tab(convention: gr.Dropdown, bar: list[Any], ranking: tuple[gr.Dataframe, gr.HTML, gr.Tabs]) -> list[gr.File]:
+def runs_tab(
+    convention: gr.Dropdown, bar: list[Any], ranking: tuple[gr.Dataframe, gr.HTML, gr.Tabs]
+) -> list[gr.File]:
     """Lay out the tab and return its files; a query is opened in a ranking: its table, its title, and the tabs."""
     with gr.Tab("Search runs", id="runs") as tab:
         gr.Markdown(ABOUT)
@@ -93,7 +108,9 @@ def paste_fields() -> tuple[list[gr.Textbox], gr.Button, gr.File]:
                 for label, name in (("Qrels, as text", "qrels-text"), ("Run, as text", "run-text"))
             ]
         take = gr.Button("Take these texts", elem_id="take-texts")
-        groups = gr.File(label="Groups of queries: a CSV of query and group, such as language", elem_id="groups")
+        groups = gr.File(
+            label="Groups of queries: a CSV of query and group, such as language", elem_id="groups"
+        )
     return texts, take, groups
 
 
@@ -112,7 +129,11 @@ def take_texts(qrels_text: str, run_text: str, run_files: list[str] | None) -> l
     A field for which nothing was pasted stays as it is, so that a file uploaded in the meantime also stays.
     """
     qrels = _file_of(qrels_text, "pasted qrels.txt") if qrels_text.strip() else gr.skip()
-    runs = [*(run_files or []), _file_of(ids_as_run(run_text), "pasted run.txt")] if run_text.strip() else gr.skip()
+    runs = (
+        [*(run_files or []), _file_of(ids_as_run(run_text), "pasted run.txt")]
+        if run_text.strip()
+        else gr.skip()
+    )
     return ["", "", qrels, runs]
 
 
@@ -122,11 +143,17 @@ def _file_of(text: str, name: str) -> str:
 
 def take_choice(chosen: str, event: gr.EventData) -> str:
     """Return what is chosen after one more choice; another base is compared with the best of the others."""
-    kept = {name: choice for name, choice in json.loads(chosen).items() if (event.name, name) != ("base", "other")}
+    kept = {
+        name: choice
+        for name, choice in json.loads(chosen).items()
+        if (event.name, name) != ("base", "other")
+    }
     return json.dumps({**kept, event.name: event.choice})
 
 
-def take_offer(event: gr.EventData, qrels_file: str, run_files: list[str], convention: str, *bar: Any) -> list[Any]:
+def take_offer(
+    event: gr.EventData, qrels_file: str, run_files: list[str], convention: str, *bar: Any
+) -> list[Any]:
     """Return the files, the convention and the bar after a button of a warning or an error was pressed."""
     files, how = [qrels_file, run_files], dict(zip(LINKED, bar, strict=True))
     if event.name == "swap":
@@ -156,7 +183,9 @@ def show_results(
     begin = common_beginning([*run_names(run_paths)])
     parts = [
         "" if qrels_file else note_html(SAMPLE),
-        note_html(f"The names of all runs begin with “{begin}”, which the page leaves out.") if begin else "",
+        note_html(f"The names of all runs begin with “{begin}”, which the page leaves out.")
+        if begin
+        else "",
         f"<h2 role='status'>{escape(standing.headline())}</h2>",
         *map(remark_html, remarks_on(results, standing, options)),
         f"<p class='evidence'>{escape(standing.evidence())}</p>",
@@ -177,12 +206,18 @@ def show_results(
 def differences_of(values: pd.DataFrame, runs: Sequence[str]) -> pd.Series:
     """Return how much better the first of two runs is on each query; of one run its values."""
     one, *others = (values[run] for run in runs)
-    return pd.Series(tables.differences(one.to_numpy(), others[0].to_numpy()), values.index) if others else one
+    return (
+        pd.Series(tables.differences(one.to_numpy(), others[0].to_numpy()), values.index)
+        if others
+        else one
+    )
 
 
 def query_to_open(differing: pd.Series, missing: Sequence[Sequence[str]]) -> str:
     """Return the query on which two runs differ most, or on which one is worst; if one can, of those in every run."""
-    ranked = differing.drop([query for queries in missing for query in queries], errors="ignore").dropna()
+    ranked = differing.drop(
+        [query for queries in missing for query in queries], errors="ignore"
+    ).dropna()
     ranked = ranked if len(ranked) else differing.dropna()
     return str(ranked.abs().idxmax() if len(missing) > 1 else ranked.idxmin())
 
@@ -205,14 +240,21 @@ def remark_html(remark: Remark) -> str:
 
 
 @show_errors(str, SIDES)
-def show_query(event: gr.EventData, qrels_file: str | None, run_files: list[str] | None, *bar: Any) -> str:
+def show_query(
+    event: gr.EventData, qrels_file: str | None, run_files: list[str] | None, *bar: Any
+) -> str:
     """Return the rankings of the chosen query, side by side."""
     files = files_or_samples(qrels_file, run_files)
     return rankings_html(event.query, event.runs, *files, options_of(*bar), event.measure)
 
 
 def rankings_html(
-    query: str, names: Sequence[str], qrels_file: str, run_files: Sequence[str], options: dict[str, Any], measure: str
+    query: str,
+    names: Sequence[str],
+    qrels_file: str,
+    run_files: Sequence[str],
+    options: dict[str, Any],
+    measure: str,
 ) -> str:
     """Return the rankings of a query by some runs side by side, at the cutoff of a measure."""
     qrels, runs = read_files(qrels_file, run_files, options, names)
@@ -220,7 +262,9 @@ def rankings_html(
     options = {**options, "k": [int(cutoff) if cutoff else None]}
     rankings, sums = {}, {}
     for name in names:
-        rankings[name] = ranking_of(rows_of_query(runs[name], qrels, query, name, options)[0], options)
+        rankings[name] = ranking_of(
+            rows_of_query(runs[name], qrels, query, name, options)[0], options
+        )
         ranked = {query: runs[name][query]} if query in runs[name] else {}
         how = {**options, "measures": ["nDCG", "DCG", "IDCG"], "use_aggregator": False}
         values = ndcg.compute(predictions=ranked, references={query: qrels[query]}, **how)
@@ -253,8 +297,14 @@ def numbers_html(results: Results, standing: Standing) -> str:
         for run, scores in results.scores.items()
         for measure, score in scores.items()
     ]
-    summary = pd.DataFrame([*means, *(pair._asdict() for pair in results.pairs)]).astype(object).fillna("")
-    queries = results.values.set_axis([f"{run} {measure}" for measure, run in results.values.columns], axis=1)
+    summary = (
+        pd.DataFrame([*means, *(pair._asdict() for pair in results.pairs)])
+        .astype(object)
+        .fillna("")
+    )
+    queries = results.values.set_axis(
+        [f"{run} {measure}" for measure, run in results.values.columns], axis=1
+    )
     return "".join(
         [
             *(

@@ -16,12 +16,19 @@ class Standing(NamedTuple):
 
     measure: str
     scores: dict[str, Any]  # best first
-    pairs: dict[tuple[str, str], Any]  # by the names of two runs in either order; empty for one run, or for one query
+    pairs: dict[
+        tuple[str, str], Any
+    ]  # by the names of two runs in either order; empty for one run, or for one query
     base: str  # the run from which the others differ
     other: str  # the run that is compared with the base; empty if there is one run
 
     @classmethod
-    def of(cls, scores: Mapping[str, Mapping[str, Any]], pairs: Iterable[Any], choice: Mapping[str, str]) -> "Standing":
+    def of(
+        cls,
+        scores: Mapping[str, Mapping[str, Any]],
+        pairs: Iterable[Any],
+        choice: Mapping[str, str],
+    ) -> "Standing":
         """Return the runs in the measure that is chosen, else the first; of runs that are not chosen, the best two."""
         measures = list(next(iter(scores.values())))
         measure = choice["measure"] if choice.get("measure") in measures else measures[0]
@@ -29,7 +36,9 @@ class Standing(NamedTuple):
         base = choice["base"] if choice.get("base") in scores else best_first[0]
         others = [run for run in best_first if run != base]
         other = choice["other"] if choice.get("other") in others else next(iter(others), "")
-        both = [turned for pair in pairs if pair.measure == measure for turned in (pair, pair.turned())]
+        both = [
+            turned for pair in pairs if pair.measure == measure for turned in (pair, pair.turned())
+        ]
         by_name = {(pair.system, pair.other): pair for pair in both}
         return cls(measure, {run: scores[run][measure] for run in best_first}, by_name, base, other)
 
@@ -76,7 +85,11 @@ class Standing(NamedTuple):
             runs = f"{best} and {others[0]}" if len(others) == 1 else f"The {len(self.scores)} runs"
             return f"{runs} have the same {self.measure} in each of {self.queries:,} queries."
         if len(others) == 1:
-            return f"{best} and {others[0]} cannot be told apart." if unsure else f"{best} is better than {others[0]}."
+            return (
+                f"{best} and {others[0]} cannot be told apart."
+                if unsure
+                else f"{best} is better than {others[0]}."
+            )
         if not any(self.differ(*two) for two in combinations(self.scores, 2)):
             return f"These {self.queries:,} queries cannot tell the {len(self.scores)} runs apart."
         leaders = listed([best, *alike])
@@ -95,15 +108,16 @@ class Standing(NamedTuple):
             if score.queries < 2:
                 return f"Intervals need more than one query. {by_chance}"
             return f"95% interval {score.low:.3f} to {score.high:.3f}, {score.queries:,} queries. {by_chance}"
-        means = (
-            f"{best} has {self.measure} {self.scores[best].value:.3f}, {others[0]} {self.scores[others[0]].value:.3f}"
-        )
+        first, second = (f"{self.scores[name].value:.3f}" for name in (best, others[0]))
+        means = f"{best} has {self.measure} {first}, {others[0]} {second}"
         if not self.pairs:
             return f"{means}. Intervals and tests need more than one query."
         pair = self.pairs[best, others[0]]
         interval = f"95% interval {signed(pair.low_holm)} to {signed(pair.high_holm)}"
         corrected = f", both corrected for {self.together} pairs" if self.together > 1 else ""
-        counts = f"Better on {counted(pair.wins)}, worse on {pair.losses:,}, equal on {pair.ties:,}."
+        counts = (
+            f"Better on {counted(pair.wins)}, worse on {pair.losses:,}, equal on {pair.ties:,}."
+        )
         found = f"{means}: {signed(pair.difference)} ({interval}, {p_text(pair.p_holm)}{corrected}). {counts}"
         return found if self.differ(best, others[0]) else f"{found} {self._findable(pair)}".strip()
 
@@ -114,7 +128,11 @@ class Standing(NamedTuple):
         alone = self.together == 1
         find = "find" if alone else "would find"
         trials = f"{counted(pair.queries)} {find} a difference of {pair.min_detectable:.2f} in 4 of 5 trials"
-        needs = f"; one of {abs(pair.difference):.3f} needs {pair.queries_needed:,}" if pair.queries_needed else ""
+        needs = (
+            f"; one of {abs(pair.difference):.3f} needs {pair.queries_needed:,}"
+            if pair.queries_needed
+            else ""
+        )
         return f"{'' if alone else 'If only these two were compared, '}{trials}{needs}."
 
 
@@ -141,14 +159,24 @@ def missing_remarks(missing: Mapping[str, Sequence[str]], option: str) -> list[R
     else:
         some = ", ".join(queries[:NAMED]) + (", …" if len(queries) > NAMED else "")
         text = f"{len(queries):,} queries are missing from {run} and {several}: {some}"
-    only = "Compare only the queries that all runs have" if len(missing) > 1 else "Score only the queries that it has"
-    return [Remark(text, ("missing", "empty", "Count them as 0") if skipped else ("missing", "skip", only))]
+    only = (
+        "Compare only the queries that all runs have"
+        if len(missing) > 1
+        else "Score only the queries that it has"
+    )
+    return [
+        Remark(
+            text, ("missing", "empty", "Count them as 0") if skipped else ("missing", "skip", only)
+        )
+    ]
 
 
 def tie_remarks(here: Mapping[str, Any], there: Mapping[str, float], measure: str) -> list[Remark]:
     """Return how the scores of runs differ from those of trec_eval, which orders tied documents, if they do."""
     both = {run: (f"{here[run].value:.4f}", f"{value:.4f}") for run, value in there.items()}
-    differing = [f"{other} instead of {one} for {run}" for run, (one, other) in both.items() if one != other]
+    differing = [
+        f"{other} instead of {one} for {run}" for run, (one, other) in both.items() if one != other
+    ]
     if not differing:
         return []
     text = f"The order of ties matters: trec_eval, which orders by id, has {measure} {listed(differing, 'runs')}."
@@ -198,18 +226,27 @@ def p_text(p: float) -> str:
         return "p < 0.001"
     texts = (f"{p:.{digits}g}" for digits in range(2, 18))
     significant = p < tables.SIGNIFICANT
-    return f"p = {next(each for each in texts if (float(each) < tables.SIGNIFICANT) == significant)}"
+    return (
+        f"p = {next(each for each in texts if (float(each) < tables.SIGNIFICANT) == significant)}"
+    )
 
 
 def standing_html(standing: Standing, measures: Sequence[str]) -> str:
     """Return a row for each run, with the interval of its difference from the base; one of the measures is chosen."""
     base = standing.scores[standing.base].value
     marks = {run: _mark(standing, run, base) for run in standing.scores}
-    ends = [end for value, low, high, _ in marks.values() for end in (value, low, high) if not math.isnan(end)]
+    ends = [
+        end
+        for value, low, high, _ in marks.values()
+        for end in (value, low, high)
+        if not math.isnan(end)
+    ]
     axis = Axis(min(ends), max(ends))
     several = len(standing.scores) > 1
     places = standing.places() if standing.pairs else {}
-    ticks = "".join(f"<span style='left:{axis.at(tick):.4g}%'>{axis.text(tick)}</span>" for tick in axis.ticks)
+    ticks = "".join(
+        f"<span style='left:{axis.at(tick):.4g}%'>{axis.text(tick)}</span>" for tick in axis.ticks
+    )
     measure = _select("measure", "Measure", measures, standing.measure)
     bases = list(standing.scores) if len(standing.scores) > 2 else []
     base_name = _select("base", "Difference from", bases, standing.base)
@@ -244,7 +281,11 @@ def _mark(standing: Standing, run: str, base: float) -> tuple[float, float, floa
     if run == standing.base:
         return base, math.nan, math.nan, "base"
     pair = standing.pairs[run, standing.base]
-    kind = ("better" if pair.difference > 0 else "worse") if standing.differ(run, standing.base) else "open"
+    kind = (
+        ("better" if pair.difference > 0 else "worse")
+        if standing.differ(run, standing.base)
+        else "open"
+    )
     return score.value, base + pair.low_holm, base + pair.high_holm, kind
 
 
@@ -277,7 +318,10 @@ def _select(name: str, label: str, choices: Sequence[str], chosen: str) -> str:
     """Return a field to choose one of several; if there are not several, the one."""
     if len(choices) < 2:
         return escape(chosen)
-    words = "".join(f"<option{' selected' if each == chosen else ''}>{escape(each)}</option>" for each in choices)
+    words = "".join(
+        f"<option{' selected' if each == chosen else ''}>{escape(each)}</option>"
+        for each in choices
+    )
     return f"<select aria-label='{label}' data-choose='{name}' data-chosen='{escape(chosen)}'>{words}</select>"
 
 
@@ -293,7 +337,9 @@ class Axis:
         power = 10.0 ** math.floor(math.log10(width / 3))
         step = next(each * power for each in (5, 2, 1) if width / (each * power) >= 3)
         self.places = max(0, -math.floor(math.log10(step)))
-        self.ticks = [at * step for at in range(math.ceil(self.low / step), math.floor(self.high / step) + 1)]
+        self.ticks = [
+            at * step for at in range(math.ceil(self.low / step), math.floor(self.high / step) + 1)
+        ]
 
     def at(self, value: float) -> float:
         """Return the place of a value in percent of the width."""
@@ -309,7 +355,11 @@ class Axis:
         if base is not None:
             rules += self._rule("of-base", base)
             if kind in ("worse", "better"):  # a line that touches that of the base would not differ
-                low, high = (low, min(high, base - self.gap)) if value < base else (max(low, base + self.gap), high)
+                low, high = (
+                    (low, min(high, base - self.gap))
+                    if value < base
+                    else (max(low, base + self.gap), high)
+                )
         if not math.isnan(low):
             rules += f"<line class='{kind}' x1='{self.at(low):.5g}%' x2='{self.at(high):.5g}%' y1='50%' y2='50%'/>"
         dot = f"<circle class='{kind}' cx='{self.at(value):.5g}%' cy='50%' r='6'/>"

@@ -82,7 +82,9 @@ if __package__.startswith("evaluate_modules."):
     require_whole_copies()
 '''
 
-External = tuple[str, str]  # a module, and the name that is imported from it; "" for the module itself
+External = tuple[
+    str, str
+]  # a module, and the name that is imported from it; "" for the module itself
 
 
 class Module(NamedTuple):
@@ -171,9 +173,13 @@ def read(path: Path) -> Module:
     for_types: set[str] = set()
     defines: list[str] = []
     for at, statement in enumerate(tree.body):
-        for_checkers = isinstance(statement, ast.If) and ast.unparse(statement.test) == "TYPE_CHECKING"
+        for_checkers = (
+            isinstance(statement, ast.If) and ast.unparse(statement.test) == "TYPE_CHECKING"
+        )
         nested = (
-            statement.body if isinstance(statement, ast.If) and for_checkers and not statement.orelse else [statement]
+            statement.body
+            if isinstance(statement, ast.If) and for_checkers and not statement.orelse
+            else [statement]
         )
         if all(isinstance(each, (ast.Import, ast.ImportFrom)) for each in nested):
             for each in nested:
@@ -205,8 +211,13 @@ def bindings(statement: ast.stmt, path: Path) -> Iterator[tuple[str, External]]:
     if isinstance(statement, ast.Import):
         for alias in statement.names:
             if alias.name.partition(".")[0] == PACKAGE:
-                fail(f"{path}:{statement.lineno}: import the package's own modules relatively, from ..folder.module")
-            yield alias.asname or alias.name, (alias.name, "")  # each of several modules of one package counts
+                fail(
+                    f"{path}:{statement.lineno}: import the package's own modules relatively, from ..folder.module"
+                )
+            yield (
+                alias.asname or alias.name,
+                (alias.name, ""),
+            )  # each of several modules of one package counts
     elif isinstance(statement, ast.ImportFrom):
         module = statement.module or ""
         if module in (PACKAGE, "__future__") or any(alias.name == "*" for alias in statement.names):
@@ -216,7 +227,9 @@ def bindings(statement: ast.stmt, path: Path) -> Iterator[tuple[str, External]]:
             module = ".".join([*folder.parts, module])
         for alias in statement.names:
             if statement.level and (not statement.module or alias.asname not in (None, alias.name)):
-                fail(f"{path}:{statement.lineno}: import names from modules of the package, and as they are")
+                fail(
+                    f"{path}:{statement.lineno}: import names from modules of the package, and as they are"
+                )
             yield alias.asname or alias.name, (module, alias.name)
 
 
@@ -229,8 +242,12 @@ def defined(statement: ast.stmt, path: Path) -> list[str]:
             f"{path}:{statement.lineno}: at the top of a module only imports, functions, classes, assignments and calls"
         )
     loops = [each for each in ast.walk(statement) if isinstance(each, ast.comprehension)]
-    inner = {name for loop in loops for name in ast.walk(loop.target)}  # which only the comprehension sees
-    names = [each for each in ast.walk(statement) if isinstance(each, ast.Name) and each not in inner]
+    inner = {
+        name for loop in loops for name in ast.walk(loop.target)
+    }  # which only the comprehension sees
+    names = [
+        each for each in ast.walk(statement) if isinstance(each, ast.Name) and each not in inner
+    ]
     return [each.id for each in names if isinstance(each.ctx, ast.Store)]
 
 
@@ -242,13 +259,19 @@ def refuse_what_the_bundle_changes(tree: ast.Module, path: Path) -> None:
             fail(f"{about}: holds code, which the bundle leaves out; it may hold a docstring only")
     for each in ast.walk(tree):
         if isinstance(each, ast.Global):
-            fail(f"{path}:{each.lineno}: no global statement: modules of the bundle share their globals")
+            fail(
+                f"{path}:{each.lineno}: no global statement: modules of the bundle share their globals"
+            )
         if isinstance(each, ast.Name) and each.id in ("__file__", "__doc__", "globals"):
             fail(f"{path}:{each.lineno}: {each.id} is another in the bundle")
         names = [each.module or ""] if isinstance(each, ast.ImportFrom) else []
         names += [alias.name for alias in each.names] if isinstance(each, ast.Import) else []
-        if isinstance(each, (ast.Import, ast.ImportFrom)) and any(n.partition(".")[0] == PACKAGE for n in names):
-            fail(f"{path}:{each.lineno}: import the package's own modules relatively, from .module or ..folder.module")
+        if isinstance(each, (ast.Import, ast.ImportFrom)) and any(
+            n.partition(".")[0] == PACKAGE for n in names
+        ):
+            fail(
+                f"{path}:{each.lineno}: import the package's own modules relatively, from .module or ..folder.module"
+            )
         if isinstance(each, ast.ImportFrom) and each.level and each.col_offset:
             fail(f"{path}:{each.lineno}: import modules of the package at the top")
 
@@ -257,7 +280,9 @@ def with_distinct_names(modules: list[Module]) -> list[Module]:
     """Return modules in which private names that several of them define begin with the name of their module."""
     count = Counter(name for module in modules for name in module.defines if name.startswith("_"))
     modules = [
-        renamed(module, {name for name in module.defines if name.startswith("_") and count[name] > 1})
+        renamed(
+            module, {name for name in module.defines if name.startswith("_") and count[name] > 1}
+        )
         for module in modules
     ]
     check_distinct(modules)
@@ -273,17 +298,23 @@ def renamed(module: Module, names: set[str]) -> Module:
     tree = ast.parse(module.lines)
     for each in ast.walk(tree):
         if isinstance(each, ast.arg) and each.arg in names:
-            fail(f"{module.place}: the argument {each.arg} has the name of a function: give it another")
+            fail(
+                f"{module.place}: the argument {each.arg} has the name of a function: give it another"
+            )
         if isinstance(each, ast.JoinedStr):  # before Python 3.12, places within one are unknown
             last = each.end_lineno or each.lineno
             for at in range(each.lineno, last + 1):
                 start = each.col_offset if at == each.lineno else 0
-                spans.append((at, start, each.end_col_offset or 0 if at == last else len(lines[at - 1])))
+                spans.append(
+                    (at, start, each.end_col_offset or 0 if at == last else len(lines[at - 1]))
+                )
         elif isinstance(each, ast.Name) and each.id in names:
             spans.append((each.lineno, each.col_offset, each.end_col_offset or 0))
     for each in tree.body:
         if isinstance(each, (ast.FunctionDef, ast.ClassDef)) and each.name in names:
-            spans.append((each.lineno, 0, len(lines[each.lineno - 1].partition(b"(")[0].rstrip(b":"))))
+            spans.append(
+                (each.lineno, 0, len(lines[each.lineno - 1].partition(b"(")[0].rstrip(b":")))
+            )
     done: dict[int, int] = {}  # the first byte of each line that is in a span already
     for at, start, stop in sorted(set(spans), key=lambda span: (span[0], -span[2], span[1])):
         stop = min(stop, done.get(at, stop))
@@ -303,9 +334,13 @@ def check_distinct(modules: Iterable[Module]) -> None:
         for name, origin in [*origins.items(), *((name, module.place) for name in module.defines)]:
             before, where = meaning.setdefault(name, (origin, module.place))
             if before != origin:
-                fail(f"{name} means one thing in {where} and another in {module.place}: give one of them another name")
+                fail(
+                    f"{name} means one thing in {where} and another in {module.place}: give one of them another name"
+                )
         for name in (module.defines | module.external.keys()) & set(dir(builtins)):
-            fail(f"{module.place}: {name} is Python's own, which other modules may use: give it another name")
+            fail(
+                f"{module.place}: {name} is Python's own, which other modules may use: give it another name"
+            )
 
 
 def imports(modules: Iterable[Module]) -> list[str]:
@@ -315,7 +350,10 @@ def imports(modules: Iterable[Module]) -> list[str]:
     wanted = {(*origin, name) for module in modules for name, origin in module.external.items()}
     always = import_lines(each for each in wanted if each[2] in needed)
     for_types = import_lines(each for each in wanted if each[2] not in needed)
-    return [*always, *(["", "if TYPE_CHECKING:", *(f"    {line}" for line in for_types)] if for_types else [])]
+    return [
+        *always,
+        *(["", "if TYPE_CHECKING:", *(f"    {line}" for line in for_types)] if for_types else []),
+    ]
 
 
 def import_lines(wanted: Iterable[tuple[str, str, str]]) -> list[str]:
@@ -326,7 +364,10 @@ def import_lines(wanted: Iterable[tuple[str, str, str]]) -> list[str]:
             of_modules[module].append(attribute if attribute == name else f"{attribute} as {name}")
         else:
             lines.append(f"import {module}" + (f" as {name}" if name != module else ""))
-    return [*lines, *(f"from {module} import {', '.join(names)}" for module, names in of_modules.items())]
+    return [
+        *lines,
+        *(f"from {module} import {', '.join(names)}" for module, names in of_modules.items()),
+    ]
 
 
 def fail(problem: str) -> NoReturn:

@@ -18,7 +18,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
-LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "dist", "build", "benchmarks", "docs", "page", "examples")
+LEFT_OUT = shutil.ignore_patterns(
+    ".*", "__pycache__", "dist", "build", "benchmarks", "docs", "page", "examples"
+)
 
 
 class Fault(NamedTuple):
@@ -60,7 +62,18 @@ def is_caught(fault: Fault) -> bool:
             return True  # the bundle cannot be written
         tests = [f"tests/{name}" for name in fault.tests.split()]
         chosen = ["-m", "not (slow or peers or browser or training)"]
-        run = [sys.executable, "-m", "pytest", "-q", "-x", "--no-header", "-p", "no:cacheprovider", *chosen, *tests]
+        run = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-x",
+            "--no-header",
+            "-p",
+            "no:cacheprovider",
+            *chosen,
+            *tests,
+        ]
         return subprocess.run(run, cwd=copy, capture_output=True).returncode in (1, 2)
 
 
@@ -72,7 +85,11 @@ def main() -> None:
     args = parser.parse_args()
     lines = (ROOT / "scripts" / "faults.jsonl").read_text(encoding="utf-8").splitlines()
     planted = [Fault(*json.loads(line)) for line in lines]
-    faults = [each for each in planted if not args.words or any(word in " ".join(each) for word in args.words)]
+    faults = [
+        each
+        for each in planted
+        if not args.words or any(word in " ".join(each) for word in args.words)
+    ]
     survived = 0
     with ThreadPoolExecutor(args.jobs) as pool:
         for fault, caught in zip(faults, pool.map(is_caught, faults), strict=True):

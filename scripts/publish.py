@@ -29,7 +29,9 @@ def main() -> None:
 
     hub = HfApi()
     hub.create_repo(arguments.space, repo_type="space", space_sdk="gradio", exist_ok=True)
-    done = hub.upload_folder(repo_id=arguments.space, repo_type="space", folder_path=TREE, delete_patterns="*.py")
+    done = hub.upload_folder(
+        repo_id=arguments.space, repo_type="space", folder_path=TREE, delete_patterns="*.py"
+    )
     print(done)
 
 

@@ -15,13 +15,17 @@ from tempfile import TemporaryDirectory
 ROOT = Path(__file__).resolve().parent.parent
 ARTIFACTS = ROOT / "dist" / "release"
 PAGE = ROOT / "docs" / "package.md"
-DOCTEST = "import doctest, sys; sys.exit(doctest.testfile(sys.argv[1], module_relative=False).failed)"
+DOCTEST = (
+    "import doctest, sys; sys.exit(doctest.testfile(sys.argv[1], module_relative=False).failed)"
+)
 
 
 def main() -> None:
     """Build and check a release."""
     parser = argparse.ArgumentParser(description="Build and check the artifacts of a release.")
-    parser.add_argument("--unreleased", action="store_true", help="allow a version without a date in CHANGELOG.md")
+    parser.add_argument(
+        "--unreleased", action="store_true", help="allow a version without a date in CHANGELOG.md"
+    )
     arguments = parser.parse_args()
     version = version_of_release(arguments.unreleased)
     shutil.rmtree(ARTIFACTS, ignore_errors=True)
@@ -44,12 +48,16 @@ def version_of_release(unreleased: bool) -> str:
     """Return the version on which the code, the citation and the changelog agree; stop if they differ."""
     code = (ROOT / "ndcg" / "measure" / "options.py").read_text("utf-8")
     version = str(re.findall(r'^__version__ = "(.+)"$', code, re.MULTILINE)[0])
-    heading = re.search(r"^## \[(.+?)\] - (\S+)$", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
+    heading = re.search(
+        r"^## \[(.+?)\] - (\S+)$", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE
+    )
     cited = re.search(r"^version: (\S+)$", (ROOT / "CITATION.cff").read_text("utf-8"), re.MULTILINE)
     if heading is None or cited is None or {heading[1], cited[1]} != {version}:
         sys.exit(f"CHANGELOG.md and CITATION.cff must name version {version}, which the code has")
     if not re.fullmatch(r"\d{4}-\d\d-\d\d", heading[2]) and not unreleased:
-        sys.exit(f"CHANGELOG.md gives version {version} no date but {heading[2]!r}; write the day of the release")
+        sys.exit(
+            f"CHANGELOG.md gives version {version} no date but {heading[2]!r}; write the day of the release"
+        )
     return version
 
 

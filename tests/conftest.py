@@ -23,7 +23,10 @@ ROOT = Path(__file__).resolve().parent.parent
 CACHE = Path(tempfile.mkdtemp(prefix="ndcg-tests-"))
 for name in [name for name in os.environ if name.startswith(("HF_", "HUGGINGFACE_", "GRADIO_"))]:
     del os.environ[name]
-os.environ |= {f"HF_{name.upper()}_CACHE": str(CACHE / name) for name in ("datasets", "evaluate", "hub", "metrics")}
+os.environ |= {
+    f"HF_{name.upper()}_CACHE": str(CACHE / name)
+    for name in ("datasets", "evaluate", "hub", "metrics")
+}
 os.environ |= {
     "HF_HOME": str(CACHE),
     "HF_MODULES_CACHE": str(CACHE / "modules"),
@@ -54,17 +57,25 @@ settings.register_profile(
 settings.load_profile("project")
 
 METRIC = evaluate.load(str(ROOT / "ndcg.py"))
-BUNDLE = sys.modules[type(METRIC.CONVENTIONS["sklearn"]).__module__]  # the modules that come with it, in one
+BUNDLE = sys.modules[
+    type(METRIC.CONVENTIONS["sklearn"]).__module__
+]  # the modules that come with it, in one
 FOLDERS = {path.parent.name for path in ROOT.glob("ndcg/*/__init__.py")}
 
-LEAN_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # compiled quickly, for programs that end soon
+LEAN_JAVA = (
+    "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # compiled quickly, for programs that end soon
+)
 # for rankings in which no retrieved document is judged on purpose
-NOTHING_IN_COMMON = pytest.mark.filterwarnings("ignore:.*no document was both retrieved and judged:UserWarning")
+NOTHING_IN_COMMON = pytest.mark.filterwarnings(
+    "ignore:.*no document was both retrieved and judged:UserWarning"
+)
 MetricFactory = Callable[..., evaluate.EvaluationModule]
 
 WITHOUT_TRANSFORMERS = CACHE / "without-transformers"
 WITHOUT_TRANSFORMERS.mkdir()
-(WITHOUT_TRANSFORMERS / "transformers.py").write_text("raise ImportError('as where it is not installed')\n")
+(WITHOUT_TRANSFORMERS / "transformers.py").write_text(
+    "raise ImportError('as where it is not installed')\n"
+)
 
 
 def lean_environment(**more: str) -> dict[str, str]:
@@ -101,7 +112,17 @@ sys.path.append(str(LIBRARIES))
 TORCH = ("accelerate", "ignite", "sentence_transformers", "torch", "torchmetrics", "transformers")
 MISSING = {name for name in TORCH if find_spec(name) is None}
 if not LIBRARIES.exists():
-    MISSING |= {"allrank", "beir", "colorlog", "cornac", "evidently", "haystack", "lenskit", "llama_index", "mlflow"}
+    MISSING |= {
+        "allrank",
+        "beir",
+        "colorlog",
+        "cornac",
+        "evidently",
+        "haystack",
+        "lenskit",
+        "llama_index",
+        "mlflow",
+    }
     MISSING |= {"mteb", "recommenders", "rectools"}
 
 
@@ -131,7 +152,9 @@ class Processes:
     def start(self, script: str, **names: Any) -> forks.Fork:
         """Run the preamble and a script."""
         code = self.preamble + textwrap.dedent(script)
-        self.running.append(forks.Fork(code, {"path": str(ROOT / "ndcg.py"), "cache": str(self.cache), **names}))
+        self.running.append(
+            forks.Fork(code, {"path": str(ROOT / "ndcg.py"), "cache": str(self.cache), **names})
+        )
         return self.running[-1]
 
     def run(self, script: str, **names: Any) -> str:
@@ -179,7 +202,12 @@ def spark_session() -> Any:
         (bare / f"{name}.py").write_text("raise ImportError('executors have NumPy and pyarrow')\n")
     os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = SparkSession.builder.master("local[2]").config("spark.driver.host", "127.0.0.1")
-    slow = ("ui.enabled", "ui.showConsoleProgress", "sql.adaptive.enabled", "sql.codegen.wholeStage")  # on small data
+    slow = (
+        "ui.enabled",
+        "ui.showConsoleProgress",
+        "sql.adaptive.enabled",
+        "sql.codegen.wholeStage",
+    )  # on small data
     for name, value in {
         **dict.fromkeys(slow, "false"),
         "executorEnv.PYTHONPATH": bare,

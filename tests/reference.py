@@ -28,7 +28,9 @@ NUMBERS = {
 
 def gains_by_rank(documents: Sequence[tuple[Any, Fraction]], ties: str) -> list[Fraction]:
     """The gain at each rank, from the score and the gain of each document."""
-    in_order = sorted(documents, key=lambda document: document[0], reverse=True)  # of equals, the first stays first
+    in_order = sorted(
+        documents, key=lambda document: document[0], reverse=True
+    )  # of equals, the first stays first
     ranked: list[Fraction] = []
     for _, group in itertools.groupby(in_order, key=lambda document: document[0]):
         gains = [g for _, g in group]
@@ -62,7 +64,9 @@ def slow_scores(
     ranked = gains_by_rank(documents, ties)
     judged = sorted((Fraction(gain(r)) for r in relevance if r is not None), reverse=True)
     retrieved = [
-        Fraction(gain(r)) for r, s in zip(relevance, score, strict=True) if None not in (r, s) and s != -math.inf
+        Fraction(gain(r))
+        for r, s in zip(relevance, score, strict=True)
+        if None not in (r, s) and s != -math.inf
     ]
     ideal = {
         "judged": judged,
@@ -113,14 +117,19 @@ LOG_BASES = st.sampled_from([2, math.e, 10, 1.5, 0.5])
 # --- Random rankings -------------------------------------------------------------------------------------------------
 
 Shape = tuple[int, int]
-Document = tuple[Any, Any]  # its relevance, None if not judged, and its score, None if not retrieved
+Document = tuple[
+    Any, Any
+]  # its relevance, None if not judged, and its score, None if not retrieved
 
 
 def near_ties(rng: np.random.Generator, shape: Shape, dtype: Any) -> NDArray[Any]:
     """Scores that differ in their last bits only."""
     dtype = np.dtype(dtype)
     if dtype.kind == "i":
-        return (np.iinfo(dtype).max // 2 * rng.choice([-1, 1], (shape[0], 1)) + rng.integers(0, 6, shape)).astype(dtype)
+        return (
+            np.iinfo(dtype).max // 2 * rng.choice([-1, 1], (shape[0], 1))
+            + rng.integers(0, 6, shape)
+        ).astype(dtype)
     base = rng.choice([1.0, -1.0, 0.1, -0.1, 1e-4, -3e4], (shape[0], 1)).astype(dtype)
     bits = base.view(f"i{dtype.itemsize}")
     return (bits + rng.integers(0, rng.choice([2, 6, 200]), shape).astype(bits.dtype)).view(dtype)
@@ -131,19 +140,29 @@ RANDOM_SCORES: dict[str, Callable[[np.random.Generator, Shape], NDArray[Any]]] =
     "light ties": lambda rng, shape: rng.normal(0, 3, shape).round(1),
     "heavy ties": lambda rng, shape: rng.integers(-1, 3, shape).astype(float),
     "negative": lambda rng, shape: -rng.gamma(1, 50, shape),
-    "constant rows": lambda rng, shape: np.repeat(rng.normal(0, 9, (shape[0], 1)), shape[1], axis=1),
+    "constant rows": lambda rng, shape: np.repeat(
+        rng.normal(0, 9, (shape[0], 1)), shape[1], axis=1
+    ),
     "signed zeros": lambda rng, shape: rng.choice([0.0, -0.0, 0.0, 1.0, -1.0], shape),
     "subnormal": lambda rng, shape: rng.choice([0.0, -0.0, 5e-324, -5e-324, 1e-323, 1e-310], shape),
-    "extremes": lambda rng, shape: rng.choice([-1.7976931348623157e308, 1.7976931348623157e308, 0.0, 1e300], shape),
-    "every magnitude": lambda rng, shape: rng.choice([-1, 1], shape) * 10.0 ** rng.integers(-320, 308, shape),
+    "extremes": lambda rng, shape: rng.choice(
+        [-1.7976931348623157e308, 1.7976931348623157e308, 0.0, 1e300], shape
+    ),
+    "every magnitude": lambda rng, shape: (
+        rng.choice([-1, 1], shape) * 10.0 ** rng.integers(-320, 308, shape)
+    ),
     "big integers": lambda rng, shape: 2.0**60 + rng.integers(-3, 4, shape) * 256.0,
 }
 GRADES: dict[str, Callable[[np.random.Generator, Shape], NDArray[Any]]] = {
     "binary": lambda rng, shape: rng.integers(0, 2, shape),
     "graded": lambda rng, shape: rng.integers(0, 5, shape),
     "sparse": lambda rng, shape: rng.integers(1, 4, shape) * (rng.random(shape) < 0.05),
-    "constant rows": lambda rng, shape: np.repeat(rng.integers(0, 3, (shape[0], 1)), shape[1], axis=1),
-    "all-zero rows": lambda rng, shape: rng.integers(0, 3, shape) * rng.integers(0, 2, (shape[0], 1)),
+    "constant rows": lambda rng, shape: np.repeat(
+        rng.integers(0, 3, (shape[0], 1)), shape[1], axis=1
+    ),
+    "all-zero rows": lambda rng, shape: (
+        rng.integers(0, 3, shape) * rng.integers(0, 2, (shape[0], 1))
+    ),
     "nothing relevant": lambda rng, shape: np.zeros(shape, int),
 }
 REAL_RELEVANCES: dict[str, Callable[[np.random.Generator, Shape], NDArray[Any]]] = {
@@ -160,40 +179,66 @@ def cast(values: NDArray[Any], dtype: Any) -> NDArray[Any]:
     if np.dtype(dtype).kind in "iu":
         values = np.rint(values)
         # float64 has no 2**63 - 1; and scikit-learn negates scores, which the lowest integer does not survive
-        return np.clip(values, -(2.0**62), 2.0**62).clip(-float(info.max), float(info.max)).astype(dtype)
+        return (
+            np.clip(values, -(2.0**62), 2.0**62)
+            .clip(-float(info.max), float(info.max))
+            .astype(dtype)
+        )
     with np.errstate(over="ignore"):
         return np.clip(values, info.min, info.max).astype(dtype)
 
 
 @st.composite
 def arrays(
-    draw: st.DrawFn, documents: st.SearchStrategy[int], queries: st.SearchStrategy[int], graded: bool = False
+    draw: st.DrawFn,
+    documents: st.SearchStrategy[int],
+    queries: st.SearchStrategy[int],
+    graded: bool = False,
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """The relevance and score of queries of one length, of several types and distributions; or grades from 0 to 4."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     shape = draw(queries), draw(documents)
     dtype = draw(st.sampled_from([np.float64, np.float32, np.float16, np.int64, np.int32]))
     kind = draw(st.sampled_from(["near ties", *RANDOM_SCORES]))
-    score = near_ties(rng, shape, dtype) if kind == "near ties" else cast(RANDOM_SCORES[kind](rng, shape), dtype)
+    score = (
+        near_ties(rng, shape, dtype)
+        if kind == "near ties"
+        else cast(RANDOM_SCORES[kind](rng, shape), dtype)
+    )
     kinds = GRADES if graded else {**GRADES, **REAL_RELEVANCES}
     relevance = kinds[draw(st.sampled_from(sorted(kinds)))](rng, shape)
     if relevance.dtype.kind == "i":
-        relevance = relevance.astype(draw(st.sampled_from([np.int64, np.uint8, np.float64, np.float32, np.float16])))
+        relevance = relevance.astype(
+            draw(st.sampled_from([np.int64, np.uint8, np.float64, np.float32, np.float16]))
+        )
     return relevance, score
 
 
 @st.composite
 def rankings(
-    draw: st.DrawFn, documents: st.SearchStrategy[int], queries: int = 5, graded: bool = False, negative: bool = False
+    draw: st.DrawFn,
+    documents: st.SearchStrategy[int],
+    queries: int = 5,
+    graded: bool = False,
+    negative: bool = False,
 ) -> list[list[Document]]:
     """Queries of several lengths, of which documents are not judged, not retrieved or judged below 0."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     unjudged, unretrieved = (draw(st.sampled_from([0.0, 0.02, 0.3, 0.97, 1.0])) for _ in range(2))
     found = []
-    for relevance, score in draw(st.lists(arrays(documents, st.just(1), graded), min_size=1, max_size=queries)):
+    for relevance, score in draw(
+        st.lists(arrays(documents, st.just(1), graded), min_size=1, max_size=queries)
+    ):
         signs = rng.choice([1, -1] if negative else [1], relevance.shape[1])
-        row = zip((relevance[0].astype(float) * signs).tolist(), score[0].astype(float).tolist(), strict=True)
+        row = zip(
+            (relevance[0].astype(float) * signs).tolist(),
+            score[0].astype(float).tolist(),
+            strict=True,
+        )
         found.append(
-            [(None if rng.random() < unjudged else r, None if rng.random() < unretrieved else s) for r, s in row]
+            [
+                (None if rng.random() < unjudged else r, None if rng.random() < unretrieved else s)
+                for r, s in row
+            ]
         )
     return found

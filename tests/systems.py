@@ -34,12 +34,25 @@ SEVERAL: dict[str, Any] = {"k": [3, 10], "measures": ["nDCG", "DCG"]}
 
 @pytest.fixture(scope="module")
 def shown(ndcg: evaluate.Metric) -> tuple[Any, Any]:
-    ids = ["<img src=x onerror=alert(1)>", "a|b", "50%_of $x$ & `code`", *(f"q{at}" for at in range(57))]
-    qrels = {id_: {f"d{at}": int(r) for at, r in enumerate(row)} for id_, row in zip(ids, RELEVANCE, strict=True)}
+    ids = [
+        "<img src=x onerror=alert(1)>",
+        "a|b",
+        "50%_of $x$ & `code`",
+        *(f"q{at}" for at in range(57)),
+    ]
+    qrels = {
+        id_: {f"d{at}": int(r) for at, r in enumerate(row)}
+        for id_, row in zip(ids, RELEVANCE, strict=True)
+    }
     runs = {
-        name: {id_: {f"d{at}": float(s) for at, s in enumerate(row)} for id_, row in zip(ids, scores, strict=True)}
+        name: {
+            id_: {f"d{at}": float(s) for at, s in enumerate(row)}
+            for id_, row in zip(ids, scores, strict=True)
+        }
         for name, scores in SYSTEMS.items()
     }
-    runs["<b>|_&"] = {query: {d: -s for d, s in scores.items()} for query, scores in runs.pop("bm25").items()}
+    runs["<b>|_&"] = {
+        query: {d: -s for d, s in scores.items()} for query, scores in runs.pop("bm25").items()
+    }
     report = ndcg.report(predictions=runs["dense"], references=qrels, **SEVERAL)
     return report, ndcg.compare(systems=runs, references=qrels, **SEVERAL)

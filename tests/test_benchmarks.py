@@ -41,7 +41,9 @@ def test_contenders_agree_and_missing_ones_are_named(monkeypatch: pytest.MonkeyP
     assert begin.startswith("# Benchmark\n\nHow many times faster ")
     assert tables.machine(results.load) in begin
     table, costs = rest.partition("## Time and memory")[::2]
-    assert re.search(r"^\| kernel over scikit-learn \| [\d.,]+× \| [\d.,]+×: \S", table, re.MULTILINE)
+    assert re.search(
+        r"^\| kernel over scikit-learn \| [\d.,]+× \| [\d.,]+×: \S", table, re.MULTILINE
+    )
     assert "| one query of five documents by `compute`, µs |" in costs
     assert "goal" not in text
     for (shape, name), run in results.items():
@@ -65,7 +67,9 @@ def test_the_kernel_is_measured_next_to_the_kernel_of_another_checkout(tmp_path:
     assert code.count(KERNEL) == 1
     bundle.write_text(code.replace(KERNEL, SLOWER))
     known = dict(CONTENDERS)
-    rows = bench.kernels(tmp_path, Plan(scores=2_000, rounds=2), [Shape(10, 10), Shape(10, 10, tied=True)]).splitlines()
+    rows = bench.kernels(
+        tmp_path, Plan(scores=2_000, rounds=2), [Shape(10, 10), Shape(10, 10, tied=True)]
+    ).splitlines()
     assert known == CONTENDERS
     ratios = [float(row.split("|")[2]) for row in rows[2:]]
     assert len(ratios) == 3
@@ -93,11 +97,22 @@ def test_tensors_are_compared_and_timed_where_they_lie(
     import gpu
 
     assert gpu.largest_difference(3, "cpu") == 0  # both are the host
-    monkeypatch.setattr(gpu.devices, "accelerator_of", lambda values: "CPU" if type(values) is torch.Tensor else None)
+    monkeypatch.setattr(
+        gpu.devices,
+        "accelerator_of",
+        lambda values: "CPU" if type(values) is torch.Tensor else None,
+    )
     monkeypatch.setattr(gpu.devices, "ON_DEVICE_FROM", 1000)
     assert 0 < gpu.largest_difference(20, "cpu") < 1e-12
     of_matrix, of_rows = gpu.of_matrix(gpu.Matrix(20, 50), "cpu", 1), gpu.of_rows(1000, "cpu", 1)
-    assert {"compute", "meter", "copy to the host", "on the host", "top-k alone", "torchmetrics"} < of_matrix.keys()
+    assert {
+        "compute",
+        "meter",
+        "copy to the host",
+        "on the host",
+        "top-k alone",
+        "torchmetrics",
+    } < of_matrix.keys()
     assert min(*of_matrix.values(), *of_rows.values()) > 0
     header, line, *rows = gpu.table({"matrix": of_matrix, "rows": of_rows}).splitlines()
     assert header.count("|") == line.count("|") == rows[0].count("|")
@@ -128,7 +143,9 @@ def test_a_comparison_is_rejected_if_values_differ_or_are_all_alike() -> None:
 def test_simulations_count_the_intervals_that_hold_the_mean() -> None:
     import simulations
 
-    for name, of_differences in itertools.product(["skewed: Beta(½, 2)", "weighted: exponential"], [False, True]):
+    for name, of_differences in itertools.product(
+        ["skewed: Beta(½, 2)", "weighted: exponential"], [False, True]
+    ):
         found = dict(simulations.coverage(200, 99, of_differences, name, 20))
         assert set(found) == {"**ours**", "Student's t", "percentile", "BCa", "bootstrap-t"}
         for method, (held, width) in found.items():
@@ -169,7 +186,9 @@ def test_simulations_make_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     header, line, *rows = simulations.table_of_coverage(names, False, 20, 19)
     assert header == "| values | interval | 5 queries | 10 queries |"
     assert line == "|---|---|---|---|"
-    assert [row.split(" | ")[0].removeprefix("| ") for row in rows] == [name for name in names for _ in range(5)]
+    assert [row.split(" | ")[0].removeprefix("| ") for row in rows] == [
+        name for name in names for _ in range(5)
+    ]
     monkeypatch.setattr(simulations, "GATE_SIZES", (5,))
     monkeypatch.setattr(simulations, "SIZES_OF_SAMPLES", (10,))
     gates, agreement = simulations.table_of_gates(4), simulations.table_of_agreement(20)
@@ -192,7 +211,9 @@ def test_other_intervals_are_those_of_the_literature() -> None:
     np = simulations.np
     values = np.array([[1.0] * 3 + [0.0] * 7, [1.0] * 9 + [0.0]])
     exact = [scipy.stats.binomtest(ones, 10).proportion_ci(method="exact") for ones in (3, 9)]
-    assert np.transpose(simulations.dirichlet(1.0, values)) == pytest.approx(np.array(exact), abs=0.02)
+    assert np.transpose(simulations.dirichlet(1.0, values)) == pytest.approx(
+        np.array(exact), abs=0.02
+    )
     many = np.random.default_rng(0).random((3, 400))
     students = np.array(simulations.students_t(many, None))
     assert np.array(simulations.empirical_likelihood(many)) == pytest.approx(students, abs=0.002)
@@ -211,7 +232,11 @@ def test_processes_in_a_shell_print_one_number() -> None:
     import shell
 
     assert set(shell.seconds(lines=4_000, rounds=1)) == set(shell.WAYS)
-    assert shell.number("ndcg", "run\tvalue\nrun\t0.5\n") == shell.number("ir_measures", "nDCG@10\t0.5000\n") == 0.5
+    assert (
+        shell.number("ndcg", "run\tvalue\nrun\t0.5\n")
+        == shell.number("ir_measures", "nDCG@10\t0.5000\n")
+        == 0.5
+    )
 
 
 @pytest.mark.peers
@@ -226,7 +251,9 @@ def test_simulations_of_tests_find_little_that_is_not_there_and_much_that_is() -
     assert max(simulations.power_of_tests(40, 0, 20)) < 0.3
 
 
-def test_the_pictures_of_statistics_agree_with_page_and_tables(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_pictures_of_statistics_agree_with_page_and_tables(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """If this fails, `python benchmarks/statistics_plots.py` draws them again."""
     pytest.importorskip("matplotlib")
     monkeypatch.chdir(BENCHMARKS.parent)
@@ -243,8 +270,14 @@ def test_the_pictures_of_statistics_agree_with_page_and_tables(monkeypatch: pyte
     for gap, by_size in power.items():
         for size, found in by_size.items():
             # for 200 trials: four standard errors, and an allowance for the few possible p-values
-            assert found == pytest.approx(plots.planned(float(gap), int(size)), abs=0.145), (gap, size)
+            assert found == pytest.approx(plots.planned(float(gap), int(size)), abs=0.145), (
+                gap,
+                size,
+            )
         assert by_size["20"] == plots.found_of(float(gap), 20, 200)
-    for name, figure in (("coverage", plots.draw_coverage(held)), ("power", plots.draw_power(power))):
+    for name, figure in (
+        ("coverage", plots.draw_coverage(held)),
+        ("power", plots.draw_power(power)),
+    ):
         plots.save(name, figure, plots.figures_in(name), tmp_path)
         assert plots.figures_in(name, tmp_path) == plots.figures_in(name)

@@ -40,8 +40,14 @@ def parsed(path: Path) -> ast.Module:
 def imported(path: Path) -> set[str]:
     """The modules that a module imports, wherever in it; a dot for each folder up of those by a relative path."""
     statements = list(ast.walk(parsed(path)))
-    froms = {"." * each.level + (each.module or "") for each in statements if isinstance(each, ast.ImportFrom)}
-    return froms | {alias.name for each in statements if isinstance(each, ast.Import) for alias in each.names}
+    froms = {
+        "." * each.level + (each.module or "")
+        for each in statements
+        if isinstance(each, ast.ImportFrom)
+    }
+    return froms | {
+        alias.name for each in statements if isinstance(each, ast.Import) for alias in each.names
+    }
 
 
 def libraries(path: Path) -> set[str]:
@@ -59,7 +65,9 @@ def front_matter() -> dict[str, Any]:
 
 
 def test_one_version_stands_in_the_code_the_changelog_and_the_citation() -> None:
-    (version,) = re.findall(r'^__version__ = "(.*)"$', text("ndcg/measure/options.py"), re.MULTILINE)
+    (version,) = re.findall(
+        r'^__version__ = "(.*)"$', text("ndcg/measure/options.py"), re.MULTILINE
+    )
     assert re.fullmatch(r"[1-9]\d*\.\d+\.\d+", version)  # no tag of evaluate
     headings = re.findall(r"^## \[(.+?)\] - (.+)$", text("CHANGELOG.md"), re.MULTILINE)
     assert headings[0][0] == version
@@ -81,11 +89,18 @@ def test_one_floor_of_python_stands_everywhere() -> None:
 
 def test_the_front_matter_of_the_readme_makes_a_space_with_the_gradio_that_is_tested() -> None:
     values = front_matter()
-    assert {"title": "nDCG", "sdk": "gradio", "license": "mit", "app_file": "app.py"}.items() <= values.items()
+    assert {
+        "title": "nDCG",
+        "sdk": "gradio",
+        "license": "mit",
+        "app_file": "app.py",
+    }.items() <= values.items()
     assert values["tags"] == ["evaluate", "metric", "ranking"]
     # a number would read 3.20 as 3.2
     assert isinstance(values["python_version"], str)
-    assert re.findall(r'"gradio\[mcp\]==([\d.]+)"', text("pyproject.toml")) == [values["sdk_version"]]
+    assert re.findall(r'"gradio\[mcp\]==([\d.]+)"', text("pyproject.toml")) == [
+        values["sdk_version"]
+    ]
 
 
 def test_make_help_lists_every_target() -> None:
@@ -93,20 +108,28 @@ def test_make_help_lists_every_target() -> None:
     targets = [target for line in phony for target in line.split()]
     assert {"help", "demo", "test", "check", "app", "space", "clean"} <= set(targets)
     for arguments in (["help"], []):  # the default target of make
-        process = subprocess.run(["make", *arguments], cwd=ROOT, capture_output=True, text=True, check=True)
+        process = subprocess.run(
+            ["make", *arguments], cwd=ROOT, capture_output=True, text=True, check=True
+        )
         listed = re.findall(r"^\s*make (\S+)\s+\S.*$", process.stdout, re.MULTILINE)
         assert sorted({*listed, "help"}) == sorted(targets)
 
 
 def test_no_tracked_file_holds_a_path_of_some_machine() -> None:
     # -z: names as they are, not quoted
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
     names = [name for name in listed.stdout.split("\0") if name and (ROOT / name).is_file()]
     assert "ndcg.py" in names
     machine = re.compile(rb"(?<![\w.}])(?:/(?:home|Users|root|work|tmp|mnt|private)/\w|[A-Z]:\\\w)")
     contents = {name: (ROOT / name).read_bytes() for name in names}
     texts = {name: content for name, content in contents.items() if b"\0" not in content}
-    assert [f"{name}: {match[0]!r}" for name, content in texts.items() for match in machine.finditer(content)] == []
+    assert [
+        f"{name}: {match[0]!r}"
+        for name, content in texts.items()
+        for match in machine.finditer(content)
+    ] == []
 
 
 # --- Docstrings and imports ------------------------------------------------------------------------------------------
@@ -115,7 +138,9 @@ def test_no_tracked_file_holds_a_path_of_some_machine() -> None:
 def undocumented(node: ast.AST, path: str) -> Iterator[str]:
     """Public functions, classes and methods without a docstring."""
     for child in ast.iter_child_nodes(node):
-        if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and not child.name.startswith("_"):
+        if isinstance(
+            child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+        ) and not child.name.startswith("_"):
             if not ast.get_docstring(child):
                 yield f"{path}{child.name}"
             if isinstance(child, ast.ClassDef):
@@ -141,7 +166,9 @@ def test_the_page_uses_only_the_metric_that_evaluate_loads() -> None:
 
 
 def test_only_the_metric_class_imports_evaluate_and_none_the_package_by_its_name() -> None:
-    assert [path.name for path in MODULES if libraries(path) & {"evaluate", "datasets"}] == ["metric.py"]
+    assert [path.name for path in MODULES if libraries(path) & {"evaluate", "datasets"}] == [
+        "metric.py"
+    ]
     assert [path.name for path in MODULES if "ndcg" in libraries(path)] == []
 
 
@@ -159,25 +186,50 @@ def test_folders_stand_one_above_the_other_and_import_only_those_that_they_name(
         about = ast.get_docstring(parsed(PACKAGE / folder / "__init__.py")) or ""
         (names,) = re.findall(r"^May import(?: no other folder|: (.*))\.$", about, re.MULTILINE)
         may_import[folder] = set(names.split(", ")) - {""}
-        others = {name for path in (PACKAGE / folder).glob("*.py") for name in imported(path) if name[:2] == ".."}
+        others = {
+            name
+            for path in (PACKAGE / folder).glob("*.py")
+            for name in imported(path)
+            if name[:2] == ".."
+        }
         assert {name.strip(".").partition(".")[0] for name in others} <= may_import[folder], folder
-    order = ["measure", "inputs", "show", "files", "scores", "explanations", "statistics", "loops", "shell"]
+    order = [
+        "measure",
+        "inputs",
+        "show",
+        "files",
+        "scores",
+        "explanations",
+        "statistics",
+        "loops",
+        "shell",
+    ]
     assert in_order(may_import) == order
 
 
 def test_no_modules_of_a_folder_import_one_another_in_a_circle() -> None:
     for folder in FOLDERS:
         modules = {path.stem: imported(path) for path in (PACKAGE / folder).glob("*.py")}
-        needs = {name: {each[1:] for each in names if re.match(r"\.\w", each)} for name, names in modules.items()}
+        needs = {
+            name: {each[1:] for each in names if re.match(r"\.\w", each)}
+            for name, names in modules.items()
+        }
         assert sorted(in_order(needs)) == sorted(modules)
 
 
 def test_a_file_of_tests_runs_alone() -> None:
     """It imports helpers of its folder and of tests/ only: pytest finds those of another folder after a test of it."""
-    helpers = {path.stem: path for path in TESTS if not (path.parent / "__init__.py").exists()}  # found by name alone
+    helpers = {
+        path.stem: path for path in TESTS if not (path.parent / "__init__.py").exists()
+    }  # found by name alone
     for path in TESTS:
-        names = re.findall(r"^ *(?:from|import) (\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
-        assert {helpers[name].parent for name in names if name in helpers} <= {path.parent, ROOT / "tests"}, path
+        names = re.findall(
+            r"^ *(?:from|import) (\w+)", path.read_text(encoding="utf-8"), re.MULTILINE
+        )
+        assert {helpers[name].parent for name in names if name in helpers} <= {
+            path.parent,
+            ROOT / "tests",
+        }, path
 
 
 @pytest.mark.parametrize(
@@ -188,7 +240,11 @@ def test_a_file_of_tests_runs_alone() -> None:
     ],
 )
 def test_without_java_the_tests_of_spark_are_skipped_with_a_reason(
-    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, home: str, path: str, problem: str
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+    home: str,
+    path: str,
+    problem: str,
 ) -> None:
     request.node.add_marker("spark")
     monkeypatch.setenv("JAVA_HOME", home)
@@ -221,7 +277,9 @@ def script(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
         spec.loader.exec_module(script)
     read = script.read
     read_once = cache(lambda path, *_: read(path))
-    vars(script)["read"] = lambda path: read_once(path, path.read_bytes(), path.with_name("__init__.py").read_bytes())
+    vars(script)["read"] = lambda path: read_once(
+        path, path.read_bytes(), path.with_name("__init__.py").read_bytes()
+    )
     return script
 
 
@@ -248,24 +306,54 @@ ALIAS = "mark, nearest as near, shown"
 @pytest.mark.parametrize(
     ("module", "before", "after", "problem"),
     [
-        ("ties.py", "Mask =", "def _flag(): ...\n\n\ndef turn(_flag): ...\n\n\nMask =", "the argument _flag has"),
+        (
+            "ties.py",
+            "Mask =",
+            "def _flag(): ...\n\n\ndef turn(_flag): ...\n\n\nMask =",
+            "the argument _flag has",
+        ),
         ("ties.py", '"""\n', '"""\n\nshown = 1\n', "shown means one thing in "),
         ("ties.py", '"""\n', '"""\n\nsum = 1\n', "sum is Python's own"),
         ("ties.py", '"""\n', '"""\n\nfrom math import fsum as sum\n', "sum is Python's own"),
         ("ties.py", '"""\n', '"""\n\nfrom math import *\n', "one by one"),
-        ("ties.py", '"""\n', '"""\n\nimport ndcg.measure.messages\n', "import the package's own modules relatively"),
-        ("ties.py", "Mask =", "try:\n    import mmap\nexcept ImportError:\n    mmap = None\nMask =", "only imports"),
+        (
+            "ties.py",
+            '"""\n',
+            '"""\n\nimport ndcg.measure.messages\n',
+            "import the package's own modules relatively",
+        ),
+        (
+            "ties.py",
+            "Mask =",
+            "try:\n    import mmap\nexcept ImportError:\n    mmap = None\nMask =",
+            "only imports",
+        ),
         ("ties.py", "Mask =", "if Floats:\n    other = 1\nMask =", "only imports"),
         ("ties.py", "Mask =", "def change():\n    global Mask\n\n\nMask =", "no global statement"),
         ("ties.py", "Mask =", "here = __file__\nMask =", "__file__ is another in the bundle"),
         ("__init__.py", '"""\n', '"""\n\nimport os\n', "holds code, which the bundle leaves out"),
-        ("ties.py", '"""\n', '"""\n\nfrom .options import choice\n', "imports itself, through others"),
+        (
+            "ties.py",
+            '"""\n',
+            '"""\n\nfrom .options import choice\n',
+            "imports itself, through others",
+        ),
         ("options.py", "mark, nearest, shown", ALIAS, "of the package, and as they are"),
-        ("options.py", "def choice(", "def late():\n    from .ties import Mask\n\n\ndef choice(", "at the top"),
+        (
+            "options.py",
+            "def choice(",
+            "def late():\n    from .ties import Mask\n\n\ndef choice(",
+            "at the top",
+        ),
     ],
 )
 def test_the_bundle_is_rejected_if_it_would_mean_something_else(
-    script: ModuleType, change: Callable[..., None], module: str, before: str, after: str, problem: str
+    script: ModuleType,
+    change: Callable[..., None],
+    module: str,
+    before: str,
+    after: str,
+    problem: str,
 ) -> None:
     change(module, before, after)
     with pytest.raises(SystemExit, match=problem):

@@ -25,4 +25,8 @@ def _mean(case: dict[str, Any], queries: list[str]) -> float:
     scores, relevance, lengths = joined(case, queries)
     top = -1 if case["k"] is None else case["k"]
     groups = [at for at, length in enumerate(lengths) for _ in range(length)]
-    return float(eval_metric(relevance, scores, f"NDCG:top={top};type=Base", group_id=groups, thread_count=1)[0])
+    return float(
+        eval_metric(
+            relevance, scores, f"NDCG:top={top};type=Base", group_id=groups, thread_count=1
+        )[0]
+    )

@@ -14,7 +14,11 @@ TOLERANCE = 2e-6  # it computes in 32 bits
 def score(case: dict[str, Any], preset: str) -> dict[str, float]:
     """Return the nDCG of each query that has one; what nobody judged is given as relevance 0."""
     measured = {query: _measured(case, [query]) for query in case["qrels"]}
-    return {query: float(measure.compute()[0]) for query, measure in measured.items() if measure._num_examples}
+    return {
+        query: float(measure.compute()[0])
+        for query, measure in measured.items()
+        if measure._num_examples
+    }
 
 
 def mean(case: dict[str, Any], preset: str) -> float:

@@ -26,5 +26,8 @@ def _arguments(case: dict[str, Any]) -> tuple[Any, Any, Any]:
     if any(judged and max(judged.values()) < 0 for judged in case["qrels"].values()):
         raise NotSupportedError("trec_eval may never return if all that is judged is negative")
     measure = ir_measures.nDCG if case["k"] is None else ir_measures.nDCG @ case["k"]
-    run = {query: {each: float(value) for each, value in documents.items()} for query, documents in case["run"].items()}
+    run = {
+        query: {each: float(value) for each, value in documents.items()}
+        for query, documents in case["run"].items()
+    }
     return [measure], case["qrels"], run

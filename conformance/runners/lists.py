@@ -17,7 +17,9 @@ def lists(case: dict[str, Any], query: str) -> tuple[list[float], list[float]]:
     if judged.keys() - run.keys():
         raise NotSupportedError("a judged document that was not retrieved")
     if run.keys() - judged.keys() and min(judged.values(), default=0) < 0:
-        raise NotSupportedError("an unjudged document, which 0 puts above the negative ones of the ideal")
+        raise NotSupportedError(
+            "an unjudged document, which 0 puts above the negative ones of the ideal"
+        )
     documents = case["order"][query]
     return [float(run[each]) for each in documents], [judged.get(each, 0) for each in documents]
 
@@ -26,4 +28,8 @@ def joined(case: dict[str, Any], queries: list[str]) -> tuple[list[float], list[
     """Return the scores and relevances of some queries, one query after the other, and their lengths."""
     ranked = [lists(case, query) for query in queries]
     scores = [score for scores, _ in ranked for score in scores]
-    return scores, [grade for _, grades in ranked for grade in grades], [len(scores) for scores, _ in ranked]
+    return (
+        scores,
+        [grade for _, grades in ranked for grade in grades],
+        [len(scores) for scores, _ in ranked],
+    )

@@ -15,6 +15,9 @@ def score(case: dict[str, Any], preset: str) -> dict[str, float]:
     if any(judged and max(judged.values()) < 0 for judged in case["qrels"].values()):
         raise NotSupportedError("trec_eval may never return if all that is judged is negative")
     measure = "ndcg" if case["k"] is None else f"ndcg_cut.{case['k']}"
-    run = {query: {each: float(value) for each, value in documents.items()} for query, documents in case["run"].items()}
+    run = {
+        query: {each: float(value) for each, value in documents.items()}
+        for query, documents in case["run"].items()
+    }
     found = pytrec_eval.RelevanceEvaluator(case["qrels"], {measure}).evaluate(run)
     return {query: values[measure.replace(".", "_")] for query, values in found.items()}

@@ -17,7 +17,10 @@ def score(case: dict[str, Any], preset: str) -> dict[str, float]:
 
 def sums(case: dict[str, Any], preset: str) -> dict[str, dict[str, float]]:
     """Return the DCG of each query."""
-    return {query: {"DCG": value} for query, value in _values(case, NDCG[preset].removeprefix("n")).items()}
+    return {
+        query: {"DCG": value}
+        for query, value in _values(case, NDCG[preset].removeprefix("n")).items()
+    }
 
 
 def mean(case: dict[str, Any], preset: str) -> float:
@@ -35,7 +38,10 @@ def _values(case: dict[str, Any], name: str) -> dict[str, float]:
 
 def _padded(side: dict[str, Any]) -> dict[str, Any]:
     """Return the same with ids of the same length: ranx compiles its code again for each length."""
-    return {query: {each.ljust(8): value for each, value in documents.items()} for query, documents in side.items()}
+    return {
+        query: {each.ljust(8): value for each, value in documents.items()}
+        for query, documents in side.items()
+    }
 
 
 def _evaluate(case: dict[str, Any], name: str, run: Run) -> float:

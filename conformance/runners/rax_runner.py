@@ -9,7 +9,10 @@ from lists import lists
 MODULE = "rax"
 PRESETS = ("rax",)
 TOLERANCE = 2e-6  # it computes in 32 bits
-LENGTHS = 12, 120  # to which lists are padded: as few as possible, since JAX compiles its code for each
+LENGTHS = (
+    12,
+    120,
+)  # to which lists are padded: as few as possible, since JAX compiles its code for each
 
 
 def score(case: dict[str, Any], preset: str) -> dict[str, float]:

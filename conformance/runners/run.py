@@ -48,7 +48,10 @@ def outcome(runner: Any, case: dict[str, Any], preset: str) -> tuple[str, str]:
     except NotSupportedError as reason:
         return "not supported", str(reason)
     except Exception as error:  # noqa: BLE001
-        return "agree" if "refused" in expected else "not supported", f"{type(error).__name__}: {error}"
+        return (
+            "agree" if "refused" in expected else "not supported",
+            f"{type(error).__name__}: {error}",
+        )
     if "refused" in expected:
         return "differ", f"expected to be refused: {expected['refused']}; found {found}"
     wanted = {query: values["nDCG"] for query, values in expected["queries"].items() if values}
@@ -75,12 +78,18 @@ def mean(runner: Any, case: dict[str, Any], preset: str, values: dict[str, float
     """Return a library's mean over queries, or the mean of its values if it gives none; nan without any value."""
     if not values:
         return math.nan
-    return runner.mean(case, preset) if hasattr(runner, "mean") else math.fsum(values.values()) / len(values)
+    return (
+        runner.mean(case, preset)
+        if hasattr(runner, "mean")
+        else math.fsum(values.values()) / len(values)
+    )
 
 
 def compare(runner: Any, vectors: dict[str, Any]) -> tuple[dict[str, Counter[str]], list[str]]:
     """Return how often a library agrees in each family, under all its presets, and a line on each other case."""
-    presets = runner.PRESETS or [name for name, each in vectors["settings"].items() if "library" in each]
+    presets = runner.PRESETS or [
+        name for name, each in vectors["settings"].items() if "library" in each
+    ]
     counts: dict[str, Counter[str]] = {family: Counter() for family in vectors["families"]}
     lines = []
     for case in vectors["cases"]:
@@ -88,7 +97,9 @@ def compare(runner: Any, vectors: dict[str, Any]) -> tuple[dict[str, Counter[str
         words = [word for word, _ in outcomes.values()]
         counts[case["family"]][max(words, key=["agree", "not supported", "differ"].index)] += 1
         lines += [
-            f"{word}: {case['name']} ({preset}): {why}" for preset, (word, why) in outcomes.items() if word != "agree"
+            f"{word}: {case['name']} ({preset}): {why}"
+            for preset, (word, why) in outcomes.items()
+            if word != "agree"
         ]
     return counts, lines
 
@@ -116,7 +127,9 @@ def main() -> None:
     """Run the libraries named on the command line."""
     parser = argparse.ArgumentParser(description="Run libraries against vectors.json.")
     parser.add_argument("libraries", nargs="*", default=ALL, help=" ".join(ALL))
-    parser.add_argument("--cases", action="store_true", help="print every case on which a library does not agree")
+    parser.add_argument(
+        "--cases", action="store_true", help="print every case on which a library does not agree"
+    )
     parser.add_argument("--write", type=Path, help="a page to write the table into")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")  # of the libraries

@@ -25,7 +25,11 @@ from ndcg.explanations.slip_terms import Queries, Query, Slip
 
 HERE = Path(__file__).resolve().parent
 MARKERS = ("<!-- made by runners/wrong.py -->\n", "<!-- end of the wrong ones -->\n")
-PRESETS_OF_SLIPS = ("sklearn", "lightgbm", "trec_eval")  # a slip is put on the first one that does not make it itself
+PRESETS_OF_SLIPS = (
+    "sklearn",
+    "lightgbm",
+    "trec_eval",
+)  # a slip is put on the first one that does not make it itself
 INSERTION_SORT = 16  # documents up to which sorts of many libraries are stable by accident
 
 
@@ -37,7 +41,11 @@ class OnPreset:
     def __init__(self, slip: Slip, preset: str, vectors: Mapping[str, Any]) -> None:
         self.PRESETS = (preset,)
         asked = [
-            (case["name"], name, Query(case["run"].get(name, {}), judged, case["k"], name not in case["run"], name))
+            (
+                case["name"],
+                name,
+                Query(case["run"].get(name, {}), judged, case["k"], name not in case["run"], name),
+            )
             for case in vectors["cases"]
             if not any(preset in each["under"] and "refused" in each for each in case["expected"])
             for name, judged in case["qrels"].items()
@@ -83,8 +91,15 @@ def _by_id(encoding: str) -> Callable[[Mapping[str, float]], list[str]]:
     """Return an order in which documents with equal scores are in descending order of their ids in an encoding."""
 
     def order(run: Mapping[str, float]) -> list[str]:
-        in_32_bits = {document: struct.unpack("f", struct.pack("f", score))[0] for document, score in run.items()}
-        return sorted(run, key=lambda document: (in_32_bits[document], document.encode(encoding)), reverse=True)
+        in_32_bits = {
+            document: struct.unpack("f", struct.pack("f", score))[0]
+            for document, score in run.items()
+        }
+        return sorted(
+            run,
+            key=lambda document: (in_32_bits[document], document.encode(encoding)),
+            reverse=True,
+        )
 
     return order
 
@@ -120,7 +135,10 @@ class Implementation:
             gains = {document: max(relevance, 0) for document, relevance in judged.items()}
             ranked = [gains.get(document, 0) for document in self.order(case["run"].get(query, {}))]
             ideal = sorted(gains.values(), reverse=True)
-            found[query] = {"DCG": self._discounted(ranked[:k]), "IDCG": self._discounted(ideal[:k])}
+            found[query] = {
+                "DCG": self._discounted(ranked[:k]),
+                "IDCG": self._discounted(ideal[:k]),
+            }
         return found
 
     def _discounted(self, gains: list[float]) -> float:
@@ -130,7 +148,9 @@ class Implementation:
 RIGHT = (Implementation(), Implementation("trec_eval", _by_id("utf-8")))
 FAULTS = {
     "a sort that is unstable above 16 documents": Implementation(order=unstable),
-    "discounts for 12 ranks only": Implementation(discount=lambda rank: _log2(rank) if rank <= 12 else 0),
+    "discounts for 12 ranks only": Implementation(
+        discount=lambda rank: _log2(rank) if rank <= 12 else 0
+    ),
     "no cutoff taken as 100": Implementation(cutoff=lambda k: k or 100),
     "ids compared by UTF-16 units": Implementation("trec_eval", _by_id("utf-16-be")),
     "DCG with the natural logarithm": Implementation(discount=lambda rank: 1 / math.log(rank + 1)),

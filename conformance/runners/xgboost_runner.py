@@ -26,5 +26,11 @@ def _mean(case: dict[str, Any], queries: list[str]) -> float:
     scores, relevance, lengths = joined(case, queries)
     data = xgboost.DMatrix(np.zeros((len(scores), 1)), relevance, group=lengths, base_margin=scores)
     metric = "ndcg" if case["k"] is None else f"ndcg@{case['k']}"
-    how = {"objective": "rank:ndcg", "eval_metric": metric, "base_score": 0.0, "nthread": 1, "verbosity": 0}
+    how = {
+        "objective": "rank:ndcg",
+        "eval_metric": metric,
+        "base_score": 0.0,
+        "nthread": 1,
+        "verbosity": 0,
+    }
     return float(xgboost.Booster(how, [data]).eval(data).rpartition(":")[2])

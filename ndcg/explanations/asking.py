@@ -26,7 +26,10 @@ OF_A_SET = "gives another answer for other ids, since it depends on the order of
 FLOAT32 = 2e-6  # the tolerance of a value: some functions compute in 32 bits
 NO_VALUE = ("returns nan", "returns None")  # as for a query that is left out of the mean
 MOST_DECIMALS = 6  # to which a function may round; with more, FLOAT32 is the tolerance
-FIRST_ASKED = (16, 64)  # rankings that tell the form and rule out most definitions; more if few are answered
+FIRST_ASKED = (
+    16,
+    64,
+)  # rankings that tell the form and rule out most definitions; more if few are answered
 LEAST_ANSWERS = 6  # of these, and for each kind of rankings
 MOST_CALLS = 3
 IF_LITTLE_SHOWS = 5  # times as many rankings, if a function rounds to few decimals or answers few
@@ -42,7 +45,9 @@ class Answer(NamedTuple):
     # the reason for a missing score, such as an error, in words; empty if the function returns a score
     problem: str = ""
     returned: str = ""  # the value that is not a score, or the words of the error, as text
-    again: float = math.nan  # the score when it is asked once more, with other ids where these must not matter
+    again: float = (
+        math.nan
+    )  # the score when it is asked once more, with other ids where these must not matter
 
 
 class Habit(NamedTuple):
@@ -72,7 +77,10 @@ class Asker:
         if self.form.has_ids and _same(first, second):
             second, unlike = self._ask(self.form.of(_renamed(query)), query.k, {}), OF_A_SET
         if not _same(first, second):
-            values = ("no score" if math.isnan(each.value) else f"{each.value:.6g}" for each in (first, second))
+            values = (
+                "no score" if math.isnan(each.value) else f"{each.value:.6g}"
+                for each in (first, second)
+            )
             habits[unlike] = f"{' and '.join(values)} for {arguments_text(query, self.call.form)}"
         if first.value > 1 + FLOAT32:
             habits["returns a value above 1"] = ""
@@ -114,8 +122,13 @@ class Asker:
         if OF_A_SET in self.habits or not self.form.shows.several:
             return OF_A_SET in self.habits
         k = queries[0].k or 1
-        half_cut = Query({"d0": 1.0}, {f"d{at}": 1 for at in range(2 * k)}, k)  # if a function cuts the set at k
-        one, other = ([self.once(_with_prefix(half_cut, prefix)).value for prefix in PREFIXES] for _ in range(2))
+        half_cut = Query(
+            {"d0": 1.0}, {f"d{at}": 1 for at in range(2 * k)}, k
+        )  # if a function cuts the set at k
+        one, other = (
+            [self.once(_with_prefix(half_cut, prefix)).value for prefix in PREFIXES]
+            for _ in range(2)
+        )
         return np.array_equal(one, other, equal_nan=True) and len(np.unique(one)) > 1
 
     def _ask(self, arguments: tuple[Any, ...], k: int | None, habits: dict[str, str]) -> Answer:
@@ -129,13 +142,17 @@ class Asker:
             warnings.simplefilter("always")
             try:
                 with np.errstate(all="ignore"):
-                    answer = _read_answer(self.call.of(self.function, arguments, k), is_batch=self.form.is_batch)
+                    answer = _read_answer(
+                        self.call.of(self.function, arguments, k), is_batch=self.form.is_batch
+                    )
             except BaseException as error:  # noqa: BLE001  # an error is also an answer, and SystemExit too
                 answer = Answer(math.nan, f"raises {type(error).__name__}", in_short(error)[:80])
         if printed.getvalue():
             habits["prints"] = ""
         for each in warned:
-            habits[f"warns ({each.category.__name__}: {' '.join(str(each.message).split())[:80]})"] = ""
+            habits[
+                f"warns ({each.category.__name__}: {' '.join(str(each.message).split())[:80]})"
+            ] = ""
         if [argument_text(each) for each in arguments] != before:
             habits["changes its arguments"] = ""
         return answer
@@ -181,7 +198,11 @@ def _read_answer(returned: Any, *, is_batch: bool) -> Answer:
         return Answer(math.nan, "returns None")
     if isinstance(value, (str, bytes)):
         return Answer(math.nan, "returns text", shown(value))
-    no_number = Answer(math.nan, f"returns a value of type {type(value).__name__}, which is not a number", shown(value))
+    no_number = Answer(
+        math.nan,
+        f"returns a value of type {type(value).__name__}, which is not a number",
+        shown(value),
+    )
     if isinstance(value, (bool, np.bool_)):
         return no_number
     try:
@@ -200,7 +221,9 @@ def _only_value(returned: Any, *, is_batch: bool = False) -> Any:
     (0.5, [0.5], 0.5)
     """
     with suppress(Exception):  # whatever its library raises, it is not an array of numbers
-        array = converted(list(returned.values()) if is_batch and isinstance(returned, Mapping) else returned)
+        array = converted(
+            list(returned.values()) if is_batch and isinstance(returned, Mapping) else returned
+        )
         if isinstance(array, (np.ndarray, *ARROW)) or (is_batch and isinstance(array, list)):
             values = np.ma.asanyarray(array).reshape(-1).tolist()
             if len({*map(str, values)}) == 1 and len(values) <= 1 + is_batch:
@@ -267,7 +290,10 @@ def decimals_of(values: Floats) -> int | None:
     """
     if len(numbers := np.unique(values[np.isfinite(values)])) < 2:
         return None
-    rounded = (np.allclose(numbers, numbers.round(each), rtol=1e-7, atol=1e-12) for each in range(MOST_DECIMALS + 1))
+    rounded = (
+        np.allclose(numbers, numbers.round(each), rtol=1e-7, atol=1e-12)
+        for each in range(MOST_DECIMALS + 1)
+    )
     return next((decimals for decimals, same in enumerate(rounded) if same), None)
 
 
@@ -290,7 +316,9 @@ class Explained(NamedTuple):
     completely: bool = False
     exactly: bool = False  # rather than to the decimals to which the function may round
     minus_slips: int = 0  # of a complete explanation
-    telling: int = 0  # how many values other than 0 and 1, which many definitions share; 0 if these are few
+    telling: int = (
+        0  # how many values other than 0 and 1, which many definitions share; 0 if these are few
+    )
 
 
 class Candidate(NamedTuple):
@@ -315,7 +343,9 @@ def likely_calls(function: NDCGFunction, calls: Sequence[Call], seed: int) -> It
         candidate = _asked_first(function, call, FIRST_ASKED[0], seed)
         few = 0 < candidate.answered * FIRST_ASKED[0] < LEAST_ANSWERS
         found.append(_asked_first(function, call, FIRST_ASKED[1], seed) if few else candidate)
-    if any(each.is_varied for each in found if each.call.form in ("sets", "ids")):  # it finds several relevant ids
+    if any(
+        each.is_varied for each in found if each.call.form in ("sets", "ids")
+    ):  # it finds several relevant ids
         found = [each for each in found if each.call.shows.several]
     # Chance explains few answers to a call with the wrong arguments by a slip or a factor, and those of only 0 or 1
     # or that depend on the order of a set.
@@ -325,20 +355,34 @@ def likely_calls(function: NDCGFunction, calls: Sequence[Call], seed: int) -> It
     complete = [
         each
         for each in by_facts
-        if each.explained.completely and not each.depends_on_sets and bool(each.explained.telling) == telling
+        if each.explained.completely
+        and not each.depends_on_sets
+        and bool(each.explained.telling) == telling
         if not each.explained.minus_slips or 4 * each.answered >= most
     ]
     complete.sort(key=lambda each: each.explained, reverse=True)
-    yield from (each for each in complete[:MOST_CALLS] if each.explained[:2] == complete[0].explained[:2])
+    yield from (
+        each for each in complete[:MOST_CALLS] if each.explained[:2] == complete[0].explained[:2]
+    )
 
     def likelihood(each: Candidate) -> tuple[Any, ...]:
         answers = 4 * each.answered >= most
-        own = each.answered >= most > 0 and each.depends_on_sets and each.call.form != "sets"  # it makes these sets
-        return own, answers and not each.depends_on_sets, each.explained, each.is_varied, most == 0 and each.returned
+        own = (
+            each.answered >= most > 0 and each.depends_on_sets and each.call.form != "sets"
+        )  # it makes these sets
+        return (
+            own,
+            answers and not each.depends_on_sets,
+            each.explained,
+            each.is_varied,
+            most == 0 and each.returned,
+        )
 
     # two calls in one form, with the fewest facts if in doubt
     others = sorted((each for each in found if each not in complete), key=likelihood, reverse=True)
-    others = [each for each in others if each.call.form == others[0].call.form and each.answered][:2] or others[:1]
+    others = [each for each in others if each.call.form == others[0].call.form and each.answered][
+        :2
+    ] or others[:1]
     yield from others
     for call, first, *_ in others:
         values = first.values[0]
@@ -369,9 +413,16 @@ def _explained(first: Answers) -> Explained:
     expected, best = expected_values(usual_definitions, first.queries), []
     telling = (expected != 0) & (expected != 1)
     for tolerance, scaled in product({FLOAT32, first.tolerance}, (False, True)):
-        _, known, agree = compared(usual_definitions, first._replace(tolerance=tolerance), scaled=scaled)
+        _, known, agree = compared(
+            usual_definitions, first._replace(tolerance=tolerance), scaled=scaled
+        )
         some = 0 if flags and tolerance > FLOAT32 else (agree & telling).sum(axis=1) - scaled
-        complete = varied & (flags | (some > 0)) & (agree == known).all(axis=1) & (known.sum(axis=1) >= LEAST_ANSWERS)
+        complete = (
+            varied
+            & (flags | (some > 0))
+            & (agree == known).all(axis=1)
+            & (known.sum(axis=1) >= LEAST_ANSWERS)
+        )
         exact = complete & (tolerance == FLOAT32)
         half = np.count_nonzero(answered & (values != 0) & (values != 1)) / 2
         many = complete | (some >= max(half, LEAST_ANSWERS))

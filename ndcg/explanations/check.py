@@ -27,9 +27,15 @@ from .properties import in_common, properties_of
 from .slip_terms import Query, query_scores, ranked
 from .slips import DUPLICATES_COUNTED, slip_named
 
-DOUBTFUL = 0.2  # of the answers: if no convention agrees with as many, the arguments are probably wrong
+DOUBTFUL = (
+    0.2  # of the answers: if no convention agrees with as many, the arguments are probably wrong
+)
 NEAREST_SHOWN = 5  # conventions in the table
-WITHOUT_ORDER = ("ranx", "ranx_burges", "allrank")  # libraries that order ties of longer lists in no fixed way
+WITHOUT_ORDER = (
+    "ranx",
+    "ranx_burges",
+    "allrank",
+)  # libraries that order ties of longer lists in no fixed way
 
 
 WRAPPER = (
@@ -108,7 +114,9 @@ class Check(Readable):
     @property
     def _agreed(self) -> tuple[str, ...]:
         """The conventions with which all of its scores agree."""
-        return tuple(match.convention for match in self.matches if not match.slips and match.factor == 1)
+        return tuple(
+            match.convention for match in self.matches if not match.slips and match.factor == 1
+        )
 
     @property
     def nearest(self) -> str:
@@ -129,7 +137,9 @@ class Check(Readable):
             return 2
         if self.refused:
             return 3
-        wanted = self.wanted in self.conventions and (not self.unordered or self.wanted in WITHOUT_ORDER)
+        wanted = self.wanted in self.conventions and (
+            not self.unordered or self.wanted in WITHOUT_ORDER
+        )
         if not (wanted if self.wanted else self.conventions):
             return 1
         return 3 if self.is_binary else 0
@@ -137,17 +147,32 @@ class Check(Readable):
     @property
     def is_doubtful(self) -> bool:
         """Whether the function is probably called in another way: nothing explains its answers."""
-        return not self.matches and max(self.agreeing.values(), default=0) < DOUBTFUL * self.answered
+        return (
+            not self.matches and max(self.agreeing.values(), default=0) < DOUBTFUL * self.answered
+        )
 
     def _tables(self) -> list[Table]:
         tables = []
         if self.example is not None:
             tables = [[["rank", "document", "score", "relevance", "gain", "discount", "product"]]]
-            for rank, (document, score, relevance, *numbers) in enumerate(self.example.rows, start=1):
-                place = ["–", document, "–"] if score is None else [str(rank), document, f"{score:g}"]
-                tables[0].append([*place, "–" if relevance is None else f"{relevance:g}", *map(number_text, numbers)])
+            for rank, (document, score, relevance, *numbers) in enumerate(
+                self.example.rows, start=1
+            ):
+                place = (
+                    ["–", document, "–"] if score is None else [str(rank), document, f"{score:g}"]
+                )
+                tables[0].append(
+                    [
+                        *place,
+                        "–" if relevance is None else f"{relevance:g}",
+                        *map(number_text, numbers),
+                    ]
+                )
         best = sorted(self.agreeing.items(), key=lambda item: -item[1])[:NEAREST_SHOWN]
-        counts = [["convention", "rankings that agree"], *([name, f"{count:,}"] for name, count in best)]
+        counts = [
+            ["convention", "rankings that agree"],
+            *([name, f"{count:,}"] for name, count in best),
+        ]
         return [*tables, *([counts] if best else [])]
 
     def _remarks(self) -> list[str]:
@@ -163,7 +188,11 @@ class Check(Readable):
             most = max(self.agreeing.values())
             yield f"Nothing explains its answers: with any convention, at most {most:,} of {self.answered:,} agree."
             yield from self._how_to_wrap()
-        of = f" for which it returned a score, of {self.cases:,}" if self.answered < self.cases else ""
+        of = (
+            f" for which it returned a score, of {self.cases:,}"
+            if self.answered < self.cases
+            else ""
+        )
         agree = f"all {self.answered:,} rankings agree{of}"
         if self.unordered:
             agree = f"all {self.answered - self.unordered:,} rankings without ties agree{of}"
@@ -204,7 +233,11 @@ class Check(Readable):
         for at, ((names, factor), conventions) in enumerate(on_conventions.items()):
             slips = [slip_named(name) for name in names]
             times = "" if factor == 1 else f"{factor:.5g} times "
-            slip = f" with {'a slip' if len(names) == 1 else 'slips'}: {' and '.join(names)}" if names else ""
+            slip = (
+                f" with {'a slip' if len(names) == 1 else 'slips'}: {' and '.join(names)}"
+                if names
+                else ""
+            )
             yield f"{'Or it' if at else 'It'} computes {times}the nDCG of {', '.join(conventions)}{slip}: {agree}."
             yield from ([FACTORS[factor]] if factor in FACTORS else [])
             if round(factor, 3) == 2 and FORMS[self.form].is_batch:
@@ -218,7 +251,9 @@ class Check(Readable):
         name, documents = result_name("nDCG", example.query.k), len(example.rows)
         sums = f"{number_text(math.fsum(row[-1] for row in example.rows))} / {number_text(example.ideal)}"
         returned = "no score" if math.isnan(example.value) else number_text(example.value)
-        smallest = f"The smallest ranking on which it differs from {self.nearest} has {documents} document"
+        smallest = (
+            f"The smallest ranking on which it differs from {self.nearest} has {documents} document"
+        )
         expected = f"{name} of {self.nearest} is {sums} = {number_text(example.expected)}"
         yield f"{smallest}{'s' * (documents != 1)}. {expected}; the function returns {returned}."
         yield arguments_text(example.query, self.form)
@@ -281,12 +316,17 @@ def check(
     if not callable(function):
         raise TypeError(f"function must be a function; got {shown(function)}")
     if inspect.iscoroutinefunction(function):
-        raise ValueError("function must return a score, but is async: wrap it in a function that calls asyncio.run")
+        raise ValueError(
+            "function must return a score, but is async: wrap it in a function that calls asyncio.run"
+        )
     if k is not None:
         whole("k", k, 1, 10**3)
     whole("cases", cases, 1, 10**5)
     whole("seed", seed, 0)
-    for name, value, words in (("form", form, tuple(FORMS)), ("convention", convention, tuple(CONVENTIONS))):
+    for name, value, words in (
+        ("form", form, tuple(FORMS)),
+        ("convention", convention, tuple(CONVENTIONS)),
+    ):
         if value is not None:
             choice(name, value, words)
     forms = tuple(FORMS) if form is None else (form,)
@@ -305,10 +345,15 @@ def check(
             break
     best = min(found, key=_slips)
     if best.k is None and k is not None:
-        best = replace(best, notes=("It takes no cutoff, so whole rankings were compared.", *best.notes))
+        best = replace(
+            best, notes=("It takes no cutoff, so whole rankings were compared.", *best.notes)
+        )
     if best.answered and not best.is_doubtful:
         return best
-    return replace(best, called=tuple({each._replace(order=tuple(sorted(each.order))).text: None for each in calls}))
+    return replace(
+        best,
+        called=tuple({each._replace(order=tuple(sorted(each.order))).text: None for each in calls}),
+    )
 
 
 def _slips(result: Check) -> float:
@@ -323,10 +368,16 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
     if asked.answers is None:
         return replace(result, notes=tuple(notes))
     rounded, of_0_and_1 = asked.answers.tolerance, {0.0, 1.0}.issuperset(asked.answers.values.flat)
-    for tolerance in {FLOAT32: None, rounded: None} if of_0_and_1 else (rounded,):  # some definitions give only these
+    for tolerance in (
+        {FLOAT32: None, rounded: None} if of_0_and_1 else (rounded,)
+    ):  # some definitions give only these
         answers = asked.answers._replace(tolerance=tolerance)
         shows_nothing = asked.refused and len(np.unique(answers.values)) == 1
-        matches, unordered = ([], 0) if shows_nothing else explain_answers(answers, first._replace(tolerance=tolerance))
+        matches, unordered = (
+            ([], 0)
+            if shows_nothing
+            else explain_answers(answers, first._replace(tolerance=tolerance))
+        )
         if matches:
             break
     queries = answers.queries
@@ -344,20 +395,30 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
     if answers.tolerance > VISIBLE:
         decimals = decimals_of(answers.values)
         rounds = f"It rounds to {decimals} decimal{'s' * (decimals != 1)}"
-        notes.insert(0, f"{rounds}, which hides differences below {answers.tolerance:g}; ask for more cases.")
+        notes.insert(
+            0, f"{rounds}, which hides differences below {answers.tolerance:g}; ask for more cases."
+        )
     if differing.any() and not result.is_doubtful and not (unordered and result.status == 0):
-        visible = differing & _differ_visibly(answers.values[0], expected[result.nearest], answers.tolerance)
+        visible = differing & _differ_visibly(
+            answers.values[0], expected[result.nearest], answers.tolerance
+        )
         own = compress(queries.changed(()), visible if visible.any() else differing)
-        result = replace(result, example=_smallest_example(asked.asker, own, result.nearest, answers.tolerance))
+        result = replace(
+            result, example=_smallest_example(asked.asker, own, result.nearest, answers.tolerance)
+        )
         if not matches:
-            properties = properties_of(queries.rankings(range(result.answered), (), Options.parse()), result.k)
+            properties = properties_of(
+                queries.rankings(range(result.answered), (), Options.parse()), result.k
+            )
             notes[:0] = in_common(properties, differing, "rankings", result.nearest)
     if asked.asker.counts_duplicates():
         notes.append(f"{DUPLICATES_COUNTED.meaning}{DUPLICATES_COUNTED.reported}")
     if result.form == "ids" and OF_A_SET not in asked.asker.habits:
         as_sets = Asker(asked.asker.function, asked.asker.call._replace(form="sets"))
         if as_sets.depends_on_sets(first.queries.changed(())):
-            notes.append("If the relevant ids are a set, its answers depend on the order of that set.")
+            notes.append(
+                "If the relevant ids are a set, its answers depend on the order of that set."
+            )
     signature = _signature(result, answers) if result.conventions else ""
     return replace(result, notes=tuple(notes), signature=signature)
 
@@ -387,16 +448,28 @@ def _signature(result: Check, answers: Answers) -> str:
     name = result.conventions[0]
     own, seen = CONVENTIONS[name].options, {"v", "log"}
     rows = answers.plain if result.unordered else np.ones(len(answers.plain), bool)
-    values = {option: tuple(each.words) for option, each in OPTIONS.items() if option in own and each.words}
-    for option, others in {**values, "zero_division": (0.0, 1.0, math.nan), "judged_only": (False, True)}.items():
+    values = {
+        option: tuple(each.words)
+        for option, each in OPTIONS.items()
+        if option in own and each.words
+    }
+    for option, others in {
+        **values,
+        "zero_division": (0.0, 1.0, math.nan),
+        "judged_only": (False, True),
+    }.items():
         chosen = own.get(option, False)
         changed = [
-            answers.queries.scores({"convention": name, option: value}) for value in others if str(value) != str(chosen)
+            answers.queries.scores({"convention": name, option: value})
+            for value in others
+            if str(value) != str(chosen)
         ]
         if not any(answers.agree(each)[rows].all() for each in changed):
             seen.add(OPTIONS[option].said_as)
     endless = result.k is None and own["ideal"] == "full"
-    scores, *options = Options.parse(k=1 if endless else result.k, convention=name).signature().split("|")
+    scores, *options = (
+        Options.parse(k=1 if endless else result.k, convention=name).signature().split("|")
+    )
     return "|".join([scores, *(each for each in options if each.partition(":")[0] in seen)])
 
 
@@ -405,7 +478,9 @@ def _differ_visibly(values: Floats, expected: Floats, tolerance: float) -> Mask:
     return ~np.isclose(values, expected, rtol=0, atol=max(tolerance, VISIBLE), equal_nan=True)
 
 
-def _smallest_example(asker: Asker, queries: Iterable[Query], convention: str, tolerance: float) -> Example:
+def _smallest_example(
+    asker: Asker, queries: Iterable[Query], convention: str, tolerance: float
+) -> Example:
     """Return a ranking on which a function differs from a convention, from which nothing can be taken away."""
     options = {"convention": convention}
 
@@ -426,17 +501,25 @@ def _smallest_example(asker: Asker, queries: Iterable[Query], convention: str, t
 def _simpler(query: Query, shows: Shows) -> Iterator[Query]:
     """Yield rankings with a document less, a judgment less, a smaller cutoff or plainer numbers."""
     for document in {**query.run, **query.qrels}:
-        smaller = query._replace(run=_without(query.run, document), qrels=_without(query.qrels, document))
+        smaller = query._replace(
+            run=_without(query.run, document), qrels=_without(query.qrels, document)
+        )
         if smaller.qrels and (shows.several or any(smaller.qrels.values())):
             yield smaller
     if shows.documents:
         yield from (query._replace(run=_without(query.run, document)) for document in query.run)
         if len(query.qrels) > 1 and shows.several:
-            yield from (query._replace(qrels=_without(query.qrels, document)) for document in query.qrels)
+            yield from (
+                query._replace(qrels=_without(query.qrels, document)) for document in query.qrels
+            )
     if query.k is not None and query.k > 1:
         yield from (query._replace(k=k) for k in (1, query.k - 1))
     for document, relevance in query.qrels.items() if shows.several else ():
-        yield from (query._replace(qrels={**query.qrels, document: each}) for each in (0, 1) if relevance > each)
+        yield from (
+            query._replace(qrels={**query.qrels, document: each})
+            for each in (0, 1)
+            if relevance > each
+        )
     if shows.scores:
         levels = sorted(set(query.run.values()))
         run = {document: float(levels.index(score) + 1) for document, score in query.run.items()}
@@ -455,12 +538,17 @@ def _example(query: Query, value: float, options: Mapping[str, Any]) -> Example:
         relevance = query.qrels.get(document)
         gain = product = 0.0
         if relevance is not None:  # the DCG is the sum over documents of the DCG of each alone
-            alone = [query._replace(qrels={document: relevance}), Query({document: 1}, {document: relevance}, 1)]
+            alone = [
+                query._replace(qrels={document: relevance}),
+                Query({document: 1}, {document: relevance}, 1),
+            ]
             product, gain = (
                 float(query_scores([each], options, measure)[0])
                 for each, measure in zip(alone, ("DCG", "CG"), strict=True)
             )
         discount = product / gain if gain else math.nan
         rows.append((str(document), query.run.get(document), relevance, gain, discount, product))
-    expected, ideal = (float(query_scores([query], options, measure)[0]) for measure in ("nDCG", "IDCG"))
+    expected, ideal = (
+        float(query_scores([query], options, measure)[0]) for measure in ("nDCG", "IDCG")
+    )
     return Example(query, value, expected, ideal, tuple(rows))

@@ -56,8 +56,13 @@ class Combination(NamedTuple):
     @property
     def marked(self) -> str:
         """The combination in words, with its options marked."""
-        texts = {name: "the whole list" if value is None else value for name, value in self.changed.items()}
-        changed = (mark(name, self.changed[name], said=f"{name}={text}") for name, text in texts.items())
+        texts = {
+            name: "the whole list" if value is None else value
+            for name, value in self.changed.items()
+        }
+        changed = (
+            mark(name, self.changed[name], said=f"{name}={text}") for name, text in texts.items()
+        )
         return f"{self.convention}, but {' and '.join(changed)}" if texts else self.convention
 
     def __str__(self) -> str:

@@ -24,7 +24,8 @@ FIRST_ORDERED = 4
 MOST_ARRANGEMENTS = 150  # of the tied documents of a ranking
 BASES = {2.0: "2", math.e: "e", 10.0: "10"}
 FACTORS = {100.0: "The scores are percentages."} | {
-    math.log(a) / math.log(b): f"The logarithm has base {BASES[a]} in the DCG and {BASES[b]} in the ideal."
+    math.log(a)
+    / math.log(b): f"The logarithm has base {BASES[a]} in the DCG and {BASES[b]} in the ideal."
     for a, b in permutations(BASES, 2)
 }
 
@@ -54,7 +55,9 @@ class Answers(NamedTuple):
 
     def agree(self, expected: Floats) -> Mask:
         """Return which answers agree with the values of a definition; both answers must."""
-        first, second = np.isclose(self.values, expected, rtol=0, atol=self.tolerance, equal_nan=True)
+        first, second = np.isclose(
+            self.values, expected, rtol=0, atol=self.tolerance, equal_nan=True
+        )
         both: Mask = first & second
         return both
 
@@ -62,19 +65,27 @@ class Answers(NamedTuple):
 class Definition(NamedTuple):
     """Options and slips, whatever the order of ties and the value of queries with nothing relevant."""
 
-    options: Mapping[str, Any]  # the gain, the discount, the ideal, and whether only judged documents count
+    options: Mapping[
+        str, Any
+    ]  # the gain, the discount, the ideal, and whether only judged documents count
     slips: tuple[Slip, ...] = ()  # the slips, the first one first
 
-    def scores(self, queries: Queries, precision: Slip | None = None, order: Slip | None = None) -> Floats:
+    def scores(
+        self, queries: Queries, precision: Slip | None = None, order: Slip | None = None
+    ) -> Floats:
         """Return the value of each query, nan if its ideal DCG is 0, by a precision of scores and an order of ties."""
         before = None if ASCENDING_ORDER in self.slips else order  # which reverses it
         changes = [each for each in (precision, before, *self.slips, order) if each is not None]
         together = reduce(lambda done, slip: slip.over(done), changes, Slip("", ""))
-        return together.scores(queries, {**self.options, "zero_division": math.nan, "negative_relevance": "keep"})
+        return together.scores(
+            queries, {**self.options, "zero_division": math.nan, "negative_relevance": "keep"}
+        )
 
     def tied(self, queries: Queries) -> Mask:
         """Return which queries have ties, before or after the slips."""
-        changes = tuple(change for slip in self.slips for change in (*slip.both.changes, *slip.dcg.changes))
+        changes = tuple(
+            change for slip in self.slips for change in (*slip.both.changes, *slip.dcg.changes)
+        )
         return queries.tied(()) | queries.tied(changes)
 
 
@@ -88,7 +99,10 @@ class Empty(NamedTuple):
         """Return values in which this one replaces nan."""
         value: Any = self.value
         if isinstance(value, str):
-            value = [not query.run and not any(each > 0 for each in query.qrels.values()) for query in queries]
+            value = [
+                not query.run and not any(each > 0 for each in query.qrels.values())
+                for query in queries
+            ]
         return np.where(np.isnan(expected), self.factor * np.asarray(value), expected)
 
 
@@ -146,7 +160,9 @@ def _arrangements(query: Query) -> list[Query]:
     if count > MOST_ARRANGEMENTS:
         return []
     orders = product(*(list(_orders_of(*group)) for group in groups))
-    return [_in_order(query, [document for group in order for document in group]) for order in orders]
+    return [
+        _in_order(query, [document for group in order for document in group]) for order in orders
+    ]
 
 
 def _orders_of(relevant: Sequence[Any], others: Sequence[Any]) -> Iterator[list[Any]]:
@@ -164,10 +180,19 @@ IN_32_BITS, ASCENDING = "scores rounded to 32 bits", "ties by ascending document
 PRECISIONS: dict[str, Slip | None] = {
     "given": None,
     "float32": slip_named(IN_32_BITS),
-    **{slip.name: slip for slip in SLIPS if slip.name.startswith("scores rounded") and slip.name != IN_32_BITS},
+    **{
+        slip.name: slip
+        for slip in SLIPS
+        if slip.name.startswith("scores rounded") and slip.name != IN_32_BITS
+    },
 }
 SLIP_OF_OPTION = {  # of values that conventions have, or that are an order or a precision here
-    **{(name, str(value)): slip.name for slip in SLIPS if slip.is_option for name, value in slip.both.options.items()},
+    **{
+        (name, str(value)): slip.name
+        for slip in SLIPS
+        if slip.is_option
+        for name, value in slip.both.options.items()
+    },
     **{("score_dtype", name): slip.name for name, slip in PRECISIONS.items() if slip is not None},
     ("ties", "ascending"): ASCENDING,
 }
@@ -189,7 +214,10 @@ GRID = _options(gain=GAINS, discount=DISCOUNTS, ideal=IDEALS, judged_only=(False
 OF_CONVENTIONS = [
     options
     for options in GRID
-    if any(options.items() <= {**each.options, "judged_only": False}.items() for each in CONVENTIONS.values())
+    if any(
+        options.items() <= {**each.options, "judged_only": False}.items()
+        for each in CONVENTIONS.values()
+    )
 ]
 
 
@@ -204,10 +232,18 @@ def usual_definitions() -> list[Definition]:
 def rare_definitions() -> list[Definition]:
     """Return each slip on options that differ in one from those of a convention, and two slips at once."""
     one_off = [
-        options for options in GRID if min(sum(options[name] != of[name] for name in of) for of in OF_CONVENTIONS) == 1
+        options
+        for options in GRID
+        if min(sum(options[name] != of[name] for name in of) for of in OF_CONVENTIONS) == 1
     ]
-    gains = [options for options in OF_CONVENTIONS if (options["discount"], options["ideal"]) == ("log", "judged")]
-    pairs = [Definition(options, pair) for pair in combinations(OTHER_SLIPS, 2) for options in gains]
+    gains = [
+        options
+        for options in OF_CONVENTIONS
+        if (options["discount"], options["ideal"]) == ("log", "judged")
+    ]
+    pairs = [
+        Definition(options, pair) for pair in combinations(OTHER_SLIPS, 2) for options in gains
+    ]
     return [*(Definition(options, (slip,)) for options in one_off for slip in OTHER_SLIPS), *pairs]
 
 
@@ -223,7 +259,9 @@ def explain_answers(answers: Answers, first: Answers) -> tuple[list[Match], int]
     for definitions, scaled in tracked(stages, "Comparing", " sets of definitions"):
         factors, known, agree = compared(definitions, first, scaled=scaled)
         rows = np.flatnonzero((agree == known).all(axis=1) & np.isfinite(factors)).tolist()
-        if fits := list(_fits([(definitions()[row], float(factors[row])) for row in rows], answers)):
+        if fits := list(
+            _fits([(definitions()[row], float(factors[row])) for row in rows], answers)
+        ):
             unordered = min(fit.unordered for fit in fits)
             return _named([fit for fit in fits if fit.unordered == unordered]), unordered
     return [], 0
@@ -233,7 +271,10 @@ def explain_answers(answers: Answers, first: Answers) -> tuple[list[Match], int]
 def expected_values(definitions: Callable[[], Sequence[Definition]], queries: Queries) -> Floats:
     """Return the value of each query by each definition, nan if ties or a query with nothing relevant decide it."""
     return np.array(
-        [np.where(definition.tied(queries), np.nan, definition.scores(queries)) for definition in definitions()]
+        [
+            np.where(definition.tied(queries), np.nan, definition.scores(queries))
+            for definition in definitions()
+        ]
     )
 
 
@@ -250,7 +291,11 @@ def factors_of(values: Floats, expected: Floats, tolerance: float) -> Floats:
     exact = tolerance <= VISIBLE
     for factor in FACTORS:
         factors[np.abs(factors / factor - 1) < (VISIBLE if exact else 0.02)] = factor
-    usable = (factors > VISIBLE) & (np.abs(factors - 1) > VISIBLE) & (exact | np.isin(factors, list(FACTORS)))
+    usable = (
+        (factors > VISIBLE)
+        & (np.abs(factors - 1) > VISIBLE)
+        & (exact | np.isin(factors, list(FACTORS)))
+    )
     return np.where(usable, factors, np.nan)
 
 
@@ -284,11 +329,21 @@ def _fit(definition: Definition, factor: float, answers: Answers) -> Fit | None:
     queries = answers.queries.changed(())
     free = answers.plain & ~definition.tied(answers.queries)
 
-    def agreeing(among: Sequence[Empty], rows: Mask, precision: str = "", order: str = "") -> list[Empty]:
-        expected = factor * definition.scores(answers.queries, PRECISIONS.get(precision), ORDERS.get(order))
-        return [empty for empty in among if answers.agree(empty.fill(expected, queries))[rows].all()]
+    def agreeing(
+        among: Sequence[Empty], rows: Mask, precision: str = "", order: str = ""
+    ) -> list[Empty]:
+        expected = factor * definition.scores(
+            answers.queries, PRECISIONS.get(precision), ORDERS.get(order)
+        )
+        return [
+            empty for empty in among if answers.agree(empty.fill(expected, queries))[rows].all()
+        ]
 
-    emptiness = [Empty(value, each) for value in (0.0, 1.0, math.nan, PERFECT_IF_EMPTY) for each in {1.0, factor}]
+    emptiness = [
+        Empty(value, each)
+        for value in (0.0, 1.0, math.nan, PERFECT_IF_EMPTY)
+        for each in {1.0, factor}
+    ]
     emptiness = agreeing(emptiness, free)
     if not emptiness or not free.any():
         return None
@@ -302,30 +357,49 @@ def _fit(definition: Definition, factor: float, answers: Answers) -> Fit | None:
     ]
     if choices:
         return Fit(definition, factor, choices)
-    if not answers.queries.tied(()).any() or 2 * np.count_nonzero(free) < np.count_nonzero(answers.plain):
+    if not answers.queries.tied(()).any() or 2 * np.count_nonzero(free) < np.count_nonzero(
+        answers.plain
+    ):
         return None
     for empty in emptiness:
         if _has_some_order(definition, factor, answers, tied, "given", empty):
             for precision in PRECISIONS:
                 if _has_some_order(definition, factor, answers, close, precision, empty):
-                    return Fit(definition, factor, [(empty.value, "", precision)], int(np.count_nonzero(~free)))
+                    return Fit(
+                        definition,
+                        factor,
+                        [(empty.value, "", precision)],
+                        int(np.count_nonzero(~free)),
+                    )
     return None
 
 
 def _has_some_order(
-    definition: Definition, factor: float, answers: Answers, rows: Mask, precision: str, empty: Empty
+    definition: Definition,
+    factor: float,
+    answers: Answers,
+    rows: Mask,
+    precision: str,
+    empty: Empty,
 ) -> bool:
     """Return whether each answer is the value of its ranking with tied documents in some order."""
-    rounded = answers.queries.changed(() if (change := PRECISIONS[precision]) is None else change.both.changes)
+    rounded = answers.queries.changed(
+        () if (change := PRECISIONS[precision]) is None else change.both.changes
+    )
     every = np.flatnonzero(rows).tolist()
-    for some in (every[:FIRST_ORDERED], every[FIRST_ORDERED:]):  # most definitions fail on the first ones
+    for some in (
+        every[:FIRST_ORDERED],
+        every[FIRST_ORDERED:],
+    ):  # most definitions fail on the first ones
         in_orders = {row: _arrangements(rounded[row]) for row in some}
         row = np.repeat(some, [len(each) for each in in_orders.values()]).astype(int)
         queries = [query for each in in_orders.values() for query in each]
         if not queries:
             continue
         expected = empty.fill(factor * definition.scores(Queries(queries)), queries)
-        agree = np.isclose(answers.values[:, row], expected, rtol=0, atol=answers.tolerance, equal_nan=True)
+        agree = np.isclose(
+            answers.values[:, row], expected, rtol=0, atol=answers.tolerance, equal_nan=True
+        )
         if not all((np.bincount(row, each)[row] > 0).all() for each in agree):
             return False
     return True
@@ -341,7 +415,9 @@ def _named(fits: Sequence[Fit]) -> list[Match]:
     matches = [match for match in found.values() if len(match.slips) == fewest]
     if not fewest:
         return sorted(matches, key=lambda match: list(CONVENTIONS).index(match.convention))
-    return sorted(matches, key=lambda match: -sum(slip_named(name).reports[0] for name in match.slips))
+    return sorted(
+        matches, key=lambda match: -sum(slip_named(name).reports[0] for name in match.slips)
+    )
 
 
 def _names_of(fit: Fit) -> Iterator[Match]:
@@ -349,7 +425,18 @@ def _names_of(fit: Fit) -> Iterator[Match]:
     slips = tuple(slip.name for slip in fit.definition.slips)
     for convention, (empty, order, precision) in product(CONVENTIONS, fit.choices):
         own = {**CONVENTIONS[convention].options, "judged_only": False}
-        chosen = {**fit.definition.options, "zero_division": empty, "ties": order, "score_dtype": precision}
-        differing = [(name, str(value)) for name, value in chosen.items() if str(value) not in ("", str(own[name]))]
+        chosen = {
+            **fit.definition.options,
+            "zero_division": empty,
+            "ties": order,
+            "score_dtype": precision,
+        }
+        differing = [
+            (name, str(value))
+            for name, value in chosen.items()
+            if str(value) not in ("", str(own[name]))
+        ]
         if all(each in SLIP_OF_OPTION for each in differing):
-            yield Match(convention, (*(SLIP_OF_OPTION[each] for each in differing), *slips), fit.factor)
+            yield Match(
+                convention, (*(SLIP_OF_OPTION[each] for each in differing), *slips), fit.factor
+            )

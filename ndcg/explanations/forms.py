@@ -13,7 +13,19 @@ from .slip_terms import Query, ranked
 
 NDCGFunction = Callable[..., Any]
 Arguments = tuple[Any, ...]
-CUTOFF_NAMES = ("k", "top_k", "topk", "top_n", "topn", "at", "at_k", "cutoff", "n", "depth", "limit")
+CUTOFF_NAMES = (
+    "k",
+    "top_k",
+    "topk",
+    "top_n",
+    "topn",
+    "at",
+    "at_k",
+    "cutoff",
+    "n",
+    "depth",
+    "limit",
+)
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _REPEATED = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
@@ -56,7 +68,9 @@ _OF_LISTS = Shows(documents=False)
 _SCORES = Argument("scores", "scores", "score pred output logit prob")
 _RELEVANCE = Argument("relevance", "relevance", "true truth label target rel grade gain")
 _IDS = Argument("ids", "ids", "rank rec pred retrieved result list top id doc item")
-_RELEVANT_SET = Argument("{relevant ids}", "relevant", "relevant actual truth true gold gt pos test")
+_RELEVANT_SET = Argument(
+    "{relevant ids}", "relevant", "relevant actual truth true gold gt pos test"
+)
 _RELEVANT = _RELEVANT_SET._replace(text="[relevant ids]")
 _HITS = Argument("0 or 1 by rank", "hits", "hit rel")
 _BY_RANK = Argument("relevance by rank", "relevance", "rel gain grade hit current pred rank")
@@ -69,7 +83,9 @@ def _several(argument: Argument) -> Argument:
     return argument._replace(text=f"[{argument.text}, …]")
 
 
-def _twice(of: Callable[[Query], Arguments], *join: Callable[[list[Any]], Any]) -> Callable[[Query], Arguments]:
+def _twice(
+    of: Callable[[Query], Arguments], *join: Callable[[list[Any]], Any]
+) -> Callable[[Query], Arguments]:
     """Return the arguments of two copies of a ranking, each joined in its own way."""
 
     def arguments(query: Query) -> Arguments:
@@ -133,7 +149,10 @@ FORMS = {
         must_be_hinted=True,
     ),
     "items": Form(
-        (_several(_IDS), Argument("[relevant id, …]", "relevant", "actual item target gt true pos")),
+        (
+            _several(_IDS),
+            Argument("[relevant id, …]", "relevant", "actual item target gt true pos"),
+        ),
         _twice(lambda query: (ranked(query), *_relevant(query)), list),
         _OF_IDS._replace(several=False),
         has_ids=True,
@@ -146,33 +165,68 @@ FORMS = {
         _OF_IDS._replace(several=False),
         must_be_hinted=True,
     ),
-    "sets": Form((_IDS, _RELEVANT_SET), lambda query: (ranked(query), set(_relevant(query))), _OF_IDS, has_ids=True),
+    "sets": Form(
+        (_IDS, _RELEVANT_SET),
+        lambda query: (ranked(query), set(_relevant(query))),
+        _OF_IDS,
+        has_ids=True,
+    ),
     "ids": Form((_IDS, _RELEVANT), _ids, _OF_IDS, has_ids=True),
-    "id_lists": Form((_several(_IDS), _several(_RELEVANT)), _twice(_ids, list), _OF_IDS, has_ids=True, is_batch=True),
+    "id_lists": Form(
+        (_several(_IDS), _several(_RELEVANT)),
+        _twice(_ids, list),
+        _OF_IDS,
+        has_ids=True,
+        is_batch=True,
+    ),
     "set_runs": Form(
-        (_IDS._replace(text="{query: ids}"), _RELEVANT_SET._replace(text="{query: {relevant ids}}")),
+        (
+            _IDS._replace(text="{query: ids}"),
+            _RELEVANT_SET._replace(text="{query: {relevant ids}}"),
+        ),
         _twice(lambda query: (ranked(query), set(_relevant(query))), _by_query),
         _OF_IDS,
         has_ids=True,
         is_batch=True,
     ),
     "hits": Form((_HITS, _RELEVANT), _hits, _OF_IDS),
-    "hit_rows": Form((_several(_HITS), _several(_RELEVANT)), _twice(_hits, np.array, list), _OF_IDS, is_batch=True),
-    "ranked": Form((_IDS, _QRELS), lambda query: (ranked(query), dict(query.qrels)), Shows(scores=False), has_ids=True),
+    "hit_rows": Form(
+        (_several(_HITS), _several(_RELEVANT)),
+        _twice(_hits, np.array, list),
+        _OF_IDS,
+        is_batch=True,
+    ),
+    "ranked": Form(
+        (_IDS, _QRELS),
+        lambda query: (ranked(query), dict(query.qrels)),
+        Shows(scores=False),
+        has_ids=True,
+    ),
     "ranked_runs": Form(
-        (_IDS._replace(text="{query: ids}"), _QRELS._replace(text="{query: {document: relevance}}")),
+        (
+            _IDS._replace(text="{query: ids}"),
+            _QRELS._replace(text="{query: {document: relevance}}"),
+        ),
         _twice(lambda query: (ranked(query), dict(query.qrels)), _by_query),
         Shows(scores=False),
         has_ids=True,
         is_batch=True,
     ),
     "columns": Form(
-        (Argument("columns by rank", "ranked", _IDS.words), Argument("relevance by column", "relevance", _QRELS.words)),
+        (
+            Argument("columns by rank", "ranked", _IDS.words),
+            Argument("relevance by column", "relevance", _QRELS.words),
+        ),
         _columns,
         Shows(scores=False),
     ),
     "ideal": Form(
-        (_BY_RANK, Argument("relevance of all, highest first", "ideal", "ideal gold true truth best all orig")),
+        (
+            _BY_RANK,
+            Argument(
+                "relevance of all, highest first", "ideal", "ideal gold true truth best all orig"
+            ),
+        ),
         lambda query: (_by_rank(query), sorted(query.qrels.values(), reverse=True)),
         Shows(scores=False),
         must_be_hinted=True,  # scores and relevance may be called so, and then hide what is wrong with scores
@@ -185,18 +239,37 @@ FORMS = {
         has_ids=True,
     ),
     "runs": Form(
-        (_RUN._replace(text="{query: {document: score}}"), _QRELS._replace(text="{query: {document: relevance}}")),
+        (
+            _RUN._replace(text="{query: {document: score}}"),
+            _QRELS._replace(text="{query: {document: relevance}}"),
+        ),
         _twice(_mappings, _by_query),
         Shows(),
         has_ids=True,
         is_batch=True,
     ),
     "lists": Form((_SCORES, _RELEVANCE), _lists, _OF_LISTS),
-    "arrays": Form((_SCORES, _RELEVANCE), lambda query: tuple(map(np.array, _lists(query))), _OF_LISTS),
-    "tensors": Form((_SCORES, _RELEVANCE), lambda query: tuple(map(_tensor, _lists(query))), _OF_LISTS, module="torch"),
-    "rows": Form((_several(_SCORES), _several(_RELEVANCE)), _twice(_lists, np.array), _OF_LISTS, is_batch=True),
+    "arrays": Form(
+        (_SCORES, _RELEVANCE), lambda query: tuple(map(np.array, _lists(query))), _OF_LISTS
+    ),
+    "tensors": Form(
+        (_SCORES, _RELEVANCE),
+        lambda query: tuple(map(_tensor, _lists(query))),
+        _OF_LISTS,
+        module="torch",
+    ),
+    "rows": Form(
+        (_several(_SCORES), _several(_RELEVANCE)),
+        _twice(_lists, np.array),
+        _OF_LISTS,
+        is_batch=True,
+    ),
     "tensor_rows": Form(
-        (_several(_SCORES), _several(_RELEVANCE)), _twice(_lists, _tensor), _OF_LISTS, is_batch=True, module="torch"
+        (_several(_SCORES), _several(_RELEVANCE)),
+        _twice(_lists, _tensor),
+        _OF_LISTS,
+        is_batch=True,
+        module="torch",
     ),
     "queries": Form(
         (_SCORES, _RELEVANCE, Argument("query ids", "queries", _GROUPS)),
@@ -210,7 +283,9 @@ FORMS = {
         _OF_LISTS,
         is_batch=True,
     ),
-    "relevance": Form((_BY_RANK,), lambda query: (_by_rank(query),), Shows(documents=False, scores=False)),
+    "relevance": Form(
+        (_BY_RANK,), lambda query: (_by_rank(query),), Shows(documents=False, scores=False)
+    ),
     "pairs": Form(
         (Argument("[(score, relevance), …]", "pairs", "pair row result"),),
         lambda query: (list(zip(*_lists(query), strict=True)),),
@@ -229,7 +304,9 @@ class Call(NamedTuple):
     """How a function is called."""
 
     form: str  # the form of the ranking
-    cutoff: int | str | None = 2  # the position or the name of the cutoff, None if the function takes none
+    cutoff: int | str | None = (
+        2  # the position or the name of the cutoff, None if the function takes none
+    )
     order: tuple[int, ...] = (0, 1)  # of the arguments
     k: int | None = None  # the cutoff that its answers are compared with
     is_binary: bool = False  # whether no relevance is above 1
@@ -257,7 +334,9 @@ class Call(NamedTuple):
         elif self.cutoff is not None:
             named[self.cutoff] = k
         first = len(ordered) - len(self.keywords)
-        return function(*ordered[:first], **dict(zip(self.keywords, ordered[first:], strict=True)), **named)
+        return function(
+            *ordered[:first], **dict(zip(self.keywords, ordered[first:], strict=True)), **named
+        )
 
 
 def possible_calls(function: NDCGFunction, k: int | None, forms: Sequence[str]) -> list[Call]:
@@ -273,17 +352,23 @@ def possible_calls(function: NDCGFunction, k: int | None, forms: Sequence[str]) 
     is_named = len(forms) == 1
     for (names, cutoff), form in product(accepted_arguments(function, k), forms):
         arguments = FORMS[form].arguments
-        if not is_named and (len(arguments) != len(names) or FORMS[form].module not in {"", *sys.modules}):
+        if not is_named and (
+            len(arguments) != len(names) or FORMS[form].module not in {"", *sys.modules}
+        ):
             continue
         for order in permutations(range(len(arguments))):
-            hinted = [arguments[at].is_hinted_at(name) for at, name in zip(order, names, strict=False)]
+            hinted = [
+                arguments[at].is_hinted_at(name) for at, name in zip(order, names, strict=False)
+            ]
             if is_named or all(hinted) or not FORMS[form].must_be_hinted:
                 for compared_at in dict.fromkeys((k if cutoff is not None else None, k)):
                     hints[Call(form, cutoff, order, compared_at, keywords=keywords)] = sum(hinted)
     return sorted(hints, key=lambda call: -hints[call])
 
 
-def accepted_arguments(function: NDCGFunction, k: int | None) -> Iterator[tuple[list[str], int | str | None]]:
+def accepted_arguments(
+    function: NDCGFunction, k: int | None
+) -> Iterator[tuple[list[str], int | str | None]]:
     """Yield the names of arguments other than the cutoff, and where the cutoff goes: a position, a keyword, or None.
 
     >>> [*accepted_arguments(lambda scores, relevance, base=2, k=10: 0, 5)]
@@ -294,10 +379,23 @@ def accepted_arguments(function: NDCGFunction, k: int | None) -> Iterator[tuple[
         return
     kinds = {each.kind for each in parameters}
     positional = [each for each in parameters if each.kind in _POSITIONAL]
-    of_cutoff = [each for each in parameters if each.name.lower() in CUTOFF_NAMES and each.kind not in _REPEATED]
-    others = [each for each in parameters if _must_be_named(each) or (each in positional and each not in of_cutoff[:1])]
-    others.sort(key=lambda each: each.default is not each.empty)  # those that must be given come first
-    names, needed = [each.name for each in others], sum(each.default is each.empty for each in others)
+    of_cutoff = [
+        each
+        for each in parameters
+        if each.name.lower() in CUTOFF_NAMES and each.kind not in _REPEATED
+    ]
+    others = [
+        each
+        for each in parameters
+        if _must_be_named(each) or (each in positional and each not in of_cutoff[:1])
+    ]
+    others.sort(
+        key=lambda each: each.default is not each.empty
+    )  # those that must be given come first
+    names, needed = (
+        [each.name for each in others],
+        sum(each.default is each.empty for each in others),
+    )
     if inspect.Parameter.VAR_POSITIONAL in kinds:
         names, needed = [*names, "", ""], max(2, needed)
     needed = needed or min(2, len(names))
@@ -306,7 +404,9 @@ def accepted_arguments(function: NDCGFunction, k: int | None) -> Iterator[tuple[
     if of_cutoff:
         is_early = of_cutoff[0] in positional[: needed + 1]
         yield names[:needed], positional.index(of_cutoff[0]) if is_early else of_cutoff[0].name
-    elif needed > 2 or (needed == len(others) == 2 and len(names[1]) == 1):  # such as p: the cutoff, or predictions
+    elif needed > 2 or (
+        needed == len(others) == 2 and len(names[1]) == 1
+    ):  # such as p: the cutoff, or predictions
         yield names[: needed - 1], needed - 1
         yield names[:needed], None
     elif len(others) > 2 and (others[2].default is None or type(others[2].default) is int):
@@ -337,8 +437,13 @@ def arguments_text(query: Query, form: str) -> str:
     >>> arguments_text(Query({"d1": 2.0}, {"d1": 1}, 3), "lists")
     'scores = [2.0], relevance = [1], k = 3'
     """
-    names, values = [each.name for each in FORMS[form].arguments], map(argument_text, FORMS[form].of(query))
-    return ", ".join(f"{name} = {value}" for name, value in zip((*names, "k"), (*values, query.k), strict=True))
+    names, values = (
+        [each.name for each in FORMS[form].arguments],
+        map(argument_text, FORMS[form].of(query)),
+    )
+    return ", ".join(
+        f"{name} = {value}" for name, value in zip((*names, "k"), (*values, query.k), strict=True)
+    )
 
 
 def argument_text(argument: Any) -> str:

@@ -32,7 +32,10 @@ def properties_of(rankings: Rankings, k: int | None) -> dict[str, Mask]:
         "no place in the run": lacking,
         "no retrieved documents": (retrieved == 0) & ~lacking,
         "no relevant documents": counts["relevant"] == 0,
-        "documents with equal scores": np.bincount(rankings.queries_of_ties(), minlength=rankings.queries) > 0,
+        "documents with equal scores": np.bincount(
+            rankings.queries_of_ties(), minlength=rankings.queries
+        )
+        > 0,
         "unjudged documents": retrieved > counts["retrieved and judged"],
         "judged documents that were not retrieved": judged > counts["retrieved and judged"],
         "a negative relevance": np.bincount(query, relevance < 0, rankings.queries) > 0,
@@ -46,7 +49,9 @@ def properties_of(rankings: Rankings, k: int | None) -> dict[str, Mask]:
     return properties
 
 
-def in_common(properties: Mapping[str, Mask], differing: Mask, noun: str, nearest: str) -> Iterator[str]:
+def in_common(
+    properties: Mapping[str, Mask], differing: Mask, noun: str, nearest: str
+) -> Iterator[str]:
     """Yield sentences on the properties of queries that differ from the nearest definition, the most telling first.
 
     Properties and those that differ are masks of the queries, which `noun` names.
@@ -54,7 +59,10 @@ def in_common(properties: Mapping[str, Mask], differing: Mask, noun: str, neares
     own, other = int(np.count_nonzero(differing)), int(np.count_nonzero(~differing))
     telling = []
     for name, having in properties.items():
-        with_it, others = int(np.count_nonzero(having & differing)), int(np.count_nonzero(having & ~differing))
+        with_it, others = (
+            int(np.count_nonzero(having & differing)),
+            int(np.count_nonzero(having & ~differing)),
+        )
         chance = _chance_of_as_many(with_it, own, with_it + others, own + other)
         if 2 * with_it > own and chance <= TELLING:
             have = f"{with_it:,} of the {own:,} {noun} that differ from {nearest} have {name}"
@@ -75,4 +83,7 @@ def _chance_of_as_many(seen: int, drawn: int, having: int, of_all: int) -> float
     lacking = of_all - having
     numbers = range(max(seen, drawn - lacking), min(drawn, having) + 1)
     every_way = log_ways(of_all, drawn)
-    return math.fsum(math.exp(log_ways(having, each) + log_ways(lacking, drawn - each) - every_way) for each in numbers)
+    return math.fsum(
+        math.exp(log_ways(having, each) + log_ways(lacking, drawn - each) - every_way)
+        for each in numbers
+    )

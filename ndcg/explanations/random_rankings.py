@@ -34,7 +34,9 @@ OF_LISTS = {  # in which all documents are judged and retrieved
 WITHOUT_SCORES = {"tied": "deep", "long tied": "long", "close": "unjudged"}
 LONG = (17, 65)  # sorts of many libraries are stable for fewer documents
 CLOSE = (3, 4, 5, 6, 7, 12)  # the decimals in which scores differ
-_Columns = tuple[Floats, NDArray[np.int64], Mask, Mask]  # the score and the relevance, retrieved or not, judged or not
+_Columns = tuple[
+    Floats, NDArray[np.int64], Mask, Mask
+]  # the score and the relevance, retrieved or not, judged or not
 TIED_DOCUMENTS = 12  # the most with the same score; one or two of them are relevant, so that all orders can be tried
 
 
@@ -46,7 +48,9 @@ def kinds_of(shows: Shows) -> tuple[str, ...]:
     return tuple(OF_LISTS.get(kind, kind) for kind in kinds) if not shows.documents else kinds
 
 
-def random_rankings(numbers: Iterable[int], k: int | None, shows: Shows, seed: int, attempt: int = 0) -> list[Query]:
+def random_rankings(
+    numbers: Iterable[int], k: int | None, shows: Shows, seed: int, attempt: int = 0
+) -> list[Query]:
     """Return small random rankings that arguments can show, one for each number, which determines its kind.
 
     >>> random_rankings([3], 2, Shows(), 0) == random_rankings([2, 3], 2, Shows(), 0)[1:]
@@ -54,7 +58,13 @@ def random_rankings(numbers: Iterable[int], k: int | None, shows: Shows, seed: i
     """
     kinds = kinds_of(shows)
     return [
-        _random_ranking(np.random.default_rng((seed, number, attempt)), k, shows, kinds[number % len(kinds)], number)
+        _random_ranking(
+            np.random.default_rng((seed, number, attempt)),
+            k,
+            shows,
+            kinds[number % len(kinds)],
+            number,
+        )
         for number in numbers
     ]
 
@@ -70,7 +80,9 @@ def plain_rankings(numbers: tuple[int, ...], k: int | None, shows: Shows, seed: 
     return Queries(random_rankings(numbers, k, shows, seed))
 
 
-def _random_ranking(rng: "np.random.Generator", k: int | None, shows: Shows, kind: str, number: int) -> Query:
+def _random_ranking(
+    rng: "np.random.Generator", k: int | None, shows: Shows, kind: str, number: int
+) -> Query:
     """Return a ranking with documents of random ids."""
     turn = number // len(ASKED_KINDS)
     if kind in ("tied", "long tied", "close"):
@@ -83,7 +95,10 @@ def _random_ranking(rng: "np.random.Generator", k: int | None, shows: Shows, kin
     documents = [f"d{each}" for each in rng.permutation(3 * size)[:size] + 1]
     if not shows.several:
         one = int(relevance.argmax() if relevance.any() else rng.integers(size))
-        relevance, judged = np.eye(1, size, one, dtype=np.int64)[0], judged | (np.arange(size) == one)
+        relevance, judged = (
+            np.eye(1, size, one, dtype=np.int64)[0],
+            judged | (np.arange(size) == one),
+        )
     if not shows.grades and not shows.documents:
         relevance = np.minimum(relevance, 1)
     elif not shows.grades:  # only relevant documents are known
@@ -95,7 +110,9 @@ def _random_ranking(rng: "np.random.Generator", k: int | None, shows: Shows, kin
     return query._replace(run=in_order(ranked(query))) if not shows.scores else query
 
 
-def _without_ties(rng: "np.random.Generator", cut: int, shows: Shows, kind: str, turn: int) -> _Columns:
+def _without_ties(
+    rng: "np.random.Generator", cut: int, shows: Shows, kind: str, turn: int
+) -> _Columns:
     """Return a ranking in which no two scores are near each other."""
     low, high = {
         "short": (2, max(cut, 3)),
@@ -134,9 +151,13 @@ def _without_ties(rng: "np.random.Generator", cut: int, shows: Shows, kind: str,
     return scores, relevance, retrieved, judged
 
 
-def _with_ties(rng: "np.random.Generator", cut: int, shows: Shows, kind: str, number: int) -> _Columns:
+def _with_ties(
+    rng: "np.random.Generator", cut: int, shows: Shows, kind: str, number: int
+) -> _Columns:
     """Return a ranking with tied documents, at most two of which are relevant, or with close scores."""
-    size = int(rng.integers(*{"long tied": LONG, "close": (4, TIED_DOCUMENTS + 1)}.get(kind, (2, cut + 6))))
+    size = int(
+        rng.integers(*{"long tied": LONG, "close": (4, TIED_DOCUMENTS + 1)}.get(kind, (2, cut + 6)))
+    )
     relevance = rng.integers(0, rng.integers(2, 7), size) * (rng.random(size) < rng.uniform(0.3, 1))
     tied = np.zeros(size, bool)
     scores = np.array(sorted(rng.permutation(2 * size)[:size], reverse=True)) / 8 + 0.5
@@ -160,7 +181,13 @@ def _with_ties(rng: "np.random.Generator", cut: int, shows: Shows, kind: str, nu
     if shows.documents:
         judged = ~tied | (relevance > 0) | (rng.random() < 0.7)
         extra = int(rng.integers(0, 4))  # that were not retrieved
-        relevance, scores = np.append(relevance, rng.integers(1, 4, extra)), np.append(scores, np.zeros(extra))
-        retrieved, judged = np.append(retrieved, np.zeros(extra, bool)), np.append(judged, np.ones(extra, bool))
+        relevance, scores = (
+            np.append(relevance, rng.integers(1, 4, extra)),
+            np.append(scores, np.zeros(extra)),
+        )
+        retrieved, judged = (
+            np.append(retrieved, np.zeros(extra, bool)),
+            np.append(judged, np.ones(extra, bool)),
+        )
         judged |= not (relevance * judged).any()
     return scores, relevance, retrieved, judged

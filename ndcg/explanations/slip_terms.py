@@ -28,7 +28,9 @@ class Query(NamedTuple):
     run: Documents  # the score of each retrieved document
     qrels: Documents  # the relevance of each judged document
     k: int | None  # the cutoff; None for the whole list
-    missing: bool = False  # whether the query is missing from the run, rather than having no documents there
+    missing: bool = (
+        False  # whether the query is missing from the run, rather than having no documents there
+    )
     name: Any = None  # the id of the query; None if it has none
 
 
@@ -70,8 +72,15 @@ class Slip(NamedTuple):
     @property
     def is_option(self) -> bool:
         """Whether options of `compute` with plain values give the same result."""
-        words = all(isinstance(value, (str, float, bool, int)) for value in self.both.options.values())
-        return not self.both.changes and self.dcg == self.ideal == UNCHANGED and self.rule is None and words
+        words = all(
+            isinstance(value, (str, float, bool, int)) for value in self.both.options.values()
+        )
+        return (
+            not self.both.changes
+            and self.dcg == self.ideal == UNCHANGED
+            and self.rule is None
+            and words
+        )
 
     @property
     def reported(self) -> str:
@@ -111,13 +120,19 @@ class Slip(NamedTuple):
             )
         return np.where(np.isnan(ideal), np.nan, values)
 
-    def _of_empty(self, queries: "Queries", options: Mapping[str, Any], parsed: Options) -> Floats | float:
+    def _of_empty(
+        self, queries: "Queries", options: Mapping[str, Any], parsed: Options
+    ) -> Floats | float:
         """Return the value of a query with an ideal DCG of 0."""
         if not isinstance(parsed.zero_division, str):
             return parsed.zero_division
         # An ideal that is cut at the length of the run is empty if nothing was retrieved, so the kernel's rule decides.
-        perfect = queries.scores(options, "nDCG", Term(options={"ideal": "truncated"}).over(self.both))
-        return np.where([bool(query.run) for query in queries.changed(self.both.changes)], 0.0, perfect)
+        perfect = queries.scores(
+            options, "nDCG", Term(options={"ideal": "truncated"}).over(self.both)
+        )
+        return np.where(
+            [bool(query.run) for query in queries.changed(self.both.changes)], 0.0, perfect
+        )
 
 
 class Queries:
@@ -147,12 +162,16 @@ class Queries:
             self._tied[changes] = np.array([len(set(run)) < len(run) for run in runs], bool)
         return self._tied[changes]
 
-    def scores(self, options: Mapping[str, Any], measure: str = "nDCG", term: Term = UNCHANGED) -> Floats:
+    def scores(
+        self, options: Mapping[str, Any], measure: str = "nDCG", term: Term = UNCHANGED
+    ) -> Floats:
         """Return the value of each query, by its own cutoff; nan for a query that is excluded from the mean."""
         how = {**options, **term.options}
         definition = (term.measure or measure, term.changes)
         few = len(self.changed(())) <= REMEMBERED_QUERIES
-        if not few or not all(isinstance(value, Hashable) for value in how.values()):  # a list of gains cannot be a key
+        if not few or not all(
+            isinstance(value, Hashable) for value in how.values()
+        ):  # a list of gains cannot be a key
             return self._scored(*definition, how)
         key = (*definition, *sorted(how.items()))
         if key not in self._scores:
@@ -166,7 +185,9 @@ class Queries:
         for k in {query.k for query in queries}:
             rows = [row for row, query in enumerate(queries) if query.k == k]
             cutoff = k
-            if k is None and Options.parse(k=1, **how).ideal == "full":  # which is as long as the longest list then
+            if (
+                k is None and Options.parse(k=1, **how).ideal == "full"
+            ):  # which is as long as the longest list then
                 cutoff = max(1, *(len(side) for row in rows for side in queries[row][:2]))
             parsed = Options.parse(measures=measure, k=cutoff, **how)
             rankings = self.rankings(rows, changes, parsed)
@@ -174,17 +195,27 @@ class Queries:
                 values[rows] = next(iter(measure_rankings(rankings, parsed).values()))[0]
         return values
 
-    def rankings(self, rows: Sequence[int], changes: tuple[Change, ...], options: Options) -> Rankings:
+    def rankings(
+        self, rows: Sequence[int], changes: tuple[Change, ...], options: Options
+    ) -> Rankings:
         """Return some of the queries as rankings, after changes, as some options read them."""
         key = (changes, *rows, *options.reading.values())
         if key not in self._read:
             queries = self.changed(changes)
-            run = {row: queries[row].run for row in rows if queries[row].run or not queries[row].missing}
-            self._read[key] = read(run, {row: queries[row].qrels for row in rows}, **options.reading)
+            run = {
+                row: queries[row].run
+                for row in rows
+                if queries[row].run or not queries[row].missing
+            }
+            self._read[key] = read(
+                run, {row: queries[row].qrels for row in rows}, **options.reading
+            )
         return self._read[key]
 
 
-def query_scores(queries: Sequence[Query], options: Mapping[str, Any], measure: str = "nDCG") -> Floats:
+def query_scores(
+    queries: Sequence[Query], options: Mapping[str, Any], measure: str = "nDCG"
+) -> Floats:
     """Return the value of each query by options of `compute`."""
     return Queries(queries).scores(options, measure)
 
@@ -219,7 +250,11 @@ def have_ids(inputs: Inputs) -> bool:
 def _documents_by_query(side: Any) -> dict[Any, dict[Any, float]]:
     if isinstance(side, ById):
         return {
-            query: {each: float(value) for each, value in documents.items() if value is not None and value > -np.inf}
+            query: {
+                each: float(value)
+                for each, value in documents.items()
+                if value is not None and value > -np.inf
+            }
             for query, documents in side.queries.items()
         }
     names = side.query_ids.to_pylist()
@@ -241,7 +276,9 @@ def queries_of(rankings: Rankings, k: int | None) -> Iterator[Query]:
     masks = rankings.judged, rankings.retrieved
     judged, retrieved = (np.ones(size, bool) if mask is None else mask for mask in masks)
     score, relevance = rankings.score.tolist(), rankings.relevance.tolist()
-    for (start, end), missing in zip(pairwise(rankings.offsets.tolist()), rankings.lacking().tolist(), strict=True):
+    for (start, end), missing in zip(
+        pairwise(rankings.offsets.tolist()), rankings.lacking().tolist(), strict=True
+    ):
         rows = range(start, end)
         run = {row - start: score[row] for row in rows if retrieved[row] and score[row] > -np.inf}
         yield Query(run, {row - start: relevance[row] for row in rows if judged[row]}, k, missing)

@@ -14,7 +14,9 @@ from .slip_terms import Documents, Query, Slip, Term, in_order, ranked
 
 def _first_relevant(query: Query) -> Query:
     """Keep only the judgment of the first relevant document of the run, or of one that it misses."""
-    relevant = [document for document in (*ranked(query), *query.qrels) if query.qrels.get(document, 0) > 0]
+    relevant = [
+        document for document in (*ranked(query), *query.qrels) if query.qrels.get(document, 0) > 0
+    ]
     return query._replace(qrels={each: query.qrels[each] for each in relevant[:1]})
 
 
@@ -42,15 +44,25 @@ def _cut_at_length(query: Query) -> Query:
 
 
 def _without_negative(query: Query) -> Query:
-    kept = {document: score for document, score in query.run.items() if query.qrels.get(document, 0) >= 0}
+    kept = {
+        document: score
+        for document, score in query.run.items()
+        if query.qrels.get(document, 0) >= 0
+    }
     return query._replace(
-        run=kept, qrels={each: relevance for each, relevance in query.qrels.items() if relevance >= 0}
+        run=kept,
+        qrels={each: relevance for each, relevance in query.qrels.items() if relevance >= 0},
     )
 
 
-def _with(options: Mapping[str, Any] = {}, **changed: Callable[[Query], Any]) -> Term:  # never changed
+def _with(
+    options: Mapping[str, Any] = {}, **changed: Callable[[Query], Any]
+) -> Term:  # never changed
     """Return a query with another run, other judgments or another cutoff."""
-    return Term((lambda query: query._replace(**{name: of(query) for name, of in changed.items()}),), options)
+    return Term(
+        (lambda query: query._replace(**{name: of(query) for name, of in changed.items()}),),
+        options,
+    )
 
 
 def _with_scores(change: Callable[[Floats], Any]) -> Term:
@@ -69,7 +81,9 @@ def _with_weights(option: str, of: Callable[[NDArray[np.float64]], Any]) -> Term
     return Term(options={option: lambda values: of(np.asarray(values, np.float64))})
 
 
-def _zero_if(is_short: Callable[[Query, int], bool]) -> Callable[[Sequence[Query], Floats, Floats], Floats]:
+def _zero_if(
+    is_short: Callable[[Query, int], bool],
+) -> Callable[[Sequence[Query], Floats, Floats], Floats]:
     return lambda queries, dcg, ndcg: np.where(
         [query.k is not None and is_short(query, query.k) for query in queries], 0.0, ndcg
     )
@@ -87,7 +101,9 @@ def _in_bits(bits: int, kind: type[np.floating[Any]]) -> Slip:
     return Slip(
         f"scores rounded to {bits} bits",
         f"Scores that are equal in {bits} bits are tied, although they differ in 64.",
-        both=_with_scores(lambda scores: np.clip(scores.astype(kind), np.finfo(kind).min, np.finfo(kind).max)),
+        both=_with_scores(
+            lambda scores: np.clip(scores.astype(kind), np.finfo(kind).min, np.finfo(kind).max)
+        ),
     )
 
 
@@ -111,7 +127,9 @@ SWAPPED = Slip(
     "scores and relevance swapped",
     "The arguments are in the wrong order: scores are taken for relevance and relevance for scores.",
     reports=(2, "scikit-learn/scikit-learn#27726"),
-    both=_with({"negative_relevance": "keep"}, run=lambda query: query.qrels, qrels=lambda query: query.run),
+    both=_with(
+        {"negative_relevance": "keep"}, run=lambda query: query.qrels, qrels=lambda query: query.run
+    ),
 )
 # As `exclude={query: [query]}` with `exclude_from="run"`. It takes the id of the query to make it.
 OWN_DOCUMENT = Slip(
@@ -130,7 +148,11 @@ SLIPS = (
         "The ideal is the best order of the k documents that were ranked first, not of all that were judged, so a run "
         "that finds one of many relevant documents can score 1.",
         reports=(16, "OpenBMB/ToolBench#184"),
-        ideal=_with(qrels=lambda query: {each: query.qrels.get(each, 0) for each in ranked(query)[: query.k]}),
+        ideal=_with(
+            qrels=lambda query: {
+                each: query.qrels.get(each, 0) for each in ranked(query)[: query.k]
+            }
+        ),
     ),
     Slip(
         "ideal from all that was retrieved",
@@ -215,7 +237,10 @@ SLIPS = (
     Slip(
         "ties by ascending document id",
         "Documents with equal scores are ordered by their ids, the lowest first, so the names of documents decide.",
-        both=_with(run=lambda query: {each: query.run[each] for each in sorted(query.run)}, options={"ties": "first"}),
+        both=_with(
+            run=lambda query: {each: query.run[each] for each in sorted(query.run)},
+            options={"ties": "first"},
+        ),
     ),
     Slip(
         "ties in the model's favor",
@@ -270,7 +295,11 @@ SLIPS = (
     Slip(
         "ranks used as scores",
         "The rank of each document is taken for its score, so the last one ranks first.",
-        both=_with(run=lambda query: {each: float(rank) for rank, each in enumerate(ranked(query), start=1)}),
+        both=_with(
+            run=lambda query: {
+                each: float(rank) for rank, each in enumerate(ranked(query), start=1)
+            }
+        ),
     ),
     _in_bits(16, np.float16),
     _in_bits(32, np.float32),
@@ -280,12 +309,16 @@ SLIPS = (
         "unretrieved documents with the score 0",
         "Judged documents that were not retrieved take part with the score 0, above documents with negative scores.",
         reports=(2, "mlflow/mlflow#24553"),
-        both=_with(run=lambda query: {**dict.fromkeys([*query.run, *query.qrels], 0.0), **query.run}),
+        both=_with(
+            run=lambda query: {**dict.fromkeys([*query.run, *query.qrels], 0.0), **query.run}
+        ),
     ),
     Slip(
         "documents with the score 0 not retrieved",
         "A score of 0 is read as no score, so such documents have no rank.",
-        both=_with(run=lambda query: {each: score for each, score in query.run.items() if score != 0}),
+        both=_with(
+            run=lambda query: {each: score for each, score in query.run.items() if score != 0}
+        ),
     ),
     Slip(
         "unretrieved documents ranked last",
@@ -309,7 +342,10 @@ SLIPS = (
         "Every judgment takes two ranks of the ideal, as if the qrels were read twice.",
         reports=(1, "joaopalotti/trectools#52"),
         ideal=_with(
-            qrels=lambda query: {**query.qrels, **{_another(each): value for each, value in query.qrels.items()}}
+            qrels=lambda query: {
+                **query.qrels,
+                **{_another(each): value for each, value in query.qrels.items()},
+            }
         ),
     ),
     Slip(
@@ -350,16 +386,27 @@ SLIPS = (
         both=_with_weights("gain", np.exp2),
         dcg=_with(qrels=lambda query: {**dict.fromkeys(query.run, 0), **query.qrels}),
     ),
-    Slip("gain r^2", "The gain is the square of the relevance.", both=_with_weights("gain", np.square)),
+    Slip(
+        "gain r^2",
+        "The gain is the square of the relevance.",
+        both=_with_weights("gain", np.square),
+    ),
     Slip(
         "DCG not cut at k",
         "The DCG counts the whole list and the ideal the first k ranks, so that scores exceed 1.",
         reports=(1, "lenskit/lkpy#309"),
         dcg=UNCUT,
     ),
-    Slip("nothing cut at k", "The cutoff has no effect.", reports=(1, "Lightning-AI/torchmetrics#1952"), both=UNCUT),
     Slip(
-        "cutoff one rank too deep", "The first k + 1 ranks count.", both=_with(k=lambda query: query.k and query.k + 1)
+        "nothing cut at k",
+        "The cutoff has no effect.",
+        reports=(1, "Lightning-AI/torchmetrics#1952"),
+        both=UNCUT,
+    ),
+    Slip(
+        "cutoff one rank too deep",
+        "The first k + 1 ranks count.",
+        both=_with(k=lambda query: query.k and query.k + 1),
     ),
     Slip(
         "cutoff one rank too short",
@@ -382,7 +429,11 @@ SLIPS = (
         "The DCG ends with the first relevant document, the ideal counts all of them.",
         dcg=Term((_first_relevant,)),
     ),
-    Slip("DCG called nDCG", "The DCG is not divided by the ideal.", rule=lambda queries, dcg, ndcg: dcg),
+    Slip(
+        "DCG called nDCG",
+        "The DCG is not divided by the ideal.",
+        rule=lambda queries, dcg, ndcg: dcg,
+    ),
     Slip(
         "0 if lists are shorter than k",
         "A query with fewer than k documents retrieved and judged scores 0.",

@@ -127,11 +127,15 @@ def mapping_by_index(argument: str, row: Any) -> dict[Any, Any]:
     """
     if row.dtype.kind in "iu" and row.index.dtype.kind in "iu":
         problem = f"holds integers by integers, such as {shown(row.head(2).to_dict())}"
-        hint = "give .tolist() of each if the values are ids, or .to_dict() if the index has the ids"
+        hint = (
+            "give .tolist() of each if the values are ids, or .to_dict() if the index has the ids"
+        )
         raise InputError(f"{problem}; {hint}", argument)
     if not row.index.is_unique:
         document = row.index[row.index.duplicated()][0]
-        raise InputError(f"document {shown(document)} is in the index twice; give it once", argument)
+        raise InputError(
+            f"document {shown(document)} is in the index twice; give it once", argument
+        )
     return dict(row.to_dict())
 
 

@@ -16,8 +16,23 @@ from ..scores.frames import columns_of
 from ..scores.queries import refuse_negative
 from .comparison import SHARED, Comparison
 from .contest import Contest, results_of
-from .measured import PerQuery, Resampling, leave_out_alike, query_columns, query_table, stacked, with_slices
-from .notes import equal_notes, notes_of, notes_on_slices, notes_on_tests, shared_notes, small_slices
+from .measured import (
+    PerQuery,
+    Resampling,
+    leave_out_alike,
+    query_columns,
+    query_table,
+    stacked,
+    with_slices,
+)
+from .notes import (
+    equal_notes,
+    notes_of,
+    notes_on_slices,
+    notes_on_tests,
+    shared_notes,
+    small_slices,
+)
 from .pairs import Testing, system_names
 
 
@@ -86,11 +101,19 @@ def compare(
     resampling = Resampling.parse(confidence, seed)
     testing = Testing.parse(alternative, margin, corrected_over)
     order = options.get("score_order")
-    parsed = Options.of_method(compare, k, {**options, "score_order": None} if isinstance(order, Mapping) else options)
+    parsed = Options.of_method(
+        compare, k, {**options, "score_order": None} if isinstance(order, Mapping) else options
+    )
     names = system_names(systems, baseline)
-    orders = _orders(order, names) if isinstance(order, Mapping) else dict.fromkeys(names, parsed.score_order)
+    orders = (
+        _orders(order, names)
+        if isinstance(order, Mapping)
+        else dict.fromkeys(names, parsed.score_order)
+    )
     runs = {_argument(name): systems[name] for name in names}
-    shared = Inputs(None, references, query_ids, document_ids, exclude, sample_weight, by, fields)._asdict()
+    shared = Inputs(
+        None, references, query_ids, document_ids, exclude, sample_weight, by, fields
+    )._asdict()
     arguments = columns_of(data, {**runs, **shared})
     runs = {name: arguments.pop(_argument(name)) for name in names}
     inputs = Inputs(**arguments)
@@ -100,22 +123,33 @@ def compare(
     for sentence in dict.fromkeys(unmatched.values()):
         alike = [_marked_argument(name) for name in unmatched if unmatched[name] == sentence]
         warn(f"{', '.join(alike)}: {sentence}")
-    said = orders.values() if len(set(orders.values())) > 1 else [orders[names[0]]]  # one, or one for each system
+    said = (
+        orders.values() if len(set(orders.values())) > 1 else [orders[names[0]]]
+    )  # one, or one for each system
     parsed = replace(parsed, score_order=",".join(said))
-    signature = parsed.signature(weighted=inputs.sample_weight is not None, excluding=exclude is not None)
+    signature = parsed.signature(
+        weighted=inputs.sample_weight is not None, excluding=exclude is not None
+    )
     slices = None
     if inputs.by is not None:
         first = next(iter(columns.values()))
         slices = slices_of(inputs.by, first.get("query"), len(first["ideal"]))
-    comparison = comparison_of(columns, slices, Contest(parsed, baseline, resampling, testing), signature)
+    comparison = comparison_of(
+        columns, slices, Contest(parsed, baseline, resampling, testing), signature
+    )
     of_systems = {
-        name: notes_of(each, parsed, comparison.scores[name], unmatched.get(name)) for name, each in columns.items()
+        name: notes_of(each, parsed, comparison.scores[name], unmatched.get(name))
+        for name, each in columns.items()
     }
     return replace(comparison, notes=(*comparison.notes, *shared_notes(of_systems)))
 
 
 def comparison_of(
-    columns: Mapping[str, PerQuery], slices: Slices | None, contest: Contest, signature: str, notes: Sequence[str] = ()
+    columns: Mapping[str, PerQuery],
+    slices: Slices | None,
+    contest: Contest,
+    signature: str,
+    notes: Sequence[str] = (),
 ) -> Comparison:
     """Return the comparison of systems from the columns of their queries, with notes on the tests before others."""
     results = results_of(columns, slices, contest)
@@ -123,11 +157,17 @@ def comparison_of(
     if contest.testing.paired:
         of_tests = [*equal_notes(results["pairs"]), *of_tests]
     if slices is not None:
-        of_slices = notes_on_slices(results["pairs"], contest.testing, results["slices"], slices.values)
+        of_slices = notes_on_slices(
+            results["pairs"], contest.testing, results["slices"], slices.values
+        )
         of_tests = [*of_tests, *small_slices(results["slices"]), *of_slices]
         columns = {name: with_slices(each, slices) for name, each in columns.items()}
     tables = {name: query_table(each) for name, each in columns.items()}
-    kept = [name for name in (*SHARED, *contest.options.names) if name in next(iter(tables.values())).column_names]
+    kept = [
+        name
+        for name in (*SHARED, *contest.options.names)
+        if name in next(iter(tables.values())).column_names
+    ]
     return Comparison(
         signature=signature,
         baseline=contest.baseline,
@@ -168,7 +208,9 @@ def _columns_of_systems(
     refuse_negative(inputs.references, inputs.exclude, shared)
     orders = [options[name].score_order for name in runs]
     read = {
-        _argument(name): from_file(_argument(name), side, order, inputs.names, keep=shared.sides["keep"])
+        _argument(name): from_file(
+            _argument(name), side, order, inputs.names, keep=shared.sides["keep"]
+        )
         for (name, side), order in zip(runs.items(), orders, strict=True)
     }
     systems = settled_systems(read, inputs, orders, shared.labels, shared.sides["keep"])
@@ -176,9 +218,18 @@ def _columns_of_systems(
     unmatched: dict[str, str] = {}
     for name, system in zip(runs, systems, strict=True):
         try:
-            columns[name] = query_columns(system, options[name], partial(unmatched.__setitem__, name))
+            columns[name] = query_columns(
+                system, options[name], partial(unmatched.__setitem__, name)
+            )
         except ValueError as error:
-            shared_by_all = ("references", "query_ids", "document_ids", "exclude", "sample_weight", "file")
+            shared_by_all = (
+                "references",
+                "query_ids",
+                "document_ids",
+                "exclude",
+                "sample_weight",
+                "file",
+            )
             if isinstance(error, InputError) and error.argument in shared_by_all:
                 raise
             raise within(error, _marked_argument(name)) from None

@@ -23,7 +23,11 @@ from .report import Report
 from .saved import choices_in, saved_columns
 
 NAMED_QUERIES = 5  # named in a message
-SAID_AS = {"weights": "sample_weight", "excluded": "exclude", "v": "the version"}  # names in signatures
+SAID_AS = {
+    "weights": "sample_weight",
+    "excluded": "exclude",
+    "v": "the version",
+}  # names in signatures
 
 
 class OtherQueriesError(ValueError):
@@ -88,7 +92,9 @@ def compare_reports(
         leave_out_alike(columns, options.names)
     contest = Contest(options, baseline, resampling, testing)
     slices = _same_slices(tables) if paired else None
-    return comparison_of(columns, slices, contest, signature=signature, notes=_notes(read, tables, paired))
+    return comparison_of(
+        columns, slices, contest, signature=signature, notes=_notes(read, tables, paired)
+    )
 
 
 def _report(name: str, report: Any) -> Report:
@@ -108,7 +114,9 @@ def _report(name: str, report: Any) -> Report:
         problem = "must be a report, the result of its to_dict, or the path of a JSON file with that result"
         raise ValueError(f"{place}: {problem}; got {shown(values)}")
     if "signature" not in values and all(isinstance(each, Mapping) for each in values.values()):
-        raise ValueError(f"{place}: holds the reports of {some_of(values, 'system')}; give one of them")
+        raise ValueError(
+            f"{place}: holds the reports of {some_of(values, 'system')}; give one of them"
+        )
     try:
         return Report.from_dict(values)
     except ValueError as error:
@@ -120,12 +128,20 @@ def _same_signature(reports: Mapping[str, Report]) -> str:
     (first, signature), *others = ((name, report.signature) for name, report in reports.items())
     one = choices_in(signature)
     names = {**SAID_AS, **{option.said_as: option_name for option_name, option in OPTIONS.items()}}
-    omitted = {option.said_as: str(option.unsaid[0]) for option in OPTIONS.values() if option.unsaid}
+    omitted = {
+        option.said_as: str(option.unsaid[0]) for option in OPTIONS.values() if option.unsaid
+    }
     for name, each in others:
         other = choices_in(each)
         if differing := [key for key in {**one, **other} if one.get(key) != other.get(key)]:
-            values = ([side.get(key, omitted.get(key, "not given")) for side in (one, other)] for key in differing)
-            sides = (f"{names.get(key, key)} ({a} and {b})" for key, (a, b) in zip(differing, values, strict=True))
+            values = (
+                [side.get(key, omitted.get(key, "not given")) for side in (one, other)]
+                for key in differing
+            )
+            sides = (
+                f"{names.get(key, key)} ({a} and {b})"
+                for key, (a, b) in zip(differing, values, strict=True)
+            )
             problem = f"{shown(first)} and {shown(name)} were made with different options: {', '.join(sides)}"
             raise InputError(f"{problem}; score both with the same options", "reports")
     return signature
@@ -144,7 +160,9 @@ def same_queries(reports: Mapping[str, Report]) -> dict[str, pa.Table]:
             raise OtherQueriesError(f"{only[0]} only in {first}, {only[1]} only in {name}")
         tables[name] = table = other.queries.take([place[each] for each in ids])
         if "weight" in table.column_names and table["weight"] != report.queries["weight"]:
-            differs = np.flatnonzero(table["weight"].to_numpy() != report.queries["weight"].to_numpy())
+            differs = np.flatnonzero(
+                table["weight"].to_numpy() != report.queries["weight"].to_numpy()
+            )
             problem = f"query {shown(ids[int(differs[0])])} has different weights in {shown(first)} and {shown(name)}"
             raise InputError(f"{problem}; score both with the same weights", "reports")
     return tables
@@ -152,7 +170,9 @@ def same_queries(reports: Mapping[str, Report]) -> dict[str, pa.Table]:
 
 def _same_slices(tables: Mapping[str, pa.Table]) -> Slices | None:
     """Return the slices of the queries, if all reports have the same."""
-    columns = [table["slice"] if "slice" in table.column_names else None for table in tables.values()]
+    columns = [
+        table["slice"] if "slice" in table.column_names else None for table in tables.values()
+    ]
     if columns[0] is None or any(each is None or each != columns[0] for each in columns):
         return None
     return slices_of(columns[0], None, len(columns[0]))
@@ -160,23 +180,41 @@ def _same_slices(tables: Mapping[str, pa.Table]) -> Slices | None:
 
 def _columns(table: pa.Table, options: Options, signature: str) -> PerQuery:
     """Return the columns of a report's queries."""
-    return {**saved_columns(table, options.names, signature), "query": np.array(table["query"].to_pylist(), object)}
+    return {
+        **saved_columns(table, options.names, signature),
+        "query": np.array(table["query"].to_pylist(), object),
+    }
 
 
-def _notes(reports: Mapping[str, Report], tables: Mapping[str, pa.Table], paired: bool) -> list[str]:
+def _notes(
+    reports: Mapping[str, Report], tables: Mapping[str, pa.Table], paired: bool
+) -> list[str]:
     """Return the notes of reports, those that all share without names, and notes on what differs."""
     notes: list[str] = []
     first = next(iter(tables.values()))
     if paired and "judged" in first.column_names:
         for name, table in tables.items():
-            alike = [table[each].to_numpy() == first[each].to_numpy() for each in ("judged", "relevant")]
+            alike = [
+                table[each].to_numpy() == first[each].to_numpy() for each in ("judged", "relevant")
+            ]
             if differing := int(np.count_nonzero(~np.logical_and(*alike))):
                 have = "query has" if differing == 1 else "queries have"
-                notes.append(f"{name}: {differing:,} {have} other judgments than in {next(iter(tables))}.")
-    if not paired and len({frozenset(table["query"].to_pylist()) for table in tables.values()}) == 1:
+                notes.append(
+                    f"{name}: {differing:,} {have} other judgments than in {next(iter(tables))}."
+                )
+    if (
+        not paired
+        and len({frozenset(table["query"].to_pylist()) for table in tables.values()}) == 1
+    ):
         with_pairs = mark("paired", True, said="with paired=True")
-        notes.append(Message(f"All reports have the same queries: {with_pairs}, smaller differences can be found."))
-    if any("slice" in table.column_names for table in tables.values()) and (not paired or not _same_slices(tables)):
+        notes.append(
+            Message(
+                f"All reports have the same queries: {with_pairs}, smaller differences can be found."
+            )
+        )
+    if any("slice" in table.column_names for table in tables.values()) and (
+        not paired or not _same_slices(tables)
+    ):
         reason = "the reports have different ones" if paired else "the queries are not paired"
         notes.append(f"Slices are not compared, since {reason}.")
     return [*notes, *shared_notes({name: each.notes for name, each in reports.items()})]

@@ -19,7 +19,16 @@ from ..measure.messages import shown, visible
 from ..measure.options import choice, measure_of, whole
 from ..show.drawing import figure_of
 from ..show.json_types import without_nan
-from ..show.tables import Readable, Table, count_text, counted_text, latex_text, letter_text, number_text, tabular
+from ..show.tables import (
+    Readable,
+    Table,
+    count_text,
+    counted_text,
+    latex_text,
+    letter_text,
+    number_text,
+    tabular,
+)
 from .contest import ComparedSlice, Contest, results_of, with_figures_of_slices
 from .measured import SHOWN, Resampling, Score, mean_cells
 from .notes import first_slices
@@ -89,7 +98,10 @@ class Comparison(Readable):
     @property
     def counts(self) -> dict[str, int]:
         """The number of queries of each system, including those without a value."""
-        return {each["values"]: each["counts"] for each in pc.value_counts(self.queries["system"]).to_pylist()}
+        return {
+            each["values"]: each["counts"]
+            for each in pc.value_counts(self.queries["system"]).to_pylist()
+        }
 
     @property
     def measures(self) -> list[str]:
@@ -99,7 +111,9 @@ class Comparison(Readable):
     def _require_pairs(self, what: str) -> None:
         """Raise an error if the systems have different queries, which cannot be compared one by one."""
         if not self.testing.paired:
-            raise ValueError(f"{what}: the systems have different queries, which cannot be compared one by one")
+            raise ValueError(
+                f"{what}: the systems have different queries, which cannot be compared one by one"
+            )
 
     def _of(self, system: str) -> pa.Table:
         """Return the rows of a system in the table of queries."""
@@ -133,16 +147,25 @@ class Comparison(Readable):
         n = None if n is None else whole("n", n, 0)
         if only is not None:
             choice("only", only, ("losses", "gains"))
-        for name, known in ((system, list(self.scores)), (other, list(self.scores)), (measure, self.measures)):
+        for name, known in (
+            (system, list(self.scores)),
+            (other, list(self.scores)),
+            (measure, self.measures),
+        ):
             if name not in known:
-                raise ValueError(f"{shown(name)} is not in this comparison, which has {', '.join(map(repr, known))}")
+                raise ValueError(
+                    f"{shown(name)} is not in this comparison, which has {', '.join(map(repr, known))}"
+                )
         one, another = (self._of(each) for each in (system, other))
         values = [each[measure].to_numpy() for each in (one, another)]
         difference = differences(*values)
         size = {"losses": -difference, "gains": difference, None: np.abs(difference)}[only]
         order = np.argsort(-size, kind="stable")
         order = order[size[order] > 0][:n]
-        columns = [one["query"].take(pa.array(order)), *(each[order] for each in (*values, difference))]
+        columns = [
+            one["query"].take(pa.array(order)),
+            *(each[order] for each in (*values, difference)),
+        ]
         return pa.table(columns, ["query", system, other, "difference"])
 
     def _letters(self) -> dict[str, str]:
@@ -174,11 +197,17 @@ class Comparison(Readable):
         ]
 
     def _system_table(self, level: str) -> Table:
-        header, *rows = mean_cells([(scores, self.counts[name]) for name, scores in self.scores.items()], level)
-        table = [["system", *(text for cells in header for text in (*cells, self.testing.relation))]]
+        header, *rows = mean_cells(
+            [(scores, self.counts[name]) for name, scores in self.scores.items()], level
+        )
+        table = [
+            ["system", *(text for cells in header for text in (*cells, self.testing.relation))]
+        ]
         for (system, letter), row in zip(self._letters().items(), rows, strict=True):
             marked = zip(row, self.measures, strict=True)
-            marks = [text for cells, name in marked for text in (*cells, self._better_than(system, name))]
+            marks = [
+                text for cells, name in marked for text in (*cells, self._better_than(system, name))
+            ]
             table.append([f"{letter}  {system}", *marks])
         return table
 
@@ -203,12 +232,16 @@ class Comparison(Readable):
         return f"exact for {exact:,} of {len(pairs):,}; for the others {text}" if exact else text
 
     def _remarks(self) -> list[str]:
-        over = {"measure": "the pairs of a measure", "all": "all pairs of all measures"}[self.testing.corrected_over]
+        over = {"measure": "the pairs of a measure", "all": "all pairs of all measures"}[
+            self.testing.corrected_over
+        ]
         if self.testing.paired:
             test = f"the paired randomization test ({self._exactness()}); p (t-test): from the paired t-test. Both are"
         else:
             test = "Welch's t-test, which is"
-        intervals = str(self.resampling) if self.testing.paired else f"{self.resampling.level}s: {WELCH}"
+        intervals = (
+            str(self.resampling) if self.testing.paired else f"{self.resampling.level}s: {WELCH}"
+        )
         return [
             f"{intervals}. p: {self.testing}? From {test} also corrected by Holm for {over}; intervals are not. "
             f"One system is {self.testing.relation} another if p (Holm) < {SIGNIFICANT}.",
@@ -231,7 +264,10 @@ class Comparison(Readable):
             ValueError: `places` is not an integer from 0 to 16.
         """
         places = whole("places", places, 0, PLACES)
-        best = {name: max(scores[name].value for scores in self.scores.values()) for name in self.measures}
+        best = {
+            name: max(scores[name].value for scores in self.scores.values())
+            for name in self.measures
+        }
         rows = [["", "System", *map(latex_text, self.measures)]]
         for system, letter in self._letters().items():
             cells = [f"$^{{{letter}}}$", latex_text(system)]
@@ -244,7 +280,9 @@ class Comparison(Readable):
             rows.append(cells)
         comments = [f"% {remark}" for remark in (*self.remarks(), visible(self.signature))]
         table = tabular("ll" + "c" * len(self.measures), rows)
-        return "\n".join([*comments, "\\begin{table}", "\\centering", self._caption(), *table, "\\end{table}"])
+        return "\n".join(
+            [*comments, "\\begin{table}", "\\centering", self._caption(), *table, "\\end{table}"]
+        )
 
     def _caption(self) -> str:
         """Return the caption of the LaTeX table: what it shows, and what its marks mean."""
@@ -268,7 +306,9 @@ class Comparison(Readable):
             "resampling": self.resampling._asdict(),
             "notes": list(self.notes),
             "testing": self.testing._asdict(),
-            "slices": [{"slice": value, **without_nan(each)} for value, each in self.slices.items()],
+            "slices": [
+                {"slice": value, **without_nan(each)} for value, each in self.slices.items()
+            ],
             "mean_of_slices": without_nan(self.mean_of_slices),
         }
 
@@ -292,9 +332,14 @@ class Comparison(Readable):
         tables = {name: queries.filter(pc.equal(queries["system"], name)) for name in names}
         first = tables[system_names(tables, baseline)[0]]
         shared = [name for name in SHARED if name in first.column_names]
-        if testing.paired and any(table.select(shared) != first.select(shared) for table in tables.values()):
+        if testing.paired and any(
+            table.select(shared) != first.select(shared) for table in tables.values()
+        ):
             raise ValueError("queries: must be the same for each system")
-        columns = {system: saved_columns(table, options.names, signature) for system, table in tables.items()}
+        columns = {
+            system: saved_columns(table, options.names, signature)
+            for system, table in tables.items()
+        }
         slices: dict[Value, ComparedSlice] = {}
         mean_of_slices = None
         if is_of_2:
@@ -304,21 +349,36 @@ class Comparison(Readable):
             scores = with_figures_of_documents(results["scores"], values["scores"])
             of_slices = {each["slice"]: each["scores"] for each in values["slices"]}
             for value, each in results["slices"].items():
-                slices[value] = each._replace(scores=with_figures_of_documents(each.scores, of_slices[value]))
+                slices[value] = each._replace(
+                    scores=with_figures_of_documents(each.scores, of_slices[value])
+                )
             mean_of_slices = with_figures_of_slices(results["mean_of_slices"], slices)
         else:
-            expected = [(name, *systems) for name in options.names for systems in opponents(tables, baseline)]
+            expected = [
+                (name, *systems)
+                for name in options.names
+                for systems in opponents(tables, baseline)
+            ]
             pairs = saved_pairs(values["pairs"], expected)
-            scores = {name: saved_scores(values["scores"][name], options.names, f"scores: {name}") for name in tables}
+            scores = {
+                name: saved_scores(values["scores"][name], options.names, f"scores: {name}")
+                for name in tables
+            }
             for name, column in columns.items():
                 check_scores(scores[name], column, f"scores: {name}")
             for value, each in saved_slices(values["slices"], first).items():
-                of_slice = {name: saved_scores(each["scores"][name], options.names) for name in tables}
-                slices[value] = ComparedSlice(each["queries"], of_slice, saved_pairs(each["pairs"], expected))
+                of_slice = {
+                    name: saved_scores(each["scores"][name], options.names) for name in tables
+                }
+                slices[value] = ComparedSlice(
+                    each["queries"], of_slice, saved_pairs(each["pairs"], expected)
+                )
             means = values["mean_of_slices"]
             if means is not None:
                 check_row_count(means["queries"], queries_in_slices(slices), "mean_of_slices")
-                of_means = {name: saved_scores(means["scores"][name], options.names) for name in tables}
+                of_means = {
+                    name: saved_scores(means["scores"][name], options.names) for name in tables
+                }
                 of_pairs = saved_pairs(means["pairs"], expected)
                 mean_of_slices = ComparedSlice(means["queries"], of_means, of_pairs)
         return cls(
@@ -362,12 +422,20 @@ class Comparison(Readable):
         wanted = measure_of(self.measures[0]) if measure is None else measure
         names = [name for name in self.measures if wanted in (name, measure_of(name))]
         if not names:
-            raise ValueError(f"{shown(measure)} is not in this comparison, which has {', '.join(self.measures)}")
+            raise ValueError(
+                f"{shown(measure)} is not in this comparison, which has {', '.join(self.measures)}"
+            )
         panels = self._query_panels(names[0]) if queries else self._mean_panels(names)
-        rows = 15 if queries else max(len(self.scores), min(len(self.slices), SHOWN) * len(self.scores) / 3)
+        rows = (
+            15
+            if queries
+            else max(len(self.scores), min(len(self.slices), SHOWN) * len(self.scores) / 3)
+        )
         width = 5 if queries else 4.8 + max(map(len, self.scores)) / 13
         figure, axes = figure_of(len(panels), 1.8 + 0.3 * rows, width, ax=ax, figsize=figsize)
-        for draw, each in zip(panels, axes, strict=False):  # with fewer axes, only the first panels are drawn
+        for draw, each in zip(
+            panels, axes, strict=False
+        ):  # with fewer axes, only the first panels are drawn
             draw(each)
         return figure
 
@@ -377,12 +445,22 @@ class Comparison(Readable):
         panels: list[Callable[[Any], None]] = []
         for name in names:
             pairs = pairs_with(self._reference(name), self.pairs, name)
-            panels.append(partial(plot_means, scores=dict(ordered), pairs=pairs, measure=name, testing=self.testing))
+            panels.append(
+                partial(
+                    plot_means,
+                    scores=dict(ordered),
+                    pairs=pairs,
+                    measure=name,
+                    testing=self.testing,
+                )
+            )
         if self.slices:
             first, reference = self._of(next(iter(self.scores))), self._reference(names[0])
             slices = slices_of(first["slice"], None, len(first))
             mean = self.mean_of_slices
-            panels.append(lambda axes: plot_slices(axes, slices, self.slices, mean, reference, names[0]))
+            panels.append(
+                lambda axes: plot_slices(axes, slices, self.slices, mean, reference, names[0])
+            )
         return panels
 
     def _query_panels(self, name: str) -> list[Callable[[Any], None]]:
@@ -403,7 +481,9 @@ class Comparison(Readable):
         return self.baseline or max(self.scores, key=lambda system: self.scores[system][name].value)
 
 
-def compared_rows(comparison: Comparison, most: int | None = None) -> list[tuple[str, ComparedSlice]]:
+def compared_rows(
+    comparison: Comparison, most: int | None = None
+) -> list[tuple[str, ComparedSlice]]:
     """Return the slices by their names, at most so many, and then the mean of slices, if there is one."""
     rows = [(slice_name(value), part) for value, part in islice(comparison.slices.items(), most)]
     if comparison.mean_of_slices is not None:
@@ -426,7 +506,15 @@ def query_tables(comparison: Comparison, n: int | None, places: int = 4) -> list
         return []
     tables = []
     for did, only in sides.items():
-        table = [[f"queries that {did} most in {comparison.measures[0]}", "pair", "first", "second", "difference"]]
+        table = [
+            [
+                f"queries that {did} most in {comparison.measures[0]}",
+                "pair",
+                "first",
+                "second",
+                "difference",
+            ]
+        ]
         for pair in (pair for pair in comparison.pairs if pair.measure == comparison.measures[0]):
             for query, *values, difference in query_rows(comparison, pair, n, only):
                 cells = (number_text(each, places) for each in values)
@@ -438,5 +526,8 @@ def query_tables(comparison: Comparison, n: int | None, places: int = 4) -> list
 def _pair_table(name: str, pairs: Iterable[Pair], columns: Sequence[str], level: str) -> Table:
     """Return a table of pairs with some of their columns, and a name for the first column."""
     cells = ((pair, pair.cells(level)) for pair in pairs)
-    rows = [[pair.title, pair.measure, *(of_pair[column] for column in columns)] for pair, of_pair in cells]
+    rows = [
+        [pair.title, pair.measure, *(of_pair[column] for column in columns)]
+        for pair, of_pair in cells
+    ]
     return [[name, "measure", *columns], *rows]

@@ -22,12 +22,22 @@ from .measured import (
     score_system,
 )
 from .pairs import Pair, Testing, opponents
-from .significance import ROUNDING, Sample, detectable_t, differences, intervals, paired_tests, power
+from .significance import (
+    ROUNDING,
+    Sample,
+    detectable_t,
+    differences,
+    intervals,
+    paired_tests,
+    power,
+)
 from .slice_means import figures_of_documents, mean_of_scores, queries_in_slices
 from .stratified import Combined, combine
 from .welch import p_of_t, welch
 
-ScoresAndPairs = tuple[dict[str, dict[str, Score]], list[Pair]]  # scores by system and name, and pairs
+ScoresAndPairs = tuple[
+    dict[str, dict[str, Score]], list[Pair]
+]  # scores by system and name, and pairs
 
 
 class ComparedSlice(NamedTuple):
@@ -56,10 +66,15 @@ class Contest(NamedTuple):
         """Return the scores and pairs of systems, from the figures of their queries, before Holm's correction."""
         compared = self._compared if self.testing.paired else self._compared_samples
         by_name = {name: compared(name, columns) for name in self.options.names}
-        scores = {system: {name: of_name[system] for name, (of_name, _) in by_name.items()} for system in columns}
+        scores = {
+            system: {name: of_name[system] for name, (of_name, _) in by_name.items()}
+            for system in columns
+        }
         return scores, [pair for _, pairs in by_name.values() for pair in pairs]
 
-    def _compared(self, name: str, columns: Mapping[str, PerQuery]) -> tuple[dict[str, Score], list[Pair]]:
+    def _compared(
+        self, name: str, columns: Mapping[str, PerQuery]
+    ) -> tuple[dict[str, Score], list[Pair]]:
         """Return the scores and pairs of one result."""
         systems, of_systems = list(columns), np.array([each[name] for each in columns.values()])
         values, greatest = of_systems[:, 0], greatest_value(name)
@@ -67,14 +82,22 @@ class Contest(NamedTuple):
         rows = sample.pairs.T.tolist()
         ends = intervals(sample, greatest=greatest, confidence=self.resampling.confidence)
         scores = make_scores(name, of_systems, ends)
-        how: dict[str, Any] = {"alternative": self.testing.alternative, "margin": self.testing.margin}
+        how: dict[str, Any] = {
+            "alternative": self.testing.alternative,
+            "margin": self.testing.margin,
+        }
         tests, powers = paired_tests(sample, **how, seed=self.resampling.seed), power(sample, **how)
         least, queries, pairs = np.fmin.reduce(values, axis=1).tolist(), len(sample.weight), []
         arrays = (*(each[len(systems) :] for each in ends), *tests, *powers)
         of_pairs = zip(rows, sample.by_query, *(each.tolist() for each in arrays), strict=True)
-        for (one, other), by_query, low, high, error, p, p_t, exact, permutations, detectable, needed in of_pairs:
+        for (
+            one,
+            other,
+        ), by_query, low, high, error, p, p_t, exact, permutations, detectable, needed in of_pairs:
             difference = float(differences(scores[one].value, scores[other].value))
-            bound = math.inf if min(least[one], least[other]) < 0 else greatest  # as of negative relevances
+            bound = (
+                math.inf if min(least[one], least[other]) < 0 else greatest
+            )  # as of negative relevances
             wins, losses = (int(np.count_nonzero(each)) for each in (by_query > 0, by_query < 0))
             pair = Pair(
                 measure=name,
@@ -105,25 +128,41 @@ class Contest(NamedTuple):
     def sample(self, name: str, columns: Mapping[str, PerQuery]) -> Sample:
         """Return the values of one result, with a row for each system and the pairs that are compared."""
         systems, values = list(columns), np.array([each[name][0] for each in columns.values()])
-        rows = [(systems.index(one), systems.index(other)) for one, other in opponents(systems, self.baseline)]
+        rows = [
+            (systems.index(one), systems.index(other))
+            for one, other in opponents(systems, self.baseline)
+        ]
         return Sample.of(values, columns[systems[0]].get("weight"), rows)
 
-    def _compared_samples(self, name: str, columns: Mapping[str, PerQuery]) -> tuple[dict[str, Score], list[Pair]]:
+    def _compared_samples(
+        self, name: str, columns: Mapping[str, PerQuery]
+    ) -> tuple[dict[str, Score], list[Pair]]:
         """Return the scores and pairs of one result of systems with different queries."""
         confidence, testing = self.resampling.confidence, self.testing
         scores = {
-            system: score_system(each, samples_of(each, [name]), confidence)[name] for system, each in columns.items()
+            system: score_system(each, samples_of(each, [name]), confidence)[name]
+            for system, each in columns.items()
         }
-        samples = {system: each[name][0][~np.isnan(each[name][0])] for system, each in columns.items()}
+        samples = {
+            system: each[name][0][~np.isnan(each[name][0])] for system, each in columns.items()
+        }
         pairs = []
         for systems in opponents(columns, self.baseline):
             of_both = [samples[system] for system in systems]
             for system, sample in zip(systems, of_both, strict=True):
                 if len(sample) < 2:
-                    raise ValueError(f"{system}: a comparison needs at least two queries that have a value; got 1")
+                    raise ValueError(
+                        f"{system}: a comparison needs at least two queries that have a value; got 1"
+                    )
             ends = [(scores[system].low, scores[system].high) for system in systems]
             bound = math.inf if min(each.min() for each in of_both) < 0 else greatest_value(name)
-            found = welch(of_both, ends, confidence=confidence, alternative=testing.alternative, margin=testing.margin)
+            found = welch(
+                of_both,
+                ends,
+                confidence=confidence,
+                alternative=testing.alternative,
+                margin=testing.margin,
+            )
             figures = {
                 **found,
                 "low": max(found["low"], -bound),
@@ -141,7 +180,9 @@ class Contest(NamedTuple):
         return scores, pairs
 
     def mean_of_slices(
-        self, slices: Sequence[Mapping[str, PerQuery]], of_slices: Sequence[Mapping[str, Mapping[str, Score]]]
+        self,
+        slices: Sequence[Mapping[str, PerQuery]],
+        of_slices: Sequence[Mapping[str, Mapping[str, Score]]],
     ) -> ScoresAndPairs:
         """Return the means of slices and their pairs, from the figures of each slice and its scores.
 
@@ -171,7 +212,12 @@ class Contest(NamedTuple):
     ) -> list[Pair]:
         """Return the pairs of the mean of slices in one result, before Holm's correction."""
         testing, systems = self.testing, list(scores)
-        tests = paired_tests(sample, alternative=testing.alternative, margin=testing.margin, seed=self.resampling.seed)
+        tests = paired_tests(
+            sample,
+            alternative=testing.alternative,
+            margin=testing.margin,
+            seed=self.resampling.seed,
+        )
         pairs = []
         of_pairs = zip(sample.pairs.T.tolist(), sample.by_query, combined, *tests, strict=True)
         for (one, other), by_query, mean, p, _, exact, permutations in of_pairs:
@@ -206,9 +252,14 @@ class Contest(NamedTuple):
             pairs.append(pair)
         return pairs
 
-def results_of(columns: Mapping[str, PerQuery], slices: Slices | None, contest: Contest) -> dict[str, Any]:
+
+def results_of(
+    columns: Mapping[str, PerQuery], slices: Slices | None, contest: Contest
+) -> dict[str, Any]:
     """Return the scores, the pairs and the slices of a comparison, and its options of intervals and tests."""
-    figures = {system: query_figures(each, contest.options.names) for system, each in columns.items()}
+    figures = {
+        system: query_figures(each, contest.options.names) for system, each in columns.items()
+    }
     scores, pairs = contest.results(figures)
     pairs = contest.testing.corrected(pairs, contest.resampling.confidence)
     return {
@@ -221,7 +272,9 @@ def results_of(columns: Mapping[str, PerQuery], slices: Slices | None, contest: 
     }
 
 
-def _compared_slices(contest: Contest, slices: Slices, figures: Mapping[str, PerQuery]) -> dict[str, Any]:
+def _compared_slices(
+    contest: Contest, slices: Slices, figures: Mapping[str, PerQuery]
+) -> dict[str, Any]:
     """Return the comparison of each slice in which every system has at least two values of each measure.
 
     The p-values and intervals of all slices are corrected together. With them comes the mean of slices, if all of them
@@ -253,14 +306,18 @@ def _compared_slices(contest: Contest, slices: Slices, figures: Mapping[str, Per
     return {"slices": compared, "mean_of_slices": means}
 
 
-def with_figures_of_slices(means: ComparedSlice | None, slices: Mapping[Value, ComparedSlice]) -> ComparedSlice | None:
+def with_figures_of_slices(
+    means: ComparedSlice | None, slices: Mapping[Value, ComparedSlice]
+) -> ComparedSlice | None:
     """Return the mean of slices with the figures of its scores that depend on documents, from those of the slices."""
     if means is None:
         return None
     named = [part.scores for value, part in slices.items() if value is not None]
     scores = {
         system: {
-            name: score._replace(**figures_of_documents([of_slice[system][name] for of_slice in named]))
+            name: score._replace(
+                **figures_of_documents([of_slice[system][name] for of_slice in named])
+            )
             for name, score in of_system.items()
         }
         for system, of_system in means.scores.items()
@@ -272,7 +329,9 @@ def _t_test(beyond: float, mean: Combined, alternative: str) -> tuple[float, flo
     """Return the p-value of a difference from the tested one, and the smallest that the test finds; nan if unknown."""
     if mean.standard_error > ROUNDING * abs(mean.value):
         t = beyond / mean.standard_error
-        detectable = detectable_t(mean.freedom + 1, alternative == "two-sided") * mean.standard_error
+        detectable = (
+            detectable_t(mean.freedom + 1, alternative == "two-sided") * mean.standard_error
+        )
         return p_of_t(t, mean.freedom, alternative), detectable
     # all differences of each slice are equal
     is_beyond = {"two-sided": beyond != 0, "greater": beyond > 0, "less": beyond < 0}[alternative]

@@ -86,7 +86,9 @@ class Score(NamedTuple):
         }
 
 
-def mean_cells(rows: Sequence[tuple[Mapping[str, Score], int]], level: str, places: int = 4) -> list[list[list[str]]]:
+def mean_cells(
+    rows: Sequence[tuple[Mapping[str, Score], int]], level: str, places: int = 4
+) -> list[list[list[str]]]:
     """Return the cells of means and their intervals: first the headings, then a list for each row.
 
     Before each mean is the number of its queries; if all measures of a row have the same number, only before the first.
@@ -97,15 +99,25 @@ def mean_cells(rows: Sequence[tuple[Mapping[str, Score], int]], level: str, plac
         return ["queries", "mean", level] if at == 0 or not alike else ["mean", level]
 
     names = list(rows[0][0])
-    cells = [[[name if each == "mean" else each for each in columns(at)] for at, name in enumerate(names)]]
+    cells = [
+        [
+            [name if each == "mean" else each for each in columns(at)]
+            for at, name in enumerate(names)
+        ]
+    ]
     for scores, queries in rows:
         of_row = [score.cells(level, places, queries=queries) for score in scores.values()]
-        cells.append([[of_score[each] for each in columns(at)] for at, of_score in enumerate(of_row)])
+        cells.append(
+            [[of_score[each] for each in columns(at)] for at, of_score in enumerate(of_row)]
+        )
     return cells
 
 
 def mean_table(
-    names: Sequence[Sequence[str]], rows: Sequence[tuple[Mapping[str, Score], int]], level: str, places: int = 4
+    names: Sequence[Sequence[str]],
+    rows: Sequence[tuple[Mapping[str, Score], int]],
+    level: str,
+    places: int = 4,
 ) -> Table:
     """Return a table of means and their intervals: names, then the cells of `mean_cells`, the headings first."""
     cells = mean_cells(rows, level, places)
@@ -151,7 +163,9 @@ class Resampling(NamedTuple):
         return f"{self.level}s: Wilson-type t for means, Student's t for differences"
 
 
-def query_columns(inputs: Inputs, options: Options, notify: Notify = warn_of_predictions) -> PerQuery:
+def query_columns(
+    inputs: Inputs, options: Options, notify: Notify = warn_of_predictions
+) -> PerQuery:
     """Return the columns of a report's table of queries.
 
     It has `query` only if queries have ids, and `weight` only if there are weights. `ideal`, the highest IDCG of all
@@ -167,9 +181,13 @@ def _describe(options: Options, part: Rankings) -> PerQuery:
     chosen = options.scoring["ties"]
     may_tie = len(part.score) > SORTED or len(part.queries_of_ties())
     orders = {chosen, "worst", "best"} if may_tie else {chosen}
-    by_ties = {ties: measure_rankings(part, options, measures=measures, ties=ties) for ties in orders}
+    by_ties = {
+        ties: measure_rankings(part, options, measures=measures, ties=ties) for ties in orders
+    }
     found = by_ties[chosen]
-    no_order = part._replace(score=np.where(part.score > -np.inf, np.float32(0), np.float32(-np.inf)))
+    no_order = part._replace(
+        score=np.where(part.score > -np.inf, np.float32(0), np.float32(-np.inf))
+    )
     by_chance = measure_rankings(no_order, options, ties="average")
     columns: PerQuery = part.counts()
     if part.query_ids is not None:
@@ -182,12 +200,16 @@ def _describe(options: Options, part: Rankings) -> PerQuery:
     for k, unjudged in zip(options.cutoffs, _unjudged(options, part), strict=True):
         columns[result_name("unjudged", k)] = unjudged
     is_judged = columns["retrieved and judged"] == columns["retrieved"]
-    columns["all relevant"] = is_judged & (columns["relevant"] == columns["judged"]) & (columns["retrieved"] > 0)
+    columns["all relevant"] = (
+        is_judged & (columns["relevant"] == columns["judged"]) & (columns["retrieved"] > 0)
+    )
     if part.excluded is not None:
         columns |= dict(zip(EXCLUDED, part.excluded.T, strict=True))
     columns["missing"] = part.missing
     ideal = found["IDCG"]
-    if options.ideal != "judged" or options.missing == "skip":  # may be 0 although documents are relevant
+    if (
+        options.ideal != "judged" or options.missing == "skip"
+    ):  # may be 0 although documents are relevant
         how = {**options.scoring, "measures": ("IDCG",), "ideal": "judged"}
         ideal = measure_queries(**part.arrays(), **how)["IDCG"]
     columns["ideal"] = (ideal * sign(discounts(1, options.log_base, options.discount))).max(axis=0)
@@ -232,13 +254,19 @@ def query_table(columns: PerQuery) -> pa.Table:
     hidden = ("query", "ideal", "missing", "retrieved and judged", "all relevant", *EXCLUDED)
     kept = {name: column for name, column in columns.items() if name not in hidden}
     return pa.table(
-        {"query": _saved_ids(ids), **{name: pa.array(column, from_pandas=True) for name, column in kept.items()}}
+        {
+            "query": _saved_ids(ids),
+            **{name: pa.array(column, from_pandas=True) for name, column in kept.items()},
+        }
     )
 
 
 def stacked(tables: Mapping[str, pa.Table]) -> pa.Table:
     """Return the tables of queries of systems below each other, with the name of the system in the first column."""
-    named = [each.add_column(0, "system", pa.repeat(system, len(each))) for system, each in tables.items()]
+    named = [
+        each.add_column(0, "system", pa.repeat(system, len(each)))
+        for system, each in tables.items()
+    ]
     return pa.concat_tables(named, promote_options="default")
 
 
@@ -263,7 +291,10 @@ def query_figures(columns: PerQuery, names: Sequence[str]) -> PerQuery:
     """
     figures: PerQuery = {name: columns[name] for name in ("ideal", "weight") if name in columns}
     one, none = np.ones(len(columns["ideal"])), np.zeros(len(columns["ideal"]))
-    weight, retrieved = columns.get("weight", one), columns.get("retrieved", none)  # 0 for values without rankings
+    weight, retrieved = (
+        columns.get("weight", one),
+        columns.get("retrieved", none),
+    )  # 0 for values without rankings
     for name in names:
         _, _, k = name.partition("@")
         orders = [columns[each] for each in (name, *(f"{order} {name}" for order in ORDERED))]
@@ -271,13 +302,19 @@ def query_figures(columns: PerQuery, names: Sequence[str]) -> PerQuery:
         unjudged = columns.get(result_name("unjudged", int(k) if k else None), none)
         counts = affected_by_ties(orders[1], orders[2]), ranked, unjudged, one, weight
         counted = ~np.isnan(orders[0]) & (weight > 0)
-        figures[name] = np.array([orders[0], *np.where(counted, [*(each * weight for each in orders), *counts], 0.0)])
+        figures[name] = np.array(
+            [orders[0], *np.where(counted, [*(each * weight for each in orders), *counts], 0.0)]
+        )
     return figures
 
 
-def score_system(figures: PerQuery, samples: Mapping[str, Sample], confidence: float) -> dict[str, Score]:
+def score_system(
+    figures: PerQuery, samples: Mapping[str, Sample], confidence: float
+) -> dict[str, Score]:
     """Return the scores of a system by name, from its figures and `samples_of` them; nan if no query has a value."""
-    return {name: score_result(figures, name, sample, confidence) for name, sample in samples.items()}
+    return {
+        name: score_result(figures, name, sample, confidence) for name, sample in samples.items()
+    }
 
 
 def samples_of(figures: PerQuery, names: Sequence[str]) -> dict[str, Sample]:
@@ -303,8 +340,12 @@ def make_scores(name: str, figures: NDArray[np.float64], ends: Intervals) -> lis
         for row, total in zip(rows[1:], of_orders, strict=False):
             if not math.isfinite(total) and not np.isnan(row).all():
                 mean(name, row)  # raises the error
-        value, worst, best, random_order = (each / weight if queries else math.nan for each in of_orders)
-        low, high, error = (math.nan if math.isnan(each) else each for each in ends_of_mean)  # one nan, equal to itself
+        value, worst, best, random_order = (
+            each / weight if queries else math.nan for each in of_orders
+        )
+        low, high, error = (
+            math.nan if math.isnan(each) else each for each in ends_of_mean
+        )  # one nan, equal to itself
         score = Score(
             value=value,
             low=min(low, value),
@@ -334,7 +375,12 @@ def greatest_value(name: str) -> float:
 
 def in_slices(figures: PerQuery, slices: Slices) -> Iterator[tuple[Value, PerQuery]]:
     """Yield the figures of each slice, whose queries keep their order."""
-    order, sizes = np.argsort(slices.code, kind="stable"), np.bincount(slices.code, minlength=len(slices.values))
+    order, sizes = (
+        np.argsort(slices.code, kind="stable"),
+        np.bincount(slices.code, minlength=len(slices.values)),
+    )
     in_order = {name: each.take(order, axis=-1) for name, each in figures.items()}
-    for value, end, size in zip(slices.values, np.cumsum(sizes).tolist(), sizes.tolist(), strict=True):
+    for value, end, size in zip(
+        slices.values, np.cumsum(sizes).tolist(), sizes.tolist(), strict=True
+    ):
         yield value, {name: each[..., end - size : end] for name, each in in_order.items()}

@@ -19,7 +19,9 @@ def flat_scores(report: Any) -> dict[str, float]:
             key = name if part is None else f"{name}/{_key_of(part)}"
             own = {key: score.value, f"{key}/low": score.low, f"{key}/high": score.high}
             if both := flat.keys() & own:
-                raise ValueError(f"by: two values would be called {shown(min(both))}; give the slices other names")
+                raise ValueError(
+                    f"by: two values would be called {shown(min(both))}; give the slices other names"
+                )
             flat |= own
     return {key: value for key, value in flat.items() if not math.isnan(value)}
 
@@ -36,9 +38,15 @@ def _key_of(part: str) -> str:
     return MEAN_OF_SLICES.replace(" ", "_") if part == MEAN_OF_SLICES else f"slice={part}"
 
 
-def model_index(report: Any, model_name: str, dataset: str, task_type: str, **fields: Any) -> list[dict[str, Any]]:
+def model_index(
+    report: Any, model_name: str, dataset: str, task_type: str, **fields: Any
+) -> list[dict[str, Any]]:
     """Return the `model-index` of a model card, as `Report.to_model_index` describes it."""
-    for argument, text in {"model_name": model_name, "dataset": dataset, "task_type": task_type}.items():
+    for argument, text in {
+        "model_name": model_name,
+        "dataset": dataset,
+        "task_type": task_type,
+    }.items():
         if not isinstance(text, str) or not text.strip():
             raise ValueError(f"{argument} must be a name; got {shown(text)}")
     try:
@@ -73,7 +81,9 @@ def model_index(report: Any, model_name: str, dataset: str, task_type: str, **fi
     return eval_results_to_model_index(model_name, results)
 
 
-def eval_results(report: Any, dataset: str, task_id: str, measure: str | None, **fields: Any) -> list[dict[str, Any]]:
+def eval_results(
+    report: Any, dataset: str, task_id: str, measure: str | None, **fields: Any
+) -> list[dict[str, Any]]:
     """Return the contents of a file in `.eval_results/`, as `Report.to_eval_results` describes it."""
     try:
         from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
@@ -84,11 +94,23 @@ def eval_results(report: Any, dataset: str, task_id: str, measure: str | None, *
     if measure is None and len(scores) == 1:
         measure = next(iter(scores))
     if not isinstance(measure, str) or measure not in scores:
-        raise ValueError(f"measure must be one of {', '.join(map(repr, scores))}; got {shown(measure)}")
+        raise ValueError(
+            f"measure must be one of {', '.join(map(repr, scores))}; got {shown(measure)}"
+        )
     score = scores[measure]
-    interval = "" if math.isnan(score.low) else f", {level_text(confidence)} {interval_text(score.low, score.high)}"
-    left = f", {count_text(left)} excluded" if (left := score.left_out(report.counts["queries"])) else ""
+    interval = (
+        ""
+        if math.isnan(score.low)
+        else f", {level_text(confidence)} {interval_text(score.low, score.high)}"
+    )
+    left = (
+        f", {count_text(left)} excluded"
+        if (left := score.left_out(report.counts["queries"]))
+        else ""
+    )
     count = f"{count_text(score.queries)} {'query' if score.queries == 1 else 'queries'}"
     notes = f"{measure}{interval}, {count}{left}; {report.signature}"
-    entry = EvalResultEntry(dataset_id=dataset, task_id=task_id, value=score.value, **{"notes": notes, **fields})
+    entry = EvalResultEntry(
+        dataset_id=dataset, task_id=task_id, value=score.value, **{"notes": notes, **fields}
+    )
     return eval_result_entries_to_yaml([entry])

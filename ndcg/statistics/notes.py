@@ -20,7 +20,9 @@ NAMED_PAIRS = 5  # pairs in a sentence
 NAMED_SLICES = 5  # slices in a sentence
 
 
-def notes_of(columns: PerQuery, options: Options, scores: Mapping[str, Score], unmatched: str | None) -> list[str]:
+def notes_of(
+    columns: PerQuery, options: Options, scores: Mapping[str, Score], unmatched: str | None
+) -> list[str]:
     """Return the notes on the queries of one system."""
     notes = [
         *left_out_notes(columns, options),
@@ -56,7 +58,9 @@ def cutoff_notes(columns: PerQuery, options: Options) -> list[str]:
     alike = columns["all relevant"]
     if 10 * np.count_nonzero(alike) >= len(alike):
         number = f"{np.count_nonzero(alike):,} of {len(alike):,} queries"
-        sentences.append(f"In {number} all documents are relevant, so that any order of them scores high.")
+        sentences.append(
+            f"In {number} all documents are relevant, so that any order of them scores high."
+        )
     return sentences
 
 
@@ -90,8 +94,18 @@ def left_out_notes(columns: PerQuery, options: Options) -> list[str]:
     sentences = []
     for applies, how_many, one, several in (
         (skipped, "judged queries", f"is missing from {run} and", f"are missing from {run} and"),
-        (nothing & ~skipped, "queries", "has no relevant documents and is", "have no relevant documents and are"),
-        (~nothing & ~skipped, "queries", "has an ideal DCG of 0 and is", "have an ideal DCG of 0 and are"),
+        (
+            nothing & ~skipped,
+            "queries",
+            "has no relevant documents and is",
+            "have no relevant documents and are",
+        ),
+        (
+            ~nothing & ~skipped,
+            "queries",
+            "has an ideal DCG of 0 and is",
+            "have an ideal DCG of 0 and are",
+        ),
     ):
         measures: dict[bytes, list[str]] = {}
         for name, lacking in without.items():
@@ -100,7 +114,9 @@ def left_out_notes(columns: PerQuery, options: Options) -> list[str]:
             if count := np.count_nonzero(np.frombuffer(mask, bool)):
                 measure = _of_some(names, without)
                 reason = one if count == 1 else several
-                sentences.append(f"{count:,} of {queries:,} {how_many} {reason} excluded from the mean{measure}.")
+                sentences.append(
+                    f"{count:,} of {queries:,} {how_many} {reason} excluded from the mean{measure}."
+                )
     if "weight" in columns and (count := np.count_nonzero(columns["weight"] == 0)):
         reason = "has a weight of 0 and is" if count == 1 else "have a weight of 0 and are"
         sentences.append(f"{count:,} of {queries:,} queries {reason} excluded from the mean.")
@@ -111,11 +127,17 @@ def unmatched_notes(columns: PerQuery, unmatched: str | None = None) -> list[str
     """Return a sentence if no document was both retrieved and judged, with ids from both inputs if these are known."""
     if unmatched:
         return [Message(f"{unmatched[0].upper()}{unmatched[1:]}.")]
-    sides = [columns[name].any() for name in ("retrieved", "judged", "retrieved and judged") if name in columns]
+    sides = [
+        columns[name].any()
+        for name in ("retrieved", "judged", "retrieved and judged")
+        if name in columns
+    ]
     if sides != [True, True, False]:
         return []
     both = f"{mark('predictions')} and {mark('references')}"
-    return [Message(f"No document was both retrieved and judged: do {both} use the same document ids?")]
+    return [
+        Message(f"No document was both retrieved and judged: do {both} use the same document ids?")
+    ]
 
 
 def exclusion_notes(columns: PerQuery, options: Options) -> list[str]:
@@ -128,14 +150,18 @@ def exclusion_notes(columns: PerQuery, options: Options) -> list[str]:
     if not removed:
         hint = "are its ids the ids of queries and documents?"
         there = "retrieved" if is_of_run else "retrieved or judged"
-        return [Message(f"No document was excluded: {mark('exclude')} has none that is {there}; {hint}")]
+        return [
+            Message(f"No document was excluded: {mark('exclude')} has none that is {there}; {hint}")
+        ]
     if is_of_run:
         still = f"judged, so still in the ideals: {judged:,}"
         return [f"Excluded documents: {retrieved:,} from the run; {still}."]
     sentences = [f"Excluded documents: {retrieved:,} retrieved and {judged:,} judged."]
     normalized = [name for name, measure, _ in options.results if measure == "nDCG"]
     emptied = (columns[EXCLUDED[1]] > 0) & (columns["ideal"] <= 0)
-    if count := max((np.count_nonzero(emptied & ~np.isnan(columns[name])) for name in normalized), default=0):
+    if count := max(
+        (np.count_nonzero(emptied & ~np.isnan(columns[name])) for name in normalized), default=0
+    ):
         have, are = ("has", "is") if count == 1 else ("have", "are")
         value, skip = options.scoring["zero_division"], mark("zero_division", math.nan)
         counted = "counted" if isinstance(value, str) else f"counted as {value:g}"
@@ -146,7 +172,9 @@ def exclusion_notes(columns: PerQuery, options: Options) -> list[str]:
 
 def missing_notes(columns: PerQuery, options: Options) -> list[str]:
     """Return a sentence on missing queries that count in the mean, if there are any."""
-    if "missing" not in columns or options.missing == "skip":  # "missing" is unknown for values without rankings
+    if (
+        "missing" not in columns or options.missing == "skip"
+    ):  # "missing" is unknown for values without rankings
         return []
     missing = int(np.count_nonzero(columns["missing"]))
     if not missing:
@@ -178,7 +206,9 @@ def chance_notes(scores: Mapping[str, Score], columns: PerQuery) -> list[str]:
     for name, score in scores.items():
         differs = np.abs(differences(columns[name], columns[f"random order {name}"])) > 0
         if score.low <= score.random_order and differs.any():  # otherwise the order does not matter
-            expected = f"the mean of all orders of the same documents is {number_text(score.random_order)}"
+            expected = (
+                f"the mean of all orders of the same documents is {number_text(score.random_order)}"
+            )
             below = f"{name} is worse than a random order: {expected}. Do higher scores rank first?"
             near = f"{name} may be no better than a random order: {expected}."
             sentences.append(near if score.random_order <= score.high else below)
@@ -187,7 +217,9 @@ def chance_notes(scores: Mapping[str, Score], columns: PerQuery) -> list[str]:
 
 def slice_notes(slices: Mapping[Value, Slice], means: Mapping[str, Score]) -> list[str]:
     """Return sentences on the slices without an interval, and on what the mean of slices lacks, if there are any."""
-    without = sum(any(math.isnan(score.low) for score in part.scores.values()) for part in slices.values())
+    without = sum(
+        any(math.isnan(score.low) for score in part.scores.values()) for part in slices.values()
+    )
     if not without:
         return []
     few = "fewer than two of their queries have a value"
@@ -200,7 +232,9 @@ def slice_notes(slices: Mapping[Value, Slice], means: Mapping[str, Score]) -> li
             with_fewer.setdefault(counted, []).append(name)
     for counted, names in with_fewer.items():
         which = f"mean of slices{_of_some(names, means)}"
-        sentences.append(f"The {which} is over {counted:,} of {len(named):,} slices; the others have no value.")
+        sentences.append(
+            f"The {which} is over {counted:,} of {len(named):,} slices; the others have no value."
+        )
     names = [name for name, score in means.items() if score.queries and math.isnan(score.low)]
     if names:
         which = f"mean of slices{_of_some(names, means)}"
@@ -216,13 +250,17 @@ def _of_some(names: Sequence[str], of_all: Collection[str]) -> str:
 def small_slices(slices: Mapping[Value, Any]) -> list[str]:
     """Return a sentence on the slices with few queries, if there are any."""
     few = sum(each.queries < FEW for each in slices.values())
-    problem = f"have fewer than {FEW} queries: intervals may miss the true value more often than they say"
+    problem = (
+        f"have fewer than {FEW} queries: intervals may miss the true value more often than they say"
+    )
     return [f"{few:,} of {len(slices):,} slices {problem}."] if few else []
 
 
 def first_slices(slices: Mapping[Value, Any]) -> list[str]:
     """Return a sentence on the slices that tables omit, if there are any."""
-    return [f"The first {SHOWN} of {len(slices):,} slices are shown."] if len(slices) > SHOWN else []
+    return (
+        [f"The first {SHOWN} of {len(slices):,} slices are shown."] if len(slices) > SHOWN else []
+    )
 
 
 def least_p_values(pairs: Sequence[Pair], testing: Testing) -> list[float]:
@@ -230,7 +268,9 @@ def least_p_values(pairs: Sequence[Pair], testing: Testing) -> list[float]:
     if not testing.paired:
         return [0.0] * len(pairs)
     sides = 2 if testing.alternative == "two-sided" else 1
-    return testing.holm(pairs, [min(1, (sides if pair.exact else 1) / pair.permutations) for pair in pairs])
+    return testing.holm(
+        pairs, [min(1, (sides if pair.exact else 1) / pair.permutations) for pair in pairs]
+    )
 
 
 def differing_text(least: int, most: int | None = None) -> str:
@@ -263,7 +303,11 @@ def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None
     sides = 2 if testing.alternative == "two-sided" else 1
     together = len(testing.families(pairs)[0])
     least = least_p_values(pairs, testing)
-    beyond = [(pair, p) for pair, p in zip(pairs, least, strict=True) if p >= SIGNIFICANT and pair.permutations > 1]
+    beyond = [
+        (pair, p)
+        for pair, p in zip(pairs, least, strict=True)
+        if p >= SIGNIFICANT and pair.permutations > 1
+    ]
     sentences = []
     if beyond:
         counts = sorted({pair.permutations.bit_length() - 1 for pair, _ in beyond})
@@ -279,9 +323,15 @@ def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None
             f"least {min(p for _, p in beyond):.4f}. A significant result needs {', or '.join(ways)}."
         )
     if too_few := sum(pair.has_too_few_queries for pair in pairs):
-        problem = "have too few queries to find any difference with 80% power, even the greatest possible"
+        problem = (
+            "have too few queries to find any difference with 80% power, even the greatest possible"
+        )
         sentences.append(f"{too_few:,} of {len(pairs):,} pairs {problem}.")
-    near = [pair for pair in pairs if abs(pair.p_holm - SIGNIFICANT) * pair.p < 2 * pair.p_error * pair.p_holm]
+    near = [
+        pair
+        for pair in pairs
+        if abs(pair.p_holm - SIGNIFICANT) * pair.p < 2 * pair.p_error * pair.p_holm
+    ]
     if near:
         sentences.append(
             f"{len(near):,} of {len(pairs):,} corrected p-values lie within two standard errors of {SIGNIFICANT}: "
@@ -299,11 +349,17 @@ def notes_on_slices(
         together = len(testing.families(pairs)[0])
         measures = {"all": "all measures", "measure": "a measure"}[testing.corrected_over]
         family = f"{together * len(compared):,} pairs: {together:,} of {measures} in each"
-        sentences.append(f"In slices, p-values are corrected by Holm for {family} of {len(compared):,} slices.")
+        sentences.append(
+            f"In slices, p-values are corrected by Holm for {family} of {len(compared):,} slices."
+        )
     if left := [slice_name(value) for value in slices if value not in compared]:
         few = f"fewer than two of their queries have a value: {', '.join(left[:NAMED_SLICES])}"
         more = f" and {len(left) - NAMED_SLICES:,} more" if len(left) > NAMED_SLICES else ""
-        sentences.append(f"{len(left):,} of {len(slices):,} slices are not compared, since {few}{more}.")
+        sentences.append(
+            f"{len(left):,} of {len(slices):,} slices are not compared, since {few}{more}."
+        )
         if any(value is not None and value not in compared for value in slices):
-            sentences.append("The mean of slices is not compared either, since one of the slices is not.")
+            sentences.append(
+                "The mean of slices is not compared either, since one of the slices is not."
+            )
     return sentences

@@ -14,7 +14,10 @@ from ..show.tables import count_text, interval_text, number_text, p_text
 from .significance import ROUNDING, at_level, holm
 
 SIGNIFICANT = 0.05  # the corrected p-value below which a difference is marked
-COLUMNS = {"query", "difference"}  # columns of tables that also have one per system, so no system can have these names
+COLUMNS = {
+    "query",
+    "difference",
+}  # columns of tables that also have one per system, so no system can have these names
 
 
 class Testing(NamedTuple):
@@ -34,14 +37,18 @@ class Testing(NamedTuple):
     paired: bool = True
 
     @classmethod
-    def parse(cls, alternative: Any, margin: Any, corrected_over: Any, paired: Any = True) -> "Testing":
+    def parse(
+        cls, alternative: Any, margin: Any, corrected_over: Any, paired: Any = True
+    ) -> "Testing":
         """Check the options of the tests."""
         choice("alternative", alternative, ("two-sided", "greater", "less"))
         margin = in_units("margin", margin)
         if margin and alternative == "two-sided":
             greater = mark("alternative", "greater", said='"greater"')
             problem = f"{mark('margin', margin)} needs {mark('alternative', 'greater', 'less')}"
-            raise InputError(f"{problem}; {greater} asks whether a system is worse by less than the margin")
+            raise InputError(
+                f"{problem}; {greater} asks whether a system is worse by less than the margin"
+            )
         over = choice("corrected_over", corrected_over, ("measure", "all"))
         if not isinstance(paired, bool):
             raise InputError(f"{mark('paired')} must be True or False; got {shown(paired)}")
@@ -51,7 +58,9 @@ class Testing(NamedTuple):
         """Return the indices of the pairs in each family: Holm's correction covers the p-values of a family."""
         families: dict[str, list[int]] = {}
         for at, pair in enumerate(pairs):
-            families.setdefault("all" if self.corrected_over == "all" else pair.measure, []).append(at)
+            families.setdefault("all" if self.corrected_over == "all" else pair.measure, []).append(
+                at
+            )
         return list(families.values())
 
     def holm(self, pairs: Sequence["Pair"], p_values: Sequence[float]) -> list[float]:
@@ -66,9 +75,16 @@ class Testing(NamedTuple):
 
         In `pairs`, `low_holm` and `high_holm` are the bounds of a difference. `confidence` is that of `low` and `high`.
         """
-        p_holm, p_t_holm = (self.holm(pairs, [getattr(pair, name) for pair in pairs]) for name in ("p", "p_t"))
+        p_holm, p_t_holm = (
+            self.holm(pairs, [getattr(pair, name) for pair in pairs]) for name in ("p", "p_t")
+        )
         low, high = self._intervals(pairs, np.array(p_holm) < SIGNIFICANT, confidence)
-        columns = {"p_holm": p_holm, "p_t_holm": p_t_holm, "low_holm": low.tolist(), "high_holm": high.tolist()}
+        columns = {
+            "p_holm": p_holm,
+            "p_t_holm": p_t_holm,
+            "low_holm": low.tolist(),
+            "high_holm": high.tolist(),
+        }
         return [
             pair._replace(**dict(zip(columns, each, strict=True)))
             for pair, each in zip(pairs, zip(*columns.values(), strict=True), strict=True)
@@ -89,7 +105,15 @@ class Testing(NamedTuple):
             smaller = np.searchsorted(np.sort(p_values[family]), p_values[family])
             tests[family] = len(family) - np.minimum(smaller, np.count_nonzero(significant[family]))
         beyond = SIGNIFICANT / tests / (2 if self.alternative == "two-sided" else 1)
-        names = ("difference", "low", "high", "low_holm", "high_holm", "standard_error", "degrees_of_freedom")
+        names = (
+            "difference",
+            "low",
+            "high",
+            "low_holm",
+            "high_holm",
+            "standard_error",
+            "degrees_of_freedom",
+        )
         difference, *ends, least, greatest, error, freedom = (
             np.array([getattr(pair, name) for pair in pairs], float) for name in names
         )
@@ -101,7 +125,9 @@ class Testing(NamedTuple):
             low = np.where(above, np.maximum(low, np.nextafter(tested, 2)), np.minimum(low, tested))
         if self.alternative != "greater":
             below = significant & (difference < tested)
-            high = np.where(below, np.minimum(high, np.nextafter(tested, -2)), np.maximum(high, tested))
+            high = np.where(
+                below, np.minimum(high, np.nextafter(tested, -2)), np.maximum(high, tested)
+            )
         return low, high
 
     @property
@@ -128,7 +154,11 @@ class Testing(NamedTuple):
         if self.alternative == "two-sided":
             return "do the two differ"
         how = {"greater": ("better", "worse"), "less": ("worse", "better")}[self.alternative]
-        return f"is the first not {how[1]} by {self.margin:g} or more" if self.margin else f"is the first {how[0]}"
+        return (
+            f"is the first not {how[1]} by {self.margin:g} or more"
+            if self.margin
+            else f"is the first {how[0]}"
+        )
 
 
 class Pair(NamedTuple):
@@ -188,7 +218,11 @@ class Pair(NamedTuple):
     @property
     def p_error(self) -> float:
         """The standard error of `p`; it is 0 if all permutations were tried."""
-        return 0.0 if self.exact or not self.permutations else math.sqrt(self.p * (1 - self.p) / self.permutations)
+        return (
+            0.0
+            if self.exact or not self.permutations
+            else math.sqrt(self.p * (1 - self.p) / self.permutations)
+        )
 
     @property
     def differing(self) -> int:
@@ -246,14 +280,20 @@ def opponents(systems: Iterable[str], baseline: str | None) -> list[tuple[str, s
     return [(system, baseline) for system in systems if system != baseline]
 
 
-def system_names(systems: Any, baseline: Any, argument: str = "systems", content: str = "predictions") -> list[str]:
+def system_names(
+    systems: Any, baseline: Any, argument: str = "systems", content: str = "predictions"
+) -> list[str]:
     """Return the names of systems: at least two, plain text, and the baseline among them."""
     if not isinstance(systems, Mapping) or len(systems) < 2:
         given = f"{len(systems)}" if isinstance(systems, Mapping) else type(systems).__name__
-        raise ValueError(f"{argument} must map the names of at least two systems to their {content}; got {given}")
+        raise ValueError(
+            f"{argument} must map the names of at least two systems to their {content}; got {given}"
+        )
     for name in systems:
         if not isinstance(name, str) or not name.isprintable() or name in {"", *COLUMNS}:
-            problem = 'must be a string of printable characters, other than "query" and "difference"'
+            problem = (
+                'must be a string of printable characters, other than "query" and "difference"'
+            )
             raise ValueError(f"{argument}: a name {problem}; got {shown(name)}")
     if baseline is not None:
         choice("baseline", baseline, tuple(systems))

@@ -13,7 +13,9 @@ from .contest import ComparedSlice
 from .measured import SHOWN, Score
 from .pairs import SIGNIFICANT, Pair, Testing
 
-EXTREMES = 5  # queries with the greatest gains, and with the greatest losses, that have a labeled row
+EXTREMES = (
+    5  # queries with the greatest gains, and with the greatest losses, that have a labeled row
+)
 
 
 def pairs_with(reference: str, pairs: Iterable[Pair], measure: str) -> dict[str, Pair]:
@@ -23,7 +25,11 @@ def pairs_with(reference: str, pairs: Iterable[Pair], measure: str) -> dict[str,
 
 
 def plot_means(
-    axes: Any, scores: Mapping[str, Mapping[str, Score]], pairs: Mapping[str, Pair], measure: str, testing: Testing
+    axes: Any,
+    scores: Mapping[str, Mapping[str, Score]],
+    pairs: Mapping[str, Pair],
+    measure: str,
+    testing: Testing,
 ) -> None:
     """Draw a row for each system: its mean, on the interval of its difference from the reference.
 
@@ -38,13 +44,26 @@ def plot_means(
         if system == reference:
             continue
         value, pair = scores[system][measure].value, pairs[system]
-        seen, tested = (pair, testing.tested) if pair.system == system else (pair.turned(), -testing.tested)
-        draw_mark(axes, Mark(value, mean + seen.low_holm, mean + seen.high_holm, _is_significant(pair)), at, "C1")
+        seen, tested = (
+            (pair, testing.tested) if pair.system == system else (pair.turned(), -testing.tested)
+        )
+        draw_mark(
+            axes,
+            Mark(value, mean + seen.low_holm, mean + seen.high_holm, _is_significant(pair)),
+            at,
+            "C1",
+        )
         p = p_text(pair.p_holm)
         p = f"< {p[1:]}" if p.startswith("<") else f"= {p}"
         figures[system] = f"{number_text(value)}  {number_text(seen.difference, sign='+')}  p {p}"
         if testing.margin:
-            axes.plot([mean + tested] * 2, [at - 0.5, at + 0.5], color="gray", linestyle="dashed", linewidth=1)
+            axes.plot(
+                [mean + tested] * 2,
+                [at - 0.5, at + 0.5],
+                color="gray",
+                linestyle="dashed",
+                linewidth=1,
+            )
     name_rows(axes, list(scores))
     beside = axes.secondary_yaxis("right")
     beside.set_yticks(range(len(scores)), [figures[system] for system in scores])
@@ -88,7 +107,10 @@ def plot_slices(
         pairs = pairs_with(reference, part.pairs, measure)
         systems = list(pairs)
         seen = [pair if pair.system == system else pair.turned() for system, pair in pairs.items()]
-        marks = [Mark(pair.difference, pair.low_holm, pair.high_holm, _is_significant(pair)) for pair in seen]
+        marks = [
+            Mark(pair.difference, pair.low_holm, pair.high_holm, _is_significant(pair))
+            for pair in seen
+        ]
         rows.append((f"{name} ({count_text(seen[0].queries)})", marks))
     draw_rows(axes, rows, systems)
     axes.axvline(0, color="gray", linewidth=1)
@@ -96,7 +118,11 @@ def plot_slices(
     corrected = "corrected over all slices"
     if mean is not None:
         corrected += ", the mean over its pairs"
-    lines = [f"difference in {measure} from {reference}", "by slices (and their queries)", corrected]
+    lines = [
+        f"difference in {measure} from {reference}",
+        "by slices (and their queries)",
+        corrected,
+    ]
     axes.set_xlabel("\n".join(lines), parse_math=False)
     legend_above(axes)
 
@@ -112,9 +138,16 @@ def plot_queries(axes: Any, ids: Sequence[Any], difference: Floats, label: str) 
         height[middle] = EXTREMES * (1 + (np.arange(between) + 0.5) / between) - 0.5
         height[-EXTREMES:] = np.arange(2 * EXTREMES, 3 * EXTREMES)
     named = np.delete(np.arange(len(names)), middle)
-    axes.barh(height[named], difference[named], color=np.where(difference[named] > 0, "C0", "C1"), height=0.7)
+    axes.barh(
+        height[named],
+        difference[named],
+        color=np.where(difference[named] > 0, "C0", "C1"),
+        height=0.7,
+    )
     for color, side in (("C0", np.maximum), ("C1", np.minimum)) if between else ():
-        axes.fill_betweenx(height[middle], 0, side(difference[middle], 0), step="mid", color=color, linewidth=0)
+        axes.fill_betweenx(
+            height[middle], 0, side(difference[middle], 0), step="mid", color=color, linewidth=0
+        )
     rows = {height[at]: names[at] for at in named.tolist()}
     if between:
         rows[1.5 * EXTREMES - 0.5] = f"{between:,} more"
@@ -122,7 +155,10 @@ def plot_queries(axes: Any, ids: Sequence[Any], difference: Floats, label: str) 
     axes.axvline(0, color="gray", linewidth=1)
     higher, lower = np.count_nonzero(difference > 0), np.count_nonzero(difference < 0)
     axes.set_xlabel(label, parse_math=False)
-    axes.set_title(f"higher on {higher:,}, equal on {len(names) - higher - lower:,}, lower on {lower:,}", size="medium")
+    axes.set_title(
+        f"higher on {higher:,}, equal on {len(names) - higher - lower:,}, lower on {lower:,}",
+        size="medium",
+    )
 
 
 def _is_significant(pair: Pair) -> bool:

@@ -105,9 +105,15 @@ class Report(Readable):
     def _tables(self) -> list[Table]:
         level = self.resampling.level
         queries = self.counts["queries"]
-        measures = {name: score.cells(level, queries=queries) for name, score in self.scores.items()}
+        measures = {
+            name: score.cells(level, queries=queries) for name, score in self.scores.items()
+        }
         header = ["measure", *next(iter(measures.values()))]
-        counts = [[text, count_text(self.counts[name])] for name, text in COUNTED.items() if name in self.counts]
+        counts = [
+            [text, count_text(self.counts[name])]
+            for name, text in COUNTED.items()
+            if name in self.counts
+        ]
         tables = [
             [header, *([name, *cells.values()] for name, cells in measures.items())],
             [["queries", "count"], *counts],
@@ -133,7 +139,9 @@ class Report(Readable):
             "queries": self.queries.to_pydict(),
             "resampling": self.resampling._asdict(),
             "notes": list(self.notes),
-            "slices": [{"slice": value, **without_nan(each)} for value, each in self.slices.items()],
+            "slices": [
+                {"slice": value, **without_nan(each)} for value, each in self.slices.items()
+            ],
             "mean_of_slices": without_nan(self.mean_of_slices),
         }
 
@@ -150,11 +158,20 @@ class Report(Readable):
                 entry.
         """
         signature, options, is_of_2 = saved_signature(values["signature"])
-        queries, resampling = table_from_lists(values["queries"]), saved_resampling(values["resampling"])
+        queries, resampling = (
+            table_from_lists(values["queries"]),
+            saved_resampling(values["resampling"]),
+        )
         columns = saved_columns(queries, options.names, signature)
-        counts = {name: saved_count(count, f"counts: {name}") for name, count in values["counts"].items()}
+        counts = {
+            name: saved_count(count, f"counts: {name}") for name, count in values["counts"].items()
+        }
         if is_of_2:
-            by = slices_of(queries["slice"], None, len(queries)) if "slice" in queries.column_names else None
+            by = (
+                slices_of(queries["slice"], None, len(queries))
+                if "slice" in queries.column_names
+                else None
+            )
             scores, slices, means = _scores_and_slices(columns, by, options, resampling)
             counts |= {"queries": len(queries), "left_out": _left_out(columns, options)}
         else:
@@ -192,9 +209,15 @@ class Report(Readable):
         Raises:
             ValueError: the measure is unknown, or `n` is negative.
         """
-        name = next(iter(self.scores)) if measure is None else choice("measure", measure, tuple(self.scores))
+        name = (
+            next(iter(self.scores))
+            if measure is None
+            else choice("measure", measure, tuple(self.scores))
+        )
         n = None if n is None else whole("n", n, 0)
-        columns = [each for each in ("query", "slice", name, *COUNTS) if each in self.queries.column_names]
+        columns = [
+            each for each in ("query", "slice", name, *COUNTS) if each in self.queries.column_names
+        ]
         counted = pc.is_valid(self.queries[name])
         if "relevant" in columns:
             counted = pc.and_(counted, pc.greater(self.queries["relevant"], 0))
@@ -253,7 +276,13 @@ class Report(Readable):
         """
         return eval_results(self, dataset, task_id, measure, **fields)
 
-    def plot(self, measure: str | None = None, *, ax: Any = None, figsize: tuple[float, float] | None = None) -> Any:
+    def plot(
+        self,
+        measure: str | None = None,
+        *,
+        ax: Any = None,
+        figsize: tuple[float, float] | None = None,
+    ) -> Any:
         """Return a Matplotlib figure of a measure: its means with intervals, its values for all queries, its slices.
 
         Args:
@@ -267,13 +296,17 @@ class Report(Readable):
         """
         measures = list(dict.fromkeys(measure_of(name) for name in self.scores))
         if measure not in (None, *measures, *self.scores):
-            raise ValueError(f"{shown(measure)} is not in this report, which has {', '.join(map(repr, measures))}")
+            raise ValueError(
+                f"{shown(measure)} is not in this report, which has {', '.join(map(repr, measures))}"
+            )
         measure = measures[0] if measure is None else measure_of(measure)
         names = [name for name in self.scores if measure_of(name) == measure]
         panels = [self._plot_means, self._plot_queries, *[self._plot_slices] * bool(self.slices)]
         height = max(4.0, 0.3 * min(len(self.slices), SHOWN))
         figure, axes = figure_of(len(panels), height, ax=ax, figsize=figsize)
-        for draw, each in zip(panels, axes, strict=False):  # with fewer axes, only the first panels are drawn
+        for draw, each in zip(
+            panels, axes, strict=False
+        ):  # with fewer axes, only the first panels are drawn
             draw(each, names)
         return figure
 
@@ -296,7 +329,9 @@ class Report(Readable):
 
     def _plot_slices(self, axes: Any, names: Sequence[str]) -> None:
         rows = slice_rows(self.slices, self.mean_of_slices, SHOWN)
-        _draw_slices(axes, [(row, [scores[name] for name in names]) for row, scores, _ in rows], names)
+        _draw_slices(
+            axes, [(row, [scores[name] for name in names]) for row, scores, _ in rows], names
+        )
         axes.set_xlabel(f"mean, with {self.resampling.level}, by slices (and their queries)")
 
 
@@ -323,19 +358,32 @@ def plot_reports(reports: Mapping[str, Report]) -> Any:
     rows = max(len(reports), len(values) * len(reports) / 3)
     figure, axes = figure_of(len(names) + bool(values), 1.4 + 0.3 * rows, 5.0)
     for name, each in zip(names, axes, strict=False):
-        draw_rows(each, [(system, [_mark_of_mean(report.scores[name])]) for system, report in reports.items()])
+        draw_rows(
+            each,
+            [(system, [_mark_of_mean(report.scores[name])]) for system, report in reports.items()],
+        )
         each.set_xlabel(f"{name}, with {one.resampling.level}")
     if values:
-        of_reports = [slice_rows(each.slices, each.mean_of_slices, SHOWN) for each in reports.values()]
-        slices = [(row[0][0], [scores[first] for _, scores, _ in row]) for row in zip(*of_reports, strict=True)]
+        of_reports = [
+            slice_rows(each.slices, each.mean_of_slices, SHOWN) for each in reports.values()
+        ]
+        slices = [
+            (row[0][0], [scores[first] for _, scores, _ in row])
+            for row in zip(*of_reports, strict=True)
+        ]
         _draw_slices(axes[-1], slices, list(reports))
         axes[-1].set_xlabel(f"{first}, with {one.resampling.level}, by slices (and their queries)")
     return figure
 
 
-def _draw_slices(axes: Any, slices: Sequence[tuple[str, Sequence[Score]]], labels: Sequence[str]) -> None:
+def _draw_slices(
+    axes: Any, slices: Sequence[tuple[str, Sequence[Score]]], labels: Sequence[str]
+) -> None:
     """Draw a row for each slice with its scores, which have labels in a legend."""
-    rows = [(f"{name} ({_count_range(scores)})", list(map(_mark_of_mean, scores))) for name, scores in slices]
+    rows = [
+        (f"{name} ({_count_range(scores)})", list(map(_mark_of_mean, scores)))
+        for name, scores in slices
+    ]
     draw_rows(axes, rows, labels)
     legend_above(axes)
 
@@ -386,19 +434,29 @@ def report(
     """
     resampling = Resampling.parse(confidence)
     parsed = Options.of_method(report, k, options)
-    inputs = Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight, by, fields)
+    inputs = Inputs(
+        predictions, references, query_ids, document_ids, exclude, sample_weight, by, fields
+    )
     return report_on(from_frame(data, inputs), options=parsed, resampling=resampling)
 
 
 def report_on(
-    inputs: Inputs, *, options: Options, resampling: Resampling, notify: Notify = warn_of_predictions
+    inputs: Inputs,
+    *,
+    options: Options,
+    resampling: Resampling,
+    notify: Notify = warn_of_predictions,
 ) -> Report:
     """Return the report on rankings, once the options are checked; `notify` is called as in `describe_queries`."""
     return report_and_missing(inputs, options=options, resampling=resampling, notify=notify)[0]
 
 
 def report_and_missing(
-    inputs: Inputs, *, options: Options, resampling: Resampling, notify: Notify = warn_of_predictions
+    inputs: Inputs,
+    *,
+    options: Options,
+    resampling: Resampling,
+    notify: Notify = warn_of_predictions,
 ) -> tuple[Report, NDArray[np.bool_]]:
     """Return the report on rankings, and a mask of its queries: True for those that are missing from the predictions.
 
@@ -421,14 +479,22 @@ def report_and_missing(
 
 
 def report_of(
-    columns: PerQuery, by: Any, *, options: Options, resampling: Resampling, signature: str, unmatched: str = ""
+    columns: PerQuery,
+    by: Any,
+    *,
+    options: Options,
+    resampling: Resampling,
+    signature: str,
+    unmatched: str = "",
 ) -> Report:
     """Return the report on queries from their columns, which may come without rankings."""
     queries = len(columns["ideal"])
     parts = None if by is None else slices_of(by, columns.get("query"), queries)
     scores, slices, means = _scores_and_slices(columns, parts, options, resampling)
     counts = {"queries": queries}
-    excluded = {name.replace(" ", "_"): int(columns[name].sum()) for name in EXCLUDED if name in columns}
+    excluded = {
+        name.replace(" ", "_"): int(columns[name].sum()) for name in EXCLUDED if name in columns
+    }
     if "retrieved" in columns:
         counts |= {
             "nothing_relevant": int(np.count_nonzero(columns["ideal"] <= 0)),

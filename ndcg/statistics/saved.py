@@ -36,9 +36,18 @@ def as_saved(kind: str) -> Iterator[None]:
         yield
     except OldResultError:
         raise
-    except (KeyError, TypeError, AttributeError, ValueError, OverflowError, pa.ArrowException) as error:
+    except (
+        KeyError,
+        TypeError,
+        AttributeError,
+        ValueError,
+        OverflowError,
+        pa.ArrowException,
+    ) as error:
         problem = f"{type(error).__name__}: {error}"
-        raise ValueError(f"values must be the result of {kind}.to_dict(), whole and unchanged ({problem})") from error
+        raise ValueError(
+            f"values must be the result of {kind}.to_dict(), whole and unchanged ({problem})"
+        ) from error
 
 
 def table_from_lists(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
@@ -53,15 +62,22 @@ def table_from_lists(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
         elif name in ("system", "query"):
             kinds = {type(value) for value in values}
             if len(kinds) != 1 or not kinds <= ({str, int} if name == "query" else {str}):
-                raise ValueError(f"{place}: must be all strings" + " or all integers" * (name == "query"))
+                raise ValueError(
+                    f"{place}: must be all strings" + " or all integers" * (name == "query")
+                )
             arrays[name] = pa.array(values)
         elif name == "slice":
             arrays[name] = pa.array(values)
         else:
             arrays[name] = pa.array(_saved_numbers(values, place), from_pandas=True)
-            if name == "weight" and not pc.all(pc.greater_equal(arrays[name], 0), skip_nulls=False).as_py():
+            if (
+                name == "weight"
+                and not pc.all(pc.greater_equal(arrays[name], 0), skip_nulls=False).as_py()
+            ):
                 wrong = next(value for value in values if value is None or value < 0)
-                raise ValueError(f"{place}: must be a number that is not negative; got {shown(wrong)}")
+                raise ValueError(
+                    f"{place}: must be a number that is not negative; got {shown(wrong)}"
+                )
     return pa.table(arrays)
 
 
@@ -97,13 +113,23 @@ def saved_notes(notes: Any) -> tuple[str, ...]:
 
 def saved_signature(signature: Any) -> tuple[str, Options, bool]:
     """Return a saved signature, options with its measures, and whether version 2 wrote it."""
-    measures, _, version = signature.partition("|v:") if isinstance(signature, str) else ("", "", "")
+    measures, _, version = (
+        signature.partition("|v:") if isinstance(signature, str) else ("", "", "")
+    )
     if not version:
-        raise ValueError(f"signature: must begin with the measures and end with the version; got {shown(signature)}")
+        raise ValueError(
+            f"signature: must begin with the measures and end with the version; got {shown(signature)}"
+        )
     if version.startswith("1."):
         problem = "this version reads results of 2.0 and later"
-        raise OldResultError(f"values were saved by version {version}; {problem}: score the rankings again")
-    return signature, Options.parse(measures=measures.split("|")[0].split("+")), version.startswith("2.")
+        raise OldResultError(
+            f"values were saved by version {version}; {problem}: score the rankings again"
+        )
+    return (
+        signature,
+        Options.parse(measures=measures.split("|")[0].split("+")),
+        version.startswith("2."),
+    )
 
 
 def saved_resampling(values: Mapping[str, Any]) -> Resampling:
@@ -119,7 +145,9 @@ def choices_in(signature: str) -> dict[str, str]:
     return {"measures": measures, **dict(each.split(":", 1) for each in options)}
 
 
-def saved_figures(kind: Any, saved: Mapping[str, Any], place: str, names: Iterable[str] = ()) -> dict[str, Any]:
+def saved_figures(
+    kind: Any, saved: Mapping[str, Any], place: str, names: Iterable[str] = ()
+) -> dict[str, Any]:
     """Return the saved figures of a named tuple, all or some; one with a default may be missing."""
     types = _types_of(kind)
     names = names or [name for name in types if name in saved or name not in kind._field_defaults]
@@ -138,7 +166,9 @@ def _saved_figure(value: Any, kind: Any, place: str) -> Any:
     return saved_count(value, place) if kind in (int, int | None) else saved_number(value, place)
 
 
-def saved_scores(saved: Mapping[str, Any], names: Sequence[str], place: str = "scores") -> dict[str, Score]:
+def saved_scores(
+    saved: Mapping[str, Any], names: Sequence[str], place: str = "scores"
+) -> dict[str, Score]:
     """Return the saved scores of these names."""
     return {name: Score(**saved_figures(Score, saved[name], f"{place}: {name}")) for name in names}
 
@@ -161,16 +191,22 @@ def saved_pairs(saved: Sequence[Any], expected: Sequence[tuple[str, str, str]]) 
     """Return saved pairs, which must be those of the expected measures and systems."""
     pairs = tuple(Pair(**saved_figures(Pair, pair, "pairs")) for pair in saved)
     if [pair[:3] for pair in pairs] != expected:
-        raise ValueError("pairs: must be those of the measures in the signature and of the systems in queries")
+        raise ValueError(
+            "pairs: must be those of the measures in the signature and of the systems in queries"
+        )
     return pairs
 
 
-def saved_slices(saved: Sequence[Mapping[str, Any]], table: pa.Table) -> dict[Value, Mapping[str, Any]]:
+def saved_slices(
+    saved: Sequence[Mapping[str, Any]], table: pa.Table
+) -> dict[Value, Mapping[str, Any]]:
     """Return what is saved of each slice, by its value; each must have as many rows of queries as it had."""
     sizes = pc.value_counts(table["slice"]).to_pylist() if "slice" in table.column_names else []
     rows = {each["values"]: each["counts"] for each in sizes}
     for each in saved:
-        check_row_count(each["queries"], rows.get(each["slice"], 0), f"slices: {shown(each['slice'])}")
+        check_row_count(
+            each["queries"], rows.get(each["slice"], 0), f"slices: {shown(each['slice'])}"
+        )
     return {each["slice"]: each for each in saved}
 
 
@@ -186,7 +222,9 @@ def check_scores(scores: Mapping[str, Score], columns: PerQuery, place: str = "s
 def check_row_count(saved: Any, there: int, place: str) -> None:
     """Raise an error unless a saved number of queries is the number of their rows."""
     if saved_count(saved, f"{place}: queries") != there:
-        raise ValueError(f"{place}: is of {saved} queries, but queries has {there} such rows; rows are missing")
+        raise ValueError(
+            f"{place}: is of {saved} queries, but queries has {there} such rows; rows are missing"
+        )
 
 
 def saved_columns(table: pa.Table, names: Sequence[str], signature: str) -> PerQuery:
@@ -199,18 +237,26 @@ def saved_columns(table: pa.Table, names: Sequence[str], signature: str) -> PerQ
     if "weight" in table.column_names and not any(table["weight"].to_pylist()):
         raise ValueError("queries: weight: is 0 for every query")
     columns = {
-        each: table[each].to_numpy().copy() for each in table.column_names if each not in ("system", "query", "slice")
+        each: table[each].to_numpy().copy()
+        for each in table.column_names
+        if each not in ("system", "query", "slice")
     }
     for name, order in product(names, ("", *(f"{order} " for order in ORDERED))):
         values = columns.setdefault(f"{order}{name}", np.full(len(table), np.nan))
         outside = (values < 0) | (values > 1 + ROUNDING)
         if measure_of(name) == "nDCG" and outside.any() and _has_bounds(choices_in(signature)):
             at = int(np.flatnonzero(outside)[0])
-            raise ValueError(f"queries: {order}{name}: query {shown(ids[at])}: must be from 0 to 1; got {values[at]}")
+            raise ValueError(
+                f"queries: {order}{name}: query {shown(ids[at])}: must be from 0 to 1; got {values[at]}"
+            )
     return {**columns, "ideal": np.ones(len(table))}
 
 
 def _has_bounds(choices: Mapping[str, str]) -> bool:
     """Return whether an nDCG with the options in a signature is from 0 to 1."""
-    is_known = choices.get("gain", "linear") in GAINS and choices.get("empty", "0") in ("0", "1", "nan")
+    is_known = choices.get("gain", "linear") in GAINS and choices.get("empty", "0") in (
+        "0",
+        "1",
+        "nan",
+    )
     return is_known and choices.get("negative") != "keep"

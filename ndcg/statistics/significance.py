@@ -32,9 +32,13 @@ FEW = 10
 EXACT = 32
 SAMPLED = 20
 SIGNS_AT_A_TIME = 1 << 14
-SIGNS = np.array([[1.0, 1.0], [1.0, -1.0]])  # for a bit of one word (row) and a bit of another (column)
+SIGNS = np.array(
+    [[1.0, 1.0], [1.0, -1.0]]
+)  # for a bit of one word (row) and a bit of another (column)
 SIGNS_OF_BITS = {1: SIGNS, 2: np.kron(SIGNS, SIGNS), 3: np.kron(SIGNS, np.kron(SIGNS, SIGNS))}
-SIGNS_OF_8 = 1.0 - 2.0 * (np.arange(256)[:, np.newaxis] >> np.arange(8) & 1)  # all combinations for up to eight queries
+SIGNS_OF_8 = 1.0 - 2.0 * (
+    np.arange(256)[:, np.newaxis] >> np.arange(8) & 1
+)  # all combinations for up to eight queries
 # The level of the test in `power`, and the probability that it detects a difference.
 LEVEL = 0.05
 POWER = 0.8
@@ -70,14 +74,18 @@ class Tests(NamedTuple):
 class Power(NamedTuple):
     """The power of the test of each difference, nan if unknown."""
 
-    min_detectable: Floats  # the smallest difference, from 0 or from the margin, that a t-test of them finds
+    min_detectable: (
+        Floats  # the smallest difference, from 0 or from the margin, that a t-test of them finds
+    )
     queries_needed: Floats  # to detect the observed difference
 
 
 def differences(one: Floats, other: Floats) -> Floats:
     """Return ``one - other``, with 0 for differences that may be due to rounding."""
     difference = np.asarray(one - other)
-    return np.where(np.abs(difference) <= ROUNDING * np.maximum(np.abs(one), np.abs(other)), 0.0, difference)
+    return np.where(
+        np.abs(difference) <= ROUNDING * np.maximum(np.abs(one), np.abs(other)), 0.0, difference
+    )
 
 
 @dataclass(frozen=True)
@@ -97,7 +105,9 @@ class Sample:
     scale: float
 
     @classmethod
-    def of(cls, values: Floats, weight: Floats | None = None, pairs: Sequence[tuple[int, int]] = ()) -> "Sample":
+    def of(
+        cls, values: Floats, weight: Floats | None = None, pairs: Sequence[tuple[int, int]] = ()
+    ) -> "Sample":
         """Return the sample without queries of weight 0, and without those that have no value: nan in all rows.
 
         With pairs, it is an error if fewer than two queries count.
@@ -107,12 +117,16 @@ class Sample:
         if weight is not None:
             counted &= weight > 0
         if not counted.all():
-            values = np.compress(counted, values, axis=1)  # each row is contiguous, and summed as it is alone
+            values = np.compress(
+                counted, values, axis=1
+            )  # each row is contiguous, and summed as it is alone
             weight = None if weight is None else weight[counted]
         weight = np.ones(values.shape[1]) if weight is None else weight / weight.max(initial=0)
         if pairs and len(weight) < 2:
             hint = f"; {mark('report')} gives the score of one" * len(weight)
-            raise InputError(f"a comparison needs at least two queries that have a value; got {len(weight)}{hint}")
+            raise InputError(
+                f"a comparison needs at least two queries that have a value; got {len(weight)}{hint}"
+            )
         scale = math.ldexp(1.0, math.frexp(np.abs(values).max(initial=0))[1] - 1)
         return cls(values / scale, weight, np.array(pairs, np.intp).reshape(-1, 2).T, scale)
 
@@ -129,17 +143,24 @@ class Sample:
     @cached_property
     def moments(self) -> list[Moments]:
         """The moments of each row, and then of the differences of each pair (HC2: MacKinnon & White, 1985)."""
-        values, share = np.concatenate([self.values, self.by_query]), self.weight / self.weight.sum()
+        values, share = (
+            np.concatenate([self.values, self.by_query]),
+            self.weight / self.weight.sum(),
+        )
         mean = values[:, 0] + (share * (values - values[:, :1])).sum(axis=1)
         away = values - mean[:, np.newaxis]
         largest = np.abs(away).max(axis=1)
         squares = share * (away / np.where(largest, largest, 1.0)[:, np.newaxis]) ** 2
         sums = np.array([squares, squares * (share / (1 - share)), squares * away]).sum(axis=2)
         moments = []  # plain numbers: for a few rows, arrays take much longer
-        for at, size, spread, of_any, cubes in zip(mean.tolist(), largest.tolist(), *sums.tolist(), strict=True):
+        for at, size, spread, of_any, cubes in zip(
+            mean.tolist(), largest.tolist(), *sums.tolist(), strict=True
+        ):
             square = (size * spread) ** 2
             error = size * math.sqrt(max(spread / (self.effective - 1), of_any))
-            moments.append(Moments(at, error, size * math.sqrt(spread), cubes / square if square else 0.0))
+            moments.append(
+                Moments(at, error, size * math.sqrt(spread), cubes / square if square else 0.0)
+            )
         return moments
 
 
@@ -156,7 +177,9 @@ def intervals(sample: Sample, *, greatest: float = 1.0, confidence: float = 0.95
     if len(sample.weight) < 2:
         return Intervals._make(np.full((3, len(sample.values)), np.nan))
     quantile = (1 + confidence) / 2
-    ends = [(*each.ends(each.t(quantile)), each.standard_error) for each in estimates(sample, greatest)]
+    ends = [
+        (*each.ends(each.t(quantile)), each.standard_error) for each in estimates(sample, greatest)
+    ]
     return Intervals._make(np.array(ends).T * sample.scale)
 
 
@@ -188,7 +211,9 @@ class Estimate(NamedTuple):
             # the share of other values, at a bound, is at most the end of Wilson's interval for 0 of n
             odds = t**2 / self.effective
             low, high = (
-                self.value + (end - self.value) * odds / (1 + odds) if math.isfinite(end) else self.value
+                self.value + (end - self.value) * odds / (1 + odds)
+                if math.isfinite(end)
+                else self.value
                 for end in self.bounds
             )
             return low, high
@@ -201,8 +226,12 @@ class Estimate(NamedTuple):
         rise = 1 / (self.value - least) if has_bounds else 0.0
         fall = 1 / (greatest - self.value) if has_bounds else 0.0
         low, high = _crossings(reach, rise, fall)
-        low_skewed, high_skewed = _crossings(reach, max(rise, fall + self.slope), max(fall, rise - self.slope))
-        return max(self.value + min(low, low_skewed), least), min(self.value + max(high, high_skewed), greatest)
+        low_skewed, high_skewed = _crossings(
+            reach, max(rise, fall + self.slope), max(fall, rise - self.slope)
+        )
+        return max(self.value + min(low, low_skewed), least), min(
+            self.value + max(high, high_skewed), greatest
+        )
 
 
 def estimates(sample: Sample, greatest: float) -> list[Estimate]:
@@ -212,11 +241,20 @@ def estimates(sample: Sample, greatest: float) -> list[Estimate]:
     """
     values, greatest = sample.values, greatest / sample.scale
     if (lightest := sample.weight.min()) < LIGHTEST:
-        problem = f"a weight is {lightest:.0e} of the largest, too far apart for a confidence interval"
-        raise ValueError(f"sample_weight: {problem}; give the queries that hardly count a weight of 0")
+        problem = (
+            f"a weight is {lightest:.0e} of the largest, too far apart for a confidence interval"
+        )
+        raise ValueError(
+            f"sample_weight: {problem}; give the queries that hardly count a weight of 0"
+        )
     bounds = [
-        (0.0 if least >= 0 else -math.inf, max(most, greatest) if most <= greatest * (1 + ROUNDING) else math.inf)
-        for least, most in zip(values.min(axis=1).tolist(), values.max(axis=1).tolist(), strict=True)
+        (
+            0.0 if least >= 0 else -math.inf,
+            max(most, greatest) if most <= greatest * (1 + ROUNDING) else math.inf,
+        )
+        for least, most in zip(
+            values.min(axis=1).tolist(), values.max(axis=1).tolist(), strict=True
+        )
     ]
     for one, other in sample.pairs.T.tolist():
         bounds.append((bounds[one][0] - bounds[other][1], bounds[one][1] - bounds[other][0]))
@@ -226,14 +264,18 @@ def estimates(sample: Sample, greatest: float) -> list[Estimate]:
     ]
 
 
-def _estimate(moments: Moments, bounds: tuple[float, float], sample: Sample, *, is_mean: bool) -> Estimate:
+def _estimate(
+    moments: Moments, bounds: tuple[float, float], sample: Sample, *, is_mean: bool
+) -> Estimate:
     """Return the estimate of a mean, or of a difference."""
     mean, error, _, slope = moments
     freedom, effective = float(len(sample.weight) - 1), sample.effective
     if error <= max(ROUNDING * abs(mean), TINY):
         return Estimate(mean, error, 0.0, freedom, effective, bounds, slope, is_mean)
     most = math.inf
-    if is_mean:  # the squared error if every value were at a bound, like 0/1 values, of which t is normal
+    if (
+        is_mean
+    ):  # the squared error if every value were at a bound, like 0/1 values, of which t is normal
         most = (mean - bounds[0]) * (bounds[1] - mean) / effective
     square = min(error**2, most)
     freedom /= max(1 - square / most, ROUNDING)
@@ -248,7 +290,12 @@ def _crossings(reach: float, rise: float, fall: float) -> tuple[float, float]:
 
 
 def at_level(
-    difference: Floats, ends: Sequence[Floats], error: Floats, freedom: Floats, beyond: float, other: Floats
+    difference: Floats,
+    ends: Sequence[Floats],
+    error: Floats,
+    freedom: Floats,
+    beyond: float,
+    other: Floats,
 ) -> tuple[Floats, Floats]:
     """Return the ends of Student's t intervals of differences at another level.
 
@@ -259,11 +306,15 @@ def at_level(
     reach = student(freedom, 1 - other)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         wider = reach / student(freedom, 1 - beyond)
-        below, above = (np.where(known, reach * error, wider * np.abs(end - difference)) for end in ends)
+        below, above = (
+            np.where(known, reach * error, wider * np.abs(end - difference)) for end in ends
+        )
     return difference - below, difference + above
 
 
-def paired_tests(sample: Sample, *, alternative: str = "two-sided", margin: float = 0.0, seed: int = 0) -> Tests:
+def paired_tests(
+    sample: Sample, *, alternative: str = "two-sided", margin: float = 0.0, seed: int = 0
+) -> Tests:
     """Test whether the means of two rows differ, for each pair.
 
     The randomization test exchanges the scores of the two systems in some of the queries, and counts how often the
@@ -271,7 +322,11 @@ def paired_tests(sample: Sample, *, alternative: str = "two-sided", margin: floa
     exact. Otherwise it tries a random group of 1,048,576. The t-test uses the contribution of each query to the
     difference of the (weighted) means. With a margin, differences must be symmetric around their mean.
     """
-    two_sided, sign, margin = alternative == "two-sided", -1 if alternative == "less" else 1, margin / sample.scale
+    two_sided, sign, margin = (
+        alternative == "two-sided",
+        -1 if alternative == "less" else 1,
+        margin / sample.scale,
+    )
     shares = (sample.by_query * sign + margin) * sample.weight
     differing = [each[each != 0] for each in shares]
     exact = np.array([len(each) <= EXACT for each in differing])
@@ -295,17 +350,26 @@ def _exact_p(shares: Floats, two_sided: bool) -> float:
     other.sort()
     least = (abs(total) if two_sided else total) - ROUNDING * (one[-1] + other[-1])
     as_great = one.size * other.size - int(other.searchsorted(least - one).sum())
-    return min(1.0, (1 + two_sided) * as_great / 2.0 ** len(shares))  # by symmetry, as many are as far below 0
+    return min(
+        1.0, (1 + two_sided) * as_great / 2.0 ** len(shares)
+    )  # by symmetry, as many are as far below 0
 
 
 def _signed_sums(shares: Floats) -> Floats:
     """Return the sum of shares with every combination of signs; in the first, all are positive."""
     some = (shares[at : at + 8] for at in range(0, max(len(shares), 1), 8))
-    return reduce(np.add.outer, (SIGNS_OF_8[: 1 << len(each), : len(each)] @ each for each in some)).reshape(-1)
+    return reduce(
+        np.add.outer, (SIGNS_OF_8[: 1 << len(each), : len(each)] @ each for each in some)
+    ).reshape(-1)
 
 
 def _sampled_p(
-    sample: Sample, one: NDArray[np.intp], other: NDArray[np.intp], margin: float, two_sided: bool, seed: int
+    sample: Sample,
+    one: NDArray[np.intp],
+    other: NDArray[np.intp],
+    margin: float,
+    two_sided: bool,
+    seed: int,
 ) -> Floats:
     """Return the share of a random group of permutations with a sum at least as extreme as the observed one.
 
@@ -322,7 +386,12 @@ def _sampled_p(
     words = np.random.default_rng(seed).integers(1 << SAMPLED, size=len(weight))
     last, first = words % SIGNS_AT_A_TIME, words // SIGNS_AT_A_TIME
     used, at = np.unique([one, other], return_inverse=True)
-    rows = np.concatenate([values[used[1:]] - values[used[0]], np.ones((int(margin > 0), len(weight)))]) * weight
+    rows = (
+        np.concatenate(
+            [values[used[1:]] - values[used[0]], np.ones((int(margin > 0), len(weight)))]
+        )
+        * weight
+    )
     pairs = at.reshape(2, -1).T.tolist()
 
     def distance(sums: Sequence[Any], one: int, other: int) -> Any:
@@ -339,7 +408,10 @@ def _sampled_p(
     for word in range((1 << SAMPLED) // SIGNS_AT_A_TIME):
         signs = 1.0 - 2.0 * (np.bitwise_count(first & word) & 1)
         sums = [_walsh_hadamard(np.bincount(last, row * signs, SIGNS_AT_A_TIME)) for row in rows]
-        as_far += [np.count_nonzero(distance(sums, *pair) >= bound) for pair, bound in zip(pairs, least, strict=True)]
+        as_far += [
+            np.count_nonzero(distance(sums, *pair) >= bound)
+            for pair, bound in zip(pairs, least, strict=True)
+        ]
     return as_far / 2.0**SAMPLED
 
 
@@ -361,11 +433,17 @@ def _t_tests(shares: Floats, two_sided: bool) -> Floats:
     The same as `scipy.stats.ttest_1samp`, which warns if all values are the same.
     """
     queries, p_values = shares.shape[1], []
-    shares = np.ldexp(shares, -np.frexp(np.abs(shares).max(axis=1, keepdims=True))[1])  # so that no square underflows
+    shares = np.ldexp(
+        shares, -np.frexp(np.abs(shares).max(axis=1, keepdims=True))[1]
+    )  # so that no square underflows
     means = shares.sum(axis=1) / queries
     squares = ((shares - means[:, np.newaxis]) ** 2).sum(axis=1)
     for mean, square in zip(means.tolist(), squares.tolist(), strict=True):
-        t = mean / math.sqrt(square / (queries - 1) / queries) if square else math.copysign(math.inf, mean)
+        t = (
+            mean / math.sqrt(square / (queries - 1) / queries)
+            if square
+            else math.copysign(math.inf, mean)
+        )
         p = (1 + two_sided) * scipy_special().stdtr(queries - 1, -abs(t) if two_sided else -t)
         p_values.append(p if mean or square else 1.0)
     return np.array(p_values)
@@ -377,7 +455,11 @@ def power(sample: Sample, *, alternative: str = "two-sided", margin: float = 0.0
     Both are for a paired t-test at the 5% level with 80% power, from the noncentral t distribution. With unequal
     weights, the queries count as their effective number; fewer than two detect nothing.
     """
-    two_sided, sign, effective = alternative == "two-sided", -1 if alternative == "less" else 1, sample.effective
+    two_sided, sign, effective = (
+        alternative == "two-sided",
+        -1 if alternative == "less" else 1,
+        sample.effective,
+    )
     if effective < 2:
         return Power._make(np.full((2, len(sample.by_query)), np.nan))
     found = []
@@ -385,8 +467,12 @@ def power(sample: Sample, *, alternative: str = "two-sided", margin: float = 0.0
         is_known = deviation > ROUNDING * abs(mean)
         deviation = deviation * math.sqrt(effective / (effective - 1)) if is_known else math.nan
         effect = (abs(mean) if two_sided else sign * mean + margin / sample.scale) / deviation
-        detectable = detectable_t(effective, two_sided) / math.sqrt(effective) * deviation * sample.scale
-        found.append((detectable, _queries_needed(effect, two_sided) * len(sample.weight) / effective))
+        detectable = (
+            detectable_t(effective, two_sided) / math.sqrt(effective) * deviation * sample.scale
+        )
+        found.append(
+            (detectable, _queries_needed(effect, two_sided) * len(sample.weight) / effective)
+        )
     detectables, needed = np.array(found).reshape(-1, 2).T
     return Power(detectables, np.ceil(needed))
 

@@ -41,7 +41,11 @@ def mean_of_scores(name: str, scores: Sequence[Score], combined: Combined | None
     value = mean(name, np.array([score.value for score in scores])) if scores else math.nan
     low = high = error = math.nan
     if combined is not None:
-        low, high, error = min(combined.low, value), max(combined.high, value), combined.standard_error
+        low, high, error = (
+            min(combined.low, value),
+            max(combined.high, value),
+            combined.standard_error,
+        )
     return Score(
         value=value,
         low=low,
@@ -71,7 +75,8 @@ def slice_rows(
 ) -> list[tuple[str, Mapping[str, Score], int]]:
     """Return the names, the scores and the numbers of queries of slices, at most so many, and then of their mean."""
     rows: list[tuple[str, Mapping[str, Score], int]] = [
-        (slice_name(value), part.scores, part.queries) for value, part in islice(slices.items(), most)
+        (slice_name(value), part.scores, part.queries)
+        for value, part in islice(slices.items(), most)
     ]
     if means:
         rows.append((MEAN_OF_SLICES, means, queries_in_slices(slices)))

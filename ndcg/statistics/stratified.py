@@ -25,7 +25,9 @@ class Combined(NamedTuple):
     freedom: float
 
 
-def combine(samples: Sequence[Sample], *, greatest: float = 1.0, confidence: float = 0.95) -> list[Combined]:
+def combine(
+    samples: Sequence[Sample], *, greatest: float = 1.0, confidence: float = 0.95
+) -> list[Combined]:
     """Return the mean, over independent samples, of the mean of each row, and then of the difference of each pair.
 
     All samples have the same rows and pairs, and at least two queries. The ends of the interval are the means of the
@@ -43,11 +45,15 @@ def _combined(of_samples: Sequence[Estimate], scales: Sequence[float], quantile:
     """Return the mean of independent estimates, each in units of its scale."""
     count, unit = len(of_samples), max(scales)
     relative = [scale / unit for scale in scales]  # so that no sum overflows
-    errors = [math.sqrt(each.square) * scale for each, scale in zip(of_samples, relative, strict=True)]
+    errors = [
+        math.sqrt(each.square) * scale for each, scale in zip(of_samples, relative, strict=True)
+    ]
     total = math.hypot(*errors)
     if total > 0:
         shares = (error / total for error in errors)
-        freedom = 1 / sum(share**4 / each.freedom for share, each in zip(shares, of_samples, strict=True))
+        freedom = 1 / sum(
+            share**4 / each.freedom for share, each in zip(shares, of_samples, strict=True)
+        )
         t = float(scipy_special().stdtrit(freedom, quantile))
     else:
         # all values of each sample are equal: its interval is as long as its queries are few
@@ -68,7 +74,9 @@ def _combined(of_samples: Sequence[Estimate], scales: Sequence[float], quantile:
         lows.append(low * scale)
         highs.append(high * scale)
     values = [each.value * scale for each, scale in zip(of_samples, relative, strict=True)]
-    standard_errors = [each.standard_error * scale for each, scale in zip(of_samples, relative, strict=True)]
+    standard_errors = [
+        each.standard_error * scale for each, scale in zip(of_samples, relative, strict=True)
+    ]
     return Combined(
         value=sum(values) / count * unit,
         low=sum(lows) / count * unit,

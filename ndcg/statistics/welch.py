@@ -25,7 +25,9 @@ def welch(
     Medicine 1998). Each sample has at least two values.
     """
     student, two_sided = scipy_special(), alternative == "two-sided"
-    size = np.ldexp(1.0, np.frexp(max(np.abs(each).max() for each in samples))[1] - 1)  # no square overflows
+    size = np.ldexp(
+        1.0, np.frexp(max(np.abs(each).max() for each in samples))[1] - 1
+    )  # no square overflows
     means = [float((each / size).mean()) for each in samples]
     variances = [float((each / size).var(ddof=1)) / len(each) for each in samples]
     difference, error = means[0] - means[1], math.sqrt(sum(variances))
@@ -35,16 +37,31 @@ def welch(
         below = math.hypot(means[0] - low, high_other - means[1])
         above = math.hypot(high - means[0], means[1] - low_other)
         freedom, detected = min(map(len, samples)) - 1.0, math.nan
-        is_beyond = {"two-sided": beyond != 0, "greater": beyond > 0, "less": beyond < 0}[alternative]
-        p = min(1.0, (1 + two_sided) / math.comb(sum(map(len, samples)), len(samples[0]))) if is_beyond else 1.0
+        is_beyond = {"two-sided": beyond != 0, "greater": beyond > 0, "less": beyond < 0}[
+            alternative
+        ]
+        p = (
+            min(1.0, (1 + two_sided) / math.comb(sum(map(len, samples)), len(samples[0])))
+            if is_beyond
+            else 1.0
+        )
     else:
-        squares = (each**2 / (len(sample) - 1) for each, sample in zip(variances, samples, strict=True))
+        squares = (
+            each**2 / (len(sample) - 1) for each, sample in zip(variances, samples, strict=True)
+        )
         freedom = error**4 / sum(squares)
         below = above = float(student.stdtrit(freedom, (1 + confidence) / 2)) * error
         p = p_of_t(beyond / error, freedom, alternative)
         detected = detectable_t(freedom + 1, two_sided) * error
-    figures = {"difference": difference, "low": difference - below, "high": difference + above, "standard_error": error}
-    scaled = {name: float(value * size) for name, value in {**figures, "min_detectable": detected}.items()}
+    figures = {
+        "difference": difference,
+        "low": difference - below,
+        "high": difference + above,
+        "standard_error": error,
+    }
+    scaled = {
+        name: float(value * size) for name, value in {**figures, "min_detectable": detected}.items()
+    }
     return {**scaled, "degrees_of_freedom": freedom, "p": p}
 
 

@@ -16,7 +16,10 @@ from conftest import ROOT, lean_environment
 
 CHROMIUM = shutil.which("chromium")
 ARGUMENTS = ["--no-sandbox"]
-ARGUMENTS += [f"--disable-{each}" for each in ("gpu", "quic", "background-networking", "component-update", "sync")]
+ARGUMENTS += [
+    f"--disable-{each}"
+    for each in ("gpu", "quic", "background-networking", "component-update", "sync")
+]
 PATIENCE = 120_000  # milliseconds
 PLAIN = "?rel=3,2,3,0,1,2"  # the same relevance, of documents d1 to d6
 EVIL = "<img/src=x/onerror=alert(1)>"
@@ -32,7 +35,9 @@ class Server:
 
     def __init__(self, folder: Path) -> None:
         self.log = folder / "app.log"
-        with socket.socket() as free:  # of two servers that look for a port at the same time, one would find none
+        with (
+            socket.socket() as free
+        ):  # of two servers that look for a port at the same time, one would find none
             free.bind(("127.0.0.1", 0))
             port = str(free.getsockname()[1])
         environment = lean_environment(
@@ -43,7 +48,11 @@ class Server:
         )
         with self.log.open("w") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "app.py"], cwd=folder, env=environment, stdout=log, stderr=subprocess.STDOUT
+                [sys.executable, "app.py"],
+                cwd=folder,
+                env=environment,
+                stdout=log,
+                stderr=subprocess.STDOUT,
             )
         self.url = f"http://127.0.0.1:{port}/"
         while self.url[:-1] not in self.log.read_text():
@@ -60,7 +69,9 @@ class Server:
 @pytest.fixture(scope="package")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     copy = tmp_path_factory.mktemp("space") / "project"
-    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".*", "__pycache__", "dist", "build", "tests"))
+    shutil.copytree(
+        ROOT, copy, ignore=shutil.ignore_patterns(".*", "__pycache__", "dist", "build", "tests")
+    )
     subprocess.run(["make", "space", "NAME=nDCG"], cwd=copy, check=True, capture_output=True)
     running = Server(copy / "dist" / "space")
     yield running
@@ -81,7 +92,9 @@ def browser() -> Iterator[Any]:
 
 
 Opener = Callable[..., Any]
-LATE = int(os.environ.get("LATE_ANSWERS", "0"))  # an event waits up to this many milliseconds, and so does its answer
+LATE = int(
+    os.environ.get("LATE_ANSWERS", "0")
+)  # an event waits up to this many milliseconds, and so does its answer
 # each notice that the page pops up becomes an error of the console; what is asked is counted until its answer is there
 SCRIPT = """
 performance.setResourceTimingBufferSize(100000);  // come_to_rest counts requests, and the browser keeps 250
@@ -159,7 +172,9 @@ class Tabs:
         context = self.browser.new_context(color_scheme=scheme)
         context.set_default_timeout(PATIENCE)
         context.add_init_script(SCRIPT)
-        context.on("request", lambda request: note(f"asks {request.url}", not request.url.startswith(ours)))
+        context.on(
+            "request", lambda request: note(f"asks {request.url}", not request.url.startswith(ours))
+        )
         context.on("console", lambda message: note(message.text, message.type == "error"))
         context.on("weberror", lambda error: note(f"page error: {error.error}"))
         context.on("dialog", lambda dialog: (note(f"dialog: {dialog.message}"), dialog.dismiss()))
@@ -192,10 +207,18 @@ def visit(tabs: Tabs, expected: list[str]) -> Iterator[Opener]:
         page.bring_to_front()  # hidden tabs draw no frames
         page.set_viewport_size({"width": width, "height": 900})
         page.goto(tabs.url + query)
-        page.wait_for_selector("#picture .value, #picture .error", state="attached")  # its tab may be another
-        if query == PLAIN:  # its documents come after those of the first ranking, with the same score
-            page.locator("#picture .document", has_text=re.compile("^d1$")).first.wait_for(state="attached")
-        if tab := re.search(r"[?&]tab=(\w+)", query):  # the page opens it after it has read the address
+        page.wait_for_selector(
+            "#picture .value, #picture .error", state="attached"
+        )  # its tab may be another
+        if (
+            query == PLAIN
+        ):  # its documents come after those of the first ranking, with the same score
+            page.locator("#picture .document", has_text=re.compile("^d1$")).first.wait_for(
+                state="attached"
+            )
+        if tab := re.search(
+            r"[?&]tab=(\w+)", query
+        ):  # the page opens it after it has read the address
             page.wait_for_selector(f"[role=tab][data-tab-id='{tab[1]}'][aria-selected=true]")
             come_to_rest(page)  # until its contents are there, Gradio removes typed text
         return page

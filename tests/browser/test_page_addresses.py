@@ -34,7 +34,9 @@ WRITERS_OF_THE_ADDRESS = """() => {
 }"""
 
 
-def test_the_address_is_short_and_always_names_what_is_shown(visit: Opener, ndcg: evaluate.Metric) -> None:
+def test_the_address_is_short_and_always_names_what_is_shown(
+    visit: Opener, ndcg: evaluate.Metric
+) -> None:
     page = visit(PLAIN)
     wait_for_address(page, "?rel=3,2,3,0,1,2&k=10")
     choose(page, "Convention", "xgboost")
@@ -55,7 +57,9 @@ def test_the_address_is_short_and_always_names_what_is_shown(visit: Opener, ndcg
     expect(again.locator("#link textarea")).to_have_value(re.compile("convention=xgboost"))
 
 
-def test_back_undoes_a_change_and_forward_makes_it_again_however_fast(visit: Opener, ndcg: evaluate.Metric) -> None:
+def test_back_undoes_a_change_and_forward_makes_it_again_however_fast(
+    visit: Opener, ndcg: evaluate.Metric
+) -> None:
     page = visit(PLAIN)
     wait_for_address(page, "?rel=3,2,3,0,1,2&k=10")
     orders = ["3,2,3,0,1,2", "2,3,3,0,1,2", "2,3,3,1,0,2"]
@@ -77,7 +81,9 @@ def test_back_undoes_a_change_and_forward_makes_it_again_however_fast(visit: Ope
             wait_for(page, score(ndcg, references=[[int(each) for each in orders[at].split(",")]]))
 
 
-def test_a_change_of_the_ranking_can_be_undone_by_the_button_and_by_keys(visit: Opener, ndcg: evaluate.Metric) -> None:
+def test_a_change_of_the_ranking_can_be_undone_by_the_button_and_by_keys(
+    visit: Opener, ndcg: evaluate.Metric
+) -> None:
     page = visit(PLAIN)
     undo = page.get_by_role("button", name="Undo")
     wait_for_address(page, "?rel=3,2,3,0,1,2&k=10")
@@ -99,7 +105,9 @@ def test_a_change_of_the_ranking_can_be_undone_by_the_button_and_by_keys(visit: 
     assert address(page) == "?rel=3,2,3,0,1,2&k=10"
 
 
-def test_the_address_names_the_tab_the_score_to_explain_and_its_batch(visit: Opener, ndcg: evaluate.Metric) -> None:
+def test_the_address_names_the_tab_the_score_to_explain_and_its_batch(
+    visit: Opener, ndcg: evaluate.Metric
+) -> None:
     page = visit("?tab=batch")
     page.get_by_label("Predictions", exact=False).first.fill("[[3, 2, 1]]")
     page.get_by_label("References", exact=False).first.fill("[[0, 1, 2]]")
@@ -112,7 +120,9 @@ def test_the_address_names_the_tab_the_score_to_explain_and_its_batch(visit: Ope
     wait_for(page, said, "#explained")
     wait_for_address(page, "&tab=explain&data=batch&got=0.6199&batch=")
     again = visit(address(page))
-    expect(again.get_by_role("tab", name="Explain a score")).to_have_attribute("aria-selected", "true")
+    expect(again.get_by_role("tab", name="Explain a score")).to_have_attribute(
+        "aria-selected", "true"
+    )
     wait_for(again, said, "#explained")
     again.wait_for_function("given => location.search === given", arg=address(page))
     open_tab(again, "Batch")

@@ -32,8 +32,12 @@ GRADIOS_NAMES = {"Clear", "Copy", "copy"}  # of its own fields, which take no ot
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("tab", TABS)
-def test_every_tab_keeps_the_rules_of_wcag_2_2_aa(visit: Opener, tab: str, scheme: str, files: Path) -> None:
-    axe = pytest.importorskip("axe_playwright_python.base", reason="make check installs axe").AXE_FILE_PATH
+def test_every_tab_keeps_the_rules_of_wcag_2_2_aa(
+    visit: Opener, tab: str, scheme: str, files: Path
+) -> None:
+    axe = pytest.importorskip(
+        "axe_playwright_python.base", reason="make check installs axe"
+    ).AXE_FILE_PATH
     page = visit(f"?tab={tab}" + ("&__theme=dark" if scheme == "dark" else ""), 1280, scheme)
     if tab == "runs":
         scored(page, files / "qrels.txt", files / "bm25.run", files / "dense.run")
@@ -47,7 +51,11 @@ def test_every_tab_keeps_the_rules_of_wcag_2_2_aa(visit: Opener, tab: str, schem
         come_to_rest(page)
         assert page.evaluate("document.documentElement.scrollWidth") == width
         broken = page.evaluate(RULES)
-        ours = [each for each in broken if not any(rule == each[0] and of in each[1] for rule, of in GRADIOS_RULES)]
+        ours = [
+            each
+            for each in broken
+            if not any(rule == each[0] and of in each[1] for rule, of in GRADIOS_RULES)
+        ]
         assert ours == []
     names = [name for name in page.evaluate(NAMES) if name not in GRADIOS_NAMES]
     assert "" not in names

@@ -33,13 +33,17 @@ def test_the_first_score_is_there_before_any_event_and_any_script(
     page.goto(server.url)
     expect(page.locator("#picture .value")).to_have_text(score(ndcg))
     expect(page.locator(".toast-body")).to_contain_text("Connection to the server was lost")
-    page.route("**/assets/HTML-*.js", lambda route: None)  # by which Gradio draws the picture; it does not come
+    page.route(
+        "**/assets/HTML-*.js", lambda route: None
+    )  # by which Gradio draws the picture; it does not come
     page.goto(server.url)
     expect(page.locator("#first .value")).to_have_text(score(ndcg))
     page.close()
 
 
-def test_the_first_answer_is_compressed_and_the_card_comes_when_its_tab_opens(server: Server) -> None:
+def test_the_first_answer_is_compressed_and_the_card_comes_when_its_tab_opens(
+    server: Server,
+) -> None:
     request = urllib.request.Request(server.url, headers={"Accept-Encoding": "gzip"})
     with urllib.request.urlopen(request, timeout=PATIENCE / 1000) as answer:
         assert answer.headers["Content-Encoding"] == "gzip"
@@ -52,14 +56,18 @@ def test_an_edit_asks_the_server_for_little(visit: Opener) -> None:
     page = visit(columns([[f"d{at}", str(at % 4), str(at % 7)] for at in range(20)]))
     come_to_rest(page)
     asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url) if request.method == "POST" else None)
+    page.on(
+        "request", lambda request: asked.append(request.url) if request.method == "POST" else None
+    )
     for edits, grade in enumerate(("3", "0", "1"), 1):
         before = value(page)
         edit(page, 6, 1, grade)
         script = "before => document.querySelector('#picture .value').innerText != before"
         page.wait_for_function(script, arg=before)
         come_to_rest(page)
-        assert len(asked) <= 8 * edits  # the clicked row, the score and the link, each once or twice
+        assert (
+            len(asked) <= 8 * edits
+        )  # the clicked row, the score and the link, each once or twice
 
 
 @pytest.fixture(scope="package")
@@ -72,7 +80,13 @@ def client(server: Server) -> Any:
 another_client = client  # a client's own calls at the same time can lose an answer
 
 
-CHOSEN = {"ties": "docid", "judged_only": True, "gain": "exponential", "negative_relevance": "clip", "log_base": 10}
+CHOSEN = {
+    "ties": "docid",
+    "judged_only": True,
+    "gain": "exponential",
+    "negative_relevance": "clip",
+    "log_base": 10,
+}
 
 
 def test_a_client_scores_lists(client: Any, ndcg: evaluate.Metric) -> None:
@@ -80,7 +94,11 @@ def test_a_client_scores_lists(client: Any, ndcg: evaluate.Metric) -> None:
 
     unlike = {"predictions": [[6, 5, 5, 3, 2, 1]], "references": [[3, -2, None, 0, 1, 2]]}
     chosen = {**CHOSEN, "ties": "first"}
-    for given, k, options in ((TEXTBOOK, "3,10", {}), (TEXTBOOK, "", {"convention": "rax"}), (unlike, "4", chosen)):
+    for given, k, options in (
+        (TEXTBOOK, "3,10", {}),
+        (TEXTBOOK, "", {"convention": "rax"}),
+        (unlike, "4", chosen),
+    ):
         how = {"k": [int(each) for each in k.split(",") if each] or None, **options}
         result = client.predict(**given, k=k, **options, api_name="/score")
         assert result == {**ndcg.compute(**given, **how), "signature": ndcg.signature(**how)}
@@ -88,14 +106,18 @@ def test_a_client_scores_lists(client: Any, ndcg: evaluate.Metric) -> None:
         client.predict(**{**TEXTBOOK, "predictions": [[1, 2]]}, api_name="/score")
 
 
-def test_a_client_scores_and_compares_files_and_texts(client: Any, ndcg: evaluate.Metric, files: Path) -> None:
+def test_a_client_scores_and_compares_files_and_texts(
+    client: Any, ndcg: evaluate.Metric, files: Path
+) -> None:
     from gradio_client import handle_file
 
     paths = {"predictions": files / "bm25.run", "references": files / "qrels.txt"}
     run, qrels = map(handle_file, paths.values())
     result = client.predict(run, qrels, "5,10", "sklearn", api_name="/score_run")
     expected = ndcg.report(**paths, k=[5, 10]).to_dict()
-    assert result == {name: each for name, each in expected.items() if name != "queries"} | {"notes": result["notes"]}
+    assert result == {name: each for name, each in expected.items() if name != "queries"} | {
+        "notes": result["notes"]
+    }
     value = ndcg.compute(**paths, k=10, **CHOSEN)["nDCG@10"]
     result = client.predict(run, qrels, **CHOSEN, api_name="/score_run")
     assert result["scores"]["nDCG@10"]["value"] == value
@@ -120,7 +142,9 @@ def post(server: Server, name: str, given: dict[str, Any]) -> Any:
 
 def ask(server: Server, name: str, given: dict[str, Any]) -> str:
     """Ask a function by HTTP, with the names of its parameters; return its events."""
-    return get(f"{server.url}gradio_api/call/{name}/{post(server, f'v2/{name}', given)['event_id']}")
+    return get(
+        f"{server.url}gradio_api/call/{name}/{post(server, f'v2/{name}', given)['event_id']}"
+    )
 
 
 def test_a_path_of_the_server_is_never_read(server: Server) -> None:
@@ -131,40 +155,63 @@ def test_a_path_of_the_server_is_never_read(server: Server) -> None:
         assert "license" not in answer
 
 
-def test_the_tab_shows_calls_to_its_own_address(visit: Opener, server: Server, ndcg: evaluate.Metric) -> None:
+def test_the_tab_shows_calls_to_its_own_address(
+    visit: Opener, server: Server, ndcg: evaluate.Metric
+) -> None:
     page = visit("?tab=api")
     expect(page.locator("#calls")).to_contain_text(f'Client("{server.url}")')
     shell = page.locator("#calls pre").nth(1).inner_text()
-    answer = subprocess.run(["bash", "-c", shell], check=True, capture_output=True, text=True, timeout=60).stdout
+    answer = subprocess.run(
+        ["bash", "-c", shell], check=True, capture_output=True, text=True, timeout=60
+    ).stdout
     expected = ndcg.compute(predictions=[[0.9, 0.1, 0.5]], references=[[1, 0, 2]], k=[1, 3])
     assert expected.items() <= json.loads(answer.partition("data: ")[2])[0].items()
 
 
-def test_a_tool_of_an_agent_answers_in_json(server: Server, ndcg: evaluate.Metric, files: Path) -> None:
+def test_a_tool_of_an_agent_answers_in_json(
+    server: Server, ndcg: evaluate.Metric, files: Path
+) -> None:
     from mcp import ClientSession
     from mcp.client.streamable_http import streamablehttp_client
 
     async def call() -> tuple[dict[str, Any], list[Any]]:
         address = f"{server.url}gradio_api/mcp/"
-        async with streamablehttp_client(address) as (read, write, _), ClientSession(read, write) as session:
+        async with (
+            streamablehttp_client(address) as (read, write, _),
+            ClientSession(read, write) as session,
+        ):
             await session.initialize()
-            tools = {tool.name.removeprefix("nDCG_"): tool for tool in (await session.list_tools()).tools}
+            tools = {
+                tool.name.removeprefix("nDCG_"): tool for tool in (await session.list_tools()).tools
+            }
             coded = "data:;base64," + b64encode(gzip.compress(QRELS.encode())).decode()
             calls = [
                 ("score", {**TEXTBOOK, "k": "10"}),
-                ("compare", {"runs": RUNS, "qrels": coded, "zero_division": "nan", "per_query": True}),
+                (
+                    "compare",
+                    {"runs": RUNS, "qrels": coded, "zero_division": "nan", "per_query": True},
+                ),
                 ("compare", {"runs": RUNS, "qrels": "junk"}),
             ]
             answers = [await session.call_tool(tools[name].name, given) for name, given in calls]
-            return {name: tool.inputSchema for name, tool in tools.items()}, [each.content[0].text for each in answers]
+            return {name: tool.inputSchema for name, tool in tools.items()}, [
+                each.content[0].text for each in answers
+            ]
 
     with ThreadPoolExecutor(1) as thread:  # Playwright has an event loop in this one
         schemas, (scored, compared, refused) = thread.submit(lambda: asyncio.run(call())).result()
     assert set(schemas) == {"score", "score_run", "compare", "explain"}
-    assert all(each["description"] for schema in schemas.values() for each in schema["properties"].values())
-    assert json.loads(scored) == {**ndcg.compute(**TEXTBOOK, k=10), "signature": ndcg.signature(k=10)}
+    assert all(
+        each["description"] for schema in schemas.values() for each in schema["properties"].values()
+    )
+    assert json.loads(scored) == {
+        **ndcg.compute(**TEXTBOOK, k=10),
+        "signature": ndcg.signature(k=10),
+    }
     systems = {name: files / f"{name}.run" for name in RUNS}
-    (pair,) = ndcg.compare(systems=systems, references=files / "qrels.txt", k=10, missing="empty").pairs
+    (pair,) = ndcg.compare(
+        systems=systems, references=files / "qrels.txt", k=10, missing="empty"
+    ).pairs
     answer = json.loads(compared)
     assert answer["pairs"][0]["difference"] == pytest.approx(pair.difference)
     assert len(answer["queries"]["query"]) == 6
@@ -174,11 +221,31 @@ def test_a_tool_of_an_agent_answers_in_json(server: Server, ndcg: evaluate.Metri
 @pytest.mark.parametrize(
     ("name", "given", "status", "message"),
     [
-        ("v2/score", {"references": [[1]]}, 422, "score: predictions is missing; its parameters are pred"),
-        ("v2/score", {**TEXTBOOK, "cutofs": "3"}, 422, "score: unknown parameter 'cutofs'; its parameters are pred"),
-        ("v2/score_run", {"run": "", "empty": 1}, 422, "score_run: unknown parameter 'empty'; qrels is missing"),
+        (
+            "v2/score",
+            {"references": [[1]]},
+            422,
+            "score: predictions is missing; its parameters are pred",
+        ),
+        (
+            "v2/score",
+            {**TEXTBOOK, "cutofs": "3"},
+            422,
+            "score: unknown parameter 'cutofs'; its parameters are pred",
+        ),
+        (
+            "v2/score_run",
+            {"run": "", "empty": 1},
+            422,
+            "score_run: unknown parameter 'empty'; qrels is missing",
+        ),
         ("v2/compare", {}, 422, "compare: runs is missing; qrels is missing"),
-        ("v2/scor", TEXTBOOK, 404, "there is no function 'scor'; call score, score_run, compare, explain"),
+        (
+            "v2/scor",
+            TEXTBOOK,
+            404,
+            "there is no function 'scor'; call score, score_run, compare, explain",
+        ),
         ("scor", {"data": []}, 404, "there is no function 'scor'"),
     ],
 )
@@ -198,18 +265,30 @@ LINE = b"q1 Q0 d1 1 1.0 t\n"
     ("name", "make", "message"),
     [
         ("large.run", lambda: LINE * 1_300_000, "413|exceed"),  # 22 MB
-        ("bomb.run.gz", lambda: gzip.compress(LINE * 6_800_000), "bomb.run.gz: "),  # 300 KB, of 116 MB
+        (
+            "bomb.run.gz",
+            lambda: gzip.compress(LINE * 6_800_000),
+            "bomb.run.gz: ",
+        ),  # 300 KB, of 116 MB
         ("junk.parquet", lambda: os.urandom(100_000), "junk.parquet"),
     ],
 )
 def test_a_hostile_upload_is_rejected_while_others_go_on(
-    client: Any, another_client: Any, ndcg: evaluate.Metric, tmp_path: Path, name: str, make: Any, message: str
+    client: Any,
+    another_client: Any,
+    ndcg: evaluate.Metric,
+    tmp_path: Path,
+    name: str,
+    make: Any,
+    message: str,
 ) -> None:
     from gradio_client import handle_file
 
     (tmp_path / name).write_bytes(make())
     with ThreadPoolExecutor(1) as other:
-        scores = other.map(lambda _: another_client.predict(**TEXTBOOK, k="10", api_name="/score"), range(10))
+        scores = other.map(
+            lambda _: another_client.predict(**TEXTBOOK, k="10", api_name="/score"), range(10)
+        )
         with pytest.raises(Exception, match=f"(?i){message}") as caught:
             client.predict(handle_file(tmp_path / name), QRELS, "10", api_name="/score_run")
         assert "Traceback" not in str(caught.value)

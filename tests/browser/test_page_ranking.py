@@ -109,7 +109,9 @@ def test_a_convention_sets_the_options_and_a_changed_option_makes_it_custom(
     expect(page.locator("#what-changes")).not_to_be_visible()
 
 
-def test_a_convention_changes_many_fields_and_asks_for_each_answer_once(visit: Opener, ndcg: evaluate.Metric) -> None:
+def test_a_convention_changes_many_fields_and_asks_for_each_answer_once(
+    visit: Opener, ndcg: evaluate.Metric
+) -> None:
     page = visit(PLAIN)
     wait_for_address(page, AT)
     unfold(page, "Options")
@@ -131,7 +133,9 @@ def test_a_convention_changes_many_fields_and_asks_for_each_answer_once(visit: O
     wait_for(page, score(ndcg, convention="xgboost"))
 
 
-def test_gains_may_be_of_labels_and_a_label_is_pressed_for_the_next_one(visit: Opener, ndcg: evaluate.Metric) -> None:
+def test_gains_may_be_of_labels_and_a_label_is_pressed_for_the_next_one(
+    visit: Opener, ndcg: evaluate.Metric
+) -> None:
     page = visit("?rel=no,partly,yes")
     field(page, FIELDS["gain"]).fill("yes=3, partly=1, no=0")
     field(page, FIELDS["gain"]).press("Enter")
@@ -145,7 +149,9 @@ def test_gains_may_be_of_labels_and_a_label_is_pressed_for_the_next_one(visit: O
     expect(page.locator(".formula select")).to_have_value("by label")
 
 
-def test_gain_and_cutoff_are_chosen_next_to_the_formula(visit: Opener, ndcg: evaluate.Metric) -> None:
+def test_gain_and_cutoff_are_chosen_next_to_the_formula(
+    visit: Opener, ndcg: evaluate.Metric
+) -> None:
     page = visit()
     gain, k = page.locator(".formula select"), page.locator(".formula input")
     gain.select_option("exponential")
@@ -169,7 +175,9 @@ def test_the_table_is_edited_but_keeps_its_columns(visit: Opener, ndcg: evaluate
     page = visit()
     for fold in ("Every number", "Use it in code", "Edit as a table"):
         unfold(page, fold)
-    expect(page.locator("#signature textarea, #signature input")).to_have_value(ndcg.signature(k=10))
+    expect(page.locator("#signature textarea, #signature input")).to_have_value(
+        ndcg.signature(k=10)
+    )
     page.click("#table [data-testid=cell-0-1]", button="right")
     page.wait_for_selector("[role=menuitem][aria-label='Delete row']")
     assert page.locator("[role=menuitem][aria-label*=olumn]").count() == 0
@@ -188,7 +196,9 @@ def test_the_table_is_edited_but_keeps_its_columns(visit: Opener, ndcg: evaluate
     wait_for(page, score(ndcg, predictions=[[5, 4, 3, 2, 1]], references=[[2, 3, None, 1, 2]]))
     page.get_by_role("button", name="Add").click()
     edit(page, 5, 1, "3")
-    wait_for(page, score(ndcg, predictions=[[5, 4, 3, 2, 1, None]], references=[[2, 3, None, 1, 2, 3]]))
+    wait_for(
+        page, score(ndcg, predictions=[[5, 4, 3, 2, 1, None]], references=[[2, 3, None, 1, 2, 3]])
+    )
 
 
 def test_an_example_or_a_pasted_ranking_is_scored_and_another_text_is_answered_below_it(
@@ -278,8 +288,15 @@ def test_a_finger_drags_a_card_by_its_grip(visit: Opener, ndcg: evaluate.Metric)
     page = visit(PLAIN, 390)
     touch = page.context.new_cdp_session(page)
     start, end = card(page, "d6").locator(".grip").bounding_box(), card(page, "d4").bounding_box()
-    for kind, y in (("touchStart", start["y"] + 9), ("touchMove", end["y"] + 30), ("touchMove", end["y"] + 2)):
-        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": start["x"] + 9, "y": y}]})
+    for kind, y in (
+        ("touchStart", start["y"] + 9),
+        ("touchMove", end["y"] + 30),
+        ("touchMove", end["y"] + 2),
+    ):
+        touch.send(
+            "Input.dispatchTouchEvent",
+            {"type": kind, "touchPoints": [{"x": start["x"] + 9, "y": y}]},
+        )
     touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
     wait_for(page, score(ndcg, references=[[3, 2, 3, 2, 0, 1]]))
 
@@ -294,13 +311,17 @@ def test_keys_move_a_card_out_of_the_ranking_and_back(visit: Opener, ndcg: evalu
     page.keyboard.press("ArrowDown")
     expect(grip).to_have_attribute("aria-label", "Move d1, rank 3: arrow keys")
     page.keyboard.press("Delete")
-    wait_for(page, score(ndcg, predictions=[[5, 4, 3, 2, 1, None]], references=[[2, 3, 0, 1, 2, 3]]))
+    wait_for(
+        page, score(ndcg, predictions=[[5, 4, 3, 2, 1, None]], references=[[2, 3, 0, 1, 2, 3]])
+    )
     expect(page.locator("#picture .tray .document")).to_have_text(["d1"])
     page.keyboard.press("ArrowUp")
     wait_for(page, score(ndcg, references=[[2, 3, 0, 1, 2, 3]]))
 
 
-def test_relevance_and_cutoff_are_changed_by_dots_and_by_dragging_values(visit: Opener, ndcg: evaluate.Metric) -> None:
+def test_relevance_and_cutoff_are_changed_by_dots_and_by_dragging_values(
+    visit: Opener, ndcg: evaluate.Metric
+) -> None:
     page = visit(PLAIN)
     page.hover("#picture .formula [data-term=discount]")
     expect(page.locator("#picture .sum .lit")).to_have_count(6)
@@ -309,11 +330,15 @@ def test_relevance_and_cutoff_are_changed_by_dots_and_by_dragging_values(visit: 
     grade = card(page, "d4").locator(".grade")
     for dot, relevance in ((3, 3), (1, 1), (2, 2), (2, 1), (1, 0)):  # once more is one less
         grade.locator("i").nth(dot - 1).click()
-        expect(grade).to_have_attribute("aria-label", f"d4: relevance {relevance} of 3; press for more")
+        expect(grade).to_have_attribute(
+            "aria-label", f"d4: relevance {relevance} of 3; press for more"
+        )
         wait_for(page, score(ndcg, references=[[3, 2, 3, relevance, 1, 2]]))
     for relevance in (1, 2, 3, 0):
         grade.press("Enter")
-        expect(grade).to_have_attribute("aria-label", f"d4: relevance {relevance} of 3; press for more")
+        expect(grade).to_have_attribute(
+            "aria-label", f"d4: relevance {relevance} of 3; press for more"
+        )
     wait_for(page, score(ndcg))
     gain = card(page, "d4").locator(".sum [data-scrub]")
     scrub(page, gain, 24)
@@ -341,7 +366,9 @@ def test_each_press_of_the_advice_adds_what_it_says_until_no_swap_helps(visit: O
         before = page.inner_html("#picture .picture")
         presses.append(advice.inner_text())
         advice.click()
-        page.wait_for_function("before => document.querySelector('#picture .picture').innerHTML !== before", arg=before)
+        page.wait_for_function(
+            "before => document.querySelector('#picture .picture').innerHTML !== before", arg=before
+        )
         come_to_rest(page)
         assert float(value(page)) == pytest.approx(promised, abs=2e-4)
         assert len(presses) < 5, presses
@@ -414,14 +441,18 @@ def test_a_card_in_the_hand_outlasts_an_answer_that_was_overtaken(visit: Opener)
 # --- Guided steps ----------------------------------------------------------------------------------------------------
 
 
-def test_each_step_asks_for_a_guess_and_leads_to_the_next(visit: Opener, ndcg: evaluate.Metric) -> None:
+def test_each_step_asks_for_a_guess_and_leads_to_the_next(
+    visit: Opener, ndcg: evaluate.Metric
+) -> None:
     page = visit("?step=discount")
     wait_for(page, "Guess first: Which swap wins more?", "#guide")
     answer = page.locator("#guide .answer")
     expect(answer).not_to_be_visible()
     guess = page.get_by_role("button", name="Ranks 2 and 3")
     guess.click()
-    expect(answer).to_contain_text("Not quite. Ranks 1 and 3: nDCG is 0.6480 now; ranks 1 and 3 make it 1.0000")
+    expect(answer).to_contain_text(
+        "Not quite. Ranks 1 and 3: nDCG is 0.6480 now; ranks 1 and 3 make it 1.0000"
+    )
     expect(guess).to_have_attribute("aria-pressed", "true")
     page.get_by_role("button", name="Ranks 1 and 3").click()
     expect(answer).to_contain_text("Right. Ranks 1 and 3: ")
@@ -436,7 +467,9 @@ def test_each_step_asks_for_a_guess_and_leads_to_the_next(visit: Opener, ndcg: e
     wait_for(page, score(ndcg, **last, gain="exponential"))
 
 
-def test_a_step_can_be_left_and_stays_true_when_cards_are_moved(visit: Opener, ndcg: evaluate.Metric) -> None:
+def test_a_step_can_be_left_and_stays_true_when_cards_are_moved(
+    visit: Opener, ndcg: evaluate.Metric
+) -> None:
     page = visit("?step=ties&k=10")
     wait_for(page, score(ndcg, **TIED))
     card(page, "Honey cake recipe").locator(".grade i").first.click()
@@ -447,7 +480,10 @@ def test_a_step_can_be_left_and_stays_true_when_cards_are_moved(visit: Opener, n
     card(page, first).locator(".grip").press("ArrowDown")
     expect(page.locator("#picture .order .document").first).to_have_text(second)
     come_to_rest(page)
-    assert page.locator("#picture .order > li.tied .document").all_inner_texts() == [first, *order(page)[2:4]]
+    assert page.locator("#picture .order > li.tied .document").all_inner_texts() == [
+        first,
+        *order(page)[2:4],
+    ]
     assert not [each for each in order(page) if each in page.inner_text("#guide")]
 
 
@@ -455,10 +491,14 @@ def test_a_step_can_be_left_and_stays_true_when_cards_are_moved(visit: Opener, n
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_words_are_explained_at_their_place_and_titles_can_be_read_to_the_end(visit: Opener, width: int) -> None:
+def test_words_are_explained_at_their_place_and_titles_can_be_read_to_the_end(
+    visit: Opener, width: int
+) -> None:
     page = visit("?step=ties", width)
     wait_for(page, "share ranks 2 to 4", "#guide")
-    expect(card(page, "Inside a beehive").locator(".at")).to_be_visible()  # the tied score, also on a phone
+    expect(
+        card(page, "Inside a beehive").locator(".at")
+    ).to_be_visible()  # the tied score, also on a phone
     for word in ("Relevance", "Score", "retrieved"):
         expect(page.locator("#picture b", has_text=re.compile(f"^{word}$"))).to_be_visible()
     judged = page.locator("#picture .words b", has_text="Judged")
@@ -486,14 +526,18 @@ def test_long_ids_leave_the_ideal_and_every_number_in_sight(visit: Opener, width
         assert around["x"] + around["width"] <= width
     unfold(page, "Every number")
     page.wait_for_selector("#steps td")
-    assert page.locator("#steps .sheet").evaluate("each => each.scrollWidth - each.clientWidth") <= 0
+    assert (
+        page.locator("#steps .sheet").evaluate("each => each.scrollWidth - each.clientWidth") <= 0
+    )
     right = "all => Math.max(...all.map(td => td.getBoundingClientRect().right))"
     assert page.eval_on_selector_all("#steps .sheet td", right) <= width
     assert page.evaluate("document.documentElement.scrollWidth") == width
 
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
-def test_the_number_stays_in_sight_while_options_are_open(visit: Opener, width: int, height: int) -> None:
+def test_the_number_stays_in_sight_while_options_are_open(
+    visit: Opener, width: int, height: int
+) -> None:
     page = visit("", width)
     page.set_viewport_size({"width": width, "height": height})
     unfold(page, "Options")
@@ -503,7 +547,9 @@ def test_the_number_stays_in_sight_while_options_are_open(visit: Opener, width: 
     expect(page.locator("#picture .value")).to_be_in_viewport(ratio=1)
 
 
-def test_the_score_the_picture_and_every_step_are_on_the_first_screen_of_a_phone(visit: Opener) -> None:
+def test_the_score_the_picture_and_every_step_are_on_the_first_screen_of_a_phone(
+    visit: Opener,
+) -> None:
     page = visit("", 390)
     page.set_viewport_size({"width": 390, "height": 844})
     assert page.locator("#picture .value").bounding_box()["y"] < 320
@@ -524,7 +570,9 @@ def test_a_cutoff_that_is_none_leaves_the_picture_and_is_said_at_the_field(
     for wrong in ("0", "1.5", "1e9", "-3"):
         cutoff.fill(wrong)
         cutoff.press("Tab")
-        expect(fault).to_have_text("k: write a whole number, at most 100,000, or leave k empty for all ranks")
+        expect(fault).to_have_text(
+            "k: write a whole number, at most 100,000, or leave k empty for all ranks"
+        )
         expect(cutoff).to_have_attribute("aria-invalid", "true")
         come_to_rest(page)
         assert value(page) == score(ndcg)

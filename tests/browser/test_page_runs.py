@@ -14,7 +14,18 @@ import evaluate
 import pytest
 
 from .conftest import EVIL, RUNS, Opener
-from .visits import BROWSER, cells, expect, field, open_tab, scored, unfold, upload, wait_for, wait_for_address
+from .visits import (
+    BROWSER,
+    cells,
+    expect,
+    field,
+    open_tab,
+    scored,
+    unfold,
+    upload,
+    wait_for,
+    wait_for_address,
+)
 
 pytestmark = [*BROWSER, pytest.mark.xdist_group("other tabs")]
 VIEW = "#runs-view"
@@ -31,15 +42,22 @@ def headline(page: Any, text: str) -> None:
     expect(page.locator(f"{VIEW} h2")).to_have_text(text)
 
 
-def test_samples_are_shown_and_go_into_a_ticket_until_there_are_files(visit: Opener, files: Path) -> None:
+def test_samples_are_shown_and_go_into_a_ticket_until_there_are_files(
+    visit: Opener, files: Path
+) -> None:
     page = visit("?k=5")
     open_tab(page, "Search runs")
-    expect(page.locator("body")).to_contain_text("A link to this tab keeps the options, not the files")
+    expect(page.locator("body")).to_contain_text(
+        "A link to this tab keeps the options, not the files"
+    )
     wait_for(page, "These are two sample runs. Upload or paste yours above.", VIEW)
     headline(page, "dense is better than bm25.")
-    middles = "all => all.map(each => each.getBoundingClientRect()).map(({ x, width }) => x + width / 2)"
+    middles = (
+        "all => all.map(each => each.getBoundingClientRect()).map(({ x, width }) => x + width / 2)"
+    )
     ticks, lines = (
-        page.eval_on_selector_all(f"{VIEW} tr:first-child {each}", middles) for each in (".track span", ".rule")
+        page.eval_on_selector_all(f"{VIEW} tr:first-child {each}", middles)
+        for each in (".track span", ".rule")
     )
     assert ticks == pytest.approx(lines, abs=1)
     unfold(page, "All numbers")
@@ -70,7 +88,11 @@ def test_runs_are_compared_when_their_files_are_there(
     page = visit()
     scored(page, files / "qrels.txt", *(files / f"{name}.run" for name in RUNS))
     headline(page, "bm25 and dense cannot be told apart.")
-    given = {"systems": {name: files / f"{name}.run" for name in RUNS}, "references": files / "qrels.txt", "k": 10}
+    given = {
+        "systems": {name: files / f"{name}.run" for name in RUNS},
+        "references": files / "qrels.txt",
+        "k": 10,
+    }
     found = ndcg.compare(**given, missing="empty")
     means = {name: f"{each['nDCG@10'].value:.3f}" for name, each in found.scores.items()}
     assert rows(page) == {
@@ -91,7 +113,9 @@ def test_runs_are_compared_when_their_files_are_there(
     page.get_by_role("button", name="Open query q2").press("Enter")
     wait_for(page, "Query q2", "#beside .query")
     for name in RUNS:
-        column = page.locator("#beside section").filter(has=page.locator(f"h3:has-text('{name}: nDCG@10')"))
+        column = page.locator("#beside section").filter(
+            has=page.locator(f"h3:has-text('{name}: nDCG@10')")
+        )
         expect(column).to_contain_text("÷ ideal")
     expect(page.locator("#beside .document", has_text=EVIL).first).to_be_visible()
     page.get_by_role("button", name="Open bm25 of query q2 in One ranking").click()
@@ -101,11 +125,15 @@ def test_runs_are_compared_when_their_files_are_there(
     assert page.locator("#picture img").count() == 0
 
 
-def test_the_measure_the_base_and_the_run_that_is_compared_are_chosen_by_keys(visit: Opener, tmp_path: Path) -> None:
+def test_the_measure_the_base_and_the_run_that_is_compared_are_chosen_by_keys(
+    visit: Opener, tmp_path: Path
+) -> None:
     paths = {name: tmp_path / f"{name}.run" for name in ("bad", "good", "middle")}
     for name, rank in (("bad", 4), ("good", 1), ("middle", 2)):
         lists = ([*["x", "y", "z"][: rank - 1], "a"] for _ in range(12))
-        lines = [f"q{q} Q0 {d} 1 {-at} t\n" for q, each in enumerate(lists) for at, d in enumerate(each)]
+        lines = [
+            f"q{q} Q0 {d} 1 {-at} t\n" for q, each in enumerate(lists) for at, d in enumerate(each)
+        ]
         paths[name].write_text("".join(lines))
     (tmp_path / "qrels.txt").write_text("".join(f"q{at} 0 a 1\n" for at in range(12)))
     page = visit("?k=1,3")
@@ -124,12 +152,16 @@ def test_the_measure_the_base_and_the_run_that_is_compared_are_chosen_by_keys(vi
     wait_for(page, "nDCG@2", ".evidence")
 
 
-def test_files_in_each_others_place_are_swapped_by_a_press(visit: Opener, ndcg: evaluate.Metric, files: Path) -> None:
+def test_files_in_each_others_place_are_swapped_by_a_press(
+    visit: Opener, ndcg: evaluate.Metric, files: Path
+) -> None:
     page = visit()
     scored(page, files / "bm25.run", files / "qrels.txt")
     wait_for(page, "in each other's place", VIEW)
     page.get_by_role("button", name="Swap them").press("Enter")
-    mean = ndcg.compute(predictions=files / "bm25.run", references=files / "qrels.txt", k=10)["nDCG@10"]
+    mean = ndcg.compute(predictions=files / "bm25.run", references=files / "qrels.txt", k=10)[
+        "nDCG@10"
+    ]
     headline(page, f"bm25 has nDCG@10 {mean:.3f}.")
     expect(page.locator("#qrels a")).to_have_attribute("href", re.compile("qrels.txt"))
 
@@ -137,7 +169,9 @@ def test_files_in_each_others_place_are_swapped_by_a_press(visit: Opener, ndcg: 
 def test_pasted_texts_are_scored_as_files_are(visit: Opener, ndcg: evaluate.Metric) -> None:
     qrels = {"q1": {"a": 1, "b": 0}, "q2": {"c": 2, "d": 1}}
     run = {"q1": {"b": 2.0, "a": 1.0}, "q2": {"d": 2.0}}
-    beir = "query-id\tcorpus-id\tscore\n" + "".join(f"{q}\t{d}\t{r}\n" for q in qrels for d, r in qrels[q].items())
+    beir = "query-id\tcorpus-id\tscore\n" + "".join(
+        f"{q}\t{d}\t{r}\n" for q in qrels for d, r in qrels[q].items()
+    )
     page = visit()
     open_tab(page, "Search runs")
     unfold(page, "Paste instead")
@@ -170,17 +204,28 @@ def test_twenty_runs_are_compared_on_a_phone(visit: Opener, files: Path, tmp_pat
     assert page.eval_on_selector_all(".standings tbody tr", high) <= 90
 
 
-def test_a_batch_is_scored_with_every_policy(visit: Opener, ndcg: evaluate.Metric, tmp_path: Path) -> None:
+def test_a_batch_is_scored_with_every_policy(
+    visit: Opener, ndcg: evaluate.Metric, tmp_path: Path
+) -> None:
     page = visit()
     open_tab(page, "Batch")
-    ragged = {"predictions": [[0.9, 0.8, 0.1], [0.5], [0.2, 0.4]], "references": [[0, 1, 1], [1], [0, 0]]}
+    ragged = {
+        "predictions": [[0.9, 0.8, 0.1], [0.5], [0.2, 0.4]],
+        "references": [[0, 1, 1], [1], [0, 0]],
+    }
     wait_for(page, f"{ndcg.compute(**ragged, k=10)['nDCG@10']:.4f}", "#batch-score .value")
     for policy, meant in (("1", 1.0), ("skipped", float("nan"))):
         expected = ndcg.compute(**ragged, k=10, zero_division=meant)["nDCG@10"]
         wait_for(page, f"{policy}: {expected:.4f}", "#batch-score")
-    flat = {"predictions": [0.9, 0.2, 0.4, 0.8], "references": [0, 1, 1, 0], "query_ids": ["a", "b", "a", "b"]}
+    flat = {
+        "predictions": [0.9, 0.2, 0.4, 0.8],
+        "references": [0, 1, 1, 0],
+        "query_ids": ["a", "b", "a", "b"],
+    }
     table = io.StringIO()
-    csv.writer(table).writerows([["prediction", "reference", "query_id"], *zip(*flat.values(), strict=True)])
+    csv.writer(table).writerows(
+        [["prediction", "reference", "query_id"], *zip(*flat.values(), strict=True)]
+    )
     (tmp_path / "flat.csv").write_text(table.getvalue())
     page.set_input_files("#batch-file input[type=file]", tmp_path / "flat.csv")
     wait_for(page, f"{ndcg.compute(**flat, k=10)['nDCG@10']:.4f}", "#batch-score")

@@ -12,7 +12,9 @@ from .visits import BROWSER, TEXTBOOK, expect, open_tab, scored, wait_for
 pytestmark = [*BROWSER, pytest.mark.xdist_group("other tabs")]
 
 
-def test_the_conventions_that_give_a_score_are_shown(visit: Opener, ndcg: evaluate.Metric, files: Path) -> None:
+def test_the_conventions_that_give_a_score_are_shown(
+    visit: Opener, ndcg: evaluate.Metric, files: Path
+) -> None:
     page = visit()
     open_tab(page, "Explain a score")
     wait_for(page, "Enter the score you want to identify.", "#explained")
@@ -28,10 +30,15 @@ def test_the_conventions_that_give_a_score_are_shown(visit: Opener, ndcg: evalua
     page.get_by_label("The example of the metric card").check()
     wait_for(page, f"{NUMBERS['trec_eval']}", "#explained")
     wait_for(page, "No convention gives 0.9488", "#explained")
-    rows = [row.locator("td").all_inner_texts() for row in page.locator("#explained .sheet").first.locator("tr").all()]
+    rows = [
+        row.locator("td").all_inner_texts()
+        for row in page.locator("#explained .sheet").first.locator("tr").all()
+    ]
     shown = {name: number for name, number, *_ in filter(None, rows)}
     libraries = ("trec_eval", "sklearn", "ranx", "rax", "lightgbm")
-    assert {name: float(shown[name]) for name in libraries} == {name: NUMBERS[name] for name in libraries}
+    assert {name: float(shown[name]) for name in libraries} == {
+        name: NUMBERS[name] for name in libraries
+    }
     scored(page, files / "qrels.txt", files / "bm25.run", files / "dense.run")
     open_tab(page, "Explain a score")
     page.get_by_label("The search runs").check()

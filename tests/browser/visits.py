@@ -67,7 +67,9 @@ def field(page: Any, label: str, fold: str = "Options") -> Any:
 def choose(page: Any, label: str, option: str) -> None:
     unfold(page, "take an example" if label == "Examples" else "Options")
     page.get_by_label(label, exact=True).first.click()
-    page.locator("li[role=option]").filter(has_text=re.compile(f"^[✓\\s]*{re.escape(option)}$")).click()
+    page.locator("li[role=option]").filter(
+        has_text=re.compile(f"^[✓\\s]*{re.escape(option)}$")
+    ).click()
 
 
 def cells(page: Any, table: str) -> list[list[str]]:
@@ -98,7 +100,10 @@ def drag(page: Any, document: str, other: str) -> None:
 
 def pull(page: Any, document: str, other: str) -> None:
     """Drag a card, and do not let it go."""
-    start, end = card(page, document).locator(".document").bounding_box(), card(page, other).bounding_box()
+    start, end = (
+        card(page, document).locator(".document").bounding_box(),
+        card(page, other).bounding_box(),
+    )
     page.mouse.move(start["x"] + 5, start["y"] + 8)
     page.mouse.down()
     page.mouse.move(end["x"] + 90, end["y"] + 30, steps=4)
@@ -127,7 +132,9 @@ def address(page: Any) -> str:
 
 def wait_for_address(page: Any, text: str) -> None:
     try:
-        page.wait_for_function("text => decodeURIComponent(location.search).includes(text)", arg=text)
+        page.wait_for_function(
+            "text => decodeURIComponent(location.search).includes(text)", arg=text
+        )
     except playwright.TimeoutError as error:
         raise AssertionError(f"{text} is not in {address(page)}") from error
 

@@ -53,16 +53,23 @@ class Batch(NamedTuple):
 
     def by_id(self, side: list[np.ndarray]) -> dict[str, dict[str, Any]]:
         """Documents named by their position, so that ids and positions have one order."""
-        return {str(query): {f"d{at:03}": x.item() for at, x in enumerate(row)} for query, row in enumerate(side)}
+        return {
+            str(query): {f"d{at:03}": x.item() for at, x in enumerate(row)}
+            for query, row in enumerate(side)
+        }
 
     def as_run(self) -> "Run":
         return Run(self.by_id(self.scores), self.by_id(self.relevance), self.k)
 
     def padded(self, side: list[np.ndarray], with_: float = 0) -> np.ndarray:
-        return np.stack([np.pad(row, (0, max(self.lengths) - len(row)), constant_values=with_) for row in side])
+        return np.stack(
+            [np.pad(row, (0, max(self.lengths) - len(row)), constant_values=with_) for row in side]
+        )
 
     def ours(self, ndcg: Metric, **options: Any) -> float:
-        result = ndcg.compute(predictions=self.scores, references=self.relevance, k=self.k, **options)
+        result = ndcg.compute(
+            predictions=self.scores, references=self.relevance, k=self.k, **options
+        )
         return float(result[f"nDCG@{self.k}"])
 
 
@@ -80,7 +87,9 @@ class Run(NamedTuple):
     @property
     def ranked(self) -> dict[str, list[str]]:
         """The ids of every judged query, best first; none for a query that is missing from the run."""
-        return {query: sorted(found, key=found.get, reverse=True) for query, found in self.every.items()}  # type: ignore[arg-type]
+        return {
+            query: sorted(found, key=found.get, reverse=True) for query, found in self.every.items()
+        }  # type: ignore[arg-type]
 
     @property
     def every(self) -> dict[str, dict[str, float]]:
@@ -88,12 +97,23 @@ class Run(NamedTuple):
 
     @property
     def relevant(self) -> dict[str, list[str]]:
-        return {query: [id_ for id_, grade in each.items() if grade > 0] for query, each in self.qrels.items()}
+        return {
+            query: [id_ for id_, grade in each.items() if grade > 0]
+            for query, each in self.qrels.items()
+        }
 
     def frames(self) -> tuple[pd.DataFrame, pd.DataFrame]:
         """Retrieved and relevant documents by row, with ranks and relevances."""
-        found = [(query, id_, -at, at) for query, ids in self.ranked.items() for at, id_ in enumerate(ids, 1)]
-        relevant = [(query, id_, self.qrels[query][id_]) for query, ids in self.relevant.items() for id_ in ids]
+        found = [
+            (query, id_, -at, at)
+            for query, ids in self.ranked.items()
+            for at, id_ in enumerate(ids, 1)
+        ]
+        relevant = [
+            (query, id_, self.qrels[query][id_])
+            for query, ids in self.relevant.items()
+            for id_ in ids
+        ]
         return (
             pd.DataFrame(found, columns=["user_id", "item_id", "score", "rank"]),
             pd.DataFrame(relevant, columns=["user_id", "item_id", "rating"]),
@@ -105,7 +125,10 @@ class Run(NamedTuple):
 
     def cut(self) -> "Run":
         """The first k retrieved, without a cutoff for the ideal."""
-        run = {query: {id_: self.run[query][id_] for id_ in ids[: self.k]} for query, ids in self.ranked.items()}
+        run = {
+            query: {id_: self.run[query][id_] for id_ in ids[: self.k]}
+            for query, ids in self.ranked.items()
+        }
         return self._replace(run=run, k=None)
 
     def answered(self) -> "Run":
@@ -115,7 +138,9 @@ class Run(NamedTuple):
         return self._replace(run=run, qrels=qrels)
 
     def ours(self, ndcg: Metric, **options: Any) -> float:
-        (value,) = ndcg.compute(predictions=self.run, references=self.qrels, k=self.k, **options).values()
+        (value,) = ndcg.compute(
+            predictions=self.run, references=self.qrels, k=self.k, **options
+        ).values()
         return float(value)
 
 
@@ -147,15 +172,23 @@ def runs(tied: bool = False) -> Iterator[Run]:
             ids = [f"d{document:02}" for document in rng.permutation(60)[: rng.integers(1, 41)]]
             retrieved, judged = rng.random((2, len(ids))) < rng.uniform(-0.1, 1, (2, 1))
             scores = (rng.integers(0, 6, len(ids)) if tied else rng.permutation(len(ids))) / 4
-            grades = rng.integers(0, 5, len(ids)) * (rng.random(len(ids)) < 0.6) * (rng.random() < 0.8)
+            grades = (
+                rng.integers(0, 5, len(ids)) * (rng.random(len(ids)) < 0.6) * (rng.random() < 0.8)
+            )
             judged[0] = True
             if query == 0:
                 retrieved[0], grades[0] = True, 1
             qrels[str(query)] = {
-                id_: int(grade) for id_, grade, is_in in zip(ids, grades, judged, strict=True) if is_in
+                id_: int(grade)
+                for id_, grade, is_in in zip(ids, grades, judged, strict=True)
+                if is_in
             }
             if query == 0 or rng.random() < 0.85:
-                found = {id_: float(score) for id_, score, is_in in zip(ids, scores, retrieved, strict=True) if is_in}
+                found = {
+                    id_: float(score)
+                    for id_, score, is_in in zip(ids, scores, retrieved, strict=True)
+                    if is_in
+                }
                 run[str(query)] = found
         yield Run(run, qrels, int(rng.choice([1, 3, 5, 10, 50])))
 
@@ -172,7 +205,10 @@ def saturated(drawn: Iterator[Any]) -> Iterator[Any]:
             yield rankings._replace(scores=[sigmoids(length) for length in rankings.lengths])
         else:
             run = rankings.run.items()
-            run = {query: dict(zip(ids, sigmoids(len(ids)).tolist(), strict=True)) for query, ids in run}
+            run = {
+                query: dict(zip(ids, sigmoids(len(ids)).tolist(), strict=True))
+                for query, ids in run
+            }
             yield rankings._replace(run=run)
 
 
@@ -205,7 +241,9 @@ def sklearn(batch: Batch) -> float:
     from sklearn.metrics import ndcg_score
 
     rows = zip(batch.relevance, batch.scores, strict=True)
-    return float(np.mean([ndcg_score([relevance], [score], k=batch.k) for relevance, score in rows]))
+    return float(
+        np.mean([ndcg_score([relevance], [score], k=batch.k) for relevance, score in rows])
+    )
 
 
 def trec_eval(batch: Batch) -> float:
@@ -216,7 +254,9 @@ def ir_measures(batch: Batch) -> float:
     import ir_measures
 
     run, qrels, k = batch.as_run()
-    return float(ir_measures.calc_aggregate([ir_measures.nDCG @ k], qrels, run)[ir_measures.nDCG @ k])
+    return float(
+        ir_measures.calc_aggregate([ir_measures.nDCG @ k], qrels, run)[ir_measures.nDCG @ k]
+    )
 
 
 def ranx(batch: Batch, metric: str = "ndcg") -> float:
@@ -250,10 +290,16 @@ def rax(batch: Batch) -> float:
     import rax
 
     def padded(rows: list[np.ndarray]) -> Any:  # to one shape, as JAX compiles for each
-        return jnp.asarray(np.stack([np.pad(row, (0, 40 - len(row))) for row in rows + [rows[0]] * (8 - len(rows))]))
+        return jnp.asarray(
+            np.stack(
+                [np.pad(row, (0, 40 - len(row))) for row in rows + [rows[0]] * (8 - len(rows))]
+            )
+        )
 
     where = padded([np.ones(length, bool) for length in batch.lengths])
-    by_query = rax.ndcg_metric(padded(batch.scores), padded(batch.relevance), where=where, topn=batch.k, reduce_fn=None)
+    by_query = rax.ndcg_metric(
+        padded(batch.scores), padded(batch.relevance), where=where, topn=batch.k, reduce_fn=None
+    )
     return float(by_query[: len(batch.scores)].mean())
 
 
@@ -261,7 +307,13 @@ def lightgbm(batch: Batch, **parameters: Any) -> float:
     import lightgbm
 
     scores, relevance = batch.flat()
-    parameters = {"objective": "lambdarank", "metric": "ndcg", "eval_at": [batch.k], "verbose": -1, **parameters}
+    parameters = {
+        "objective": "lambdarank",
+        "metric": "ndcg",
+        "eval_at": [batch.k],
+        "verbose": -1,
+        **parameters,
+    }
     data = lightgbm.Dataset(
         np.arange(len(scores), dtype=float)[:, None],
         relevance,
@@ -276,9 +328,17 @@ def xgboost(batch: Batch, metric: str | None = None, **parameters: Any) -> float
     import xgboost
 
     scores, relevance = batch.flat()
-    data = xgboost.DMatrix(np.zeros((len(scores), 1)), relevance, group=batch.lengths, base_margin=scores)
+    data = xgboost.DMatrix(
+        np.zeros((len(scores), 1)), relevance, group=batch.lengths, base_margin=scores
+    )
     metric = f"ndcg@{batch.k}" if metric is None else metric
-    parameters = {"objective": "rank:ndcg", "eval_metric": metric, "base_score": 0.0, "nthread": 1, **parameters}
+    parameters = {
+        "objective": "rank:ndcg",
+        "eval_metric": metric,
+        "base_score": 0.0,
+        "nthread": 1,
+        **parameters,
+    }
     return float(xgboost.Booster(parameters, [data]).eval(data).rpartition(":")[2])
 
 
@@ -301,7 +361,10 @@ def sentence_transformers(batch: Batch) -> float:
         relevant_docs={query: set(documents) for query, documents in run.relevant.items()},
         ndcg_at_k=[batch.k],
     )
-    hits = [[{"corpus_id": d, "score": x} for d, x in run.run[query].items()] for query in evaluator.queries_ids]
+    hits = [
+        [{"corpus_id": d, "score": x} for d, x in run.run[query].items()]
+        for query in evaluator.queries_ids
+    ]
     return float(evaluator.compute_metrics(hits)["ndcg@k"][batch.k])
 
 
@@ -333,7 +396,9 @@ def evidently(batch: Batch) -> float:
     metric = metric_module("evidently.legacy.metrics.recsys.ndcg_k").NDCGKMetric(k=batch.k)
     scores, relevance = batch.flat()
     columns = map(pd.Series, (batch.query_ids, relevance, scores))
-    data = recsys.collect_dataset(*columns, recsys.RecomType.SCORE, None, metric.no_feedback_users, bin_data=False)
+    data = recsys.collect_dataset(
+        *columns, recsys.RecomType.SCORE, None, metric.no_feedback_users, bin_data=False
+    )
     by_cutoff = metric.calculate_ndcg(data, batch.k)
     return float(by_cutoff[min(batch.k, max(by_cutoff.index))])  # as far as the longest list goes
 
@@ -351,7 +416,9 @@ def pytrec_eval(run: Run) -> float:
 def beir(run: Run) -> float:
     from beir.retrieval.evaluation import EvaluateRetrieval
 
-    copies = {query: dict(found) for query, found in run.run.items()}  # it drops documents from its input
+    copies = {
+        query: dict(found) for query, found in run.run.items()
+    }  # it drops documents from its input
     return float(EvaluateRetrieval.evaluate(run.qrels, copies, [run.k])[0][f"NDCG@{run.k}"])
 
 
@@ -363,13 +430,23 @@ def mteb(run: Run) -> float:
 def gdeval(run: Run) -> float:
     with TemporaryDirectory() as folder:
         qrels, results = Path(folder, "qrels"), Path(folder, "run")
-        rows = [f"{query} 0 {id_} {grade}\n" for query, each in run.qrels.items() for id_, grade in each.items()]
+        rows = [
+            f"{query} 0 {id_} {grade}\n"
+            for query, each in run.qrels.items()
+            for id_, grade in each.items()
+        ]
         qrels.write_text("".join(rows))
-        rows = [f"{query} Q0 {id_} 0 {score} run\n" for query, each in run.run.items() for id_, score in each.items()]
+        rows = [
+            f"{query} Q0 {id_} 0 {score} run\n"
+            for query, each in run.run.items()
+            for id_, score in each.items()
+        ]
         results.write_text("".join(rows))
         script = files("ir_measures") / "bin" / "gdeval.pl"
         command = ["perl", str(script), str(qrels), str(results), str(run.k)]
-        printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+        printed = subprocess.run(
+            command, check=True, capture_output=True, text=True
+        ).stdout.splitlines()
     return float(np.mean([float(line.split(",")[2]) for line in printed[1:]]))
 
 
@@ -379,7 +456,10 @@ def lenskit(run: Run, gain: str | None = None) -> float:
 
     def lists(ids: dict[str, list[str]], **fields: Any) -> Any:
         by_user = {
-            query: ItemList(item_ids=np.array(each, str), **{name: value(query) for name, value in fields.items()})
+            query: ItemList(
+                item_ids=np.array(each, str),
+                **{name: value(query) for name, value in fields.items()},
+            )
             for query, each in ids.items()
         }
         return ItemListCollection.from_dict(by_user, key="user_id")
@@ -402,7 +482,12 @@ def recommenders(run: Run, **how: Any) -> float:
     from recommenders.evaluation.python_evaluation import ndcg_at_k
 
     found, relevant = run.frames()
-    columns = {"col_user": "user_id", "col_item": "item_id", "col_rating": "rating", "col_prediction": "score"}
+    columns = {
+        "col_user": "user_id",
+        "col_item": "item_id",
+        "col_rating": "rating",
+        "col_prediction": "score",
+    }
     return float(ndcg_at_k(relevant, found.drop(columns="rank"), k=run.k, **columns, **how))
 
 
@@ -427,8 +512,14 @@ def cornac(run: Run) -> float:
     from cornac.eval_methods.base_method import ranking_eval
     from cornac.metrics import NDCG
 
-    items = sorted({id_ for side in (run.every, run.qrels) for each in side.values() for id_ in each})
-    rated = [(query, id_, float(grade)) for query, each in run.qrels.items() for id_, grade in each.items()]
+    items = sorted(
+        {id_ for side in (run.every, run.qrels) for each in side.values() for id_ in each}
+    )
+    rated = [
+        (query, id_, float(grade))
+        for query, each in run.qrels.items()
+        for id_, grade in each.items()
+    ]
     rated += [("everyone", id_, 0.0) for id_ in items]
     data = Dataset.from_uir(rated)
 
@@ -437,7 +528,9 @@ def cornac(run: Run) -> float:
         return np.array([data.iid_map[id_] for id_ in found], int), None
 
     nothing = SimpleNamespace(csr_matrix=np.empty((0, len(items))))
-    averages, _ = ranking_eval(SimpleNamespace(rank=rank), [NDCG(run.k)], nothing, data, exclude_unknowns=False)
+    averages, _ = ranking_eval(
+        SimpleNamespace(rank=rank), [NDCG(run.k)], nothing, data, exclude_unknowns=False
+    )
     return float(averages[0])
 
 
@@ -452,7 +545,10 @@ def haystack(run: Run) -> float:
     from haystack import Document
     from haystack.components.evaluators.document_ndcg import DocumentNDCGEvaluator
 
-    expected = [[Document(id=id_, score=grade) for id_, grade in each.items()] for each in run.qrels.values()]
+    expected = [
+        [Document(id=id_, score=grade) for id_, grade in each.items()]
+        for each in run.qrels.values()
+    ]
     found = [[Document(id=id_) for id_ in ids] for ids in run.ranked.values()]
     return float(DocumentNDCGEvaluator("id").run(expected, found)["score"])
 
@@ -461,7 +557,12 @@ def llama_index(run: Run, **how: Any) -> float:
     metric = metric_module("llama_index.core.evaluation.retrieval.metrics").NDCG(**how)
     pairs = zip(run.relevant.values(), run.ranked.values(), strict=True)
     return float(
-        np.mean([metric.compute(expected_ids=relevant, retrieved_ids=found).score for relevant, found in pairs])
+        np.mean(
+            [
+                metric.compute(expected_ids=relevant, retrieved_ids=found).score
+                for relevant, found in pairs
+            ]
+        )
     )
 
 
@@ -479,13 +580,19 @@ class Library(NamedTuple):
 
 
 def relevant_somewhere(tied: float = 0.6) -> Iterator[Batch]:
-    return (batch for batch in batches(tied=tied) if any((row > 0).any() for row in batch.relevance))
+    return (
+        batch for batch in batches(tied=tied) if any((row > 0).any() for row in batch.relevance)
+    )
 
 
 LIBRARIES: dict[str, Library] = {
-    "sklearn": Library(sklearn, "scikit-learn", lambda: (each for each in batches() if min(each.lengths) > 1)),
+    "sklearn": Library(
+        sklearn, "scikit-learn", lambda: (each for each in batches() if min(each.lengths) > 1)
+    ),
     "trec_eval": Library(trec_eval, "pytrec_eval-terrier"),
-    "ranx": Library(ranx, "ranx", lambda: batches(15)),  # it orders ties of longer lists in no fixed way
+    "ranx": Library(
+        ranx, "ranx", lambda: batches(15)
+    ),  # it orders ties of longer lists in no fixed way
     "ranx_burges": Library(lambda batch: ranx(batch, "ndcg_burges"), "ranx", lambda: batches(15)),
     "torchmetrics": Library(torchmetrics, "torchmetrics", rel=1e-6),
     "ignite": Library(ignite, "pytorch-ignite", relevant_somewhere, rel=1e-6),
@@ -494,13 +601,17 @@ LIBRARIES: dict[str, Library] = {
     "xgboost": Library(xgboost, "xgboost-cpu"),
     "allrank": Library(allrank, "allRank", lambda: batches(16), rel=1e-6),  # likewise
     "catboost": Library(catboost, "catboost"),
-    "sentence_transformers": Library(sentence_transformers, "sentence-transformers", relevant_somewhere),
+    "sentence_transformers": Library(
+        sentence_transformers, "sentence-transformers", relevant_somewhere
+    ),
     "spark": Library(spark, "pyspark"),
     "evidently": Library(evidently, "evidently", lambda: relevant_somewhere(tied=0)),
     "pytrec_eval": Library(pytrec_eval, "pytrec_eval-terrier", lambda: runs(tied=True)),
     "beir": Library(beir, "beir", lambda: runs(tied=True), abs=5.1e-6),
     "mteb": Library(mteb, "mteb", lambda: runs(tied=True), abs=5.1e-6),
-    "gdeval": Library(gdeval, "ir_measures", lambda: (run.without_empty() for run in runs(tied=True)), abs=5.1e-6),
+    "gdeval": Library(
+        gdeval, "ir_measures", lambda: (run.without_empty() for run in runs(tied=True)), abs=5.1e-6
+    ),
     "lenskit": Library(lenskit, "lenskit", runs),
     "mlflow": Library(mlflow, "mlflow", runs),
     "recommenders": Library(recommenders, "recommenders", runs),
@@ -508,11 +619,15 @@ LIBRARIES: dict[str, Library] = {
     "cornac": Library(cornac, "cornac", runs),
     "rectools": Library(rectools, "rectools", runs),
     "haystack": Library(haystack, "haystack-ai", lambda: (run.cut() for run in runs())),
-    "llama_index": Library(llama_index, "llama-index-core", lambda: (run.cut().answered() for run in runs())),
+    "llama_index": Library(
+        llama_index, "llama-index-core", lambda: (run.cut().answered() for run in runs())
+    ),
 }
 
 
-def numbers(ndcg: Metric, library: str, count: int, *, of_sigmoids: bool = False) -> Iterator[tuple[Any, float, float]]:
+def numbers(
+    ndcg: Metric, library: str, count: int, *, of_sigmoids: bool = False
+) -> Iterator[tuple[Any, float, float]]:
     """Yield the given number of rankings, each with the mean nDCG by the library and by the convention of its name."""
     drawn = LIBRARIES[library].drawn()
     for rankings in islice(saturated(drawn) if of_sigmoids else drawn, count):

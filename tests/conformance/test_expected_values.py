@@ -20,10 +20,14 @@ def discount(rank: int) -> float:
     ],
     ids=["all", "some unjudged", "not all retrieved"],
 )
-def test_elasticsearch(ndcg: Metric, retrieved: str, judged: dict[int, int], expected: float) -> None:
+def test_elasticsearch(
+    ndcg: Metric, retrieved: str, judged: dict[int, int], expected: float
+) -> None:
     """Its modules/rank-eval/src/test/java/org/elasticsearch/index/rankeval/DiscountedCumulativeGainTests.java."""
     references = [{str(document): rating for document, rating in judged.items()}]
-    found = ndcg.compute(predictions=[list(retrieved)], references=references, k=10, convention="elasticsearch")
+    found = ndcg.compute(
+        predictions=[list(retrieved)], references=references, k=10, convention="elasticsearch"
+    )
     assert found == {"nDCG@10": pytest.approx(expected, abs=1e-5)}
 
 
@@ -38,7 +42,10 @@ FOUR = {"predictions": [[4, 3, 2, 1]], "references": [[0, 3, 1, 0]]}
     [
         ({"predictions": [[3, 2, 1]], "references": [[0, 0, 0]]}, [0.0]),
         ({**FOUR, "gain": "linear"}, [(3 * discount(2) + discount(3)) / (3 + discount(2))]),
-        ({**FOUR, "discount": lambda rank: 1 / (rank + 10)}, [(7 / 12 + 1 / 13) / (7 / 11 + 1 / 12)]),
+        (
+            {**FOUR, "discount": lambda rank: 1 / (rank + 10)},
+            [(7 / 12 + 1 / 13) / (7 / 11 + 1 / 12)],
+        ),
         (
             {"predictions": [[1, 4, 3, 2]], "references": [[2, -1, 1, 0]], "ignore_index": -1},
             [(3 * discount(3) + 1) / (3 + discount(2))],

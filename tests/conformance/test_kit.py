@@ -62,7 +62,11 @@ def test_the_vectors_are_in_their_schema() -> None:
     schema = json.loads((KIT / "schema.json").read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator.check_schema(schema)
     jsonschema.validate(VECTORS, schema)
-    for broken in ({"k": 0}, {"run": {"q1": {"d1": "high"}}}, {"expected": [{"under": ["sklearn"], "refused": 1}]}):
+    for broken in (
+        {"k": 0},
+        {"run": {"q1": {"d1": "high"}}},
+        {"expected": [{"under": ["sklearn"], "refused": 1}]},
+    ):
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate({**VECTORS, "cases": [{**CASES[0], **broken}]}, schema)
 
@@ -74,7 +78,9 @@ def test_the_folder_makes_its_vectors_again(tmp_path: Path, conventions: list[st
     kept = {"settings": {} if conventions else SETTINGS}
     (kit / "vectors.json").write_text(json.dumps(kept), encoding="utf-8")
     subprocess.run([sys.executable, "make_vectors.py", *conventions], cwd=kit, check=True)
-    assert (kit / "vectors.json").read_bytes() == (KIT / "vectors.json").read_bytes(), "make vectors"
+    assert (kit / "vectors.json").read_bytes() == (KIT / "vectors.json").read_bytes(), (
+        "make vectors"
+    )
 
 
 def test_every_family_has_many_small_cases() -> None:
@@ -82,7 +88,10 @@ def test_every_family_has_many_small_cases() -> None:
     assert len(CASES) == len(BY_NAME) == 510
     assert list(families) == list(VECTORS["families"])
     assert min(families.values()) >= 15
-    lengths = [max(len(each) for side in ("run", "qrels") for each in case[side].values()) for case in CASES]
+    lengths = [
+        max(len(each) for side in ("run", "qrels") for each in case[side].values())
+        for case in CASES
+    ]
     assert Counter(length for length in lengths if length > 12) == {20: 5, 120: 3}
 
 
@@ -117,7 +126,9 @@ def test_the_metric_gives_every_value(ndcg: Metric, setting: str) -> None:
     """Score all cases of a cutoff in one batch, with the name of the case in the query ids."""
     stated = [case for case in CASES if "queries" in expected(case, setting)]
     assert len(stated) >= 16
-    for k, cases in groupby(sorted(stated, key=lambda case: case["k"] or 0), key=lambda case: case["k"]):
+    for k, cases in groupby(
+        sorted(stated, key=lambda case: case["k"] or 0), key=lambda case: case["k"]
+    ):
         sides: dict[str, dict[Any, Any]] = {"run": {}, "qrels": {}, "queries": {}}
         for case in cases:
             for name, side in sides.items():
@@ -127,22 +138,34 @@ def test_the_metric_gives_every_value(ndcg: Metric, setting: str) -> None:
         found = ndcg.compute(predictions=sides["run"], references=sides["qrels"], **how)
         for measure, values in zip(MEASURES, found.values(), strict=True):
             for query, score in zip(sides["qrels"], values, strict=True):
-                assert score == value((sides["queries"][query] or {}).get(measure)), (measure, query)
+                assert score == value((sides["queries"][query] or {}).get(measure)), (
+                    measure,
+                    query,
+                )
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
-def test_the_metric_gives_every_mean_and_rejects_the_invalid_cases(ndcg: Metric, setting: str) -> None:
+def test_the_metric_gives_every_mean_and_rejects_the_invalid_cases(
+    ndcg: Metric, setting: str
+) -> None:
     how = of_compute(setting)
     for case in CASES:
-        each, inputs = expected(case, setting), {"predictions": case["run"], "references": case["qrels"]}
+        each, inputs = (
+            expected(case, setting),
+            {"predictions": case["run"], "references": case["qrels"]},
+        )
         if "refused" in each:
             with pytest.raises(ValueError, match=r"negative|k must be given"):
                 ndcg.compute(**inputs, k=case["k"], **how)
         elif each and len(case["qrels"]) > 1:
-            assert list(ndcg.compute(**inputs, k=case["k"], **how).values()) == [value(each["mean nDCG"])]
+            assert list(ndcg.compute(**inputs, k=case["k"], **how).values()) == [
+                value(each["mean nDCG"])
+            ]
 
 
-def test_a_score_too_large_for_32_bits_is_rejected_by_the_reference_and_the_metric(ndcg: Metric) -> None:
+def test_a_score_too_large_for_32_bits_is_rejected_by_the_reference_and_the_metric(
+    ndcg: Metric,
+) -> None:
     reference = SimpleNamespace(**runpy.run_path(str(KIT / "reference.py")))
     run, qrels = {"q1": {"d1": 1e39, "d2": 1.0}}, {"q1": {"d1": 1.0}}
     assert reference.score(run, qrels, None, SETTINGS["sklearn"]["options"])["mean nDCG"] == 1.0
@@ -185,7 +208,12 @@ def printed(copied: Path, script: str, *arguments: str) -> str:
     environment = {**os.environ, "PYTHONPATH": str(copied / "site"), "OMP_NUM_THREADS": "1"}
     command = [sys.executable, f"runners/{script}.py", *arguments]
     return subprocess.run(
-        command, cwd=copied / "conformance", env=environment, capture_output=True, text=True, check=True
+        command,
+        cwd=copied / "conformance",
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
     ).stdout
 
 
@@ -212,14 +240,20 @@ def test_the_metric_agrees_with_every_preset_on_every_case(copied: Path) -> None
 
 @pytest.mark.peers
 @pytest.mark.parametrize(
-    "library", [pytest.param(name, marks=[pytest.mark.xdist_group("ranx")] * (name == "ranx")) for name in PEERS]
+    "library",
+    [
+        pytest.param(name, marks=[pytest.mark.xdist_group("ranx")] * (name == "ranx"))
+        for name in PEERS
+    ],
 )
 def test_the_page_says_where_a_library_agrees(copied: Path, library: str) -> None:
     """In the version that it names; in another one no family differs that did not."""
     if library in MISSING:
         pytest.skip(f"{library} is not installed")
     (_, cells), (row, found) = rows(printed(copied, "run", library)).items()
-    (stated,) = (each for each, of_page in OF_PAGE.items() if of_page[0] == found[0])  # it may have another name
+    (stated,) = (
+        each for each, of_page in OF_PAGE.items() if of_page[0] == found[0]
+    )  # it may have another name
     assert cells == OF_PAGE["library"]
     assert row != stated or found == OF_PAGE[row]
     for family, now, then in zip(cells, found, OF_PAGE[stated], strict=True):
@@ -227,7 +261,10 @@ def test_the_page_says_where_a_library_agrees(copied: Path, library: str) -> Non
 
 
 def test_the_page_has_all_runners_which_are_short_and_import_nothing_from_the_repository() -> None:
-    runners = {path.stem: path.read_text(encoding="utf-8") for path in (KIT / "runners").glob("*_runner.py")}
+    runners = {
+        path.stem: path.read_text(encoding="utf-8")
+        for path in (KIT / "runners").glob("*_runner.py")
+    }
     assert runners.keys() == {f"{name}_runner" for name in ("ndcg", *PEERS)}
     assert len(OF_PAGE) == 1 + len(runners)
     for source in runners.values():
@@ -242,16 +279,23 @@ def runners() -> Iterator[Any]:
     """The scripts `run` and `wrong`, imported."""
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(KIT / "runners")
-        yield SimpleNamespace(run=importlib.import_module("run"), wrong=importlib.import_module("wrong"))
+        yield SimpleNamespace(
+            run=importlib.import_module("run"), wrong=importlib.import_module("wrong")
+        )
 
 
 def test_a_library_has_the_name_under_which_it_is_installed(runners: Any) -> None:
-    assert runners.run.label("sklearn", {"sklearn": ["scikit-learn"]}) == f"scikit-learn {version('scikit-learn')}"
+    assert (
+        runners.run.label("sklearn", {"sklearn": ["scikit-learn"]})
+        == f"scikit-learn {version('scikit-learn')}"
+    )
     assert runners.run.label("lib", {"sklearn": ["scikit-learn"]}) == "lib"
 
 
 def test_a_runner_with_a_wrong_mean_differs(runners: Any) -> None:
-    values = {query: each["nDCG"] for query, each in expected(TWO_AND_EMPTY, "sklearn")["queries"].items()}
+    values = {
+        query: each["nDCG"] for query, each in expected(TWO_AND_EMPTY, "sklearn")["queries"].items()
+    }
 
     def outcome(**functions: Any) -> str:
         runner = SimpleNamespace(TOLERANCE=1e-9, score=lambda case, preset: values, **functions)
@@ -290,7 +334,10 @@ FAULTS = (
 def test_right_implementations_pass_every_case(runners: Any) -> None:
     """The wrong implementations differ in nothing but their fault."""
     wrong = runners.wrong
-    for right in (*wrong.RIGHT, *(wrong.OnPreset(Slip("", ""), name, VECTORS) for name in wrong.PRESETS_OF_SLIPS)):
+    for right in (
+        *wrong.RIGHT,
+        *(wrong.OnPreset(Slip("", ""), name, VECTORS) for name in wrong.PRESETS_OF_SLIPS),
+    ):
         assert wrong.differing(right, VECTORS).total() == 0
 
 
@@ -302,7 +349,9 @@ def test_every_slip_and_every_fault_fails_a_case(runners: Any) -> None:
 
 def test_another_logarithm_shows_in_the_dcg_only(runners: Any) -> None:
     fault = runners.wrong.FAULTS["DCG with the natural logarithm"]
-    without_sums = SimpleNamespace(TOLERANCE=fault.TOLERANCE, PRESETS=fault.PRESETS, score=fault.score)
+    without_sums = SimpleNamespace(
+        TOLERANCE=fault.TOLERANCE, PRESETS=fault.PRESETS, score=fault.score
+    )
     assert runners.wrong.differing(without_sums, VECTORS).total() == 0
     assert runners.wrong.differing(fault, VECTORS).total() > len(CASES) / 2
 
@@ -315,7 +364,9 @@ EXAMPLE = re.compile(r"^- `([^`]+)`, `([^`]+)`: `([^`]+) = (-?[\d.]+)`", re.MULT
 @pytest.mark.slow
 def test_the_page_says_which_families_show_a_wrong_implementation(copied: Path) -> None:
     found = printed(copied, "wrong")
-    assert f"<!-- made by runners/wrong.py -->\n{found}<!-- end of the wrong ones -->" in PAGE, "make conformance"
+    assert f"<!-- made by runners/wrong.py -->\n{found}<!-- end of the wrong ones -->" in PAGE, (
+        "make conformance"
+    )
 
 
 def test_the_page_explains_every_family_by_a_case_with_correct_arithmetic() -> None:
@@ -324,4 +375,6 @@ def test_the_page_explains_every_family_by_a_case_with_correct_arithmetic() -> N
         computed = eval(arithmetic, {"log2": math.log2})
         assert computed == value(expected(BY_NAME[name], setting)["mean nDCG"]), name
         assert f"{computed:.4f}" == result, name
-    assert {BY_NAME[name]["family"] for name, *_ in examples} == set(VECTORS["families"]) - {"mixed"}
+    assert {BY_NAME[name]["family"] for name, *_ in examples} == set(VECTORS["families"]) - {
+        "mixed"
+    }

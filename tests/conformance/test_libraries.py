@@ -34,7 +34,10 @@ def _warnings_of_libraries() -> Iterator[None]:
 def each(*names: str) -> list[Any]:
     """Libraries, each on one worker, as many take long to start."""
     groups = {name: [pytest.mark.xdist_group(name.removesuffix("_burges"))] for name in names}
-    return [pytest.param(name, marks=[*groups[name], *[pytest.mark.spark] * (name == "spark")]) for name in names]
+    return [
+        pytest.param(name, marks=[*groups[name], *[pytest.mark.spark] * (name == "spark")])
+        for name in names
+    ]
 
 
 @pytest.mark.parametrize("library", each(*LIBRARIES))
@@ -47,8 +50,13 @@ def test_a_convention_reports_the_number_of_its_library(ndcg: Metric, library: s
 
 
 @pytest.mark.parametrize("library", each(*LIBRARIES))
-def test_a_convention_compares_scores_in_the_type_of_its_library(ndcg: Metric, library: str) -> None:
-    exact, (other,) = LIBRARIES[library].approx, {"given", "float32"} - {CONVENTIONS[library].score_dtype}
+def test_a_convention_compares_scores_in_the_type_of_its_library(
+    ndcg: Metric, library: str
+) -> None:
+    exact, (other,) = (
+        LIBRARIES[library].approx,
+        {"given", "float32"} - {CONVENTIONS[library].score_dtype},
+    )
     differ = 0
     for rankings, theirs, ours in numbers(ndcg, library, 20, of_sigmoids=True):
         assert ours == exact(theirs)
@@ -61,7 +69,9 @@ def test_the_libraries_that_are_not_run_are_checked_by_their_own_tests() -> None
     assert LIBRARIES.keys() <= CONVENTIONS.keys()
 
 
-def test_the_table_of_agreement_names_the_libraries_that_were_run(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_table_of_agreement_names_the_libraries_that_were_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
     import agreement
 
@@ -81,7 +91,10 @@ def test_negative_relevance_has_no_gain(ndcg: Metric, library: str) -> None:
     scored = 0
     for batch in islice(batches(15, lowest=-2), 60):
         # trec_eval itself fails if every judgment is negative, and Ignite if nothing is relevant
-        if all(row.max() > 0 or row.min() == 0 for row in batch.relevance) and max(batch.flat()[1]) > 0:
+        if (
+            all(row.max() > 0 or row.min() == 0 for row in batch.relevance)
+            and max(batch.flat()[1]) > 0
+        ):
             expected = LIBRARIES[library].score(batch)
             assert batch.ours(ndcg, convention=library) == LIBRARIES[library].approx(expected)
             scored += 1
@@ -103,7 +116,9 @@ def test_negative_relevance_has_a_negative_gain(ndcg: Metric, library: str) -> N
         if min(ideal) > 0 and all(row.sum() for row in batch.relevance):
             scored += 1
             expected = LIBRARIES[library].score(batch)
-            assert batch.ours(ndcg, convention=library) == pytest.approx(expected, rel=2e-5, abs=1e-6)  # sums cancel
+            assert batch.ours(ndcg, convention=library) == pytest.approx(
+                expected, rel=2e-5, abs=1e-6
+            )  # sums cancel
     assert scored >= 20
 
 
@@ -112,7 +127,9 @@ def test_negative_relevance_is_rejected(ndcg: Metric, library: str) -> None:
     batch = Batch([np.array([0.9, 0.1, 0.5])], [np.array([1, -1, 0])], 2)
     with pytest.raises(Exception, match=r"(?i)label|relevance|target|negative"):
         LIBRARIES[library].score(batch)
-    with pytest.raises(ValueError, match=r"^references: query 0, position 1: the relevance -1.* is negative"):
+    with pytest.raises(
+        ValueError, match=r"^references: query 0, position 1: the relevance -1.* is negative"
+    ):
         batch.ours(ndcg, convention=library)
 
 
@@ -127,10 +144,22 @@ LOG2 = {"discfun_type": "log2"}
         ("xgboost", lambda batch: by.xgboost(batch, f"ndcg@{batch.k}-"), {"zero_division": 0.0}),
         ("xgboost", lambda batch: by.xgboost(batch, ndcg_exp_gain=False), {"gain": "linear"}),
         ("catboost", lambda batch: by.catboost(batch, "Exp"), {"gain": "exponential"}),
-        ("catboost", lambda batch: by.catboost(batch, denominator="Position"), {"discount": "reciprocal"}),
+        (
+            "catboost",
+            lambda batch: by.catboost(batch, denominator="Position"),
+            {"discount": "reciprocal"},
+        ),
         ("lenskit", lambda run: by.lenskit(run, "rating"), {"gain": "linear"}),
-        ("recommenders", lambda run: by.recommenders(run, score_type="raw", **LOG2), {"gain": "linear"}),
-        ("recommenders", lambda run: by.recommenders(run, score_type="exp", **LOG2), {"gain": "exponential"}),
+        (
+            "recommenders",
+            lambda run: by.recommenders(run, score_type="raw", **LOG2),
+            {"gain": "linear"},
+        ),
+        (
+            "recommenders",
+            lambda run: by.recommenders(run, score_type="exp", **LOG2),
+            {"gain": "exponential"},
+        ),
         ("rectools", lambda run: by.rectools(run, divide_by_achievable=True), {"ideal": "judged"}),
     ],
 )
@@ -138,7 +167,9 @@ def test_an_option_of_a_library_is_one_of_the_metric(
     ndcg: Metric, library: str, score: Callable[[Any], float], options: dict[str, Any]
 ) -> None:
     for rankings in islice(LIBRARIES[library].drawn(), 20):
-        assert rankings.ours(ndcg, convention=library, **options) == LIBRARIES[library].approx(score(rankings))
+        assert rankings.ours(ndcg, convention=library, **options) == LIBRARIES[library].approx(
+            score(rankings)
+        )
 
 
 def only(score: Any, relevance: Any, k: int = 10) -> Batch:
@@ -147,12 +178,21 @@ def only(score: Any, relevance: Any, k: int = 10) -> Batch:
 
 def asked(run: dict[str, list[str]], qrels: dict[str, dict[str, int]], k: int | None = 10) -> Run:
     """Ids best first."""
-    return Run({query: {id_: -float(at) for at, id_ in enumerate(ids)} for query, ids in run.items()}, qrels, k)
+    return Run(
+        {query: {id_: -float(at) for at, id_ in enumerate(ids)} for query, ids in run.items()},
+        qrels,
+        k,
+    )
 
 
 # Functions that call a library, as `check` names them
 
-BY_TREC_EVAL = ("trec_eval", "pytrec_eval", "beir", "mteb")  # which differ only in the mean over queries
+BY_TREC_EVAL = (
+    "trec_eval",
+    "pytrec_eval",
+    "beir",
+    "mteb",
+)  # which differ only in the mean over queries
 
 
 def trec_eval(run: dict[str, float], qrels: dict[str, int], k: int) -> float:
@@ -163,13 +203,18 @@ def trec_eval(run: dict[str, float], qrels: dict[str, int], k: int) -> float:
     ("function", "conventions"),
     [
         (lambda scores, relevance, k: by.sklearn(only(scores, relevance, k)), ("sklearn",)),
-        (lambda scores, relevance, k: by.torchmetrics(only(scores, relevance, k)), ("torchmetrics",)),
+        (
+            lambda scores, relevance, k: by.torchmetrics(only(scores, relevance, k)),
+            ("torchmetrics",),
+        ),
         (trec_eval, BY_TREC_EVAL),
         (lambda run, qrels, k: trec_eval(run, qrels, k) if run else math.nan, BY_TREC_EVAL),
     ],
     ids=["sklearn", "torchmetrics", "pytrec_eval", "pytrec_eval of runs with documents"],
 )
-def test_a_function_that_calls_a_library_is_named(function: Callable[..., float], conventions: tuple[str, ...]) -> None:
+def test_a_function_that_calls_a_library_is_named(
+    function: Callable[..., float], conventions: tuple[str, ...]
+) -> None:
     result = check(function, cases=100)
     assert (result.status, result.conventions) == (0, conventions)
     assert result.answered == result.agreeing[conventions[0]] > 80
@@ -238,7 +283,9 @@ def test_rax_compares_scores_as_given_in_64_bits(ndcg: Metric) -> None:
 def test_ties_of_long_lists_are_in_no_fixed_order(ndcg: Metric, library: str) -> None:
     tied = [only([1.0] * 17, [int(at == first) for at in range(17)], 17) for first in range(17)]
     score = LIBRARIES[library].score
-    assert any(score(case) != pytest.approx(case.ours(ndcg, convention=library), rel=1e-6) for case in tied)
+    assert any(
+        score(case) != pytest.approx(case.ours(ndcg, convention=library), rel=1e-6) for case in tied
+    )
 
 
 @pytest.mark.parametrize(("action", "zero_division"), [("pos", 1.0), ("skip", math.nan)])
@@ -255,7 +302,9 @@ def test_torchmetrics_has_a_policy_for_queries_with_nothing_relevant(
 def test_torchmetrics_takes_relevances_that_add_up_to_0_for_nothing_relevant(ndcg: Metric) -> None:
     cancelling = only([2, 1, 0], [1, -1, 0])
     assert by.torchmetrics(cancelling) == 0.0
-    assert cancelling.ours(ndcg, convention="torchmetrics") == pytest.approx((1 - 1 / math.log2(3)) / (1 - 1 / 2))
+    assert cancelling.ours(ndcg, convention="torchmetrics") == pytest.approx(
+        (1 - 1 / math.log2(3)) / (1 - 1 / 2)
+    )
 
 
 @pytest.mark.xdist_group("ignite")
@@ -263,7 +312,9 @@ def test_ignite_counts_a_relevance_below_1_as_0(ndcg: Metric) -> None:
     half = Batch([np.array([2.0, 1.0])], [np.array([0.5, 1.0])], 2)
     assert by.ignite(half) == pytest.approx(1 / math.log2(3))
     assert half.ours(ndcg, convention="ignite") > 0.8
-    assert half.ours(ndcg, convention="ignite") == pytest.approx(by.ignite(half, relevance_threshold=0.0), rel=1e-6)
+    assert half.ours(ndcg, convention="ignite") == pytest.approx(
+        by.ignite(half, relevance_threshold=0.0), rel=1e-6
+    )
 
 
 @pytest.mark.xdist_group("rax")
@@ -280,7 +331,9 @@ def test_lightgbm_accepts_labels_up_to_30_and_other_gains(ndcg: Metric) -> None:
     with pytest.raises(Exception, match="31"):
         by.lightgbm(only([3, 2, 1], [1, 31, 0]))
     graded, table = only([3, 2, 1], [1, 2, 0], 2), [0, 5, 6]
-    assert graded.ours(ndcg, convention="lightgbm", gain=table) == pytest.approx(by.lightgbm(graded, label_gain=table))
+    assert graded.ours(ndcg, convention="lightgbm", gain=table) == pytest.approx(
+        by.lightgbm(graded, label_gain=table)
+    )
 
 
 @pytest.mark.xdist_group("xgboost")
@@ -297,14 +350,20 @@ def test_rax_takes_any_discount(ndcg: Metric) -> None:
 
     for batch in islice(batches(), 5):
         one = only(batch.scores[0], batch.relevance[0], batch.k)
-        found = rax.ndcg_metric(one.scores[0], one.relevance[0], topn=one.k, discount_fn=lambda rank: 1 / rank)
-        assert one.ours(ndcg, convention="rax", discount="reciprocal") == pytest.approx(float(found), rel=1e-9)
+        found = rax.ndcg_metric(
+            one.scores[0], one.relevance[0], topn=one.k, discount_fn=lambda rank: 1 / rank
+        )
+        assert one.ours(ndcg, convention="rax", discount="reciprocal") == pytest.approx(
+            float(found), rel=1e-9
+        )
 
 
 def test_sentence_transformers_ranks_ties_by_ascending_id(ndcg: Metric) -> None:
     from sentence_transformers.sentence_transformer.evaluation import InformationRetrievalEvaluator
 
-    evaluator = InformationRetrievalEvaluator({"q": ""}, {"a": "", "b": ""}, {"q": {"b"}}, ndcg_at_k=[1])
+    evaluator = InformationRetrievalEvaluator(
+        {"q": ""}, {"a": "", "b": ""}, {"q": {"b"}}, ndcg_at_k=[1]
+    )
     hits = [[{"corpus_id": "b", "score": 1.0}, {"corpus_id": "a", "score": 1.0}]]
     assert evaluator.compute_metrics(hits)["ndcg@k"] == {1: 0.0}
     for run, expected in (({"b": 1.0, "a": 1.0}, 1.0), ({"a": 1.0, "b": 1.0}, 0.0)):
@@ -319,9 +378,13 @@ def test_pytrec_eval_leaves_out_queries_that_are_missing_from_the_run(ndcg: Metr
 
 
 @pytest.mark.parametrize("is_judged", [True, False])
-def test_beir_drops_the_document_that_is_the_query_from_the_run_only(ndcg: Metric, is_judged: bool) -> None:
+def test_beir_drops_the_document_that_is_the_query_from_the_run_only(
+    ndcg: Metric, is_judged: bool
+) -> None:
     """Of "c" nothing is left in the run."""
-    itself = {"a": {"a": 3}, "b": {"b": 1}, "c": {"c": 2}} if is_judged else {"a": {}, "b": {}, "c": {}}
+    itself = (
+        {"a": {"a": 3}, "b": {"b": 1}, "c": {"c": 2}} if is_judged else {"a": {}, "b": {}, "c": {}}
+    )
     others = {"a": {"c": 1}, "b": {"a": 2, "c": 1}, "c": {"a": 1}}
     qrels = {query: itself[query] | others[query] for query in others}
     run = asked({"a": ["a", "b", "c"], "b": ["c", "a"], "c": ["c"]}, qrels)
@@ -347,14 +410,21 @@ def test_evidently_gives_tied_items_the_mean_of_their_ranks_rounded_down(ndcg: M
 
 @pytest.mark.xdist_group("lenskit")
 def test_lenskit_counts_a_user_without_test_items_as_0(ndcg: Metric) -> None:
-    run = asked({"0": ["a"], "1": ["a"], "2": []}, {"0": {"a": 1}, "1": {"a": 0}, "2": {"a": 1}, "3": {"a": 1}})
+    run = asked(
+        {"0": ["a"], "1": ["a"], "2": []},
+        {"0": {"a": 1}, "1": {"a": 0}, "2": {"a": 1}, "3": {"a": 1}},
+    )
     assert by.lenskit(run) == run.ours(ndcg, convention="lenskit") == pytest.approx((1 + 0 + 0) / 3)
 
 
 @pytest.mark.xdist_group("llama_index")
 def test_llama_index_has_a_mode_that_is_the_same_and_rejects_empty_queries(ndcg: Metric) -> None:
     run = asked({"0": ["a", "b"]}, {"0": {"b": 1, "c": 1}}, k=None)
-    assert by.llama_index(run) == by.llama_index(run, mode="exponential") == run.ours(ndcg, convention="llama_index")
+    assert (
+        by.llama_index(run)
+        == by.llama_index(run, mode="exponential")
+        == run.ours(ndcg, convention="llama_index")
+    )
     for empty in (asked({"0": []}, {"0": {"a": 1}}), asked({"0": ["a"]}, {"0": {"a": 0}})):
         with pytest.raises(ValueError, match="must be provided"):
             by.llama_index(empty)
@@ -365,7 +435,11 @@ def test_mlflow_counts_a_document_that_is_retrieved_twice_as_two(ndcg: Metric) -
     from mlflow.metrics import ndcg_at_k
 
     twice = ndcg_at_k(3).eval_fn(pd.Series([["a", "b", "a"]]), pd.Series([["a"]])).scores
-    as_two = {"predictions": [["a", "b", "a again"]], "references": [["a", "a again"]], "convention": "mlflow"}
+    as_two = {
+        "predictions": [["a", "b", "a again"]],
+        "references": [["a", "a again"]],
+        "convention": "mlflow",
+    }
     assert ndcg.compute(**as_two, k=3) == {"nDCG@3": pytest.approx(twice[0], rel=1e-6)}
 
 
@@ -383,7 +457,9 @@ def test_haystacks_documents_are_scored_as_its_evaluator_scores_them(ndcg: Metri
 
     def ours(references: Any) -> Any:
         how = {"convention": "haystack"}
-        return pytest.approx(ndcg.compute(predictions=found, references=references, **how)["nDCG"], rel=1e-12)
+        return pytest.approx(
+            ndcg.compute(predictions=found, references=references, **how)["nDCG"], rel=1e-12
+        )
 
     evaluator = DocumentNDCGEvaluator("id")
     by_id = [[each.id for each in of_query] for of_query in graded]
@@ -395,7 +471,9 @@ def test_haystacks_documents_are_scored_as_its_evaluator_scores_them(ndcg: Metri
 def test_haystack_keeps_negative_scores_as_gains(ndcg: Metric) -> None:
     run = asked({"0": ["a", "b", "x"]}, {"0": {"a": -1, "b": 3, "c": 2}}, k=None)
     assert by.haystack(run) == pytest.approx(run.ours(ndcg, convention="haystack"), rel=1e-12)
-    assert by.haystack(run) == pytest.approx((-1 + 3 / math.log2(3)) / (3 + 2 / math.log2(3) - 1 / math.log2(4)))
+    assert by.haystack(run) == pytest.approx(
+        (-1 + 3 / math.log2(3)) / (3 + 2 / math.log2(3) - 1 / math.log2(4))
+    )
 
 
 @pytest.mark.spark
@@ -419,9 +497,19 @@ def test_graded_labels_are_exponential_in_sparks_scala_and_their_order_is_the_id
         array(jvm.double, [float(grades[label]) for label in labels]),
     )
     rdd = session.sparkContext._jsc.parallelize(jvm.java.util.ArrayList([row])).rdd()
-    measure = jvm.org.apache.spark.mllib.evaluation.RankingMetrics(rdd, jvm.scala.reflect.ClassTag.Object())
-    ideal = sum((2 ** grades[label] - 1) / math.log2(rank + 1) for rank, label in enumerate(labels, 1))
-    case = {"predictions": [ranked], "references": [grades], "convention": "spark", "gain": "exponential", "k": 4}
+    measure = jvm.org.apache.spark.mllib.evaluation.RankingMetrics(
+        rdd, jvm.scala.reflect.ClassTag.Object()
+    )
+    ideal = sum(
+        (2 ** grades[label] - 1) / math.log2(rank + 1) for rank, label in enumerate(labels, 1)
+    )
+    case = {
+        "predictions": [ranked],
+        "references": [grades],
+        "convention": "spark",
+        "gain": "exponential",
+        "k": 4,
+    }
     found = ndcg.compute(**case, measures=["DCG", "nDCG"])
     assert measure.ndcgAt(4) == pytest.approx(found["DCG@4"] / ideal, rel=1e-12)
     assert (measure.ndcgAt(4) == pytest.approx(found["nDCG@4"])) == (labels[0] == 2)

@@ -63,12 +63,19 @@ OF_OBJECTS: dict[str, Row] = {
         {"q": [{"id": "a", "rank": 1, "score": 0.9}, {"id": "b", "rank": 2, "score": 0.5}]},
         score_order="ascending",
     ),
-    "a response around queries": run({"results": [{"case": "q", "hits": [{"id": "a", "score": 0.9}]}]}),
-    "hits in lists within lists": run([{"query_id": "q", "steps": [{"hits": [{"id": "a", "score": 0.9}]}]}]),
-    "a name of a field in a list of hits": run(
-        {"q": [{"doc": {"parts": [{"key": "a", "sim": 0.9}]}}]}, fields={"document": "doc.parts.key"}
+    "a response around queries": run(
+        {"results": [{"case": "q", "hits": [{"id": "a", "score": 0.9}]}]}
     ),
-    "a list of lists of ids": run({"q": {"ids": [["7", "3"]], "distances": [[0.1, 0.2]]}}, "query 'q', position 0"),
+    "hits in lists within lists": run(
+        [{"query_id": "q", "steps": [{"hits": [{"id": "a", "score": 0.9}]}]}]
+    ),
+    "a name of a field in a list of hits": run(
+        {"q": [{"doc": {"parts": [{"key": "a", "sim": 0.9}]}}]},
+        fields={"document": "doc.parts.key"},
+    ),
+    "a list of lists of ids": run(
+        {"q": {"ids": [["7", "3"]], "distances": [[0.1, 0.2]]}}, "query 'q', position 0"
+    ),
     "a query beside a user": run([{"user_id": "u", "query": "q", "doc_id": "a", "score": 0.9}]),
     "a score of a model beside grades": qrels(
         [{"query_id": "q", "doc_id": "a", "score": 0.9, "stars": 2}]

@@ -62,10 +62,14 @@ def usual(run: Documents, qrels: Documents, k: int | None) -> float:
 
 def of_mappings(
     gains: Callable[[Documents, Documents, int], Iterable[float]],
-    ideal: Callable[[Documents, Documents, int], Iterable[float]] = lambda run, qrels, k: best(qrels.values())[:k],
+    ideal: Callable[[Documents, Documents, int], Iterable[float]] = lambda run, qrels, k: best(
+        qrels.values()
+    )[:k],
     discount: Callable[[int], float] = log_discount,
 ) -> Function:
-    return lambda run, qrels, k: over(dcg(gains(run, qrels, k), discount), dcg(ideal(run, qrels, k), discount))
+    return lambda run, qrels, k: over(
+        dcg(gains(run, qrels, k), discount), dcg(ideal(run, qrels, k), discount)
+    )
 
 
 def of_gain(gain: Callable[[float], float]) -> Function:
@@ -78,7 +82,9 @@ def of_gain(gain: Callable[[float], float]) -> Function:
 
 def of_order(order: Callable[[Documents], Iterable[str]]) -> Function:
     """The usual nDCG with another order of the documents."""
-    return of_mappings(lambda run, qrels, k: [qrels.get(document, 0) for document in order(run)][:k])
+    return of_mappings(
+        lambda run, qrels, k: [qrels.get(document, 0) for document in order(run)][:k]
+    )
 
 
 def of_discount(discount: Callable[[int], float]) -> Function:
@@ -122,7 +128,9 @@ def query_of(ranking: str, k: int | None = 3) -> Query:
 CUT: Function = lambda run, qrels, k: grades(run, qrels)[:k]  # noqa: E731
 SLIPS: dict[str, Function] = {
     "ideal from the top k retrieved": of_ideal(lambda run, qrels, k: best(grades(run, qrels)[:k])),
-    "ideal from all that was retrieved": of_ideal(lambda run, qrels, k: best(grades(run, qrels))[:k]),
+    "ideal from all that was retrieved": of_ideal(
+        lambda run, qrels, k: best(grades(run, qrels))[:k]
+    ),
     "ideal not cut at k": of_ideal(lambda run, qrels, k: best(qrels.values())),
     "ideal of k relevant documents": of_ideal(lambda run, qrels, k: [max(qrels.values())] * k),
     "equal weights at ranks 1 and 2": of_discount(lambda rank: 1 / max(1, log2(rank))),
@@ -134,11 +142,14 @@ SLIPS: dict[str, Function] = {
     ),
     "documents in the order of the input": of_order(lambda run: run),
     "ties in the model's favor": of_mappings(
-        lambda run, qrels, k: [-grade for _, grade in sorted((-run[each], -qrels.get(each, 0)) for each in run)][:k]
+        lambda run, qrels, k: [
+            -grade for _, grade in sorted((-run[each], -qrels.get(each, 0)) for each in run)
+        ][:k]
     ),
     "discount from the place in the truth": of_mappings(
         lambda run, qrels, k: [
-            qrels[each] * (each in by_score(run)[:k]) for each in [each for each in qrels if qrels[each]][:k]
+            qrels[each] * (each in by_score(run)[:k])
+            for each in [each for each in qrels if qrels[each]][:k]
         ]
     ),
     "DCG with binary gain, ideal with graded gain": of_mappings(
@@ -149,25 +160,38 @@ SLIPS: dict[str, Function] = {
     ),
     "ideal in the order of the run": of_ideal(CUT),
     "ideal in the order of the qrels": of_ideal(lambda run, qrels, k: [*qrels.values()][:k]),
-    "judgments counted twice in the ideal": of_ideal(lambda run, qrels, k: best([*qrels.values()] * 2)[:k]),
+    "judgments counted twice in the ideal": of_ideal(
+        lambda run, qrels, k: best([*qrels.values()] * 2)[:k]
+    ),
     "DCG one rank too deep": of_mappings(lambda run, qrels, k: [0, *CUT(run, qrels, k)]),
     "no discount": of_discount(lambda rank: 1),
     "DCG not cut at k": of_mappings(lambda run, qrels, k: grades(run, qrels)),
     "nothing cut at k": lambda run, qrels, k: usual(run, qrels, None),
-    "0 if lists are shorter than k": lambda run, qrels, k: usual(run, qrels, k) * (max(len(run), len(qrels)) >= k),
-    "0 until k documents are judged": lambda run, qrels, k: usual(run, qrels, k) * (len(qrels) >= k),
+    "0 if lists are shorter than k": lambda run, qrels, k: (
+        usual(run, qrels, k) * (max(len(run), len(qrels)) >= k)
+    ),
+    "0 until k documents are judged": lambda run, qrels, k: (
+        usual(run, qrels, k) * (len(qrels) >= k)
+    ),
     "unretrieved documents with the score 0": lambda run, qrels, k: usual(
         {**run, **{each: 0.0 for each in qrels if each not in run}}, qrels, k
     ),
-    "no relevant documents scored 1": lambda run, qrels, k: usual(run, qrels, k) if any(qrels.values()) else 1.0,
+    "no relevant documents scored 1": lambda run, qrels, k: (
+        usual(run, qrels, k) if any(qrels.values()) else 1.0
+    ),
     "unretrieved documents ranked last": of_mappings(
-        lambda run, qrels, k: [*grades(run, qrels), *(qrels[each] for each in qrels if each not in run)][:k]
+        lambda run, qrels, k: [
+            *grades(run, qrels),
+            *(qrels[each] for each in qrels if each not in run),
+        ][:k]
     ),
     "ascending order": of_order(lambda run: sorted(run, key=lambda each: run[each])),
     "cutoff one rank too deep": lambda run, qrels, k: usual(run, qrels, k + 1),
     "DCG called nDCG": lambda run, qrels, k: dcg(CUT(run, qrels, k)),
     "gain r^2": of_gain(lambda grade: grade**2),
-    "ties by ascending document id": of_order(lambda run: sorted(run, key=lambda each: (-run[each], each))),
+    "ties by ascending document id": of_order(
+        lambda run: sorted(run, key=lambda each: (-run[each], each))
+    ),
     "documents with the score 0 not retrieved": lambda run, qrels, k: usual(
         {each: score for each, score in run.items() if score}, qrels, k
     ),
@@ -182,16 +206,24 @@ SLIPS: dict[str, Function] = {
 
 
 def first_hit(ids: Sequence[str], relevant: Iterable[str], k: int) -> float:
-    return next((log_discount(rank) for rank, hit in enumerate(hits(ids, relevant)[:k], 1) if hit), 0.0)
+    return next(
+        (log_discount(rank) for rank, hit in enumerate(hits(ids, relevant)[:k], 1) if hit), 0.0
+    )
 
 
 def as_one_array(gains: Sequence[float], k: int) -> float:
-    return float(np.dot(gains[:k], [log_discount(rank) for rank in range(1, k + 1)]))  # raises on fewer than k
+    return float(
+        np.dot(gains[:k], [log_discount(rank) for rank in range(1, k + 1)])
+    )  # raises on fewer than k
 
 
-def in_place_of_k(scores: Sequence[float], relevance: Sequence[float], log_base: int = 2, k: int = 10) -> float:
+def in_place_of_k(
+    scores: Sequence[float], relevance: Sequence[float], log_base: int = 2, k: int = 10
+) -> float:
     gains = ordered(scores, relevance)
-    return over(*(dcg(each[:k], lambda rank: math.log(log_base, rank + 1)) for each in (gains, best(gains))))
+    return over(
+        *(dcg(each[:k], lambda rank: math.log(log_base, rank + 1)) for each in (gains, best(gains)))
+    )
 
 
 def shuffled(scores: Any, k: int) -> Any:
@@ -227,7 +259,9 @@ SETS: dict[str, tuple[Function, str]] = {
     ),
     "first hit": (first_hit, "1 sets: sklearn, only the first relevant document"),
     "first hit, whole ideal": (
-        lambda ids, relevant, k: over(first_hit(ids, relevant, k), dcg([1] * min(k, len(relevant)))),
+        lambda ids, relevant, k: over(
+            first_hit(ids, relevant, k), dcg([1] * min(k, len(relevant)))
+        ),
         "1 sets: sklearn, DCG of the first relevant document only",
     ),
     "hit rate": (
@@ -239,15 +273,21 @@ SETS: dict[str, tuple[Function, str]] = {
         "1 sets: sklearn, ideal not cut at k, DCG one rank too deep",
     ),
     "reciprocal rank": (
-        lambda ids, relevant, k: next((1 / rank for rank, hit in enumerate(hits(ids, relevant)[:k], 1) if hit), 0.0),
+        lambda ids, relevant, k: next(
+            (1 / rank for rank, hit in enumerate(hits(ids, relevant)[:k], 1) if hit), 0.0
+        ),
         "1 sets: sklearn, discount 1 / rank, only the first relevant document",
     ),
     "raises below k": (
-        lambda ids, relevant, k: over(as_one_array(hits(ids, relevant), k), as_one_array(best(hits(ids, relevant)), k)),
+        lambda ids, relevant, k: over(
+            as_one_array(hits(ids, relevant), k), as_one_array(best(hits(ids, relevant)), k)
+        ),
         "3 sets: sklearn, ideal from all that was retrieved",
     ),
     "raises below 2k": (
-        lambda ids, relevant, k: ratio([ids[at] in relevant for at in range(2 * k)][:k], [1] * min(k, len(relevant))),
+        lambda ids, relevant, k: ratio(
+            [ids[at] in relevant for at in range(2 * k)][:k], [1] * min(k, len(relevant))
+        ),
         "3 sets: sklearn",
     ),
 }
@@ -259,35 +299,52 @@ KINDS: dict[str, tuple[Function, str]] = {
     ),
     "arrays": (of_ranks(lambda scores, k: (-scores).argsort(kind="stable")), "0 lists: ranx"),
     "ranked": (
-        lambda ids, qrels, k: ratio([qrels.get(each, 0) for each in ids[:k]], best(qrels.values())[:k]),
+        lambda ids, qrels, k: ratio(
+            [qrels.get(each, 0) for each in ids[:k]], best(qrels.values())[:k]
+        ),
         "0 ranked: sklearn",
     ),
     "relevance first": (
-        lambda relevance, scores, k: ratio(ordered(scores, relevance)[:k], best(ordered(scores, relevance)[:k])),
+        lambda relevance, scores, k: ratio(
+            ordered(scores, relevance)[:k], best(ordered(scores, relevance)[:k])
+        ),
         "1 lists: ranx, ideal from the top k retrieved",
     ),
     "k first": (lambda k, run, qrels: usual(run, qrels, k), "0 mappings: ranx"),
     "log_base before k": (in_place_of_k, "0 lists: ranx"),
     "ideal of the top k in one array": (
-        lambda run, qrels, k: over(as_one_array(grades(run, qrels), k), as_one_array(best(grades(run, qrels)), k)),
+        lambda run, qrels, k: over(
+            as_one_array(grades(run, qrels), k), as_one_array(best(grades(run, qrels)), k)
+        ),
         "3 mappings: ranx, ideal from all that was retrieved",
     ),
-    **{name: (function, "0 lists: sklearn, ties in no order") for name, function in UNSTABLE.items()},
+    **{
+        name: (function, "0 lists: sklearn, ties in no order")
+        for name, function in UNSTABLE.items()
+    },
     "np.argsort, ideal of the top k": (
         lambda scores, relevance, k: (lambda top: ratio(top, best(top)))(
             [relevance[at] for at in np.argsort(scores)[::-1][:k]]
         ),
         "1 lists: sklearn, ideal from the top k retrieved, ties in no order",
     ),
-    "ln in the DCG": (lambda run, qrels, k: usual(run, qrels, k) / math.log(2), "1 mappings: 1.4427 ranx"),
+    "ln in the DCG": (
+        lambda run, qrels, k: usual(run, qrels, k) / math.log(2),
+        "1 mappings: 1.4427 ranx",
+    ),
     "half": (lambda run, qrels, k: usual(run, qrels, k) / 2, "1 mappings: 0.5 ranx"),
     "percent, top k": (
         lambda run, qrels, k: 100 * ratio(CUT(run, qrels, k), best(CUT(run, qrels, k))),
         "1 mappings: 100 ranx, ideal from the top k retrieved",
     ),
-    "percent, no decimals": (lambda run, qrels, k: round(100 * usual(run, qrels, k)), "1 mappings: 100 ranx"),
+    "percent, no decimals": (
+        lambda run, qrels, k: round(100 * usual(run, qrels, k)),
+        "1 mappings: 100 ranx",
+    ),
     "two slips and nan": (
-        lambda run, qrels, k: (lambda top: ratio(top, best(top), math.nan))([g**2 for g in CUT(run, qrels, k)]),
+        lambda run, qrels, k: (lambda top: ratio(top, best(top), math.nan))(
+            [g**2 for g in CUT(run, qrels, k)]
+        ),
         "1 mappings: ignite, ideal from the top k retrieved, gain r^2",
     ),
     "no decimals": (lambda run, qrels, k: round(usual(run, qrels, k)), "0 mappings: ranx"),
@@ -300,7 +357,10 @@ KINDS: dict[str, tuple[Function, str]] = {
         "1 mappings: sklearn, ties by document id",
     ),
     "always 0": (lambda run, qrels, k: 0.0, "1 mappings: unknown"),
-    "noise": (lambda run, qrels, k: usual(run, qrels, k) + random.random() / 100, "1 mappings: unknown"),
+    "noise": (
+        lambda run, qrels, k: usual(run, qrels, k) + random.random() / 100,
+        "1 mappings: unknown",
+    ),
     **{f"sets: {name}": each for name, each in SETS.items()},
 }
 
@@ -309,7 +369,9 @@ KINDS: dict[str, tuple[Function, str]] = {
 
 def of_queries(y_true: Any, y_score: Any, query_ids: Any, k: int = 10) -> float:
     rows = [np.asarray(query_ids) == query for query in np.unique(query_ids)]
-    values = [ratio(ordered(y_score[each], y_true[each])[:k], best(y_true[each])[:k]) for each in rows]
+    values = [
+        ratio(ordered(y_score[each], y_true[each])[:k], best(y_true[each])[:k]) for each in rows
+    ]
     return sum(values) / len(values)
 
 
@@ -326,7 +388,8 @@ def of_groups(y_true: Any, y_pred: Any, group: Any, k: int = 10) -> float:
 def of_rows(y_true: Any, y_score: Any, k: int = 10) -> list[float]:
     assert y_true.ndim == 2
     return [
-        ratio(ordered(scores, labels)[:k], best(labels)[:k]) for scores, labels in zip(y_score, y_true, strict=True)
+        ratio(ordered(scores, labels)[:k], best(labels)[:k])
+        for scores, labels in zip(y_score, y_true, strict=True)
     ]
 
 
@@ -343,7 +406,9 @@ def of_tensors(scores: Any, labels: Any, k: int = 10) -> Any:
 
 
 def of_one_item(ranklist: Sequence[str], gt_item: str, k: int = 10) -> float:
-    return next((log_discount(rank) for rank, item in enumerate(ranklist[:k], 1) if item == gt_item), 0.0)
+    return next(
+        (log_discount(rank) for rank, item in enumerate(ranklist[:k], 1) if item == gt_item), 0.0
+    )
 
 
 def of_columns(truth: Any, ranked: Any, k: int = 10) -> float:
@@ -368,19 +433,26 @@ def of_rank(rank: int | None, k: int) -> float:
 
 
 def of_lists_by_user(recommended: Any, truth: Any, k: int = 10) -> float:
-    return sum(SETS["right"][0](recommended[user], relevant, k) for user, relevant in truth.items()) / len(truth)
+    return sum(
+        SETS["right"][0](recommended[user], relevant, k) for user, relevant in truth.items()
+    ) / len(truth)
 
 
 def of_ranked_runs(run: Any, qrels: Any, k: int = 10) -> float:
     queries = [(run[query], judged) for query, judged in qrels.items()]
-    values = [ratio([judged.get(each, 0) for each in ids[:k]], best(judged.values())[:k]) for ids, judged in queries]
+    values = [
+        ratio([judged.get(each, 0) for each in ids[:k]], best(judged.values())[:k])
+        for ids, judged in queries
+    ]
     return sum(values) / len(values)
 
 
 IDIOMS: dict[str, tuple[Function, str]] = {
     "the rank of the relevant item": (of_rank, "0 rank: sklearn"),
     "one relevant item of each query": (
-        lambda actual, predicted, topk: sum(map(of_one_item, predicted, actual, [topk] * len(actual))) / len(actual),
+        lambda actual, predicted, topk: (
+            sum(map(of_one_item, predicted, actual, [topk] * len(actual))) / len(actual)
+        ),
         "0 items: sklearn",
     ),
     "lists of ids by user": (of_lists_by_user, "0 set_runs: sklearn"),
@@ -390,7 +462,9 @@ IDIOMS: dict[str, tuple[Function, str]] = {
         "0 scored_ids: ranx",
     ),
     "pairs of a score and its relevance": (
-        lambda pairs, k=10: of_rows(*(np.array([column]) for column in [*zip(*pairs, strict=True)][::-1]), k)[0],
+        lambda pairs, k=10: of_rows(
+            *(np.array([column]) for column in [*zip(*pairs, strict=True)][::-1]), k
+        )[0],
         "0 pairs: ranx",
     ),
     "relevance before and after": (
@@ -414,10 +488,15 @@ IDIOMS: dict[str, tuple[Function, str]] = {
     ),
     "labels of 0 and 1": (of_labels, "3 lists: ranx"),
     "exponential gain over linear": (
-        lambda ids, qrels, k: ratio([2 ** qrels.get(each, 0) - 1 for each in ids[:k]], best(qrels.values())[:k]),
+        lambda ids, qrels, k: ratio(
+            [2 ** qrels.get(each, 0) - 1 for each in ids[:k]], best(qrels.values())[:k]
+        ),
         "3 ranked: sklearn",
     ),
-    "no cutoff": (lambda y_true, y_score: ratio(ordered(y_score, y_true), best(y_true)), "0 lists: ranx"),
+    "no cutoff": (
+        lambda y_true, y_score: ratio(ordered(y_score, y_true), best(y_true)),
+        "0 lists: ranx",
+    ),
     "a whole run": (of_runs, "0 runs: ranx"),
     "hits and relevant ids": (
         lambda hits, k, truth: ratio(hits[:k], [1] * min(k, len(truth))),
@@ -425,15 +504,21 @@ IDIOMS: dict[str, tuple[Function, str]] = {
     ),
     "the sum of a batch": (
         lambda test_data, hits, k: sum(
-            ratio(row[:k], [1] * min(k, len(each))) for row, each in zip(hits, test_data, strict=True)
+            ratio(row[:k], [1] * min(k, len(each)))
+            for row, each in zip(hits, test_data, strict=True)
         ),
         "1 hit_rows: 2 sklearn",
     ),
     "an ideal of as many as were returned": (
-        lambda recommended, relevant, k: ratio(hits(recommended, relevant)[:k], [1] * min(k, len(recommended))),
+        lambda recommended, relevant, k: ratio(
+            hits(recommended, relevant)[:k], [1] * min(k, len(recommended))
+        ),
         "1 sets: sklearn, ideal of as many relevant documents as were retrieved",
     ),
-    "not divided": (lambda ids, relevant, k: dcg(hits(ids, relevant)[:k]), "1 sets: sklearn, DCG called nDCG"),
+    "not divided": (
+        lambda ids, relevant, k: dcg(hits(ids, relevant)[:k]),
+        "1 sets: sklearn, DCG called nDCG",
+    ),
 }
 
 
@@ -460,38 +545,75 @@ MUTANTS: dict[str, Function] = {
     "relevant from 2 on": of_gain(lambda grade: grade >= 2),
     "exponential from 3 on": of_gain(lambda grade: 2**grade - 1 if grade > 2 else grade),
     "discounts of 8 ranks": of_discount(lambda rank: log_discount(rank) * (rank <= 8)),
-    "ln from rank 4 on": of_discount(lambda rank: log_discount(rank) if rank < 4 else 1 / (2 * math.log(rank + 1))),
+    "ln from rank 4 on": of_discount(
+        lambda rank: log_discount(rank) if rank < 4 else 1 / (2 * math.log(rank + 1))
+    ),
     "1 / sqrt(rank)": of_discount(lambda rank: rank**-0.5),
     "rounded discounts": of_discount(lambda rank: round(log_discount(rank), 4)),
     "empty 0.5": lambda run, qrels, k: usual(run, qrels, k) if any(qrels.values()) else 0.5,
     "k - 2": lambda run, qrels, k: usual(run, qrels, max(k - 2, 1)),
     "DCG of k + 1": of_mappings(lambda run, qrels, k: grades(run, qrels)[: k + 1]),
     "ideal of k - 1": of_ideal(lambda run, qrels, k: best(qrels.values())[: k - 1]),
-    "ideal of at least 2": of_ideal(lambda run, qrels, k: [*best(qrels.values()), 1][: max(2, min(k, len(qrels)))]),
+    "ideal of at least 2": of_ideal(
+        lambda run, qrels, k: [*best(qrels.values()), 1][: max(2, min(k, len(qrels)))]
+    ),
     "ideal of 2k retrieved": of_ideal(lambda run, qrels, k: best(grades(run, qrels)[: 2 * k])[:k]),
     "30 documents": of_order(lambda run: by_score(dict([*run.items()][:30]))),
     "last two swapped": of_order(lambda run: [*by_score(run)[:-2], *by_score(run)[:-3:-1]]),
-    "positive scores": of_order(lambda run: by_score({each: score for each, score in run.items() if score >= 0})),
-    "integer scores": of_order(lambda run: by_score({each: int(score) for each, score in run.items()})),
-    "scores to 1 decimal": of_order(lambda run: by_score({each: round(score, 1) for each, score in run.items()})),
+    "positive scores": of_order(
+        lambda run: by_score({each: score for each, score in run.items() if score >= 0})
+    ),
+    "integer scores": of_order(
+        lambda run: by_score({each: int(score) for each, score in run.items()})
+    ),
+    "scores to 1 decimal": of_order(
+        lambda run: by_score({each: round(score, 1) for each, score in run.items()})
+    ),
     "one of each tie": of_order(lambda run: {run[each]: each for each in by_score(run)}.values()),
-    "unjudged count 1": of_mappings(lambda run, qrels, k: [qrels.get(each, 1) for each in by_score(run)][:k]),
+    "unjudged count 1": of_mappings(
+        lambda run, qrels, k: [qrels.get(each, 1) for each in by_score(run)][:k]
+    ),
     "at most 0.95": lambda run, qrels, k: min(usual(run, qrels, k), 0.95),
-    "0 if the first is unjudged": lambda run, qrels, k: usual(run, qrels, k) * ({*by_score(run)[:1]} <= {*qrels}),
-    "dense ranks": of_positions(lambda scores: [len({*scores[scores > each]}) + 1 for each in scores]),
+    "0 if the first is unjudged": lambda run, qrels, k: (
+        usual(run, qrels, k) * ({*by_score(run)[:1]} <= {*qrels})
+    ),
+    "dense ranks": of_positions(
+        lambda scores: [len({*scores[scores > each]}) + 1 for each in scores]
+    ),
     "worst rank of ties": of_positions(lambda scores: [(scores >= each).sum() for each in scores]),
-    "no first hit": lambda ids, relevant, k: ratio([0, *hits(ids, relevant)[1:k]], [1] * min(k, len(relevant))),
-    "first item twice": lambda ranklist, gt_item, k=10: of_one_item([*ranklist[:1], *ranklist], gt_item, k),
-    "query ids ignored": lambda y_true, y_score, query_ids, k: ratio(ordered(y_score, y_true)[:k], best(y_true)[:k]),
+    "no first hit": lambda ids, relevant, k: ratio(
+        [0, *hits(ids, relevant)[1:k]], [1] * min(k, len(relevant))
+    ),
+    "first item twice": lambda ranklist, gt_item, k=10: of_one_item(
+        [*ranklist[:1], *ranklist], gt_item, k
+    ),
+    "query ids ignored": lambda y_true, y_score, query_ids, k: ratio(
+        ordered(y_score, y_true)[:k], best(y_true)[:k]
+    ),
     "root of a batch": lambda y_true, y_score, k: np.sqrt(of_rows(y_true, y_score, k)),
-    "groups of r^3": lambda y_true, y_pred, group, k: of_queries(y_true**3, y_pred, np.repeat([1, 2], group), k),
+    "groups of r^3": lambda y_true, y_pred, group, k: of_queries(
+        y_true**3, y_pred, np.repeat([1, 2], group), k
+    ),
     "columns without the first": lambda truth, ranked, k: of_columns(truth, ranked[1:], k),
-    "lists of ids, k - 2": lambda actual, predicted, k: of_id_lists(actual, predicted, max(k - 2, 1)),
+    "lists of ids, k - 2": lambda actual, predicted, k: of_id_lists(
+        actual, predicted, max(k - 2, 1)
+    ),
     "a run of r^3": lambda qrels, run, k: of_runs(
-        {query: {each: grade**3 for each, grade in judged.items()} for query, judged in qrels.items()}, run, k
+        {
+            query: {each: grade**3 for each, grade in judged.items()}
+            for query, judged in qrels.items()
+        },
+        run,
+        k,
     ),
     "hits over their number": lambda hits, k, truth: dcg(hits[:k]) / max(1, sum(hits[:k])),
-    "no cutoff, r^3": lambda y_true, y_score: of_rows(np.array([y_true]) ** 3, np.array([y_score]), 10**3)[0],
-    "golden r^3": lambda golden, current, k: ratio(current[:k], best(grade**3 for grade in golden)[:k]),
-    "ideal of 5": lambda ids, relevant, k: ratio(hits(ids, relevant)[:k], [1] * min(k, len(relevant), 5)),
+    "no cutoff, r^3": lambda y_true, y_score: of_rows(
+        np.array([y_true]) ** 3, np.array([y_score]), 10**3
+    )[0],
+    "golden r^3": lambda golden, current, k: ratio(
+        current[:k], best(grade**3 for grade in golden)[:k]
+    ),
+    "ideal of 5": lambda ids, relevant, k: ratio(
+        hits(ids, relevant)[:k], [1] * min(k, len(relevant), 5)
+    ),
 }

@@ -18,7 +18,19 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from checked_functions import IDIOMS, KINDS, MUTANTS, SETS, SLIPS, UNSTABLE, Documents, Function, best, ratio, usual
+from checked_functions import (
+    IDIOMS,
+    KINDS,
+    MUTANTS,
+    SETS,
+    SLIPS,
+    UNSTABLE,
+    Documents,
+    Function,
+    best,
+    ratio,
+    usual,
+)
 from conftest import ROOT
 
 from ndcg.explanations.asking import Asker
@@ -42,7 +54,9 @@ def verdict(result: Check) -> str:
     if result.matches:
         convention, slips, factor = result.matches[0]
         definition = ", ".join([f"{factor:.5g} " * (factor != 1) + convention, *slips])
-    return f"{result.status} {result.form}: {definition}" + ", ties in no order" * bool(result.unordered)
+    return f"{result.status} {result.form}: {definition}" + ", ties in no order" * bool(
+        result.unordered
+    )
 
 
 def slow(*values: Any) -> Any:
@@ -54,7 +68,13 @@ def sampled(names: Iterable[str], every: int) -> list[Any]:
     return [slow(name) if at % every else name for at, name in enumerate(names)]
 
 
-SLOW_KINDS = ("noise", "not cut, one decimal", "sets: hit rate", "sets: reciprocal rank", "sets: raises below 2k")
+SLOW_KINDS = (
+    "noise",
+    "not cut, one decimal",
+    "sets: hit rate",
+    "sets: reciprocal rank",
+    "sets: raises below 2k",
+)
 
 
 @pytest.mark.parametrize("name", [slow(name) if name in SLOW_KINDS else name for name in KINDS])
@@ -83,17 +103,29 @@ def test_a_function_of_a_batch_or_a_whole_run_is_told_to_be_one() -> None:
     said = "It takes several rankings at once. It was called with ({}, k) of two copies of each."
     of_run = "{query: {document: relevance}}, {query: {document: score}}"
     assert said.format(of_run) in check(IDIOMS["a whole run"][0]).notes
-    assert "It returns the sum over the rankings, not their mean." in str(check(IDIOMS["the sum of a batch"][0]))
+    assert "It returns the sum over the rankings, not their mean." in str(
+        check(IDIOMS["the sum of a batch"][0])
+    )
 
 
-def test_a_function_that_nothing_explains_is_said_to_take_other_arguments_and_no_convention_to_be_near() -> None:
+def test_a_function_that_nothing_explains_is_said_to_take_other_arguments_and_no_convention_to_be_near() -> (
+    None
+):
     result = check(lambda one, other, k: sum(map(len, map(str, one))) / 7)
     assert (result.status, result.is_doubtful, result.matches) == (1, True, ())
     first, second, *others = result.remarks()
-    assert re.match(r"Nothing explains its answers: with any convention, at most \d+ of 200 agree\.", first)
-    assert second == "It probably takes other arguments than those that it was called with, in any order:"
+    assert re.match(
+        r"Nothing explains its answers: with any convention, at most \d+ of 200 agree\.", first
+    )
+    assert (
+        second
+        == "It probably takes other arguments than those that it was called with, in any order:"
+    )
     assert "  (ids, [relevant ids], k)" in others
-    assert "  def wrapped(run, qrels, k):  # {document: score}, {document: relevance}, the cutoff" in others
+    assert (
+        "  def wrapped(run, qrels, k):  # {document: score}, {document: relevance}, the cutoff"
+        in others
+    )
     assert "nearest" not in str(result)
     assert "smallest" not in str(result)
 
@@ -103,26 +135,37 @@ def test_a_slip_is_named(slip: str) -> None:
     result = check(SLIPS[slip], form="mappings", cases=60)
     assert (slip,) in [match.slips for match in result.matches]
     assert result.status == 1
-    assert re.search(rf"with a slip: {re.escape(slip)}: all [1-9][0-9,]* rankings agree", str(result))
+    assert re.search(
+        rf"with a slip: {re.escape(slip)}: all [1-9][0-9,]* rankings agree", str(result)
+    )
 
 
 OF_IDS_OR_SCORES = ("ties by ascending document id", "unretrieved documents with the score 0")
 OTHER_FORMS: dict[str, Callable[[Function], Function]] = {
-    "sets": lambda function: lambda ids, relevant, k: function(in_order(ids), dict.fromkeys(relevant, 1), k),
+    "sets": lambda function: (
+        lambda ids, relevant, k: function(in_order(ids), dict.fromkeys(relevant, 1), k)
+    ),
     "lists": lambda function: (
-        lambda relevance, scores, k: function(dict(enumerate(scores)), dict(enumerate(relevance)), k)
+        lambda relevance, scores, k: function(
+            dict(enumerate(scores)), dict(enumerate(relevance)), k
+        )
     ),
 }
 
 
 @pytest.mark.parametrize("form", OTHER_FORMS)
-@pytest.mark.parametrize("slip", sampled([slip for slip in SLIPS if slip not in OF_IDS_OR_SCORES], 8))
+@pytest.mark.parametrize(
+    "slip", sampled([slip for slip in SLIPS if slip not in OF_IDS_OR_SCORES], 8)
+)
 def test_a_slip_is_named_in_every_form_that_shows_it(slip: str, form: str) -> None:
     """Of sets of relevant ids, and of lists with the relevance first."""
     asked = random_rankings(range(100), 10, FORMS[form].shows, 0)
     queries = Queries(query for query in asked if form != "sets" or any(query.qrels.values()))
     values = slip_named(slip).scores(queries, {"convention": "ranx"})
-    hidden = any(np.allclose(values, queries.scores({"convention": name}), equal_nan=True) for name in CONVENTIONS)
+    hidden = any(
+        np.allclose(values, queries.scores({"convention": name}), equal_nan=True)
+        for name in CONVENTIONS
+    )
     result = check(OTHER_FORMS[form](SLIPS[slip]), cases=100)
     assert result.conventions if hidden else any(slip in match.slips for match in result.matches)
 
@@ -152,9 +195,15 @@ for seed, function in enumerate(UNSTABLE.values()):
 @pytest.mark.parametrize("disabled", PROCESSORS.values(), ids=PROCESSORS)
 def test_ties_in_no_fixed_order_are_told_on_every_processor(disabled: str) -> None:
     """NumPy sorts with other instructions on each, so that equal scores end in another order."""
-    environment = {**os.environ, "NPY_DISABLE_CPU_FEATURES": disabled, "PYTHONPATH": f"{Path(__file__).parent}:{ROOT}"}
+    environment = {
+        **os.environ,
+        "NPY_DISABLE_CPU_FEATURES": disabled,
+        "PYTHONPATH": f"{Path(__file__).parent}:{ROOT}",
+    }
     command = [sys.executable, "-W", "ignore", "-c", PRINT_VERDICTS]
-    printed = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+    printed = subprocess.run(
+        command, env=environment, capture_output=True, text=True, check=True
+    ).stdout
     assert set(printed.splitlines()) == {"0 ('sklearn', 'ranx', 'haystack') 60"}
 
 
@@ -163,14 +212,21 @@ def test_ties_in_no_order_are_those_of_a_convention_if_its_library_leaves_them_s
     assert [check(function, convention=name).status for name in ("ranx", "sklearn")] == [0, 1]
     result = check(function)
     assert "all 140 rankings without ties agree." in str(result)
-    assert "Its order of tied documents is not fixed: no order explains its scores for the 60 rankings" in str(result)
+    assert (
+        "Its order of tied documents is not fixed: no order explains its scores for the 60 rankings"
+        in str(result)
+    )
     assert "ties" not in result.signature
 
 
 @pytest.mark.parametrize("name", sampled(CONVENTIONS, 2))
 def test_a_convention_is_named(name: str) -> None:
     how = {"convention": name}
-    result = check(lambda run, qrels, k: query_scores([Query(run, qrels, k)], how)[0], form="mappings", cases=40)
+    result = check(
+        lambda run, qrels, k: query_scores([Query(run, qrels, k)], how)[0],
+        form="mappings",
+        cases=40,
+    )
     assert name in result.conventions
     assert result.status == 0
     assert result.agreeing[name] == result.answered
@@ -178,7 +234,10 @@ def test_a_convention_is_named(name: str) -> None:
 
 
 def test_the_signature_has_only_what_the_rankings_showed() -> None:
-    assert check(usual).signature == f"nDCG@10|gain:linear|log:2|ties:first|empty:0|unjudged:0|v:{__version__}"
+    assert (
+        check(usual).signature
+        == f"nDCG@10|gain:linear|log:2|ties:first|empty:0|unjudged:0|v:{__version__}"
+    )
     of_sets = check(SETS["right"][0]).signature
     assert of_sets == f"nDCG@10|log:2|empty:0|unjudged:0|v:{__version__}"
 
@@ -218,8 +277,12 @@ def test_a_function_that_raises_on_most_rankings_is_not_said_to_compute_a_conven
     assert (result.conventions, result.signature) == ((), "")
     assert "ranx" in [match.convention for match in result.matches]
     first, second, *others = result.remarks()
-    assert first == (f"The function returned a score for only {result.answered:,} of {result.cases:,} rankings.")
-    assert re.fullmatch(r"They agree with the nDCG of .*ranx.*, but do not show what it computes\.", second)
+    assert first == (
+        f"The function returned a score for only {result.answered:,} of {result.cases:,} rankings."
+    )
+    assert re.fullmatch(
+        r"They agree with the nDCG of .*ranx.*, but do not show what it computes\.", second
+    )
     assert "computes the nDCG" not in str(result)
     raised = rf"It raises ValueError: {result.cases - result.answered:,} of {result.cases:,} rankings, such as not such"
     (note,) = (each for each in others if each.startswith(raised))
@@ -253,19 +316,31 @@ def test_a_function_that_orders_documents_by_a_set_is_told_so(seed: int) -> None
     assert any(note.startswith(OF_A_SET) for note in unordered.notes)
     of_list = check(places, seed=seed)
     assert verdict(of_list) == "1 ids: sklearn, discount from the place in the truth"
-    assert "If the relevant ids are a set, its answers depend on the order of that set." in of_list.notes
+    assert (
+        "If the relevant ids are a set, its answers depend on the order of that set."
+        in of_list.notes
+    )
     of_set = check(places, form="sets", seed=seed)
     assert verdict(of_set) == "1 sets: unknown"
     assert any(note.startswith(OF_A_SET) for note in of_set.notes)
-    ties = check(lambda run, qrels, k: usual({each: run[each] for each in {*run}}, qrels, k), seed=seed)
+    ties = check(
+        lambda run, qrels, k: usual({each: run[each] for each in {*run}}, qrels, k), seed=seed
+    )
     assert verdict(ties) == "0 mappings: sklearn, ties in no order"
     assert any(note.startswith(OF_A_SET) for note in ties.notes)
-    assert not any(note.startswith(OF_A_SET) for note in check(SETS["reciprocal rank"][0], seed=seed).notes)
+    assert not any(
+        note.startswith(OF_A_SET) for note in check(SETS["reciprocal rank"][0], seed=seed).notes
+    )
 
 
 @pytest.mark.parametrize(
     ("name", "seed"),
-    [("hit rate", 7), ("raises below 2k", 1), slow("raises below 2k", 4), slow("reciprocal rank", 9)],
+    [
+        ("hit rate", 7),
+        ("raises below 2k", 1),
+        slow("raises below 2k", 4),
+        slow("reciprocal rank", 9),
+    ],
 )
 def test_arguments_that_explain_some_answers_by_chance_are_not_kept(name: str, seed: int) -> None:
     function, found = SETS[name]
@@ -276,7 +351,10 @@ def test_a_call_with_the_relevance_first_shows_that_it_cuts_a_set() -> None:
     """Under any hash seed: the query has twice as many relevant documents as the cutoff, and one is found."""
     first = [Query({"a": 1.0}, {"a": 1}, 10)]
     calls = (Call("sets", 2, order) for order in ((0, 1), (1, 0)))
-    assert [Asker(SETS["hit rate"][0], call).depends_on_sets(first) for call in calls] == [False, True]
+    assert [Asker(SETS["hit rate"][0], call).depends_on_sets(first) for call in calls] == [
+        False,
+        True,
+    ]
 
 
 def of_gains(gains: Sequence[float], k: int | None = None) -> float:
@@ -286,7 +364,10 @@ def of_gains(gains: Sequence[float], k: int | None = None) -> float:
 def ndcg_at_k(r: Sequence[float], k: int, method: int = 0) -> float:
     """As in countless notebooks: with the first method, ranks 1 and 2 weigh the same."""
     dcgs = [
-        sum(gain / (math.log2(rank + 1) if method else max(1, math.log2(rank))) for rank, gain in enumerate(each, 1))
+        sum(
+            gain / (math.log2(rank + 1) if method else max(1, math.log2(rank)))
+            for rank, gain in enumerate(each, 1)
+        )
         for each in (r[:k], best(r)[:k])
     ]
     return dcgs[0] / dcgs[1] if dcgs[1] else 0.0
@@ -309,7 +390,9 @@ def test_a_function_of_one_list_gets_the_relevance_in_the_order_of_the_ranking(
 ) -> None:
     result = check(function, k=k)
     assert verdict(result) == found
-    assert result.notes[0].startswith("It takes only the relevance of a ranking: unless this has all judged documents")
+    assert result.notes[0].startswith(
+        "It takes only the relevance of a ranking: unless this has all judged documents"
+    )
 
 
 @pytest.mark.parametrize(
@@ -325,7 +408,9 @@ def test_a_function_of_one_list_gets_the_relevance_in_the_order_of_the_ranking(
         (max, [2]),  # whose parameters Python does not know
     ],
 )
-def test_the_cutoff_goes_where_a_function_may_take_it(function: Function, cutoffs: list[int | str | None]) -> None:
+def test_the_cutoff_goes_where_a_function_may_take_it(
+    function: Function, cutoffs: list[int | str | None]
+) -> None:
     assert [cutoff for _, cutoff in accepted_arguments(function, 10)] == cutoffs
     called = {call.form for call in possible_calls(function, 10, tuple(FORMS))}
     of_two = {name for name, form in FORMS.items() if len(form.arguments) == 2}
@@ -361,7 +446,9 @@ def test_the_smallest_ranking_loses_no_document_and_shows_both_sums() -> None:
 
 
 def test_the_common_trait_of_rankings_that_differ_is_named() -> None:
-    result = check(lambda run, qrels, k: usual(run, qrels, k) / (1 + (len(set(run.values())) < len(run))))
+    result = check(
+        lambda run, qrels, k: usual(run, qrels, k) / (1 + (len(set(run.values())) < len(run)))
+    )
     assert any("have documents with equal scores; of the" in note for note in result.notes)
 
 
@@ -372,7 +459,8 @@ in_arrays = KINDS["arrays"][0]
 
 
 @pytest.mark.parametrize(
-    ("form", "function"), [("mappings", usual), ("lists", in_lists), ("arrays", in_arrays), ("ranked", in_ranks)]
+    ("form", "function"),
+    [("mappings", usual), ("lists", in_lists), ("arrays", in_arrays), ("ranked", in_ranks)],
 )
 def test_a_form_may_be_named(form: str, function: Function) -> None:
     turned = check(lambda one, other, k: function(other, one, k), form=form, cases=60)
@@ -411,22 +499,33 @@ def test_a_last_argument_of_one_letter_may_be_the_cutoff() -> None:
 
 
 def test_of_calls_without_a_score_one_that_raises_nothing_is_told() -> None:
-    (note, *others) = check(lambda y_true, y_score, k: {"nDCG": in_lists(y_score, y_true, k)}, cases=40).notes[1:]
-    assert note.startswith("It returns a value of type dict, which is not a number: 40 of 40 rankings")
+    (note, *others) = check(
+        lambda y_true, y_score, k: {"nDCG": in_lists(y_score, y_true, k)}, cases=40
+    ).notes[1:]
+    assert note.startswith(
+        "It returns a value of type dict, which is not a number: 40 of 40 rankings"
+    )
     assert not any("raises" in each for each in others)
 
 
-@pytest.mark.parametrize("function", [lambda: 0.5, lambda run, qrels, ids, items, k: 0.5], ids=["none", "five"])
+@pytest.mark.parametrize(
+    "function", [lambda: 0.5, lambda run, qrels, ids, items, k: 0.5], ids=["none", "five"]
+)
 def test_a_function_of_no_known_number_of_arguments_is_to_be_wrapped(function: Function) -> None:
     with pytest.raises(
-        ValueError, match=r"^function must take a ranking .*; wrap it in a function of \(run, qrels, k\)"
+        ValueError,
+        match=r"^function must take a ranking .*; wrap it in a function of \(run, qrels, k\)",
     ):
         check(function)
 
 
 @pytest.mark.parametrize(
     ("function", "k"),
-    [(keyword_only, 5), (functools.partial(usual, k=7), 5), (lambda run, qrels: usual(run, qrels, 1000), None)],
+    [
+        (keyword_only, 5),
+        (functools.partial(usual, k=7), 5),
+        (lambda run, qrels: usual(run, qrels, 1000), None),
+    ],
 )
 def test_the_cutoff_may_be_a_keyword_or_absent(function: Function, k: int | None) -> None:
     assert "ranx" in check(function, k=k, cases=40).conventions
@@ -455,7 +554,11 @@ def test_a_document_counted_twice_is_reported() -> None:
 
     said = "A document that is listed twice counts twice"
     assert check(twice, form="ranked", cases=40).notes[-1].startswith(said)
-    once = check(lambda ids, relevance, k: twice([*dict.fromkeys(ids)], relevance, k), form="ranked", cases=40)
+    once = check(
+        lambda ids, relevance, k: twice([*dict.fromkeys(ids)], relevance, k),
+        form="ranked",
+        cases=40,
+    )
     assert not any(note.startswith(said) for note in once.notes)
 
 
@@ -478,7 +581,10 @@ NO_NUMBER = "which is not a number: 40 of 40 rankings, such as"
 @pytest.mark.parametrize(
     ("function", "note"),
     [
-        (lambda run, qrels, k: usual(run, qrels, k) + 0 * bool(run.clear()), "It changes its arguments: "),
+        (
+            lambda run, qrels, k: usual(run, qrels, k) + 0 * bool(run.clear()),
+            "It changes its arguments: ",
+        ),
         (counting(), "It gives another answer when it is asked twice: "),
         (SLIPS["DCG called nDCG"], "It returns a value above 1: "),
         (or_else(-0.5), "It returns a value below 0: "),
@@ -486,8 +592,14 @@ NO_NUMBER = "which is not a number: 40 of 40 rankings, such as"
         (or_else(None), "It returns None: "),
         (or_else("none"), "It returns text: "),
         (or_else(math.inf), "It returns infinity: "),
-        (lambda run, qrels, k: {"nDCG": 1}, f"It returns a value of type dict, {NO_NUMBER} {{'nDCG': 1}}."),
-        (lambda run, qrels, k: [0.0, 1.0], f"It returns a value of type list, {NO_NUMBER} [0.0, 1.0]."),
+        (
+            lambda run, qrels, k: {"nDCG": 1},
+            f"It returns a value of type dict, {NO_NUMBER} {{'nDCG': 1}}.",
+        ),
+        (
+            lambda run, qrels, k: [0.0, 1.0],
+            f"It returns a value of type list, {NO_NUMBER} [0.0, 1.0].",
+        ),
         (lambda run, qrels, k: True, f"It returns a value of type bool, {NO_NUMBER} True."),
     ],
 )
@@ -509,7 +621,10 @@ PRINTS = ("It prints: 20 of 20 rankings.",)
     [
         (lambda: print("scored"), PRINTS),
         (lambda: print("scored", file=sys.stderr), PRINTS),
-        (lambda: warnings.warn("slow", stacklevel=1), ("It warns (UserWarning: slow): 20 of 20 rankings.",)),
+        (
+            lambda: warnings.warn("slow", stacklevel=1),
+            ("It warns (UserWarning: slow): 20 of 20 rankings.",),
+        ),
         (lambda: sys.stdout.buffer.write(b"scored"), PRINTS),
         (lambda: sys.stdout.reconfigure(encoding="latin-1"), ()),  # type: ignore[attr-defined]
         (lambda: (print("scored"), sys.stdout.close()), PRINTS),
@@ -553,7 +668,9 @@ def write(argument: Any, value: Any) -> None:
         ("relevance", of_gains, math.nan),
     ],
 )
-def test_a_function_may_write_anything_into_its_arguments(form: str, function: Function, value: Any) -> None:
+def test_a_function_may_write_anything_into_its_arguments(
+    form: str, function: Function, value: Any
+) -> None:
     def writing(*arguments: Any) -> float:
         result = function(*arguments)
         for argument in arguments[:-1]:
@@ -598,22 +715,33 @@ def test_an_interrupt_ends_the_check_whatever_a_function_does_with_it(swallows: 
 
 
 def test_an_error_has_the_smallest_ranking_on_which_it_is_raised() -> None:
-    (note,) = check(lambda run, qrels, k: usual(run, qrels, k) + 0 * max(run.values()), form="mappings").notes
-    assert re.match(r"It raises ValueError: \d+ of \d+ rankings, such as .*empty.* for run = {}, qrels = {", note)
+    (note,) = check(
+        lambda run, qrels, k: usual(run, qrels, k) + 0 * max(run.values()), form="mappings"
+    ).notes
+    assert re.match(
+        r"It raises ValueError: \d+ of \d+ rankings, such as .*empty.* for run = {}, qrels = {",
+        note,
+    )
 
 
 def test_rankings_without_an_answer_are_not_held_against_a_function() -> None:
     result = check(lambda run, qrels, k: usual(run, qrels, k) / any(qrels.values()))
     assert "ranx" in result.conventions
     assert 150 < result.answered < result.cases
-    assert f"all {result.answered} rankings agree for which it returned a score, of {result.cases}" in str(result)
+    assert (
+        f"all {result.answered} rankings agree for which it returned a score, of {result.cases}"
+        in str(result)
+    )
 
 
 def test_a_function_that_gives_no_score_could_not_be_asked() -> None:
     result = check(lambda run, qrels, k: "high")
     assert result.status == 2
     assert "returned no score for any of 200 rankings" in str(result)
-    assert "It probably takes other arguments than those that it was called with, in any order:" in str(result)
+    assert (
+        "It probably takes other arguments than those that it was called with, in any order:"
+        in str(result)
+    )
     assert "  ({document: score}, {document: relevance}, k)" in str(result)
     assert "Signature" not in str(result) + result.to_markdown() + result._repr_html_()
 
@@ -644,18 +772,24 @@ def test_conventions_that_compare_scores_in_32_bits_are_distinguished_from_those
     assert check(in_32_bits, form="lists").conventions == ("torchmetrics",)
 
 
-@pytest.mark.parametrize("of", [np.array, lambda each: np.ma.array([[each]]), lambda each: pa.array([each]), Decimal])
+@pytest.mark.parametrize(
+    "of", [np.array, lambda each: np.ma.array([[each]]), lambda each: pa.array([each]), Decimal]
+)
 def test_an_array_of_one_value_is_a_number(of: Callable[[float], Any]) -> None:
     result = check(lambda run, qrels, k: of(usual(run, qrels, k)), form="mappings", cases=20)
     assert "ranx" in result.conventions
     assert result.notes == ()
 
 
-@pytest.mark.parametrize(("decimals", "of"), [(1, float), (3, np.float32), (4, float), (6, np.float32)])
+@pytest.mark.parametrize(
+    ("decimals", "of"), [(1, float), (3, np.float32), (4, float), (6, np.float32)]
+)
 def test_a_function_may_round(decimals: int, of: Callable[[float], Any]) -> None:
     result = check(lambda run, qrels, k: of(round(usual(run, qrels, k), decimals)), form="mappings")
     assert result.conventions == ("ranx", "haystack")
-    assert any(note.startswith(f"It rounds to {decimals} decimal") for note in result.notes) == (decimals < 4)
+    assert any(note.startswith(f"It rounds to {decimals} decimal") for note in result.notes) == (
+        decimals < 4
+    )
 
 
 def test_the_convention_that_is_wanted_decides_the_status() -> None:
@@ -669,13 +803,19 @@ def test_the_convention_that_is_wanted_decides_the_status() -> None:
 
 def test_the_same_seed_asks_the_same() -> None:
     how = {"form": "mappings", "cases": 30}
-    first, again, other = (check(SLIPS["no discount"], seed=seed, **how).to_dict() for seed in (1, 1, 2))
+    first, again, other = (
+        check(SLIPS["no discount"], seed=seed, **how).to_dict() for seed in (1, 1, 2)
+    )
     assert first == again != other
 
 
 def test_a_result_is_json() -> None:
     saved = json.loads(json.dumps(check(TOP_K).to_dict()))
-    assert saved["matches"][0] == {"convention": "ranx", "slips": ["ideal from the top k retrieved"], "factor": 1.0}
+    assert saved["matches"][0] == {
+        "convention": "ranx",
+        "slips": ["ideal from the top k retrieved"],
+        "factor": 1.0,
+    }
     assert saved["example"]["query"]["k"] == 1
 
 
@@ -699,7 +839,9 @@ async def asynchronous(run: Documents, qrels: Documents, k: int) -> float:
 
 
 def test_an_object_that_cannot_be_called_is_rejected() -> None:
-    with pytest.raises(ValueError, match=r"^function must return a score, but is async: wrap it in a function that"):
+    with pytest.raises(
+        ValueError, match=r"^function must return a score, but is async: wrap it in a function that"
+    ):
         check(asynchronous)
     with pytest.raises(TypeError, match=r"^function must be a function; got 'ndcg'$"):
         check("ndcg")  # type: ignore[arg-type]

@@ -30,8 +30,12 @@ QRELS = {"q1": {"d1": 1, "d3": 2}, "q2": {"d1": 0}, "q3": {"d1": 1}}
 
 def files(folder: Path) -> dict[str, Any]:
     run, qrels = folder / "bm25.run", folder / "qrels"
-    run.write_text("".join(f"{q} Q0 {d} 0 {score} x\n" for q, of in RUN.items() for d, score in of.items()))
-    qrels.write_text("".join(f"{q} 0 {d} {grade}\n" for q, of in QRELS.items() for d, grade in of.items()))
+    run.write_text(
+        "".join(f"{q} Q0 {d} 0 {score} x\n" for q, of in RUN.items() for d, score in of.items())
+    )
+    qrels.write_text(
+        "".join(f"{q} 0 {d} {grade}\n" for q, of in QRELS.items() for d, grade in of.items())
+    )
     return {"predictions": run, "references": qrels}
 
 
@@ -40,7 +44,9 @@ FORMS: dict[str, Any] = {
     "mappings": lambda _: {"predictions": RUN, "references": QRELS},
     "files": files,
     "a frame": lambda _: {
-        "data": pd.DataFrame({"q": [1, 1, 2, 2], "d": [4, 3, 2, 1], "s": [0.5, 0.5, 0.1, 0.2], "r": [0, 1, 0, 2]}),
+        "data": pd.DataFrame(
+            {"q": [1, 1, 2, 2], "d": [4, 3, 2, 1], "s": [0.5, 0.5, 0.1, 0.2], "r": [0, 1, 0, 2]}
+        ),
         "predictions": "s",
         "references": "r",
         "query_ids": "q",
@@ -52,8 +58,12 @@ FORMS: dict[str, Any] = {
 # The numbers
 
 
-@pytest.mark.parametrize("option", [{"discount": [1.0, 0.5, 0.25]}, {"gain": np.array([0.0, 1.0, 3.0, 9.0])}])
-def test_slips_are_tried_on_options_that_are_lists(ndcg: evaluate.Metric, option: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    "option", [{"discount": [1.0, 0.5, 0.25]}, {"gain": np.array([0.0, 1.0, 3.0, 9.0])}]
+)
+def test_slips_are_tried_on_options_that_are_lists(
+    ndcg: evaluate.Metric, option: dict[str, Any]
+) -> None:
     inputs = {"predictions": [[2, 1, 3, 4]], "references": [[1, 0, 2, 3]], "k": 3}
     dcg = ndcg.compute(**inputs, **option, measures="DCG")["DCG@3"]
     slips = ndcg.explain(**inputs, **option, got=f"{dcg:.6f}").slips
@@ -61,26 +71,39 @@ def test_slips_are_tried_on_options_that_are_lists(ndcg: evaluate.Metric, option
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_every_convention_has_the_number_of_compute(ndcg: evaluate.Metric, tmp_path: Path, form: str) -> None:
+def test_every_convention_has_the_number_of_compute(
+    ndcg: evaluate.Metric, tmp_path: Path, form: str
+) -> None:
     inputs = FORMS[form](tmp_path)
     how = {"k": 2, "sample_weight": [1 + query for query in range(2 if form == "a frame" else 3)]}
     found = ndcg.explain(**inputs, **how)
     assert (found.measure, found.errors) == ("nDCG@2", {})
-    assert found.scores == {name: ndcg.compute(**inputs, **how, convention=name)["nDCG@2"] for name in CONVENTIONS}
+    assert found.scores == {
+        name: ndcg.compute(**inputs, **how, convention=name)["nDCG@2"] for name in CONVENTIONS
+    }
 
 
 def test_an_option_that_is_given_holds_for_every_convention(ndcg: evaluate.Metric) -> None:
     options = {"ties": "best", "gain": [0, 1, 3, 9], "log_base": 3, "judged_only": True}
-    scores = {name: ndcg.compute(**CARD, k=3, convention=name, **options)["nDCG@3"] for name in CONVENTIONS}
+    scores = {
+        name: ndcg.compute(**CARD, k=3, convention=name, **options)["nDCG@3"]
+        for name in CONVENTIONS
+    }
     assert ndcg.explain(**CARD, k=3, **options).scores == scores
 
 
 def test_a_convention_without_a_number_says_why(ndcg: evaluate.Metric) -> None:
     found = ndcg.explain(predictions=[[2, 1], [1, 2]], references=[[1, -1], [0, 1]])
     clipped = [name for name, each in CONVENTIONS.items() if each.negative_relevance == "raise"]
-    assert set(found.errors) == {name for name, number in found.scores.items() if number is None} == set(clipped)
+    assert (
+        set(found.errors)
+        == {name for name, number in found.scores.items() if number is None}
+        == set(clipped)
+    )
     assert found.errors["rectools"].startswith('k must be given for convention="rectools"')
-    assert found.errors["sklearn"].startswith("references: query 0, position 1: the relevance -1 is negative")
+    assert found.errors["sklearn"].startswith(
+        "references: query 0, position 1: the relevance -1 is negative"
+    )
     assert str(found).count("the relevance -1 is negative") == 1
     with pytest.raises(ValueError, match=r"^nDCG: no query of positive weight has a value"):
         ndcg.explain(predictions=[[2, 1]], references=[[0, 0]], zero_division=math.nan)
@@ -114,11 +137,16 @@ def test_the_convention_of_a_number_is_found(ndcg: evaluate.Metric, convention: 
 RUNS = np.random.default_rng(3)
 SEARCHED_QUERIES = [f"q{at}" for at in range(60)]
 SEARCHED_QRELS = {
-    query: {f"d{at}": int(RUNS.integers(0, 4)) * (position % 9 > 0) for at in RUNS.choice(60, 15, replace=False)}
+    query: {
+        f"d{at}": int(RUNS.integers(0, 4)) * (position % 9 > 0)
+        for at in RUNS.choice(60, 15, replace=False)
+    }
     for position, query in enumerate(SEARCHED_QUERIES)
 }
 SEARCHED_RUN = {
-    query: {f"d{at}": float(np.round(RUNS.normal(), 1)) for at in RUNS.choice(60, 30, replace=False)}
+    query: {
+        f"d{at}": float(np.round(RUNS.normal(), 1)) for at in RUNS.choice(60, 30, replace=False)
+    }
     for query in SEARCHED_QUERIES[:55]
 }
 SEARCHED: dict[str, Any] = {"predictions": SEARCHED_RUN, "references": SEARCHED_QRELS}
@@ -127,11 +155,15 @@ SEARCHED: dict[str, Any] = {"predictions": SEARCHED_RUN, "references": SEARCHED_
 def slip_values(name: str, inputs: dict[str, Any], **options: Any) -> Any:
     """The nDCG@10 of each query with a slip."""
     run, qrels = inputs["predictions"], inputs["references"]
-    queries = (Query(run.get(each, {}), judged, 10, each not in run) for each, judged in qrels.items())
+    queries = (
+        Query(run.get(each, {}), judged, 10, each not in run) for each, judged in qrels.items()
+    )
     return slip_named(name).scores(Queries(queries), options)
 
 
-def mean_effects(names: Iterable[str], score_with: Callable[[frozenset[str]], float]) -> dict[str, float]:
+def mean_effects(
+    names: Iterable[str], score_with: Callable[[frozenset[str]], float]
+) -> dict[str, float]:
     """The effect of changing each, over all orders of changing them."""
     effects = dict.fromkeys(names, 0.0)
     orders = list(permutations(effects))
@@ -141,18 +173,26 @@ def mean_effects(names: Iterable[str], score_with: Callable[[frozenset[str]], fl
     return effects
 
 
-def test_a_score_that_no_convention_has_is_searched_in_all_combinations(ndcg: evaluate.Metric) -> None:
+def test_a_score_that_no_convention_has_is_searched_in_all_combinations(
+    ndcg: evaluate.Metric,
+) -> None:
     how = {"gain": "exponential", "ideal": "retrieved", "zero_division": math.nan}
     got = round(ndcg.compute(**SEARCHED, k=10, **how)["nDCG@10"], 5)
     found = ndcg.explain(**SEARCHED, k=10, got=got)
     assert found.matches == ()
     for each in found.combinations:
-        assert ndcg.compute(**SEARCHED, **each.options) == {"nDCG@10": pytest.approx(each.score, abs=1e-12)}
+        assert ndcg.compute(**SEARCHED, **each.options) == {
+            "nDCG@10": pytest.approx(each.score, abs=1e-12)
+        }
         assert each.score == pytest.approx(got, abs=5e-6)
     changes = [len(each.changed) for each in found.combinations]
     assert changes == sorted(changes)
-    fit = "1 setting fits" if found.answer.settings == 1 else f"{found.answer.settings} settings fit"
-    assert found.remarks()[0].startswith(f"It cannot be told what gives {got}: {fit}, chance alone gives 0.")
+    fit = (
+        "1 setting fits" if found.answer.settings == 1 else f"{found.answer.settings} settings fit"
+    )
+    assert found.remarks()[0].startswith(
+        f"It cannot be told what gives {got}: {fit}, chance alone gives 0."
+    )
 
 
 # What is told
@@ -172,7 +212,9 @@ def ndcg_of(inputs: dict[str, Any], **options: Any) -> dict[str, float]:
     return compute(**inputs, measures=["nDCG@5", "nDCG@20"], **options)
 
 
-def told(scores: dict[str, float], digits: int, inputs: dict[str, Any], names: Iterable[str]) -> Verdict:
+def told(
+    scores: dict[str, float], digits: int, inputs: dict[str, Any], names: Iterable[str]
+) -> Verdict:
     got = {name: f"{scores[name]:.{digits}f}" for name in names}
     found = explain(**inputs, got=got, missing="empty", judged_only=False)
     assert found.answer is not None
@@ -218,7 +260,9 @@ def test_scores_of_other_systems_have_no_cause() -> None:
     assert named <= 1
 
 
-def test_options_with_the_fewest_changes_are_the_cause_and_others_are_counted(ndcg: evaluate.Metric) -> None:
+def test_options_with_the_fewest_changes_are_the_cause_and_others_are_counted(
+    ndcg: evaluate.Metric,
+) -> None:
     known = {"missing": "empty", "gain": "linear"}
     got = ndcg.compute(**SEARCHED, k=10, **known, ties="last", zero_division=1.0)["nDCG@10"]
     found = ndcg.explain(**SEARCHED, got={"nDCG@10": f"{got:.6f}"}, **known)
@@ -233,7 +277,9 @@ def test_options_with_the_fewest_changes_are_the_cause_and_others_are_counted(nd
     assert ("With more changes," in said) == (others > 0)
 
 
-def test_a_score_that_chance_explains_names_no_options_in_its_signature(ndcg: evaluate.Metric) -> None:
+def test_a_score_that_chance_explains_names_no_options_in_its_signature(
+    ndcg: evaluate.Metric,
+) -> None:
     for got in (0.59, 0.79):
         found = ndcg.explain(**CARD, k=10, got=got)
         assert (found.answer.kind, found.signature, found.between) == ("unknown", "", None)
@@ -247,7 +293,10 @@ def test_values_of_few_queries_may_be_a_chance(ndcg: evaluate.Metric) -> None:
     values = ndcg.compute(**inputs, use_aggregator=False)["nDCG"]
     assert values[1] == 1
     assert ndcg.explain(**inputs, got=[f"{value:.2f}" for value in values]).answer.kind == "unknown"
-    assert ndcg.explain(**inputs, got=[f"{value:.5f}" for value in values]).answer.kind == "conventions"
+    assert (
+        ndcg.explain(**inputs, got=[f"{value:.5f}" for value in values]).answer.kind
+        == "conventions"
+    )
     perfect = {"predictions": [[3, 2, 1]] * 2, "references": [[1, 0, 0]] * 2}
     found = ndcg.explain(**perfect, got=[1.0, 1.0])
     assert (found.answer.kind, found.answer.decide) == (
@@ -262,7 +311,10 @@ def test_values_of_few_queries_may_be_a_chance(ndcg: evaluate.Metric) -> None:
 SATURATED: dict[str, Any] = {  # sigmoids that differ in 64 bits, nearly all of which are 1 in 32
     "references": SEARCHED_QRELS,
     "predictions": {
-        query: {each: 1 / (1 + math.exp(-20 - score - at / 1000)) for at, (each, score) in enumerate(run.items())}
+        query: {
+            each: 1 / (1 + math.exp(-20 - score - at / 1000))
+            for at, (each, score) in enumerate(run.items())
+        }
         for query, run in SEARCHED_RUN.items()
     },
     "k": 10,
@@ -270,18 +322,25 @@ SATURATED: dict[str, Any] = {  # sigmoids that differ in 64 bits, nearly all of 
 
 
 def test_scores_compared_as_32_bit_floats_are_found(ndcg: evaluate.Metric) -> None:
-    (value,) = ndcg.compute(**SATURATED, gain="exponential", ideal="retrieved", score_dtype="float32").values()
+    (value,) = ndcg.compute(
+        **SATURATED, gain="exponential", ideal="retrieved", score_dtype="float32"
+    ).values()
     found = ndcg.explain(**SATURATED, got=round(value, 6))
     assert found.combinations
     for each in found.combinations:
         assert (CONVENTIONS[each.convention].options | each.changed)["score_dtype"] == "float32"
         assert each.score == pytest.approx(value, abs=1e-6)
-    tried = [ndcg.explain(**SATURATED, got=0.123456, score_dtype=each).tried for each in ("given", "float32")]
+    tried = [
+        ndcg.explain(**SATURATED, got=0.123456, score_dtype=each).tried
+        for each in ("given", "float32")
+    ]
     assert tried[1] == tried[0] * 6  # the orders of ties, of which there are none in 64 bits
     assert found.tried == sum(tried)
 
 
-def test_the_convention_that_compares_32_bit_floats_is_named_by_its_score(ndcg: evaluate.Metric) -> None:
+def test_the_convention_that_compares_32_bit_floats_is_named_by_its_score(
+    ndcg: evaluate.Metric,
+) -> None:
     got = round(ndcg.compute(**SATURATED, convention="pytrec_eval")["nDCG@10"], 6)
     found = ndcg.explain(**SATURATED, got=got, between=("sklearn", "pytrec_eval"))
     assert found.matches == ("pytrec_eval", "beir", "mteb")
@@ -294,8 +353,15 @@ def test_a_convention_at_another_cutoff_is_found(ndcg: evaluate.Metric) -> None:
     got = round(ndcg.compute(**SEARCHED, k=20, convention="trec_eval")["nDCG@20"], 6)
     found = ndcg.explain(**SEARCHED, k=10, got=got)
     first = found.combinations[0]
-    assert (first.convention, first.changed, str(first)) == ("trec_eval", {"k": 20}, "trec_eval, but k=20")
-    assert (first.call, first.flags) == ("convention='trec_eval', k=20", "--convention trec_eval -k 20")
+    assert (first.convention, first.changed, str(first)) == (
+        "trec_eval",
+        {"k": 20},
+        "trec_eval, but k=20",
+    )
+    assert (first.call, first.flags) == (
+        "convention='trec_eval', k=20",
+        "--convention trec_eval -k 20",
+    )
     assert found.signature == ndcg.signature(**first.options)
 
 
@@ -307,7 +373,9 @@ def test_scores_by_name_are_explained_at_the_first_cutoff(ndcg: evaluate.Metric)
 
 def test_scores_at_two_cutoffs_leave_fewer_combinations_than_one(ndcg: evaluate.Metric) -> None:
     known = {"judged_only": False, "ties": "average", "zero_division": 0.0}
-    scores = ndcg.compute(**SEARCHED, measures=["nDCG@5", "nDCG@10"], gain="exponential", discount="reciprocal")
+    scores = ndcg.compute(
+        **SEARCHED, measures=["nDCG@5", "nDCG@10"], gain="exponential", discount="reciprocal"
+    )
     got = {name: round(value, 3) for name, value in scores.items()}
     both = ndcg.explain(**SEARCHED, got=got, **known)
     one = ndcg.explain(**SEARCHED, k=10, got=got["nDCG@10"], **known)
@@ -315,8 +383,13 @@ def test_scores_at_two_cutoffs_leave_fewer_combinations_than_one(ndcg: evaluate.
     text = f"{got['nDCG@5']}@5,{got['nDCG@10']}@10"
     assert ndcg.explain(**SEARCHED, got=text, **known).combinations == both.combinations
     only = ndcg.explain(**SEARCHED, k=10, got=got, **known)
-    assert only.combinations == ndcg.explain(**SEARCHED, got={"nDCG@10": got["nDCG@10"]}, **known).combinations
-    with pytest.raises(ValueError, match=r"^got: holds nDCG@5 and nDCG@10, not nDCG@3; choose k=5$"):
+    assert (
+        only.combinations
+        == ndcg.explain(**SEARCHED, got={"nDCG@10": got["nDCG@10"]}, **known).combinations
+    )
+    with pytest.raises(
+        ValueError, match=r"^got: holds nDCG@5 and nDCG@10, not nDCG@3; choose k=5$"
+    ):
         ndcg.explain(**SEARCHED, k=3, got=got)
 
 
@@ -348,7 +421,9 @@ def test_queries_that_differ_from_the_nearest_combination_are_named_with_their_c
     how = {"gain": "exponential", "discount": "reciprocal", "ties": "first", "zero_division": 1.0}
     values = ndcg.compute(**SEARCHED, k=10, **how, use_aggregator=False)["nDCG@10"]
     missing = dict.fromkeys(SEARCHED_QUERIES[55:], 0.5)
-    found = ndcg.explain(**SEARCHED, k=10, got={**dict(zip(SEARCHED_QUERIES, values, strict=True)), **missing})
+    found = ndcg.explain(
+        **SEARCHED, k=10, got={**dict(zip(SEARCHED_QUERIES, values, strict=True)), **missing}
+    )
     assert found.combinations == found.slips == ()
     assert found.nearest is not None
     (nearest,) = ndcg.compute(**SEARCHED, **found.nearest.options, use_aggregator=False).values()
@@ -361,14 +436,27 @@ def test_queries_that_differ_from_the_nearest_combination_are_named_with_their_c
     )
 
 
-def test_the_nearest_combination_is_described_by_tied_and_by_empty_queries(ndcg: evaluate.Metric) -> None:
+def test_the_nearest_combination_is_described_by_tied_and_by_empty_queries(
+    ndcg: evaluate.Metric,
+) -> None:
     """Ties that are broken by something that is not in the data: the values of other queries agree."""
     rng = np.random.default_rng(1)
-    whole = {query: {each: round(score) for each, score in run.items()} for query, run in SEARCHED_RUN.items()}
+    whole = {
+        query: {each: round(score) for each, score in run.items()}
+        for query, run in SEARCHED_RUN.items()
+    }
     tied = [query for at, query in enumerate(whole) if at % 3 == 0]
-    run = {query: whole[query] if query in tied else in_order(documents) for query, documents in whole.items()}
-    shuffled = {query: {each: score + rng.uniform(0, 0.5) for each, score in of.items()} for query, of in run.items()}
-    got = ndcg.compute(predictions=shuffled, references=SEARCHED_QRELS, k=10, use_aggregator=False)["nDCG@10"]
+    run = {
+        query: whole[query] if query in tied else in_order(documents)
+        for query, documents in whole.items()
+    }
+    shuffled = {
+        query: {each: score + rng.uniform(0, 0.5) for each, score in of.items()}
+        for query, of in run.items()
+    }
+    got = ndcg.compute(predictions=shuffled, references=SEARCHED_QRELS, k=10, use_aggregator=False)[
+        "nDCG@10"
+    ]
     found = ndcg.explain(predictions=run, references=SEARCHED_QRELS, k=10, got=got)
     assert set(found.disagreeing) <= set(tied)
     assert "have documents with equal scores; of the" in found.in_common[0]
@@ -377,16 +465,25 @@ def test_the_nearest_combination_is_described_by_tied_and_by_empty_queries(ndcg:
 
 def test_values_of_queries_may_be_missing_if_programs_leave_them_out(ndcg: evaluate.Metric) -> None:
     values = ndcg.compute(**SEARCHED, k=10, convention="trec_eval", use_aggregator=False)["nDCG@10"]
-    got = {query: value for query, value in zip(SEARCHED_QUERIES, values, strict=True) if query in SEARCHED_RUN}
+    got = {
+        query: value
+        for query, value in zip(SEARCHED_QUERIES, values, strict=True)
+        if query in SEARCHED_RUN
+    }
     assert "pytrec_eval" in ndcg.explain(**SEARCHED, k=10, got=got).matches
     with pytest.raises(ValueError, match=r"^got: query 'q1' is missing \(1 such queries\)"):
-        ndcg.explain(**SEARCHED, k=10, got={query: value for query, value in got.items() if query != "q1"})
+        ndcg.explain(
+            **SEARCHED, k=10, got={query: value for query, value in got.items() if query != "q1"}
+        )
     with pytest.raises(ValueError, match=r"^got: query 'x' is not in the references$"):
         ndcg.explain(**SEARCHED, k=10, got={**got, "x": 0.5})
 
 
 CLOSE_RUN = {
-    query: {each: score + float(RUNS.integers(0, 9) * 10.0 ** -RUNS.choice([3, 5, 7, 9])) for each, score in of.items()}
+    query: {
+        each: score + float(RUNS.integers(0, 9) * 10.0 ** -RUNS.choice([3, 5, 7, 9]))
+        for each, score in of.items()
+    }
     for query, of in list(SEARCHED_RUN.items())[35:]
 }
 CLOSE_QRELS = {query: SEARCHED_QRELS[query] for query in SEARCHED_QUERIES[35:]}
@@ -410,12 +507,16 @@ KNOWN = {"gain": "linear", "discount": "log", "judged_only": False}  # so that l
 
 
 @pytest.mark.parametrize("slip", OWN_SLIPS)
-def test_a_slip_that_no_option_makes_is_found_in_values_and_in_a_mean(ndcg: evaluate.Metric, slip: str) -> None:
+def test_a_slip_that_no_option_makes_is_found_in_values_and_in_a_mean(
+    ndcg: evaluate.Metric, slip: str
+) -> None:
     values = slip_values(slip, CLOSE, convention="sklearn")
     for got in (values.tolist(), f"{values.mean():.7f}"):
         found = ndcg.explain(**CLOSE, k=10, got=got, **KNOWN)
         named = f": {slip}." in str(found) and slip in [name for name, _ in found.slips]
-        assert named or found.matches or found.combinations  # an option makes the same of these rankings
+        assert (
+            named or found.matches or found.combinations
+        )  # an option makes the same of these rankings
         assert "sklearn" not in found.matches or slip in WITHOUT_EFFECT
 
 
@@ -425,15 +526,17 @@ def test_a_querys_own_document_left_out_of_the_run_is_a_slip(ndcg: evaluate.Metr
     qrels = {query: {**judged, query: 1} for query, judged in SEARCHED_QRELS.items()}
     inputs = {"predictions": run, "references": qrels, "k": 10}
     exclude = {query: [query] for query in run}
-    values = ndcg.compute(**inputs, convention="trec_eval", exclude=exclude, exclude_from="run", use_aggregator=False)[
-        "nDCG@10"
-    ]
+    values = ndcg.compute(
+        **inputs, convention="trec_eval", exclude=exclude, exclude_from="run", use_aggregator=False
+    )["nDCG@10"]
     found = ndcg.explain(**inputs, got=values, **KNOWN)
     assert found.slips == (("the query's own document left out of the run", "trec_eval"),)
     assert found.combinations == ()
 
 
-def test_slips_on_a_convention_come_before_combinations_that_change_more(ndcg: evaluate.Metric) -> None:
+def test_slips_on_a_convention_come_before_combinations_that_change_more(
+    ndcg: evaluate.Metric,
+) -> None:
     found = ndcg.explain(**SEARCHED, k=10, got=f"{slip_values('no discount', SEARCHED).mean():.3f}")
     assert (found.matches, found.answer.kind) == ((), "unknown")
     names = [name for name, _ in found.slips]
@@ -455,7 +558,9 @@ def test_a_mean_above_1_may_be_a_dcg(ndcg: evaluate.Metric) -> None:
     assert (found.got, found.percent) == (round(dcg, 5), False)
     assert found.remarks()[0] == f"sklearn with a slip gives {dcg:g}: DCG called nDCG."
     assert found.answer.kind == "cause"
-    assert ("DCG called nDCG", "sklearn") not in ndcg.explain(**SEARCHED, k=10, got=f"{dcg:.5f}%", **KNOWN).slips
+    assert ("DCG called nDCG", "sklearn") not in ndcg.explain(
+        **SEARCHED, k=10, got=f"{dcg:.5f}%", **KNOWN
+    ).slips
 
 
 def test_a_slip_shares_the_difference_from_scikit_learn_with_the_options_of_its_convention(
@@ -465,7 +570,10 @@ def test_a_slip_shares_the_difference_from_scikit_learn_with_the_options_of_its_
     weight = [1.0, 2.0, 0.5]
     inputs = {**CARD, "sample_weight": weight, "k": 3}
     slip = slip_named("DCG one rank too deep")
-    queries = Queries(Query(dict(enumerate(s)), dict(enumerate(r)), 3) for s, r in zip(SCORES, RELEVANCE, strict=True))
+    queries = Queries(
+        Query(dict(enumerate(s)), dict(enumerate(r)), 3)
+        for s, r in zip(SCORES, RELEVANCE, strict=True)
+    )
     lightgbm = {name: CONVENTIONS["lightgbm"].options[name] for name in CHOICES}
     got = slip.scores(queries, lightgbm)
     found = ndcg.explain(**inputs, got=got)
@@ -477,7 +585,10 @@ def test_a_slip_shares_the_difference_from_scikit_learn_with_the_options_of_its_
 
     @cache
     def score_with(changed: frozenset[str]) -> float:
-        options = {**CONVENTIONS["sklearn"].options, **{name: lightgbm[name] for name in changed - {"slip"}}}
+        options = {
+            **CONVENTIONS["sklearn"].options,
+            **{name: lightgbm[name] for name in changed - {"slip"}},
+        }
         if "slip" in changed:
             return float(np.average(slip.scores(queries, options), weights=weight))
         return float(ndcg.compute(**inputs, **options)["nDCG@3"])
@@ -524,16 +635,27 @@ def test_the_effect_of_an_option_is_the_mean_over_all_orders_of_changing_them(
 def test_by_default_the_difference_is_that_from_scikit_learn(ndcg: evaluate.Metric) -> None:
     assert ndcg.explain(**CARD).between is None
     assert ndcg.explain(**CARD, got=0.9829).between == ("sklearn", "lightgbm")
-    assert ndcg.explain(**CARD, got=0.6582).between == ("sklearn", "llama_index")  # that differs least, of many
+    assert ndcg.explain(**CARD, got=0.6582).between == (
+        "sklearn",
+        "llama_index",
+    )  # that differs least, of many
     assert ndcg.explain(**CARD, got=0.87).between is None
     assert ndcg.explain(**CARD, got=0.5921).between is None
     refused = {"predictions": [[2, 1]], "references": [[1, -1]]}
     clipped = ndcg.explain(**refused, k=2, got="1.0000")
-    assert (clipped.between, clipped.signature) == (None, ndcg.signature(k=2, convention=clipped.matches[0]))
+    assert (clipped.between, clipped.signature) == (
+        None,
+        ndcg.signature(k=2, convention=clipped.matches[0]),
+    )
 
 
 def test_a_signature_holds_the_options_given_and_the_convention(ndcg: evaluate.Metric) -> None:
-    inputs = {"predictions": RUN, "references": QRELS, "exclude": {"q1": ["d1"]}, "sample_weight": [1, 2, 3]}
+    inputs = {
+        "predictions": RUN,
+        "references": QRELS,
+        "exclude": {"q1": ["d1"]},
+        "sample_weight": [1, 2, 3],
+    }
     of_all = {"k": 2, "sample_weight": [1], "exclude": {}}
     found = ndcg.explain(**inputs, k=2, between=["recbole", "lenskit"])
     assert found.signature == ndcg.signature(**of_all, convention="lenskit")
@@ -550,7 +672,14 @@ def test_it_is_shown_as_tables_and_in_words(ndcg: evaluate.Metric) -> None:
     text = str(found)
     lines = [line.split() for line in text.splitlines()]
     assert lines[0] == ["conventions", "nDCG", "difference", "from", "yours"]
-    assert lines[1] == ["lightgbm,", "xgboost,", "allrank", "0.9829", "+0.0000", "match"]  # the nearest first
+    assert lines[1] == [
+        "lightgbm,",
+        "xgboost,",
+        "allrank",
+        "0.9829",
+        "+0.0000",
+        "match",
+    ]  # the nearest first
     assert lines[2] == ["sentence_transformers,", "recommenders,", "cornac", "0.9874", "+0.0045"]
     assert ["zero_division", "0", "1", "+0.3333"] in lines
     assert ["total", "+0.3908"] in lines
@@ -560,7 +689,10 @@ def test_it_is_shown_as_tables_and_in_words(ndcg: evaluate.Metric) -> None:
 
 
 def test_a_table_has_a_row_for_each_value_and_a_column_for_each_run(ndcg: evaluate.Metric) -> None:
-    runs = {name: {**CARD, "predictions": [row[::step] for row in SCORES]} for name, step in (("a", 1), ("b", -1))}
+    runs = {
+        name: {**CARD, "predictions": [row[::step] for row in SCORES]}
+        for name, step in (("a", 1), ("b", -1))
+    }
     for got in (None, 0.9829):
         explanations = {name: ndcg.explain(**inputs, got=got) for name, inputs in runs.items()}
         (header, *rows) = table_of_conventions(explanations)
@@ -569,8 +701,12 @@ def test_a_table_has_a_row_for_each_value_and_a_column_for_each_run(ndcg: evalua
         assert sorted(names) == sorted(set(CONVENTIONS) - {"rectools"})  # which needs a cutoff
         assert len({tuple(row[1:]) for row in rows}) == len(rows)
         for conventions, *cells in rows:
-            for name, (cell, found) in product(conventions.split(", "), zip(cells, explanations.values(), strict=True)):
-                assert cell == f"{found.scores[name]:.4f}" + (" (match)" if name in found.matches else "")
+            for name, (cell, found) in product(
+                conventions.split(", "), zip(cells, explanations.values(), strict=True)
+            ):
+                assert cell == f"{found.scores[name]:.4f}" + (
+                    " (match)" if name in found.matches else ""
+                )
 
 
 def test_json_holds_it(ndcg: evaluate.Metric) -> None:
@@ -589,7 +725,11 @@ def test_a_plot_has_a_dot_for_each_convention(ndcg: evaluate.Metric) -> None:
     names = [label.get_text() for label in axes.get_yticklabels()]
     shown = {name: dot.get_xdata()[0] for name, dot in zip(names, dots, strict=True)}
     assert shown == found.scores
-    filled = {name for name, dot in zip(names, dots, strict=True) if dot.get_markerfacecolor() == dot.get_color()}
+    filled = {
+        name
+        for name, dot in zip(names, dots, strict=True)
+        if dot.get_markerfacecolor() == dot.get_color()
+    }
     assert filled == set(found.matches) == {"lightgbm", "xgboost", "allrank"}
     (line,) = (line for line in axes.lines if line.get_marker() != "o")
     assert list(line.get_xdata()) == [0.9865] * 2
@@ -601,17 +741,26 @@ def test_a_plot_has_a_dot_for_each_convention(ndcg: evaluate.Metric) -> None:
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        ({"got": "high"}, r"^got must be an nDCG, such as 0\.5921, or in percent, .* or a file .*; got 'high'"),
+        (
+            {"got": "high"},
+            r"^got must be an nDCG, such as 0\.5921, or in percent, .* or a file .*; got 'high'",
+        ),
         ({"got": math.nan}, "^got must be an nDCG"),
         ({"got": 101}, "^got must be an nDCG"),
         ({"got": True}, "^got must be an nDCG"),
         ({"got": "0e400"}, "^got must be an nDCG"),
         ({"got": "1e2000000000"}, "^got must be an nDCG"),
         ({"got": [0.5]}, "^got: 1 values for 3 queries; give the value of each query$"),
-        ({"got": {1: 0.5}}, r"^got: query 0 is missing \(2 such queries\); give the value of each query"),
+        (
+            {"got": {1: 0.5}},
+            r"^got: query 0 is missing \(2 such queries\); give the value of each query",
+        ),
         ({"got": [0.5, 0.5, "high"]}, "^got must hold a number for each query; got 'high'$"),
         ({"got": [0.5, 0.5, "1e400"]}, "^got must hold a number for each query; got '1e400'$"),
-        ({"got": "0.3@x"}, "^got must be scores with their cutoffs, such as 0.31@5,0.283@10; got '0.3@x'$"),
+        (
+            {"got": "0.3@x"},
+            "^got must be scores with their cutoffs, such as 0.31@5,0.283@10; got '0.3@x'$",
+        ),
         ({"between": ["sklearn", "rectools"]}, "^between: rectools has no score: k must be given"),
         ({"between": "ranx"}, "^between must be the names of two conventions; got 'ranx'"),
         ({"between": ["ranx"]}, "^between must be the names of two conventions"),
@@ -625,6 +774,8 @@ def test_a_plot_has_a_dot_for_each_convention(ndcg: evaluate.Metric) -> None:
     ],
     ids=str,
 )
-def test_wrong_arguments_are_rejected_by_name(ndcg: evaluate.Metric, options: dict[str, Any], problem: str) -> None:
+def test_wrong_arguments_are_rejected_by_name(
+    ndcg: evaluate.Metric, options: dict[str, Any], problem: str
+) -> None:
     with pytest.raises((ValueError, TypeError), match=problem):
         ndcg.explain(**{**CARD, **options})

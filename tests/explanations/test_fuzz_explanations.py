@@ -20,7 +20,10 @@ from ndcg.scores.compute import compute
 MINUTES = float(os.environ.get("FUZZ_MINUTES", "0"))
 CASES = 30  # at least
 SEARCHED: dict[str, tuple[Any, ...]] = {
-    **{name: tuple(OPTIONS[name].words) for name in ("gain", "discount", "ideal", "score_dtype", "ties")},
+    **{
+        name: tuple(OPTIONS[name].words)
+        for name in ("gain", "discount", "ideal", "score_dtype", "ties")
+    },
     "zero_division": (0.0, 1.0, math.nan, "perfect_if_empty"),
     "negative_relevance": ("raise", "clip", "keep"),
     "judged_only": (False, True),
@@ -33,8 +36,23 @@ NOT_SEARCHED: dict[str, tuple[Any, ...]] = {
     "discount": ([1.0, 0.5, 0.25, 0.2], [1.0, 0.5, 0.0, 0.0]),
     "zero_division": (-0.5,),
 }
-GRADES = [(0, 1, 2, 3), (0, 1), (0, 1, 2, None), (0, 0, None, 1), (-1, 0, 1, 2), (0, -2, 1, None), (0.5, 0.25, 0)]
-SCORES = [(0.9, 0.7, 0.5, 0.3), (1, 2), (0.9, 0.5, None), (1, 1 + 1e-9, 0.5), (0.1, None, None), (1, 1 + 1e-9, None)]
+GRADES = [
+    (0, 1, 2, 3),
+    (0, 1),
+    (0, 1, 2, None),
+    (0, 0, None, 1),
+    (-1, 0, 1, 2),
+    (0, -2, 1, None),
+    (0.5, 0.25, 0),
+]
+SCORES = [
+    (0.9, 0.7, 0.5, 0.3),
+    (1, 2),
+    (0.9, 0.5, None),
+    (1, 1 + 1e-9, 0.5),
+    (0.1, None, None),
+    (1, 1 + 1e-9, None),
+]
 
 
 class Case(NamedTuple):
@@ -50,13 +68,16 @@ class Case(NamedTuple):
 def drawn(rng: random.Random) -> Case:
     grades, scores = rng.choice(GRADES), rng.choice(SCORES)
     queries = [
-        [(rng.choice(grades), rng.choice(scores)) for _ in range(rng.randint(0, 4))] for _ in range(rng.randint(1, 4))
+        [(rng.choice(grades), rng.choice(scores)) for _ in range(rng.randint(0, 4))]
+        for _ in range(rng.randint(1, 4))
     ]
     inputs = rng.choice([as_lists, as_lists, as_mappings, as_rows])(rng, queries)
     weight = [rng.choice([0.0, 1, 2.5, 0.1, 0.3]) for _ in queries] if rng.random() < 0.25 else None
     options = {name: rng.choice(values) for name, values in SEARCHED.items()}
     known = {name: value for name, value in options.items() if rng.random() < 0.1}
-    known |= {name: rng.choice(values) for name, values in NOT_SEARCHED.items() if rng.random() < 0.08}
+    known |= {
+        name: rng.choice(values) for name, values in NOT_SEARCHED.items() if rng.random() < 0.08
+    }
     kind = rng.choice(["mean", "mean to 4 digits", "values", "two cutoffs"])
     cutoffs = [1, 3] if kind == "two cutoffs" else [rng.choice([1, 2, 3, 4, 5, 10, None])]
     k = None if kind == "two cutoffs" else cutoffs[0]
@@ -73,16 +94,27 @@ def as_lists(_: random.Random, queries: list[Any]) -> dict[str, Any]:
 def as_mappings(rng: random.Random, queries: list[Any]) -> dict[str, Any]:
     run, qrels = (
         {
-            f"q{at}": {f"d{place}": each[side] for place, each in enumerate(documents) if each[side] is not None}
+            f"q{at}": {
+                f"d{place}": each[side]
+                for place, each in enumerate(documents)
+                if each[side] is not None
+            }
             for at, documents in enumerate(queries)
         }
         for side in (1, 0)
     )
-    return {"predictions": {q: of for q, of in run.items() if of or rng.random() < 0.5}, "references": qrels}
+    return {
+        "predictions": {q: of for q, of in run.items() if of or rng.random() < 0.5},
+        "references": qrels,
+    }
 
 
 def as_rows(rng: random.Random, queries: list[Any]) -> dict[str, Any]:
-    rows = [(at, place, *each) for at, documents in enumerate(queries) for place, each in enumerate(documents)]
+    rows = [
+        (at, place, *each)
+        for at, documents in enumerate(queries)
+        for place, each in enumerate(documents)
+    ]
     columns = list(map(list, zip(*rows, strict=True))) or [[], [], [], []]
     names = ["query_ids", "references", "predictions"] + ["document_ids"] * rng.randint(0, 1)
     return dict(zip(names, (columns[at] for at in (0, 2, 3, 1)), strict=False))
@@ -93,13 +125,18 @@ def scored(case: Case, options: dict[str, Any], *, by_query: bool) -> list[float
     how = {name: value for name, value in options.items() if name != "k"}
     how |= {"measures": ["nDCG@1", "nDCG@3"]} if case.kind == "two cutoffs" else {"k": options["k"]}
     weight = None if by_query else case.weight
-    results = compute(**case.inputs, **how, sample_weight=weight, use_aggregator=not by_query).values()
+    results = compute(
+        **case.inputs, **how, sample_weight=weight, use_aggregator=not by_query
+    ).values()
     return [value for each in results for value in (each if isinstance(each, list) else [each])]
 
 
 def are_close(some: list[float], others: list[float], tolerance: float) -> bool:
     pairs = zip(some, others, strict=True)
-    return all(abs(one - other) <= tolerance or (math.isnan(one) and math.isnan(other)) for one, other in pairs)
+    return all(
+        abs(one - other) <= tolerance or (math.isnan(one) and math.isnan(other))
+        for one, other in pairs
+    )
 
 
 def check(case: Case) -> tuple[int, list[Any], bool] | None:
@@ -127,9 +164,13 @@ def check(case: Case) -> tuple[int, list[Any], bool] | None:
     wrong, has_options = [], bool(found.matches)
     for options in returned:
         try:
-            if not are_close(scored(case, options, by_query=by_query), list(map(float, told)), tolerance):
+            if not are_close(
+                scored(case, options, by_query=by_query), list(map(float, told)), tolerance
+            ):
                 wrong.append(options)
-            has_options = has_options or are_close(scored(case, options, by_query=True), values, 1e-9)
+            has_options = has_options or are_close(
+                scored(case, options, by_query=True), values, 1e-9
+            )
         except ValueError as error:
             wrong.append((options, error))
     return len(returned), wrong, has_options
@@ -137,7 +178,9 @@ def check(case: Case) -> tuple[int, list[Any], bool] | None:
 
 @pytest.mark.filterwarnings("ignore:.*queries have one document each:UserWarning")
 @NOTHING_IN_COMMON
-@pytest.mark.filterwarnings("ignore:.*hold only 0 and 1:UserWarning")  # scores that look like labels
+@pytest.mark.filterwarnings(
+    "ignore:.*hold only 0 and 1:UserWarning"
+)  # scores that look like labels
 def test_what_is_returned_gives_the_score_and_the_options_of_every_score_are_found() -> None:
     cases = returned = 0
     wrong, missed = [], []
@@ -150,6 +193,8 @@ def test_what_is_returned_gives_the_score_and_the_options_of_every_score_are_fou
             missed += [] if checked[2] else [(seed, case)]
         if cases >= CASES and time.monotonic() >= end:
             break
-    print(f"{cases:,} scores, {len(missed):,} of them not found; {returned:,} returned, {len(wrong):,} of them wrong")
+    print(
+        f"{cases:,} scores, {len(missed):,} of them not found; {returned:,} returned, {len(wrong):,} of them wrong"
+    )
     assert not wrong, wrong[:3]
     assert not missed, missed[:3]

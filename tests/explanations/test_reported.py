@@ -56,8 +56,12 @@ def test_a_number_matches_to_the_digits_that_it_has(
 
 
 @pytest.mark.parametrize("got", ["1", "0"])
-def test_a_score_without_digits_after_the_point_is_rejected(ndcg: evaluate.Metric, got: str) -> None:
-    with pytest.raises(ValueError, match=rf"^got must have digits after the point, .* round to '{got}'$"):
+def test_a_score_without_digits_after_the_point_is_rejected(
+    ndcg: evaluate.Metric, got: str
+) -> None:
+    with pytest.raises(
+        ValueError, match=rf"^got must have digits after the point, .* round to '{got}'$"
+    ):
         ndcg.explain(**CARD, got=got)
 
 
@@ -67,9 +71,13 @@ def test_a_match_to_all_digits_precedes_those_within_32_bits(ndcg: evaluate.Metr
     exact = ndcg.compute(**inputs)["nDCG"]
     both = {"sklearn", "lightgbm"}
     assert both & {*ndcg.explain(**inputs, got=exact).matches} == {"sklearn"}
-    assert both & {*ndcg.explain(**inputs, got=exact + 1e-10).matches} == {"sklearn"}  # summed in another order
+    assert both & {*ndcg.explain(**inputs, got=exact + 1e-10).matches} == {
+        "sklearn"
+    }  # summed in another order
     assert both & {*ndcg.explain(**inputs, got=np.float32(exact)).matches} == {"sklearn"}
-    assert both & {*ndcg.explain(**inputs, got=np.float32(exact) + np.float32(3e-7)).matches} == both
+    assert (
+        both & {*ndcg.explain(**inputs, got=np.float32(exact) + np.float32(3e-7)).matches} == both
+    )
     assert both & {*ndcg.explain(**inputs, got=exact + 1.5e-7).matches} == both
 
 
@@ -106,12 +114,20 @@ def test_rounded_values_match_in_any_number_of_bits(ndcg: evaluate.Metric, decim
     values = ndcg.compute(**CARD, use_aggregator=False)["nDCG"]
     rounded = [round(value, decimals) for value in values]
     singles = [np.float32(value) for value in rounded]
-    for got in (rounded, singles, np.array(singles), np.array(singles).tolist(), torch.tensor(rounded)):
+    for got in (
+        rounded,
+        singles,
+        np.array(singles),
+        np.array(singles).tolist(),
+        torch.tensor(rounded),
+    ):
         assert "sklearn" in ndcg.explain(**CARD, got=got).matches
 
 
 @pytest.mark.parametrize(("off", "of"), [(1e-7, float), (5e-7, np.float32)])
-def test_so_may_the_values_of_queries(ndcg: evaluate.Metric, off: float, of: Callable[[float], Any]) -> None:
+def test_so_may_the_values_of_queries(
+    ndcg: evaluate.Metric, off: float, of: Callable[[float], Any]
+) -> None:
     values = ndcg.compute(**CARD, use_aggregator=False)["nDCG"]
     for scale, matches in ((1, True), (5, False)):
         got = [of(value + scale * off * (value > 0)) for value in values]
@@ -178,7 +194,10 @@ OF_SEVERAL_MEASURES = {
 @pytest.mark.parametrize(
     ("content", "k", "expected"),
     [
-        *((each, 10, {"a": 0.75, "b": None}) for each in (*OF_ONE_MEASURE.values(), *WITHOUT_NAMES.values())),
+        *(
+            (each, 10, {"a": 0.75, "b": None})
+            for each in (*OF_ONE_MEASURE.values(), *WITHOUT_NAMES.values())
+        ),
         *((each, 10, {"a": 0.75, "b": None}) for each in OF_SEVERAL_MEASURES.values()),
         *((each, None, {"a": 0.9, "b": 0.25}) for each in OF_SEVERAL_MEASURES.values()),
     ],
@@ -189,7 +208,9 @@ def test_a_file_of_a_program_is_read_at_the_cutoff_that_is_given(
     path = tmp_path / "values"
     path.write_text(content)
     reported = Reported.read(path, k)
-    values = {query: None if value is None else float(value) for query, value in reported.values.items()}
+    values = {
+        query: None if value is None else float(value) for query, value in reported.values.items()
+    }
     assert ({"b": None, **values}, reported.k) == (expected, k)
     text = Reported.read(content + "\n", k)
     assert (text.values, text.k) == (reported.values, k)
@@ -199,7 +220,12 @@ def test_a_file_of_a_program_is_read_at_the_cutoff_that_is_given(
     "name", ["nDCG@10", "ndcg@10", "NDCG@10", "ndcg_at_10", "ndcg_cut_10", "ndcg_cut.10", "nDCG_10"]
 )
 def test_an_ndcg_has_the_names_of_programs(name: str) -> None:
-    for got in ({name: 0.5921}, {name: 0.5921, "map@10": 0.2}, f"{name}: 0.5921", f"{name} 0.5921\nmap 0.2"):
+    for got in (
+        {name: 0.5921},
+        {name: 0.5921, "map@10": 0.2},
+        f"{name}: 0.5921",
+        f"{name} 0.5921\nmap 0.2",
+    ):
         reported = Reported.read(got, None)
         assert list(map(float, reported.given.values())) == [0.5921]
         assert (list(reported.given), reported.k) == ([(10,)], 10)
@@ -212,14 +238,30 @@ def test_an_ndcg_without_a_cutoff_is_that_of_the_whole_list(name: str) -> None:
 
 def test_two_names_of_an_ndcg_with_one_value_are_one() -> None:
     assert Reported.read({"ndcg@10": 0.59, "NDCG@10": "0.590"}, None).given == {(10,): 0.59}
-    with pytest.raises(ValueError, match=r"^got: has two values of nDCG@10, 0\.59 and 0\.6; give one of them$"):
+    with pytest.raises(
+        ValueError, match=r"^got: has two values of nDCG@10, 0\.59 and 0\.6; give one of them$"
+    ):
         Reported.read({"ndcg@10": 0.59, "ndcg_cut_10": 0.6}, None)
 
 
-BEIR = {"ndcg": {"NDCG@1": 0.75, "NDCG@10": 0.5921}, "map": {"MAP@1": 0.1}, "recall": {"Recall@1": 0.1}}
-OF_SUBSET = {"ndcg_at_1": 0.75, "ndcg_at_10": 0.5921, "map_at_1": 0.1, "nauc_ndcg_at_10_max": math.nan}
+BEIR = {
+    "ndcg": {"NDCG@1": 0.75, "NDCG@10": 0.5921},
+    "map": {"MAP@1": 0.1},
+    "recall": {"Recall@1": 0.1},
+}
+OF_SUBSET = {
+    "ndcg_at_1": 0.75,
+    "ndcg_at_10": 0.5921,
+    "map_at_1": 0.1,
+    "nauc_ndcg_at_10_max": math.nan,
+}
 OF_SUBSET |= {"main_score": 0.5921, "hf_subset": "default", "languages": ["eng-Latn"]}
-MTEB = {"dataset_revision": "a1", "task_name": "T", "mteb_version": "2.26", "scores": {"test": [OF_SUBSET]}}
+MTEB = {
+    "dataset_revision": "a1",
+    "task_name": "T",
+    "mteb_version": "2.26",
+    "scores": {"test": [OF_SUBSET]},
+}
 MEANS: dict[str, Any] = {
     "BEIR's file": json.dumps(BEIR, indent=4),
     "what BEIR returns": tuple(BEIR.values()),
@@ -245,8 +287,13 @@ def test_the_means_of_programs_are_scores_at_several_cutoffs(tmp_path: Path, con
         forms.append(tmp_path / "means")
     for got in forms:
         means = Reported.read(got, None)
-        assert {cutoff: float(value) for cutoff, value in means.given.items()} == {(1,): 0.75, (10,): 0.5921}
-        assert {cutoff: float(value) for cutoff, value in Reported.read(got, 10).given.items()} == {(10,): 0.5921}
+        assert {cutoff: float(value) for cutoff, value in means.given.items()} == {
+            (1,): 0.75,
+            (10,): 0.5921,
+        }
+        assert {cutoff: float(value) for cutoff, value in Reported.read(got, 10).given.items()} == {
+            (10,): 0.5921
+        }
         with pytest.raises(ValueError, match=r"holds nDCG@1 and nDCG@10, not nDCG@5; choose k=1$"):
             Reported.read(got, 5)
 
@@ -260,14 +307,22 @@ def test_several_subsets_or_splits_of_mteb_are_asked_about() -> None:
 
 def of_elasticsearch(query: str, score: float, details: dict[str, Any]) -> dict[str, Any]:
     unrated = [{"_index": "films", "_id": "7"}]
-    return {query: {"metric_score": score, "unrated_docs": unrated, "hits": [], "metric_details": details}}
+    return {
+        query: {
+            "metric_score": score,
+            "unrated_docs": unrated,
+            "hits": [],
+            "metric_details": details,
+        }
+    }
 
 
 NORMALIZED = {"dcg": {"dcg": 3.0, "ideal_dcg": 4.0, "normalized_dcg": 0.75, "unrated_docs": 1}}
 NOTHING_RELEVANT = {"dcg": {"dcg": 0.0, "unrated_docs": 1}}
 RANK_EVAL = {
     "metric_score": 0.375,
-    "details": of_elasticsearch("a", 0.75, NORMALIZED) | of_elasticsearch("b", 0.0, NOTHING_RELEVANT),
+    "details": of_elasticsearch("a", 0.75, NORMALIZED)
+    | of_elasticsearch("b", 0.0, NOTHING_RELEVANT),
     "failures": {},
 }
 GDEVAL = "runid,topic,ndcg@10,err@10\nbm25,a,0.75000,0.03750\nbm25,b,0.00000,0.1\nbm25,amean,0.37500,0.06875\n"
@@ -282,12 +337,16 @@ OF_QUERIES: dict[str, Any] = {
 @pytest.mark.parametrize("content", OF_QUERIES.values(), ids=OF_QUERIES)
 def test_the_values_of_queries_of_programs_are_read(content: Any) -> None:
     reported = Reported.read(content, 10)
-    assert {query: float(value) for query, value in reported.values.items()} == {"a": 0.75, "b": 0.0}
+    assert {query: float(value) for query, value in reported.values.items()} == {
+        "a": 0.75,
+        "b": 0.0,
+    }
     assert reported.k == 10
 
 
 @pytest.mark.parametrize(
-    ("details", "measure"), [({"dcg": {"dcg": 3.0, "unrated_docs": 1}}, "dcg"), ({"precision": {}}, "precision")]
+    ("details", "measure"),
+    [({"dcg": {"dcg": 3.0, "unrated_docs": 1}}, "dcg"), ({"precision": {}}, "precision")],
 )
 def test_another_measure_of_elasticsearch_is_no_ndcg(details: dict[str, Any], measure: str) -> None:
     response = {**RANK_EVAL, "details": of_elasticsearch("a", 0.5, details)}
@@ -344,9 +403,19 @@ def test_what_gdeval_prints_is_read(ndcg: evaluate.Metric, tmp_path: Path) -> No
     """Its topics are numbers."""
     topics = {"a": 1, "b": 2, "c": 3}
     qrels, run = tmp_path / "qrels", tmp_path / "run"
-    qrels.write_text("".join(f"{topics[q]} 0 {d} {grade}\n" for q, of in PEER_QRELS.items() for d, grade in of.items()))
+    qrels.write_text(
+        "".join(
+            f"{topics[q]} 0 {d} {grade}\n"
+            for q, of in PEER_QRELS.items()
+            for d, grade in of.items()
+        )
+    )
     run.write_text(
-        "".join(f"{topics[q]} Q0 {d} 0 {score} bm25\n" for q, of in PEER_RUN.items() for d, score in of.items())
+        "".join(
+            f"{topics[q]} Q0 {d} 0 {score} bm25\n"
+            for q, of in PEER_RUN.items()
+            for d, score in of.items()
+        )
     )
     script = str(files("ir_measures") / "bin" / "gdeval.pl")
     command = ["perl", script, str(qrels), str(run), "2"]
@@ -363,7 +432,9 @@ def test_the_files_of_mteb_are_read(ndcg: evaluate.Metric, tmp_path: Path) -> No
 
     measured = calculate_retrieval_scores(PEER_RUN, PEER_QRELS, [1, 10])
     means = dict(zip(("ndcg", "_map", "recall", "precision"), measured[1:5], strict=True))
-    others: dict[str, Any] = {name: {} for name in ("mrr", "naucs", "naucs_mrr", "hit_rate", "task_scores")}
+    others: dict[str, Any] = {
+        name: {} for name in ("mrr", "naucs", "naucs_mrr", "hit_rate", "task_scores")
+    }
     scores = {**make_score_dict(**means, **others), "main_score": 0.5, "hf_subset": "default"}
     result = TaskResult(
         dataset_revision="a1",
@@ -380,20 +451,30 @@ def test_the_files_of_mteb_are_read(ndcg: evaluate.Metric, tmp_path: Path) -> No
 
 
 def test_values_are_read_from_parquet(tmp_path: Path) -> None:
-    (tmp_path / "values").write_bytes(as_parquet(pa.table({"query": ["a", "b"], "nDCG@10": [0.75, None]})))
+    (tmp_path / "values").write_bytes(
+        as_parquet(pa.table({"query": ["a", "b"], "nDCG@10": [0.75, None]}))
+    )
     assert Reported.read(tmp_path / "values", 10).values == {"a": 0.75, "b": None}
 
 
 @pytest.mark.parametrize("content", OF_ONE_MEASURE.values(), ids=OF_ONE_MEASURE)
-def test_the_only_ndcg_of_a_file_needs_no_cutoff(ndcg: evaluate.Metric, tmp_path: Path, content: str) -> None:
+def test_the_only_ndcg_of_a_file_needs_no_cutoff(
+    ndcg: evaluate.Metric, tmp_path: Path, content: str
+) -> None:
     (tmp_path / "values").write_text(content)
-    assert ndcg.explain(predictions=RUN, references=QRELS, got=tmp_path / "values").measure == "nDCG@10"
+    assert (
+        ndcg.explain(predictions=RUN, references=QRELS, got=tmp_path / "values").measure
+        == "nDCG@10"
+    )
 
 
 def test_mappings_of_programs_are_read_like_their_files(ndcg: evaluate.Metric) -> None:
     inputs: dict[str, Any] = {"predictions": RUN, "references": QRELS}
     saved = report(**inputs, k=[1, 10]).to_dict()
-    by_measure = {"a": {"ndcg_cut_1": 0.0, "ndcg_cut_10": 0.6309}, "b": {"ndcg_cut_1": 0.0, "ndcg_cut_10": 0.0}}
+    by_measure = {
+        "a": {"ndcg_cut_1": 0.0, "ndcg_cut_10": 0.6309},
+        "b": {"ndcg_cut_1": 0.0, "ndcg_cut_10": 0.0},
+    }
     for got in (saved, by_measure):
         assert "trec_eval" in ndcg.explain(**inputs, k=10, got=got).matches
 
@@ -401,7 +482,11 @@ def test_mappings_of_programs_are_read_like_their_files(ndcg: evaluate.Metric) -
 @pytest.mark.parametrize(
     ("content", "k", "problem"),
     [
-        ("ndcg_cut_5 a 1\nndcg_cut_10 a 1\n", None, "holds nDCG@5 and nDCG@10, not nDCG; choose k=5"),
+        (
+            "ndcg_cut_5 a 1\nndcg_cut_10 a 1\n",
+            None,
+            "holds nDCG@5 and nDCG@10, not nDCG; choose k=5",
+        ),
         ("ndcg_cut_5 a 1\n", 10, "holds nDCG@5, not nDCG@10; choose k=5"),
         ("ndcg a 1\n", 10, "holds nDCG, not nDCG@10; choose k=None"),
         ("map a 0.5\nP_10 a 0.1\n", 10, "holds map and P_10, not nDCG@10"),
@@ -411,8 +496,16 @@ def test_mappings_of_programs_are_read_like_their_files(ndcg: evaluate.Metric) -
         ("a 0.5\nb c d 0.6", 10, "line 2: 'b c d 0.6' is not a query and its value; give JSON"),
         ("a 0.5\nb high", 10, "line 2: 'b high' is not a query and its value; give JSON"),
         ("query,nDCG@10\na,0.5,1", 10, "line 2: 'a,0.5,1' is not a query and its value; give JSON"),
-        ("query,P,R\na,0.5,1", 10, "the columns are 'query', 'P', 'R'; one must be an nDCG, such as nDCG@10"),
-        ('{"query": "a", "nDCG": 1}\n{"query"', None, "line 2: not JSON: Expecting ':' delimiter; give JSON of "),
+        (
+            "query,P,R\na,0.5,1",
+            10,
+            "the columns are 'query', 'P', 'R'; one must be an nDCG, such as nDCG@10",
+        ),
+        (
+            '{"query": "a", "nDCG": 1}\n{"query"',
+            None,
+            "line 2: not JSON: Expecting ':' delimiter; give JSON of ",
+        ),
         (
             "run,query,nDCG@10\nbm25,a,0.5\ndense,a,0.6",
             10,
@@ -435,7 +528,11 @@ def test_files_of_values_may_be_compressed_or_pipes(tmp_path: Path) -> None:
     (tmp_path / "a.gz").write_bytes(gzip.compress(content))
     (tmp_path / "a@10.txt").write_bytes(pa.compress(content, "zstd", asbytes=True))
     for name in ("a.gz", "a@10.txt"):
-        assert Reported.read(tmp_path / name, None) == Reported.read(str(tmp_path / name), None) == expected
+        assert (
+            Reported.read(tmp_path / name, None)
+            == Reported.read(str(tmp_path / name), None)
+            == expected
+        )
     reader, writer = os.pipe()
     os.write(writer, content)
     os.close(writer)
@@ -449,18 +546,29 @@ def test_a_number_is_never_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert Reported.read("0.5", None).score == 0.5
 
 
-EMPTY = {"predictions": {"a": {"d": 2.0, "e": 1.0}, "b": {"d": 1.0}}, "references": {"a": {"e": 1}, "b": {"d": 0}}}
+EMPTY = {
+    "predictions": {"a": {"d": 2.0, "e": 1.0}, "b": {"d": 1.0}},
+    "references": {"a": {"e": 1}, "b": {"d": 0}},
+}
 
 
 @pytest.mark.parametrize(
     "lines",
     [
-        *("a 0.6309\nb nan\n", "a\t0.6309\nb\tNone\n", "a,0.6309\nb,null\n", "a 0.6309\nb NaN", "a,0.6309\nb,\n"),
+        *(
+            "a 0.6309\nb nan\n",
+            "a\t0.6309\nb\tNone\n",
+            "a,0.6309\nb,null\n",
+            "a 0.6309\nb NaN",
+            "a,0.6309\nb,\n",
+        ),
         *('{"a": 0.6309, "b": null}', '{"a": 0.6309, "b": NaN}', "[0.6309, null]", "0.6309\n-\n"),
         *("\ufeffa 0.6309\nb -\n", '\ufeff {"a": 0.6309, "b": null}'),
     ],
 )
-def test_a_file_of_values_may_say_that_a_query_has_none(ndcg: evaluate.Metric, tmp_path: Path, lines: str) -> None:
+def test_a_file_of_values_may_say_that_a_query_has_none(
+    ndcg: evaluate.Metric, tmp_path: Path, lines: str
+) -> None:
     path = tmp_path / "values"
     path.write_text(lines)
     found = ndcg.explain(**EMPTY, k=10, got=path)
@@ -470,7 +578,10 @@ def test_a_file_of_values_may_say_that_a_query_has_none(ndcg: evaluate.Metric, t
 
 @pytest.mark.parametrize(
     ("content", "problem"),
-    [(b'{"a": 0.63', "line 1: not JSON: Expecting .*"), (b"a 0.63\n\xff 1\n", "is not text in UTF-8; save ")],
+    [
+        (b'{"a": 0.63', "line 1: not JSON: Expecting .*"),
+        (b"a 0.63\n\xff 1\n", "is not text in UTF-8; save "),
+    ],
 )
 def test_a_file_of_values_that_cannot_be_read_is_named(
     ndcg: evaluate.Metric, tmp_path: Path, content: bytes, problem: str

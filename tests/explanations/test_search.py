@@ -22,14 +22,22 @@ OF_RAX = {"gain": "exponential", "ties": "first", "negative_relevance": "keep"}
     ("inputs", "options", "known"),
     [
         # a query without an ideal by this option alone
-        (UNRETRIEVED, {"k": 2, "gain": "exponential", "discount": "jarvelin", "ideal": "retrieved"}, {}),
+        (
+            UNRETRIEVED,
+            {"k": 2, "gain": "exponential", "discount": "jarvelin", "ideal": "retrieved"},
+            {},
+        ),
         (UNRETRIEVED, {"k": 2, "ideal": "retrieved", "zero_division": 1.0}, {}),
         (ONE_UNRETRIEVED, {"k": 2, "ideal": "retrieved", "zero_division": 1.0}, {}),
         # a query without documents by this option alone
         (UNJUDGED, {"k": 2, "judged_only": True}, {}),
         (HUGE, {"k": 3, "discount": "reciprocal", **OF_RAX}, {}),  # no score in Rax's 32 bits
         (LISTS, {"k": 3, "ideal": "full"}, {"discount": [1.0, 0.5, 0.25]}),  # none of rank 4
-        (LISTS, {"k": 3, "gain": "exponential", "ideal": "full"}, {"log_base": 0.5}),  # too low for jarvelin
+        (
+            LISTS,
+            {"k": 3, "gain": "exponential", "ideal": "full"},
+            {"log_base": 0.5},
+        ),  # too low for jarvelin
         (LISTS, {"k": 10**7, "discount": "reciprocal"}, {}),  # no full ideal is as long
     ],
 )
@@ -47,7 +55,9 @@ def test_options_are_found_that_change_which_queries_count_or_have_a_score(
 def test_a_combination_without_a_score_is_no_match(ndcg: evaluate.Metric) -> None:
     found = ndcg.explain(predictions=[[0.9, 0.5]], references=[[0, 2]], got=[0.0])
     for each in found.combinations:
-        (value,) = ndcg.compute(predictions=[[0.9, 0.5]], references=[[0, 2]], **each.options).values()
+        (value,) = ndcg.compute(
+            predictions=[[0.9, 0.5]], references=[[0, 2]], **each.options
+        ).values()
         assert value == 0
 
 
@@ -55,10 +65,14 @@ def test_options_that_change_nothing_are_not_named(ndcg: evaluate.Metric) -> Non
     (score,) = ndcg.compute(**LISTS, k=4, ideal="full", gain="exponential").values()
     found = ndcg.explain(**LISTS, got=f"{score:.6f}")
     assert found.combinations
-    assert all(set(each.changed) <= {"gain", "discount", "ideal", "k"} for each in found.combinations)
+    assert all(
+        set(each.changed) <= {"gain", "discount", "ideal", "k"} for each in found.combinations
+    )
 
 
-def test_options_by_which_scores_cannot_be_read_are_said_not_to_be_tried(ndcg: evaluate.Metric) -> None:
+def test_options_by_which_scores_cannot_be_read_are_said_not_to_be_tried(
+    ndcg: evaluate.Metric,
+) -> None:
     found = ndcg.explain(**HUGE, got=0.123456)
     assert list(found.without_score) == ["score_dtype=float32"]
     assert "Combinations with score_dtype=float32 have no score." in str(found)
@@ -75,7 +89,8 @@ def tried(scores: Any, changes: Any) -> Tried:
 
 
 @pytest.mark.parametrize(
-    ("reported", "digits"), [([0.5], 2), ([0.98], 3), ([0.01], 3), ([0.4, 0.6], 2), ([0.02, 0.5], 2)]
+    ("reported", "digits"),
+    [([0.5], 2), ([0.98], 3), ([0.01], 3), ([0.4, 0.6], 2), ([0.02, 0.5], 2)],
 )
 def test_matches_by_chance_are_as_many_as_match_scores_near_the_reported_ones(
     reported: list[float], digits: int
@@ -84,14 +99,21 @@ def test_matches_by_chance_are_as_many_as_match_scores_near_the_reported_ones(
     scores = rng.uniform(0, 1, (20_000, len(reported))) ** 1.5
     half_unit = 0.5 * 10.0**-digits
     evidence = [Evidence(np.array([each]), half_unit, half_unit) for each in reported]
-    lowest, highest = np.maximum(0, np.subtract(reported, NEAR)), np.minimum(1, np.add(reported, NEAR))
+    lowest, highest = (
+        np.maximum(0, np.subtract(reported, NEAR)),
+        np.minimum(1, np.add(reported, NEAR)),
+    )
     others = rng.uniform(lowest, highest, (1000, len(reported))).round(digits)
-    counted = [np.count_nonzero((np.abs(scores - each) <= half_unit).all(axis=1)) for each in others]
+    counted = [
+        np.count_nonzero((np.abs(scores - each) <= half_unit).all(axis=1)) for each in others
+    ]
     predicted = tried(scores, np.zeros(len(scores))).by_chance(evidence)
     assert predicted == pytest.approx(np.mean(counted), rel=0.1)
 
 
-def test_settings_with_the_same_scores_count_once_by_chance_and_those_with_more_changes_if_asked() -> None:
+def test_settings_with_the_same_scores_count_once_by_chance_and_those_with_more_changes_if_asked() -> (
+    None
+):
     settings = tried([[0.51], [0.51], [0.52], [0.53], [np.nan]], [0, 1, 1, 2, 0])
     evidence = [Evidence(np.array([0.5]), 0.005, 0.005)]
     by_chance = [settings.by_chance(evidence, most) for most in (0, 1, 2)]
@@ -101,10 +123,17 @@ def test_settings_with_the_same_scores_count_once_by_chance_and_those_with_more_
 
 def test_the_predicted_matches_are_as_many_as_are_found(ndcg: evaluate.Metric) -> None:
     rng = np.random.default_rng(0)
-    inputs = {"predictions": rng.integers(0, 9, (20, 12)).tolist(), "references": rng.integers(0, 4, (20, 12)).tolist()}
+    inputs = {
+        "predictions": rng.integers(0, 9, (20, 12)).tolist(),
+        "references": rng.integers(0, 4, (20, 12)).tolist(),
+    }
     reported = [f"{got:.2f}" for got in rng.uniform(0.4, 0.8, 12)]
-    answers = [ndcg.explain(**inputs, got=got, gain="linear", missing="empty").answer for got in reported]
-    answers = [each for each in answers if each.fits and each.fits[0].definition not in ndcg.CONVENTIONS]
+    answers = [
+        ndcg.explain(**inputs, got=got, gain="linear", missing="empty").answer for got in reported
+    ]
+    answers = [
+        each for each in answers if each.fits and each.fits[0].definition not in ndcg.CONVENTIONS
+    ]
     matches = sum(each.settings for each in answers)
     assert matches > 20
     assert sum(each.by_chance for each in answers) == pytest.approx(matches, rel=0.25)

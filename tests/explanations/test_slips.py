@@ -24,7 +24,12 @@ LOG = [1 / math.log2(rank + 1) for rank in range(1, 30)]
 def test_a_slip_has_another_score_than_some_convention(slip: Slip) -> None:
     queries = random_rankings(range(100), 5, Shows(), 1)
     queries = [
-        query._replace(qrels={document: grade - 1 if at % 9 == 0 else grade for document, grade in query.qrels.items()})
+        query._replace(
+            qrels={
+                document: grade - 1 if at % 9 == 0 else grade
+                for document, grade in query.qrels.items()
+            }
+        )
         for at, query in enumerate(queries)
     ]
     queries.append(Query({"a": 1 + 1e-9, "b": 1}, {"b": 1}, 5))  # equal in 32 bits
@@ -58,7 +63,12 @@ EMPTY = [
 def test_a_slip_that_changes_nothing_gives_the_values_of_the_options(
     zero_division: float | str, ideal: str, missing: str, log_base: float
 ) -> None:
-    options = {"zero_division": zero_division, "ideal": ideal, "missing": missing, "log_base": log_base}
+    options = {
+        "zero_division": zero_division,
+        "ideal": ideal,
+        "missing": missing,
+        "log_base": log_base,
+    }
     queries = Queries([*EMPTY, *random_rankings(range(40), 5, Shows(), 3)])
     found = UNCHANGED_IDEAL.scores(queries, options)
     assert np.allclose(found, queries.scores(options), equal_nan=True, rtol=1e-12)
@@ -82,7 +92,9 @@ def test_the_own_document_is_left_out_as_by_exclude_from_run() -> None:
 
 def test_two_slips_at_once_are_one_after_the_other() -> None:
     query = Query(in_order("xab"), {"a": 2, "b": 3, "c": 3}, 2)
-    both = slip_named("graded relevance read as 0 or 1").over(slip_named("ideal from the top k retrieved"))
+    both = slip_named("graded relevance read as 0 or 1").over(
+        slip_named("ideal from the top k retrieved")
+    )
     assert float(both.scores(Queries([query]), {})[0]) == pytest.approx(LOG[1])
 
 
@@ -90,7 +102,9 @@ def test_two_slips_at_once_are_one_after_the_other() -> None:
 
 PAGE = (ROOT / "docs" / "slips.md").read_text(encoding="utf-8")
 ROWS = re.findall(
-    r"^\| ([^|]+) \| ([^|]+\.) \| `([^`]+)` \| ([\d.]+|no score) \| ([\d.]+) \| ([^|]+) \|$", PAGE, re.MULTILINE
+    r"^\| ([^|]+) \| ([^|]+\.) \| `([^`]+)` \| ([\d.]+|no score) \| ([\d.]+) \| ([^|]+) \|$",
+    PAGE,
+    re.MULTILINE,
 )
 
 
@@ -101,7 +115,9 @@ def test_the_page_has_a_row_for_each_slip_the_most_frequently_reported_first() -
 
 
 def test_the_page_lists_every_report_of_a_slip_that_was_reported_more_than_once() -> None:
-    lists = re.findall(r"^- ([^:\n]+): (\[.+)$", PAGE.partition("## Public reports\n")[2], re.MULTILINE)
+    lists = re.findall(
+        r"^- ([^:\n]+): (\[.+)$", PAGE.partition("## Public reports\n")[2], re.MULTILINE
+    )
     threads = {name.lower(): re.findall(r"\[([^]]+)\]\(https://", links) for name, links in lists}
     several = [slip for slip in (*SLIPS, DUPLICATES_COUNTED) if slip.reports[0] > 1]
     assert {name: (len({*each}), each[0]) for name, each in threads.items()} == {
@@ -134,7 +150,9 @@ def pasted() -> dict[str, Any]:
 
 
 def passes(pasted: dict[str, Any], slip: Slip) -> bool:
-    pasted["my_ndcg"] = lambda run, qrels, k: float(slip.scores(Queries([Query(run, qrels, k)]), {})[0])
+    pasted["my_ndcg"] = lambda run, qrels, k: float(
+        slip.scores(Queries([Query(run, qrels, k)]), {})[0]
+    )
     try:
         pasted["test_ndcg"]()
     except AssertionError:
@@ -143,12 +161,18 @@ def passes(pasted: dict[str, Any], slip: Slip) -> bool:
 
 
 RIGHT = Slip("", "")
-RIGHT_ON_SCIKIT_LEARN = {"linear gain", "no relevant documents scored 0", "negative relevance removed"}
+RIGHT_ON_SCIKIT_LEARN = {
+    "linear gain",
+    "no relevant documents scored 0",
+    "negative relevance removed",
+}
 # It takes the id of the query, which the function of the test does not get.
 NOT_SHOWN = RIGHT_ON_SCIKIT_LEARN | {OWN_DOCUMENT.name}
 
 
-def test_the_test_to_paste_passes_for_the_right_ndcg_and_fails_for_every_slip(pasted: dict[str, Any]) -> None:
+def test_the_test_to_paste_passes_for_the_right_ndcg_and_fails_for_every_slip(
+    pasted: dict[str, Any],
+) -> None:
     assert passes(pasted, RIGHT)
     assert {slip.name for slip in SLIPS if passes(pasted, slip)} == NOT_SHOWN
 
@@ -156,7 +180,9 @@ def test_the_test_to_paste_passes_for_the_right_ndcg_and_fails_for_every_slip(pa
 @pytest.mark.slow
 def test_the_test_to_paste_fails_for_every_two_slips(pasted: dict[str, Any]) -> None:
     slips = [slip for slip in SLIPS if slip.name not in NOT_SHOWN]
-    passing = [(one.name, two.name) for one, two in permutations(slips, 2) if passes(pasted, two.over(one))]
+    passing = [
+        (one.name, two.name) for one, two in permutations(slips, 2) if passes(pasted, two.over(one))
+    ]
     deep, short = "cutoff one rank too deep", "cutoff one rank too short"
     assert set(passing) == {(deep, short), (short, deep)}  # which undo each other
 
@@ -164,8 +190,12 @@ def test_the_test_to_paste_fails_for_every_two_slips(pasted: dict[str, Any]) -> 
 def test_no_two_rankings_show_all_slips() -> None:
     """As the page says: no ranking shows two of these three."""
     names = "no relevant documents scored 1", "0 if lists are shorter than k", "DCG not cut at k"
-    queries = [query for k in (1, 2, 5, None) for query in random_rankings(range(200), k, Shows(), 2)]
+    queries = [
+        query for k in (1, 2, 5, None) for query in random_rankings(range(200), k, Shows(), 2)
+    ]
     right = query_scores(queries, {})
-    shown = np.array([~np.isclose(slip_named(name).scores(Queries(queries), {}), right) for name in names])
+    shown = np.array(
+        [~np.isclose(slip_named(name).scores(Queries(queries), {}), right) for name in names]
+    )
     assert shown.any(axis=1).all()
     assert shown.sum(axis=0).max() == 1

@@ -26,8 +26,24 @@ PAGE = (ROOT / "docs" / "slips.md").read_text(encoding="utf-8").splitlines()
 @pytest.mark.parametrize(
     ("slip", "thread", "ranking", "k", "options", "wrong", "right"),
     [
-        ("ideal from the top k retrieved", "karlhigley/ranking-metrics-torch#1", "5 1 0 0 10", 3, {}, 1.0, 0.4124),
-        ("ideal from the top k retrieved", "apache/spark#12461", "1 1 ? 1 + 1", 4, {}, 0.967, 0.8048),
+        (
+            "ideal from the top k retrieved",
+            "karlhigley/ranking-metrics-torch#1",
+            "5 1 0 0 10",
+            3,
+            {},
+            1.0,
+            0.4124,
+        ),
+        (
+            "ideal from the top k retrieved",
+            "apache/spark#12461",
+            "1 1 ? 1 + 1",
+            4,
+            {},
+            0.967,
+            0.8048,
+        ),
         ("ideal from the top k retrieved", "THUDM/ComiRec#25", "1 1 + 1 1 1", 20, {}, 1.0, 0.5531),
         (
             "ideal cut at the length of the result list",
@@ -38,30 +54,117 @@ PAGE = (ROOT / "docs" / "slips.md").read_text(encoding="utf-8").splitlines()
             1,
             0.3392,
         ),
-        ("equal weights at ranks 1 and 2", "OpenAgentHQ/openagent-eval#223", "? 1", 10, {}, 1.0, 0.6309),
+        (
+            "equal weights at ranks 1 and 2",
+            "OpenAgentHQ/openagent-eval#223",
+            "? 1",
+            10,
+            {},
+            1.0,
+            0.6309,
+        ),
         ("ties by document id", "usnistgov/trec_eval#22", "?=1", 10, {}, 1.0, 0.8155),
         ("ties by document id", "usnistgov/trec_eval#22", "1=?", 10, {}, 0.6309, 0.8155),
         ("ties by document id", "cvangysel/pytrec_eval#56", "?=?=1", 10, FIRST, 1.0, 0.5),
-        ("ties in the order of the input", "dmlc/xgboost#3050", "1=2", 1, EXPONENTIAL, 0.333, 2 / 3),
-        ("ties in the order of the input", "embeddings-benchmark/mteb#5376", "?=1", 1, {}, 0.0, 0.5),
-        ("ties in the model's favor", "elixir-nx/scholar#360", "10=0=0 1=5", None, {}, GRADED, 0.699812),
-        ("discount from the place in the truth", "THUDM/ComiRec#6", "? ? 1 + 1", 3, {}, 0.6131, 0.3066),
-        ("DCG with binary gain, ideal with graded gain", "RapidFireAI/rapidfireai#261", "3 3", 10, {}, 0.333, 1.0),
-        ("DCG one rank too deep", "yihong-chen/neural-collaborative-filtering#2", "1 ?", 10, {}, 0.6309, 1.0),
+        (
+            "ties in the order of the input",
+            "dmlc/xgboost#3050",
+            "1=2",
+            1,
+            EXPONENTIAL,
+            0.333,
+            2 / 3,
+        ),
+        (
+            "ties in the order of the input",
+            "embeddings-benchmark/mteb#5376",
+            "?=1",
+            1,
+            {},
+            0.0,
+            0.5,
+        ),
+        (
+            "ties in the model's favor",
+            "elixir-nx/scholar#360",
+            "10=0=0 1=5",
+            None,
+            {},
+            GRADED,
+            0.699812,
+        ),
+        (
+            "discount from the place in the truth",
+            "THUDM/ComiRec#6",
+            "? ? 1 + 1",
+            3,
+            {},
+            0.6131,
+            0.3066,
+        ),
+        (
+            "DCG with binary gain, ideal with graded gain",
+            "RapidFireAI/rapidfireai#261",
+            "3 3",
+            10,
+            {},
+            0.333,
+            1.0,
+        ),
+        (
+            "DCG one rank too deep",
+            "yihong-chen/neural-collaborative-filtering#2",
+            "1 ?",
+            10,
+            {},
+            0.6309,
+            1.0,
+        ),
         ("no discount", "RUCAIBox/RecBole#120", "? ? 1", 3, {}, 1.0, 0.5),
         ("ideal not cut at k", "lenskit/lkpy#309", "3 5 + 4", 2, JARVELIN, 0.7344, 0.8888),
-        ("DCG not cut at k", "lenskit/lkpy#309", "5 4 3", 2, JARVELIN, (5 + 4 + 3 / math.log2(3)) / 9, 1.0),
         (
-            *("ideal from all that was retrieved", "NTMC-Community/MatchZoo#598", "0 1 2 0 + 2 1", None, EXPONENTIAL),
+            "DCG not cut at k",
+            "lenskit/lkpy#309",
+            "5 4 3",
+            2,
+            JARVELIN,
+            (5 + 4 + 3 / math.log2(3)) / 9,
+            1.0,
+        ),
+        (
+            *(
+                "ideal from all that was retrieved",
+                "NTMC-Community/MatchZoo#598",
+                "0 1 2 0 + 2 1",
+                None,
+                EXPONENTIAL,
+            ),
             *(DEEP / (3 + LOG[1]), DEEP / (3 + 3 * LOG[1] + LOG[2] + LOG[3])),
         ),
         (  # the thread says only that it is above 1
-            *("ideal with binary gain, DCG with graded gain", "SeaseLtd/rated-ranking-evaluator#71", "3" + 11 * " 1"),
+            *(
+                "ideal with binary gain, DCG with graded gain",
+                "SeaseLtd/rated-ranking-evaluator#71",
+                "3" + 11 * " 1",
+            ),
             *(10, {}, (3 + sum(LOG[1:10])) / sum(LOG[:10]), 1.0),
         ),
-        ("unjudged documents removed", "alphagov/search-api#2195", "? ? ? ? ? ? ? ? ? ? 3 2", 20, {}, 1.0, 0.3232),
         (
-            *("unretrieved documents with the score 0", "datascience.stackexchange 63667", " + 5 4 3 2 1", 5),
+            "unjudged documents removed",
+            "alphagov/search-api#2195",
+            "? ? ? ? ? ? ? ? ? ? 3 2",
+            20,
+            {},
+            1.0,
+            0.3232,
+        ),
+        (
+            *(
+                "unretrieved documents with the score 0",
+                "datascience.stackexchange 63667",
+                " + 5 4 3 2 1",
+                5,
+            ),
             *({**EXPONENTIAL, "ties": "last"}, 0.5443, 0.0),
         ),
         ("no relevant documents scored 1", "catboost/benchmarks#19", "0 0", 10, {}, 1.0, 0.0),
@@ -70,9 +173,19 @@ PAGE = (ROOT / "docs" / "slips.md").read_text(encoding="utf-8").splitlines()
     ],
 )
 def test_a_thread_has_the_score_of_its_slip(
-    slip: str, thread: str, ranking: str, k: int | None, options: dict[str, Any], wrong: float, right: float
+    slip: str,
+    thread: str,
+    ranking: str,
+    k: int | None,
+    options: dict[str, Any],
+    wrong: float,
+    right: float,
 ) -> None:
-    rows = [line for line in PAGE if line.lower().startswith((f"- {slip}: ".lower(), f"| {slip} | ".lower()))]
+    rows = [
+        line
+        for line in PAGE
+        if line.lower().startswith((f"- {slip}: ".lower(), f"| {slip} | ".lower()))
+    ]
     assert any(f"[{thread}](https://" in row for row in rows)
     queries = Queries([query_of(ranking, k)])
     assert slip_named(slip).scores(queries, options)[0] == pytest.approx(wrong, abs=6e-4)
@@ -82,7 +195,9 @@ def test_a_thread_has_the_score_of_its_slip(
 # Examples that are no row above: the inputs or the values go wrong
 
 
-def score(run: Mapping[str, float], qrels: Mapping[str, float], measure: str = "nDCG", **how: Any) -> float:
+def score(
+    run: Mapping[str, float], qrels: Mapping[str, float], measure: str = "nDCG", **how: Any
+) -> float:
     return float(query_scores([Query(run, qrels, None)], how, measure)[0])
 
 

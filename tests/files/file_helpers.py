@@ -25,7 +25,10 @@ RUN_READ = {"q1": {"d1": 2.5, "d2": -1.0}, "q2": {"d1": 0.25}}
 QRELS = "q1 0 d1 1\nq1 0 d3 2\nq2 0 d1 0\n"
 QRELS_READ = {"q1": {"d1": 1, "d3": 2}, "q2": {"d1": 0}}
 KINDS = ("run", "qrels")
-READERS: dict[str, Callable[[Any], dict[str, dict[str, Any]]]] = {"run": reader.read_run, "qrels": reader.read_qrels}
+READERS: dict[str, Callable[[Any], dict[str, dict[str, Any]]]] = {
+    "run": reader.read_run,
+    "qrels": reader.read_qrels,
+}
 ARGUMENTS = {"run": "predictions", "qrels": "references"}
 
 
@@ -42,7 +45,9 @@ def write(tmp_path: Path) -> Write:
 
 
 def line(kind: str, query: str = "q", document: str = "d", value: object = 1) -> str:
-    return f"{query} Q0 {document} 1 {value} tag" if kind == "run" else f"{query} 0 {document} {value}"
+    return (
+        f"{query} Q0 {document} 1 {value} tag" if kind == "run" else f"{query} 0 {document} {value}"
+    )
 
 
 GOOD = {"run": "q Q0 good 1 1.5 tag", "qrels": "q 0 good 1"}

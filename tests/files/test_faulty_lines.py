@@ -36,7 +36,9 @@ def test_documents_with_the_same_hash_or_ids_that_join_alike_are_not_duplicates(
     monkeypatch.setattr(reader, "hashes_of", hashes)
     lines = [line(kind, query, document) for query in ("q", "qa") for document in ("a", "aa", "b")]
     path = write("\n".join(lines))
-    assert READERS[kind](path) == {query: dict.fromkeys(("a", "aa", "b"), 1) for query in ("q", "qa")}
+    assert READERS[kind](path) == {
+        query: dict.fromkeys(("a", "aa", "b"), 1) for query in ("q", "qa")
+    }
     path = write("\n".join([*lines, line(kind, "qa", "aa"), line(kind, "q", "a")]))
     assert_refused(kind, path, "line 7")
 
@@ -46,10 +48,16 @@ def test_documents_with_the_same_hash_or_ids_that_join_alike_are_not_duplicates(
     [
         ("run", "# généré\nq Q0 d 1 1 modèle".encode("latin-1")),
         ("qrels", "# généré\nq modèle d 1".encode("latin-1")),
-        *((kind, line(kind, document=f"a{space}b").encode()) for kind in KINDS for space in "\u00a0\u3000\u2028\x85"),
+        *(
+            (kind, line(kind, document=f"a{space}b").encode())
+            for kind in KINDS
+            for space in "\u00a0\u3000\u2028\x85"
+        ),
     ],
 )
-def test_a_line_that_can_be_read_is_not_blamed_for_a_later_one(write: Write, kind: str, good: bytes) -> None:
+def test_a_line_that_can_be_read_is_not_blamed_for_a_later_one(
+    write: Write, kind: str, good: bytes
+) -> None:
     assert len(READERS[kind](write(good))["q"]) == 1
     path = write(good + b"\n" + line(kind, document="c", value="x").encode())
     assert_refused(kind, path, f"line {len(good.splitlines()) + 1}")
@@ -62,7 +70,10 @@ def test_a_line_that_can_be_read_is_not_blamed_for_a_later_one(write: Write, kin
 def test_a_line_of_more_than_a_mebibyte_is_rejected_wherever_it_is(
     write: Write, kind: str, end: str, before: int
 ) -> None:
-    lines = [f"{line(kind, document=f'{at}-' + 'x' * min(before, 1 << 19))}\n" for at in range(before // (1 << 19) + 1)]
+    lines = [
+        f"{line(kind, document=f'{at}-' + 'x' * min(before, 1 << 19))}\n"
+        for at in range(before // (1 << 19) + 1)
+    ]
     longest = (1 << 20) - len(line(kind, document=""))
     path = write("".join([*lines, line(kind, document="y" * longest), end]))
     assert len(READERS[kind](path)["q"]) == len(lines) + 1
@@ -75,7 +86,9 @@ WHOLE = gzip.compress(LONG)
 
 
 @pytest.mark.parametrize("chunk", [1000, 1 << 26])
-def test_a_gz_that_is_cut_is_never_half_read(write: Write, monkeypatch: pytest.MonkeyPatch, chunk: int) -> None:
+def test_a_gz_that_is_cut_is_never_half_read(
+    write: Write, monkeypatch: pytest.MonkeyPatch, chunk: int
+) -> None:
     monkeypatch.setattr("ndcg.files.content.CHUNK", chunk)
     for size in (*range(1, len(WHOLE), 1997), len(WHOLE) - 8):
         with pytest.raises((OSError, ValueError)):

@@ -35,7 +35,11 @@ NO_QRELS = ("file.txt", "tagged.txt")  # runs of TREC
 
 @pytest.mark.parametrize("packed", PACKED)
 @pytest.mark.parametrize(
-    ("form", "kind"), [*((each, "run") for each in FORMS), *((each, "qrels") for each in FORMS if each not in NO_QRELS)]
+    ("form", "kind"),
+    [
+        *((each, "run") for each in FORMS),
+        *((each, "qrels") for each in FORMS if each not in NO_QRELS),
+    ],
 )
 @pytest.mark.parametrize("chunk", [7, 1 << 20])
 def test_every_format_of_the_same_rankings_has_the_same_rows(
@@ -50,7 +54,9 @@ def test_every_format_of_the_same_rankings_has_the_same_rows(
         assert (columns.query.dtype, columns.value.dtype) == (np.int64, np.float64)
 
 
-@pytest.mark.parametrize("form", ["file.txt", "file.csv", "file.json", "file.jsonl", "file.parquet", "stream.arrow"])
+@pytest.mark.parametrize(
+    "form", ["file.txt", "file.csv", "file.json", "file.jsonl", "file.parquet", "stream.arrow"]
+)
 def test_every_format_may_be_a_pipe(tmp_path: Path, form: str) -> None:
     writer = piped(FORMS[form], tmp_path / form)
     assert reader.read_run(tmp_path / form) == AS_MAPPING
@@ -81,7 +87,10 @@ PADDED_ROWS = {  # of two documents of a query, as people and programs write the
     "tabs": ("{header}\n\tq 1,\td1,2\nq 1\t,d2\t,1\n", ",\t"),
     "quotes after spaces": ('"{header}"\n"q 1", "d1", 2\n"q 1" , "d2" , "1"\n', '", "'),
     "spaces in quotes": ('"{header}"\n" q 1","d1 ",2\n"q 1 "," d2 ",1\n', '"," '),
-    "columns that nobody reads": ('{header},text\nq 1, d1, 2, "a, ""b"" c"\nq 1,d2,1, 3" disk\n', ","),
+    "columns that nobody reads": (
+        '{header},text\nq 1, d1, 2, "a, ""b"" c"\nq 1,d2,1, 3" disk\n',
+        ",",
+    ),
     "TSV": ("{header}\nq 1 \t d1 \t 2\nq 1\td2\t1\n", "\t "),
     "TSV with quotes": ('{header}\nq 1\t "d1"\t2\nq 1\t"d2" \t1\n', "\t"),
 }
@@ -89,14 +98,18 @@ PADDED_ROWS = {  # of two documents of a query, as people and programs write the
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("rows", PADDED_ROWS)
-def test_spaces_around_a_cell_of_csv_and_tsv_are_removed(write: Write, rows: str, kind: str) -> None:
+def test_spaces_around_a_cell_of_csv_and_tsv_are_removed(
+    write: Write, rows: str, kind: str
+) -> None:
     content, delimiter = PADDED_ROWS[rows]
     path = write(content.format(header=TABLE_NAMES[kind].format(delimiter)), "a.csv")
     assert READERS[kind](path) == {"q 1": {"d1": 2, "d2": 1}}
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_spaces_are_part_of_ids_that_nothing_but_their_type_delimits(write: Write, kind: str) -> None:
+def test_spaces_are_part_of_ids_that_nothing_but_their_type_delimits(
+    write: Write, kind: str
+) -> None:
     assert READERS[kind](write('{" q": {"d ": 1}}', "a.json")) == {" q": {"d ": 1}}
     name = "score" if kind == "run" else "relevance"
     row = {"qid": " q", "docid": "d ", name: 1}
@@ -125,7 +138,9 @@ def test_an_id_is_chosen_before_a_text_and_a_judgment_before_a_score(write: Writ
     assert reader.read_qrels(path) == {"q1": {"d1": 2}}
 
 
-@pytest.mark.parametrize("content", ["q Q0 d 1 x t\n", "query,document,score\nq,d,x\n"], ids=["TREC", "CSV"])
+@pytest.mark.parametrize(
+    "content", ["q Q0 d 1 x t\n", "query,document,score\nq,d,x\n"], ids=["TREC", "CSV"]
+)
 def test_lines_are_counted_over_chunks_of_empty_lines(
     write: Write, monkeypatch: pytest.MonkeyPatch, content: str
 ) -> None:
@@ -149,7 +164,9 @@ def frames_of(names: dict[str, list[str]]) -> list[Any]:
     return [pd.DataFrame(rows, columns=names[kind]) for kind, rows in PANDAS_ROWS.items()]
 
 
-@pytest.mark.parametrize(("names", "indent"), [(KNOWN, None), (SPELT, 1)], ids=["known", "in other spellings"])
+@pytest.mark.parametrize(
+    ("names", "indent"), [(KNOWN, None), (SPELT, 1)], ids=["known", "in other spellings"]
+)
 def test_records_of_pandas_are_read_as_their_table(
     ndcg: Metric, write: Write, names: dict[str, list[str]], indent: int | None
 ) -> None:
@@ -180,46 +197,65 @@ NAMED_BY_OTHERS = {
     "comma.csv": b"member,film,stars\nann,alien,2.5\nbob,brazil,-1\n",
     "tab.tsv": b"member\tfilm\tstars\nann\talien\t2.5\nbob\tbrazil\t-1\n",
     "lines.jsonl": b'{"member":"ann","film":"alien","stars":2.5}\n{"member":"bob","film":"brazil","stars":-1}\n',
-    "table.parquet": as_parquet(pa.table({"member": ["ann", "bob"], "film": ["alien", "brazil"], "stars": [2.5, -1]})),
+    "table.parquet": as_parquet(
+        pa.table({"member": ["ann", "bob"], "film": ["alien", "brazil"], "stars": [2.5, -1]})
+    ),
 }
 
 
 @pytest.mark.parametrize("name", NAMED_BY_OTHERS)
 def test_columns_of_any_name_are_read_by_the_names_given(write: Write, name: str) -> None:
     path = write(NAMED_BY_OTHERS[name], name)
-    columns = reader.read_columns(path, "run", fields={"query": "member", "document": "Film", "score": "stars"})
+    columns = reader.read_columns(
+        path, "run", fields={"query": "member", "document": "Film", "score": "stars"}
+    )
     assert columns.query_ids.to_pylist() == ["ann", "bob"]
     assert columns.document.to_pylist() == ["alien", "brazil"]
     assert columns.value.tolist() == [2.5, -1]
     with refusal("", str(path)):
-        reader.read_columns(path, "run", fields={"query": "user", "document": "film", "score": "stars"})
+        reader.read_columns(
+            path, "run", fields={"query": "user", "document": "film", "score": "stars"}
+        )
 
 
 def test_a_folder_of_parquet_files_is_one_table(tmp_path: Path) -> None:
     (tmp_path / "_SUCCESS").write_text("")
     rows = [{"qid": "q1", "docno": "d2", "score": 0.9}, {"qid": "q1", "docno": "d1", "score": 0.8}]
     for part, records in enumerate((rows[:1], rows[1:])):
-        (tmp_path / f"part-0000{part}.snappy.parquet").write_bytes(as_parquet(pa.Table.from_pylist(records)))
+        (tmp_path / f"part-0000{part}.snappy.parquet").write_bytes(
+            as_parquet(pa.Table.from_pylist(records))
+        )
     assert reader.read_run(tmp_path) == {"q1": {"d2": 0.9, "d1": 0.8}}
-    (tmp_path / "part-00002.parquet").write_bytes(as_parquet(pa.Table.from_pylist([{**rows[0], "docno": "d2"}])))
+    (tmp_path / "part-00002.parquet").write_bytes(
+        as_parquet(pa.Table.from_pylist([{**rows[0], "docno": "d2"}]))
+    )
     with refusal(f"{tmp_path}: row 2 (from 0)"):
         reader.read_run(tmp_path)
     with pytest.raises(OSError, match="Is a directory"):
         reader.read_run(tmp_path, Limits(rows=9))
 
 
-LISTS = pa.table({"retrieved_doc_ids": [["d2", "d1"], ["d4"]], "relevant_ids": [["d1", "d9"], ["d4"]]})
-OF_LISTS = {"q1": {"d2": -1, "d1": -2}, "q2": {"d4": -1}}, {"q1": {"d1": 1, "d9": 1}, "q2": {"d4": 1}}
+LISTS = pa.table(
+    {"retrieved_doc_ids": [["d2", "d1"], ["d4"]], "relevant_ids": [["d1", "d9"], ["d4"]]}
+)
+OF_LISTS = (
+    {"q1": {"d2": -1, "d1": -2}, "q2": {"d4": -1}},
+    {"q1": {"d1": 1, "d9": 1}, "q2": {"d4": 1}},
+)
 
 
 @pytest.mark.parametrize("name", ["table.parquet", "table.feather"])
 def test_a_row_of_parquet_or_arrow_may_have_the_ids_of_a_query(write: Write, name: str) -> None:
     as_file = as_parquet if name.endswith("parquet") else partial(as_arrow, pa.ipc.new_file)
     unnamed = write(as_file(LISTS), name)
-    assert compute(predictions=unnamed, references=unnamed) == compute(predictions=OF_LISTS[0], references=OF_LISTS[1])
+    assert compute(predictions=unnamed, references=unnamed) == compute(
+        predictions=OF_LISTS[0], references=OF_LISTS[1]
+    )
     named = write(as_file(LISTS.append_column("query_id", pa.array(["q1", "q2"]))), name)
     assert (reader.read_run(named), reader.read_qrels(named)) == OF_LISTS
-    hits = pa.table({"qid": ["q1"], "hits": [[{"id": "d2", "score": 0.9}, {"id": "d1", "score": 0.8}]]})
+    hits = pa.table(
+        {"qid": ["q1"], "hits": [[{"id": "d2", "score": 0.9}, {"id": "d1", "score": 0.8}]]}
+    )
     assert reader.read_run(write(as_file(hits), name)) == {"q1": {"d2": 0.9, "d1": 0.8}}
     twice = write(as_file(pa.table({"qid": ["q0", "q1"], "ids": [["d3"], ["d2", "d2"]]})), name)
     assert_refused("run", twice, "row 1 (from 0)", "query 'q1', position 1")

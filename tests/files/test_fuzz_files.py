@@ -25,7 +25,10 @@ from sources import ODD_IDS, SPELLINGS
 MINUTES = float(os.environ.get("FUZZ_MINUTES", "0"))
 CASES = 120
 BYTE_ORDER_MARK = "\ufeff".encode()
-COLUMNS = {"run": "a run has 6: query Q0 document rank", "qrels": "qrels have 4: query iteration document"}
+COLUMNS = {
+    "run": "a run has 6: query Q0 document rank",
+    "qrels": "qrels have 4: query iteration document",
+}
 FINITE = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 NAN_OR_INF = re.compile(rb"[+-]?(nan|inf|infinity)|nan\(\w*\)", re.IGNORECASE)
 VALUE = {"run": "score", "qrels": "relevance"}
@@ -108,7 +111,11 @@ def slow_read(content: bytes, kind: str, longest: int) -> Mapping | Fault:
             return Fault(number, ("is not text in UTF-8",))
         value = cells[4 if kind == "run" else 2 if widths == {3} else 3]
         if FINITE.fullmatch(value) is None and NAN_OR_INF.fullmatch(value) is None:
-            fault = "has a decimal comma" if re.fullmatch(rb"[0-9]+,[0-9]+", value) else "is not a number"
+            fault = (
+                "has a decimal comma"
+                if re.fullmatch(rb"[0-9]+,[0-9]+", value)
+                else "is not a number"
+            )
             return Fault(number, (f"the {VALUE[kind]} {as_shown(value)} {fault}",))
         if NAN_OR_INF.fullmatch(value) or math.isinf(float(value)):
             return Fault(number, (f"the {VALUE[kind]} {as_shown(value)} is not finite",))
@@ -138,12 +145,40 @@ def slow_ndcg(run: Mapping, qrels: Mapping, k: int | None, ties: str) -> list[fl
 IDS = [*ODD_IDS, "\0", "a\0", ",", "a#", "\x0b", "\x1f", "\u00a0", "\u2028", "\x85", "\ufeff"]
 NOT_UTF8 = [b"\xff", b"d\xe9", b"\xc3", b"\xed\xa0\x80", b"\xf0\x9f\xa5", b"\x80"]
 SCORES = ["0", "2", "-0", "1e300", "007", *SPELLINGS]
-RELEVANCES = ["0", "1", "1", "2", "3", "4", "0.5", ".5", "2.", "+1.5", "+2", "1e1", "-1", "-0.5", "00"]
+RELEVANCES = [
+    "0",
+    "1",
+    "1",
+    "2",
+    "3",
+    "4",
+    "0.5",
+    ".5",
+    "2.",
+    "+1.5",
+    "+2",
+    "1e1",
+    "-1",
+    "-0.5",
+    "00",
+]
 NO_NUMBERS = ["x", "1,5", "0x10", "1_0", "+", "+-1", "--1", "1e", ".", "e5", "NA", "１", "'1'"]
 NO_NUMBERS += ["\x00", "1\x00", "1\x0b"]
 NOT_FINITE = ["nan", "NaN", "+nan", "-nan", "inf", "-inf", "+Infinity", "1e400", "-1e999", "nan(1)"]
 SPACES = [" ", " ", " ", " ", "\t", "  ", " \t ", "     "]
-SKIPPED = ["", "", " ", "\t", "   \t", "#", "# a comment", "  #\tb", "#" * 30, "# 1 2 3 tag 5", "# depth 100"]
+SKIPPED = [
+    "",
+    "",
+    " ",
+    "\t",
+    "   \t",
+    "#",
+    "# a comment",
+    "  #\tb",
+    "#" * 30,
+    "# 1 2 3 tag 5",
+    "# depth 100",
+]
 
 
 def some_id(chance: random.Random) -> bytes:
@@ -152,7 +187,9 @@ def some_id(chance: random.Random) -> bytes:
         return f"{chance.choice('dq')}{chance.randrange(30)}".encode()
     if pick < 7:
         return chance.choice(IDS).encode()
-    return b"x" * chance.choice([1, 6, 7, 8, 9, 15, 16, 17, 23, 31, 64, 100, 130]) + b"y" * chance.randrange(3)
+    return b"x" * chance.choice(
+        [1, 6, 7, 8, 9, 15, 16, 17, 23, 31, 64, 100, 130]
+    ) + b"y" * chance.randrange(3)
 
 
 def some_text(kind: str, queries: list[bytes], longest: int, chance: random.Random) -> bytes:
@@ -165,12 +202,19 @@ def some_text(kind: str, queries: list[bytes], longest: int, chance: random.Rand
     for query, document in dict.fromkeys(pairs):
         value = chance.choice(SCORES if kind == "run" else RELEVANCES).encode()
         tag = chance.choice([b"tag", b"tag", "modèle".encode("latin-1"), b"#", b'"'])
-        good.append([query, b"Q0", document, b"1", value, tag] if kind == "run" else [query, tag, document, value])
+        good.append(
+            [query, b"Q0", document, b"1", value, tag]
+            if kind == "run"
+            else [query, tag, document, value]
+        )
     rows = good.copy()
     at_value = 4 if kind == "run" else 3
     for _ in range(chance.choice([0, 0, 0, 0, 0, 1, 2]) if rows else 0):
         row = chance.choice(good).copy()
-        at, length = chance.randrange(len(row)), longest - sum(map(len, row)) + chance.randrange(-3, 4)
+        at, length = (
+            chance.randrange(len(row)),
+            longest - sum(map(len, row)) + chance.randrange(-3, 4),
+        )
         faults: list[tuple[int, bytes]] = [
             (at_value, chance.choice(NO_NUMBERS).encode()),
             (at_value, chance.choice(NOT_FINITE).encode()),
@@ -185,7 +229,9 @@ def some_text(kind: str, queries: list[bytes], longest: int, chance: random.Rand
         else:
             is_number = any(pattern.fullmatch(row[0]) for pattern in (FINITE, NAN_OR_INF))
             least = 2 if is_number else 1  # a number alone would begin a file of scores
-            row = chance.choice([row[: max(at + 1, least)], [*row, *[b"more"] * chance.choice([1, 2, 40])]])
+            row = chance.choice(
+                [row[: max(at + 1, least)], [*row, *[b"more"] * chance.choice([1, 2, 40])]]
+            )
         rows.insert(chance.randrange(len(rows) + 1), row)
     lines = []
     clean = chance.random() < 0.5  # single spaces, line feeds, no comments
@@ -194,7 +240,9 @@ def some_text(kind: str, queries: list[bytes], longest: int, chance: random.Rand
             lines.append(chance.choice(SKIPPED).encode())
         spaces = [b" " if clean else chance.choice(SPACES).encode() for _ in row]
         line = b"".join(itertools.chain.from_iterable(zip(row, spaces, strict=True)))
-        lines.append(line.removesuffix(spaces[-1]) if clean or chance.random() < 0.8 else b" " + line)
+        lines.append(
+            line.removesuffix(spaces[-1]) if clean or chance.random() < 0.8 else b" " + line
+        )
     ends = [b"\n"] if clean else chance.choice([[b"\n"], [b"\r\n"], [b"\n", b"\r\n"]])
     text = b"".join(line + chance.choice(ends) for line in lines)
     if chance.random() < 0.3:
@@ -266,7 +314,8 @@ def check(ndcg: Metric, folder: Path, chance: random.Random, longest: int) -> bo
         given_as(forms["qrels"], contents["qrels"], folder / "qrels", chance) as qrels,
     ):
         predictions, references = (
-            sides[kind] if kind == mapping else path for kind, path in (("run", run), ("qrels", qrels))
+            sides[kind] if kind == mapping else path
+            for kind, path in (("run", run), ("qrels", qrels))
         )
         found = outcome(lambda: ndcg.compute(predictions=predictions, references=references, **how))
     for argument, kind, path in (("predictions", "run", run), ("references", "qrels", qrels)):

@@ -53,7 +53,9 @@ def test_a_file_that_unpacks_to_more_than_the_limit_is_not_unpacked_whole(write:
 
 def parquet(query: Any, rows: int = 10_000, **how: Any) -> bytes:
     sink = pa.BufferOutputStream()
-    table = pa.table({"query": query, "document": list(map(str, range(rows))), "score": np.ones(rows)})
+    table = pa.table(
+        {"query": query, "document": list(map(str, range(rows))), "score": np.ones(rows)}
+    )
     pa.parquet.write_table(table, sink, **{"compression": "zstd", **how})
     content: bytes = sink.getvalue().to_pybytes()
     return content
@@ -61,11 +63,15 @@ def parquet(query: Any, rows: int = 10_000, **how: Any) -> bytes:
 
 ZEROS = "0" * 10_000
 TABLE_BOMBS = {
-    "a text of many rows": lambda: parquet(pa.repeat(ZEROS, 10_000).dictionary_encode(), store_schema=False),
+    "a text of many rows": lambda: parquet(
+        pa.repeat(ZEROS, 10_000).dictionary_encode(), store_schema=False
+    ),
     "a category of many rows": lambda: parquet(pa.repeat(ZEROS, 10_000).dictionary_encode()),
     "a long text": lambda: parquet([*["q"] * 9_999, "0" * (1 << 25)], use_dictionary=False),
     "the beginning of many texts": lambda: parquet(
-        [f"{ZEROS}{row}" for row in range(10_000)], use_dictionary=False, column_encoding={"query": "DELTA_BYTE_ARRAY"}
+        [f"{ZEROS}{row}" for row in range(10_000)],
+        use_dictionary=False,
+        column_encoding={"query": "DELTA_BYTE_ARRAY"},
     ),
     "an Arrow file": lambda: as_arrow(
         partial(pa.ipc.new_file, options=pa.ipc.IpcWriteOptions(compression="zstd")),
@@ -76,7 +82,9 @@ TABLE_BOMBS = {
 
 @pytest.mark.parametrize("packed", ["", ".zst"])
 @pytest.mark.parametrize("bomb", TABLE_BOMBS)
-def test_a_small_table_that_unpacks_to_much_is_rejected_before(write: Write, bomb: str, packed: str) -> None:
+def test_a_small_table_that_unpacks_to_much_is_rejected_before(
+    write: Write, bomb: str, packed: str
+) -> None:
     path = write(PACKED[packed](TABLE_BOMBS[bomb]()), "bomb" + packed)
     assert path.stat().st_size < 1 << 20
     before = pa.total_allocated_bytes()
@@ -88,8 +96,15 @@ def test_a_small_table_that_unpacks_to_much_is_rejected_before(write: Write, bom
 @pytest.mark.parametrize(
     ("compression", "version", "dictionary"),
     [
-        *(("zstd", version, dictionary) for version in ("1.0", "2.0") for dictionary in (True, False)),
-        *((compression, "1.0", True) for compression in ("none", "snappy", "gzip", "lz4", "brotli")),
+        *(
+            ("zstd", version, dictionary)
+            for version in ("1.0", "2.0")
+            for dictionary in (True, False)
+        ),
+        *(
+            (compression, "1.0", True)
+            for compression in ("none", "snappy", "gzip", "lz4", "brotli")
+        ),
     ],
 )
 def test_limits_accept_a_file_that_fits_from_every_writer(
@@ -97,7 +112,9 @@ def test_limits_accept_a_file_that_fits_from_every_writer(
 ) -> None:
     how = {"compression": compression, "data_page_version": version, "use_dictionary": dictionary}
     pages = {"data_page_size": 1000, "row_group_size": 3000, "write_page_checksum": True}
-    path = write(parquet([f"query {row % 7}" for row in range(10_000)], **how, **pages), "a.parquet")
+    path = write(
+        parquet([f"query {row % 7}" for row in range(10_000)], **how, **pages), "a.parquet"
+    )
     limits = Limits(1 << 20, 1 << 20, 10_000, 7, 3)
     assert reader.read_run(path, limits) == reader.read_run(path)
     with pytest.raises(ValueError, match="bytes uncompressed"):

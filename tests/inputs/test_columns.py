@@ -66,13 +66,17 @@ def test_many_numbers_are_read_as_few_are(
         else:
             padding = column.padding if column.padding is None else column.padding.tolist()
             missing = None if column.present is None else column.present.tolist()
-            found.append([repr(each) for each in (column.values.tolist(), column.offsets, missing, padding)])
+            found.append(
+                [repr(each) for each in (column.values.tolist(), column.offsets, missing, padding)]
+            )
     assert found[0] == found[1]
 
 
 @pytest.mark.parametrize("step", [1, 2, -1])
 @pytest.mark.parametrize("dtype", ["float16", ">f8", "int8", "bool", "uint64"])
-def test_arrays_of_one_type_are_put_one_after_the_other_however_they_lie(step: int, dtype: str) -> None:
+def test_arrays_of_one_type_are_put_one_after_the_other_however_they_lie(
+    step: int, dtype: str
+) -> None:
     rows = [np.array([1, 0, 3, 1][: length + 1], dtype)[::step] for length in range(4)]
     column = columns.read_column("references", rows)
     assert column.values.tolist() == [value for row in rows for value in row.tolist()]

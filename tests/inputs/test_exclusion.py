@@ -37,7 +37,11 @@ NAMED = {"predictions": "score", "references": "label", "query_ids": "user", "do
 
 def rows(run: Side, qrels: Side) -> pd.DataFrame:
     """The outer join of both sides, a row per document."""
-    documents = [(query, each) for query in qrels for each in dict.fromkeys([*run.get(query, {}), *qrels[query]])]
+    documents = [
+        (query, each)
+        for query in qrels
+        for each in dict.fromkeys([*run.get(query, {}), *qrels[query]])
+    ]
     frame = pd.DataFrame(documents, columns=["user", "item"])
     frame["score"] = [run.get(query, {}).get(each) for query, each in documents]
     frame["label"] = [qrels[query].get(each) for query, each in documents]
@@ -60,18 +64,28 @@ def file(name: str, content: str | bytes) -> Callable[[Path], Path]:
 
 MAPPINGS = {"predictions": RUN, "references": QRELS}
 ROWS = {"data": rows(RUN, QRELS), **NAMED}
-SIDES = {"mappings": MAPPINGS, "rows": ROWS, "columns": {of: rows(RUN, QRELS)[name] for of, name in NAMED.items()}}
+SIDES = {
+    "mappings": MAPPINGS,
+    "rows": ROWS,
+    "columns": {of: rows(RUN, QRELS)[name] for of, name in NAMED.items()},
+}
 LISTS = {query: list(documents) for query, documents in EXCLUDE.items()}
 SOURCES: dict[str, Callable[[Path], Any]] = {
     "lists, sets and tuples": lambda _: EXCLUDE,
     "NumPy": lambda _: {query: np.array(documents) for query, documents in LISTS.items()},
     "pandas": lambda _: {query: pd.Series(documents) for query, documents in LISTS.items()},
-    "Arrow, chunks": lambda _: {query: pa.chunked_array([documents]) for query, documents in LISTS.items()},
+    "Arrow, chunks": lambda _: {
+        query: pa.chunked_array([documents]) for query, documents in LISTS.items()
+    },
     "pairs": file("pairs", "q1 a\nq1 z\nq1 a\nq2 x\nq3 a\n"),
     "CSV": file("a.csv", "user,item,time\nq1,a,5\nq1,z,6\nq1,a,7\nq2,x,8\nq3,a,9\n"),
     "JSON of lists": file("a.json", json.dumps(LISTS)),
-    "JSON of mappings": file("b.json", json.dumps({query: dict.fromkeys(each, 5) for query, each in LISTS.items()})),
-    "JSON lines of mappings": file("b.jsonl", "\n".join(json.dumps({query: each}) for query, each in LISTS.items())),
+    "JSON of mappings": file(
+        "b.json", json.dumps({query: dict.fromkeys(each, 5) for query, each in LISTS.items()})
+    ),
+    "JSON lines of mappings": file(
+        "b.jsonl", "\n".join(json.dumps({query: each}) for query, each in LISTS.items())
+    ),
     "Parquet": file("a.parquet", as_parquet(pa.Table.from_pandas(pairs(EXCLUDE)))),
 }
 
@@ -81,7 +95,9 @@ SOURCES: dict[str, Callable[[Path], Any]] = {
 def test_documents_to_exclude_are_read_from_memory_and_files(
     ndcg: Metric, tmp_path: Path, sides: str, source: str
 ) -> None:
-    found = ndcg.compute(**SIDES[sides], exclude=SOURCES[source](tmp_path), k=2, use_aggregator=False)
+    found = ndcg.compute(
+        **SIDES[sides], exclude=SOURCES[source](tmp_path), k=2, use_aggregator=False
+    )
     assert found == {"nDCG@2": EXPECTED}
 
 
@@ -90,11 +106,19 @@ EVERY_FRAME = {**TABLES, "pandas categories": lambda table, _: table.to_pandas()
 
 
 @pytest.mark.parametrize("frame", EVERY_FRAME)
-def test_frames_of_every_library_name_documents_to_exclude(ndcg: Metric, tmp_path: Path, frame: str) -> None:
+def test_frames_of_every_library_name_documents_to_exclude(
+    ndcg: Metric, tmp_path: Path, frame: str
+) -> None:
     (tmp_path / "seen").mkdir()
-    data = EVERY_FRAME[frame](pa.Table.from_pandas(rows(RUN, QRELS), preserve_index=False), tmp_path)
-    exclude = EVERY_FRAME[frame](pa.Table.from_pandas(pairs(EXCLUDE), preserve_index=False), tmp_path / "seen")
-    assert ndcg.compute(data=data, **NAMED, exclude=exclude, k=2, use_aggregator=False) == {"nDCG@2": EXPECTED}
+    data = EVERY_FRAME[frame](
+        pa.Table.from_pandas(rows(RUN, QRELS), preserve_index=False), tmp_path
+    )
+    exclude = EVERY_FRAME[frame](
+        pa.Table.from_pandas(pairs(EXCLUDE), preserve_index=False), tmp_path / "seen"
+    )
+    assert ndcg.compute(data=data, **NAMED, exclude=exclude, k=2, use_aggregator=False) == {
+        "nDCG@2": EXPECTED
+    }
 
 
 @pytest.mark.parametrize("sides", [MAPPINGS, ROWS], ids=["mappings", "rows"])
@@ -113,7 +137,11 @@ def test_every_entry_point_excludes_documents(ndcg: Metric, sides: dict[str, Any
 
 # q1: the ideal has a relevance of 3 and 2, the run only 1, tied with an unjudged document; q2: as before; q3: the only
 # relevant document has no rank
-OF_RUN = [pytest.approx((1 + DISCOUNT) / 2 / (3 + 2 * DISCOUNT)), pytest.approx(1 / (1 + DISCOUNT)), 0]
+OF_RUN = [
+    pytest.approx((1 + DISCOUNT) / 2 / (3 + 2 * DISCOUNT)),
+    pytest.approx(1 / (1 + DISCOUNT)),
+    0,
+]
 
 
 @pytest.mark.parametrize("sides", SIDES)
@@ -144,19 +172,30 @@ def test_every_entry_point_excludes_documents_from_the_run_only(
     assert ndcg.signature(k=2, exclude=EXCLUDE) not in signatures
 
 
-def test_the_signature_tells_where_documents_are_excluded_only_if_there_are_any(ndcg: Metric) -> None:
+def test_the_signature_tells_where_documents_are_excluded_only_if_there_are_any(
+    ndcg: Metric,
+) -> None:
     assert ndcg.signature(exclude_from="run") == ndcg.signature()
     assert ndcg.signature(exclude={}, exclude_from="both") == ndcg.signature(exclude={})
     assert "|excluded_from:run|" in ndcg.signature(exclude={}, exclude_from="run")
-    reports = {of: ndcg.report(**MAPPINGS, exclude=EXCLUDE, exclude_from=of) for of in ("both", "run")}
-    with pytest.raises(ValueError, match=r"different options: exclude_from \(both and run\); score both with the same"):
+    reports = {
+        of: ndcg.report(**MAPPINGS, exclude=EXCLUDE, exclude_from=of) for of in ("both", "run")
+    }
+    with pytest.raises(
+        ValueError,
+        match=r"different options: exclude_from \(both and run\); score both with the same",
+    ):
         ndcg.compare_reports(reports)
 
 
 def test_ranked_ids_and_single_queries_lose_documents_of_the_run_only(
     ndcg: Metric, fresh_metric: MetricFactory
 ) -> None:
-    ranked = {"predictions": [[7, 5], [2, 1]], "references": [{5: 1, 7: 1}, {1: 1}], "exclude": [[7], {2}]}
+    ranked = {
+        "predictions": [[7, 5], [2, 1]],
+        "references": [{5: 1, 7: 1}, {1: 1}],
+        "exclude": [[7], {2}],
+    }
     expected = {"nDCG": [pytest.approx(1 / (1 + DISCOUNT)), 1.0]}
     assert ndcg.compute(**ranked, exclude_from="run", use_aggregator=False) == expected
     batches = fresh_metric()
@@ -165,7 +204,9 @@ def test_ranked_ids_and_single_queries_lose_documents_of_the_run_only(
     assert batches.compute(use_aggregator=False) == expected
 
 
-def test_batches_that_exclude_documents_from_other_sides_are_refused(fresh_metric: MetricFactory) -> None:
+def test_batches_that_exclude_documents_from_other_sides_are_refused(
+    fresh_metric: MetricFactory,
+) -> None:
     batches = fresh_metric()
     batches.add_batch(**MAPPINGS, exclude=EXCLUDE)
     batches.add_batch(predictions={"p": {"a": 1}}, references={"p": {"a": 1}})
@@ -187,7 +228,12 @@ def test_batches_that_exclude_documents_from_other_sides_are_refused(fresh_metri
 def test_batches_without_exclusions_take_any_side(fresh_metric: MetricFactory) -> None:
     batches = fresh_metric()
     batches.add_batch(**MAPPINGS, exclude_from="run")
-    batches.add_batch(predictions={"p": {"a": 1}}, references={"p": {"a": 1}}, exclude={"p": []}, exclude_from="both")
+    batches.add_batch(
+        predictions={"p": {"a": 1}},
+        references={"p": {"a": 1}},
+        exclude={"p": []},
+        exclude_from="both",
+    )
     assert len(batches.compute(exclude_from="both", use_aggregator=False)["nDCG"]) == 4
 
 
@@ -199,13 +245,25 @@ def test_a_document_that_is_excluded_from_the_run_may_not_have_a_negative_releva
     for qrels in (tmp_path / "qrels.txt", {"q": {"a": -2, "b": 1}}):
         inputs = {"predictions": run, "references": qrels, "exclude": {"q": ["a"]}}
         assert ndcg.compute(**inputs) == {"nDCG": 1.0}
-        with pytest.raises(ValueError, match="query 'q', document 'a': the relevance -2 is negative"):
+        with pytest.raises(
+            ValueError, match="query 'q', document 'a': the relevance -2 is negative"
+        ):
             ndcg.compute(**inputs, exclude_from="run")
 
 
-def test_no_warning_says_that_nothing_is_in_common_if_all_of_it_is_excluded_from_the_run(ndcg: Metric) -> None:
-    inputs = {"predictions": {"q": {"a": 2, "x": 1}}, "references": {"q": {"a": 1, "b": 1}}, "exclude": {"q": ["a"]}}
-    frame = {"data": rows(inputs["predictions"], inputs["references"]), **NAMED, "exclude": inputs["exclude"]}
+def test_no_warning_says_that_nothing_is_in_common_if_all_of_it_is_excluded_from_the_run(
+    ndcg: Metric,
+) -> None:
+    inputs = {
+        "predictions": {"q": {"a": 2, "x": 1}},
+        "references": {"q": {"a": 1, "b": 1}},
+        "exclude": {"q": ["a"]},
+    }
+    frame = {
+        "data": rows(inputs["predictions"], inputs["references"]),
+        **NAMED,
+        "exclude": inputs["exclude"],
+    }
     for each in (inputs, frame):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -213,18 +271,35 @@ def test_no_warning_says_that_nothing_is_in_common_if_all_of_it_is_excluded_from
 
 
 @pytest.mark.parametrize("as_list", [list, set, tuple, np.array])
-def test_every_query_of_ranked_ids_has_a_list_to_exclude(ndcg: Metric, as_list: Callable[[Any], Any]) -> None:
+def test_every_query_of_ranked_ids_has_a_list_to_exclude(
+    ndcg: Metric, as_list: Callable[[Any], Any]
+) -> None:
     ranked = {"predictions": [[7, 5, 3], [2, 1]], "references": [{5: 1, 7: 1, 9: 2}, {1: 1}]}
     found = ndcg.compute(**ranked, exclude=[as_list([7, 9]), as_list([2])], use_aggregator=False)
     assert found == {"nDCG": [1.0, 1.0]}
 
 
-def test_a_query_is_skipped_if_it_is_missing_from_the_predictions_or_all_of_it_is_excluded(ndcg: Metric) -> None:
+def test_a_query_is_skipped_if_it_is_missing_from_the_predictions_or_all_of_it_is_excluded(
+    ndcg: Metric,
+) -> None:
     without_q2 = {query: documents for query, documents in RUN.items() if query != "q2"}
-    for inputs in ({"predictions": without_q2, "references": QRELS}, {"data": rows(without_q2, QRELS), **NAMED}):
-        values = ndcg.compute(**inputs, exclude=EXCLUDE, missing="skip", use_aggregator=False)["nDCG"]
-        assert [np.isnan(value) for value in values] == [False, True, True]  # of q3 all documents are excluded
-        assert ndcg.compute(**inputs, exclude=EXCLUDE, use_aggregator=False)["nDCG"] == [values[0], 0, 0]
+    for inputs in (
+        {"predictions": without_q2, "references": QRELS},
+        {"data": rows(without_q2, QRELS), **NAMED},
+    ):
+        values = ndcg.compute(**inputs, exclude=EXCLUDE, missing="skip", use_aggregator=False)[
+            "nDCG"
+        ]
+        assert [np.isnan(value) for value in values] == [
+            False,
+            True,
+            True,
+        ]  # of q3 all documents are excluded
+        assert ndcg.compute(**inputs, exclude=EXCLUDE, use_aggregator=False)["nDCG"] == [
+            values[0],
+            0,
+            0,
+        ]
 
 
 ROW_IDS = {"query_ids": ["q"] * 3, "document_ids": ["a", "b", "c"]}
@@ -233,8 +308,14 @@ ROW_IDS = {"query_ids": ["q"] * 3, "document_ids": ["a", "b", "c"]}
 @pytest.mark.parametrize(
     ("inputs", "of_query"),
     [
-        ({"predictions": {"q": {"a": 3, "b": 1}}, "references": {"q": {"a": 1, "b": 0, "c": 1}}}, "q"),
-        ({"predictions": {"q": {"a": 3, "b": 1, "c": 2}}, "references": {"q": {"a": 1, "b": 0}}}, "q"),
+        (
+            {"predictions": {"q": {"a": 3, "b": 1}}, "references": {"q": {"a": 1, "b": 0, "c": 1}}},
+            "q",
+        ),
+        (
+            {"predictions": {"q": {"a": 3, "b": 1, "c": 2}}, "references": {"q": {"a": 1, "b": 0}}},
+            "q",
+        ),
         ({"predictions": [3, 1, None], "references": [1, 0, 1], **ROW_IDS}, "q"),
         ({"predictions": [3, 1, -np.inf], "references": [1, 0, 1], **ROW_IDS}, "q"),
         ({"predictions": [["a", "b"]], "references": [{"a": 1, "b": 0, "c": 1}]}, None),
@@ -249,7 +330,9 @@ def test_scikit_learn_gets_no_document_that_only_one_side_knows(
     assert ndcg.compute(**inputs, exclude=without_c, engine="sklearn") == expected
     ndcg.add_batch(**inputs, exclude=without_c)
     assert ndcg.compute(engine="sklearn") == expected
-    with pytest.raises(ValueError, match=r'engine="sklearn" does not support None, -inf or masked values; leave'):
+    with pytest.raises(
+        ValueError, match=r'engine="sklearn" does not support None, -inf or masked values; leave'
+    ):
         ndcg.compute(**inputs, exclude=without_b, engine="sklearn")
 
 
@@ -272,19 +355,33 @@ def excluded_in_lists(excluded: dict[str, list[str]]) -> list[list[str]]:
     ],
     ids=["mappings", "rows in another order", "frames", "ranked ids"],
 )
-def test_scikit_learn_needs_as_many_documents_of_each_query(ndcg: Metric, sides: Any, made: Any) -> None:
+def test_scikit_learn_needs_as_many_documents_of_each_query(
+    ndcg: Metric, sides: Any, made: Any
+) -> None:
     found = ndcg.compute(**sides, exclude=made({"q1": ["c"], "q2": ["b"]}), engine="sklearn", k=1)
     assert found == {"nDCG@1": 1.0}
     with pytest.raises(
-        ValueError, match=r'^engine="sklearn": scikit-learn needs lists of the same length, not empty; q'
+        ValueError,
+        match=r'^engine="sklearn": scikit-learn needs lists of the same length, not empty; q',
     ):
         ndcg.compute(**sides, exclude=made({"q1": ["c"], "q2": []}), engine="sklearn")
 
 
 SMALL = {"predictions": {"q": {"a": 0.9, "b": 0.5}}, "references": {"q": {"b": 1}}}
-SMALL_ROWS = {"predictions": [0.9, 0.5], "references": [0, 1], "query_ids": ["q", "q"], "document_ids": ["a", "b"]}
+SMALL_ROWS = {
+    "predictions": [0.9, 0.5],
+    "references": [0, 1],
+    "query_ids": ["q", "q"],
+    "document_ids": ["a", "b"],
+}
 NOTHING = [{}, {"q1": []}, {"of no query": []}, {"q1": ["of no query"]}]
-EMPTY_FILES = {"a.json": "{}", "b.json": "[]", "c.json": '{"q1": []}', "a.csv": "user,item\n", "a.txt": "# none\n"}
+EMPTY_FILES = {
+    "a.json": "{}",
+    "b.json": "[]",
+    "c.json": '{"q1": []}',
+    "a.csv": "user,item\n",
+    "a.txt": "# none\n",
+}
 
 
 def test_nothing_to_exclude_changes_nothing(ndcg: Metric, tmp_path: Path) -> None:
@@ -304,33 +401,47 @@ ids = st.sets(st.integers(0, 6), max_size=4)
 
 @NOTHING_IN_COMMON
 @MOSTLY_MISSING
-@given(st.lists(st.tuples(grades, grades, ids), min_size=1, max_size=4), st.sampled_from([None, 1, 2]))
+@given(
+    st.lists(st.tuples(grades, grades, ids), min_size=1, max_size=4), st.sampled_from([None, 1, 2])
+)
 @settings(max_examples=40)
 def test_any_exclusion_equals_removal(ndcg: Metric, queries: list[Any], k: int | None) -> None:
-    run, qrels, exclude = ({at: side[which] for at, side in enumerate(queries)} for which in range(3))
+    run, qrels, exclude = (
+        {at: side[which] for at, side in enumerate(queries)} for which in range(3)
+    )
     left = [
         {query: {each: value for each, value in documents.items() if each not in exclude[query]}
          for query, documents in side.items()}
         for side in (run, qrels)
     ]  # fmt: skip
     expected = ndcg.compute(predictions=left[0], references=left[1], k=k, use_aggregator=False)
-    assert ndcg.compute(predictions=run, references=qrels, exclude=exclude, k=k, use_aggregator=False) == expected
+    assert (
+        ndcg.compute(predictions=run, references=qrels, exclude=exclude, k=k, use_aggregator=False)
+        == expected
+    )
     frame = rows(run, qrels)
     if set(frame["user"]) == set(run):  # a query without a document has no row
-        assert ndcg.compute(data=frame, **NAMED, exclude=exclude, k=k, use_aggregator=False) == expected
+        assert (
+            ndcg.compute(data=frame, **NAMED, exclude=exclude, k=k, use_aggregator=False)
+            == expected
+        )
 
 
 @NOTHING_IN_COMMON
 @MOSTLY_MISSING
 @given(
     st.lists(st.tuples(grades, grades, ids), min_size=1, max_size=4),
-    st.sampled_from([{}, {"k": 2}, {"judged_only": True}, {"missing": "skip"}, {"ideal": "truncated"}]),
+    st.sampled_from(
+        [{}, {"k": 2}, {"judged_only": True}, {"missing": "skip"}, {"ideal": "truncated"}]
+    ),
 )
 @settings(max_examples=40)
 def test_any_exclusion_from_the_run_equals_removal_from_it(
     ndcg: Metric, queries: list[Any], options: dict[str, Any]
 ) -> None:
-    run, qrels, exclude = ({at: side[which] for at, side in enumerate(queries)} for which in range(3))
+    run, qrels, exclude = (
+        {at: side[which] for at, side in enumerate(queries)} for which in range(3)
+    )
     left = {
         query: {each: score for each, score in documents.items() if each not in exclude[query]}
         for query, documents in run.items()
@@ -345,7 +456,9 @@ def test_any_exclusion_from_the_run_equals_removal_from_it(
     of_run = {"exclude": exclude, "exclude_from": "run"}
     assert values(predictions=run, references=qrels, **of_run) == expected
     frame = rows(run, qrels)
-    if set(frame["user"]) == set(run) and "missing" not in options:  # no row tells that a list is empty
+    if (
+        set(frame["user"]) == set(run) and "missing" not in options
+    ):  # no row tells that a list is empty
         assert values(data=frame, **NAMED, **of_run) == expected
 
 
@@ -356,24 +469,41 @@ S, MS, US, NS = map(pa.timestamp, ("s", "ms", "us", "ns"))
 
 @pytest.mark.parametrize(
     ("at", "kind", "other"),
-    [(TIME, S, NS), (TIME, NS, US), (TIME, US, US), (DAY, pa.date32(), pa.date64()), (DAY, pa.date64(), pa.date32())],
+    [
+        (TIME, S, NS),
+        (TIME, NS, US),
+        (TIME, US, US),
+        (DAY, pa.date32(), pa.date64()),
+        (DAY, pa.date64(), pa.date32()),
+    ],
     ids=str,
 )
-def test_times_are_the_same_in_any_unit(ndcg: Metric, at: Any, kind: pa.DataType, other: pa.DataType) -> None:
+def test_times_are_the_same_in_any_unit(
+    ndcg: Metric, at: Any, kind: pa.DataType, other: pa.DataType
+) -> None:
     values = {"score": [0.9, 0.5], "label": [0, 1]}
     for data, exclude in (
-        ({"user": pa.array([at, at], kind), "item": ["x", "y"]}, {"user": pa.array([at], other), "item": ["x"]}),
-        ({"user": ["a", "a"], "item": pa.array([at, NEXT[at]], kind)}, {"user": ["a"], "item": pa.array([at], other)}),
+        (
+            {"user": pa.array([at, at], kind), "item": ["x", "y"]},
+            {"user": pa.array([at], other), "item": ["x"]},
+        ),
+        (
+            {"user": ["a", "a"], "item": pa.array([at, NEXT[at]], kind)},
+            {"user": ["a"], "item": pa.array([at], other)},
+        ),
     ):
         table = pa.table({**data, **values})
         assert ndcg.compute(data=table, **NAMED) == {"nDCG": pytest.approx(DISCOUNT)}
         assert ndcg.compute(data=table, **NAMED, exclude=pa.table(exclude)) == {"nDCG": 1.0}
 
 
-ANOTHER = "ids of documents are of another type, such as 7 in exclude, 'a' in the rankings; give both"
+ANOTHER = (
+    "ids of documents are of another type, such as 7 in exclude, 'a' in the rankings; give both"
+)
 NO_ID = "query 'q': must hold ids, text or integers; got "
 NO_QUERY = (
-    "no query is in the references; ids are such as b'q' in exclude, 'q' in the references; give both the same type$"
+    "no query is in the references; ids are such as b'q' in exclude, 'q' in the references; "
+    "give both the same type$"
 )
 
 
@@ -381,14 +511,20 @@ NO_QUERY = (
 @pytest.mark.parametrize(
     ("exclude", "problem"),
     [
-        *(({"q": ids}, ANOTHER) for ids in (["b", 7], {"a", 7, "c", "d"}, {7: 1, "a": 2}, np.array(["a", 7], object))),
+        *(
+            ({"q": ids}, ANOTHER)
+            for ids in (["b", 7], {"a", 7, "c", "d"}, {7: 1, "a": 2}, np.array(["a", 7], object))
+        ),
         ({"q": [7.0]}, f"{NO_ID}7.0$"),
         ({"q": ["a", None]}, f"{NO_ID}None$"),
         ({"q": {math.nan}}, f"{NO_ID}nan$"),
         ({"q": [True]}, f"{NO_ID}True$"),
         ({"q": [("a", 1)]}, rf"{NO_ID}\('a', 1\)$"),
         ({"q": np.ma.array([7, 8], mask=[False, True])}, f"{NO_ID}None$"),
-        ({None: ["a"], "q": ["a"]}, "query None is neither text nor an integer, as ids must be; give"),
+        (
+            {None: ["a"], "q": ["a"]},
+            "query None is neither text nor an integer, as ids must be; give",
+        ),
         ({b"q": ["a"]}, NO_QUERY),
     ],
 )
@@ -409,9 +545,13 @@ def test_values_that_are_not_ids_of_the_rankings_cannot_be_excluded(
     ],
     ids=str,
 )
-def test_ids_of_another_kind_are_rejected(ndcg: Metric, document: pa.Array, excluded: pa.Array) -> None:
+def test_ids_of_another_kind_are_rejected(
+    ndcg: Metric, document: pa.Array, excluded: pa.Array
+) -> None:
     data = pa.table({"user": ["a"], "item": document, "score": [0.9], "label": [1]})
-    with pytest.raises(ValueError, match=r"^exclude: ids of documents are of another type, such as "):
+    with pytest.raises(
+        ValueError, match=r"^exclude: ids of documents are of another type, such as "
+    ):
         ndcg.compute(data=data, **NAMED, exclude=pa.table({"user": ["a"], "item": excluded}))
 
 
@@ -426,7 +566,9 @@ def test_the_error_about_ids_of_files_says_that_they_are_text(ndcg: Metric, tmp_
 
 
 @pytest.mark.parametrize("sides", [SMALL, SMALL_ROWS], ids=["mappings", "rows"])
-def test_queries_with_ids_of_another_type_may_stand_beside_those_that_are_there(ndcg: Metric, sides: Any) -> None:
+def test_queries_with_ids_of_another_type_may_stand_beside_those_that_are_there(
+    ndcg: Metric, sides: Any
+) -> None:
     assert ndcg.compute(**sides, exclude={"q": ["a"], 7: ["b"]}) == {"nDCG": 1.0}
 
 
@@ -471,13 +613,21 @@ def test_spark_excludes_the_rows_of_another_frame(ndcg: Metric) -> None:
 
     session = spark_session()
     inputs = {name: value for name, value in ROWS.items() if name != "data"}
-    documents = [tuple(row) for row in rows(RUN, QRELS).astype(object).replace(np.nan, None).to_numpy()]
-    frame = session.createDataFrame(documents, "user string, item string, score double, label double")
-    seen = session.createDataFrame([tuple(row) for row in pairs(EXCLUDE).to_numpy()], "user string, item string")
+    documents = [
+        tuple(row) for row in rows(RUN, QRELS).astype(object).replace(np.nan, None).to_numpy()
+    ]
+    frame = session.createDataFrame(
+        documents, "user string, item string, score double, label double"
+    )
+    seen = session.createDataFrame(
+        [tuple(row) for row in pairs(EXCLUDE).to_numpy()], "user string, item string"
+    )
     found = ndcg.compute(data=frame, **inputs, exclude=seen, k=2, use_aggregator=False).collect()
     assert [row["nDCG@2"] for row in sorted(found)] == EXPECTED
     means = ndcg.compute(data=frame, **inputs, exclude=seen, k=2, missing="skip")
-    assert means == {"nDCG@2": pytest.approx(((1 + DISCOUNT) / 2 + 1 / (1 + DISCOUNT)) / 2)}  # of q3 nothing is left
+    assert means == {
+        "nDCG@2": pytest.approx(((1 + DISCOUNT) / 2 + 1 / (1 + DISCOUNT)) / 2)
+    }  # of q3 nothing is left
     how = {**inputs, "exclude": seen, "exclude_from": "run", "k": 2}
     found = ndcg.compute(data=frame, **how, use_aggregator=False).collect()
     assert [row["nDCG@2"] for row in sorted(found)] == OF_RUN
@@ -489,13 +639,24 @@ def test_spark_excludes_the_rows_of_another_frame(ndcg: Metric) -> None:
     of_fractions = session.createDataFrame([(1.5, "a")], "user double, item string")
     for exclude, message in (
         (pairs(EXCLUDE), "exclude: must be a Spark DataFrame if data is one; got DataFrame"),
-        (renamed, "exclude: must have one column 'item', which document names; there are user, film"),
-        (of_integers, "exclude: column 'item' is of type int, and in the rankings string; give both the same type"),
-        (of_fractions, "exclude: column 'user' is of type double, and in the rankings string; give both the same type"),
+        (
+            renamed,
+            "exclude: must have one column 'item', which document names; there are user, film",
+        ),
+        (
+            of_integers,
+            "exclude: column 'item' is of type int, and in the rankings string; give both the same type",
+        ),
+        (
+            of_fractions,
+            "exclude: column 'user' is of type double, and in the rankings string; give both the same type",
+        ),
     ):
         with pytest.raises(ValueError, match=message):
             ndcg.compute(data=frame, **inputs, exclude=exclude)
-    with pytest.raises(ValueError, match="exclude needs one row per document; name the columns of ids"):
+    with pytest.raises(
+        ValueError, match="exclude needs one row per document; name the columns of ids"
+    ):
         ndcg.compute(data=frame, **{**inputs, "document_ids": None}, exclude=seen)
 
 
@@ -505,7 +666,9 @@ WITHOUT_DOCUMENTS = {**ROWS, "document_ids": None}
 FORM = "exclude must be {query: ids}, a file, or, together with data, a DataFrame with columns of the same names; got "
 OTHER_TYPE = "exclude: ids of documents are of another type, such as 1 in exclude, 'a' in the rankings; give both "
 OTHER_QUERIES = "exclude: no query is in the references; ids are such as 1 in"
-MISSPELT = "query_ids: exclude has no column 'user'; it has 'users', 'item'; did you mean \"users\"?"
+MISSPELT = (
+    "query_ids: exclude has no column 'user'; it has 'users', 'item'; did you mean \"users\"?"
+)
 REFUSED: list[tuple[dict[str, Any], Any, str]] = [
     (MAPPINGS, 5, FORM + "5"),
     (MAPPINGS, [["a"]], FORM),

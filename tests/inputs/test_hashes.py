@@ -8,7 +8,11 @@ from ndcg.inputs import hashes as room
 
 
 def test_the_hash_of_an_id_is_of_its_bytes_alone() -> None:
-    ids = [text * times for text in ("a", "\0", "é", "doc") for times in (1, 2, 3, 7, 8, 9, 15, 16, 17, 1000)]
+    ids = [
+        text * times
+        for text in ("a", "\0", "é", "doc")
+        for times in (1, 2, 3, 7, 8, 9, 15, 16, 17, 1000)
+    ]
     ids += ["", *(f"doc{at}" for at in range(1000)), ""]
     together = room.hashes_of(pa.chunked_array([ids]))
     assert room.hashes_of(pa.chunked_array([[each] for each in ids])).tolist() == together.tolist()
@@ -32,10 +36,16 @@ def test_each_row_is_paired_with_the_next_of_its_query_and_document(
         ids = [f"{'d' * (at % 20)}{at}" for at in rng.integers(0, 40, rows).tolist()]
         document = pa.chunked_array([ids[: rows // 2], ids[rows // 2 :]], pa.string())
         hashed = room.hashes_of(document) % np.uint64(hashes)
-        given.append(room.Columns(query, pa.array(map(str, range(7))), document, rng.random(rows), hashed))
+        given.append(
+            room.Columns(query, pa.array(map(str, range(7))), document, rng.random(rows), hashed)
+        )
     last: dict[tuple[int, str], int] = {}
     expected = []
-    keys = [key for side in given for key in zip(side.query.tolist(), side.document.to_pylist(), strict=True)]
+    keys = [
+        key
+        for side in given
+        for key in zip(side.query.tolist(), side.document.to_pylist(), strict=True)
+    ]
     for row, key in enumerate(keys):
         if key in last:
             expected.append((last[key], row))
@@ -53,4 +63,7 @@ def test_a_large_query_and_small_ones_are_searched_alike(bits: int) -> None:
     document = pa.chunked_array([ids])
     hashes = room.hashes_of(document) >> np.uint64(64 - bits)
     side = room.Columns(query, pa.array("abc"), document, np.zeros(len(query)), hashes)
-    assert [rows.tolist() for rows in room.same_rows(side)] == [[70_000, 70_003], [70_001, len(query) - 1]]
+    assert [rows.tolist() for rows in room.same_rows(side)] == [
+        [70_000, 70_003],
+        [70_001, len(query) - 1],
+    ]

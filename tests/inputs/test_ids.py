@@ -22,8 +22,27 @@ KINDS: dict[str, tuple[list[Any], list[pa.DataType]]] = {
     "dates": ([TIME.date()], [pa.date32(), pa.date64()]),
     "times": ([TIME, pd.Timestamp(TIME)], [pa.timestamp("s"), pa.timestamp("ns", "UTC")]),
     "": (
-        [None, math.nan, 1.0, True, np.bool_(True), np.float32(1), np.timedelta64(1, "s"), pd.NaT, pd.NA, ("a", 1), 1j],
-        [pa.null(), pa.float64(), pa.bool_(), pa.duration("s"), pa.decimal128(5), pa.list_(pa.string())],
+        [
+            None,
+            math.nan,
+            1.0,
+            True,
+            np.bool_(True),
+            np.float32(1),
+            np.timedelta64(1, "s"),
+            pd.NaT,
+            pd.NA,
+            ("a", 1),
+            1j,
+        ],
+        [
+            pa.null(),
+            pa.float64(),
+            pa.bool_(),
+            pa.duration("s"),
+            pa.decimal128(5),
+            pa.list_(pa.string()),
+        ],
     ),
 }
 
@@ -31,14 +50,18 @@ KINDS: dict[str, tuple[list[Any], list[pa.DataType]]] = {
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_id_is_text_an_integer_bytes_a_date_or_a_time(kind: str) -> None:
     values, types = KINDS[kind]
-    assert {room.id_kind(type(each)) for each in values} | {room.id_kind(each) for each in types} == {kind}
+    assert {room.id_kind(type(each)) for each in values} | {
+        room.id_kind(each) for each in types
+    } == {kind}
 
 
 @pytest.mark.parametrize(
     "ids", [[b"1", "1"], ["1", b"1"], [datetime.date(2026, 1, 1), datetime.datetime(2026, 1, 1, 5)]]
 )
 def test_rows_have_ids_of_one_kind(ids: list[Any]) -> None:
-    with pytest.raises(ValueError, match=r"^query_ids must be .* in row 0 and .* in row 1; give all as text"):
+    with pytest.raises(
+        ValueError, match=r"^query_ids must be .* in row 0 and .* in row 1; give all as text"
+    ):
         compute(predictions=[1.0, 2.0], references=[1, 0], query_ids=ids)
 
 
@@ -69,10 +92,16 @@ def test_ids_are_numbered_in_the_order_of_their_first_rows(
     ids = (
         numbers.cast(pa.string()).cast(kind)
         if kind in ID_TYPES[2:6]
-        else numbers.cast(pa.int64()).cast(pa.int32() if kind == pa.date32() else pa.int64()).cast(kind)
+        else numbers.cast(pa.int64())
+        .cast(pa.int32() if kind == pa.date32() else pa.int64())
+        .cast(kind)
     )
     distinct = list(dict.fromkeys(ids.to_pylist()))
-    for column in (ids, pa.chunked_array([ids[:6], ids[6:]], kind), pa.concat_arrays([ids, ids])[len(ids) :]):
+    for column in (
+        ids,
+        pa.chunked_array([ids[:6], ids[6:]], kind),
+        pa.concat_arrays([ids, ids])[len(ids) :],
+    ):
         codes, found = room.encode_ids("query_ids", column)
         assert found.to_pylist() == distinct
         assert codes.dtype == np.int64
@@ -89,15 +118,29 @@ def test_ids_are_numbered_in_the_order_of_their_first_rows(
 @example([b"\xff", b"b"])
 @example(["ü".encode(), b"z"])
 def test_documents_with_equal_scores_have_one_order_by_docid(ids: list[Any]) -> None:
-    in_order = sorted(ids, key=lambda each: each if isinstance(each, bytes) else str(each).encode())[::-1]
+    in_order = sorted(
+        ids, key=lambda each: each if isinstance(each, bytes) else str(each).encode()
+    )[::-1]
     relevance = {each: grade for grade, each in enumerate(ids)}
 
     def by_position(documents: list[Any]) -> dict[str, float]:
         scores = [[-float(rank) for rank in range(len(documents))]]
         return compute(predictions=scores, references=[[relevance[each] for each in documents]])
 
-    tied = {"predictions": [1.0] * len(ids), "references": list(relevance.values()), "query_ids": ["q"] * len(ids)}
+    tied = {
+        "predictions": [1.0] * len(ids),
+        "references": list(relevance.values()),
+        "query_ids": ["q"] * len(ids),
+    }
     mappings = {"predictions": {"q": dict.fromkeys(ids, 1.0)}, "references": {"q": relevance}}
-    for exclude, expected in ((None, in_order), ({"q": ids[:1]}, [each for each in in_order if each != ids[0]])):
-        for inputs in (mappings, *({**tied, "document_ids": column(ids)} for column in (list, pa.array))):
-            assert compute(**inputs, exclude=exclude, ties="docid") == pytest.approx(by_position(expected))
+    for exclude, expected in (
+        (None, in_order),
+        ({"q": ids[:1]}, [each for each in in_order if each != ids[0]]),
+    ):
+        for inputs in (
+            mappings,
+            *({**tied, "document_ids": column(ids)} for column in (list, pa.array)),
+        ):
+            assert compute(**inputs, exclude=exclude, ties="docid") == pytest.approx(
+                by_position(expected)
+            )

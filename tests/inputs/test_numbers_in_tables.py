@@ -17,7 +17,10 @@ import ndcg
 
 RUN = {"q": {"a": 0.9, "b": 0.1, "c": 0.5}}
 QRELS = {"q": {"a": 0, "b": 3, "c": 1}}
-SIDES: dict[str, tuple[str, Any]] = {"predictions": ("score", RUN), "references": ("relevance", QRELS)}
+SIDES: dict[str, tuple[str, Any]] = {
+    "predictions": ("score", RUN),
+    "references": ("relevance", QRELS),
+}
 EXPECTED = ndcg.compute(predictions=RUN, references=QRELS)
 Rows = list[dict[str, Any]]
 
@@ -42,19 +45,26 @@ TABLES: dict[str, Callable[[Rows, Path], Any]] = {
     "Polars": lambda rows, _: pl.DataFrame(rows),
     "Arrow": lambda rows, _: pa.Table.from_pylist(rows),
     "a dict of columns": lambda rows, _: {name: [row[name] for row in rows] for name in rows[0]},
-    "Parquet": saved("t.parquet", lambda path, rows: pa.parquet.write_table(pa.Table.from_pylist(rows), path)),
+    "Parquet": saved(
+        "t.parquet", lambda path, rows: pa.parquet.write_table(pa.Table.from_pylist(rows), path)
+    ),
     "CSV": saved("t.csv", lambda path, rows: pd.DataFrame(rows).to_csv(path, index=False)),
 }
 JSON: dict[str, Callable[[Rows, Path], Any]] = {  # which has no decimals
     "JSON": saved("t.json", lambda path, rows: path.write_text(json.dumps(rows))),
-    "JSON Lines": saved("t.jsonl", lambda path, rows: path.write_text("\n".join(map(json.dumps, rows)))),
+    "JSON Lines": saved(
+        "t.jsonl", lambda path, rows: path.write_text("\n".join(map(json.dumps, rows)))
+    ),
     "JSON of hits": saved("t.json", lambda path, rows: path.write_text(json.dumps(hits(rows)))),
 }
 
 
 def rows_of(argument: str, kind: Callable[[Any], Any]) -> Rows:
     name, side = SIDES[argument]
-    return [{"query_id": "q", "doc_id": document, name: kind(value)} for document, value in side["q"].items()]
+    return [
+        {"query_id": "q", "doc_id": document, name: kind(value)}
+        for document, value in side["q"].items()
+    ]
 
 
 def decimal(value: float) -> Decimal:
@@ -81,14 +91,23 @@ def test_other_text_is_refused_on_both_sides(table: str, argument: str, tmp_path
     rows = rows_of(argument, str)
     rows[1][SIDES[argument][0]] = "1_0"  # which only Python takes for a number
     with pytest.raises(ValueError, match=rf"^{argument}: .*'1_0'.* is not a number"):
-        ndcg.compute(**{"predictions": RUN, "references": QRELS, argument: {**TABLES, **JSON}[table](rows, tmp_path)})
+        ndcg.compute(
+            **{
+                "predictions": RUN,
+                "references": QRELS,
+                argument: {**TABLES, **JSON}[table](rows, tmp_path),
+            }
+        )
 
 
 @pytest.mark.parametrize("argument", SIDES)
 def test_decimals_are_numbers_in_lists_mappings_and_columns(argument: str) -> None:
     _, side = SIDES[argument]
     values = {document: decimal(value) for document, value in side["q"].items()}
-    assert ndcg.compute(**{"predictions": RUN, "references": QRELS, argument: {"q": values}}) == EXPECTED
+    assert (
+        ndcg.compute(**{"predictions": RUN, "references": QRELS, argument: {"q": values}})
+        == EXPECTED
+    )
     lists = {"predictions": [list(RUN["q"].values())], "references": [list(QRELS["q"].values())]}
     assert ndcg.compute(**{**lists, argument: [list(values.values())]}) == EXPECTED
     arrow = pa.array([list(values.values())])
@@ -102,7 +121,9 @@ def test_decimals_are_numbers_in_lists_mappings_and_columns(argument: str) -> No
 def test_text_is_an_id_and_no_number_in_lists_and_mappings(argument: str) -> None:
     _, side = SIDES[argument]
     texts = {document: str(value) for document, value in side["q"].items()}
-    with pytest.raises(ValueError, match=rf"^{argument}: query 'q', document 'a': '.*' is not a number"):
+    with pytest.raises(
+        ValueError, match=rf"^{argument}: query 'q', document 'a': '.*' is not a number"
+    ):
         ndcg.compute(**{"predictions": RUN, "references": QRELS, argument: {"q": texts}})
     lists = {"predictions": [list(RUN["q"].values())], "references": [list(QRELS["q"].values())]}
     with pytest.raises(ValueError, match=r"^references: hold "):
@@ -114,7 +135,10 @@ def test_columns_of_a_database_may_be_sums_of_integers() -> None:
     sums = "'q' AS query_id, document AS doc_id, sum(score) AS score, sum(relevance) AS relevance"
     table = duckdb.sql(f"SELECT {sums} FROM {rows} GROUP BY document")
     assert table.types[2:] == ["HUGEINT", "HUGEINT"]
-    assert ndcg.compute(predictions=RUN, references=table.project("query_id, doc_id, relevance")) == EXPECTED
+    assert (
+        ndcg.compute(predictions=RUN, references=table.project("query_id, doc_id, relevance"))
+        == EXPECTED
+    )
     columns = {"predictions": "score", "references": "relevance", "query_ids": "query_id"}
     assert ndcg.compute(data=table, **columns) == EXPECTED
 
@@ -124,15 +148,24 @@ def test_whole_decimals_keep_all_their_digits() -> None:
     first = {"nDCG": 1.0}
     for scores in ([near, at], pa.array([near, at]), [f"{near}", f"{at}"]):
         assert ndcg.compute(predictions=scores, references=[1, 0], query_ids=["q", "q"]) == first
-    for scores in ([Decimal(2**64 + 1), Decimal("0.5")], pa.array([Decimal(2**64 + 1), Decimal("0.5")])):
-        with pytest.raises(ValueError, match=r"^predictions: query 'q', row 0: .* would be rounded"):
+    for scores in (
+        [Decimal(2**64 + 1), Decimal("0.5")],
+        pa.array([Decimal(2**64 + 1), Decimal("0.5")]),
+    ):
+        with pytest.raises(
+            ValueError, match=r"^predictions: query 'q', row 0: .* would be rounded"
+        ):
             ndcg.compute(predictions=scores, references=[1, 0], query_ids=["q", "q"])
 
 
 @pytest.mark.parametrize("value", ["NaN", "sNaN", "Infinity"])
 @pytest.mark.parametrize("argument", SIDES)
 def test_decimals_that_are_no_numbers_are_refused(argument: str, value: str) -> None:
-    sides = {"predictions": [0.5, 0.25], "references": [1, 0], argument: [Decimal(value), Decimal(1)]}
+    sides = {
+        "predictions": [0.5, 0.25],
+        "references": [1, 0],
+        argument: [Decimal(value), Decimal(1)],
+    }
     with pytest.raises(ValueError, match=rf"^{argument}: query 'q', row 0"):
         ndcg.compute(**sides, query_ids=["q", "q"])
 
@@ -140,7 +173,11 @@ def test_decimals_that_are_no_numbers_are_refused(argument: str, value: str) -> 
 def test_padding_may_be_a_decimal_or_text() -> None:
     expected = ndcg.compute(predictions=[0.2, 0.1], references=[0, 1], query_ids=["q"] * 2)
     for padding, relevances in ((Decimal(-100), [Decimal(0), Decimal(1)]), ("-100", ["0", "1"])):
-        flat = {"predictions": [0.9, 0.2, 0.1], "references": [padding, *relevances], "query_ids": ["q"] * 3}
+        flat = {
+            "predictions": [0.9, 0.2, 0.1],
+            "references": [padding, *relevances],
+            "query_ids": ["q"] * 3,
+        }
         assert ndcg.compute(**flat, ignore_index=-100) == expected
 
 

@@ -40,7 +40,9 @@ def masked(rows: list[Any]) -> Any:
     return np.ma.masked_array(np.where(missing, 0, rows).astype(float), missing)
 
 
-@pytest.mark.parametrize("sides", [COUNTED, tuple(map(masked, COUNTED))], ids=["lists", "masked arrays"])
+@pytest.mark.parametrize(
+    "sides", [COUNTED, tuple(map(masked, COUNTED))], ids=["lists", "masked arrays"]
+)
 def test_retrieved_judged_and_relevant_documents_are_counted(sides: Any) -> None:
     assert {name: each.tolist() for name, each in read(*sides).counts().items()} == {
         "retrieved": [2, 0, 2],
@@ -66,9 +68,13 @@ def test_scores_are_rounded_once_to_32_bit_floats(dtype: Any) -> None:
 
 @pytest.mark.parametrize("beyond", [3.5e38, -3.5e38, 1e300])
 def test_a_score_that_32_bit_floats_cannot_hold_is_named(beyond: float) -> None:
-    with pytest.raises(ValueError, match=r"^predictions: query 1, position 0: -?\d.* is too large for score_dtype="):
+    with pytest.raises(
+        ValueError, match=r"^predictions: query 1, position 0: -?\d.* is too large for score_dtype="
+    ):
         read([[1.0, 2.0], [beyond]], [[1, 0], [1]], score_dtype="float32")
-    assert np.isinf(read([[math.inf]], [[1]], score_dtype="float32").score).all()  # refused by the kernel
+    assert np.isinf(
+        read([[math.inf]], [[1]], score_dtype="float32").score
+    ).all()  # refused by the kernel
 
 
 def test_queries_that_have_ids_keep_them() -> None:

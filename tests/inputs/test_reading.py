@@ -32,7 +32,11 @@ def documents(rankings: Rankings) -> Documents:
     sides = []
     for values, present in ((score, retrieved), (relevance, judged)):
         assert present is None or (present.dtype, present.shape) == (bool, values.shape)
-        sides.append(np.where(True if present is None else present, values.astype(object), None).ravel().tolist())
+        sides.append(
+            np.where(True if present is None else present, values.astype(object), None)
+            .ravel()
+            .tolist()
+        )
     if offsets is None:
         offsets = np.arange(len(score) + 1) * score.shape[1]
     assert offsets.dtype == np.int64
@@ -51,7 +55,9 @@ FORMS: dict[str, Callable[[list[list[Any]]], Any]] = {
     "lists": lambda rows: rows,
     "tuples": lambda rows: tuple(map(tuple, rows)),
     "a list of object arrays": lambda rows: [np.array(row, object) for row in rows],
-    "an object array of lists": lambda rows: np.array([*rows, "a string, for one dimension"], object)[:-1],
+    "an object array of lists": lambda rows: np.array(
+        [*rows, "a string, for one dimension"], object
+    )[:-1],
     "Arrow lists": lambda rows: pa.array(rows, LISTS),
     "Arrow large lists": lambda rows: pa.array(rows, pa.large_list(pa.float64())),
     "an Arrow slice": lambda rows: pa.array([[9.0, None], *rows, [None]], LISTS)[1:-1],
@@ -62,14 +68,36 @@ FORMS: dict[str, Callable[[list[list[Any]]], Any]] = {
 def test_missing_values_are_masked_and_lists_that_miss_nothing_have_no_masks(form: str) -> None:
     for scores, relevances, masks in (
         ([[1.0, 2.0], [], [3.0]], [[0.0, 1.0], [], [1.0]], [None, None]),
-        ([[0.5, None, 3.0], [], [-1.25], [None]], [[1.0, 2.0, None], [], [0.0], [None]], [bool, bool]),
+        (
+            [[0.5, None, 3.0], [], [-1.25], [None]],
+            [[1.0, 2.0, None], [], [0.0], [None]],
+            [bool, bool],
+        ),
     ):
         actual = read(FORMS[form](scores), FORMS[form](relevances))
         assert documents(actual) == paired(scores, relevances)
-        assert [mask if mask is None else mask.dtype for mask in (actual.judged, actual.retrieved)] == masks
+        assert [
+            mask if mask is None else mask.dtype for mask in (actual.judged, actual.retrieved)
+        ] == masks
 
 
-TYPES = ["?", "i1", "u1", "i2", "i4", "u4", "i8", "u8", "f2", "f4", ">f2", ">f4", ">f8", ">i4", ">u8"]
+TYPES = [
+    "?",
+    "i1",
+    "u1",
+    "i2",
+    "i4",
+    "u4",
+    "i8",
+    "u8",
+    "f2",
+    "f4",
+    ">f2",
+    ">f4",
+    ">f8",
+    ">i4",
+    ">u8",
+]
 
 
 @pytest.mark.parametrize("dtype", TYPES)
@@ -84,11 +112,15 @@ def test_numbers_of_every_type_and_byte_order_are_kept_as_they_are(dtype: Any) -
 
 @settings(max_examples=50)
 @given(
-    st.lists(st.lists(st.tuples(*[st.none() | st.floats(allow_nan=False)] * 2), max_size=5), max_size=5),
+    st.lists(
+        st.lists(st.tuples(*[st.none() | st.floats(allow_nan=False)] * 2), max_size=5), max_size=5
+    ),
     st.sampled_from(sorted(FORMS)),
 )
 def test_floats_are_read_to_the_last_bit(queries: Documents, form: str) -> None:
-    scores, relevances = ([[document[side] for document in query] for query in queries] for side in (0, 1))
+    scores, relevances = (
+        [[document[side] for document in query] for query in queries] for side in (0, 1)
+    )
     found = read(FORMS[form](scores), FORMS[form](relevances))
     assert documents(found) == queries
     columns = to_arrow(found)
@@ -129,14 +161,21 @@ ROUNDED: list[list[Any]] = [
     ],
 )
 def test_numbers_that_64_bits_do_not_hold_are_not_rounded_into_a_tie(scores: Any) -> None:
-    with pytest.raises(ValueError, match=r"^predictions: query 0, position 0: .* would be rounded; give"):
+    with pytest.raises(
+        ValueError, match=r"^predictions: query 0, position 0: .* would be rounded; give"
+    ):
         read(scores, [[0] * len(row) for row in scores])
 
 
 def test_a_mask_counts_in_any_company() -> None:
     for dtype in (float, int, object):
         masked = np.ma.MaskedArray([5, 9], [False, True], dtype=dtype)
-        for rows in ([masked, [2.0, 1.0]], [masked, (2, 1)], [masked, np.array([2.0, 1.0])], [[2.0], masked]):
+        for rows in (
+            [masked, [2.0, 1.0]],
+            [masked, (2, 1)],
+            [masked, np.array([2.0, 1.0])],
+            [[2.0], masked],
+        ):
             scores = [[5, None] if row is masked else list(row) for row in rows]
             relevances = [[0] * len(row) for row in rows]
             assert documents(read(rows, relevances)) == paired(scores, relevances)
@@ -161,7 +200,10 @@ def same_memory(one: np.ndarray, other: np.ndarray) -> bool:
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16, np.int64, np.int8, bool])
 def test_2d_arrays_are_used_where_they_lie(dtype: Any) -> None:
-    score, relevance = np.ma.MaskedArray(np.ones((2, 3), dtype), [[0, 1, 0], [0, 0, 0]]), np.ones((2, 3), dtype)
+    score, relevance = (
+        np.ma.MaskedArray(np.ones((2, 3), dtype), [[0, 1, 0], [0, 0, 0]]),
+        np.ones((2, 3), dtype),
+    )
     for held in (score, score.data):
         actual = read(held, relevance)
         assert same_memory(actual.score, score.data)
@@ -176,7 +218,11 @@ class CuPyArray:
 
     def __init__(self, values: Any) -> None:
         self._values = np.array(values)
-        self.dtype, self.shape, self.ndim = self._values.dtype, self._values.shape, self._values.ndim
+        self.dtype, self.shape, self.ndim = (
+            self._values.dtype,
+            self._values.shape,
+            self._values.ndim,
+        )
         self.__cuda_array_interface__ = {
             "shape": self.shape,
             "typestr": self.dtype.str,
@@ -203,7 +249,10 @@ class CuPyArray:
 def test_arrays_of_cupy_are_copied_from_the_gpu() -> None:
     scores, labels, ids = [[0.5, 0.25, 0.75], [1, 2, 3]], [[0, 1, 1], [2, 0, 0]], ["q", "q", "r"]
     expected = read(scores, labels)
-    for sides in ((CuPyArray(scores), CuPyArray(labels)), (list(map(CuPyArray, scores)), CuPyArray(labels))):
+    for sides in (
+        (CuPyArray(scores), CuPyArray(labels)),
+        (list(map(CuPyArray, scores)), CuPyArray(labels)),
+    ):
         found = read(*sides)
         assert (found.score.tolist(), found.relevance.tolist()) == (
             expected.score.tolist(),
@@ -251,9 +300,14 @@ def test_many_nested_lists_and_chunks_come_in_parts_of_about_part_documents(
     monkeypatch.setattr(reading, "PART", 10)
     rows = [[float(query)] * (query % 5) for query in range(40)]
     column, whole = (
-        pa.chunked_array([rows[start : start + size] for start in range(0, 40, size)], LISTS) for size in (3, 40)
+        pa.chunked_array([rows[start : start + size] for start in range(0, 40, size)], LISTS)
+        for size in (3, 40)
     )
-    forms = {"lists": (rows, tuple(rows)), "column": (column, column), "columns chunked in two ways": (column, whole)}
+    forms = {
+        "lists": (rows, tuple(rows)),
+        "column": (column, column),
+        "columns chunked in two ways": (column, whole),
+    }
     several = list(parts(Inputs(*forms[form])))
     assert len(several) > 1
     assert [query for part in several for query in documents(part)] == paired(rows, rows)
@@ -277,7 +331,16 @@ def test_an_error_in_a_later_part_names_the_query_counted_over_all_parts(
 
 FINE = [[1.0, 2.0], [3.0]]
 LONG = np.ones((1, 2), np.longdouble)  # float64 on some machines
-NO_ROWS: list[Any] = [{9, 1, 100}, frozenset([1]), {1: 2}, memoryview(b"12"), b"12", "12", range(2), None]
+NO_ROWS: list[Any] = [
+    {9, 1, 100},
+    frozenset([1]),
+    {1: 2},
+    memoryview(b"12"),
+    b"12",
+    "12",
+    range(2),
+    None,
+]
 # values of one side, and the place that the error names
 REFUSED: list[tuple[Any, str]] = [
     ([[1.0, 2.0], ["3"]], "query 1, position 0"),
@@ -317,25 +380,37 @@ def test_what_is_not_rankings_is_rejected_with_its_place(
     ("predictions", "references", "place"),
     [
         *(
-            (make([[1.0, 2.0], [3.0], [4.0]]), make([[1.0, 2.0], [3.0], [4.0, 5.0]]), "query 2: 1 predictions and 2")
+            (
+                make([[1.0, 2.0], [3.0], [4.0]]),
+                make([[1.0, 2.0], [3.0], [4.0, 5.0]]),
+                "query 2: 1 predictions and 2",
+            )
             for make in FORMS.values()
         ),
         (np.ones((4, 3)), np.ones((4, 2)), "query 0: 3 predictions and 2"),
-        ([[1.0], [2.0, 3.0]], [[1.0, 2.0], [3.0]], "query 0: 1 predictions and 2"),  # as many in all
+        (
+            [[1.0], [2.0, 3.0]],
+            [[1.0, 2.0], [3.0]],
+            "query 0: 1 predictions and 2",
+        ),  # as many in all
         (np.ones((2, 3)), [[1, 2], [3, 4, 5, 6]], "query 0: 3 predictions and 2"),
     ],
 )
 def test_different_numbers_of_documents_are_rejected_with_the_query(
     predictions: Any, references: Any, place: str
 ) -> None:
-    with pytest.raises(ValueError, match=f"{place} references; .*None for the score of one not retrieved"):
+    with pytest.raises(
+        ValueError, match=f"{place} references; .*None for the score of one not retrieved"
+    ):
         read(predictions, references)
 
 
 @pytest.mark.parametrize("sizes", [(3, 2), (1, 0), (0, 1)])
 def test_different_numbers_of_queries_are_rejected_with_both(sizes: tuple[int, int]) -> None:
     predictions, references = ([[1]] * size for size in sizes)
-    with pytest.raises(ValueError, match=f"^predictions hold {sizes[0]} queries and references {sizes[1]}"):
+    with pytest.raises(
+        ValueError, match=f"^predictions hold {sizes[0]} queries and references {sizes[1]}"
+    ):
         read(predictions, references)
 
 
@@ -351,13 +426,19 @@ RATED = [(1, 11, 5), (1, 12, 1), (2, 11, 2)]
         (np.array(PREDICTED), np.array(RATED), "(1, 11, 1.2) and (1, 11, 5)"),
         # whole estimates, one item each
         ([(7, 10, 4), (9, 2, 4)], [(7, 10, 4), (9, 2, 1)], "(7, 10, 4) and (7, 10, 4)"),
-        ([(at // 3, at % 3, 0.5) for at in range(6)], [(at // 3, at % 3, 1) for at in range(6)], "(0, 0, 0.5) "),
+        (
+            [(at // 3, at % 3, 0.5) for at in range(6)],
+            [(at // 3, at % 3, 1) for at in range(6)],
+            "(0, 0, 0.5) ",
+        ),
     ],
 )
 def test_rows_of_user_item_and_value_are_not_queries_of_three_documents(
     predictions: Any, references: Any, seen: str
 ) -> None:
-    with pytest.raises(ValueError, match=f"hold rows of a user, an item and a value, such as {re.escape(seen)}"):
+    with pytest.raises(
+        ValueError, match=f"hold rows of a user, an item and a value, such as {re.escape(seen)}"
+    ):
         read(predictions, references)
     user, item, value = np.array(references).T.astype(int)
     flat = {"query_ids": user, "document_ids": item}  # as the message says
@@ -378,7 +459,9 @@ def test_rows_of_user_item_and_value_are_not_queries_of_three_documents(
         ([[1, 2, 2], [3, 1, 2]], [[3, 1, 2], [1, 2, 3]]),  # a number twice
     ],
 )
-def test_scores_that_equal_the_relevance_of_two_documents_are_queries(predictions: Any, references: Any) -> None:
+def test_scores_that_equal_the_relevance_of_two_documents_are_queries(
+    predictions: Any, references: Any
+) -> None:
     assert read(predictions, references).queries == len(predictions)
 
 

@@ -24,7 +24,10 @@ RNG = np.random.default_rng(0)
 LANGUAGES: list[Any] = [*RNG.choice(["en", "de", "fr"], 60).tolist(), None, None]
 RELEVANCE = RNG.integers(0, 3, (62, 6)) * (np.arange(62)[:, np.newaxis] % 7 > 0)
 REFERENCES = np.ma.array(RELEVANCE, mask=RNG.random((62, 6)) < 0.2)
-SCORES = {name: np.round(RELEVANCE * weight + RNG.normal(size=(62, 6)), 1) for name, weight in (("a", 0.3), ("b", 0.8))}
+SCORES = {
+    name: np.round(RELEVANCE * weight + RNG.normal(size=(62, 6)), 1)
+    for name, weight in (("a", 0.3), ("b", 0.8))
+}
 SCORES["a"][5] = -np.inf
 WEIGHTS = np.append(RNG.integers(0, 4, 60), [2, 1])
 HOW: dict[str, Any] = {"k": [2, None], "measures": ["nDCG", "DCG"]}
@@ -36,10 +39,17 @@ def of_language(language: str | None) -> np.ndarray:
 
 
 @pytest.mark.parametrize("weight", [None, WEIGHTS], ids=["unweighted", "weighted"])
-@pytest.mark.parametrize("options", [{}, {"zero_division": math.nan}, {"convention": "trec_eval"}], ids=str)
-def test_a_slice_is_the_report_of_its_queries_alone(ndcg: Metric, options: dict[str, Any], weight: Any) -> None:
+@pytest.mark.parametrize(
+    "options", [{}, {"zero_division": math.nan}, {"convention": "trec_eval"}], ids=str
+)
+def test_a_slice_is_the_report_of_its_queries_alone(
+    ndcg: Metric, options: dict[str, Any], weight: Any
+) -> None:
     sides = {"predictions": SCORES["a"], "references": REFERENCES, "sample_weight": weight}
-    report, whole = ndcg.report(**sides, by=LANGUAGES, **HOW, **options), ndcg.report(**sides, **HOW, **options)
+    report, whole = (
+        ndcg.report(**sides, by=LANGUAGES, **HOW, **options),
+        ndcg.report(**sides, **HOW, **options),
+    )
     assert list(report.slices) == ["de", "en", "fr", None]
     for language, found in report.slices.items():
         own = of_language(language)
@@ -58,10 +68,14 @@ def test_fewer_than_two_values_have_no_interval(ndcg: Metric) -> None:
     two, one, empty = (report.slices[value].scores["nDCG"] for value in ("two", "one", "empty"))
     assert two.value == pytest.approx((1 + 1 / math.log2(3)) / 2)
     assert two.low < two.value < two.high
-    assert (one.value, one.worst, one.best, one.random_order) == pytest.approx((1, 1, 1, (1 + 1 / math.log2(3)) / 2))
+    assert (one.value, one.worst, one.best, one.random_order) == pytest.approx(
+        (1, 1, 1, (1 + 1 / math.log2(3)) / 2)
+    )
     assert all(map(math.isnan, (one.low, one.high, one.standard_error)))
     assert all(map(math.isnan, (empty.value, empty.low, empty.high, empty.random_order)))
-    problem = "have fewer than 10 queries: intervals may miss the true value more often than they say"
+    problem = (
+        "have fewer than 10 queries: intervals may miss the true value more often than they say"
+    )
     assert report.notes[-4:] == (
         f"3 of 3 slices {problem}.",
         "2 of 3 slices have no interval, since fewer than two of their queries have a value.",
@@ -76,7 +90,10 @@ def test_fewer_than_two_values_have_no_interval(ndcg: Metric) -> None:
 
 @pytest.mark.parametrize(
     ("corrected_over", "weight", "family"),
-    [("measure", None, "12 pairs: 3 of a measure"), ("all", WEIGHTS, "48 pairs: 12 of all measures")],
+    [
+        ("measure", None, "12 pairs: 3 of a measure"),
+        ("all", WEIGHTS, "48 pairs: 12 of all measures"),
+    ],
     ids=["measure", "all, weighted"],
 )
 def test_a_slice_is_the_comparison_of_its_queries_alone(
@@ -84,15 +101,28 @@ def test_a_slice_is_the_comparison_of_its_queries_alone(
 ) -> None:
     how = {**HOW, **TESTS, "corrected_over": corrected_over}
     systems = {**SCORES, "c": SCORES["a"] + SCORES["b"]}
-    comparison = ndcg.compare(systems=systems, references=REFERENCES, by=LANGUAGES, sample_weight=weight, **how)
+    comparison = ndcg.compare(
+        systems=systems, references=REFERENCES, by=LANGUAGES, sample_weight=weight, **how
+    )
     assert list(comparison.slices) == ["de", "en", "fr", None]
-    families = [[name] for name in comparison.measures] if corrected_over == "measure" else [comparison.measures]
+    families = (
+        [[name] for name in comparison.measures]
+        if corrected_over == "measure"
+        else [comparison.measures]
+    )
     corrected = {}
     for measures in families:
-        of_family = [pair for each in comparison.slices.values() for pair in each.pairs if pair.measure in measures]
+        of_family = [
+            pair
+            for each in comparison.slices.values()
+            for pair in each.pairs
+            if pair.measure in measures
+        ]
         for p in ("p", "p_t"):
             found = holm(np.array([getattr(pair, p) for pair in of_family])).tolist()
-            corrected |= {(id(pair), p): value for pair, value in zip(of_family, found, strict=True)}
+            corrected |= {
+                (id(pair), p): value for pair, value in zip(of_family, found, strict=True)
+            }
     for language, found in comparison.slices.items():
         own = of_language(language)
         alone = ndcg.compare(
@@ -107,21 +137,34 @@ def test_a_slice_is_the_comparison_of_its_queries_alone(
             ends = {"low_holm": pair.low_holm, "high_holm": pair.high_holm}
             assert pair == expected._replace(p_holm=p_holm, p_t_holm=p_t_holm, **ends)
     without = ndcg.compare(systems=systems, references=REFERENCES, sample_weight=weight, **how)
-    assert (without.pairs, without.scores, without.slices) == (comparison.pairs, comparison.scores, {})
+    assert (without.pairs, without.scores, without.slices) == (
+        comparison.pairs,
+        comparison.scores,
+        {},
+    )
     assert comparison.queries["slice"].to_pylist() == LANGUAGES * 3
-    assert f"In slices, p-values are corrected by Holm for {family} in each of 4 slices." in comparison.notes
+    assert (
+        f"In slices, p-values are corrected by Holm for {family} in each of 4 slices."
+        in comparison.notes
+    )
 
 
 def test_slices_of_fewer_than_two_values_are_not_compared(ndcg: Metric) -> None:
     systems = {"a": [[2, 1]] * 5, "b": [[1, 2]] * 5}
     inputs = {"systems": systems, "references": [[1, 0], [0, 1], [1, 0], [0, 0], [0, 0]]}
-    comparison = ndcg.compare(**inputs, by=["two", "two", "one", "one", None], zero_division=math.nan)
+    comparison = ndcg.compare(
+        **inputs, by=["two", "two", "one", "one", None], zero_division=math.nan
+    )
     assert list(comparison.slices) == ["two"]
-    problem = "have fewer than 10 queries: intervals may miss the true value more often than they say"
+    problem = (
+        "have fewer than 10 queries: intervals may miss the true value more often than they say"
+    )
     assert f"1 of 1 slices {problem}." in comparison.notes
     few = "slices are not compared, since fewer than two of their queries have a value"
     assert f"2 of 3 {few}: one, (none)." in comparison.notes
-    alone = ndcg.compare(systems={"a": [[2, 1]] * 6, "b": [[1, 2]] * 6}, references=[[1, 0]] * 6, by=list("abcdef"))
+    alone = ndcg.compare(
+        systems={"a": [[2, 1]] * 6, "b": [[1, 2]] * 6}, references=[[1, 0]] * 6, by=list("abcdef")
+    )
     assert alone.slices == {}
     assert f"6 of 6 {few}: a, b, c, d, e and 1 more." in alone.notes
 
@@ -144,7 +187,9 @@ LIBRARIES: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("given", LIBRARIES, ids=lambda given: f"{type(given).__module__}.{type(given).__name__}")
+@pytest.mark.parametrize(
+    "given", LIBRARIES, ids=lambda given: f"{type(given).__module__}.{type(given).__name__}"
+)
 def test_every_library_holds_the_same_slices(given: Any) -> None:
     values, code = read_slices(given)
     assert values == ["de", "en", "fr", None]
@@ -167,7 +212,9 @@ def test_every_library_holds_the_same_slices(given: Any) -> None:
     ],
     ids=str,
 )
-def test_slices_are_text_integers_or_booleans_in_ascending_order(given: Any, values: list[Any]) -> None:
+def test_slices_are_text_integers_or_booleans_in_ascending_order(
+    given: Any, values: list[Any]
+) -> None:
     found = read_slices(given).values
     assert found == values
     assert list(map(type, found)) == list(map(type, values))
@@ -188,7 +235,10 @@ def test_a_mapping_names_the_slices_by_the_ids_of_queries(ndcg: Metric, tmp_path
         assert ndcg.report(predictions=predictions, references=references, by=BY_ID) == expected
     flat = {"predictions": [2, 1, 1, 2], "references": [1, 0, 0, 1], "query_ids": [7, 7, 5, 5]}
     found = ndcg.report(**flat, by={5: True, 7: False}).slices
-    assert {value: each.scores["nDCG"].value for value, each in found.items()} == {False: 1.0, True: 1.0}
+    assert {value: each.scores["nDCG"].value for value, each in found.items()} == {
+        False: 1.0,
+        True: 1.0,
+    }
 
 
 @pytest.mark.parametrize("frame", sources.TABLES)
@@ -206,16 +256,28 @@ def test_columns_may_name_the_slices(ndcg: Metric, tmp_path: Path, frame: str) -
         }
     )
     groups = [None if each == 13 else f"group {each % 3}" for each in dict.fromkeys(user.tolist())]
-    expected = ndcg.report(**{argument: table[name] for argument, name in BY_USER.items()}, by=groups)
+    expected = ndcg.report(
+        **{argument: table[name] for argument, name in BY_USER.items()}, by=groups
+    )
     assert [each.queries for each in expected.slices.values()] == [7, 6, 6, 1]
-    assert ndcg.report(data=sources.TABLES[frame](table, tmp_path), **BY_USER, by="group") == expected
+    assert (
+        ndcg.report(data=sources.TABLES[frame](table, tmp_path), **BY_USER, by="group") == expected
+    )
     columns = {**BY_USER, "systems": {"one": "score", "other": "other"}}
     del columns["predictions"]
     comparison = ndcg.compare(data=sources.TABLES[frame](table, tmp_path), **columns, by="group")
     values = {value: each.scores["one"]["nDCG"].value for value, each in comparison.slices.items()}
-    assert values == {each: expected.slices[each].scores["nDCG"].value for each in ("group 0", "group 1", "group 2")}
-    both = ndcg.report(data=sources.TABLES[frame](table, tmp_path), **BY_USER, by=["group", "device"]).slices
-    assert list(both) == [*(f"group {each}, {device}" for each in range(3) for device in range(2)), None]
+    assert values == {
+        each: expected.slices[each].scores["nDCG"].value
+        for each in ("group 0", "group 1", "group 2")
+    }
+    both = ndcg.report(
+        data=sources.TABLES[frame](table, tmp_path), **BY_USER, by=["group", "device"]
+    ).slices
+    assert list(both) == [
+        *(f"group {each}, {device}" for each in range(3) for device in range(2)),
+        None,
+    ]
 
 
 def test_a_query_without_a_value_in_one_of_several_columns_is_in_no_slice() -> None:
@@ -223,7 +285,12 @@ def test_a_query_without_a_value_in_one_of_several_columns_is_in_no_slice() -> N
     assert crossed(columns) == ["shoes, phone", None, None, None]
 
 
-TABLE = {"qid": ["q1", "q1", "q2"], "docno": ["d1", "d2", "d3"], "relevance": [0, 1, 2], "language": ["en", "en", "de"]}
+TABLE = {
+    "qid": ["q1", "q1", "q2"],
+    "docno": ["d1", "d2", "d3"],
+    "relevance": [0, 1, 2],
+    "language": ["en", "en", "de"],
+}
 TABLES: dict[str, Any] = {
     "pandas": pd.DataFrame,
     "Polars, lazy": pl.LazyFrame,
@@ -241,24 +308,38 @@ def test_a_column_of_one_of_two_tables_may_name_the_slices(ndcg: Metric, kind: s
 
 
 @pytest.mark.parametrize("frame", sources.TABLES)
-def test_the_column_of_queries_may_name_the_slices(ndcg: Metric, tmp_path: Path, frame: str) -> None:
+def test_the_column_of_queries_may_name_the_slices(
+    ndcg: Metric, tmp_path: Path, frame: str
+) -> None:
     if frame != "Arrow, a reader":  # which can be read only once
         qrels = sources.TABLES[frame](pa.table(TABLE), tmp_path)
-        slices = ndcg.report(predictions={"q1": {"d1": 0.9}, "q2": {"d3": 0.5}}, references=qrels, by="qid").slices
-        assert {value: each.scores["nDCG"].value for value, each in slices.items()} == {"q1": 0.0, "q2": 1.0}
+        slices = ndcg.report(
+            predictions={"q1": {"d1": 0.9}, "q2": {"d3": 0.5}}, references=qrels, by="qid"
+        ).slices
+        assert {value: each.scores["nDCG"].value for value, each in slices.items()} == {
+            "q1": 0.0,
+            "q2": 1.0,
+        }
 
 
 def test_columns_of_lists_may_name_the_slices(ndcg: Metric) -> None:
     rows = {"scores": [[0.9]], "labels": [[1]], "a": ["x"], "b": ["y"]}
-    report = ndcg.report(data=pa.table(rows), predictions="scores", references="labels", by=("a", "b"))
+    report = ndcg.report(
+        data=pa.table(rows), predictions="scores", references="labels", by=("a", "b")
+    )
     assert list(report.slices) == ["x, y"]
 
 
-def test_batches_are_sliced_by_the_order_they_were_added_in(fresh_metric: MetricFactory, ndcg: Metric) -> None:
+def test_batches_are_sliced_by_the_order_they_were_added_in(
+    fresh_metric: MetricFactory, ndcg: Metric
+) -> None:
     metric = fresh_metric()
     for rows in (slice(0, 40), slice(40, 62)):
         metric.add_batch(predictions=SCORES["a"][rows], references=REFERENCES[rows])
-    with pytest.raises(ValueError, match=r"^by must hold one value for each of 62 queries; got 1 \(62 queries added"):
+    with pytest.raises(
+        ValueError,
+        match=r"^by must hold one value for each of 62 queries; got 1 \(62 queries added",
+    ):
         metric.report(by=["en"])
     expected = ndcg.report(predictions=SCORES["a"], references=REFERENCES, by=LANGUAGES)
     assert metric.report(by=LANGUAGES) == expected
@@ -271,17 +352,41 @@ def test_tables_show_each_slice_with_its_name_on_one_line(ndcg: Metric) -> None:
     comparison = ndcg.compare(systems=SCORES, references=REFERENCES, by=by, **HOW, **TESTS)
     (header, *rows), (pair_header, *pairs) = report.tables()[1], comparison.tables()[-1 - 2]
     interval = "95% interval"
-    assert header == ["slice", "queries", "nDCG@2", interval, "nDCG", interval, "DCG@2", interval, "DCG", interval]
-    assert pair_header == ["slice", "queries", "pair", "measure", "difference", interval, "p", "p (Holm)"]
+    assert header == [
+        "slice",
+        "queries",
+        "nDCG@2",
+        interval,
+        "nDCG",
+        interval,
+        "DCG@2",
+        interval,
+        "DCG",
+        interval,
+    ]
+    assert pair_header == [
+        "slice",
+        "queries",
+        "pair",
+        "measure",
+        "difference",
+        interval,
+        "p",
+        "p (Holm)",
+    ]
     shown = ["''", "' '", r"'<b>|_&\n$x$'", "de", "(none)"]
     assert [row[0] for row in rows] == [*shown, "mean of slices"]
     of_rows = [*(part.scores for part in report.slices.values()), report.mean_of_slices]
     for row, scores in zip(rows, of_rows, strict=True):
-        cells = [(f"{each.value:.4f}", f"{each.low:.4f} – {each.high:.4f}") for each in scores.values()]
+        cells = [
+            (f"{each.value:.4f}", f"{each.low:.4f} – {each.high:.4f}") for each in scores.values()
+        ]
         assert row[2:] == [cell for of_score in cells for cell in of_score]
     parts = [*comparison.slices.values(), comparison.mean_of_slices]
     found = [pair for part in parts for pair in part.pairs]
-    assert [row[0] for row in pairs] == [name for name in [*shown, "mean of slices"] for _ in comparison.measures]
+    assert [row[0] for row in pairs] == [
+        name for name in [*shown, "mean of slices"] for _ in comparison.measures
+    ]
     for row, pair in zip(pairs, found, strict=True):
         assert row[4:6] == [f"{pair.difference:+.4f}", f"{pair.low:+.4f} – {pair.high:+.4f}"]
     assert {slice_name(each): each for each in (7, True)} == {"7": 7, "True": True}
@@ -299,7 +404,10 @@ def test_only_the_first_of_many_slices_are_shown(ndcg: Metric) -> None:
 
 def test_a_result_without_the_column_of_slices_is_read_without_slices(ndcg: Metric) -> None:
     how: dict[str, Any] = {"references": REFERENCES, "by": LANGUAGES}
-    for found in (ndcg.report(predictions=SCORES["b"], **how), ndcg.compare(systems=SCORES, **how, **TESTS)):
+    for found in (
+        ndcg.report(predictions=SCORES["b"], **how),
+        ndcg.compare(systems=SCORES, **how, **TESTS),
+    ):
         whole = json.loads(json.dumps(found.to_dict(), allow_nan=False))
         assert type(found).from_dict(whole) == found
         del whole["queries"]["slice"]
@@ -313,11 +421,18 @@ TYPES = "by must be all text, all integers of 64 bits or all booleans, None for 
 FORM = "by must be a sequence with one value per query, or a mapping by their ids; got"
 LACKING = "by: query 'q3' is missing (2 such queries); give each query of the references a value, None for no slice"
 DATABASE = (
-    "by: is a separate database query (RecordBatchReader), so its rows may come in another order than the queries"
+    "by: is a separate database query (RecordBatchReader), so its rows may come in another order "
+    "than the queries"
 )
 GOOD = {"user": ["a", "a", "b"], "score": [0.9, 0.1, 0.5], "label": [1, 0, 1]}
 FRAME = {
-    "data": {**GOOD, "x": ["x", "x", "y"], "y": ["x", "y", "x"], "none": [None, "y", "x"], "few": ["x"]},
+    "data": {
+        **GOOD,
+        "x": ["x", "x", "y"],
+        "y": ["x", "y", "x"],
+        "none": [None, "y", "x"],
+        "few": ["x"],
+    },
     **BY_USER,
 }
 HAS = "it has 'user', 'score', 'label', 'x'"
@@ -362,8 +477,13 @@ def test_slices_that_cannot_be_determined_are_rejected(
 
 @pytest.mark.parametrize("key", [None, math.nan, 1.5, True, ("q", 1)], ids=repr)
 def test_a_slice_belongs_to_an_id(ndcg: Metric, key: Any) -> None:
-    sides = {"predictions": {"a": {"d": 1.0}, "b": {"d": 1.0}}, "references": {"a": {"d": 1}, "b": {"d": 1}}}
-    problem = f"by: query {key!r} is neither text nor an integer, as ids must be; give others as text"
+    sides = {
+        "predictions": {"a": {"d": 1.0}, "b": {"d": 1.0}},
+        "references": {"a": {"d": 1}, "b": {"d": 1}},
+    }
+    problem = (
+        f"by: query {key!r} is neither text nor an integer, as ids must be; give others as text"
+    )
     with pytest.raises(ValueError, match=f"^{re.escape(problem)}$"):
         ndcg.report(**sides, by={"a": "en", "b": "de", key: "fr"})
 
@@ -381,7 +501,9 @@ ENTRY_POINTS: dict[str, Callable[..., float]] = {
     "sklearn": lambda ndcg, **given: ndcg.compute(engine="sklearn", **given)["nDCG"],
     "report": lambda ndcg, **given: ndcg.report(**given).scores["nDCG"].value,
     "compare": lambda ndcg, predictions, **given: (
-        ndcg.compare(systems={"one": predictions, "other": predictions}, **given).scores["one"]["nDCG"].value
+        ndcg.compare(systems={"one": predictions, "other": predictions}, **given)
+        .scores["one"]["nDCG"]
+        .value
     ),
     "explain": lambda ndcg, **given: ndcg.explain(**given, got=1).scores["sklearn"],
 }
@@ -389,7 +511,9 @@ ENTRY_POINTS: dict[str, Callable[..., float]] = {
 
 @pytest.mark.parametrize("entry_point", ENTRY_POINTS)
 @pytest.mark.parametrize(("case", "ids"), SERIES_BY_ID)
-def test_a_series_is_matched_by_the_ids_in_its_index(ndcg: Metric, case: str, ids: list[str], entry_point: str) -> None:
+def test_a_series_is_matched_by_the_ids_in_its_index(
+    ndcg: Metric, case: str, ids: list[str], entry_point: str
+) -> None:
     weights = pd.Series({query: {"zoe": 3, "ann": 1}.get(query, 50) for query in ids})
     inputs: dict[str, Any] = {"predictions": {"zoe": ZOE, "ann": ANN}, "references": RELEVANT}
     expected = pytest.approx((3 * 1 + 1 * OF_ANN) / (3 + 1))
@@ -404,14 +528,28 @@ def test_a_series_is_matched_by_the_ids_in_its_index(ndcg: Metric, case: str, id
 @pytest.mark.parametrize(
     ("ids", "problem"),
     [
-        (["b", "z"], "query 'zoe' is missing (2 such queries); give each query of the references a weight"),
-        (["ann", "z"], "query 'zoe' is missing (1 such queries); give each query of the references a weight"),
+        (
+            ["b", "z"],
+            "query 'zoe' is missing (2 such queries); give each query of the references a weight",
+        ),
+        (
+            ["ann", "z"],
+            "query 'zoe' is missing (1 such queries); give each query of the references a weight",
+        ),
         (["ann", "ann"], "its index has 'ann' twice; give one value for each query"),
-        ([1, 0], "ids of queries are of another type, such as 1 in sample_weight, 'zoe' in the references; give both"),
-        ([2, 3], "ids of queries are of another type, such as 2 in sample_weight, 'zoe' in the references; give both"),
+        (
+            [1, 0],
+            "ids of queries are of another type, such as 1 in sample_weight, 'zoe' in the references; give both",
+        ),
+        (
+            [2, 3],
+            "ids of queries are of another type, such as 2 in sample_weight, 'zoe' in the references; give both",
+        ),
     ],
 )
-def test_a_series_with_another_index_is_refused(ndcg: Metric, ids: list[Any], problem: str, entry_point: str) -> None:
+def test_a_series_with_another_index_is_refused(
+    ndcg: Metric, ids: list[Any], problem: str, entry_point: str
+) -> None:
     inputs: dict[str, Any] = {"predictions": {"zoe": ZOE, "ann": ANN}, "references": RELEVANT}
     with pytest.raises(ValueError, match=f"^{re.escape(f'sample_weight: {problem}')}"):
         ENTRY_POINTS[entry_point](ndcg, **inputs, sample_weight=pd.Series([3, 1], ids))
@@ -422,11 +560,16 @@ def test_a_series_without_ids_is_in_the_order_of_the_queries(ndcg: Metric) -> No
     expected = pytest.approx((3 * 1 + 1 * OF_ANN) / (3 + 1))
     by_id: dict[str, Any] = {"predictions": {"zoe": ZOE, "ann": ANN}, "references": RELEVANT}
     assert ndcg.compute(**by_id, sample_weight=weights)["nDCG"] == expected
-    frame = pd.DataFrame({"of": ["-", "zoe", "ann"], "p": [[0], [2, 1], [2, 1]], "r": [[1], [1, 0], [0, 1]]})
+    frame = pd.DataFrame(
+        {"of": ["-", "zoe", "ann"], "p": [[0], [2, 1], [2, 1]], "r": [[1], [1, 0], [0, 1]]}
+    )
     frame = frame.assign(weight=[5, 3, 1])[1:]  # an index that all its columns share
     lists = {"predictions": frame["p"], "references": frame["r"]}
     assert ndcg.compute(**lists, sample_weight=frame["weight"])["nDCG"] == expected
-    assert ndcg.compute(data=frame, predictions="p", references="r", sample_weight="weight")["nDCG"] == expected
+    assert (
+        ndcg.compute(data=frame, predictions="p", references="r", sample_weight="weight")["nDCG"]
+        == expected
+    )
     assert list(ndcg.report(**lists, by=frame["of"]).slices) == ["ann", "zoe"]
     problem = "^sample_weight has an id for each value, but the queries have none; give a sequence in the order"
     for moved in (frame["weight"][::-1], frame["weight"].set_axis(["zoe", "ann"])):
@@ -444,5 +587,7 @@ def test_weights_may_be_by_the_ids_of_queries(ndcg: Metric) -> None:
     assert ndcg.report(predictions=run, **given).scores["nDCG"].value == expected
     assert ndcg.compare(systems={"a": run, "b": run}, **given).scores["b"]["nDCG"].value == expected
     assert "sklearn" in ndcg.explain(predictions=run, got=expected.expected, **given).matches
-    with pytest.raises(ValueError, match=r"^sample_weight: query 'ann' is missing .1 such queries.; give each"):
+    with pytest.raises(
+        ValueError, match=r"^sample_weight: query 'ann' is missing .1 such queries.; give each"
+    ):
         ndcg.compute(predictions=run, references=qrels, sample_weight={"zoe": 3})

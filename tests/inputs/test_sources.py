@@ -31,7 +31,11 @@ def table_of(users: int = 40, items: int = 12, seed: int = 0) -> pa.Table:
     rows = users * items
     user, item = np.divmod(rng.permutation(rows), items)
     lacking = rng.random(rows)
-    score, other, label = rng.integers(0, 6, rows) / 2, rng.random(rows), rng.integers(0, 4, rows) * (user % 5 > 0)
+    score, other, label = (
+        rng.integers(0, 6, rows) / 2,
+        rng.random(rows),
+        rng.integers(0, 4, rows) * (user % 5 > 0),
+    )
     return pa.table(
         {
             "user": [f"user {each}" for each in user],
@@ -49,13 +53,18 @@ def columns_of(table: pa.Table) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("frame", TABLES)
-def test_a_frame_has_columns_of_rankings_and_weights(ndcg: Metric, tmp_path: Path, frame: str) -> None:
+def test_a_frame_has_columns_of_rankings_and_weights(
+    ndcg: Metric, tmp_path: Path, frame: str
+) -> None:
     table = table_of()
     users = list(dict.fromkeys(table["user"].to_pylist()))
     weights = [int(user.removeprefix("user ")) % 7 for user in users]
     expected = ndcg.compute(**columns_of(table), k=5, sample_weight=weights)
     assert expected != ndcg.compute(**columns_of(table), k=5)
-    assert ndcg.compute(data=TABLES[frame](table, tmp_path), **COLUMNS, k=5, sample_weight="weight") == expected
+    assert (
+        ndcg.compute(data=TABLES[frame](table, tmp_path), **COLUMNS, k=5, sample_weight="weight")
+        == expected
+    )
     row = pa.table({"user": ["user 1"], "item": [101], "score": [0.5], "label": [2]})
     assert ndcg.compute(data=TABLES[frame](row, tmp_path), **COLUMNS) == {"nDCG": 1.0}
 
@@ -82,13 +91,18 @@ def test_a_frame_may_be_records(ndcg: Metric, kind: str) -> None:
     expected = ndcg.compute(data=pa.Table.from_pylist(rows), **COLUMNS, k=5)
     assert ndcg.compute(data=RECORDS[kind](rows), **COLUMNS, k=5) == expected
     lacking = [rows[0], {"user": "user 1"}]
-    with pytest.raises(ValueError, match=r"^data: record 1 has no 'item', which the first one has; it has \['user'\]"):
+    with pytest.raises(
+        ValueError,
+        match=r"^data: record 1 has no 'item', which the first one has; it has \['user'\]",
+    ):
         ndcg.compute(data=RECORDS[kind](lacking), **COLUMNS)
 
 
 def test_records_need_only_the_fields_that_are_named(ndcg: Metric) -> None:
     rows = [{"user": "a", "score": score, "label": label} for score, label in ((0.9, 0), (0.5, 1))]
-    assert ndcg.compute(data=[{**rows[0], "note": ""}, rows[1]], **BY_USER) == ndcg.compute(data=rows, **BY_USER)
+    assert ndcg.compute(data=[{**rows[0], "note": ""}, rows[1]], **BY_USER) == ndcg.compute(
+        data=rows, **BY_USER
+    )
 
 
 LOWEST_IS_BEST = "the column '{}' is best where it is lowest; give sco"
@@ -113,14 +127,21 @@ def test_a_column_that_is_best_where_it_is_lowest_needs_an_order(
     assert found == {"nDCG": pytest.approx([1 / math.log2(3), 1])}
 
 
-def test_every_method_rejects_a_column_that_is_best_where_it_is_lowest(fresh_metric: MetricFactory) -> None:
+def test_every_method_rejects_a_column_that_is_best_where_it_is_lowest(
+    fresh_metric: MetricFactory,
+) -> None:
     table, metric = {"user": ["a"], "rank": [1], "label": [1]}, fresh_metric(keep_in_memory=True)
     explain = partial(metric.explain, got=0.5)
     for method in (metric.report, explain, metric.documents, metric.add_batch, compute):
         with pytest.raises(ValueError, match=f"^predictions: {LOWEST_IS_BEST.format('rank')}"):
             method(data=table, **{**BY_USER, "predictions": "rank"})
     with pytest.raises(ValueError, match=rf"^systems\['l2'\]: {LOWEST_IS_BEST.format('rank')}"):
-        metric.compare(data=table, systems={"l2": "rank", "bm25": "label"}, references="label", query_ids="user")
+        metric.compare(
+            data=table,
+            systems={"l2": "rank", "bm25": "label"},
+            references="label",
+            query_ids="user",
+        )
 
 
 def test_a_query_to_a_database_runs_once(ndcg: Metric) -> None:
@@ -132,11 +153,20 @@ def test_a_query_to_a_database_runs_once(ndcg: Metric) -> None:
     once = connection.sql(grouped).to_arrow_table()
     expected = ndcg.compute(data=once, **COLUMNS, k=5)
     for _ in range(5):
-        assert ndcg.compute(data=connection.sql(grouped), **COLUMNS, k=5) == pytest.approx(expected, rel=1e-12)
+        assert ndcg.compute(data=connection.sql(grouped), **COLUMNS, k=5) == pytest.approx(
+            expected, rel=1e-12
+        )
 
 
 def test_a_reader_is_read_once_also_to_tell_which_column_has_the_queries() -> None:
-    table = pa.table({"user_id": ["q1", "q2"], "query": ["shoes", "hats"], "docno": ["d1", "d1"], "score": [0.5, 0.9]})
+    table = pa.table(
+        {
+            "user_id": ["q1", "q2"],
+            "query": ["shoes", "hats"],
+            "docno": ["d1", "d1"],
+            "score": [0.5, 0.9],
+        }
+    )
     sides = {"predictions": table.to_reader(), "references": {"q1": {"d1": 1}, "q2": {"d1": 1}}}
     assert compute(**sides, fields={"query": "user_id"}) == {"nDCG": 1.0}
     with pytest.raises(ValueError, match="'user_id' \\('q1'\\), 'query' \\('shoes'\\)") as said:
@@ -145,10 +175,23 @@ def test_a_reader_is_read_once_also_to_tell_which_column_has_the_queries() -> No
 
 
 def test_a_row_may_be_a_query_with_its_weight_and_slice(ndcg: Metric) -> None:
-    lists = {"scores": [[0.9, 0.1], [0.2, 0.3]], "labels": [[1, 0], [2, 0]], "weight": [1.0, 3.0], "new": [True, False]}
-    expected = ndcg.compute(predictions=lists["scores"], references=lists["labels"], sample_weight=[1, 3])
+    lists = {
+        "scores": [[0.9, 0.1], [0.2, 0.3]],
+        "labels": [[1, 0], [2, 0]],
+        "weight": [1.0, 3.0],
+        "new": [True, False],
+    }
+    expected = ndcg.compute(
+        predictions=lists["scores"], references=lists["labels"], sample_weight=[1, 3]
+    )
     names = {"predictions": "scores", "references": "labels", "sample_weight": "weight"}
-    for frame in (pd.DataFrame(lists), pl.DataFrame(lists), pa.table(lists), lists, datasets.Dataset.from_dict(lists)):
+    for frame in (
+        pd.DataFrame(lists),
+        pl.DataFrame(lists),
+        pa.table(lists),
+        lists,
+        datasets.Dataset.from_dict(lists),
+    ):
         assert ndcg.compute(data=frame, **names) == expected
         assert list(ndcg.report(data=frame, **names, by="new").slices) == [False, True]
 
@@ -160,7 +203,14 @@ def test_a_list_that_holds_no_names_is_read_as_values(ndcg: Metric) -> None:
     assert ndcg.compute(data=table, **columns, sample_weight=weights) == expected
 
 
-GOOD = pa.table({"user": ["a", "a", "b"], "score": [0.9, 0.1, 0.5], "label": [1, 0, 1], "weight": [1.0, 1.0, 2.0]})
+GOOD = pa.table(
+    {
+        "user": ["a", "a", "b"],
+        "score": [0.9, 0.1, 0.5],
+        "label": [1, 0, 1],
+        "weight": [1.0, 1.0, 2.0],
+    }
+)
 BY_USER = {"predictions": "score", "references": "label", "query_ids": "user"}
 HAS = "it has 'user', 'score', 'label', 'weight'"
 
@@ -173,7 +223,8 @@ GOOD_FRAME = GOOD.to_pandas()
 LACKS = "data has no column '{}'; " + HAS
 TWO_TYPES = "must be all text or all integers of at most 64 bits; got 'a' in row 0 and 1 in row 1; give all as text"
 NO_FRAME = (
-    "data must be a DataFrame with named columns; got {}; give a pandas, Polars or Spark DataFrame, an Arrow table"
+    "data must be a DataFrame with named columns; got {}; give a pandas, Polars or Spark "
+    "DataFrame, an Arrow table"
 )
 TWO_NAMES = "predictions: data has several columns 'score'; give them names of their own"
 TWO_WEIGHTS = "sample_weight: query 'a' is 2.0 in row 1 and 1.0 in row 0; give all rows of a query the same weight"
@@ -188,15 +239,22 @@ ALL_MISSPELT = (
 )
 NO_NAMES = "data: no argument names one of its columns, which are 'user', 'score', 'label', 'weight'; give predictions"
 NO_PREDICTIONS = (
-    "predictions are missing; give predictions and references together; only the measure IDCG needs no predictions"
+    "predictions are missing; give predictions and references together; only the measure IDCG "
+    "needs no predictions"
 )
 TWICE = "document_ids: query 'a', row 1: document 'x' is in row 0 already; give it once for a query"
 INFINITE = "predictions: query 'a', row 1: inf is not a score; None or -inf marks one not retrieved"
 ITEMS = {"document_ids": "item"}
 WEIGHTS = {"sample_weight": "weight"}
-Fault = tuple[Any, dict[str, Any], str]  # a frame, arguments in addition to BY_USER, and the beginning of the error
+Fault = tuple[
+    Any, dict[str, Any], str
+]  # a frame, arguments in addition to BY_USER, and the beginning of the error
 FAULTS: list[Fault] = [
-    (good(), {"predictions": "scores"}, f'predictions: {LACKS.format("scores")}; did you mean "score"?'),
+    (
+        good(),
+        {"predictions": "scores"},
+        f'predictions: {LACKS.format("scores")}; did you mean "score"?',
+    ),
     (good(), {"references": "relevance"}, f"references: {LACKS.format('relevance')}"),
     (good(), ITEMS, f"document_ids: {LACKS.format('item')}"),
     (good(), MISSPELT, ALL_MISSPELT),
@@ -230,10 +288,14 @@ OTHER_FAULTS: list[Fault] = [
 ]  # fmt: skip
 
 
-def assert_refused(metric: Metric, frame: Callable[[], Any], columns: dict[str, Any], message: str) -> None:
+def assert_refused(
+    metric: Metric, frame: Callable[[], Any], columns: dict[str, Any], message: str
+) -> None:
     """Every method rejects a frame in the same words and leaves the metric's earlier batches intact."""
     metric.add_batch(predictions=[[0.1, 0.2]], references=[[1, 0]])
-    for method in (metric.compute, metric.report, metric.add_batch)[: 2 if "sample_weight" in columns else 3]:
+    for method in (metric.compute, metric.report, metric.add_batch)[
+        : 2 if "sample_weight" in columns else 3
+    ]:
         with pytest.raises(ValueError, match=f"^{re.escape(message)}"):
             method(data=frame(), **{**BY_USER, **columns})
         assert len(metric) == 1
@@ -243,7 +305,12 @@ def assert_refused(metric: Metric, frame: Callable[[], Any], columns: dict[str, 
 @pytest.mark.parametrize("frame", TABLES)
 @pytest.mark.parametrize(("table", "columns", "message"), FAULTS)
 def test_a_fault_is_named_alike_in_every_library(
-    fresh_metric: MetricFactory, tmp_path: Path, table: Any, columns: dict[str, Any], message: str, frame: str
+    fresh_metric: MetricFactory,
+    tmp_path: Path,
+    table: Any,
+    columns: dict[str, Any],
+    message: str,
+    frame: str,
 ) -> None:
     metric = fresh_metric(keep_in_memory=True)
     assert_refused(metric, lambda: TABLES[frame](pa.table(table), tmp_path), columns, message)
@@ -258,13 +325,17 @@ def test_a_frame_without_rankings_is_rejected(
 
 @pytest.mark.parametrize("frame", TABLES)
 def test_an_empty_frame_is_nothing_to_score(ndcg: Metric, tmp_path: Path, frame: str) -> None:
-    with pytest.raises(ValueError, match=r"^predictions and references hold no queries; there is nothing to score$"):
+    with pytest.raises(
+        ValueError, match=r"^predictions and references hold no queries; there is nothing to score$"
+    ):
         ndcg.compute(data=TABLES[frame](GOOD[:0], tmp_path), **BY_USER)
 
 
 def test_a_wrong_column_of_a_system_is_named(ndcg: Metric) -> None:
     names = {"references": "label", "query_ids": "user"}
-    with pytest.raises(ValueError, match=r"systems\['bm25'\]: data has no column 'bm25_score'; it has 'user', "):
+    with pytest.raises(
+        ValueError, match=r"systems\['bm25'\]: data has no column 'bm25_score'; it has 'user', "
+    ):
         ndcg.compare(data=GOOD, systems={"bm25": "bm25_score", "dense": "score"}, **names)
 
 
@@ -276,7 +347,11 @@ def test_three_million_rows_score_alike_in_every_library(ndcg: Metric) -> None:
     score, label = rng.integers(0, 50, rows) / 8, rng.integers(0, 3, rows)
     lacking = rng.random(rows)
     retrieved, judged = lacking < 0.9, lacking > 0.1  # each row has a score or a relevance
-    columns = {"user": user, "score": pa.array(score, mask=~retrieved), "label": pa.array(label, mask=~judged)}
+    columns = {
+        "user": user,
+        "score": pa.array(score, mask=~retrieved),
+        "label": pa.array(label, mask=~judged),
+    }
     table = pa.table(columns)
     how: dict[str, Any] = {**BY_USER, "k": k, "ties": "first", "use_aggregator": False}
     expected = ndcg.compute(data=table, **how)
@@ -291,5 +366,7 @@ def test_three_million_rows_score_alike_in_every_library(ndcg: Metric) -> None:
 
     gain = label * judged
     ideal = dcg(gain, -gain)
-    by_user = np.divide(dcg(gain * retrieved, -score, ~retrieved), ideal, out=np.zeros(users), where=ideal > 0)
+    by_user = np.divide(
+        dcg(gain * retrieved, -score, ~retrieved), ideal, out=np.zeros(users), where=ideal > 0
+    )
     np.testing.assert_allclose(expected["nDCG@10"], by_user, rtol=1e-12, atol=0)

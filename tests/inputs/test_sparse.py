@@ -36,7 +36,10 @@ def shuffled(matrix: sp.coo_array) -> Any:
 
 def sparse(make: Any = sp.csr_array) -> list[Any]:
     sides = (SCORES, RETRIEVED), (LABELS, JUDGED)
-    return [make(sp.coo_array((each[stored], np.nonzero(stored)), shape=SHAPE)) for each, stored in sides]
+    return [
+        make(sp.coo_array((each[stored], np.nonzero(stored)), shape=SHAPE))
+        for each, stored in sides
+    ]
 
 
 def lists(kept: Any = RETRIEVED | JUDGED) -> list[Rows]:
@@ -56,7 +59,9 @@ OPTIONS: list[dict[str, Any]] = [
 
 
 def values(predictions: Any, references: Any, **how: Any) -> Any:
-    return package.compute(predictions=predictions, references=references, k=3, use_aggregator=False, **how)
+    return package.compute(
+        predictions=predictions, references=references, k=3, use_aggregator=False, **how
+    )
 
 
 @pytest.mark.parametrize("how", OPTIONS)
@@ -78,14 +83,20 @@ def test_a_dense_side_scores_as_if_the_other_was_dense(make: Any, how: Any, dens
 @pytest.mark.parametrize("make", [sp.coo_matrix, sp.csc_array, shuffled])
 def test_a_matrix_stays_as_it_is(make: Any) -> None:
     sides = sparse(make)
-    before = [(side.data.copy(), *(each.copy() for each in getattr(side, "coords", ()))) for side in sides]
+    before = [
+        (side.data.copy(), *(each.copy() for each in getattr(side, "coords", ()))) for side in sides
+    ]
     values(*sides)
     for side, (data, *coords) in zip(sides, before, strict=True):
         assert side.data.tolist() == data.tolist()
-        assert [each.tolist() for each in getattr(side, "coords", ())] == [each.tolist() for each in coords]
+        assert [each.tolist() for each in getattr(side, "coords", ())] == [
+            each.tolist() for each in coords
+        ]
 
 
-def test_no_more_than_a_part_of_a_sparse_side_is_dense_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_more_than_a_part_of_a_sparse_side_is_dense_at_a_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     sizes = []
     to_array = sp.csr_array.toarray
 
@@ -106,7 +117,9 @@ def of_batches(fresh_metric: MetricFactory, predictions: Any, references: Any) -
     metric = fresh_metric()
     metric.add_batch(predictions=predictions[:20], references=references[:20])
     metric.add_batch(predictions=predictions[20:40], references=references[20:40])
-    return metric.compute(predictions=predictions[40:], references=references[40:], use_aggregator=False)
+    return metric.compute(
+        predictions=predictions[40:], references=references[40:], use_aggregator=False
+    )
 
 
 def of_a_meter(fresh_metric: MetricFactory, predictions: Any, references: Any) -> Any:
@@ -118,12 +131,20 @@ def of_a_meter(fresh_metric: MetricFactory, predictions: Any, references: Any) -
 
 
 ENTRY_POINTS: dict[str, Callable[[Any, Any, Any], Any]] = {
-    "the metric": lambda metric, run, qrels: metric().compute(predictions=run, references=qrels, k=3),
+    "the metric": lambda metric, run, qrels: metric().compute(
+        predictions=run, references=qrels, k=3
+    ),
     "batches": of_batches,
     "a meter": of_a_meter,
-    "report": lambda _, run, qrels: package.report(predictions=run, references=qrels, k=3).to_dict(),
-    "compare": lambda _, run, qrels: package.compare(systems={"a": run, "b": run}, references=qrels, k=3).to_dict(),
-    "explain": lambda _, run, qrels: package.explain(predictions=run[:9], references=qrels[:9], got=0.5).scores,
+    "report": lambda _, run, qrels: package.report(
+        predictions=run, references=qrels, k=3
+    ).to_dict(),
+    "compare": lambda _, run, qrels: package.compare(
+        systems={"a": run, "b": run}, references=qrels, k=3
+    ).to_dict(),
+    "explain": lambda _, run, qrels: (
+        package.explain(predictions=run[:9], references=qrels[:9], got=0.5).scores
+    ),
 }
 
 
@@ -136,10 +157,16 @@ def test_every_entry_point_reads_sparse_matrices(fresh_metric: MetricFactory, na
 
 def test_documents_of_sparse_rows_are_named_by_their_columns() -> None:
     scores, labels = sp.csr_array([[0, 0, 0.5, 0.9]]), sp.csr_array([[0, 2, 1, 0]])
-    assert package.documents(predictions=scores, references=labels)["document"].to_pylist() == [3, 2, 1]
+    assert package.documents(predictions=scores, references=labels)["document"].to_pylist() == [
+        3,
+        2,
+        1,
+    ]
 
 
-TOP = np.array([[3, 1, 2], [0, 4, 1]])  # the columns of each query's best documents, as FAISS and implicit return them
+TOP = np.array(
+    [[3, 1, 2], [0, 4, 1]]
+)  # the columns of each query's best documents, as FAISS and implicit return them
 TOP_SCORES = np.array([[0.9, 0.8, 0.7], [0.6, 0.5, 0.4]])
 TOP_LABELS = sp.csr_array([[0, 2, 0, 0, 1], [0, 0, 0, 0, 3]])
 RELEVANT = [{1: 2, 4: 1}, {4: 3}]
@@ -152,7 +179,11 @@ BY_COLUMN: dict[str, tuple[Any, Any, dict[str, Any]]] = {
     "columns in lists": (TOP.tolist(), TOP_LABELS, {}),
     "columns with -1 for none": (np.hstack([TOP, [[-1], [-1]]]), TOP_LABELS, {}),
     "scores of columns": (TOP_SCORES, TOP_LABELS, {"document_ids": TOP}),
-    "scores by column": ([dict(zip(*row, strict=True)) for row in zip(TOP, TOP_SCORES, strict=True)], TOP_LABELS, {}),
+    "scores by column": (
+        [dict(zip(*row, strict=True)) for row in zip(TOP, TOP_SCORES, strict=True)],
+        TOP_LABELS,
+        {},
+    ),
     "sparse scores beside relevances by column": (RUN, RELEVANT, {}),
     "sparse scores beside queries by id": (RUN, BY_QUERY, NAMED),
     "scores of all columns beside queries by id": (FULL, BY_QUERY, NAMED),
@@ -163,7 +194,9 @@ BY_COLUMN: dict[str, tuple[Any, Any, dict[str, Any]]] = {
 @pytest.mark.parametrize("name", BY_COLUMN)
 def test_numbers_of_columns_are_ids(name: str) -> None:
     predictions, references, how = BY_COLUMN[name]
-    found = package.compute(predictions=predictions, references=references, **how, k=3, use_aggregator=False)
+    found = package.compute(
+        predictions=predictions, references=references, **how, k=3, use_aggregator=False
+    )
     first, second = (2 / np.log2(3)) / (2 + 1 / np.log2(3)), 1 / np.log2(3)
     assert found["nDCG@3"] == pytest.approx([first, second])
 
@@ -201,7 +234,10 @@ def test_what_is_wrong_is_named(predictions: Any, references: Any, message: str)
 @pytest.mark.parametrize(
     ("how", "message"),
     [
-        ({"query_ids": [0, 1, 2]}, "predictions must be flat with query_ids, one number per document; got csr_array"),
+        (
+            {"query_ids": [0, 1, 2]},
+            "predictions must be flat with query_ids, one number per document; got csr_array",
+        ),
         ({"exclude": [[1], [], []]}, "exclude: documents have no ids"),
     ],
 )

@@ -30,10 +30,15 @@ RNG = np.random.default_rng(0)
 QUERIES = {f"q{number}": " ".join(RNG.choice(WORDS, 4)) for number in range(30)}
 CORPUS = {f"d{number}": " ".join(RNG.choice(WORDS, 12)) for number in range(150)}
 GRADES = {
-    query: {str(document): int(RNG.integers(0, 4)) for document in RNG.choice(list(CORPUS), 12, replace=False)}
+    query: {
+        str(document): int(RNG.integers(0, 4))
+        for document in RNG.choice(list(CORPUS), 12, replace=False)
+    }
     for query in QUERIES
 }
-RELEVANT = {query: {document for document, grade in of.items() if grade} for query, of in GRADES.items()}
+RELEVANT = {
+    query: {document for document, grade in of.items() if grade} for query, of in GRADES.items()
+}
 
 
 def tokenizer() -> Any:
@@ -44,10 +49,14 @@ def tokenizer() -> Any:
     from tokenizers.processors import TemplateProcessing
     from transformers import PreTrainedTokenizerFast
 
-    made = Tokenizer(WordLevel({word: at for at, word in enumerate(SPECIAL + WORDS)}, unk_token="[UNK]"))
+    made = Tokenizer(
+        WordLevel({word: at for at, word in enumerate(SPECIAL + WORDS)}, unk_token="[UNK]")
+    )
     made.pre_tokenizer = Whitespace()
     templates = {"single": "[CLS] $A [SEP]", "pair": "[CLS] $A [SEP] $B:1 [SEP]:1"}
-    made.post_processor = TemplateProcessing(**templates, special_tokens=[("[CLS]", 2), ("[SEP]", 3)])
+    made.post_processor = TemplateProcessing(
+        **templates, special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+    )
     names = {name.strip("[]").lower() + "_token": name for name in SPECIAL}
     return PreTrainedTokenizerFast(tokenizer_object=made, model_max_length=64, **names)
 
@@ -58,7 +67,9 @@ def bi_encoder(**options: Any) -> Any:
     from sentence_transformers.sentence_transformer.modules import StaticEmbedding
 
     torch.manual_seed(0)
-    return SentenceTransformer(modules=[StaticEmbedding(tokenizer(), embedding_dim=16)], device="cpu", **options)
+    return SentenceTransformer(
+        modules=[StaticEmbedding(tokenizer(), embedding_dim=16)], device="cpu", **options
+    )
 
 
 def sparse_encoder() -> Any:
@@ -82,9 +93,16 @@ def reranker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     folder = tmp_path_factory.mktemp("reranker")
     transformers_logging.disable_progress_bar()
     torch.manual_seed(0)
-    layers = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32}
+    layers = {
+        "hidden_size": 16,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 2,
+        "intermediate_size": 32,
+    }
     sizes = {"vocab_size": len(SPECIAL + WORDS), "max_position_embeddings": 64, "num_labels": 1}
-    BertForSequenceClassification(BertConfig(**layers, **sizes, initializer_range=0.5)).save_pretrained(folder)
+    BertForSequenceClassification(
+        BertConfig(**layers, **sizes, initializer_range=0.5)
+    ).save_pretrained(folder)
     tokenizer().save_pretrained(folder)
     yield sentence_transformers.CrossEncoder(str(folder), device="cpu")
     transformers_logging.enable_progress_bar()
@@ -107,7 +125,9 @@ def judged() -> np.ndarray:
 
 def similarity(model: Any) -> np.ndarray:
     """The score of every document for every query."""
-    return model.similarity(model.encode_query([*QUERIES.values()]), model.encode_document([*CORPUS.values()])).numpy()
+    return model.similarity(
+        model.encode_query([*QUERIES.values()]), model.encode_document([*CORPUS.values()])
+    ).numpy()
 
 
 # --- Scores ----------------------------------------------------------------------------------------------------------
@@ -115,13 +135,23 @@ def similarity(model: Any) -> np.ndarray:
 
 @pytest.mark.parametrize("repeats", [1, 3], ids=["no ties", "every text three times"])
 @pytest.mark.parametrize("model", [bi_encoder, sparse_encoder])
-def test_binary_relevance_has_the_score_of_the_library_s_own_evaluator(make: Make, model: Any, repeats: int) -> None:
+def test_binary_relevance_has_the_score_of_the_library_s_own_evaluator(
+    make: Make, model: Any, repeats: int
+) -> None:
     from sentence_transformers.sentence_transformer.evaluation import InformationRetrievalEvaluator
     from sentence_transformers.sparse_encoder.evaluation import SparseInformationRetrievalEvaluator
 
-    library = InformationRetrievalEvaluator if model is bi_encoder else SparseInformationRetrievalEvaluator
-    corpus = {f"{document}-{copy}": text for document, text in CORPUS.items() for copy in range(repeats)}
-    relevant = {query: {f"{document}-0" for document in of} for query, of in RELEVANT.items()} | {"q0": set()}
+    library = (
+        InformationRetrievalEvaluator
+        if model is bi_encoder
+        else SparseInformationRetrievalEvaluator
+    )
+    corpus = {
+        f"{document}-{copy}": text for document, text in CORPUS.items() for copy in range(repeats)
+    }
+    relevant = {query: {f"{document}-0" for document in of} for query, of in RELEVANT.items()} | {
+        "q0": set()
+    }
     shared = {"corpus": corpus, "relevant_docs": relevant, "name": "dev", "corpus_chunk_size": 40}
     ours = make(k=[3, 10], convention="sentence_transformers", **shared)
     expected, found = library(QUERIES, ndcg_at_k=[3, 10], **shared)(model()), ours(model())
@@ -134,7 +164,9 @@ def test_binary_relevance_has_the_score_of_the_library_s_own_evaluator(make: Mak
 def test_a_reranker_has_the_score_of_the_library_s_own_evaluator(make: Make, reranker: Any) -> None:
     from sentence_transformers.cross_encoder.evaluation import CrossEncoderRerankingEvaluator
 
-    candidates = {query: list(dict.fromkeys([*RELEVANT[query], *list(CORPUS)[:20]])) for query in QUERIES}
+    candidates = {
+        query: list(dict.fromkeys([*RELEVANT[query], *list(CORPUS)[:20]])) for query in QUERIES
+    }
     samples = [
         {
             "query": QUERIES[query],
@@ -149,10 +181,14 @@ def test_a_reranker_has_the_score_of_the_library_s_own_evaluator(make: Make, rer
 
 
 @pytest.mark.parametrize("model", [bi_encoder, sparse_encoder])
-def test_graded_relevance_has_the_score_of_sklearn_on_the_whole_corpus(make: Make, model: Any) -> None:
+def test_graded_relevance_has_the_score_of_sklearn_on_the_whole_corpus(
+    make: Make, model: Any
+) -> None:
     scores = similarity(model())
     found = make(k=[5, 20], ties="first")(model())
-    in_order = scores - 1e-6 * np.argsort(np.argsort(list(CORPUS)))  # of equal scores the lowest id comes first
+    in_order = scores - 1e-6 * np.argsort(
+        np.argsort(list(CORPUS))
+    )  # of equal scores the lowest id comes first
     for k in (5, 20):
         assert found[f"nDCG@{k}"] == pytest.approx(ndcg_score(judged(), in_order, k=k), abs=1e-9)
     ours = make(k=None)
@@ -162,7 +198,12 @@ def test_graded_relevance_has_the_score_of_sklearn_on_the_whole_corpus(make: Mak
 
 def test_a_call_returns_the_figures_of_the_report_on_the_run(ndcg: Metric, make: Make) -> None:
     languages = {query: "de" if int(query[1:]) % 3 else "en" for query in QUERIES}
-    options: dict[str, Any] = {"k": [5, 10], "measures": ["nDCG", "DCG"], "gain": "exponential", "by": languages}
+    options: dict[str, Any] = {
+        "k": [5, 10],
+        "measures": ["nDCG", "DCG"],
+        "gain": "exponential",
+        "by": languages,
+    }
     options |= {"sample_weight": np.arange(1, len(QUERIES) + 1), "confidence": 0.9}
     ours = make(**options, name="dev")
     assert ours.primary_metric == "dev_nDCG@5"
@@ -182,7 +223,9 @@ class Texts:
 
 
 @pytest.mark.parametrize("chunk", [20, 50_000], ids=["in two chunks", "in one"])
-def test_documents_that_tie_as_32_bit_floats_at_the_cutoff_are_in_the_run(ndcg: Metric, make: Make, chunk: int) -> None:
+def test_documents_that_tie_as_32_bit_floats_at_the_cutoff_are_in_the_run(
+    ndcg: Metric, make: Make, chunk: int
+) -> None:
     import torch
 
     def falling(queries: Any, documents: Any) -> Any:  # sigmoids in 64 bits, which are all 1 in 32
@@ -191,13 +234,20 @@ def test_documents_that_tie_as_32_bit_floats_at_the_cutoff_are_in_the_run(ndcg: 
 
     corpus = {f"d{rank:02}": f"w{rank}" for rank in range(1, 31)}
     relevant = {"q1": {"d30": 1}, "q2": {"d01": 1}}
-    shared = {"relevant_docs": relevant, "corpus": corpus, "score_function": falling, "corpus_chunk_size": chunk}
+    shared = {
+        "relevant_docs": relevant,
+        "corpus": corpus,
+        "score_function": falling,
+        "corpus_chunk_size": chunk,
+    }
     every = dict(zip(corpus, falling(["q"], list(corpus.values()))[0].tolist(), strict=True))
     for score_dtype, kept in ((None, 30), ("given", 2)):
         options = {"k": 2, "convention": "pytrec_eval", "score_dtype": score_dtype}
         run = make(**shared, **options).search.run(Texts())
         assert [len(documents) for documents in run.values()] == [kept, kept]
-        whole = ndcg.compute(predictions=dict.fromkeys(relevant, every), references=relevant, **options)
+        whole = ndcg.compute(
+            predictions=dict.fromkeys(relevant, every), references=relevant, **options
+        )
         assert ndcg.compute(predictions=run, references=relevant, **options) == whole
     assert whole == {"nDCG@2": 0.5}
 
@@ -238,11 +288,15 @@ def test_the_run_has_the_scores_of_the_whole_ranking(
 
     exclude = {query: list(of)[:2] for query, of in GRADES.items()}
     options = {"exclude": exclude, "measures": ["nDCG", "DCG", "IDCG"], "ties": ties, **options}
-    whole, ours = (make(k=k, corpus_chunk_size=40, score_function=rounded, **options) for k in (None, [1, 7]))
+    whole, ours = (
+        make(k=k, corpus_chunk_size=40, score_function=rounded, **options) for k in (None, [1, 7])
+    )
     whole(bi_encoder())
     found = ours(bi_encoder())
     assert max(map(len, ours.run.values())) < len(CORPUS)
-    for name, value in ndcg.compute(predictions=whole.run, references=GRADES, k=[1, 7], **options).items():
+    for name, value in ndcg.compute(
+        predictions=whole.run, references=GRADES, k=[1, 7], **options
+    ).items():
         assert found[name] == pytest.approx(value, rel=1e-12)
 
 
@@ -256,7 +310,9 @@ def test_a_model_that_finds_nothing_relevant_gives_no_warning(make: Make) -> Non
 
 
 @pytest.mark.parametrize("prompt", [None, "w5 w6 "])
-def test_the_run_of_a_retriever_is_what_a_reranker_reranks(make: Make, reranker: Any, prompt: str | None) -> None:
+def test_the_run_of_a_retriever_is_what_a_reranker_reranks(
+    make: Make, reranker: Any, prompt: str | None
+) -> None:
     retriever = make(k=20)
     retriever(bi_encoder())
     ours = make(k=10, candidates=retriever.run, corpus_chunk_size=9, query_prompt=prompt)
@@ -264,7 +320,9 @@ def test_the_run_of_a_retriever_is_what_a_reranker_reranks(make: Make, reranker:
     for query, documents in ours.run.items():
         pairs = [(QUERIES[query], CORPUS[document]) for document in retriever.run[query]]
         scores = reranker.predict(pairs, prompt=prompt)
-        assert documents == pytest.approx(dict(zip(retriever.run[query], scores.tolist(), strict=True)), abs=1e-6)
+        assert documents == pytest.approx(
+            dict(zip(retriever.run[query], scores.tolist(), strict=True)), abs=1e-6
+        )
         assert list(documents.values()) == sorted(documents.values(), reverse=True)
 
 
@@ -283,8 +341,12 @@ def test_only_candidates_are_ranked(make: Make) -> None:
 def test_a_query_without_candidates_is_missing_from_the_run(make: Make, reranker: Any) -> None:
     documents = {query: list(CORPUS)[:9] for query in QUERIES if query != "q3"}
     for model in (bi_encoder(), reranker):
-        empty, skipped = (make(k=5, candidates=documents, missing=missing) for missing in (None, "skip"))
-        assert empty(model)["nDCG@5"] == pytest.approx(skipped(model)["nDCG@5"] * 29 / 30, rel=1e-12)
+        empty, skipped = (
+            make(k=5, candidates=documents, missing=missing) for missing in (None, "skip")
+        )
+        assert empty(model)["nDCG@5"] == pytest.approx(
+            skipped(model)["nDCG@5"] * 29 / 30, rel=1e-12
+        )
         assert set(empty.run) == set(documents)
 
 
@@ -294,14 +356,23 @@ def test_a_query_without_candidates_is_missing_from_the_run(make: Make, reranker
 @pytest.mark.parametrize("chunk", [7, 149])
 def test_the_run_is_the_same_whatever_the_chunks(make: Make, chunk: int) -> None:
     corpus = {f"{document}-{copy}": text for copy in range(4) for document, text in CORPUS.items()}
-    relevant = {query: {f"{document}-0": grade for document, grade in of.items()} for query, of in GRADES.items()}
+    relevant = {
+        query: {f"{document}-0": grade for document, grade in of.items()}
+        for query, of in GRADES.items()
+    }
     shared = {"corpus": corpus, "relevant_docs": relevant}
-    shared["score_function"] = lambda queries, documents: (queries.double() @ documents.double().T * 2**20).round()
+    shared["score_function"] = lambda queries, documents: (
+        queries.double() @ documents.double().T * 2**20
+    ).round()
     whole, cut = (make(corpus_chunk_size=size, **shared) for size in (1000, chunk))
     assert whole(bi_encoder()) == cut(bi_encoder())
-    assert [list(each.items()) for each in whole.run.values()] == [list(each.items()) for each in cut.run.values()]
+    assert [list(each.items()) for each in whole.run.values()] == [
+        list(each.items()) for each in cut.run.values()
+    ]
     for documents in cut.run.values():
-        ranked = sorted(documents, key=lambda document, scores=documents: (-scores[document], document))
+        ranked = sorted(
+            documents, key=lambda document, scores=documents: (-scores[document], document)
+        )
         assert list(documents) == ranked
 
 
@@ -334,11 +405,15 @@ def test_only_one_chunk_of_the_corpus_and_k_documents_of_each_query_are_kept(
     assert {len(documents) for documents in ours.run.values()} == {5}
 
 
-def test_a_bounded_number_of_tied_documents_is_kept(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bounded_number_of_tied_documents_is_kept(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import torch
 
     monkeypatch.setattr(evaluator, "TIED", 4)
-    ours = make(k=5, corpus_chunk_size=20, score_function=lambda *both: torch.zeros(*map(len, both)))
+    ours = make(
+        k=5, corpus_chunk_size=20, score_function=lambda *both: torch.zeros(*map(len, both))
+    )
     ours(bi_encoder())
     assert all(list(documents) == sorted(CORPUS)[: 5 + 4] for documents in ours.run.values())
 
@@ -369,20 +444,47 @@ def test_a_sparse_embedding_may_be_cut_to_its_highest_dimensions(make: Make) -> 
 
 
 def test_a_trainer_keeps_the_best_model_and_its_card_the_scores(make: Make, tmp_path: Path) -> None:
-    from sentence_transformers import SentenceTransformerTrainer, SentenceTransformerTrainingArguments
+    from sentence_transformers import (
+        SentenceTransformerTrainer,
+        SentenceTransformerTrainingArguments,
+    )
     from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
 
     model, ours = bi_encoder(), make(name="dev", gain="exponential")
-    pairs = [(QUERIES[query], CORPUS[each]) for query, of in GRADES.items() for each, grade in of.items() if grade == 3]
-    quiet = {"report_to": "none", "disable_tqdm": True, "use_cpu": True, "dataloader_pin_memory": False}
-    steps = {"max_steps": 6, "eval_strategy": "steps", "eval_steps": 2, "save_steps": 2, "eval_on_start": True}
-    best = {"load_best_model_at_end": True, "metric_for_best_model": ours.primary_metric, "learning_rate": 0.5}
+    pairs = [
+        (QUERIES[query], CORPUS[each])
+        for query, of in GRADES.items()
+        for each, grade in of.items()
+        if grade == 3
+    ]
+    quiet = {
+        "report_to": "none",
+        "disable_tqdm": True,
+        "use_cpu": True,
+        "dataloader_pin_memory": False,
+    }
+    steps = {
+        "max_steps": 6,
+        "eval_strategy": "steps",
+        "eval_steps": 2,
+        "save_steps": 2,
+        "eval_on_start": True,
+    }
+    best = {
+        "load_best_model_at_end": True,
+        "metric_for_best_model": ours.primary_metric,
+        "learning_rate": 0.5,
+    }
     arguments = SentenceTransformerTrainingArguments(str(tmp_path), **quiet, **steps, **best)
     data = Dataset.from_list([{"anchor": query, "positive": document} for query, document in pairs])
     loss = MultipleNegativesRankingLoss(model)
-    trainer = SentenceTransformerTrainer(model, arguments, train_dataset=data, loss=loss, evaluator=ours)
+    trainer = SentenceTransformerTrainer(
+        model, arguments, train_dataset=data, loss=loss, evaluator=ours
+    )
     trainer.train()
-    logged = [each["eval_dev_nDCG@10"] for each in trainer.state.log_history if "eval_dev_nDCG@10" in each]
+    logged = [
+        each["eval_dev_nDCG@10"] for each in trainer.state.log_history if "eval_dev_nDCG@10" in each
+    ]
     assert len(logged) == 4
     assert trainer.state.best_metric == max(logged) > logged[0]
     final = ours(model)
@@ -392,10 +494,14 @@ def test_a_trainer_keeps_the_best_model_and_its_card_the_scores(make: Make, tmp_
     assert [row["steps"] for row in rows] == ["0", "2", "4", "6"]
     assert list(rows[0]) == ["epoch", "steps", "nDCG@10", "nDCG@10/low", "nDCG@10/high"]
     assert model.model_card_data.eval_results_dict[ours] == final
-    assert [each["Step"] for each in model.model_card_data.training_logs if "dev_nDCG@10" in each] == [0, 2, 4, 6, -1]
+    assert [
+        each["Step"] for each in model.model_card_data.training_logs if "dev_nDCG@10" in each
+    ] == [0, 2, 4, 6, -1]
     model.save_pretrained(str(tmp_path / "saved"))
     card = (tmp_path / "saved" / "README.md").read_text(encoding="utf-8")
-    assert f"| **nDCG@10**   | **{final['dev_nDCG@10']:.4f}** |".replace(" ", "") in card.replace(" ", "")
+    assert f"| **nDCG@10**   | **{final['dev_nDCG@10']:.4f}** |".replace(" ", "") in card.replace(
+        " ", ""
+    )
     assert ours.report.signature in card
 
 
@@ -408,10 +514,20 @@ def test_an_evaluated_model_can_be_pickled(make: Make) -> None:
     assert (evaluator_of_copy.report, evaluator_of_copy.run) == (ours.report, ours.run)
 
 
-def test_evaluators_of_one_name_write_different_columns_into_different_files(make: Make, tmp_path: Path) -> None:
+def test_evaluators_of_one_name_write_different_columns_into_different_files(
+    make: Make, tmp_path: Path
+) -> None:
     model = bi_encoder()
-    options = ({"k": 5}, {"k": [5, 10]}, {"k": 5, "measures": "DCG"}, {"k": 5, "gain": "exponential"})
-    evaluators = [*(make(name="dev", **each) for each in options), make(name="silent", write_csv=False)]
+    options = (
+        {"k": 5},
+        {"k": [5, 10]},
+        {"k": 5, "measures": "DCG"},
+        {"k": 5, "gain": "exponential"},
+    )
+    evaluators = [
+        *(make(name="dev", **each) for each in options),
+        make(name="silent", write_csv=False),
+    ]
     (tmp_path / "nDCG_evaluation_dev_results.csv").touch()  # left by a full disk
     for step in (1, 2):
         for each in evaluators:
@@ -425,10 +541,15 @@ def test_evaluators_of_one_name_write_different_columns_into_different_files(mak
 
 
 @pytest.mark.parametrize("name", ["../dev", "a:b\\c\0d"])
-def test_a_name_may_have_characters_that_no_file_name_has(make: Make, tmp_path: Path, name: str) -> None:
+def test_a_name_may_have_characters_that_no_file_name_has(
+    make: Make, tmp_path: Path, name: str
+) -> None:
     make(name=name)(bi_encoder(), str(tmp_path / "eval"))
     (path,) = tmp_path.rglob("*.csv")
-    assert path == tmp_path / "eval" / f"nDCG_evaluation_{re.sub(r'[^a-zA-Z.]', '-', name)}_results.csv"
+    assert (
+        path
+        == tmp_path / "eval" / f"nDCG_evaluation_{re.sub(r'[^a-zA-Z.]', '-', name)}_results.csv"
+    )
 
 
 def test_judgments_that_change_later_change_nothing(make: Make) -> None:
@@ -449,14 +570,35 @@ def test_judgments_that_change_later_change_nothing(make: Make) -> None:
         ({"corpus": {}}, "corpus is empty; give at least one entry"),
         ({"relevant_docs": {}}, "relevant_docs is empty; give at least one entry"),
         ({"corpus": list(CORPUS.values())}, "corpus must be a mapping of ids to text; got list"),
-        ({"relevant_docs": {"q99": {"d1": 1}}}, r"relevant_docs: query 'q99' is not in queries \(1 such queries\); "),
-        ({"relevant_docs": {"q2": {"d1": 1, "x": 2}}}, "relevant_docs: query 'q2', document 'x' is not in corpus; "),
-        ({"relevant_docs": {"q2": "d1"}}, "relevant_docs: query 'q2': must hold ids of documents; got 'd1'"),
-        ({"relevant_docs": {"q2": {"d1": np.nan}}}, "relevant_docs: query 'q2', document 'd1': nan is not a "),
+        (
+            {"relevant_docs": {"q99": {"d1": 1}}},
+            r"relevant_docs: query 'q99' is not in queries \(1 such queries\); ",
+        ),
+        (
+            {"relevant_docs": {"q2": {"d1": 1, "x": 2}}},
+            "relevant_docs: query 'q2', document 'x' is not in corpus; ",
+        ),
+        (
+            {"relevant_docs": {"q2": "d1"}},
+            "relevant_docs: query 'q2': must hold ids of documents; got 'd1'",
+        ),
+        (
+            {"relevant_docs": {"q2": {"d1": np.nan}}},
+            "relevant_docs: query 'q2', document 'd1': nan is not a ",
+        ),
         ({"relevant_docs": {"q2": {"d1": -1}}}, "relevant_docs: query 'q2', document 'd1': .*-1"),
-        ({"candidates": {"q1": ["d1", "x"]}}, "candidates: query 'q1', document 'x' is not in corpus; "),
-        ({"candidates": ["d1"]}, "candidates must be a mapping of ids to ids of documents; got list"),
-        ({"candidates": {1: ["d1"]}}, "candidates: query 1 is not in queries .*; ids are compared with their types"),
+        (
+            {"candidates": {"q1": ["d1", "x"]}},
+            "candidates: query 'q1', document 'x' is not in corpus; ",
+        ),
+        (
+            {"candidates": ["d1"]},
+            "candidates must be a mapping of ids to ids of documents; got list",
+        ),
+        (
+            {"candidates": {1: ["d1"]}},
+            "candidates: query 1 is not in queries .*; ids are compared with their types",
+        ),
         ({"candidates": {}}, "candidates: no query of relevant_docs has any; give {query: ids}"),
         ({"exclude": ["d1"]}, "exclude must be a mapping of ids to ids of documents; got list"),
         ({"exclude": {"q1": "d01"}}, "exclude: query 'q1': must be a list or a set of ids; got"),
@@ -468,7 +610,10 @@ def test_judgments_that_change_later_change_nothing(make: Make) -> None:
         ({"queries": {**QUERIES, "q1": None}}, "queries: 'q1': must be a string; got None"),
         ({"corpus": {**CORPUS, "d1": 3}}, "corpus: 'd1': must be a string; got 3"),
         ({"by": {"q1": "de"}}, "by: query 'q0' is missing"),
-        ({"sample_weight": [1, 2]}, "sample_weight must hold one weight for each of 30 queries; got 2"),
+        (
+            {"sample_weight": [1, 2]},
+            "sample_weight must hold one weight for each of 30 queries; got 2",
+        ),
         ({"name": 3}, "name must be a string; got 3$"),
     ],
 )
@@ -499,14 +644,25 @@ def not_a_number(queries: Any, documents: Any) -> Any:
 @pytest.mark.parametrize(
     ("score_function", "error"),
     [
-        (lambda queries, documents: None, r"score_function: must return a tensor .* shape \(30, 150\); got NoneType$"),
-        (lambda queries, documents: (queries @ documents.T).numpy(), "score_function: .* got ndarray$"),
+        (
+            lambda queries, documents: None,
+            r"score_function: must return a tensor .* shape \(30, 150\); got NoneType$",
+        ),
+        (
+            lambda queries, documents: (queries @ documents.T).numpy(),
+            "score_function: .* got ndarray$",
+        ),
         (lambda queries, documents: documents @ queries.T, r"score_function: .* got \(150, 30\)$"),
-        (not_a_number, f"predictions: query 'q4', document '{sorted(CORPUS)[17]}': nan is not a score"),
+        (
+            not_a_number,
+            f"predictions: query 'q4', document '{sorted(CORPUS)[17]}': nan is not a score",
+        ),
     ],
     ids=["nothing", "an array", "documents and queries", "nan"],
 )
-def test_scores_that_do_not_rank_the_documents_are_rejected(make: Make, score_function: Any, error: str) -> None:
+def test_scores_that_do_not_rank_the_documents_are_rejected(
+    make: Make, score_function: Any, error: str
+) -> None:
     with pytest.raises(ValueError, match=f"^{error}"):
         make(score_function=score_function)(bi_encoder())
 
@@ -516,5 +672,8 @@ def test_without_sentence_transformers_the_error_says_what_to_install(
 ) -> None:
     evaluator._evaluator_class.cache_clear()
     monkeypatch.setitem(sys.modules, "sentence_transformers.base.evaluation", None)
-    with pytest.raises(ImportError, match=r'needs sentence-transformers, .*: pip install "sentence-transformers>=6"$'):
+    with pytest.raises(
+        ImportError,
+        match=r'needs sentence-transformers, .*: pip install "sentence-transformers>=6"$',
+    ):
         make()

@@ -47,17 +47,25 @@ def pad(queries: Sequence[Query]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def rows_of(queries: Sequence[Query]) -> list[tuple[float, int, int]]:
     """The score, the label and the query of each document."""
-    return [(*document, query) for query, each in enumerate(queries) for document in zip(*each, strict=True)]
+    return [
+        (*document, query)
+        for query, each in enumerate(queries)
+        for document in zip(*each, strict=True)
+    ]
 
 
 def lists_of(queries: Sequence[Query]) -> dict[str, Any]:
-    return dict(zip(("predictions", "references"), map(list, zip(*queries, strict=True)), strict=True))
+    return dict(
+        zip(("predictions", "references"), map(list, zip(*queries, strict=True)), strict=True)
+    )
 
 
 def exact_means(ndcg: Metric, queries: Sequence[Query], **options: Any) -> dict[str, float]:
     """The values of the queries one by one, added without any rounding, then divided."""
     values = ndcg.compute(**lists_of(queries), use_aggregator=False, **options)
-    valued = {name: [value for value in each if not math.isnan(value)] for name, each in values.items()}
+    valued = {
+        name: [value for value in each if not math.isnan(value)] for name, each in values.items()
+    }
     return {name: float(sum(map(Fraction, each))) / len(each) for name, each in valued.items()}
 
 
@@ -65,7 +73,9 @@ def exact_means(ndcg: Metric, queries: Sequence[Query], **options: Any) -> dict[
 
 
 @settings(max_examples=30)
-@given(data=st.data(), options=st.sampled_from([{"k": [1, 5]}, {"k": 10, "convention": "lightgbm"}]))
+@given(
+    data=st.data(), options=st.sampled_from([{"k": [1, 5]}, {"k": 10, "convention": "lightgbm"}])
+)
 def test_the_mean_is_the_same_number_however_queries_are_split(
     ndcg: Metric, data: st.DataObject, options: dict[str, Any]
 ) -> None:
@@ -76,7 +86,9 @@ def test_the_mean_is_the_same_number_however_queries_are_split(
     for start, end in pairwise(cuts):
         batches.update(*pad([queries[each] for each in order[start:end]]))
     assert batches.compute() == exact_means(ndcg, queries, **options)
-    assert batches.compute() == pytest.approx(ndcg.compute(**lists_of(queries), **options), rel=1e-15)
+    assert batches.compute() == pytest.approx(
+        ndcg.compute(**lists_of(queries), **options), rel=1e-15
+    )
 
 
 @given(st.lists(st.floats(-1e300, 1e300), max_size=50))
@@ -99,20 +111,35 @@ def tensors(dtype: str) -> Callable[..., list[Any]]:
         lambda *arrays: arrays,
         lambda scores, labels, mask: (scores, labels, mask.astype(np.int64)),
         lambda scores, labels, mask: (scores, labels, mask.astype(np.float32)),
-        lambda scores, labels, mask: (np.where(mask, scores, math.nan), np.where(mask, labels, math.nan), mask),
+        lambda scores, labels, mask: (
+            np.where(mask, scores, math.nan),
+            np.where(mask, labels, math.nan),
+            mask,
+        ),
         tensors("float64"),
         tensors("bfloat16"),
     ],
-    ids=["arrays", "an integer mask", "a mask of floats", "nan in the padding", "tensors", "bfloat16"],
+    ids=[
+        "arrays",
+        "an integer mask",
+        "a mask of floats",
+        "nan in the padding",
+        "tensors",
+        "bfloat16",
+    ],
 )
-def test_a_mask_ignore_index_and_ragged_lists_are_the_same(ndcg: Metric, make: Callable[..., Any]) -> None:
+def test_a_mask_ignore_index_and_ragged_lists_are_the_same(
+    ndcg: Metric, make: Callable[..., Any]
+) -> None:
     queries = make_queries()
     scores, labels, mask = pad(queries)
     padded, ragged, ignored = (ndcg.meter(k=5), ndcg.meter(k=5), ndcg.meter(k=5, ignore_index=-1))
     padded.update(*make(scores, labels, mask))
     ragged.update(*lists_of(queries).values())
     ignored.update(make(scores, labels, mask)[0], np.where(mask, labels, -1))
-    assert padded.compute() == ragged.compute() == ignored.compute() == exact_means(ndcg, queries, k=5)
+    assert (
+        padded.compute() == ragged.compute() == ignored.compute() == exact_means(ndcg, queries, k=5)
+    )
 
 
 def test_a_query_that_is_padding_throughout_is_empty_or_skipped(ndcg: Metric) -> None:
@@ -129,8 +156,14 @@ def test_rows_of_a_query_may_come_in_several_batches(ndcg: Metric) -> None:
     order = np.random.default_rng(1).permutation(len(rows))
     masked, ignored = ndcg.meter(k=[1, 5]), ndcg.meter(k=[1, 5], ignore_index=-100)
     for start in range(0, len(rows), 7):
-        scores, labels, ids = map(np.array, zip(*(rows[row] for row in order[start : start + 7]), strict=True))
-        scores, ids, mask = np.append(scores, 99.0), np.append(ids, 0), np.append(np.ones(len(ids), bool), False)
+        scores, labels, ids = map(
+            np.array, zip(*(rows[row] for row in order[start : start + 7]), strict=True)
+        )
+        scores, ids, mask = (
+            np.append(scores, 99.0),
+            np.append(ids, 0),
+            np.append(np.ones(len(ids), bool), False),
+        )
         masked.update(scores, np.append(labels, 3), mask, ids)
         ignored.update(scores, np.append(labels, -100), query_ids=ids)
     assert masked.compute() == ignored.compute() == exact_means(ndcg, make_queries(), k=[1, 5])
@@ -163,14 +196,20 @@ def test_a_batch_may_be_empty(ndcg: Metric) -> None:
 def test_a_function_that_cannot_be_compared_works_in_one_process_only(
     ndcg: Metric, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    batches = ndcg.meter(gain=lambda labels: np.array([{5000.0: 1.0, 6000.0: 2.0}[label] for label in labels]))
+    batches = ndcg.meter(
+        gain=lambda labels: np.array([{5000.0: 1.0, 6000.0: 2.0}[label] for label in labels])
+    )
     batches.update([[0.9, 0.1]], [[6000, 5000]])
     assert batches.compute() == {"nDCG": 1.0}
     answers = {"is_available": True, "is_initialized": True, "get_world_size": 2}
-    two = SimpleNamespace(**{name: lambda answer=answer: answer for name, answer in answers.items()})
+    two = SimpleNamespace(
+        **{name: lambda answer=answer: answer for name, answer in answers.items()}
+    )
     two.all_gather_object = None
     monkeypatch.setitem(sys.modules, "torch.distributed", two)
-    problem = r"^gain .* has no value for any of the labels .*: such a function works in one process"
+    problem = (
+        r"^gain .* has no value for any of the labels .*: such a function works in one process"
+    )
     with pytest.raises(ValueError, match=problem):
         batches.compute()
 
@@ -185,7 +224,9 @@ def test_only_sums_of_queries_are_kept(ndcg: Metric) -> None:
 def test_each_row_leaves_a_score_a_label_and_a_query(ndcg: Metric) -> None:
     batches = ndcg.meter()
     whole = np.random.default_rng(0).random((10_000, 64))
-    batches.update(whole[:, 0], np.ones(10_000, np.int8), query_ids=np.arange(10_000, dtype=np.int32))
+    batches.update(
+        whole[:, 0], np.ones(10_000, np.int8), query_ids=np.arange(10_000, dtype=np.int32)
+    )
     assert len(pickle.dumps(batches)) < 10_000 * (8 + 1 + 4) + 3000
     expected = batches.compute()
     whole[:] = math.nan  # as a loop may use its memory again
@@ -206,10 +247,18 @@ def test_a_query_without_a_score_in_any_batch_is_missing(ndcg: Metric) -> None:
 @NOTHING_IN_COMMON
 @settings(max_examples=100)
 @given(data=st.data())
-def test_rows_in_any_batches_have_the_mean_or_the_error_of_compute(ndcg: Metric, data: st.DataObject) -> None:
+def test_rows_in_any_batches_have_the_mean_or_the_error_of_compute(
+    ndcg: Metric, data: st.DataObject
+) -> None:
     number = data.draw(st.integers(1, 16))
-    kinds = st.sampled_from([-math.inf, None, -0.5, 0.25, 0.5, 1.0]), st.sampled_from([None, -1, 0, 1, 3])
-    columns = [data.draw(st.lists(each, min_size=number, max_size=number)) for each in (*kinds, st.integers(0, 3))]
+    kinds = (
+        st.sampled_from([-math.inf, None, -0.5, 0.25, 0.5, 1.0]),
+        st.sampled_from([None, -1, 0, 1, 3]),
+    )
+    columns = [
+        data.draw(st.lists(each, min_size=number, max_size=number))
+        for each in (*kinds, st.integers(0, 3))
+    ]
     choices: dict[str, list[Any]] = {
         "k": [1, 3, [2, 5]],
         "measures": ["nDCG", ["nDCG", "DCG", "IDCG", "CG"]],
@@ -245,7 +294,13 @@ def test_rows_in_any_batches_have_the_mean_or_the_error_of_compute(ndcg: Metric,
     ("scores", "labels", "mask", "query_ids", "error"),
     [
         ([[0.9, math.nan]], [[1, 0]], None, None, "predictions: query 0, position 1: nan"),
-        ([[0.9, 0.2], [0.1, 0.3]], [[1, 0], [-1, 0]], None, None, "references: query 1, position 0: "),
+        (
+            [[0.9, 0.2], [0.1, 0.3]],
+            [[1, 0], [-1, 0]],
+            None,
+            None,
+            "references: query 1, position 0: ",
+        ),
         ([0.9, 0.1], [1, 0], None, None, "predictions: query 0: is the number 0.9"),
         (None, [[1, 0]], None, None, "predictions are missing"),
         (np.array(0.5), np.array(1), None, None, "predictions"),
@@ -253,12 +308,48 @@ def test_rows_in_any_batches_have_the_mean_or_the_error_of_compute(ndcg: Metric,
         ([[0.9, 0.1]], [[1, 0]], [[1, 2]], None, "mask: must be True or 1 for a document"),
         ([[0.9, 0.1]], [[1, 0]], [[0.5, 1.0]], None, "mask: must be True or 1"),
         ([[0.9, 0.1]], [[1, 0]], [[math.nan, 1.0]], None, "mask: must be True or 1"),
-        ([[0.9, 0.1]], [[1, 0]], [[True]], None, r"got a mask of \(1, 1\), scores of \(1, 2\) and labels of \(1, 2\)"),
-        ([[0.9, 0.1], [0.3]], [[1, 0], [1]], [[1, 1], [1]], None, "scores: lists of different lengths .* take no mask"),
-        ([[0.9, 0.1]], [[1, 0]], np.ma.array([[1, 0]], mask=[[0, 1]]), None, "mask: must not be a masked array"),
-        ([[0.9, 0.1]], [[1, 0]], [[1, 0]], [1], r"same shape, .*; got query_ids of \(1,\) and a mask of \(1, 2\)"),
-        ([0.9, 0.1], [1, 0], None, [1], "references and ids are one per document; got predictions 2"),
-        ([[0.9, 0.1]], [[1, 0]], None, [1, 2], "with query_ids, predictions must be one per document"),
+        (
+            [[0.9, 0.1]],
+            [[1, 0]],
+            [[True]],
+            None,
+            r"got a mask of \(1, 1\), scores of \(1, 2\) and labels of \(1, 2\)",
+        ),
+        (
+            [[0.9, 0.1], [0.3]],
+            [[1, 0], [1]],
+            [[1, 1], [1]],
+            None,
+            "scores: lists of different lengths .* take no mask",
+        ),
+        (
+            [[0.9, 0.1]],
+            [[1, 0]],
+            np.ma.array([[1, 0]], mask=[[0, 1]]),
+            None,
+            "mask: must not be a masked array",
+        ),
+        (
+            [[0.9, 0.1]],
+            [[1, 0]],
+            [[1, 0]],
+            [1],
+            r"same shape, .*; got query_ids of \(1,\) and a mask of \(1, 2\)",
+        ),
+        (
+            [0.9, 0.1],
+            [1, 0],
+            None,
+            [1],
+            "references and ids are one per document; got predictions 2",
+        ),
+        (
+            [[0.9, 0.1]],
+            [[1, 0]],
+            None,
+            [1, 2],
+            "with query_ids, predictions must be one per document",
+        ),
         ([0.9, math.nan], [1, 0], None, [1, 2], "predictions: .*nan"),
         ([0.9], [1], None, ["1"], "query_ids must be all text or all integers"),
         ([2**53 + 1], [1], None, [3], "predictions: .*9007199254740993 would be"),
@@ -292,14 +383,18 @@ ndcg = evaluate.load(path, cache_dir=f"{cache}-{rank}")
 """
 
 
-def in_two_processes(processes: Processes, script: str, seconds: float = 60, **names: Any) -> list[forks.Fork]:
+def in_two_processes(
+    processes: Processes, script: str, seconds: float = 60, **names: Any
+) -> list[forks.Fork]:
     """Start a script in two processes of a group, which knows its `rank`."""
     processes.preamble = TWO_PROCESSES
     return [processes.start(script, rank=rank, seconds=seconds, **names) for rank in range(2)]
 
 
 @pytest.mark.training
-def test_two_processes_have_the_number_of_one_whatever_the_split(ndcg: Metric, processes: Processes) -> None:
+def test_two_processes_have_the_number_of_one_whatever_the_split(
+    ndcg: Metric, processes: Processes
+) -> None:
     pytest.importorskip("torch")
     queries = make_queries(41)
     rows = rows_of(queries)
@@ -343,14 +438,20 @@ dist.destroy_process_group()
     expected = exact_means(ndcg, queries, k=[1, 5], gain=[0.1, 1.3, 2.7, 7.1])
     assert numbers == [expected] * len(splits)
     assert of_rows == pytest.approx(expected, rel=1e-15)
-    assert errors[0].startswith("processes score by different options; give all the same: nDCG@1|gain:linear|")
-    assert errors[1].startswith('ties="first" needs an order of rows, and two processes have rows of query 7; give one')
+    assert errors[0].startswith(
+        "processes score by different options; give all the same: nDCG@1|gain:linear|"
+    )
+    assert errors[1].startswith(
+        'ties="first" needs an order of rows, and two processes have rows of query 7; give one'
+    )
     assert errors[2] == "predictions and references hold no queries; there is nothing to score"
 
 
 @pytest.mark.training
 @pytest.mark.parametrize(("fate", "seconds"), [("dies", 60), ("does not call compute", 3)])
-def test_without_a_process_there_is_an_error_and_no_number(processes: Processes, fate: str, seconds: float) -> None:
+def test_without_a_process_there_is_an_error_and_no_number(
+    processes: Processes, fate: str, seconds: float
+) -> None:
     pytest.importorskip("torch")
     script = """
 meter = ndcg.meter()

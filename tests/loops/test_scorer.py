@@ -17,7 +17,9 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning")  # of the oldest LightGBM and XGBoost
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::FutureWarning"
+)  # of the oldest LightGBM and XGBoost
 
 
 class Rows(NamedTuple):
@@ -34,7 +36,9 @@ def make_rows(labels: int = 4, shortest: int = 1, all_relevant: bool = False) ->
     rng = np.random.default_rng(0)
     lengths = rng.integers(shortest, 20, 60)
     x = rng.normal(size=(lengths.sum(), 5))
-    y = np.clip((x[:, 0] + x[:, 1] ** 2 + rng.normal(size=len(x)) - 1).round(), 0, labels).astype(int)
+    y = np.clip((x[:, 0] + x[:, 1] ** 2 + rng.normal(size=len(x)) - 1).round(), 0, labels).astype(
+        int
+    )
     if all_relevant:
         y[np.cumsum(lengths) - 1] = 2
     return Rows(x, y, np.repeat(np.arange(len(lengths)), lengths), lengths)
@@ -51,7 +55,9 @@ def mean_of_queries(model: Any, method: str, rows: Rows, part: np.ndarray, k: in
     scores = getattr(model, method)(rows.x[part])
     scores = scores[:, 1] if scores.ndim == 2 else scores
     of_query = [rows.queries[part] == query for query in np.unique(rows.queries[part])]
-    return float(np.mean([ndcg_score([rows.y[part][each]], [scores[each]], k=k) for each in of_query]))
+    return float(
+        np.mean([ndcg_score([rows.y[part][each]], [scores[each]], k=k) for each in of_query])
+    )
 
 
 # --- scikit-learn ----------------------------------------------------------------------------------------------------
@@ -67,7 +73,9 @@ def mean_of_queries(model: Any, method: str, rows: Rows, part: np.ndarray, k: in
     ],
     ids=["regressor", "pipeline", "classifier of probabilities"],
 )
-def test_each_fold_has_the_mean_over_its_queries(ndcg: Metric, model: Any, method: str, labels: int) -> None:
+def test_each_fold_has_the_mean_over_its_queries(
+    ndcg: Metric, model: Any, method: str, labels: int
+) -> None:
     rows = make_rows(labels=labels, shortest=2)
     folds = list(GroupKFold(3).split(rows.x, rows.y, rows.queries))
     expected = [
@@ -76,7 +84,9 @@ def test_each_fold_has_the_mean_over_its_queries(ndcg: Metric, model: Any, metho
     ]
     scorer = ndcg.scorer(k=5).set_score_request(groups=True)
     params = {"groups": rows.queries}
-    found = cross_validate(model, rows.x, rows.y, scoring=scorer, cv=GroupKFold(3), params=params, error_score="raise")
+    found = cross_validate(
+        model, rows.x, rows.y, scoring=scorer, cv=GroupKFold(3), params=params, error_score="raise"
+    )
     assert found["test_score"].tolist() == pytest.approx(expected, rel=1e-12)
 
 
@@ -86,7 +96,9 @@ def test_each_fold_has_the_mean_over_its_queries(ndcg: Metric, model: Any, metho
     [{"k": 10, "convention": "lightgbm"}, {"measures": "DCG@3", "gain": [0, 1, 3, 7, 15]}],
     ids=str,
 )
-def test_rows_of_a_query_may_be_anywhere_and_queries_have_names(ndcg: Metric, options: dict[str, Any]) -> None:
+def test_rows_of_a_query_may_be_anywhere_and_queries_have_names(
+    ndcg: Metric, options: dict[str, Any]
+) -> None:
     rows, order = make_rows(), np.random.default_rng(1).permutation(len(make_rows().y))
     model = Ridge().fit(rows.x, rows.y)
     names = np.array([f"query {query}" for query in rows.queries])
@@ -95,16 +107,25 @@ def test_rows_of_a_query_may_be_anywhere_and_queries_have_names(ndcg: Metric, op
     inputs = {"predictions": model.predict(rows.x), "references": rows.y, "query_ids": rows.queries}
     assert [value] == list(ndcg.compute(**inputs, **options).values())
     # of LightGBM's, ties are in the order of the rows
-    assert value == pytest.approx(scorer(model, rows.x[order], rows.y[order], groups=names[order]), rel=1e-12)
+    assert value == pytest.approx(
+        scorer(model, rows.x[order], rows.y[order], groups=names[order]), rel=1e-12
+    )
 
 
 @pytest.mark.usefixtures("_routing")
 def test_it_is_cloned_copied_and_pickled_as_for_several_processes(ndcg: Metric) -> None:
-    rows, scorer = make_rows(), ndcg.scorer(k=3, convention="lightgbm").set_score_request(groups=True)
+    rows, scorer = (
+        make_rows(),
+        ndcg.scorer(k=3, convention="lightgbm").set_score_request(groups=True),
+    )
     model = Ridge().fit(rows.x, rows.y)
     search = clone(GridSearchCV(Ridge(), {"alpha": [1]}, scoring={"first": scorer}))
     expected = scorer(model, rows.x, rows.y, groups=rows.queries)
-    for other in (search.scoring["first"], copy.deepcopy(scorer), pickle.loads(pickle.dumps(scorer))):
+    for other in (
+        search.scoring["first"],
+        copy.deepcopy(scorer),
+        pickle.loads(pickle.dumps(scorer)),
+    ):
         assert other(model, rows.x, rows.y, groups=rows.queries) == expected
         assert "k=3, convention=lightgbm" in repr(other)
 
@@ -117,7 +138,9 @@ def test_the_weight_of_a_row_is_that_of_its_query(ndcg: Metric) -> None:
     model = Ridge().fit(rows.x, rows.y)
     found = scorer(model, rows.x, rows.y, groups=rows.queries, sample_weight=weight[rows.queries])
     values = [
-        ndcg.compute(predictions=[model.predict(rows.x[of])], references=[rows.y[of]], k=3)["nDCG@3"]
+        ndcg.compute(predictions=[model.predict(rows.x[of])], references=[rows.y[of]], k=3)[
+            "nDCG@3"
+        ]
         for of in (rows.queries == query for query in range(len(weight)))
     ]
     assert found == pytest.approx((weight * values).sum() / weight.sum(), rel=1e-12)
@@ -129,20 +152,39 @@ def test_the_weight_of_a_row_is_that_of_its_query(ndcg: Metric) -> None:
 
 
 def test_without_groups_a_row_of_several_labels_is_a_query(ndcg: Metric) -> None:
-    x, y = np.random.default_rng(0).normal(size=(30, 6)), np.random.default_rng(1).integers(0, 4, (30, 6))
+    x, y = (
+        np.random.default_rng(0).normal(size=(30, 6)),
+        np.random.default_rng(1).integers(0, 4, (30, 6)),
+    )
     assert ndcg.scorer(k=3)(Fixed(), x, y) == pytest.approx(ndcg_score(y, x, k=3))
 
 
 def test_without_groups_a_column_of_labels_is_rejected(ndcg: Metric) -> None:
     rows = make_rows()
-    with pytest.raises(ValueError, match=r"groups are missing.*enable metadata routing, scorer.set_score_request"):
+    with pytest.raises(
+        ValueError, match=r"groups are missing.*enable metadata routing, scorer.set_score_request"
+    ):
         ndcg.scorer(k=3)(Ridge().fit(rows.x, rows.y), rows.x, rows.y)
     how: dict[str, Any] = {"cv": GroupKFold(3), "error_score": "raise"}
-    with pytest.raises(ValueError, match="groups are missing"):  # without routing they reach the folds alone
-        cross_validate(Ridge(), rows.x, rows.y, scoring=ndcg.scorer(k=3), groups=rows.queries, **how)
-    with sklearn.config_context(enable_metadata_routing=True), pytest.raises(ValueError, match="groups"):
+    with pytest.raises(
+        ValueError, match="groups are missing"
+    ):  # without routing they reach the folds alone
+        cross_validate(
+            Ridge(), rows.x, rows.y, scoring=ndcg.scorer(k=3), groups=rows.queries, **how
+        )
+    with (
+        sklearn.config_context(enable_metadata_routing=True),
+        pytest.raises(ValueError, match="groups"),
+    ):
         # from scikit-learn, or from the scorer if scikit-learn passes none on
-        cross_validate(Ridge(), rows.x, rows.y, scoring=ndcg.scorer(k=3), params={"groups": rows.queries}, **how)
+        cross_validate(
+            Ridge(),
+            rows.x,
+            rows.y,
+            scoring=ndcg.scorer(k=3),
+            params={"groups": rows.queries},
+            **how,
+        )
 
 
 class Fixed(BaseEstimator):  # type: ignore[misc]
@@ -170,24 +212,42 @@ def test_masked_documents_are_not_retrieved_or_not_judged(ndcg: Metric) -> None:
         (np.arange(3), [0, 0], "with groups, all columns must be flat and have the same length"),
         (np.arange(3), np.array([np.nan, 0, 0]), "groups must be integers or strings, one per row"),
         (np.arange(3), [0, "1", "1"], "groups must be all text or all integers"),
-        (np.arange(3), np.ma.array([0, 1, 1], mask=[1, 0, 0]), "groups: row 0 is None; give each row an id"),
-        (np.eye(3), [0, 1, 1], r"predictions: .* shape \(3, 3\) for labels of shape .*a classifier of two classes"),
+        (
+            np.arange(3),
+            np.ma.array([0, 1, 1], mask=[1, 0, 0]),
+            "groups: row 0 is None; give each row an id",
+        ),
+        (
+            np.eye(3),
+            [0, 1, 1],
+            r"predictions: .* shape \(3, 3\) for labels of shape .*a classifier of two classes",
+        ),
     ],
 )
-def test_an_error_names_the_groups_or_the_scores(ndcg: Metric, x: Any, groups: Any, error: str) -> None:
+def test_an_error_names_the_groups_or_the_scores(
+    ndcg: Metric, x: Any, groups: Any, error: str
+) -> None:
     with pytest.raises(ValueError, match=error):
         ndcg.scorer(k=3)(Fixed(), x, np.array([1, 0, 2]), groups=groups)
 
 
 def test_several_results_are_rejected_before_any_training(ndcg: Metric) -> None:
-    message = "a scorer has one result; got nDCG@1, nDCG@5; give a dict of scorers, scoring={'nDCG@1': "
+    message = (
+        "a scorer has one result; got nDCG@1, nDCG@5; give a dict of scorers, scoring={'nDCG@1': "
+    )
     with pytest.raises(ValueError, match=message):
         ndcg.scorer(k=[1, 5])
 
 
 # --- LightGBM --------------------------------------------------------------------------------------------------------
 
-QUIET: dict[str, Any] = {"verbose": -1, "num_threads": 1, "num_leaves": 7, "min_data_in_leaf": 5, "deterministic": True}
+QUIET: dict[str, Any] = {
+    "verbose": -1,
+    "num_threads": 1,
+    "num_leaves": 7,
+    "min_data_in_leaf": 5,
+    "deterministic": True,
+}
 
 
 @pytest.mark.peers
@@ -203,23 +263,57 @@ def test_lightgbm_finds_its_own_number_at_every_round(ndcg: Metric, weighted: bo
     metric = ndcg.lightgbm_metric(k=[1, 5], convention="lightgbm")
     how = {"valid_sets": [data], "callbacks": [lightgbm.record_evaluation(rounds)], "feval": metric}
     model = lightgbm.train(own, data, 8, **how)
-    assert all(is_higher_better is True for *_, is_higher_better in metric(model.predict(rows.x), data))
+    assert all(
+        is_higher_better is True for *_, is_higher_better in metric(model.predict(rows.x), data)
+    )
     found = rounds["training"]
     assert list(found) == ["ndcg@1", "ndcg@5", "nDCG@1", "nDCG@5"]
     for k in (1, 5):
-        assert found[f"nDCG@{k}"] == pytest.approx(found[f"ndcg@{k}"], rel=1e-6 if weighted else 1e-12)
+        assert found[f"nDCG@{k}"] == pytest.approx(
+            found[f"ndcg@{k}"], rel=1e-6 if weighted else 1e-12
+        )
 
 
 @pytest.mark.parametrize(
     ("scores", "group", "weight", "error"),
     [
         ([3, 2, 1], None, None, r"lightgbm_metric: the data has no groups.*Dataset\(group=...\)"),
-        ([3, 2, 1], [2, 2], None, "lightgbm_metric: the groups hold 4 rows, the labels 3; give all"),
-        ([3, 2, 1], [4, -1], None, r"lightgbm_metric: groups must be numbers of rows, .*; got array\(\[ 4, -1\]\)"),
-        ([3, 2, 1], [1.5, 1.5], None, "lightgbm_metric: groups must be numbers of rows, one per query"),
-        ([3, 2, 1], [[2, 1]], None, "lightgbm_metric: groups must be numbers of rows, one per query"),
-        ([3, 2, 1], [2, 1], [1.0], "lightgbm_metric: the groups hold 3 rows, the weights 1; give all"),
-        (np.zeros((3, 2)), [3], None, r"predictions: .* got scores of shape \(3, 2\) for labels of shape \(3,\)"),
+        (
+            [3, 2, 1],
+            [2, 2],
+            None,
+            "lightgbm_metric: the groups hold 4 rows, the labels 3; give all",
+        ),
+        (
+            [3, 2, 1],
+            [4, -1],
+            None,
+            r"lightgbm_metric: groups must be numbers of rows, .*; got array\(\[ 4, -1\]\)",
+        ),
+        (
+            [3, 2, 1],
+            [1.5, 1.5],
+            None,
+            "lightgbm_metric: groups must be numbers of rows, one per query",
+        ),
+        (
+            [3, 2, 1],
+            [[2, 1]],
+            None,
+            "lightgbm_metric: groups must be numbers of rows, one per query",
+        ),
+        (
+            [3, 2, 1],
+            [2, 1],
+            [1.0],
+            "lightgbm_metric: the groups hold 3 rows, the weights 1; give all",
+        ),
+        (
+            np.zeros((3, 2)),
+            [3],
+            None,
+            r"predictions: .* got scores of shape \(3, 2\) for labels of shape \(3,\)",
+        ),
     ],
     ids=str,
 )
@@ -241,12 +335,19 @@ RANKING: dict[str, Any] = {"objective": "rank:ndcg", "max_depth": 2, "nthread": 
 def test_xgboost_finds_its_own_number(ndcg: Metric, weighted: bool) -> None:
     import xgboost
 
-    rows = make_rows(all_relevant=weighted)  # else XGBoost adds 1 as LightGBM does, and refuses a sum above 1
+    rows = make_rows(
+        all_relevant=weighted
+    )  # else XGBoost adds 1 as LightGBM does, and refuses a sum above 1
     weight = np.random.default_rng(1).random(len(rows.lengths)) if weighted else None
     data = xgboost.DMatrix(rows.x, rows.y, qid=rows.queries, weight=weight)
     rounds: dict[str, dict[str, list[float]]] = {}
     metric = ndcg.xgboost_metric(k=[1, 5], convention="xgboost")
-    how = {"evals": [(data, "train")], "custom_metric": metric, "evals_result": rounds, "verbose_eval": False}
+    how = {
+        "evals": [(data, "train")],
+        "custom_metric": metric,
+        "evals_result": rounds,
+        "verbose_eval": False,
+    }
     model = xgboost.train({**RANKING, "eval_metric": ["ndcg@1", "ndcg@5"]}, data, 8, **how)
     found = rounds["train"]
     assert list(found) == ["ndcg@1", "ndcg@5", "ndcg.nDCG@1", "ndcg.nDCG@5"]
@@ -262,9 +363,13 @@ def test_the_error_for_xgboost_without_queries_says_how_to_pass_them(ndcg: Metri
 
     rows, metric = make_rows(), ndcg.xgboost_metric(k=5)
     data = xgboost.DMatrix(rows.x, rows.y)
-    with pytest.raises(ValueError, match=r"xgboost_metric: the DMatrix has no qid.*DMatrix\(..., qid=...\)"):
+    with pytest.raises(
+        ValueError, match=r"xgboost_metric: the DMatrix has no qid.*DMatrix\(..., qid=...\)"
+    ):
         xgboost.train({"nthread": 1}, data, 2, evals=[(data, "train")], custom_metric=metric)
     ranker = xgboost.XGBRanker(n_estimators=2, n_jobs=1, eval_metric=metric)
     problem = r"xgboost_metric: XGBRanker.*weights each.*xgboost.train\(custom_metric=...\)"
     with pytest.raises(ValueError, match=problem):
-        ranker.fit(rows.x, rows.y, qid=rows.queries, eval_set=[(rows.x, rows.y)], eval_qid=[rows.queries])
+        ranker.fit(
+            rows.x, rows.y, qid=rows.queries, eval_set=[(rows.x, rows.y)], eval_qid=[rows.queries]
+        )

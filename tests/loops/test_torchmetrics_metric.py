@@ -36,7 +36,9 @@ def expected_of(ndcg: Metric, scores: Any, labels: Any, **options: Any) -> dict[
 
 def close(found: Any, expected: dict[str, float]) -> None:
     values = found if isinstance(found, dict) else dict.fromkeys(expected, found)
-    assert {name: float(value) for name, value in values.items()} == pytest.approx(expected, rel=1e-13)
+    assert {name: float(value) for name, value in values.items()} == pytest.approx(
+        expected, rel=1e-13
+    )
 
 
 def rows_of(scores: Any, labels: Any) -> list[Any]:
@@ -47,7 +49,11 @@ def rows_of(scores: Any, labels: Any) -> list[Any]:
 
 
 @settings(max_examples=20)
-@given(data=st.data(), by_rows=st.booleans(), options=st.sampled_from([{"k": [1, 5]}, {"k": 10}, {"measures": "DCG"}]))
+@given(
+    data=st.data(),
+    by_rows=st.booleans(),
+    options=st.sampled_from([{"k": [1, 5]}, {"k": 10}, {"measures": "DCG"}]),
+)
 def test_the_mean_is_that_of_compute_however_queries_are_split(
     ndcg: Metric, data: st.DataObject, by_rows: bool, options: dict[str, Any]
 ) -> None:
@@ -159,7 +165,9 @@ def test_a_call_returns_the_value_of_its_batch_and_adds_it(ndcg: Metric) -> None
 def test_a_collection_has_the_value_of_each_even_if_they_begin_alike(ndcg: Metric) -> None:
     scores, labels = queries()
     options = {"top1": {"k": 1}, "top5": {"k": 5}, "DCG": {"measures": "DCG", "k": 5}}
-    metrics = {name: ndcg.torchmetrics_metric(**each, ignore_index=-100) for name, each in options.items()}
+    metrics = {
+        name: ndcg.torchmetrics_metric(**each, ignore_index=-100) for name, each in options.items()
+    }
     collection = torchmetrics.MetricCollection(metrics, prefix="val_")
     perfect = torch.tensor([[1.0, 0.0]]), torch.tensor([[1, 0]])  # 1.0 by all of them
     collection.update(*perfect)
@@ -168,7 +176,9 @@ def test_a_collection_has_the_value_of_each_even_if_they_begin_alike(ndcg: Metri
     assert found.keys() == {f"val_{name}" for name in options}
     for name, each in options.items():
         (mean,) = expected_of(ndcg, scores, labels, **each).values()
-        assert found[f"val_{name}"].item() == pytest.approx((1 + QUERIES * mean) / (1 + QUERIES), rel=1e-13)
+        assert found[f"val_{name}"].item() == pytest.approx(
+            (1 + QUERIES * mean) / (1 + QUERIES), rel=1e-13
+        )
 
 
 def test_it_moves_with_a_module_and_keeps_its_precision(ndcg: Metric) -> None:
@@ -189,9 +199,15 @@ def test_it_moves_with_a_module_and_keeps_its_precision(ndcg: Metric) -> None:
     [
         (([[0.5, math.nan]], [[1, 0]]), "predictions: query 0, position 1: nan"),
         (([[0.5, 0.1]], [[1, -1]]), "references: query 0, position 1: the relevance -1"),
-        (([0.5, 0.1], [1], [0, 0]), "with indexes, .* one per document; got preds 2, target 1, indexes 2"),
+        (
+            ([0.5, 0.1], [1], [0, 0]),
+            "with indexes, .* one per document; got preds 2, target 1, indexes 2",
+        ),
         (([0.5, 0.1], [1, 0], [0.0, 0.0]), "indexes must be integers, .*; got torch.float32"),
-        (([0.5, 1j], [1, 0], [0, 0]), "with indexes, preds must have a type .*; got torch.complex64"),
+        (
+            ([0.5, 1j], [1, 0], [0, 0]),
+            "with indexes, preds must have a type .*; got torch.complex64",
+        ),
     ],
 )
 def test_a_batch_that_is_rejected_adds_nothing(ndcg: Metric, batch: Any, error: str) -> None:
@@ -202,19 +218,26 @@ def test_a_batch_that_is_rejected_adds_nothing(ndcg: Metric, batch: Any, error: 
     assert metric.compute().item() == pytest.approx(1 / math.log2(2 + 1))
 
 
-def test_without_torchmetrics_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_torchmetrics_the_error_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     from ndcg.loops import torchmetrics_metric as module
 
     monkeypatch.setattr(module, "_metric_class", module._metric_class.__wrapped__)
     monkeypatch.setitem(sys.modules, "torchmetrics", None)
-    with pytest.raises(ImportError, match=r"^torchmetrics_metric needs torchmetrics: pip install torch torchmetrics$"):
+    with pytest.raises(
+        ImportError,
+        match=r"^torchmetrics_metric needs torchmetrics: pip install torch torchmetrics$",
+    ):
         module.torchmetrics_metric()
     with pytest.raises(TypeError, match=r"^torchmetrics_metric has no option cutoff"):
         module.torchmetrics_metric(cutoff=5)
 
 
 @pytest.mark.training
-def test_two_processes_have_the_mean_of_one_even_if_one_has_no_rows(ndcg: Metric, processes: Processes) -> None:
+def test_two_processes_have_the_mean_of_one_even_if_one_has_no_rows(
+    ndcg: Metric, processes: Processes
+) -> None:
     scores, labels = queries()
     script = """
 scores, labels = torch.tensor(scores), torch.tensor(labels)
@@ -270,8 +293,17 @@ def test_lightning_logs_the_metric(ndcg: Metric, tmp_path: Any) -> None:
             return torch.optim.SGD(self.parameters(), 0.1)
 
     data = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(*queries()), batch_size=4)
-    quiet = {"logger": False, "enable_checkpointing": False, "enable_progress_bar": False, "accelerator": "cpu"}
-    trainer = lightning.Trainer(max_epochs=2, default_root_dir=tmp_path, enable_model_summary=False, **quiet)
+    quiet = {
+        "logger": False,
+        "enable_checkpointing": False,
+        "enable_progress_bar": False,
+        "accelerator": "cpu",
+    }
+    trainer = lightning.Trainer(
+        max_epochs=2, default_root_dir=tmp_path, enable_model_summary=False, **quiet
+    )
     trainer.fit(Ranker(), data, data)
     expected = expected_of(ndcg, *queries(), k=5)["nDCG@5"]
-    assert trainer.logged_metrics["val_ndcg"].item() == pytest.approx(expected, rel=1e-6)  # logged as float32
+    assert trainer.logged_metrics["val_ndcg"].item() == pytest.approx(
+        expected, rel=1e-6
+    )  # logged as float32

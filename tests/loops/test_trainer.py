@@ -38,14 +38,19 @@ def make_queries() -> Rows:
     for _ in range(13):
         documents = int(rng.integers(1, 31))
         features = rng.integers(-3, 4, (documents, 4)).astype(np.float32)
-        queries.append({"features": features, "labels": rng.integers(0, 4, documents) * (rng.random() < 0.8)})
+        queries.append(
+            {"features": features, "labels": rng.integers(0, 4, documents) * (rng.random() < 0.8)}
+        )
     return queries
 
 
 def make_pairs() -> Rows:
     """(query, document) rows in no order: the query's id first, then a text of any length, then the features."""
     rows = [
-        {"features": np.array([100 + number, *[0] * (number % 3), *features], np.float32), "labels": label}
+        {
+            "features": np.array([100 + number, *[0] * (number % 3), *features], np.float32),
+            "labels": label,
+        }
         for number, query in enumerate(QUERIES)
         for features, label in zip(query["features"], query["labels"], strict=True)
     ]
@@ -71,10 +76,14 @@ def by_hand(metric: Metric, rows: Rows, bf16: bool = False, **options: Any) -> d
     """The score of queries or of pairs, by the weights of the model."""
     scores = [row["features"][..., -4:] @ np.float32([1.0, -1.0, 0.5, 2.0]) for row in rows]
     if bf16:
-        scores = [sys.modules["torch"].as_tensor(each).bfloat16().float().numpy() for each in scores]
+        scores = [
+            sys.modules["torch"].as_tensor(each).bfloat16().float().numpy() for each in scores
+        ]
     are_pairs = rows[0]["features"].ndim == 1
     sides = columns(rows) if are_pairs else {"references": [row["labels"] for row in rows]}
-    return metric.compute(predictions=[*map(float, scores)] if are_pairs else scores, **sides, **options)
+    return metric.compute(
+        predictions=[*map(float, scores)] if are_pairs else scores, **sides, **options
+    )
 
 
 @pytest.fixture
@@ -84,13 +93,24 @@ def make_trainer(tmp_path: Path, torch: ModuleType) -> Make:
     from transformers import PrinterCallback, Trainer, TrainingArguments
 
     def make(
-        compute_metrics: Any, outputs: str = "plain", eval_dataset: Any = None, preprocess: Any = None, **arguments: Any
+        compute_metrics: Any,
+        outputs: str = "plain",
+        eval_dataset: Any = None,
+        preprocess: Any = None,
+        **arguments: Any,
     ) -> Any:
         data = eval_dataset or QUERIES
-        fixed = {"disable_tqdm": True, "dataloader_pin_memory": False, "use_cpu": True, "report_to": "none"}
+        fixed = {
+            "disable_tqdm": True,
+            "dataloader_pin_memory": False,
+            "use_cpu": True,
+            "report_to": "none",
+        }
         trainer = Trainer(
             model=Scorer(ScorerConfig(outputs=outputs)),
-            args=TrainingArguments(str(tmp_path), **fixed, **{"per_device_eval_batch_size": 4, **arguments}),
+            args=TrainingArguments(
+                str(tmp_path), **fixed, **{"per_device_eval_batch_size": 4, **arguments}
+            ),
             data_collator=pad_pairs if np.ndim(data[0]["features"]) == 1 else pad,
             eval_dataset=data,
             compute_metrics=compute_metrics,
@@ -114,7 +134,9 @@ EVALUATIONS: dict[str, dict[str, Any]] = {
     "not concatenated": {"eval_do_concat_batches": False},
 }
 every_evaluation = pytest.mark.parametrize("arguments", EVALUATIONS.values(), ids=EVALUATIONS)
-whole_or_batches = pytest.mark.parametrize("arguments", list(EVALUATIONS.values())[:2], ids=["whole", "batches"])
+whole_or_batches = pytest.mark.parametrize(
+    "arguments", list(EVALUATIONS.values())[:2], ids=["whole", "batches"]
+)
 
 # --- In a Trainer ----------------------------------------------------------------------------------------------------
 
@@ -132,7 +154,13 @@ def test_an_evaluation_has_the_score_of_its_queries(
 @pytest.mark.parametrize(
     "options",
     [
-        {"k": [1, None], "measures": ["DCG", "nDCG"], "gain": [0, 1, 3, 8], "log_base": 3, "ties": "worst"},
+        {
+            "k": [1, None],
+            "measures": ["DCG", "nDCG"],
+            "gain": [0, 1, 3, 8],
+            "log_base": 3,
+            "ties": "worst",
+        },
         {"k": 10, "zero_division": float("nan")},
     ],
 )
@@ -140,7 +168,9 @@ def test_options_mean_what_they_mean_in_compute(
     ndcg: Metric, make_trainer: Make, arguments: Options, options: Options
 ) -> None:
     # batches of one query: with zero_division=nan some of them have no value at all
-    trainer = make_trainer(ndcg.trainer_metrics(**options), per_device_eval_batch_size=1, **arguments)
+    trainer = make_trainer(
+        ndcg.trainer_metrics(**options), per_device_eval_batch_size=1, **arguments
+    )
     assert results_of(trainer.evaluate()) == by_hand(ndcg, QUERIES, **options)
 
 
@@ -151,16 +181,24 @@ def test_rows_of_documents_are_grouped_by_query(
     ndcg: Metric, make_trainer: Make, source: str, outputs: str, arguments: Options
 ) -> None:
     by_inputs = {"query_ids": query_of, "main_input": "features"}
-    metrics = ndcg.trainer_metrics(k=10, **(by_inputs if source == "model's inputs" else columns(PAIRS)))
-    trainer = make_trainer(metrics, outputs, eval_dataset=PAIRS, include_for_metrics=["inputs"], **arguments)
+    metrics = ndcg.trainer_metrics(
+        k=10, **(by_inputs if source == "model's inputs" else columns(PAIRS))
+    )
+    trainer = make_trainer(
+        metrics, outputs, eval_dataset=PAIRS, include_for_metrics=["inputs"], **arguments
+    )
     expected = by_hand(ndcg, PAIRS, "bf16" in outputs, k=10)
     assert results_of(trainer.evaluate()) == results_of(trainer.evaluate()) == expected
     queries = by_hand(ndcg, QUERIES, "bf16" in outputs, k=10)
-    assert expected["nDCG@10"] == pytest.approx(queries["nDCG@10"], rel=1e-12)  # the queries are in another order
+    assert expected["nDCG@10"] == pytest.approx(
+        queries["nDCG@10"], rel=1e-12
+    )  # the queries are in another order
 
 
 @whole_or_batches
-def test_two_logits_are_scored_by_their_difference(ndcg: Metric, make_trainer: Make, arguments: Options) -> None:
+def test_two_logits_are_scored_by_their_difference(
+    ndcg: Metric, make_trainer: Make, arguments: Options
+) -> None:
     metrics = ndcg.trainer_metrics(k=10, **columns(PAIRS))
     difference = {"preprocess": lambda logits, labels: logits[:, 1] - logits[:, 0]}
     trainer = make_trainer(metrics, "two logits", PAIRS, **difference, **arguments)
@@ -173,24 +211,42 @@ def test_the_predictions_of_one_logit_can_be_scored_in_every_function(
     predictions, rows = SCORES[:, None], {"references": LABELS, "query_ids": INPUTS[:, 0]}
     for column in (predictions, torch.from_numpy(predictions), np.ma.MaskedArray(predictions)):
         assert ndcg.compute(predictions=column, **rows, k=1) == HALF
-    assert ndcg.compare(systems=dict.fromkeys("ab", predictions), **rows, k=1).scores["a"]["nDCG@1"].value == 0.5
+    assert (
+        ndcg.compare(systems=dict.fromkeys("ab", predictions), **rows, k=1)
+        .scores["a"]["nDCG@1"]
+        .value
+        == 0.5
+    )
     metric = fresh_metric(keep_in_memory=True)
     metric.add_batch(predictions=predictions, **rows)
     assert metric.compute(k=1) == HALF
 
 
-def test_the_error_for_two_logits_says_how_to_make_one_score(ndcg: Metric, make_trainer: Make) -> None:
+def test_the_error_for_two_logits_says_how_to_make_one_score(
+    ndcg: Metric, make_trainer: Make
+) -> None:
     hint = "give the difference of two logits, logits[:, 1] - logits[:, 0], in a Trainer by "
-    got = re.escape(f"got shape ({len(PAIRS)}, 2); {hint}preprocess_logits_for_metrics (docs/training.md)")
-    trainer = make_trainer(ndcg.trainer_metrics(k=10, **columns(PAIRS)), "two logits", eval_dataset=PAIRS)
-    with pytest.raises(ValueError, match=f"^with query_ids, predictions must be one per document; {got}$"):
+    got = re.escape(
+        f"got shape ({len(PAIRS)}, 2); {hint}preprocess_logits_for_metrics (docs/training.md)"
+    )
+    trainer = make_trainer(
+        ndcg.trainer_metrics(k=10, **columns(PAIRS)), "two logits", eval_dataset=PAIRS
+    )
+    with pytest.raises(
+        ValueError, match=f"^with query_ids, predictions must be one per document; {got}$"
+    ):
         trainer.evaluate()
-    with pytest.raises(ValueError, match=f"^predictions must be flat with query_ids, one number per document; {got}$"):
+    with pytest.raises(
+        ValueError,
+        match=f"^predictions must be flat with query_ids, one number per document; {got}$",
+    ):
         ndcg.compute(predictions=np.zeros((len(PAIRS), 2)), **columns(PAIRS))
 
 
 @pytest.mark.training
-def test_two_processes_fill_up_the_last_batch_and_score_each_row_once(ndcg: Metric, tmp_path: Path) -> None:
+def test_two_processes_fill_up_the_last_batch_and_score_each_row_once(
+    ndcg: Metric, tmp_path: Path
+) -> None:
     """21 rows in batches of 4 end in batches of 4 and 1, and the last one is filled up to 4."""
     script = tmp_path / "script.py"
     script.write_text(f"""
@@ -213,7 +269,9 @@ torch.distributed.destroy_process_group()  # threads that still run when Python 
 """)
     launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
     environment = {**os.environ, "TMPDIR": str(tmp_path), "OMP_NUM_THREADS": "1"}
-    done = subprocess.run([sys.executable, *launcher, script], env=environment, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, *launcher, script], env=environment, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
     expected = by_hand(ndcg, PAIRS[:21], k=10)
     for rank in range(2):
@@ -224,20 +282,43 @@ torch.distributed.destroy_process_group()  # threads that still run when Python 
 @pytest.mark.parametrize(
     ("evaluated", "trainer", "error"),
     [
-        (PAIRS[:-1], {}, f"query_ids has {len(PAIRS)} rows, but the evaluation {len(PAIRS) - 1}; give the column of"),
-        ([*PAIRS, PAIRS[0]], {}, f"query_ids has {len(PAIRS)} rows, but the evaluation {len(PAIRS) + 1}; give"),
-        (PAIRS, {"dataloader_drop_last": True}, f"query_ids has .* but the evaluation {len(PAIRS) // 4 * 4};"),
-        (PAIRS[::-1], {}, r"query_ids: row \d+ has the label \d, but in references \d; give the columns .*shuffle"),
+        (
+            PAIRS[:-1],
+            {},
+            f"query_ids has {len(PAIRS)} rows, but the evaluation {len(PAIRS) - 1}; give the column of",
+        ),
+        (
+            [*PAIRS, PAIRS[0]],
+            {},
+            f"query_ids has {len(PAIRS)} rows, but the evaluation {len(PAIRS) + 1}; give",
+        ),
+        (
+            PAIRS,
+            {"dataloader_drop_last": True},
+            f"query_ids has .* but the evaluation {len(PAIRS) // 4 * 4};",
+        ),
+        (
+            PAIRS[::-1],
+            {},
+            r"query_ids: row \d+ has the label \d, but in references \d; give the columns .*shuffle",
+        ),
     ],
     ids=["a row less", "a row more", "the last batch left out", "another order"],
 )
 def test_another_set_or_order_of_rows_is_rejected(
-    ndcg: Metric, make_trainer: Make, arguments: Options, evaluated: Rows, trainer: Options, error: str
+    ndcg: Metric,
+    make_trainer: Make,
+    arguments: Options,
+    evaluated: Rows,
+    trainer: Options,
+    error: str,
 ) -> None:
     metrics = ndcg.trainer_metrics(k=10, **columns(PAIRS))
     with pytest.raises(ValueError, match=error):
         make_trainer(metrics, eval_dataset=evaluated, **trainer, **arguments).evaluate()
-    assert results_of(make_trainer(metrics, eval_dataset=PAIRS, **arguments).evaluate()) == by_hand(ndcg, PAIRS, k=10)
+    assert results_of(make_trainer(metrics, eval_dataset=PAIRS, **arguments).evaluate()) == by_hand(
+        ndcg, PAIRS, k=10
+    )
 
 
 # --- Called with what a Trainer passes -------------------------------------------------------------------------------
@@ -261,16 +342,23 @@ HALF = {"nDCG@1": 0.5}  # of either
 
 @settings(max_examples=30)
 @given(st.data())
-def test_batches_of_any_width_score_as_the_whole_to_the_last_bit(ndcg: Metric, data: st.DataObject) -> None:
+def test_batches_of_any_width_score_as_the_whole_to_the_last_bit(
+    ndcg: Metric, data: st.DataObject
+) -> None:
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
     batches = []
-    for shape in data.draw(st.lists(st.tuples(st.integers(1, 5), st.integers(2, 60)), min_size=1, max_size=6)):
+    for shape in data.draw(
+        st.lists(st.tuples(st.integers(1, 5), st.integers(2, 60)), min_size=1, max_size=6)
+    ):
         labels = np.where(rng.random(shape) < 0.3, -100, rng.integers(0, 3, shape))
         batches.append((rng.normal(size=shape).round(1).astype(np.float32), labels))
     widest = max(labels.shape[1] for _, labels in batches)
 
     def together(arrays: list[np.ndarray]) -> np.ndarray:
-        fill = [np.pad(each, ((0, 0), (0, widest - each.shape[1])), constant_values=-100) for each in arrays]
+        fill = [
+            np.pad(each, ((0, 0), (0, widest - each.shape[1])), constant_values=-100)
+            for each in arrays
+        ]
         return np.concatenate(fill)
 
     metrics = ndcg.trainer_metrics(k=data.draw(st.sampled_from([None, 1, [3, None]])))
@@ -282,7 +370,9 @@ def test_batches_of_any_width_score_as_the_whole_to_the_last_bit(ndcg: Metric, d
 
 def test_padding_may_have_another_label(ndcg: Metric) -> None:
     scores, labels = np.array([[0.9, 0.1, 5.0], [0.3, 0.2, 0.1]]), np.array([[0, 1, -1], [1, 0, 2]])
-    expected = ndcg.compute(predictions=[[0.9, 0.1], [0.3, 0.2, 0.1]], references=[[0, 1], [1, 0, 2]])
+    expected = ndcg.compute(
+        predictions=[[0.9, 0.1], [0.3, 0.2, 0.1]], references=[[0, 1], [1, 0, 2]]
+    )
     assert ndcg.trainer_metrics(ignore_index=-1)(evaluation(scores, labels)) == expected
     with pytest.raises(ValueError, match=r"references: query 0, position 2.*-1"):
         ndcg.trainer_metrics()(evaluation(scores, labels))
@@ -296,7 +386,10 @@ def test_padding_may_have_another_label(ndcg: Metric) -> None:
     "ids",
     [
         [["a", "a"], ["b", "b"]],
-        [np.array([2**53, 2**53]), np.array([2**53 + 1] * 2, np.uint64)],  # as float64 all would be 2**53
+        [
+            np.array([2**53, 2**53]),
+            np.array([2**53 + 1] * 2, np.uint64),
+        ],  # as float64 all would be 2**53
     ],
 )
 def test_the_ids_of_queries_may_be_any_that_compute_takes(ndcg: Metric, ids: list[Any]) -> None:
@@ -306,8 +399,12 @@ def test_the_ids_of_queries_may_be_any_that_compute_takes(ndcg: Metric, ids: lis
     assert metrics(evaluation(SCORES[2:], LABELS[2:], INPUTS), compute_result=True) == HALF
 
 
-@pytest.mark.parametrize("ids", [[["1"] * 4, [1] * 4], [[1] * 4, ["1"] * 4], [["1", "1", 1, 1]], [3], [None]], ids=str)
-def test_ids_that_mix_types_or_are_not_one_per_row_are_rejected(ndcg: Metric, ids: list[Any]) -> None:
+@pytest.mark.parametrize(
+    "ids", [[["1"] * 4, [1] * 4], [[1] * 4, ["1"] * 4], [["1", "1", 1, 1]], [3], [None]], ids=str
+)
+def test_ids_that_mix_types_or_are_not_one_per_row_are_rejected(
+    ndcg: Metric, ids: list[Any]
+) -> None:
     batches = iter(ids)
     metrics = ndcg.trainer_metrics(k=1, query_ids=lambda inputs: next(batches))
     for _ in ids[1:]:
@@ -317,7 +414,9 @@ def test_ids_that_mix_types_or_are_not_one_per_row_are_rejected(ndcg: Metric, id
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float8_e4m3fn", "float64"])
-def test_the_function_of_queries_gets_the_main_input_as_an_array(ndcg: Metric, torch: ModuleType, dtype: str) -> None:
+def test_the_function_of_queries_gets_the_main_input_as_an_array(
+    ndcg: Metric, torch: ModuleType, dtype: str
+) -> None:
     scores, labels, ids = (torch.from_numpy(each) for each in (SCORES, LABELS, INPUTS))
     scores = scores.to(getattr(torch, dtype))  # half-precision scores are compared as they are
     metrics = ndcg.trainer_metrics(k=1, query_ids=query_of)
@@ -338,8 +437,12 @@ CLOSE = [(201, 200), (2**53, 2**53 + 1), (1.0, 1.01), (201.0, 200.0), (256.0, 25
 
 
 @pytest.mark.parametrize(("label", "reference"), [*CLOSE, *(pair[::-1] for pair in CLOSE)])
-def test_labels_of_other_rows_are_rejected_however_close_they_are(ndcg: Metric, label: float, reference: float) -> None:
-    metrics = ndcg.trainer_metrics(query_ids=["a", "a"], references=np.array([reference, reference]))
+def test_labels_of_other_rows_are_rejected_however_close_they_are(
+    ndcg: Metric, label: float, reference: float
+) -> None:
+    metrics = ndcg.trainer_metrics(
+        query_ids=["a", "a"], references=np.array([reference, reference])
+    )
     found = rf"row 1 has the label {re.escape(str(label))}, but in references {re.escape(str(reference))};"
     with pytest.raises(ValueError, match=found):
         metrics(of_lists([0.5, 0.25], [reference, label]))
@@ -353,7 +456,9 @@ def test_labels_may_be_rounded_to_the_type_of_a_model(
 ) -> None:
     metrics = ndcg.trainer_metrics(k=1, query_ids=["a"] * len(labels), references=labels)
     rounded = torch.tensor(labels, dtype=torch.float64 if dtype == "float64" else torch.float32)
-    assert metrics(evaluation(np.arange(len(labels)) + 0.5, rounded.to(getattr(torch, dtype)))).keys() == {"nDCG@1"}
+    assert metrics(
+        evaluation(np.arange(len(labels)) + 0.5, rounded.to(getattr(torch, dtype)))
+    ).keys() == {"nDCG@1"}
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float8_e4m3fn", "float32"])
@@ -362,21 +467,31 @@ def test_padding_is_compared_in_the_type_of_the_labels(
     ndcg: Metric, torch: ModuleType, dtype: str, ignore_index: float
 ) -> None:
     rows = [[1.0, 0.0, ignore_index], [0.0, 1.0, ignore_index]]
-    labels, scores = torch.tensor(rows, dtype=getattr(torch, dtype)), np.array([[2.0, 1.0, 3.0], [2.0, 1.0, 3.0]])
+    labels, scores = (
+        torch.tensor(rows, dtype=getattr(torch, dtype)),
+        np.array([[2.0, 1.0, 3.0], [2.0, 1.0, 3.0]]),
+    )
     metrics = ndcg.trainer_metrics(k=1, ignore_index=ignore_index)
     for compute_result in (None, True):
         assert metrics(evaluation(scores, labels), compute_result=compute_result) == HALF
     metrics = ndcg.trainer_metrics(k=1, query_ids=lambda inputs: inputs, ignore_index=ignore_index)
-    batches = [(scores[0], labels[0], np.zeros(3, int)), (scores[1], np.array(rows[1]), np.ones(3, int))]
+    batches = [
+        (scores[0], labels[0], np.zeros(3, int)),
+        (scores[1], np.array(rows[1]), np.ones(3, int)),
+    ]
     for first, last in (batches, batches[::-1]):
         assert metrics(evaluation(*first), compute_result=False) == {}
         assert metrics(evaluation(*last), compute_result=True) == HALF
 
 
-@pytest.mark.parametrize(("good", "options"), [(GOOD_LISTS, {}), (GOOD_ROWS, {"query_ids": query_of})])
+@pytest.mark.parametrize(
+    ("good", "options"), [(GOOD_LISTS, {}), (GOOD_ROWS, {"query_ids": query_of})]
+)
 def test_a_batch_may_be_empty(ndcg: Metric, good: SimpleNamespace, options: Options) -> None:
     metrics = ndcg.trainer_metrics(k=1, **options)
-    empty = SimpleNamespace(**{name: None if each is None else each[:0] for name, each in vars(good).items()})
+    empty = SimpleNamespace(
+        **{name: None if each is None else each[:0] for name, each in vars(good).items()}
+    )
     for *batches, last in ([good, empty], [empty, good], [empty, good, empty]):
         for batch in batches:
             assert metrics(batch, compute_result=False) == {}
@@ -388,7 +503,9 @@ def test_a_batch_may_be_empty(ndcg: Metric, good: SimpleNamespace, options: Opti
 
 @settings(max_examples=20)
 @given(data=st.data())
-def test_a_pair_of_predictions_and_labels_scores_as_their_evaluation(ndcg: Metric, data: st.DataObject) -> None:
+def test_a_pair_of_predictions_and_labels_scores_as_their_evaluation(
+    ndcg: Metric, data: st.DataObject
+) -> None:
     transformers = pytest.importorskip("transformers")
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
     by_rows = data.draw(st.booleans())
@@ -414,14 +531,26 @@ def test_a_pair_of_predictions_and_labels_scores_as_their_evaluation(ndcg: Metri
         ({"query_ids": [1, 1, 2]}, "query_ids as a column need references"),
         ({"query_ids": [1, 1, 2], "references": [1, 0]}, "query_ids 3, references 2"),
         ({"query_ids": [1, None, 2], "references": [1, 0, 1]}, "query_ids: row 1 is None"),
-        ({"query_ids": [1.5, 1.0, 2.0], "references": [1, 0, 1]}, "query_ids must be integers or strings"),
+        (
+            {"query_ids": [1.5, 1.0, 2.0], "references": [1, 0, 1]},
+            "query_ids must be integers or strings",
+        ),
         ({"query_ids": [[1], [2]], "references": [1, 0]}, "query_ids must be integers or strings"),
-        ({"query_ids": [1, 1, 2], "references": ["a", "b", "c"]}, "references hold text, which no model receives"),
+        (
+            {"query_ids": [1, 1, 2], "references": ["a", "b", "c"]},
+            "references hold text, which no model receives",
+        ),
         ({"query_ids": [1, 1, 2], "references": [[1], [0], [1]]}, "references must be flat"),
-        ({"query_ids": "query", "references": "label"}, r"query_ids must be .* such as data\['query'\]; got 'query'"),
+        (
+            {"query_ids": "query", "references": "label"},
+            r"query_ids must be .* such as data\['query'\]; got 'query'",
+        ),
         ({"query_ids": {"query": [1]}, "references": [1]}, "query_ids must be a function of"),
         ({"references": [1, 0, 1]}, "references are the labels in the order of query_ids"),
-        ({"query_ids": query_of, "references": [1, 0, 1]}, "references are the labels in the order of query_ids"),
+        (
+            {"query_ids": query_of, "references": [1, 0, 1]},
+            "references are the labels in the order of query_ids",
+        ),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -442,17 +571,26 @@ BAD_LISTS = [
     (evaluation((), LABELS), "^predictions are an empty tuple"),
     (evaluation(SCORES, ()), "^labels are an empty tuple"),
     (evaluation([SCORES] * 3, [LABELS] * 2), f"{SAME} predictions 3, labels 2$"),
-    (evaluation([SCORES] * 2, [LABELS] * 2, [INPUTS]), f"{SAME} predictions 2, labels 2, inputs 1$"),
+    (
+        evaluation([SCORES] * 2, [LABELS] * 2, [INPUTS]),
+        f"{SAME} predictions 2, labels 2, inputs 1$",
+    ),
     (evaluation([SCORES] * 2, LABELS), f"{SAME} predictions 2, labels in one piece$"),
     (evaluation(SCORES, [LABELS]), f"{SAME} predictions in one piece, labels 1$"),
     (evaluation([], []), f"{SAME} predictions 0, labels 0$"),
-    (GOOD_LISTS.predictions, "needs an EvalPrediction, or its predictions and labels as a pair; got ndarray$"),
+    (
+        GOOD_LISTS.predictions,
+        "needs an EvalPrediction, or its predictions and labels as a pair; got ndarray$",
+    ),
     ((*vars(GOOD_LISTS).values(),), "as a pair; got 3 values$"),
 ]
 BAD_ROWS = [
     (of_lists([0.1, 0.2], [1], INPUTS[:2]), "predictions 2.*references 1"),
     # of one length together, but every pair after the second is wrong
-    (evaluation([SCORES[:3], SCORES[:2]], [LABELS[:2], LABELS[:3]], [INPUTS[:3]] * 2), "predictions 3, references 2"),
+    (
+        evaluation([SCORES[:3], SCORES[:2]], [LABELS[:2], LABELS[:3]], [INPUTS[:3]] * 2),
+        "predictions 3, references 2",
+    ),
     (of_lists([0.1, 0.2], [1, 0], INPUTS[:3]), "query_ids 3"),
     (of_lists([[0.1, 0.2]], [1], INPUTS[:1]), "predictions"),
     (of_lists([0.1, 0.2], [[1, 0], [0, 1]], INPUTS[:2]), "references"),
@@ -460,7 +598,10 @@ BAD_ROWS = [
     (of_lists([0.1, 0.2], [1, 0]), r'set TrainingArguments\(include_for_metrics=\["inputs"\]'),
     ((SCORES, LABELS), "and give the whole EvalPrediction$"),
     (of_lists([0.1, 0.2], [1, 0], {"features": INPUTS[:2]}), "main_input='input_ids'.*features"),
-    (evaluation(np.ma.array(SCORES, mask=[0, 1, 0, 0]), LABELS, INPUTS), "predictions must not be masked"),
+    (
+        evaluation(np.ma.array(SCORES, mask=[0, 1, 0, 0]), LABELS, INPUTS),
+        "predictions must not be masked",
+    ),
 ]
 ERRORS = [
     *((bad, error, GOOD_LISTS, {}) for bad, error in BAD_LISTS),
@@ -469,7 +610,9 @@ ERRORS = [
 
 
 @pytest.mark.parametrize("before", [0, 2])
-@pytest.mark.parametrize(("bad", "error", "good", "options"), ERRORS, ids=[error for _, error, *_ in ERRORS])
+@pytest.mark.parametrize(
+    ("bad", "error", "good", "options"), ERRORS, ids=[error for _, error, *_ in ERRORS]
+)
 def test_an_error_names_the_place_and_leaves_no_batch_behind(
     ndcg: Metric, bad: Any, error: str, good: Any, options: Options, before: int
 ) -> None:
@@ -500,7 +643,9 @@ def test_an_error_names_the_row_of_the_evaluation_whatever_the_batches(ndcg: Met
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), KeyError("no id")])
-def test_an_error_in_a_function_of_the_user_leaves_no_batch_behind(ndcg: Metric, error: BaseException) -> None:
+def test_an_error_in_a_function_of_the_user_leaves_no_batch_behind(
+    ndcg: Metric, error: BaseException
+) -> None:
     def failing(inputs: np.ndarray) -> np.ndarray:
         raise error
 
@@ -546,15 +691,22 @@ def test_each_row_leaves_a_few_numbers_between_batches(
 ) -> None:
     metrics = ndcg.trainer_metrics(k=[1, 10], **options)
     for batch in range(1, 4):
-        inputs = {"input_ids": torch.randint(0, 3, (16, 512)), "attention_mask": torch.ones(16, 512)}
-        last = evaluation((torch.rand(shape), torch.rand(16, 512)), torch.randint(0, 3, of_labels), inputs)
+        inputs = {
+            "input_ids": torch.randint(0, 3, (16, 512)),
+            "attention_mask": torch.ones(16, 512),
+        }
+        last = evaluation(
+            (torch.rand(shape), torch.rand(16, 512)), torch.randint(0, 3, of_labels), inputs
+        )
         metrics(last, compute_result=False)
         assert 0 < held(metrics) <= batch * 16 * numbers * 8
     metrics(last, compute_result=True)
     assert held(metrics) == 0
 
 
-def test_functions_of_one_metric_share_neither_batches_nor_those_of_the_metric(fresh_metric: MetricFactory) -> None:
+def test_functions_of_one_metric_share_neither_batches_nor_those_of_the_metric(
+    fresh_metric: MetricFactory,
+) -> None:
     metric = fresh_metric()
     metric.add_batch(predictions=[[1, 2]], references=[[1, 0]])
     first, second = metric.trainer_metrics(k=1), metric.trainer_metrics(k=1)
@@ -564,8 +716,13 @@ def test_functions_of_one_metric_share_neither_batches_nor_those_of_the_metric(f
 
 
 def test_predictions_and_labels_are_left_as_they_are(ndcg: Metric, torch: ModuleType) -> None:
-    scores, labels = torch.tensor([[0.1, 0.2, 9.0]], requires_grad=True), torch.tensor([[1, 0, -100]])
+    scores, labels = (
+        torch.tensor([[0.1, 0.2, 9.0]], requires_grad=True),
+        torch.tensor([[1, 0, -100]]),
+    )
     before = scores.detach().clone(), labels.clone()
-    assert ndcg.trainer_metrics(k=1)(evaluation(scores, labels), compute_result=True) == {"nDCG@1": 0.0}
+    assert ndcg.trainer_metrics(k=1)(evaluation(scores, labels), compute_result=True) == {
+        "nDCG@1": 0.0
+    }
     assert torch.equal(scores, before[0])
     assert torch.equal(labels, before[1])

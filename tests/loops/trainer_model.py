@@ -38,12 +38,18 @@ class Scorer(PreTrainedModel):
         logits = scores.unsqueeze(-1) if "column" in outputs else scores
         logits = torch.stack([-scores / 2, scores / 2], -1) if "two logits" in outputs else logits
         logits = logits.bfloat16() if "bf16" in outputs else logits
-        return {"loss": loss, "logits": logits, **({"hidden": features} if "tuple" in outputs else {})}
+        return {
+            "loss": loss,
+            "logits": logits,
+            **({"hidden": features} if "tuple" in outputs else {}),
+        }
 
 
 def pad(queries: list[Example]) -> dict[str, torch.Tensor]:
     """A batch as wide as its own longest query."""
-    features, labels = ([torch.from_numpy(query[name]) for query in queries] for name in ("features", "labels"))
+    features, labels = (
+        [torch.from_numpy(query[name]) for query in queries] for name in ("features", "labels")
+    )
     padded = torch.nn.utils.rnn.pad_sequence
     return {
         "features": padded(features, batch_first=True, padding_value=7.0),  # would rank high
@@ -55,5 +61,7 @@ def pad_pairs(rows: list[Example]) -> dict[str, torch.Tensor]:
     """A batch as wide as its own widest row: ids in front, features at the end."""
     features = torch.zeros(len(rows), max(len(row["features"]) for row in rows))
     features[:, 0] = torch.tensor([row["features"][0] for row in rows])
-    features[:, -len(WEIGHTS) :] = torch.tensor(np.array([row["features"][-len(WEIGHTS) :] for row in rows]))
+    features[:, -len(WEIGHTS) :] = torch.tensor(
+        np.array([row["features"][-len(WEIGHTS) :] for row in rows])
+    )
     return {"features": features, "labels": torch.tensor([int(row["labels"]) for row in rows])}

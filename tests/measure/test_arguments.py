@@ -31,7 +31,13 @@ WORDED = [name for name, option in OPTIONS.items() if option.words]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 CONVENTIONS_PAGE = (ROOT / "docs" / "conventions.md").read_text(encoding="utf-8")
 SCHEMA = json.loads((ROOT / "conformance" / "schema.json").read_text(encoding="utf-8"))
-SECTIONS = {"gain": "Gains", "discount": "Discounts", "ideal": "Ideals", "score_dtype": "Scores", "ties": "Ties"}
+SECTIONS = {
+    "gain": "Gains",
+    "discount": "Discounts",
+    "ideal": "Ideals",
+    "score_dtype": "Scores",
+    "ties": "Ties",
+}
 SECTIONS["score_order"] = "Scores"
 
 
@@ -58,16 +64,28 @@ def test_every_named_discount_and_gain_has_a_function() -> None:
 @pytest.mark.parametrize("name", DISCOUNTS)
 def test_a_discount_is_its_formula(name: str) -> None:
     ranks, base = np.arange(1, 50), 3.0
-    known: dict[str, Any] = {**vars(math), "log_b": lambda x: math.log(x, base), "max": max, "min": min}
+    known: dict[str, Any] = {
+        **vars(math),
+        "log_b": lambda x: math.log(x, base),
+        "max": max,
+        "min": min,
+    }
     formula = DISCOUNTS[name].formula.replace("^", "**")
     expected = [eval(formula, known, {"i": rank}) for rank in ranks.tolist()]
     assert DISCOUNT_FUNCTIONS[name](ranks, base) == pytest.approx(expected, rel=1e-14)
-    depends = DISCOUNT_FUNCTIONS[name](ranks, base).tolist() != DISCOUNT_FUNCTIONS[name](ranks, base + 1).tolist()
-    assert depends == (DISCOUNTS[name].base_above is not None) == ("log_b" in DISCOUNTS[name].formula)
+    depends = (
+        DISCOUNT_FUNCTIONS[name](ranks, base).tolist()
+        != DISCOUNT_FUNCTIONS[name](ranks, base + 1).tolist()
+    )
+    assert (
+        depends == (DISCOUNTS[name].base_above is not None) == ("log_b" in DISCOUNTS[name].formula)
+    )
 
 
 @pytest.mark.parametrize("name", [name for name, each in DISCOUNTS.items() if each.base_above])
-def test_a_base_that_a_discount_cannot_have_is_rejected_from_conventions_too(ndcg: evaluate.Metric, name: str) -> None:
+def test_a_base_that_a_discount_cannot_have_is_rejected_from_conventions_too(
+    ndcg: evaluate.Metric, name: str
+) -> None:
     convention = next(each for each, chosen in CONVENTIONS.items() if chosen.discount == name)
     for how in ({"discount": name}, {"convention": convention}):
         with refusal("log_base"):
@@ -77,7 +95,9 @@ def test_a_base_that_a_discount_cannot_have_is_rejected_from_conventions_too(ndc
 @pytest.mark.parametrize("name", OPTIONS)
 def test_the_default_is_what_leaving_an_option_out_gives(name: str) -> None:
     asked = {"k": 3} if name == "measures" else {}
-    assert options.Options.parse(**asked) == options.Options.parse(**{**asked, name: default_of(name)})
+    assert options.Options.parse(**asked) == options.Options.parse(
+        **{**asked, name: default_of(name)}
+    )
 
 
 @pytest.mark.parametrize("name", WORDED)
@@ -89,7 +109,11 @@ def test_each_word_of_a_row_is_taken_and_no_other(name: str) -> None:
 
 
 def test_the_first_rank_is_a_cutoff() -> None:
-    assert options.Options.parse(k=1).cutoffs == options.Options.parse(measures="nDCG@1").cutoffs == (1,)
+    assert (
+        options.Options.parse(k=1).cutoffs
+        == options.Options.parse(measures="nDCG@1").cutoffs
+        == (1,)
+    )
     assert options.Options.parse(measures="nDCG@1").names == ["nDCG@1"]
 
 
@@ -127,11 +151,20 @@ def test_the_readme_and_the_help_say_the_words_and_the_default_of_an_option(
     text, default = described_by(name), default_of(name)
     assert [word for word in OPTIONS[name].words if f'"{word}"' not in text] == []
     if isinstance(default, str):
-        assert f'`"{default}"` (default' in text or (name == "convention" and "the defaults below are" in text)
+        assert f'`"{default}"` (default' in text or (
+            name == "convention" and "the defaults below are" in text
+        )
     elif default is not None:
-        in_words = (f"efault `{default}`", f"`{default}` by default", f"`{default}` (default)", f"default {default:g}")
+        in_words = (
+            f"efault `{default}`",
+            f"`{default}` by default",
+            f"`{default}` (default)",
+            f"default {default:g}",
+        )
         of_flag = "(default), or with False" if default else "; default False."
-        assert any(each in text for each in (*in_words, *([of_flag] if described_by is text_of else [])))
+        assert any(
+            each in text for each in (*in_words, *([of_flag] if described_by is text_of else []))
+        )
 
 
 @pytest.mark.parametrize("name", SECTIONS)
@@ -141,7 +174,9 @@ def test_the_page_on_conventions_describes_each_value_of_an_option(name: str) ->
 
 
 @pytest.mark.parametrize("name", [*ARGUMENTS, *OPTIONS])
-def test_the_description_that_evaluate_shows_has_every_argument(ndcg: evaluate.Metric, name: str) -> None:
+def test_the_description_that_evaluate_shows_has_every_argument(
+    ndcg: evaluate.Metric, name: str
+) -> None:
     if name != "by":  # of report and compare
         assert lines_of(name) in ndcg.inputs_description
 
@@ -156,7 +191,9 @@ def test_type_checkers_accept_existing_options_only(ndcg: evaluate.Metric) -> No
     assert set(hints) | {"k"} == set(OPTIONS)
     assert set(get_args(options.Measure)) == set(OPTIONS["measures"].words)
     of_compute = inspect.signature(type(ndcg).compute).parameters
-    assert {name: of_compute[name].default for name in OPTIONS} == {n: each.default for n, each in OPTIONS.items()}
+    assert {name: of_compute[name].default for name in OPTIONS} == {
+        n: each.default for n, each in OPTIONS.items()
+    }
 
 
 def test_the_page_offers_the_words_of_an_option() -> None:
@@ -187,7 +224,10 @@ def test_a_docstring_shows_the_text_of_an_argument_where_it_asks_for_it() -> Non
         """
 
     shown = inspect.getdoc(describes_arguments(function)) or ""
-    assert " ".join(shown.split()) == f"Do something. Args: exclude: {ARGUMENTS['exclude']} other: {{other}} stays."
+    assert (
+        " ".join(shown.split())
+        == f"Do something. Args: exclude: {ARGUMENTS['exclude']} other: {{other}} stays."
+    )
 
 
 @pytest.mark.parametrize("name", OPTIONS)

@@ -54,7 +54,11 @@ def test_an_option_that_is_given_wins_over_the_convention(ndcg: evaluate.Metric)
     by_query = ndcg.compute(**inputs, use_aggregator=False)["nDCG"]
     assert by_query[:2] == [1.0, 1.0]
     last = pytest.approx(1 / math.log2(3))
-    assert ndcg.compute(**inputs, use_aggregator=False, zero_division=0.25)["nDCG"] == [1.0, 0.25, by_query[2]]
+    assert ndcg.compute(**inputs, use_aggregator=False, zero_division=0.25)["nDCG"] == [
+        1.0,
+        0.25,
+        by_query[2],
+    ]
     assert ndcg.compute(**inputs, use_aggregator=False, ties="last")["nDCG"][0] == last
     assert ndcg.compute(**inputs, use_aggregator=False, ignore_ties=True)["nDCG"][0] == last
     with pytest.raises(ValueError, match="negative"):
@@ -64,6 +68,12 @@ def test_an_option_that_is_given_wins_over_the_convention(ndcg: evaluate.Metric)
 
 
 def test_an_unknown_convention_is_rejected_with_the_nearest_name(ndcg: evaluate.Metric) -> None:
-    for wrong, nearest in (("lightgmb", "lightgbm"), ("scikit-learn", "sklearn"), ("TREC_EVAL", "trec_eval")):
-        with pytest.raises(ValueError, match=rf'^convention must be one of .*got .*; did you mean "{nearest}"\?'):
+    for wrong, nearest in (
+        ("lightgmb", "lightgbm"),
+        ("scikit-learn", "sklearn"),
+        ("TREC_EVAL", "trec_eval"),
+    ):
+        with pytest.raises(
+            ValueError, match=rf'^convention must be one of .*got .*; did you mean "{nearest}"\?'
+        ):
             ndcg.compute(predictions=SCORES, references=RELEVANCE, convention=wrong)

@@ -21,14 +21,18 @@ from ndcg.measure.scoring import InvalidRankingError, check_queries, discounts, 
 
 IDEALS = tuple(arguments.IDEALS)
 LOWEST, HIGHEST = -1.7976931348623157e308, 1.7976931348623157e308  # float64
-SECOND = 1 / math.log2(2 + 1)  # the discount of rank 2, hence the nDCG of one relevant document there
+SECOND = 1 / math.log2(
+    2 + 1
+)  # the discount of rank 2, hence the nDCG of one relevant document there
 GRADED_BELOW_0 = {"graded": True, "negative": True}
 SMALL, LARGE = st.integers(2, 60), st.integers(100, 3000)  # documents of a query
 
 
 def scores_of(relevance: Any, score: Any, k: int | None = None, **options: Any) -> dict[str, float]:
     """Every measure of one query at one cutoff."""
-    values = measure_queries(np.array([relevance]), np.array([score]), cutoffs=[k], measures=MEASURES, **options)
+    values = measure_queries(
+        np.array([relevance]), np.array([score]), cutoffs=[k], measures=MEASURES, **options
+    )
     return {name: float(value[0, 0]) for name, value in values.items()}
 
 
@@ -43,7 +47,11 @@ def same(actual: dict[str, Any], expected: dict[str, Any]) -> None:
 
 
 def test_the_reference_has_every_word_of_every_option() -> None:
-    for table, words in ((GAINS, arguments.GAINS), (DISCOUNTS, arguments.DISCOUNTS), (TIES, arguments.TIES)):
+    for table, words in (
+        (GAINS, arguments.GAINS),
+        (DISCOUNTS, arguments.DISCOUNTS),
+        (TIES, arguments.TIES),
+    ):
         assert set(words) - {"docid"} <= set(table)
 
 
@@ -52,7 +60,9 @@ def test_the_reference_has_every_word_of_every_option() -> None:
 
 @settings(max_examples=250)
 @given(
-    st.integers(0, 9).flatmap(lambda at: arrays(SMALL, st.integers(1, 8)) if at else arrays(LARGE, st.integers(1, 3))),
+    st.integers(0, 9).flatmap(
+        lambda at: arrays(SMALL, st.integers(1, 8)) if at else arrays(LARGE, st.integers(1, 3))
+    ),
     st.none() | st.integers(1, 12) | st.integers(1, 3000),
     LOG_BASES,
 )
@@ -60,7 +70,10 @@ def test_the_mean_is_that_of_scikit_learn(
     batch: tuple[NDArray[Any], NDArray[Any]], k: int | None, log_base: float
 ) -> None:
     weight = np.arange(1, 1 + len(batch[0])) % 3 + 0.5
-    for measure, of_sklearn, options in (("nDCG", ndcg_score, {}), ("DCG", dcg_score, {"log_base": log_base})):
+    for measure, of_sklearn, options in (
+        ("nDCG", ndcg_score, {}),
+        ("DCG", dcg_score, {"log_base": log_base}),
+    ):
         values = measure_queries(*batch, measures=[measure], cutoffs=[k], **options)[measure][0]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # it guesses the type of huge targets
@@ -73,9 +86,13 @@ def test_very_long_lists_are_ranked_as_by_a_sort(documents: int) -> None:
     rng = np.random.default_rng(documents)
     relevance = rng.integers(0, 4, (2, documents))
     score = rng.permuted(np.arange(2.0 * documents).reshape(2, -1), axis=1)
-    values = measure_queries(relevance, score, measures=["DCG"], cutoffs=[10, None], gain="exponential")["DCG"]
+    values = measure_queries(
+        relevance, score, measures=["DCG"], cutoffs=[10, None], gain="exponential"
+    )["DCG"]
     for query in range(2):
-        ranked = (2.0 ** relevance[query] - 1)[np.argsort(-score[query])] / np.log2(np.arange(documents) + 2)
+        ranked = (2.0 ** relevance[query] - 1)[np.argsort(-score[query])] / np.log2(
+            np.arange(documents) + 2
+        )
         close(values[:, query], [math.fsum(ranked[:10]), math.fsum(ranked)])
 
 
@@ -98,7 +115,12 @@ def flattened(queries: list[list[Document]], rubbish: float) -> dict[str, NDArra
     ("negative_relevance", "gains", "documents", "how"),
     [
         ("raise", tuple(GAINS), st.integers(0, 14), {"graded": True}),
-        ("clip", ("linear", "exponential", "binary", "a function"), st.integers(1, 14), GRADED_BELOW_0),
+        (
+            "clip",
+            ("linear", "exponential", "binary", "a function"),
+            st.integers(1, 14),
+            GRADED_BELOW_0,
+        ),
         ("keep", ("linear",), st.integers(1, 14), GRADED_BELOW_0),
         ("raise", ("linear",), st.integers(1, 60) | st.integers(80, 1500), {"queries": 2}),
     ],
@@ -107,17 +129,36 @@ def flattened(queries: list[list[Document]], rubbish: float) -> dict[str, NDArra
 @settings(max_examples=100)
 @given(data=st.data())
 def test_every_option_means_what_the_reference_says(
-    data: st.DataObject, negative_relevance: str, gains: Sequence[str], documents: Any, how: dict[str, Any]
+    data: st.DataObject,
+    negative_relevance: str,
+    gains: Sequence[str],
+    documents: Any,
+    how: dict[str, Any],
 ) -> None:
     def draw(values: Any) -> Any:
         return data.draw(st.sampled_from(sorted(values, key=str)))
 
     queries = data.draw(rankings(documents, **how))
-    ideal, log_base, ties, gain, discount = draw(IDEALS), data.draw(LOG_BASES), draw(TIES), draw(gains), draw(DISCOUNTS)
+    ideal, log_base, ties, gain, discount = (
+        draw(IDEALS),
+        data.draw(LOG_BASES),
+        draw(TIES),
+        draw(gains),
+        draw(DISCOUNTS),
+    )
     k = st.integers(1, 17) | (st.just(1) if ideal == "full" else st.none())
     cutoffs = data.draw(st.lists(k, min_size=1, max_size=2))
-    shared = {"zero_division": draw([0.0, -2.5, math.nan, "perfect_if_empty"]), "ties": ties, "log_base": log_base}
-    options = {**shared, "ideal": ideal, "negative_relevance": negative_relevance, "cutoffs": cutoffs}
+    shared = {
+        "zero_division": draw([0.0, -2.5, math.nan, "perfect_if_empty"]),
+        "ties": ties,
+        "log_base": log_base,
+    }
+    options = {
+        **shared,
+        "ideal": ideal,
+        "negative_relevance": negative_relevance,
+        "cutoffs": cutoffs,
+    }
     functions: dict[str, Any] = {"gain": GAINS[gain][0], "discount": DISCOUNTS[discount][0]}
     arrays = flattened(queries, draw([math.nan, math.inf, 7.0]))
     found = measure_queries(**arrays, **options, **functions, measures=MEASURES)
@@ -138,11 +179,20 @@ def test_every_option_means_what_the_reference_says(
 
 
 @settings(max_examples=40)
-@given(arrays(st.integers(0, 8), st.integers(1, 6)), st.none() | st.integers(1, 9), st.sampled_from(TIES), st.data())
-def test_masks_mean_the_same_in_2d_arrays(batch: Any, k: int | None, ties: str, data: st.DataObject) -> None:
+@given(
+    arrays(st.integers(0, 8), st.integers(1, 6)),
+    st.none() | st.integers(1, 9),
+    st.sampled_from(TIES),
+    st.data(),
+)
+def test_masks_mean_the_same_in_2d_arrays(
+    batch: Any, k: int | None, ties: str, data: st.DataObject
+) -> None:
     rng = np.random.default_rng(data.draw(st.integers(0, 9)))
     judged, retrieved = (rng.random(batch[0].shape) < 0.7 for _ in range(2))
-    square = dict(zip(("relevance", "score", "judged", "retrieved"), (*batch, judged, retrieved), strict=True))
+    square = dict(
+        zip(("relevance", "score", "judged", "retrieved"), (*batch, judged, retrieved), strict=True)
+    )
     flat = {name: values.ravel() for name, values in square.items()}
     offsets = np.arange(len(batch[0]) + 1) * batch[0].shape[1]
     options: dict[str, Any] = {"measures": MEASURES, "cutoffs": [k], "ties": ties}
@@ -150,12 +200,20 @@ def test_masks_mean_the_same_in_2d_arrays(batch: Any, k: int | None, ties: str, 
 
 
 @settings(max_examples=30)
-@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 1)), min_size=1, max_size=5), st.integers(1, 6))
+@given(
+    st.lists(st.tuples(st.integers(0, 2), st.integers(0, 1)), min_size=1, max_size=5),
+    st.integers(1, 6),
+)
 def test_the_average_is_the_mean_over_all_orders(documents: list[tuple[int, int]], k: int) -> None:
     orders = [
-        order for order in itertools.permutations(documents) if [-s for _, s in order] == sorted(-s for _, s in order)
+        order
+        for order in itertools.permutations(documents)
+        if [-s for _, s in order] == sorted(-s for _, s in order)
     ]
-    dcgs = [math.fsum(r / math.log2(rank + 1) for rank, (r, _) in enumerate(order[:k], 1)) for order in orders]
+    dcgs = [
+        math.fsum(r / math.log2(rank + 1) for rank, (r, _) in enumerate(order[:k], 1))
+        for order in orders
+    ]
     close(scores_of(*zip(*documents, strict=True), k=k)["DCG"], math.fsum(dcgs) / len(dcgs))
 
 
@@ -190,7 +248,9 @@ def test_scores_that_differ_in_the_last_bit_are_not_tied(low: Any, high: Any) ->
             values = measure_queries(np.array(relevance), np.array(score), ties=ties)["nDCG"]
             assert values.tolist() == [[pytest.approx(SECOND, rel=1e-15)]]
     offsets = np.array([0, 2, 3])
-    assert measure_queries(np.array([0, 1, 5]), np.array([low, high, low]), offsets)["nDCG"].tolist() == [[1.0, 1.0]]
+    assert measure_queries(np.array([0, 1, 5]), np.array([low, high, low]), offsets)[
+        "nDCG"
+    ].tolist() == [[1.0, 1.0]]
 
 
 def test_zero_and_negative_zero_are_a_tie() -> None:
@@ -203,7 +263,9 @@ def test_zero_and_negative_zero_are_a_tie() -> None:
 
 @pytest.mark.parametrize("base", [-1.0, 1e-300, -5e-324])
 @pytest.mark.parametrize("documents", [3, 12, 60])
-def test_scores_that_differ_in_their_last_bits_are_ranked_exactly_at_every_cutoff(base: float, documents: int) -> None:
+def test_scores_that_differ_in_their_last_bits_are_ranked_exactly_at_every_cutoff(
+    base: float, documents: int
+) -> None:
     rng = np.random.default_rng(documents)
     relevance = rng.integers(0, 4, (50, documents))
     bits = rng.permuted(np.arange(50 * documents).reshape(50, -1) % documents, axis=1)
@@ -211,14 +273,20 @@ def test_scores_that_differ_in_their_last_bits_are_ranked_exactly_at_every_cutof
     ranked = np.take_along_axis(relevance, np.argsort(-score, axis=1), axis=1)
     for k in range(1, documents + 1):
         for ties in ("average", "first"):
-            found = measure_queries(relevance, score, measures=["CG"], cutoffs=[k], ties=ties)["CG"][0]
+            found = measure_queries(relevance, score, measures=["CG"], cutoffs=[k], ties=ties)[
+                "CG"
+            ][0]
             assert (found == ranked[:, :k].sum(axis=1)).all()
 
 
 @pytest.mark.parametrize("sign", [1, -1])
 @pytest.mark.parametrize("k", [2, 3, None])
-def test_ties_among_nearly_equal_scores_give_the_same_bits_alone_and_among_many(sign: int, k: int | None) -> None:
-    score = np.array([[sign, sign * (1 + 2.0**-40), sign, sign]])  # near in a large block, not in a small one
+def test_ties_among_nearly_equal_scores_give_the_same_bits_alone_and_among_many(
+    sign: int, k: int | None
+) -> None:
+    score = np.array(
+        [[sign, sign * (1 + 2.0**-40), sign, sign]]
+    )  # near in a large block, not in a small one
     relevance = np.array([[0.1, 0.7, 0.2, 0.3]])
     alone = measure_queries(relevance, score, measures=MEASURES, cutoffs=[k])
     rows = relevance.repeat(50_000, axis=0), score.repeat(50_000, axis=0)
@@ -229,8 +297,12 @@ def test_ties_among_nearly_equal_scores_give_the_same_bits_alone_and_among_many(
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16])
 def test_the_lowest_number_is_a_score_and_minus_infinity_is_none(dtype: Any) -> None:
     lowest = np.finfo(dtype).min
-    found = measure_queries(np.array([[1, 3, 1]]), np.array([[0, -np.inf, lowest]], dtype), measures=MEASURES)
-    close([found["DCG"][0, 0], found["IDCG"][0, 0]], [1 + SECOND, 3 + SECOND + 1 / math.log2(3 + 1)])
+    found = measure_queries(
+        np.array([[1, 3, 1]]), np.array([[0, -np.inf, lowest]], dtype), measures=MEASURES
+    )
+    close(
+        [found["DCG"][0, 0], found["IDCG"][0, 0]], [1 + SECOND, 3 + SECOND + 1 / math.log2(3 + 1)]
+    )
 
 
 def test_a_thousand_lists_of_several_lengths_score_as_each_alone_in_their_order() -> None:
@@ -272,7 +344,8 @@ def test_any_number_of_threads_gives_the_same_bits(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize(
-    ("setting", "threads"), [(None, 3), ("", 3), ("2", 2), (" 5 ,1", 5), ("0", 3), ("two", 3), ("-1", 3)]
+    ("setting", "threads"),
+    [(None, 3), ("", 3), ("2", 2), (" 5 ,1", 5), ("0", 3), ("two", 3), ("-1", 3)],
 )
 def test_work_is_shared_by_as_many_threads_as_the_process_may_use(
     monkeypatch: pytest.MonkeyPatch, setting: str | None, threads: int
@@ -282,7 +355,9 @@ def test_work_is_shared_by_as_many_threads_as_the_process_may_use(
         monkeypatch.setenv("OMP_NUM_THREADS", setting)
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {1, 4, 7}, raising=False)
     asked: list[int] = []
-    monkeypatch.setattr(scoring, "ThreadPoolExecutor", lambda number: asked.append(number) or ThreadPoolExecutor(1))
+    monkeypatch.setattr(
+        scoring, "ThreadPoolExecutor", lambda number: asked.append(number) or ThreadPoolExecutor(1)
+    )
     assert scoring.in_threads(abs, [-1, 2]) == [1, 2]
     assert asked == [threads]
 
@@ -296,11 +371,18 @@ def test_sums_add_one_rank_after_the_other_to_the_last_bit(
     rng = np.random.default_rng(documents)
     score, relevance = rng.random((queries, documents)), rng.random((queries, documents)) + lowest
     cutoffs = [*{1, min(2, documents), min(10, documents), documents}]
-    options = {"measures": ["CG", "DCG", "IDCG"], "negative_relevance": negative_relevance, "cutoffs": cutoffs}
+    options = {
+        "measures": ["CG", "DCG", "IDCG"],
+        "negative_relevance": negative_relevance,
+        "cutoffs": cutoffs,
+    }
     found = measure_queries(relevance, score, **options)
     width = (0, 0), (0, 3)
     padded = np.pad(relevance, width), np.pad(score, width, constant_values=-np.inf)
-    same(measure_queries(*padded, judged=np.pad(np.ones(relevance.shape, bool), width), **options), found)
+    same(
+        measure_queries(*padded, judged=np.pad(np.ones(relevance.shape, bool), width), **options),
+        found,
+    )
     ranked = np.take_along_axis(relevance, np.argsort(-score, axis=1), axis=1)
     weight, ideal = discounts(documents), -np.sort(-relevance, axis=1)
     for name, summands in (("CG", ranked), ("DCG", ranked * weight), ("IDCG", ideal * weight)):
@@ -347,17 +429,29 @@ def test_no_rounding_takes_ndcg_above_1(batch: Any, ties: str) -> None:
 
 def test_queries_without_documents_or_without_company() -> None:
     for relevance, offsets in ((np.empty((1, 0)), None), (np.empty(0), np.array([0, 0]))):
-        found = measure_queries(relevance, relevance, offsets, measures=MEASURES, cutoffs=[1, None], zero_division=0.25)
-        same(found, {"nDCG": [[0.25], [0.25]], "DCG": [[0], [0]], "IDCG": [[0], [0]], "CG": [[0], [0]]})
+        found = measure_queries(
+            relevance, relevance, offsets, measures=MEASURES, cutoffs=[1, None], zero_division=0.25
+        )
+        same(
+            found,
+            {"nDCG": [[0.25], [0.25]], "DCG": [[0], [0]], "IDCG": [[0], [0]], "CG": [[0], [0]]},
+        )
     for relevance, offsets in ((np.empty((0, 5)), None), (np.empty(0), np.array([0]))):
-        assert measure_queries(relevance, relevance, offsets, cutoffs=[1, None])["nDCG"].shape == (2, 0)
-    assert measure_queries(np.array([[2], [0]]), np.array([[7], [7]]))["nDCG"].tolist() == [[1.0, 0.0]]
+        assert measure_queries(relevance, relevance, offsets, cutoffs=[1, None])["nDCG"].shape == (
+            2,
+            0,
+        )
+    assert measure_queries(np.array([[2], [0]]), np.array([[7], [7]]))["nDCG"].tolist() == [
+        [1.0, 0.0]
+    ]
 
 
 def test_a_bad_document_marked_minus_1_lowers_the_score_when_kept() -> None:
     kept = scores_of([2, -1, 1], [3, 2, 1], negative_relevance="keep")
     dcg, idcg = 2 - 1 * SECOND + 1 / math.log2(3 + 1), 2 + 1 * SECOND - 1 / math.log2(3 + 1)
-    assert kept == pytest.approx({"nDCG": dcg / idcg, "DCG": dcg, "IDCG": idcg, "CG": 2 - 1 + 1}, rel=1e-14)
+    assert kept == pytest.approx(
+        {"nDCG": dcg / idcg, "DCG": dcg, "IDCG": idcg, "CG": 2 - 1 + 1}, rel=1e-14
+    )
     assert scores_of([-3, 1], [2, 1], k=1, negative_relevance="keep")["nDCG"] == -3.0
     for log_base in (2, 0.5):  # an ideal that is not positive
         options = {"negative_relevance": "keep", "zero_division": 0.5, "log_base": log_base}
@@ -366,9 +460,15 @@ def test_a_bad_document_marked_minus_1_lowers_the_score_when_kept() -> None:
 
 def test_an_ideal_of_retrieved_documents_has_no_unjudged_ones() -> None:
     """With a negative relevance kept, a gain of 0 for the unjudged document would be the better one."""
-    options: dict[str, Any] = {"negative_relevance": "keep", "ideal": "retrieved", "measures": MEASURES}
+    options: dict[str, Any] = {
+        "negative_relevance": "keep",
+        "ideal": "retrieved",
+        "measures": MEASURES,
+    }
     judged = np.array([[True, False, True]])
-    found = measure_queries(np.array([[-1.0, 0.0, 2.0]]), np.array([[3.0, 2.0, 1.0]]), judged=judged, **options)
+    found = measure_queries(
+        np.array([[-1.0, 0.0, 2.0]]), np.array([[3.0, 2.0, 1.0]]), judged=judged, **options
+    )
     assert found["DCG"][0, 0] == -1 + 0 + 2 / math.log2(1 + 3)
     close(found["IDCG"], [[2 - 1 * SECOND]])
 
@@ -383,7 +483,13 @@ def test_the_exponential_gain_keeps_the_digits_of_a_small_relevance() -> None:
 # --- Rejected --------------------------------------------------------------------------------------------------------
 
 NAN, INF = math.nan, math.inf
-NOT_FINITE = [("score", NAN), ("score", INF), ("relevance", NAN), ("relevance", INF), ("relevance", -INF)]
+NOT_FINITE = [
+    ("score", NAN),
+    ("score", INF),
+    ("relevance", NAN),
+    ("relevance", INF),
+    ("relevance", -INF),
+]
 
 
 @pytest.mark.parametrize("check", [measure_queries, check_queries])
@@ -394,7 +500,9 @@ def test_a_value_that_is_not_finite_is_rejected_at_its_place(
 ) -> None:
     sides = {"relevance": np.ones((3, 4), dtype), "score": np.ones((3, 4), dtype)}
     sides[array][1, 2] = value
-    with pytest.raises(InvalidRankingError, match=rf"^{array}: query 1, position 2: .*{value}") as caught:
+    with pytest.raises(
+        InvalidRankingError, match=rf"^{array}: query 1, position 2: .*{value}"
+    ) as caught:
         check(**sides)
     assert (caught.value.array, caught.value.query, caught.value.position) == (array, 1, 2)
 
@@ -420,12 +528,18 @@ def test_no_option_makes_a_number_of_a_value_that_is_not_finite(data: st.DataObj
     }
     if draw(False, True):  # another query before it, of another length
         sides = {name: np.append([0.0], values.ravel()) for name, values in sides.items()}
-        options["offsets"] = np.array([0, 1, *range(1 + documents, 2 + queries * documents, documents)])
+        options["offsets"] = np.array(
+            [0, 1, *range(1 + documents, 2 + queries * documents, documents)]
+        )
         query += 1
     # a relevance also if its document was not retrieved
-    unretrieved = [{**sides, "score": np.full(sides["score"].shape, -np.inf)}] * (array == "relevance")
+    unretrieved = [{**sides, "score": np.full(sides["score"].shape, -np.inf)}] * (
+        array == "relevance"
+    )
     for inputs in (sides, *unretrieved):
-        with pytest.raises(InvalidRankingError, match=rf"^{array}: query {query}, position {position}: .*{value}"):
+        with pytest.raises(
+            InvalidRankingError, match=rf"^{array}: query {query}, position {position}: .*{value}"
+        ):
             measure_queries(**inputs, **options)
 
 
@@ -438,8 +552,16 @@ def test_no_option_makes_a_number_of_a_value_that_is_not_finite(data: st.DataObj
         ([0, 0, 0.5], {"gain": [0, 1, 10]}, r"position 2: .*label 0\.5 .*0 to 2"),
         ([0, 2.5, 0], {"gain": [0, 1, 10]}, r"position 1: .*label 2\.5 .*0 to 2"),
         ([0, 1024, 0], {"gain": "exponential"}, "position 1: .*1024"),
-        ([0, 2, 1], {"gain": lambda r: np.where(r == 2, NAN, r)}, "position 1: .*gain of relevance 2 "),
-        ([0, 2, 1], {"gain": lambda r: np.where(r == 2, -INF, r)}, "position 1: .*gain of relevance 2 "),
+        (
+            [0, 2, 1],
+            {"gain": lambda r: np.where(r == 2, NAN, r)},
+            "position 1: .*gain of relevance 2 ",
+        ),
+        (
+            [0, 2, 1],
+            {"gain": lambda r: np.where(r == 2, -INF, r)},
+            "position 1: .*gain of relevance 2 ",
+        ),
     ],
 )
 @pytest.mark.parametrize("ideal", IDEALS)
@@ -461,7 +583,9 @@ def test_a_sum_that_overflows_is_rejected_with_its_query(measure: str, score: li
     assert caught.value.position is None
 
 
-def test_masked_values_are_never_rejected_nor_a_negative_relevance_before_its_options_are_known() -> None:
+def test_masked_values_are_never_rejected_nor_a_negative_relevance_before_its_options_are_known() -> (
+    None
+):
     values, mask = np.array([[np.nan, 1.0, np.inf]]), np.array([[False, True, False]])
     check_queries(values, values, judged=mask, retrieved=mask)
     assert measure_queries(values, values, judged=mask, retrieved=mask)["nDCG"].tolist() == [[1.0]]
@@ -476,10 +600,16 @@ def test_masked_values_are_never_rejected_nor_a_negative_relevance_before_its_op
         (lambda ranks: 1.0 - ranks, "is -1.0 at rank 2; discounts are finite and not negative"),
         (lambda ranks: 0.0 * ranks, "is 0 at rank 1, so nothing counts"),
         (lambda ranks: ranks / 0.0, "is inf at rank 1; discounts are finite"),
-        (lambda ranks: 1.0, "discount gets an array of ranks and must return an array of as many numbers"),
+        (
+            lambda ranks: 1.0,
+            "discount gets an array of ranks and must return an array of as many numbers",
+        ),
     ],
 )
 def test_a_discount_that_ends_too_early_or_is_none_is_rejected(discount: Any, problem: str) -> None:
     with pytest.raises(ValueError, match=problem), np.errstate(all="ignore"):
         measure_queries(np.ones((1, 3)), np.ones((1, 3)), discount=discount)
-    assert measure_queries(np.ones((1, 3)), np.ones((1, 3)), discount=[1.0, 0.5], cutoffs=[2])["nDCG"] == 1
+    assert (
+        measure_queries(np.ones((1, 3)), np.ones((1, 3)), discount=[1.0, 0.5], cutoffs=[2])["nDCG"]
+        == 1
+    )

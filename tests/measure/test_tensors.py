@@ -45,14 +45,24 @@ def random_options(rng: np.random.Generator) -> Options:
     def choice(*values: Any) -> Any:
         return values[rng.integers(len(values))]
 
-    discount = choice("log", "log", "reciprocal", "jarvelin", 1 / np.arange(1, 400) ** 0.7, reversed_ranks)
+    discount = choice(
+        "log", "log", "reciprocal", "jarvelin", 1 / np.arange(1, 400) ** 0.7, reversed_ranks
+    )
     is_log = isinstance(discount, str) and discount == "log"
     ideal = choice("judged", "retrieved", "truncated", "full")
     cutoffs = [int(k) for k in rng.integers(1, 20, rng.integers(1, 4))]
     return {
         "measures": rng.permutation(MEASURES)[: rng.integers(1, 5)].tolist(),
         "cutoffs": cutoffs if ideal == "full" or rng.random() < 0.5 else [*cutoffs, None],
-        "gain": choice("linear", "exponential", "binary", [0.5, 0, 3, -1.37, 7], [0, 1, 2, 3, 4.5], square, root),
+        "gain": choice(
+            "linear",
+            "exponential",
+            "binary",
+            [0.5, 0, 3, -1.37, 7],
+            [0, 1, 2, 3, 4.5],
+            square,
+            root,
+        ),
         "discount": discount,
         "log_base": choice(2, math.e, 10, 0.5) if is_log else 2.0,
         "ideal": ideal,
@@ -62,7 +72,9 @@ def random_options(rng: np.random.Generator) -> Options:
     }
 
 
-def random_sides(rng: np.random.Generator, options: Options, score_type: str, relevance_type: str) -> dict[str, Any]:
+def random_sides(
+    rng: np.random.Generator, options: Options, score_type: str, relevance_type: str
+) -> dict[str, Any]:
     """Rows of queries of the same length, or ragged ones, with ties, masks, and anything in what they hide."""
     queries, documents = int(rng.integers(1, 12)), int(rng.choice([1, 2, 5, 17, 60, 300]))
     is_ragged = rng.random() < 0.5
@@ -71,7 +83,9 @@ def random_sides(rng: np.random.Generator, options: Options, score_type: str, re
     size = int(lengths.sum())
     grades = rng.integers(-3, 4, size)
     score = torch.from_numpy(np.where(rng.random(size) < 0.5, grades, 4 * rng.normal(size=size)))
-    score = (score if rng.random() < 0.7 else torch.from_numpy(grades)).to(getattr(torch, score_type))
+    score = (score if rng.random() < 0.7 else torch.from_numpy(grades)).to(
+        getattr(torch, score_type)
+    )
     if score.is_floating_point():
         score[torch.from_numpy(rng.random(size) < 0.1)] = -math.inf
     is_listed = isinstance(options["gain"], list)
@@ -82,15 +96,24 @@ def random_sides(rng: np.random.Generator, options: Options, score_type: str, re
     if isinstance(options["gain"], str):
         relevance += (rng.random(size) < 0.5) * rng.random(size)
     has_sign = relevance_type not in ("uint8", "bool")
-    relevance = torch.from_numpy(relevance if has_sign else np.maximum(relevance, 0)).to(getattr(torch, relevance_type))
-    masks = [torch.from_numpy(rng.random(size) < 0.7) if rng.random() < 0.4 else None for _ in range(2)]
+    relevance = torch.from_numpy(relevance if has_sign else np.maximum(relevance, 0)).to(
+        getattr(torch, relevance_type)
+    )
+    masks = [
+        torch.from_numpy(rng.random(size) < 0.7) if rng.random() < 0.4 else None for _ in range(2)
+    ]
     for side, mask in zip((relevance, score), masks, strict=True):
         if mask is not None and side.is_floating_point() and rng.random() < 0.5:
             side[~mask] = math.nan
-    sides = dict(zip(("relevance", "score", "judged", "retrieved"), (relevance, score, *masks), strict=True))
+    sides = dict(
+        zip(("relevance", "score", "judged", "retrieved"), (relevance, score, *masks), strict=True)
+    )
     if is_ragged:
         return {**sides, "offsets": np.append(0, np.cumsum(lengths))}
-    return {name: None if side is None else side.reshape(queries, documents) for name, side in sides.items()}
+    return {
+        name: None if side is None else side.reshape(queries, documents)
+        for name, side in sides.items()
+    }
 
 
 def of_arrays(sides: dict[str, Any], **options: Any) -> dict[str, np.ndarray]:
@@ -111,7 +134,9 @@ def largest_difference(cases: int, seed: int) -> float:
             values = found[measure]
             assert (values.dtype, tuple(values.shape)) == (torch.float64, expected.shape)
             np.testing.assert_array_equal(values.isnan(), np.isnan(expected))
-            apart = np.nan_to_num(np.abs(values.numpy() - expected) / np.maximum(np.abs(expected), 1))
+            apart = np.nan_to_num(
+                np.abs(values.numpy() - expected) / np.maximum(np.abs(expected), 1)
+            )
             largest = max(largest, float(apart.max(initial=0)))
     return largest
 
@@ -129,7 +154,10 @@ def test_five_thousand_random_cases_have_the_numbers_of_arrays() -> None:
 
 
 def test_a_tie_across_the_cutoff_shares_the_gains_of_all_its_documents() -> None:
-    relevance, score = torch.tensor([[3, 0, 0, 6, 1, 0, 0, 0, 0]]), torch.tensor([[9.0, 5, 5, 5, 5, 1, 1, 1, 1]])
+    relevance, score = (
+        torch.tensor([[3, 0, 0, 6, 1, 0, 0, 0, 0]]),
+        torch.tensor([[9.0, 5, 5, 5, 5, 1, 1, 1, 1]]),
+    )
     found = measure_tensors(relevance, score, measures=["CG", "DCG"], cutoffs=[1, 2])
     shared = (0 + 0 + 6 + 1) / 4
     assert found["CG"].tolist() == [[3.0], [3.0 + shared]]
@@ -140,7 +168,10 @@ def test_zeros_of_both_signs_are_tied() -> None:
     relevance, score = torch.tensor([[1.0, 0, 0]]), torch.tensor([[-0.0, 0.0, -1]])
     of_ties = {"average": 0.5, "first": 1.0, "last": 0.0, "best": 1.0, "worst": 0.0}
     for ties, gain in of_ties.items():
-        assert measure_tensors(relevance, score, measures=["CG"], cutoffs=[1], ties=ties)["CG"].item() == gain
+        assert (
+            measure_tensors(relevance, score, measures=["CG"], cutoffs=[1], ties=ties)["CG"].item()
+            == gain
+        )
 
 
 @pytest.mark.parametrize(
@@ -163,7 +194,9 @@ def test_zeros_of_both_signs_are_tied() -> None:
     ],
 )
 @pytest.mark.filterwarnings("ignore:divide by zero")
-def test_what_arrays_reject_has_no_values(relevance: list[float], score: list[float], options: Options) -> None:
+def test_what_arrays_reject_has_no_values(
+    relevance: list[float], score: list[float], options: Options
+) -> None:
     sides = {
         "relevance": torch.tensor([[0.0, 1, 0], relevance], dtype=torch.float64),
         "score": torch.tensor([[3.0, 2, 1], score]),
@@ -189,7 +222,13 @@ def test_what_only_arrays_can_compute_has_no_values() -> None:
         raise TypeError
 
     calls: list[int] = []
-    for gain in (of_numpy, of_items, failing, lambda labels: labels[:1], lambda labels: labels * 1j):
+    for gain in (
+        of_numpy,
+        of_items,
+        failing,
+        lambda labels: labels[:1],
+        lambda labels: labels * 1j,
+    ):
         assert measure_tensors(relevance, score.float(), gain=gain) is None
     assert calls == [1]  # a loop is noticed with the first document
 
@@ -199,7 +238,10 @@ def test_the_tensors_are_left_as_they_are() -> None:
         labels += 1
         return labels
 
-    relevance, score = torch.tensor([[1.0, 0, 2]], dtype=torch.float64), torch.rand(1, 3, requires_grad=True)
+    relevance, score = (
+        torch.tensor([[1.0, 0, 2]], dtype=torch.float64),
+        torch.rand(1, 3, requires_grad=True),
+    )
     found = measure_tensors(relevance, score, measures=["CG"], gain=in_place)
     assert found["CG"].tolist() == [[(1 + 1) + (0 + 1) + (2 + 1)]]
     assert relevance.tolist() == [[1.0, 0.0, 2.0]]
@@ -207,15 +249,22 @@ def test_the_tensors_are_left_as_they_are() -> None:
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_values_are_the_same_in_every_split_into_blocks(monkeypatch: pytest.MonkeyPatch, threads: int) -> None:
+def test_values_are_the_same_in_every_split_into_blocks(
+    monkeypatch: pytest.MonkeyPatch, threads: int
+) -> None:
     rng = np.random.default_rng(threads)
     lengths = rng.integers(1, 40, 200)
     offsets = np.append(0, np.cumsum(lengths))
-    relevance, score = torch.from_numpy(rng.integers(0, 4, offsets[-1])), torch.from_numpy(rng.normal(size=offsets[-1]))
+    relevance, score = (
+        torch.from_numpy(rng.integers(0, 4, offsets[-1])),
+        torch.from_numpy(rng.normal(size=offsets[-1])),
+    )
     whole = measure_tensors(relevance, score, offsets, cutoffs=[5])["nDCG"]
     monkeypatch.setattr(tensors, "TENSOR_BLOCK", 100)
     monkeypatch.setattr(tensors, "TENSOR_PADDING", 0)
-    assert (measure_tensors(relevance, score, offsets, cutoffs=[5])["nDCG"] - whole).abs().max() <= 1e-15
+    assert (
+        measure_tensors(relevance, score, offsets, cutoffs=[5])["nDCG"] - whole
+    ).abs().max() <= 1e-15
 
 
 def test_one_number_of_a_block_is_read_from_the_device(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,9 @@ import pytest
 
 from page.choices import CALLED
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # of the event loop that Gradio leaves open when a page is laid out
+pytestmark = pytest.mark.filterwarnings(
+    "ignore"
+)  # of the event loop that Gradio leaves open when a page is laid out
 UPLOAD = "Upload the qrels and at least one run."
 
 
@@ -32,8 +34,12 @@ def begun_with(field: Any) -> Any:
 
 def needs_a_tab(handler: Callable[..., Any], events: set[str]) -> bool:
     """Whether a handler answers only what is done in an open tab, such as choosing a cell, or the page's address."""
-    kinds = [each.annotation for each in inspect.signature(handler, eval_str=True).parameters.values()]
-    done = any(isinstance(each, type) and issubclass(each, gr.EventData | gr.Request) for each in kinds)
+    kinds = [
+        each.annotation for each in inspect.signature(handler, eval_str=True).parameters.values()
+    ]
+    done = any(
+        isinstance(each, type) and issubclass(each, gr.EventData | gr.Request) for each in kinds
+    )
     return done or events == {"upload"}
 
 
@@ -44,11 +50,21 @@ def test_every_handler_answers_the_fields_of_tabs_that_were_never_opened(demo: g
         if each.fn is None or each.api_visibility != "private" or needs_a_tab(each.fn, events):
             continue
         answer = each.fn(*map(begun_with, each.inputs))
-        shown = [text for text in (answer if isinstance(answer, list | tuple) else [answer]) if isinstance(text, str)]
+        shown = [
+            text
+            for text in (answer if isinstance(answer, list | tuple) else [answer])
+            if isinstance(text, str)
+        ]
         wrong = [text for text in shown if "class='error'" in text and UPLOAD not in text]
         assert wrong == [], each.fn.__name__
         answered.append(each.fn.__name__)
-    assert {"explain_reported", "score_batch", "show_results", "score_ranking", "take_texts"} <= set(answered)
+    assert {
+        "explain_reported",
+        "score_batch",
+        "show_results",
+        "score_ranking",
+        "take_texts",
+    } <= set(answered)
 
 
 def test_every_field_of_text_begins_with_text(demo: gr.Blocks) -> None:

@@ -20,7 +20,9 @@ def test_queries_have_the_ids_that_were_given() -> None:
 
 
 def test_mappings_are_scored_query_by_query() -> None:
-    shown = score_batch('{"q1": {"a": 2}, "q2": {"a": 2, "b": 1}}', "{'q2': {'b': 1}, 'q1': {'a': 1}}", "", "", *BAR)
+    shown = score_batch(
+        '{"q1": {"a": 2}, "q2": {"a": 2, "b": 1}}', "{'q2': {'b': 1}, 'q1': {'a': 1}}", "", "", *BAR
+    )
     rows = [re.findall("<td>(.*?)</td>", row) for row in shown.queries.split("<tr>")]
     assert [row for row in rows if row] == [["q2", "0.6309"], ["q1", "1.0000"]]
 
@@ -28,7 +30,9 @@ def test_mappings_are_scored_query_by_query() -> None:
 def test_a_file_may_hold_mappings(tmp_path: Path) -> None:
     batch = {"predictions": {"q1": {"a": 2}}, "references": {"q1": {"a": 1}}}
     (tmp_path / "batch.json").write_text(json.dumps(batch))
-    assert [json.loads(text) for text in fill_batch(str(tmp_path / "batch.json"))[-4:-2]] == [*batch.values()]
+    assert [json.loads(text) for text in fill_batch(str(tmp_path / "batch.json"))[-4:-2]] == [
+        *batch.values()
+    ]
 
 
 def test_an_upload_that_cannot_be_read_leaves_no_result_of_before(tmp_path: Path) -> None:
@@ -39,7 +43,9 @@ def test_an_upload_that_cannot_be_read_leaves_no_result_of_before(tmp_path: Path
 
 
 def test_a_file_of_labels_is_scored_by_their_gains(tmp_path: Path) -> None:
-    (tmp_path / "batch.csv").write_text("prediction,reference,query_id\n3,no,a\n2,yes,a\n1,,a\n5,2,b\n")
+    (tmp_path / "batch.csv").write_text(
+        "prediction,reference,query_id\n3,no,a\n2,yes,a\n1,,a\n5,2,b\n"
+    )
     _, *filled = fill_batch(str(tmp_path / "batch.csv"))[-5:]
     assert json.loads(filled[1]) == ["no", "yes", None, 2.0]
     shown = score_batch(*filled, *BAR[:2], "yes=2, no=0, 2=1", *BAR[3:])
@@ -48,7 +54,9 @@ def test_a_file_of_labels_is_scored_by_their_gains(tmp_path: Path) -> None:
     assert "|" not in shown.signature.partition("gain:2=1,no=0,yes=2")[0].partition("|")[2]
 
 
-NONE = "2 queries, 1 with no relevant documents. nDCG@10 if these count as 1: 1.0000, skipped: 1.0000"
+NONE = (
+    "2 queries, 1 with no relevant documents. nDCG@10 if these count as 1: 1.0000, skipped: 1.0000"
+)
 NEGATIVE = (
     "position 1: the relevance -1 is negative; in Python: ignore_index=-1 removes padding; Negative relevance set to "
     '"clip" counts it as gain 0, as Convention set'

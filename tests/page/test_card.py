@@ -20,15 +20,21 @@ def links_of(markdown: str) -> list[str]:
     return re.findall(r"(?<!!)\[[^]]*\]\(([^)\s]+)\)", prose(markdown))
 
 
-def test_in_a_space_the_links_of_the_card_lead_to_its_files(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_in_a_space_the_links_of_the_card_lead_to_its_files(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("SPACE_ID", "someone/nDCG")
     card = metric_card(ROOT)
     links = links_of(card)
     files = [link.removeprefix(SPACE) for link in links if link.startswith(SPACE)]
-    assert files == [link for link in links_of(TEXT) if "://" not in link and not link.startswith("#")]
+    assert files == [
+        link for link in links_of(TEXT) if "://" not in link and not link.startswith("#")
+    ]
     assert {"docs/inputs.md", "docs/speed.md"} <= {file.partition("#")[0] for file in files}
     assert all((ROOT / file.partition("#")[0]).exists() for file in files)
-    assert {link for link in links if link.startswith("#")} <= {f"#h-{anchor}" for anchor in anchors(card)}
+    assert {link for link in links if link.startswith("#")} <= {
+        f"#h-{anchor}" for anchor in anchors(card)
+    }
 
 
 def test_outside_a_space_the_card_names_the_files(monkeypatch: pytest.MonkeyPatch) -> None:

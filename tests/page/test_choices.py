@@ -41,7 +41,12 @@ def read(query: str) -> tuple[Any, str, list[Any], list[str]]:
         ({"rel": "0,1", "scores": "1,2,3"}, [["d1", "0", "2"], ["d2", "1", "1"]], BAR, ["scores"]),
         ({"k": "x"}, ROWS, ["x", *BAR[1:]], []),
         ({"k": "9" * 999}, ROWS, ["9" * 200, *BAR[1:]], []),
-        ({"convention": "none", "gain": "<b>", "log_base": "e"}, ROWS, BAR, ["convention", "log_base", "gain"]),
+        (
+            {"convention": "none", "gain": "<b>", "log_base": "e"},
+            ROWS,
+            BAR,
+            ["convention", "log_base", "gain"],
+        ),
         ({"log_base": "inf"}, ROWS, BAR, ["log_base"]),
         ({"gain": "a=1, b=x"}, ROWS, BAR, ["gain"]),
     ],
@@ -56,7 +61,11 @@ def test_what_an_address_lacks_or_cannot_have_is_as_usual(
 def test_an_address_restores_the_bar_and_the_rows(at: int) -> None:
     choices = [words[at % len(words)] for words in CHOICES.values()]
     for bar in (["1, 3", 10, *choices], ["", 2.5, *choices]):
-        for rows in (ROWS, [("a, b", "", "2"), ('"q"&', "1", ""), ("=", "x", "0")], [("d1", "", "1")]):
+        for rows in (
+            ROWS,
+            [("a, b", "", "2"), ('"q"&', "1", ""), ("=", "x", "0")],
+            [("d1", "", "1")],
+        ):
             query, whole = query_of(rows, "custom", *bar)
             assert whole
             assert read(query) == ([list(row) for row in rows], convention_of(*choices), bar, [])
@@ -90,10 +99,23 @@ def test_the_formula_has_symbols_for_each_gain_and_discount(name: str) -> None:
     assert len({symbols({**plain, name: each}) for each in CHOICES[name]}) == len(CHOICES[name])
 
 
-CALLS = [each for path in (ROOT / "ndcg").rglob("*.py") for each in ast.walk(ast.parse(path.read_text()))]
-MARKS = [each.args[0] for each in CALLS if isinstance(each, ast.Call) and ast.unparse(each.func) == "mark"]
-MARKED = {each.value for each in MARKS if isinstance(each, ast.Constant)} | {*tables.OPTIONS, *tables.ARGUMENTS}
-VALUES = {"path": "run.txt", "systems": "bm25", "options": "in Python: k=5"}  # marks of which the value is said
+CALLS = [
+    each for path in (ROOT / "ndcg").rglob("*.py") for each in ast.walk(ast.parse(path.read_text()))
+]
+MARKS = [
+    each.args[0]
+    for each in CALLS
+    if isinstance(each, ast.Call) and ast.unparse(each.func) == "mark"
+]
+MARKED = {each.value for each in MARKS if isinstance(each, ast.Constant)} | {
+    *tables.OPTIONS,
+    *tables.ARGUMENTS,
+}
+VALUES = {
+    "path": "run.txt",
+    "systems": "bm25",
+    "options": "in Python: k=5",
+}  # marks of which the value is said
 
 
 @pytest.mark.parametrize("name", sorted(MARKED - {*VALUES}))
@@ -106,9 +128,16 @@ def test_a_message_calls_an_option_as_the_page_does_or_says_that_it_is_of_python
 
 
 @pytest.mark.parametrize(("name", "said"), VALUES.items())
-def test_a_message_has_the_name_of_a_file_or_a_run_and_the_call_that_gives_a_score(name: str, said: str) -> None:
+def test_a_message_has_the_name_of_a_file_or_a_run_and_the_call_that_gives_a_score(
+    name: str, said: str
+) -> None:
     assert (
-        in_words(tables.mark(name, said.removeprefix("in Python: "), "--flags", said="in Python or the shell")) == said
+        in_words(
+            tables.mark(
+                name, said.removeprefix("in Python: "), "--flags", said="in Python or the shell"
+            )
+        )
+        == said
     )
 
 
@@ -116,4 +145,7 @@ def test_a_message_has_the_name_of_a_file_or_a_run_and_the_call_that_gives_a_sco
 def test_a_message_has_the_choices_of_the_page(name: str) -> None:
     for choice in CHOICES[name]:
         (value,) = option_of(name, choice).values()
-        assert in_words(tables.mark(name, value)) == f'{LABELS[name]} set to "{WORDS.get((name, choice), choice)}"'
+        assert (
+            in_words(tables.mark(name, value))
+            == f'{LABELS[name]} set to "{WORDS.get((name, choice), choice)}"'
+        )

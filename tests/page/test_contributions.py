@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from page.contributions import STEPS, Ranking, place_discounts, steps
 
 DOCUMENTS = st.lists(
-    st.tuples(st.sampled_from([None, 0, 1, 2, 3]), st.sampled_from([None, 1.0, 2.0, 3.0])), min_size=1, max_size=8
+    st.tuples(st.sampled_from([None, 0, 1, 2, 3]), st.sampled_from([None, 1.0, 2.0, 3.0])),
+    min_size=1,
+    max_size=8,
 )
 
 
@@ -23,9 +25,13 @@ def test_contributions_add_up_to_the_measures(
 ) -> None:
     names = [f"d{at}" for at in range(len(documents))]
     ranking = Ranking(names, [r for r, _ in documents], [s for _, s in documents])
-    options = {"ties": ties} | ({"gain": "exponential", "log_base": 10.0, "judged_only": True} if others else {})
+    options = {"ties": ties} | (
+        {"gain": "exponential", "log_base": 10.0, "judged_only": True} if others else {}
+    )
     table = steps(ranking, options, k)
-    dcg, ideal = ndcg.compute(**ranking.given(options), **options, k=k, measures=["DCG", "IDCG"]).values()
+    dcg, ideal = ndcg.compute(
+        **ranking.given(options), **options, k=k, measures=["DCG", "IDCG"]
+    ).values()
     assert list(table.columns) == STEPS
     assert sorted(table["document"]) == sorted(names)
     assert table["contribution"].sum() == pytest.approx(dcg)
@@ -33,7 +39,11 @@ def test_contributions_add_up_to_the_measures(
     assert table["loss"].sum() == pytest.approx(ideal - dcg, abs=1e-9)
 
 
-@given(relevance=st.lists(st.integers(0, 3), min_size=1, max_size=8), k=st.integers(1, 9), data=st.data())
+@given(
+    relevance=st.lists(st.integers(0, 3), min_size=1, max_size=8),
+    k=st.integers(1, 9),
+    data=st.data(),
+)
 def test_gains_at_the_discounts_of_their_places_sum_up_to_the_score_of_any_order(
     ndcg: evaluate.Metric, relevance: list[float | None], k: int, data: st.DataObject
 ) -> None:
@@ -47,8 +57,13 @@ def test_gains_at_the_discounts_of_their_places_sum_up_to_the_score_of_any_order
     gains = dict(zip(ranks["document"], ranks["gain"], strict=True))
     moved = ranking.reordered(data.draw(st.permutations(ranking.documents)), [])
     discounts = place_discounts(ranks, options, k)
-    dcg = sum(gains[document] * discount for document, discount in zip(moved.documents, discounts, strict=True))
-    assert [dcg / ranks["ideal"].sum()] == pytest.approx([*ndcg.compute(**moved.inputs, k=k).values()])
+    dcg = sum(
+        gains[document] * discount
+        for document, discount in zip(moved.documents, discounts, strict=True)
+    )
+    assert [dcg / ranks["ideal"].sum()] == pytest.approx(
+        [*ndcg.compute(**moved.inputs, k=k).values()]
+    )
 
 
 def test_tied_documents_show_all_ranks_that_they_share() -> None:
@@ -60,7 +75,9 @@ def test_tied_documents_show_all_ranks_that_they_share() -> None:
 
 
 @pytest.mark.parametrize(("ties", "rank"), [("average", "2–3"), ("docid", "3"), ("first", "2")])
-def test_documents_with_close_scores_are_tied_as_32_bit_floats(ndcg: evaluate.Metric, ties: str, rank: str) -> None:
+def test_documents_with_close_scores_are_tied_as_32_bit_floats(
+    ndcg: evaluate.Metric, ties: str, rank: str
+) -> None:
     ranking, options = (
         Ranking(["a", "b", "c"], [2, None, 1], [1 + 1e-9, 1, 2]),
         {"ties": ties, "score_dtype": "float32"},

@@ -11,7 +11,16 @@ import pytest
 
 from page.address import shown_at
 from page.choices import bar_of, options_of, query_of
-from page.guide import QUERY, RELEVANCE, STEPS, guide_html, is_begun_with, query_of_documents, rows_at, take_step
+from page.guide import (
+    QUERY,
+    RELEVANCE,
+    STEPS,
+    guide_html,
+    is_begun_with,
+    query_of_documents,
+    rows_at,
+    take_step,
+)
 from page.ranking import ranking_of
 
 OPTIONS = options_of(*bar_of("sklearn"))
@@ -35,15 +44,28 @@ def test_the_answer_to_each_guess_is_what_the_metric_says(ndcg: evaluate.Metric)
     retrieved = [*missing[:4], [*missing[4][:2], "5"], missing[5]]
     scores = {
         "gain": [scored(ndcg, gain), scored(ndcg, graded)],
-        "discount": [scored(ndcg, discount), scored(ndcg, moved(discount, 0, 2)), scored(ndcg, moved(discount, 1, 2))],
+        "discount": [
+            scored(ndcg, discount),
+            scored(ndcg, moved(discount, 0, 2)),
+            scored(ndcg, moved(discount, 1, 2)),
+        ],
         "ideal": [scored(ndcg, ideal)],
-        "ties": [scored(ndcg, ties), *(scored(ndcg, ties, ties=each) for each in ("worst", "best"))],
-        "missing": [scored(ndcg, missing), scored(ndcg, retrieved), scored(ndcg, missing, judged_only=True)],
+        "ties": [
+            scored(ndcg, ties),
+            *(scored(ndcg, ties, ties=each) for each in ("worst", "best")),
+        ],
+        "missing": [
+            scored(ndcg, missing),
+            scored(ndcg, retrieved),
+            scored(ndcg, missing, judged_only=True),
+        ],
         "exponential": [scored(ndcg, last, gain="exponential"), scored(ndcg, last)],
     }
     assert scores.keys() == STEPS.keys()
     for name, expected in scores.items():
-        assert re.findall(r"\d\.\d{4}", STEPS[name].answer) == [f"{each:.4f}" for each in expected], name
+        assert re.findall(r"\d\.\d{4}", STEPS[name].answer) == [
+            f"{each:.4f}" for each in expected
+        ], name
 
 
 def test_what_a_text_says_of_its_ranking_is_true(ndcg: evaluate.Metric) -> None:
@@ -51,17 +73,28 @@ def test_what_a_text_says_of_its_ranking_is_true(ndcg: evaluate.Metric) -> None:
     # ranks 1 and 4 are equally relevant
     assert scored(ndcg, moved(discount, 0, 3)) == pytest.approx(scored(ndcg, discount))
     # the worst order gets more than half, and the reverse everything
-    assert 0.5 < scored(ndcg, ideal) < scored(ndcg, [[*row[:2], f"{at}"] for at, row in enumerate(ideal)]) == 1
+    assert (
+        0.5
+        < scored(ndcg, ideal)
+        < scored(ndcg, [[*row[:2], f"{at}"] for at, row in enumerate(ideal)])
+        == 1
+    )
     # ranks 2 to 4 share the mean of their discounts
     shared = sum(1 / math.log2(rank + 1) for rank in (2, 3, 4)) / 3
     assert scored(ndcg, ties) == pytest.approx((3 + 3 * shared) / (3 + 2 / math.log2(3) + 1 / 2))
-    missed, unjudged = [row[0] for row in missing if not row[2]], [row[0] for row in missing if not row[1]]
+    missed, unjudged = (
+        [row[0] for row in missing if not row[2]],
+        [row[0] for row in missing if not row[1]],
+    )
     assert (missed, unjudged) == (["How honey is made", "Honey bees at work"], ["Bees in town"])
     assert all(f"“{each}”" in STEPS["missing"].text for each in (*missed, *unjudged))
     # one more relevant document raises the DCG of this order by more than that of the best
     gain = STEPS["gain"].rows
     graded = [*gain[:3], [gain[3][0], "3", gain[3][2]], *gain[4:]]
-    sums = [ndcg.compute(**ranking_of(rows, {}).inputs, measures=["DCG", "IDCG"]) for rows in (gain, graded)]
+    sums = [
+        ndcg.compute(**ranking_of(rows, {}).inputs, measures=["DCG", "IDCG"])
+        for rows in (gain, graded)
+    ]
     rises = [f"{sums[1][name] - sums[0][name]:.2f}" for name in ("DCG", "IDCG")]
     assert re.findall(r"\d\.\d{2}\b", STEPS["gain"].answer) == rises == ["1.29", "1.24"]
     # half of all gains are in the last place
@@ -70,7 +103,9 @@ def test_what_a_text_says_of_its_ranking_is_true(ndcg: evaluate.Metric) -> None:
 
 
 @pytest.mark.parametrize("name", ["", *STEPS])
-def test_each_step_ranks_documents_of_the_one_search_that_its_text_calls_by_their_titles(name: str) -> None:
+def test_each_step_ranks_documents_of_the_one_search_that_its_text_calls_by_their_titles(
+    name: str,
+) -> None:
     rows = rows_at(name)
     assert [RELEVANCE[document] for document, _, _ in rows] == [row[1] for row in rows]
     assert query_of_documents(row[0] for row in rows) == QUERY

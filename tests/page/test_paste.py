@@ -52,12 +52,19 @@ def test_a_text_that_is_not_a_ranking_is_answered_with_what_to_paste(text: str, 
 
 
 def test_lists_of_ids_become_a_run_that_ranks_them_so() -> None:
-    lines = ["q1 Q0 d3 1 3 pasted", "q1 Q0 d1 2 2 pasted", "q1 Q0 d7 3 1 pasted", "q:2 Q0 a:b 1 1 pasted"]
+    lines = [
+        "q1 Q0 d3 1 3 pasted",
+        "q1 Q0 d1 2 2 pasted",
+        "q1 Q0 d7 3 1 pasted",
+        "q:2 Q0 a:b 1 1 pasted",
+    ]
     assert ids_as_run("q1: d3 d1, d7\n\n q:2:\ta:b \n").splitlines() == lines
 
 
 @pytest.mark.parametrize(
-    "text", ["q1 Q0 d1 1 0.9 t\n", '{"q1": {"d1": 1}}', "query,document,score\nq,d,1", "q1: d1\nq2 d2", ""], ids=repr
+    "text",
+    ["q1 Q0 d1 1 0.9 t\n", '{"q1": {"d1": 1}}', "query,document,score\nq,d,1", "q1: d1\nq2 d2", ""],
+    ids=repr,
 )
 def test_a_text_without_lists_of_ids_stays_as_it_is(text: str) -> None:
     assert ids_as_run(text) == text

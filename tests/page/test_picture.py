@@ -29,12 +29,16 @@ def test_the_advice_is_the_swap_that_adds_most(ndcg: evaluate.Metric) -> None:
     for one, other in combinations(range(6), 2):
         relevance = [*TEXTBOOK.relevance]
         relevance[one], relevance[other] = relevance[other], relevance[one]
-        swapped = ndcg.compute(predictions=[TEXTBOOK.score], references=[relevance], k=10)["nDCG@10"]
+        swapped = ndcg.compute(predictions=[TEXTBOOK.score], references=[relevance], k=10)[
+            "nDCG@10"
+        ]
         scores[f"swap d{one + 1} and d{other + 1}"] = swapped
     found = advice(TEXTBOOK, TEXTBOOK.documents, OPTIONS)
     assert found is not None
     assert found.text == max(scores, key=scores.__getitem__)
-    assert found.adds == pytest.approx(scores[found.text] - ndcg.compute(**TEXTBOOK.inputs, k=10)["nDCG@10"])
+    assert found.adds == pytest.approx(
+        scores[found.text] - ndcg.compute(**TEXTBOOK.inputs, k=10)["nDCG@10"]
+    )
 
 
 @pytest.mark.parametrize(
@@ -118,12 +122,18 @@ SINCE = f"{BEST}, since less relevant documents are above more relevant ones"
         (INVERTED, 0.0, f">0% {SINCE}. "),
         (MISSED, 0.5, "score, since relevant documents were not retrieved. "),
         (TIED, 0.5, "score, since documents of different relevance are tied. "),
-        (Ranking([*"abc"], [0, 1, 2], [2, 1, None]), 0.5, f"{SINCE} and relevant documents were not retrieved. "),
+        (
+            Ranking([*"abc"], [0, 1, 2], [2, 1, None]),
+            0.5,
+            f"{SINCE} and relevant documents were not retrieved. ",
+        ),
         (TIED, 0.5, "No swap helps while documents are tied."),
         (two([2, 1], [2, 1]), 0.5, "No swap helps."),
     ],
 )
-def test_the_picture_says_how_good_an_order_is_and_why_not_better(ranking: Ranking, value: float, said: str) -> None:
+def test_the_picture_says_how_good_an_order_is_and_why_not_better(
+    ranking: Ranking, value: float, said: str
+) -> None:
     assert said in drawn(ranking, value)
 
 
@@ -131,7 +141,13 @@ def test_the_picture_says_how_good_an_order_is_and_why_not_better(ranking: Ranki
     ("first", "scores", "ranked", "missed", "expected"),
     [
         ("descending", [9, 9, 1], "cab", "", "c 2 9, a 0 9, b 1 1"),  # scores stay at their ranks
-        ("descending", [4, 2, None], "cab", "", "c 2 5, a 0 4, b 1 2"),  # a document that is retrieved now gets one
+        (
+            "descending",
+            [4, 2, None],
+            "cab",
+            "",
+            "c 2 5, a 0 4, b 1 2",
+        ),  # a document that is retrieved now gets one
         ("descending", [4, 2, None], "acb", "", "a 0 4, c 2 3, b 1 2"),
         ("descending", [4, 2, None], "abc", "", "a 0 4, b 1 2, c 2 1"),
         ("descending", [4, 2, None], "b", "ac", "b 1 2, a 0 , c 2 "),

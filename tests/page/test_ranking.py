@@ -12,7 +12,16 @@ import pytest
 from page.choices import CHOICES, LABELS, bar_of, options_of
 from page.contributions import Ranking
 from page.metric import ndcg
-from page.ranking import EXAMPLES, Shown, ranking_of, rows_of, score_ranking, table_of, take_edit, take_paste
+from page.ranking import (
+    EXAMPLES,
+    Shown,
+    ranking_of,
+    rows_of,
+    score_ranking,
+    table_of,
+    take_edit,
+    take_paste,
+)
 
 BAR = bar_of("sklearn")
 OPTIONS = options_of(*BAR)
@@ -56,24 +65,36 @@ def test_a_cell_is_a_number_where_a_file_would_hold_one(cell: str) -> None:
     assert f"Row 1: relevance {cell!r} is not a number" in error.replace("&#x27;", "'")
 
 
-@pytest.mark.parametrize(("cell", "number"), [("0,95", "0.95"), (",5", "0.5"), ("-1,25", "-1.25"), ("2,0", "2")])
+@pytest.mark.parametrize(
+    ("cell", "number"), [("0,95", "0.95"), (",5", "0.5"), ("-1,25", "-1.25"), ("2,0", "2")]
+)
 def test_a_decimal_comma_is_a_point(cell: str, number: str) -> None:
     assert ranking_of([["a", "1", cell]], OPTIONS) == ranking_of([["a", "1", number]], OPTIONS)
 
 
 def test_a_negative_relevance_is_rejected_by_its_row_and_the_fields_of_the_page() -> None:
     error = shown([*RANKING, ["d6", "-2", "0"]]).picture
-    assert "Row 3 (d6): relevance −2 is negative. Set Negative relevance in the options to clip" in error
+    assert (
+        "Row 3 (d6): relevance −2 is negative. Set Negative relevance in the options to clip"
+        in error
+    )
 
 
-@pytest.mark.parametrize(("others", "may_be_padding"), [(["-100"], True), (["-1"], False), (["-100", "-2"], False)])
+@pytest.mark.parametrize(
+    ("others", "may_be_padding"), [(["-100"], True), (["-1"], False), (["-100", "-2"], False)]
+)
 def test_a_negative_relevance_that_may_be_padding_is_to_be_left_out_first(
     others: list[str], may_be_padding: bool
 ) -> None:
-    rows = [*RANKING, *([f"d{at}", relevance, "0"] for at, relevance in enumerate(["-100", *others], 6))]
+    rows = [
+        *RANKING,
+        *([f"d{at}", relevance, "0"] for at, relevance in enumerate(["-100", *others], 6)),
+    ]
     error = shown(rows).picture
     leave_out = "If it is padding, leave its document out. " if may_be_padding else ""
-    assert f"Row 3 (d6): relevance −100 is negative. {leave_out}Set Negative relevance in the" in error
+    assert (
+        f"Row 3 (d6): relevance −100 is negative. {leave_out}Set Negative relevance in the" in error
+    )
 
 
 LABELED = [["a", "no", "2"], ["b", "yes", "1"], ["c", "", "0.5"]]
@@ -83,12 +104,18 @@ BY_LABEL = [*BAR[:2], "yes=2, partly=1, no=0", *BAR[3:]]
 def test_relevances_may_be_labels() -> None:
     found = shown(LABELED, *BY_LABEL)
     assert "<output class='value'>0.6309<" in found.picture
-    assert re.findall("data-relevance='(.*?)' aria-label='(.*?); press.*?>(.*?)<", found.picture) == [
+    assert re.findall(
+        "data-relevance='(.*?)' aria-label='(.*?); press.*?>(.*?)<", found.picture
+    ) == [
         ("no", "a: relevance no", "no"),
         ("yes", "b: relevance yes", "yes"),
         ("", "c: not judged", "not judged"),
     ]
-    assert json.loads(html.unescape(re.findall("data-labels='(.*?)'", found.picture)[0])) == ["no", "partly", "yes"]
+    assert json.loads(html.unescape(re.findall("data-labels='(.*?)'", found.picture)[0])) == [
+        "no",
+        "partly",
+        "yes",
+    ]
     assert "<option selected>by label</option>" in found.picture
     assert "gain(r)" in found.picture
     assert "<li>Gain is by label: linear would make it no score" in found.changes
@@ -108,8 +135,14 @@ def test_levels_are_labels_too() -> None:
 @pytest.mark.parametrize(
     ("bar", "said"),
     [
-        (BAR, "Row 1: relevance 'no' is not a number; leave it empty if it was not judged; for labels, give their"),
-        ([*BAR[:2], "yes=2, bad=0", *BAR[3:]], "Row 1: 'no' is a label without a gain; Gain has 'bad', 'yes'."),
+        (
+            BAR,
+            "Row 1: relevance 'no' is not a number; leave it empty if it was not judged; for labels, give their",
+        ),
+        (
+            [*BAR[:2], "yes=2, bad=0", *BAR[3:]],
+            "Row 1: 'no' is a label without a gain; Gain has 'bad', 'yes'.",
+        ),
     ],
 )
 def test_a_label_without_a_gain_is_an_error_with_its_row(bar: Any, said: str) -> None:
@@ -124,7 +157,9 @@ def test_a_label_without_a_gain_is_an_error_with_its_row(bar: Any, said: str) ->
         ({"score_order": "ascending"}, Ranking(["a", "b", "c"], [0, 1, 2], [0, 1, None])),
     ],
 )
-def test_a_document_that_is_listed_several_times_counts_once(options: dict[str, Any], once: Ranking) -> None:
+def test_a_document_that_is_listed_several_times_counts_once(
+    options: dict[str, Any], once: Ranking
+) -> None:
     rows = [["a", "0", "0"], ["a", "0", "2"], ["b", "1", "1"], ["a", "0", "2"], ["c", "2", ""]]
     best = OPTIONS | {"duplicates": "best"} | options
     assert ranking_of(rows, best) == once
@@ -142,7 +177,9 @@ def test_the_picture_and_the_numbers_are_of_the_largest_cutoff() -> None:
     assert f"<output class='value'>{number['nDCG@3']:.4f}<" in found.picture
     assert f"<b>{number['DCG@3']:.4f}</b><small>DCG, this order<" in found.picture
     assert f"<b>{number['IDCG@3']:.4f}</b><small>DCG, ideal order<" in found.picture
-    assert f"<p class='others'><span>nDCG@1 <b>{number['nDCG@1']:.4f}</b></span></p>" in found.picture
+    assert (
+        f"<p class='others'><span>nDCG@1 <b>{number['nDCG@1']:.4f}</b></span></p>" in found.picture
+    )
     rows = [re.findall("<td>(.*?)</td>", each) for each in found.ranks.split("<tr>")]
     *documents, sums = filter(None, rows)
     assert documents[1][:4] == ["2", "Inside a beehive", "2", "2.0000"]
@@ -155,7 +192,9 @@ def test_the_effect_of_each_option_is_shown() -> None:
     for name in CHOICES:
         assert f"<li>{LABELS[name]} is " in changes
     assert f"<li>{LABELS['gain']} is linear: no other choice changes this score.</li>" in changes
-    reciprocal = ndcg.compute(predictions=[[2, 1]], references=[[0, 1]], discount="reciprocal")["nDCG"]
+    reciprocal = ndcg.compute(predictions=[[2, 1]], references=[[0, 1]], discount="reciprocal")[
+        "nDCG"
+    ]
     assert f"reciprocal would make it {reciprocal:.4f}" in changes
 
 

@@ -43,12 +43,16 @@ def found(qrels: str, runs: list[str], bar: Any = BAR) -> Results:
     return results_of(qrels, tuple(runs), None, tuple(bar))
 
 
-def shown(qrels: str | None, runs: Any, chosen: str = "{}", groups: str | None = None, bar: Any = BAR) -> Shown:
+def shown(
+    qrels: str | None, runs: Any, chosen: str = "{}", groups: str | None = None, bar: Any = BAR
+) -> Shown:
     everything: Shown = show_results(chosen, qrels, runs, groups, *bar)
     return everything
 
 
-def after_offer(offer: Any, qrels: str = "qrels", runs: Any = ("run",)) -> tuple[str, list[str], str, list[Any]]:
+def after_offer(
+    offer: Any, qrels: str = "qrels", runs: Any = ("run",)
+) -> tuple[str, list[str], str, list[Any]]:
     """The qrels, the runs, the convention and the bar after a button was pressed."""
     event: Any = SimpleNamespace(name=offer[0], choice=offer[1])
     qrels, runs, convention, *bar = take_offer(event, qrels, runs, "sklearn", *BAR)
@@ -63,7 +67,9 @@ def test_runs_are_named_by_their_files_each_by_a_name_of_its_own() -> None:
 
 def test_a_long_beginning_of_all_names_is_said_once(tmp_path: Path) -> None:
     begin = "msmarco-dev-small-bge-base-en-v1.5-"
-    qrels, runs = uploaded(tmp_path, qrels=QRELS, **{f"{begin}{name}": lines for name, lines in TWO.items()})
+    qrels, runs = uploaded(
+        tmp_path, qrels=QRELS, **{f"{begin}{name}": lines for name, lines in TWO.items()}
+    )
     view = shown(qrels, runs).view
     assert view.count(begin) == 1
     assert f"The names of all runs begin with “{begin}”, which the page leaves out." in view
@@ -82,16 +88,23 @@ def test_an_error_names_the_run_and_the_qrels(tmp_path: Path) -> None:
 def test_one_run_has_the_values_that_it_has_among_several(tmp_path: Path) -> None:
     qrels, runs = uploaded(tmp_path, qrels=QRELS, **TWO)
     both, alone = found(qrels, runs), found(qrels, runs[:1])
-    expected = ndcg.compute(predictions=runs[0], references=qrels, k=10, use_aggregator=False)["nDCG@10"]
+    expected = ndcg.compute(predictions=runs[0], references=qrels, k=10, use_aggregator=False)[
+        "nDCG@10"
+    ]
     assert alone.values["nDCG@10", "x"].tolist() == both.values["nDCG@10", "x"].tolist() == expected
     assert alone.values.index.tolist() == both.values.index.tolist() == ["q1", "q2", "q3"]
     assert both.missing == {"x": ["q3"], "y": ["q2"]}
     assert alone.pairs == ()
 
 
-def test_runs_of_distances_are_shown_as_runs_of_scores_once_the_lowest_ranks_first(tmp_path: Path) -> None:
+def test_runs_of_distances_are_shown_as_runs_of_scores_once_the_lowest_ranks_first(
+    tmp_path: Path,
+) -> None:
     qrels, runs = uploaded(
-        tmp_path, qrels=QRELS, x="q1 Q0 a 1 -1.5 t\nq1 Q0 b 2 -3 t\nq2 Q0 a 1 0 t", y="q1 Q0 b 1 0 t"
+        tmp_path,
+        qrels=QRELS,
+        x="q1 Q0 a 1 -1.5 t\nq1 Q0 b 2 -3 t\nq2 Q0 a 1 0 t",
+        y="q1 Q0 b 1 0 t",
     )
     expected = shown(qrels, runs)
     for run in runs:
@@ -108,7 +121,9 @@ def test_the_same_run_twice_is_said_to_be_the_same(tmp_path: Path) -> None:
 
 def test_a_negative_relevance_is_counted_and_one_press_counts_it_as_0(tmp_path: Path) -> None:
     qrels, runs = uploaded(tmp_path, qrels="q1 0 a 1\nq1 0 b -1\nq2 0 b -2\n", **TWO)
-    said = "qrels: line 2: query 'q1', document 'b': the relevance -1 is negative (2 such judgments)."
+    said = (
+        "qrels: line 2: query 'q1', document 'b': the relevance -1 is negative (2 such judgments)."
+    )
     for some in (runs, runs[:1]):
         with pytest.raises(MendableError, match=re.escape(said)) as problem:
             found(qrels, some)
@@ -147,26 +162,38 @@ def test_qrels_may_hold_labels(tmp_path: Path) -> None:
     assert "aria-label='relevance very relevant'>very relevant</span>" in by_label.beside
     assert "gain:partly=1,very relevant=2|" in by_label.signature
     event: Any = SimpleNamespace(query="q1", runs=["y"])
-    assert open_run(event, qrels, runs, *bar)[0].value["data"] == [["b", "very relevant", "1"], ["a", "partly", ""]]
+    assert open_run(event, qrels, runs, *bar)[0].value["data"] == [
+        ["b", "very relevant", "1"],
+        ["a", "partly", ""],
+    ]
     said = "qrels: line 2: the relevance 'partly' is not a number; for labels, give the gain of each, in Gain: "
     assert said in html.unescape(shown(qrels, runs).view)
 
 
 def test_a_document_listed_twice_counts_once_by_one_press(tmp_path: Path) -> None:
-    qrels, runs = uploaded(tmp_path, qrels=QRELS, chunks="q1 Q0 a 1 3 t\nq1 Q0 a 2 2 t\nq1 Q0 b 3 1 t\nq2 Q0 a 1 1 t")
+    qrels, runs = uploaded(
+        tmp_path, qrels=QRELS, chunks="q1 Q0 a 1 3 t\nq1 Q0 a 2 2 t\nq1 Q0 b 3 1 t\nq2 Q0 a 1 1 t"
+    )
     with pytest.raises(
         MendableError, match=r"^chunks: line 2: .*, or Listed several times set to \"at the best"
     ) as problem:
         found(qrels, runs)
     *_, bar = after_offer(problem.value.offer)
-    once = ndcg.compute(predictions={"q1": ["a", "b"], "q2": ["a"]}, references=QRELS_READ, k=10, use_aggregator=False)
+    once = ndcg.compute(
+        predictions={"q1": ["a", "b"], "q2": ["a"]},
+        references=QRELS_READ,
+        k=10,
+        use_aggregator=False,
+    )
     assert found(qrels, runs, bar).values["nDCG@10", "chunks"].tolist() == once["nDCG@10"]
 
 
 def test_an_offer_of_an_option_keeps_the_others() -> None:
     *files, _, bar = after_offer(("missing", "skip"))
     assert files == ["qrels", ("run",)]
-    assert bar == [value if name != "missing" else "skip" for name, value in zip(LINKED, BAR, strict=True)]
+    assert bar == [
+        value if name != "missing" else "skip" for name, value in zip(LINKED, BAR, strict=True)
+    ]
 
 
 def test_a_run_uploaded_as_qrels_is_noticed_and_swapped_by_one_press(tmp_path: Path) -> None:
@@ -174,7 +201,12 @@ def test_a_run_uploaded_as_qrels_is_noticed_and_swapped_by_one_press(tmp_path: P
     qrels, (run, other, beir, json) = uploaded(
         tmp_path, qrels="q 0 a 1\nq 0 b 0\n", run="q: a", other="q: b", beir=beir, json=json
     )
-    for as_qrels, as_runs in ((run, [qrels]), (run, [other, qrels]), (run, [beir]), (json, [qrels])):
+    for as_qrels, as_runs in (
+        (run, [qrels]),
+        (run, [other, qrels]),
+        (run, [beir]),
+        (json, [qrels]),
+    ):
         with pytest.raises(MendableError, match="in each other's place") as problem:
             found(as_qrels, as_runs)
         swapped = as_runs[-1], [*as_runs[:-1], as_qrels]
@@ -185,7 +217,9 @@ def test_a_run_uploaded_as_qrels_is_noticed_and_swapped_by_one_press(tmp_path: P
     assert found(json, [beir]).scores  # each could be either
 
 
-def test_runs_are_limited_in_number_and_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_runs_are_limited_in_number_and_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     qrels, (run, _) = uploaded(tmp_path, qrels=QRELS, **TWO)
     assert len(read_files(qrels, [run] * RUNS, {})[1]) == RUNS == 20
     with pytest.raises(ValueError, match=r"^21 runs; at most 20 are compared\."):
@@ -216,31 +250,50 @@ def test_all_numbers_are_those_of_the_comparison(tmp_path: Path) -> None:
     qrels, (*runs, groups) = uploaded(tmp_path, qrels=QRELS, **TWO, groups="q1,de\nq2,fr\nq3,de\n")
     everything = shown(qrels, runs, groups=groups)
     by = {"q1": "de", "q2": "fr", "q3": "de"}
-    expected = ndcg.compare(systems=dict(zip("xy", runs, strict=True)), references=qrels, k=10, missing="empty", by=by)
+    expected = ndcg.compare(
+        systems=dict(zip("xy", runs, strict=True)), references=qrels, k=10, missing="empty", by=by
+    )
     *tables, audit = (
-        [re.findall("<td>(.*?)</td>", row) for row in re.findall("<tr>(.*?)</tr>", table, re.DOTALL)]
-        for table in re.findall("<table.*?</table>", everything.numbers.replace("&nbsp;", " "), re.DOTALL)
+        [
+            re.findall("<td>(.*?)</td>", row)
+            for row in re.findall("<tr>(.*?)</tr>", table, re.DOTALL)
+        ]
+        for table in re.findall(
+            "<table.*?</table>", everything.numbers.replace("&nbsp;", " "), re.DOTALL
+        )
     )
     assert tables == [table[1:] for table in expected.tables()]
     assert any("de" in row for table in tables for row in table)
-    assert audit == [["x", "3", "2", "0", "1", "0", "0 of 3"], ["y", "3", "3", "1", "1", "0", "1 of 2"]]
+    assert audit == [
+        ["x", "3", "2", "0", "1", "0", "0 of 3"],
+        ["y", "3", "3", "1", "1", "0", "1 of 2"],
+    ]
     coded = re.findall("download='.*?' href='.*?base64,(.*?)'", everything.numbers)
     summary, queries = (pd.read_csv(io.BytesIO(base64.b64decode(data))) for data in coded)
     (pair,) = expected.pairs
     assert summary["low_holm"].dropna().tolist() == pytest.approx([pair.low_holm], abs=1e-12)
-    assert summary["value"].dropna().tolist() == pytest.approx([expected.scores[run]["nDCG@10"].value for run in "xy"])
-    assert queries["x nDCG@10"].tolist() == pytest.approx(expected.queries.to_pandas()["nDCG@10"][:3].tolist())
+    assert summary["value"].dropna().tolist() == pytest.approx(
+        [expected.scores[run]["nDCG@10"].value for run in "xy"]
+    )
+    assert queries["x nDCG@10"].tolist() == pytest.approx(
+        expected.queries.to_pandas()["nDCG@10"][:3].tolist()
+    )
     assert everything.signature == expected.signature
     differences = expected.differences("x", "y", n=None).to_pydict()
     differing = dict(zip(differences["query"], map(signed, differences["difference"]), strict=True))
-    assert dict(re.findall("data-query='(.*?)'.*?number'>(.*?)<", everything.view)) == {**differing, "q3": "0.000"}
+    assert dict(re.findall("data-query='(.*?)'.*?number'>(.*?)<", everything.view)) == {
+        **differing,
+        "q3": "0.000",
+    }
     assert "\\begin{tabular}" in everything.latex
     assert expected.to_markdown() in everything.markdown
 
 
 def test_too_few_queries_are_told(tmp_path: Path) -> None:
     texts = {"qrels": "{} 0 a 1\n", "x": "{}: a b\n", "y": "{}: b a\n"}
-    qrels, runs = uploaded(tmp_path, **{name: "".join(map(line.format, "1234")) for name, line in texts.items()})
+    qrels, runs = uploaded(
+        tmp_path, **{name: "".join(map(line.format, "1234")) for name, line in texts.items()}
+    )
     # 4 queries that differ have 2^4 permutations, of which 2 are as extreme
     said = "1 of 1 pairs cannot be significant: with 4 queries that differ, p is at least 0.1250."
     assert said in shown(qrels, runs).view
@@ -250,7 +303,9 @@ def test_trec_evals_score_is_told_and_offered_if_ties_matter(tmp_path: Path) -> 
     tied = "q Q0 a 1 1 t\nq Q0 b 2 1 t\n"
     qrels, runs = uploaded(tmp_path, qrels="q 0 a 1\nq 0 b 0\n", run=tied)
     given = {"predictions": runs[0], "references": qrels}
-    here, there = (ndcg.compute(**given, convention=each)["nDCG"] for each in ("sklearn", "trec_eval"))
+    here, there = (
+        ndcg.compute(**given, convention=each)["nDCG"] for each in ("sklearn", "trec_eval")
+    )
     said = f"trec_eval, which orders by id, has nDCG@10 {there:.4f} instead of {here:.4f} for run."
     assert said in shown(qrels, runs).view
     *_, convention, bar = after_offer(("convention", "trec_eval"))
@@ -261,13 +316,21 @@ def test_trec_evals_score_is_told_and_offered_if_ties_matter(tmp_path: Path) -> 
 
 def test_notes_are_in_the_words_of_the_page(tmp_path: Path) -> None:
     numbers = html.unescape(shown(*uploaded(tmp_path, qrels=QRELS, run="q1: a b")).numbers)
-    assert 'missing from the run and counted as 0; Query not in the run set to "skipped" skips them.' in numbers
+    assert (
+        'missing from the run and counted as 0; Query not in the run set to "skipped" skips them.'
+        in numbers
+    )
 
 
 def test_one_query_is_shown_without_intervals(tmp_path: Path) -> None:
-    everything = shown(*uploaded(tmp_path, qrels="q1 0 a 1\nq1 0 b 2\n", bad="q1: a b", good="q1: b a"))
+    everything = shown(
+        *uploaded(tmp_path, qrels="q1 0 a 1\nq1 0 b 2\n", bad="q1: a b", good="q1: b a")
+    )
     assert "One query cannot tell the 2 runs apart." in everything.view
-    assert "good has nDCG@10 1.000, bad 0.860. Intervals and tests need more than one query." in everything.view
+    assert (
+        "good has nDCG@10 1.000, bad 0.860. Intervals and tests need more than one query."
+        in everything.view
+    )
     assert "Query q1" in everything.beside
 
 
@@ -290,21 +353,30 @@ def test_a_choice_is_kept_until_another_one() -> None:
         return take_choice(now, SimpleNamespace(name=name, choice=choice))
 
     assert chosen('{"measure": "nDCG@1"}', "other", "x") == '{"measure": "nDCG@1", "other": "x"}'
-    assert chosen('{"measure": "nDCG@1", "other": "x"}', "base", "y") == '{"measure": "nDCG@1", "base": "y"}'
+    assert (
+        chosen('{"measure": "nDCG@1", "other": "x"}', "base", "y")
+        == '{"measure": "nDCG@1", "base": "y"}'
+    )
 
 
 def test_bars_have_their_ends_named_and_gains_on_top() -> None:
     size = 40
     values = pd.Series({f"q{at}": 1 - at / 16 for at in range(size)}) / 2  # of which 16 are gains
     values["<i>"] = math.nan
-    drawn = query_bars(values.sample(frac=1, random_state=0), ("x", "y"), "nDCG", {"x": [], "y": ["q39"]}, "q0")
+    drawn = query_bars(
+        values.sample(frac=1, random_state=0), ("x", "y"), "nDCG", {"x": [], "y": ["q39"]}, "q0"
+    )
     named, folded, rest = re.split("<details>(.*)</details>", drawn)
     named += rest
     ends = [*range(EXTREMES), *range(size - EXTREMES, size)]
     assert re.findall("data-query='q(.*?)'", named) == list(map(str, ends))
-    assert re.findall("data-query='q(.*?)'", folded) == list(map(str, range(EXTREMES, size - EXTREMES)))
+    assert re.findall("data-query='q(.*?)'", folded) == list(
+        map(str, range(EXTREMES, size - EXTREMES))
+    )
     assert f"<summary>{size - 2 * EXTREMES} more<" in folded
-    places = [tuple(map(float, each)) for each in re.findall("style='left:(.*?)%;width:(.*?)%'", named)]
+    places = [
+        tuple(map(float, each)) for each in re.findall("style='left:(.*?)%;width:(.*?)%'", named)
+    ]
     widest = 23 / 16  # of the last
     for at, (left, width) in zip(ends, places, strict=True):
         value = (1 - at / 16) / widest
@@ -318,16 +390,27 @@ def test_bars_have_their_ends_named_and_gains_on_top() -> None:
 
 
 def test_few_queries_and_those_of_one_run_are_all_named_and_the_worst_come_first() -> None:
-    drawn = query_bars(pd.Series({"a": 0.5, "b": 0.25, "c": math.nan}), ("x",), "nDCG", {"x": ["b"]})
+    drawn = query_bars(
+        pd.Series({"a": 0.5, "b": 0.25, "c": math.nan}), ("x",), "nDCG", {"x": ["b"]}
+    )
     bars = re.findall("data-query='(.)'.*?left:(.*?)%;width:(.*?)%.*?number'>(.*?)<", drawn)
     assert bars == [("b", "0", "50", "0.250"), ("a", "0", "100", "0.500")]
     assert "<details>" not in drawn
 
 
-def beside(query: str, cutoffs: str = "", sums: Any = (1, 1, 1), others: Any = (1, 1, 1), **rankings: Ranking) -> str:
+def beside(
+    query: str,
+    cutoffs: str = "",
+    sums: Any = (1, 1, 1),
+    others: Any = (1, 1, 1),
+    **rankings: Ranking,
+) -> str:
     """The rankings of two runs side by side, and where each document is in the other, up or down."""
     names = [f"{name}@{cutoffs}" if cutoffs else name for name in ("nDCG", "DCG", "IDCG")]
-    by_run = {run: dict(zip(names, each, strict=True)) for run, each in zip(rankings, (sums, others), strict=True)}
+    by_run = {
+        run: dict(zip(names, each, strict=True))
+        for run, each in zip(rankings, (sums, others), strict=True)
+    }
     return side_by_side(query, rankings, by_run, options_of(cutoffs, *BAR[1:]))
 
 
@@ -355,7 +438,12 @@ def test_documents_that_share_ranks_have_the_one_in_the_middle() -> None:
     one = Ranking(["a", "b", "c"], [1.0, 1.0, 1.0], [3.0, 2.0, 1.0])
     drawn = beside("q", one=one, two=one._replace(score=[3.0, 2.0, 2.0]))
     where = [("same", "1 there"), ("up", "↑ 2–3 there"), ("down", "↓ 2–3 there")]
-    assert elsewhere(drawn) == [*where, ("same", "1 there"), ("down", "↓ 2 there"), ("up", "↑ 3 there")]
+    assert elsewhere(drawn) == [
+        *where,
+        ("same", "1 there"),
+        ("down", "↓ 2 there"),
+        ("up", "↑ 3 there"),
+    ]
     assert drawn.count("<li class='tied' data-tied='2–3'>") == 2
 
 
@@ -373,12 +461,15 @@ def test_the_numbers_of_a_query_are_of_all_its_documents(tmp_path: Path) -> None
     judged = {f"d{at}": at % 4 for at in range(size)}
     qrels, runs = uploaded(
         tmp_path,
-        qrels="".join(f"q 0 {document} {relevance}\n" for document, relevance in judged.items()) + "p 0 d1 1\n",
+        qrels="".join(f"q 0 {document} {relevance}\n" for document, relevance in judged.items())
+        + "p 0 d1 1\n",
         run="q: " + " ".join(f"d{at * 7 % size}" for at in range(size)),
     )
     drawn = shown(qrels, runs, '{"measure": "nDCG@5"}', bar=["5", *BAR[1:]]).beside
     assert drawn.count("<span class='card") == 5
-    sums = ndcg.compute(predictions=runs[0], references={"q": judged}, k=5, measures=["nDCG", "DCG", "IDCG"])
+    sums = ndcg.compute(
+        predictions=runs[0], references={"q": judged}, k=5, measures=["nDCG", "DCG", "IDCG"]
+    )
     assert f"run: nDCG@5 {sums['nDCG@5']:.4f}" in drawn
     assert f"DCG {sums['DCG@5']:.4f} ÷ ideal {sums['IDCG@5']:.4f}" in drawn
 

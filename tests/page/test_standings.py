@@ -9,9 +9,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from page.metric import ndcg
-from page.standings import Axis, Standing, missing_remarks, p_text, signed, standing_html, tie_remarks
+from page.standings import (
+    Axis,
+    Standing,
+    missing_remarks,
+    p_text,
+    signed,
+    standing_html,
+    tie_remarks,
+)
 
-VALUES = {"1": {"a": 2.0, "b": 1.0}, "0": {"a": 1.0, "b": 2.0}, "-": {"c": 1.0}}  # 1, 1 / log2(3) = 0.631, 0
+VALUES = {
+    "1": {"a": 2.0, "b": 1.0},
+    "0": {"a": 1.0, "b": 2.0},
+    "-": {"c": 1.0},
+}  # 1, 1 / log2(3) = 0.631, 0
 MUCH, SOME = "1" * 20, "1" * 14 + "0" * 6  # differ on 6 queries: p = 2 / 2^6 = 0.031
 NONE = "0" * 20
 
@@ -19,8 +31,12 @@ NONE = "0" * 20
 def standing(runs: dict[str, str], choice: dict[str, str] | None = None, k: Any = 10) -> Standing:
     """Runs that rank each query right or wrong, compared."""
     queries = range(len(next(iter(runs.values()))))
-    systems = {run: {f"q{at}": VALUES[values[at]] for at in queries} for run, values in runs.items()}
-    found = ndcg.compare(systems=systems, references={f"q{at}": {"a": 1, "b": 0} for at in queries}, k=k)
+    systems = {
+        run: {f"q{at}": VALUES[values[at]] for at in queries} for run, values in runs.items()
+    }
+    found = ndcg.compare(
+        systems=systems, references={f"q{at}": {"a": 1, "b": 0} for at in queries}, k=k
+    )
     return Standing.of(found.scores, found.pairs, choice or {})
 
 
@@ -36,11 +52,17 @@ RUNS = st.lists(st.text("01", min_size=12, max_size=12), min_size=2, max_size=5)
         ({"x": NONE, "y": MUCH}, "y is better than x."),
         ({"x": MUCH, "y": "0" + MUCH[1:]}, "x and y cannot be told apart."),
         ({"x": MUCH, "y": MUCH}, "x and y have the same nDCG@10 in each of 20 queries."),
-        ({"x": MUCH, "y": MUCH, "z": MUCH}, "The 3 runs have the same nDCG@10 in each of 20 queries."),
+        (
+            {"x": MUCH, "y": MUCH, "z": MUCH},
+            "The 3 runs have the same nDCG@10 in each of 20 queries.",
+        ),
         ({"x": NONE, "y": MUCH, "z": "01" * 10}, "y is best: better than each of the 2 others."),
         ({"x": NONE, "y": MUCH, "z": "0" + MUCH[1:]}, "y is ahead, but z may be as good."),
         ({"x": NONE, "y": MUCH, "z": MUCH}, "y and z are best: better than x."),
-        ({"x": "01" + MUCH[2:], "y": MUCH, "z": "10" + MUCH[2:]}, "These 20 queries cannot tell the 3 runs apart."),
+        (
+            {"x": "01" + MUCH[2:], "y": MUCH, "z": "10" + MUCH[2:]},
+            "These 20 queries cannot tell the 3 runs apart.",
+        ),
         (
             {**{run: MUCH[:19] + "01"[at == 5] for at, run in enumerate("abcdef")}, "g": NONE},
             "f is ahead, but a, b, c and 2 more may be as good.",
@@ -55,21 +77,29 @@ def test_one_run_has_a_headline_without_a_test() -> None:
     report = ndcg.report(predictions={"q": VALUES["0"]}, references={"q": {"a": 1}}, k=10)
     alone = Standing.of({"x": report.scores}, (), {})
     assert alone.headline() == "x has nDCG@10 0.631."
-    assert alone.evidence().startswith("Intervals need more than one query. A random order of the same documents")
+    assert alone.evidence().startswith(
+        "Intervals need more than one query. A random order of the same documents"
+    )
 
 
 @given(RUNS, st.integers(0, 4), st.integers(0, 4))
-def test_evidence_is_of_the_figures_of_the_comparison(runs: dict[str, str], base: int, other: int) -> None:
+def test_evidence_is_of_the_figures_of_the_comparison(
+    runs: dict[str, str], base: int, other: int
+) -> None:
     of = standing(runs, {"base": f"r{base}", "other": f"r{other}"})
     one, another = of.winner_first
     assert {of.base, of.other} == {one, another} <= runs.keys()
     pair = of.pairs[one, another]
-    assert pair.difference == pytest.approx(of.scores[one].value - of.scores[another].value, abs=1e-12)
+    assert pair.difference == pytest.approx(
+        of.scores[one].value - of.scores[another].value, abs=1e-12
+    )
     assert pair.difference >= -1e-12
     interval = f"95% interval {signed(pair.low_holm)} to {signed(pair.high_holm)}"
     pairs = len(runs) * (len(runs) - 1) // 2
     together = f", both corrected for {pairs} pairs" if pairs > 1 else ""
-    means = f"{one} has nDCG@10 {of.scores[one].value:.3f}, {another} {of.scores[another].value:.3f}"
+    means = (
+        f"{one} has nDCG@10 {of.scores[one].value:.3f}, {another} {of.scores[another].value:.3f}"
+    )
     wins = sum(a > b for a, b in zip(runs[one], runs[another], strict=True))
     losses = sum(a < b for a, b in zip(runs[one], runs[another], strict=True))
     better = f"{wins} {'query' if wins == 1 else 'queries'}"
@@ -82,24 +112,40 @@ def test_evidence_is_of_the_figures_of_the_comparison(runs: dict[str, str], base
 
 
 @given(RUNS, st.integers(0, 4))
-def test_rows_show_whether_a_run_differs_from_the_base_and_its_places(runs: dict[str, str], base: int) -> None:
+def test_rows_show_whether_a_run_differs_from_the_base_and_its_places(
+    runs: dict[str, str], base: int
+) -> None:
     of = standing(runs, {"base": f"r{base}"})
     html = standing_html(of, ["nDCG@10"])
     row = "<td class='place'>(.*?)</td><th scope='row'>(.*?)</th>.*?<circle class='(.*?)'.*?class='difference'>(.*?)<"
-    rows = {re.sub("<.*?>", "", name): (place, *others) for place, name, *others in re.findall(row, html)}
+    rows = {
+        re.sub("<.*?>", "", name): (place, *others)
+        for place, name, *others in re.findall(row, html)
+    }
     assert [*rows] == [*of.scores]
     for run, (place, *_) in rows.items():
-        found = [pair.difference for (one, _), pair in of.pairs.items() if one == run and pair.p_holm < 0.05]
-        first, last = 1 + sum(each < 0 for each in found), len(runs) - sum(each > 0 for each in found)
+        found = [
+            pair.difference
+            for (one, _), pair in of.pairs.items()
+            if one == run and pair.p_holm < 0.05
+        ]
+        first, last = (
+            1 + sum(each < 0 for each in found),
+            len(runs) - sum(each > 0 for each in found),
+        )
         assert place == (f"{first}" if first == last else f"{first}–{last}")
     assert rows.pop(of.base)[1] == "base"
     for run, (_, kind, difference) in rows.items():
         pair = of.pairs[run, of.base]
         assert difference.strip() == signed(pair.difference)
-        assert kind == ("open" if pair.p_holm >= 0.05 else "better" if pair.difference > 0 else "worse")
+        assert kind == (
+            "open" if pair.p_holm >= 0.05 else "better" if pair.difference > 0 else "worse"
+        )
     for drawn in re.findall("<svg.*?</svg>", html):
         (zero,) = re.findall("of-base' x1='(.*?)%", drawn)
-        for kind, low, high in re.findall("class='(worse|better|open)' x1='(.*?)%' x2='(.*?)%' y1='50%'", drawn):
+        for kind, low, high in re.findall(
+            "class='(worse|better|open)' x1='(.*?)%' x2='(.*?)%' y1='50%'", drawn
+        ):
             assert (float(low) <= float(zero) <= float(high)) == (kind == "open")
 
 
@@ -121,7 +167,10 @@ def test_missing_queries_are_named_and_can_be_skipped() -> None:
     skipped = "4 queries are missing from run and are skipped: a, b, c, …"
     assert several == (skipped, ("missing", "empty", "Count them as 0"))
     (of_all,) = missing_remarks({"bm25": [], "dense": ["c"], "none": [*"abcd"]}, "empty")
-    assert of_all.text == "Queries are missing from 2 runs and count as 0: 1 from dense and 4 from none."
+    assert (
+        of_all.text
+        == "Queries are missing from 2 runs and count as 0: 1 from dense and 4 from none."
+    )
     assert missing_remarks({"run": []}, "empty") == []
 
 

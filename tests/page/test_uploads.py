@@ -24,7 +24,9 @@ FORMS = {name: write for name, write in EITHER_SIDE.items() if not name.endswith
 
 
 @pytest.mark.parametrize(("kind", "forms"), [("run", RUNS), ("qrels", QRELS)])
-def test_the_page_reads_what_the_metric_reads(tmp_path: Path, kind: str, forms: dict[str, Any]) -> None:
+def test_the_page_reads_what_the_metric_reads(
+    tmp_path: Path, kind: str, forms: dict[str, Any]
+) -> None:
     read = {"run": ndcg.read_run, "qrels": ndcg.read_qrels}[kind]
     for name, write in {**forms, **FORMS}.items():
         for ending, pack in PACKED.items():
@@ -33,7 +35,9 @@ def test_the_page_reads_what_the_metric_reads(tmp_path: Path, kind: str, forms: 
             assert read_upload(str(path), kind, {}) == read(path) == RUN, path.name
 
 
-@pytest.mark.parametrize("limit", [{"bytes": 10}, {"uncompressed": 10}, {"rows": 2}, {"queries": 1}])
+@pytest.mark.parametrize(
+    "limit", [{"bytes": 10}, {"uncompressed": 10}, {"rows": 2}, {"queries": 1}]
+)
 def test_the_limits_of_the_page_hold_in_every_form(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: dict[str, int]
 ) -> None:
@@ -75,7 +79,9 @@ def test_an_error_is_one_sentence_with_the_name_of_the_file(
     (tmp_path / name).write_bytes(content)
     with pytest.raises(ValueError, match=message) as caught:
         read_upload(str(tmp_path / name), "run", {})
-    assert str(caught.value).startswith(name.replace("\n", "\ufffd").replace("\x1b", "\ufffd") + ": ")
+    assert str(caught.value).startswith(
+        name.replace("\n", "\ufffd").replace("\x1b", "\ufffd") + ": "
+    )
     assert str(tmp_path) not in str(caught.value)
     assert str(caught.value).isprintable()
 
@@ -104,24 +110,34 @@ def test_a_batch_comes_as_json_or_as_csv(tmp_path: Path) -> None:
         (b'"a\nb"' + b",c" * 99 + b"\n", "has no predictions"),
         (b"PAR1\xff", "is not text in UTF-8; give CSV or JSON"),
         (b'{"predictions": []}', "has no references"),
-        (b'{"predictions": 1, "references": []}', "predictions must be a list or a mapping; got int"),
+        (
+            b'{"predictions": 1, "references": []}',
+            "predictions must be a list or a mapping; got int",
+        ),
         (b'{"predictions": [', "line 1, column 18: not JSON"),
         (b"[1]", "must hold an object"),
-        (b'{"predictions": [[]' + b", []" * 20_000 + b'], "references": []}', "holds more than 20,000 queries"),
+        (
+            b'{"predictions": [[]' + b", []" * 20_000 + b'], "references": []}',
+            "holds more than 20,000 queries",
+        ),
         (b'{"predictions":' + b"[" * 100_000, "nests lists too deep"),
         (b" " * 20_000_001, "holds more than 20,000,000 bytes"),
         (b"prediction,reference\n" + b"1,1\n" * 500_001, "holds more than 500,000 rows"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_a_batch_that_cannot_be_read_is_one_sentence(tmp_path: Path, content: bytes, message: str) -> None:
+def test_a_batch_that_cannot_be_read_is_one_sentence(
+    tmp_path: Path, content: bytes, message: str
+) -> None:
     (tmp_path / "b").write_bytes(content)
     with pytest.raises(ValueError, match=f"^b: .*{message}") as caught:
         read_batch(str(tmp_path / "b"))
     assert str(caught.value).isprintable()
 
 
-@pytest.mark.parametrize("text", ["query,group\nq1,de\nq2,fr\n", "q1\tde\nq2\tfr\n", "q1,de\n\nq2,fr\nq3,it"])
+@pytest.mark.parametrize(
+    "text", ["query,group\nq1,de\nq2,fr\n", "q1\tde\nq2\tfr\n", "q1,de\n\nq2,fr\nq3,it"]
+)
 def test_groups_are_read_by_query(tmp_path: Path, text: str) -> None:
     (tmp_path / "groups.txt").write_text(text)
     assert read_groups(str(tmp_path / "groups.txt"), ["q2", "q1"]) == {"q2": "fr", "q1": "de"}
@@ -131,7 +147,10 @@ def test_groups_are_read_by_query(tmp_path: Path, text: str) -> None:
     ("text", "said"),
     [
         ("q1,de\nq2,fr,x\n", "line 2: 3 columns; the first line has 2"),
-        ("q1,de\nq2,fr\nq1,fr\n", "row 2 (from 0): query 'q1' is in slice 'fr', but in 'de' before; give each query"),
+        (
+            "q1,de\nq2,fr\nq1,fr\n",
+            "row 2 (from 0): query 'q1' is in slice 'fr', but in 'de' before; give each query",
+        ),
         ("q1,de\n", "has no group for query 'q2' (1 such queries)"),
         ("q1," + "d" * 200_000, "line 1: field larger than field limit"),
     ],

@@ -13,7 +13,10 @@ import pytest
 from conftest import MetricFactory, Processes
 from test_options import BAD_OPTIONS, TWO
 
-EXAMPLE: dict[str, Any] = {"predictions": [[0.1, 0.2, 0.3, 4, 70]], "references": [[10, 0, 0, 1, 5]]}
+EXAMPLE: dict[str, Any] = {
+    "predictions": [[0.1, 0.2, 0.3, 4, 70]],
+    "references": [[10, 0, 0, 1, 5]],
+}
 SECOND = 1 / math.log2(2 + 1)  # the nDCG of one relevant document at the second rank
 TWO_OF_THREE = (SECOND + 1 / math.log2(3 + 1)) / (1 + SECOND)  # of two at ranks 2 and 3
 
@@ -21,18 +24,29 @@ TWO_OF_THREE = (SECOND + 1 / math.log2(3 + 1)) / (1 + SECOND)  # of two at ranks
 # --- Accepted --------------------------------------------------------------------------------------------------------
 
 
-def random_rankings(seed: int, queries: int) -> tuple[list[list[float | None]], list[list[float | None]]]:
+def random_rankings(
+    seed: int, queries: int
+) -> tuple[list[list[float | None]], list[list[float | None]]]:
     rng = np.random.default_rng(seed)
     lengths = rng.integers(0, 9, queries)
     scores = [[None if rng.random() < 0.1 else rng.normal() for _ in range(n)] for n in lengths]
-    relevances = [[None if rng.random() < 0.1 else float(rng.integers(0, 4)) for _ in range(n)] for n in lengths]
+    relevances = [
+        [None if rng.random() < 0.1 else float(rng.integers(0, 4)) for _ in range(n)]
+        for n in lengths
+    ]
     return scores, relevances
 
 
 @pytest.mark.parametrize("keep_in_memory", [False, True])
-def test_batches_and_single_queries_score_as_all_at_once(fresh_metric: MetricFactory, keep_in_memory: bool) -> None:
+def test_batches_and_single_queries_score_as_all_at_once(
+    fresh_metric: MetricFactory, keep_in_memory: bool
+) -> None:
     scores, relevances = random_rankings(seed=1, queries=40)
-    options: dict[str, Any] = {"k": [1, 5, None], "measures": ["nDCG", "CG"], "use_aggregator": False}
+    options: dict[str, Any] = {
+        "k": [1, 5, None],
+        "measures": ["nDCG", "CG"],
+        "use_aggregator": False,
+    }
     metric = fresh_metric(keep_in_memory=keep_in_memory)
     expected = metric.compute(predictions=scores, references=relevances, **options)
     for _ in range(2):  # a computed metric starts afresh
@@ -44,13 +58,22 @@ def test_batches_and_single_queries_score_as_all_at_once(fresh_metric: MetricFac
         metric.add_batch(predictions=[], references=[])
         metric.add_batch(predictions=scores[22:30], references=relevances[22:30])
         assert len(metric) == 30
-        assert metric.compute(predictions=scores[30:], references=relevances[30:], **options) == expected
+        assert (
+            metric.compute(predictions=scores[30:], references=relevances[30:], **options)
+            == expected
+        )
 
 
-def test_nothing_touches_the_disk_at_once_or_in_memory(fresh_metric: MetricFactory, tmp_path: Path) -> None:
+def test_nothing_touches_the_disk_at_once_or_in_memory(
+    fresh_metric: MetricFactory, tmp_path: Path
+) -> None:
     at_once, in_memory = fresh_metric(), fresh_metric(keep_in_memory=True)
     before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
-    at_once.compute(predictions=np.random.default_rng(0).random((50, 50)), references=np.ones((50, 50)), k=[1, 10])
+    at_once.compute(
+        predictions=np.random.default_rng(0).random((50, 50)),
+        references=np.ones((50, 50)),
+        k=[1, 10],
+    )
     with pytest.raises(ValueError, match="nan"):
         at_once.compute(predictions=[[math.nan]], references=[[1]])
     in_memory.add_batch(**EXAMPLE)
@@ -58,7 +81,9 @@ def test_nothing_touches_the_disk_at_once_or_in_memory(fresh_metric: MetricFacto
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == before
 
 
-def test_two_metrics_of_one_experiment_do_not_mix_their_queries(fresh_metric: MetricFactory) -> None:
+def test_two_metrics_of_one_experiment_do_not_mix_their_queries(
+    fresh_metric: MetricFactory,
+) -> None:
     one, other = fresh_metric(), fresh_metric()
     one.add_batch(predictions=[[2, 1]], references=[[1, 0]])
     other.add_batch(predictions=[[1, 2]], references=[[1, 0]])
@@ -98,9 +123,18 @@ NOT_EVEN_STORED: list[tuple[dict[str, Any], str]] = [
     ({"predictions": None}, r"predictions .*missing"),
 ]
 NOT_SCORED: list[tuple[dict[str, Any], str]] = [
-    ({"references": [[1, 0], [0, -1]]}, r"references: query 1, position 1: .*-1.* negative.*clip.*keep"),
-    ({"references": [[1, 5000], [0, 1]], "gain": "exponential"}, r"references: query 0, position 1: .*5000"),
-    ({"references": [[1, 0], [1.7e308, 1.7e308]], "measures": "CG"}, r"references: query 1: .*overflow"),
+    (
+        {"references": [[1, 0], [0, -1]]},
+        r"references: query 1, position 1: .*-1.* negative.*clip.*keep",
+    ),
+    (
+        {"references": [[1, 5000], [0, 1]], "gain": "exponential"},
+        r"references: query 0, position 1: .*5000",
+    ),
+    (
+        {"references": [[1, 0], [1.7e308, 1.7e308]], "measures": "CG"},
+        r"references: query 1: .*overflow",
+    ),
     (
         {"references": [[1, 0], [7, 1]], "gain": lambda r: np.where(r == 7, np.inf, r)},
         r"references: query 1, position 0: .*gain of relevance 7",
@@ -140,7 +174,10 @@ def test_inputs_without_a_meaning_are_rejected_and_change_nothing(
 @pytest.mark.parametrize(
     ("query", "problem"),
     [
-        ({"prediction": [1, math.nan], "reference": [1, 0]}, "predictions: query 0, position 1: nan"),
+        (
+            {"prediction": [1, math.nan], "reference": [1, 0]},
+            "predictions: query 0, position 1: nan",
+        ),
         ({"prediction": [1, 2], "reference": [0]}, "query 0: 2 predictions and 1 references"),
         ({"prediction": [1, "x"], "reference": [1, 0]}, "predictions: query 0, position 1: 'x'"),
         ({"prediction": "xy", "reference": [1, 0]}, "predictions: query 0: is the text 'xy'"),
@@ -151,7 +188,9 @@ def test_inputs_without_a_meaning_are_rejected_and_change_nothing(
         ({}, "predictions"),
     ],
 )
-def test_a_rejected_query_changes_nothing(with_batches: evaluate.Metric, query: dict[str, Any], problem: str) -> None:
+def test_a_rejected_query_changes_nothing(
+    with_batches: evaluate.Metric, query: dict[str, Any], problem: str
+) -> None:
     with pytest.raises(ValueError, match=f"^{problem}"):
         with_batches.add(**query)
     assert is_as_before(with_batches)
@@ -181,16 +220,23 @@ def test_a_rejected_compute_of_batches_keeps_them(
         with pytest.raises(ValueError, match=f"^{problem}.*{kept}"):
             metric.compute(**options)
     metric.add_batch(predictions=[[1]], references=[[1]])
-    values = metric.compute(use_aggregator=False, negative_relevance="keep", k=1, measures="DCG")["DCG@1"]
+    values = metric.compute(use_aggregator=False, negative_relevance="keep", k=1, measures="DCG")[
+        "DCG@1"
+    ]
     assert (len(values), values[2]) == (3, 1.0)
 
 
 def test_rejected_options_change_nothing(with_batches: evaluate.Metric) -> None:
     options_of_any_number = [each for each in BAD_OPTIONS if "sample_weight" not in each[0]]
-    for options, problem in [*options_of_any_number, ({"sample_weight": [1, 1]}, "sample_weight must .* of 3 queries")]:
+    for options, problem in [
+        *options_of_any_number,
+        ({"sample_weight": [1, 1]}, "sample_weight must .* of 3 queries"),
+    ]:
         with pytest.raises(ValueError, match=f"^{problem}"):
             with_batches.compute(**options)
-    with pytest.raises(ValueError, match=r"^sample_weight must hold one weight for each of 5 queries"):
+    with pytest.raises(
+        ValueError, match=r"^sample_weight must hold one weight for each of 5 queries"
+    ):
         with_batches.compute(**TWO, sample_weight=[1, 1])
     assert is_as_before(with_batches)
 
@@ -229,9 +275,13 @@ def test_an_error_in_a_gain_function_changes_nothing(with_batches: evaluate.Metr
 def test_a_gain_function_without_a_number_for_each_is_named_and_changes_nothing(
     ndcg: evaluate.Metric, with_batches: evaluate.Metric, gain: Any
 ) -> None:
-    with pytest.raises(ValueError, match=r"^gain gets an array of relevances and must return an array"):
+    with pytest.raises(
+        ValueError, match=r"^gain gets an array of relevances and must return an array"
+    ):
         ndcg.compute(**TWO, gain=gain)
-    with pytest.raises(ValueError, match=r"^gain gets an array of relevances and must return an array"):
+    with pytest.raises(
+        ValueError, match=r"^gain gets an array of relevances and must return an array"
+    ):
         with_batches.compute(gain=gain)
     assert is_as_before(with_batches)
 
@@ -270,7 +320,9 @@ def test_only_a_sum_that_is_asked_for_may_not_overflow(ndcg: evaluate.Metric) ->
         with pytest.raises(ValueError, match=problem):
             ndcg.compute(**huge, measures=measure)
     assert ndcg.compute(**huge) == {"nDCG": pytest.approx(1.0)}
-    assert ndcg.compute(**huge, measures="DCG", use_aggregator=False)["DCG"][0] == pytest.approx(1e308 * (1 + SECOND))
+    assert ndcg.compute(**huge, measures="DCG", use_aggregator=False)["DCG"][0] == pytest.approx(
+        1e308 * (1 + SECOND)
+    )
 
 
 def test_integers_that_float64_would_round_are_scored_at_once_and_rejected_for_storage(
@@ -310,7 +362,9 @@ print(json.dumps(results))
 """
 
 
-def test_four_processes_on_one_cache_give_the_result_of_one(ndcg: evaluate.Metric, processes: Processes) -> None:
+def test_four_processes_on_one_cache_give_the_result_of_one(
+    ndcg: evaluate.Metric, processes: Processes
+) -> None:
     scores, relevances = random_rankings(seed=3, queries=37)
     queries = list(zip(scores, relevances, strict=True))
     shares = [queries[:20], queries[20:21], queries[21:30], queries[30:]]
@@ -325,6 +379,8 @@ def test_four_processes_on_one_cache_give_the_result_of_one(ndcg: evaluate.Metri
         its_own = [(act, each[process]) for act, each in scenarios]
         processes.start(PROCESS, process_id=process, num_process=4, scenarios=its_own)
     results = [json.loads(process.output()) for process in processes.running]
-    expected = ndcg.compute(predictions=scores, references=relevances, k=[1, 3, None], use_aggregator=False)
+    expected = ndcg.compute(
+        predictions=scores, references=relevances, k=[1, 3, None], use_aggregator=False
+    )
     assert results == [[expected] * 5, *[[None] * 5] * 3]
     assert not [path for path in processes.cache.rglob("*") if path.is_file()]

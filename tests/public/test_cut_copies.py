@@ -23,7 +23,9 @@ def load(tmp_path_factory: pytest.TempPathFactory) -> Load:
     (folder / "ndcg_bundle.py").write_bytes(BUNDLE)
 
     def load(**how: str) -> evaluate.Metric:
-        for name in [name for name in sys.modules if name.startswith("evaluate_modules.metrics.cut.")]:
+        for name in [
+            name for name in sys.modules if name.startswith("evaluate_modules.metrics.cut.")
+        ]:
             sys.modules.pop(name)
         return evaluate.load(str(folder / "cut.py"), **how)
 
@@ -48,13 +50,18 @@ def works(metric: evaluate.Metric) -> bool:
     ("at", "before"),
     [
         *((0, b"@evaluate.utils.file_utils.add_start"), (0, b"    check = "), (0, b"# the end")),
-        *((1, b"\n\n\ndef "), (1, b" is known to be whole")),  # before the last function, it is valid code
+        *(
+            (1, b"\n\n\ndef "),
+            (1, b" is known to be whole"),
+        ),  # before the last function, it is valid code
     ],
 )
 def test_a_file_that_was_cut_off_is_copied_again(load: Load, at: int, before: bytes) -> None:
     path = copies(load())[at]
     cut(path, before)
-    with pytest.raises(ImportError, match=rf"^{path} was cut off .*; it is deleted now: .*load the metric again$"):
+    with pytest.raises(
+        ImportError, match=rf"^{path} was cut off .*; it is deleted now: .*load the metric again$"
+    ):
         load()
     assert works(load())
 
@@ -66,12 +73,16 @@ def test_a_metric_that_is_no_longer_code_is_copied_again_on_demand(load: Load) -
     assert works(load(download_mode="force_redownload"))
 
 
-def test_a_copy_that_cannot_be_deleted_is_named_with_its_folder(load: Load, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_copy_that_cannot_be_deleted_is_named_with_its_folder(
+    load: Load, monkeypatch: pytest.MonkeyPatch
+) -> None:
     _, path = copies(load())
     cut(path, b"\n\n\ndef ")
     with monkeypatch.context() as patched:
         patched.setattr(Path, "unlink", lambda *_, **__: (_ for _ in ()).throw(PermissionError()))
-        with pytest.raises(ImportError, match=f"; delete the folder {path.parent}, and load the metric again$"):
+        with pytest.raises(
+            ImportError, match=f"; delete the folder {path.parent}, and load the metric again$"
+        ):
             load()
     path.write_bytes(BUNDLE)
 

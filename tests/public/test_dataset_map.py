@@ -50,13 +50,24 @@ print(json.dumps(hashes))
 @pytest.mark.slow  # two interpreters import everything
 def test_results_of_a_map_are_found_again_in_another_process(tmp_path: Path) -> None:
     rows = tmp_path / "rows.parquet"
-    datasets.Dataset.from_dict({"scores": [[0.5, 0.1]] * 2, "grades": [[1, 0], [0, 1]]}).to_parquet(rows)
-    command = [sys.executable, "-c", SCRIPT, str(ROOT / "ndcg.py"), str(rows), str(tmp_path / "cache")]
+    datasets.Dataset.from_dict({"scores": [[0.5, 0.1]] * 2, "grades": [[1, 0], [0, 1]]}).to_parquet(
+        rows
+    )
+    command = [
+        sys.executable,
+        "-c",
+        SCRIPT,
+        str(ROOT / "ndcg.py"),
+        str(rows),
+        str(tmp_path / "cache"),
+    ]
     printed = []
     for seed in ("1", "2"):
         path = os.pathsep.join([str(ROOT), lean_environment()["PYTHONPATH"]])
         environment = lean_environment(PYTHONPATH=path, PYTHONHASHSEED=seed)
-        done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True)
+        done = subprocess.run(
+            command, env=environment, cwd=tmp_path, capture_output=True, text=True
+        )
         assert done.returncode == 0, done.stderr
         printed.append(done.stdout.splitlines())
     assert printed[0] == ["scored"] * 6 + printed[1]

@@ -29,7 +29,9 @@ OPTIONS: list[dict[str, Any]] = [
 ]
 
 
-def rankings(random: np.random.Generator, ascending: bool, ranked: bool = False) -> tuple[list[Row], Qrels]:
+def rankings(
+    random: np.random.Generator, ascending: bool, ranked: bool = False
+) -> tuple[list[Row], Qrels]:
     """The rows of a run, in which queries list documents repeatedly, also with ties; and judgments.
 
     Rows are best first if they are ranked, else in any order.
@@ -68,7 +70,9 @@ def by_query(rows: list[Row]) -> dict[str, list[tuple[str, float]]]:
 
 
 def table(rows: list[Row]) -> dict[str, list[Any]]:
-    return dict(zip(("query_id", "document_id", "score"), map(list, zip(*rows, strict=True)), strict=True))
+    return dict(
+        zip(("query_id", "document_id", "score"), map(list, zip(*rows, strict=True)), strict=True)
+    )
 
 
 def saved(name: str, write: Callable[[Path, list[Row]], Any]) -> Callable[[list[Row], Path], Any]:
@@ -90,7 +94,10 @@ def json_lines(path: Path, objects: list[Any]) -> None:
 
 def hits(rows: list[Row]) -> list[dict[str, Any]]:
     return [
-        {"query_id": query, "hits": [{"doc_id": document, "score": score} for document, score in of]}
+        {
+            "query_id": query,
+            "hits": [{"doc_id": document, "score": score} for document, score in of],
+        }
         for query, of in by_query(rows).items()
     ]
 
@@ -105,13 +112,22 @@ FORMATS: dict[str, Callable[[list[Row], Path], Any]] = {
     "TREC": saved("run.trec", lines("{} Q0 {} 1 {} x\n")),
     "CSV": saved("run.csv", lines("{},{},{}\n")),
     "JSON": saved("run.json", lambda path, rows: path.write_text(json.dumps(hits(rows)))),
-    "JSON Lines": saved("run.jsonl", lambda path, rows: json_lines(path, pd.DataFrame(table(rows)).to_dict("records"))),
+    "JSON Lines": saved(
+        "run.jsonl",
+        lambda path, rows: json_lines(path, pd.DataFrame(table(rows)).to_dict("records")),
+    ),
     "JSON Lines of hits": saved("run.jsonl", lambda path, rows: json_lines(path, hits(rows))),
-    "Parquet": saved("run.parquet", lambda path, rows: pa.parquet.write_table(pa.table(table(rows)), path)),
+    "Parquet": saved(
+        "run.parquet", lambda path, rows: pa.parquet.write_table(pa.table(table(rows)), path)
+    ),
 }
 RANKED: dict[str, Callable[[list[Row], Path], Any]] = {  # in their order
-    "ranked ids": lambda rows, _: [[document for document, _ in of] for of in by_query(rows).values()],
-    "ranked ids by query": lambda rows, _: {q: [document for document, _ in of] for q, of in by_query(rows).items()},
+    "ranked ids": lambda rows, _: [
+        [document for document, _ in of] for of in by_query(rows).values()
+    ],
+    "ranked ids by query": lambda rows, _: {
+        q: [document for document, _ in of] for q, of in by_query(rows).items()
+    },
 }
 
 
@@ -147,9 +163,18 @@ def check_format(name: str, random: np.random.Generator, folder: Path) -> None:
             calls = [flat(each, qrels, random) for each in (once, rows)]
         else:
             form = {**FORMATS, **RANKED}[name]
-            calls = [{"predictions": form(each, folder), "references": references} for each in (once, rows)]
+            calls = [
+                {"predictions": form(each, folder), "references": references}
+                for each in (once, rows)
+            ]
         if not ranked:  # whose order counts, not their scores
-            calls.insert(0, {"predictions": {q: dict(of) for q, of in by_query(once).items()}, "references": qrels})
+            calls.insert(
+                0,
+                {
+                    "predictions": {q: dict(of) for q, of in by_query(once).items()},
+                    "references": qrels,
+                },
+            )
         found = [package.compute(**call, **how, duplicates="best") for call in calls]
         values = [{measure: sorted(of) for measure, of in each.items()} for each in found]
         assert all(each == pytest.approx(values[0], rel=1e-12) for each in values[1:]), options
@@ -168,23 +193,38 @@ def test_a_repeated_document_is_an_error_that_names_the_option(name: str, tmp_pa
     references: Any = [{"a": 1}] if name == "ranked ids" else {"q": {"a": 1}}
     problem = 'document .a.* already; give it once for a query, or duplicates="best" to count it once, at its best rank'
     with pytest.raises(ValueError, match=f"^predictions: .*{problem}"):
-        package.compute(predictions={**FORMATS, **RANKED}[name](rows, tmp_path), references=references)
+        package.compute(
+            predictions={**FORMATS, **RANKED}[name](rows, tmp_path), references=references
+        )
 
 
-@pytest.mark.parametrize("name", ["TREC", "CSV", "JSON", "JSON Lines", "JSON Lines of hits", "Parquet"])
+@pytest.mark.parametrize(
+    "name", ["TREC", "CSV", "JSON", "JSON Lines", "JSON Lines of hits", "Parquet"]
+)
 @pytest.mark.parametrize("ascending", [False, True])
 @pytest.mark.filterwarnings("ignore:.*the scores rank its hits:UserWarning")
 def test_a_file_is_read_with_each_document_once(name: str, ascending: bool, tmp_path: Path) -> None:
     rows, _ = rankings(np.random.default_rng(0), ascending)
     order = "ascending" if ascending else "descending"
     for ties in ("first", "last"):
-        once = {query: dict(of) for query, of in by_query(by_hand(rows, ascending, ties == "last")).items()}
-        read = package.read_run(FORMATS[name](rows, tmp_path), score_order=order, duplicates="best", ties=ties)
-        assert [(query, [*of.items()]) for query, of in read.items()] == [(q, [*of.items()]) for q, of in once.items()]
+        once = {
+            query: dict(of)
+            for query, of in by_query(by_hand(rows, ascending, ties == "last")).items()
+        }
+        read = package.read_run(
+            FORMATS[name](rows, tmp_path), score_order=order, duplicates="best", ties=ties
+        )
+        assert [(query, [*of.items()]) for query, of in read.items()] == [
+            (q, [*of.items()]) for q, of in once.items()
+        ]
 
 
 def test_flat_rows_of_a_document_count_once_if_they_have_one_relevance() -> None:
-    flat = {"query_ids": ["q"] * 4, "document_ids": ["a", "b", "a", "c"], "references": [1, 0, 1, 2]}
+    flat = {
+        "query_ids": ["q"] * 4,
+        "document_ids": ["a", "b", "a", "c"],
+        "references": [1, 0, 1, 2],
+    }
     once = package.compute(predictions=[3, 2, 1], references=[1, 0, 2], query_ids=["q"] * 3)
     assert package.compute(**flat, predictions=[3, 2, 2, 1], duplicates="best") == once
     assert package.compute(**flat, predictions=[1, 2, 3, 0], duplicates="best") == once
@@ -207,7 +247,9 @@ def test_two_judgments_of_a_document_stay_an_error(tmp_path: Path) -> None:
     rows = [("q", "a", 2.0), ("q", "b", 1.5), ("q", "a", 1.0)]
     for form in (FORMATS["pandas"], FORMATS["CSV"], FORMATS["pairs"]):
         with pytest.raises(ValueError, match=r"^references: .* already; give it once for a query$"):
-            package.compute(predictions={"q": {"a": 1}}, references=form(rows, tmp_path), duplicates="best")
+            package.compute(
+                predictions={"q": {"a": 1}}, references=form(rows, tmp_path), duplicates="best"
+            )
 
 
 def test_every_method_takes_the_option(ndcg: evaluate.Metric) -> None:
@@ -220,6 +262,8 @@ def test_every_method_takes_the_option(ndcg: evaluate.Metric) -> None:
     found = package.compare(systems={"a": run, "b": run}, references=qrels, duplicates="best")
     assert found.scores["b"]["nDCG"].value == pytest.approx(mean)
     assert package.documents(predictions=run, references=qrels, duplicates="best").num_rows == 3
-    assert package.explain(predictions=run, references=qrels, duplicates="best", got=float(mean)).matches
+    assert package.explain(
+        predictions=run, references=qrels, duplicates="best", got=float(mean)
+    ).matches
     ndcg.add_batch(predictions=run, references=qrels, duplicates="best")
     assert ndcg.compute(duplicates="best")["nDCG"] == pytest.approx(mean)

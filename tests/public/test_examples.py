@@ -36,11 +36,17 @@ def table_rows(output: str) -> dict[str, list[str]]:
 
 def card_figures() -> dict[str, str]:
     """The figures of each ranking in the card's first table."""
-    rows = re.findall(r"^\| .*\| ([^|]+) \| (0\.\d{4}[^|]*) \|$", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE)
+    rows = re.findall(
+        r"^\| .*\| ([^|]+) \| (0\.\d{4}[^|]*) \|$",
+        (ROOT / "README.md").read_text("utf-8"),
+        re.MULTILINE,
+    )
     return dict(rows)
 
 
-def test_image_search_prints_the_scores_that_sklearn_finds(processes: Processes, tmp_path: Path) -> None:
+def test_image_search_prints_the_scores_that_sklearn_finds(
+    processes: Processes, tmp_path: Path
+) -> None:
     """Each digit is a query over all the others, with its own place cut out of every array."""
     output = processes.start_example("image_search", tmp_path).output()
     assert re.findall(r"nDCG@\d+", output)[:3] == ["nDCG@1", "nDCG@5", "nDCG@10"]
@@ -50,7 +56,10 @@ def test_image_search_prints_the_scores_that_sklearn_finds(processes: Processes,
     printed, card = table_rows(output), card_figures()
     for name, features in (
         ("pixels", digits.data),
-        ("ink per row and column", np.hstack([digits.images.sum(axis=1), digits.images.sum(axis=2)])),
+        (
+            "ink per row and column",
+            np.hstack([digits.images.sum(axis=1), digits.images.sum(axis=2)]),
+        ),
     ):
         unit = features / np.linalg.norm(features, axis=1)[:, None]
         expected = f"{ndcg_score(same, (unit @ unit.T)[others].reshape(same.shape), k=10):.4f}"
@@ -66,7 +75,9 @@ def test_compare_models_prints_the_scores_that_sklearn_finds_and_who_is_better(
     similarity, same = unit[:899] @ unit[899:].T, digits.target[:899, None] == digits.target[899:]
     systems, pairs = (lines.index("") + 1, lines.index("", lines.index("") + 1))
     pixels = next(line for line in lines if line.startswith("a  pixels"))
-    assert re.findall(r"[01]\.\d{4}", pixels)[::3] == [f"{ndcg_score(same, similarity, k=k):.4f}" for k in (5, 10)]
+    assert re.findall(r"[01]\.\d{4}", pixels)[::3] == [
+        f"{ndcg_score(same, similarity, k=k):.4f}" for k in (5, 10)
+    ]
     compared = [line.split("  ")[0] for line in lines[systems + 1 : pairs]]
     assert compared == ["principal components – pixels", "discriminants – pixels"] * 2
     assert any("1,048,576 permutations" in line for line in lines)
@@ -74,7 +85,9 @@ def test_compare_models_prints_the_scores_that_sklearn_finds_and_who_is_better(
 
 def film_ratings() -> tuple[np.ndarray, np.ndarray]:
     """The stars of the users of MovieLens-100K in the first 80 % of the time, and which films they liked later."""
-    folder = Path(pytest.importorskip("recbole", reason="make demo installs the ratings").__file__).parent
+    folder = Path(
+        pytest.importorskip("recbole", reason="make demo installs the ratings").__file__
+    ).parent
     with (folder / "dataset_example" / "ml-100k" / "ml-100k.inter").open() as lines:
         ratings = [tuple(map(int, row)) for row in list(csv.reader(lines, delimiter="\t"))[1:]]
     cut = np.quantile([time for *_, time in ratings], 0.8)
@@ -87,7 +100,9 @@ def film_ratings() -> tuple[np.ndarray, np.ndarray]:
     return stars, relevance
 
 
-def test_movies_prints_the_scores_that_sklearn_finds_for_each_group(processes: Processes, tmp_path: Path) -> None:
+def test_movies_prints_the_scores_that_sklearn_finds_for_each_group(
+    processes: Processes, tmp_path: Path
+) -> None:
     stars, relevance = film_ratings()
     liked, rated, asked = stars >= 4, (stars > 0).sum(axis=1), relevance.sum(axis=1) > 0
     left, values, right = np.linalg.svd(liked, full_matrices=False)
@@ -118,9 +133,15 @@ def test_mteb_tasks_compares_models_task_by_task(processes: Processes, tmp_path:
         (folder / "model_meta.json").write_text(json.dumps({"name": f"org/{model}"}))
         for task, score in zip(("X", "Y", "Z"), scores, strict=True):
             means = {"deu": score - 0.1, "eng": score + 0.1}
-            subsets = [{"ndcg_at_10": mean, "languages": [language]} for language, mean in means.items()]
-            (folder / f"{task}.json").write_text(json.dumps({"task_name": task, "scores": {"test": subsets}}))
-        (folder / "Only here.json").write_text(json.dumps({"task_name": model, "scores": {"test": subsets}}))
+            subsets = [
+                {"ndcg_at_10": mean, "languages": [language]} for language, mean in means.items()
+            ]
+            (folder / f"{task}.json").write_text(
+                json.dumps({"task_name": task, "scores": {"test": subsets}})
+            )
+        (folder / "Only here.json").write_text(
+            json.dumps({"task_name": model, "scores": {"test": subsets}})
+        )
     printed = processes.run(
         """
         import runpy, sys
@@ -131,13 +152,17 @@ def test_mteb_tasks_compares_models_task_by_task(processes: Processes, tmp_path:
         folder=str(tmp_path / "results"),
     )
     assert re.search(r"^a  org/a +3 +0\.6333 ", printed, re.MULTILINE)
-    assert re.search(r"^org/a – org/b +nDCG@10 +\+0\.1667 .* 0\.2500 .* 3–0–0$", printed, re.MULTILINE)
+    assert re.search(
+        r"^org/a – org/b +nDCG@10 +\+0\.1667 .* 0\.2500 .* 3–0–0$", printed, re.MULTILINE
+    )
     assert "multilingual" in printed
 
 
 # --- Examples whose data a test makes again -------------------------------------------------------------------------
 
-LAUNCHERS = {"distributed": ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]}
+LAUNCHERS = {
+    "distributed": ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+}
 
 
 def run(name: str, folder: Path) -> str:
@@ -146,7 +171,13 @@ def run(name: str, folder: Path) -> str:
     process = subprocess.Popen(
         [sys.executable, *LAUNCHERS.get(name, []), ROOT / "examples" / f"{name}.py"],
         cwd=folder,
-        env={**environment, "COLUMNS": "120", "NO_COLOR": "1", "OMP_NUM_THREADS": "1", "TMPDIR": str(folder)},
+        env={
+            **environment,
+            "COLUMNS": "120",
+            "NO_COLOR": "1",
+            "OMP_NUM_THREADS": "1",
+            "TMPDIR": str(folder),
+        },
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -173,7 +204,9 @@ def folder(tmp_path: Path) -> Iterator[Path]:
 
 def load(name: str) -> ModuleType:
     """An example as a module, for the data it makes."""
-    spec = importlib.util.spec_from_file_location(f"example_{name}", ROOT / "examples" / f"{name}.py")
+    spec = importlib.util.spec_from_file_location(
+        f"example_{name}", ROOT / "examples" / f"{name}.py"
+    )
     assert spec is not None
     assert spec.loader is not None
     module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
@@ -186,7 +219,9 @@ def mean_ndcg(queries: list[tuple[list[float], list[int]]], k: int) -> float:
     values = []
     for scores, relevance in queries:
         several = len(scores) > 1
-        values.append(ndcg_score([relevance], [scores], k=k) if several else float(relevance[0] > 0))
+        values.append(
+            ndcg_score([relevance], [scores], k=k) if several else float(relevance[0] > 0)
+        )
     return math.fsum(values) / len(values)
 
 
@@ -228,7 +263,10 @@ def test_the_trainer_of_pairs_logs_the_ndcg_of_its_predictions(folder: Path) -> 
     rows = example.make_pairs(np.arange(1697, 1797), 1)
     with torch.no_grad():
         scores = example.PairScorer(PreTrainedConfig())(torch.tensor(rows["features"]))["logits"]
-    scores, relevance = scores.reshape(100, 10).tolist(), np.reshape(rows["label"], (100, 10)).astype(int).tolist()
+    scores, relevance = (
+        scores.reshape(100, 10).tolist(),
+        np.reshape(rows["label"], (100, 10)).astype(int).tolist(),
+    )
     assert rows["query"][::10] == [*range(1697, 1797)]
     assert before == f"{mean_ndcg(list(zip(scores, relevance, strict=True)), 10):.4f}"
 
@@ -242,7 +280,9 @@ def read_lines(path: Path, value: int) -> dict[str, dict[str, float]]:
 
 
 @pytest.mark.slow  # the search is in plain Python
-def test_the_searches_score_as_their_files_say(processes: Processes, folder: Path, tmp_path: Path) -> None:
+def test_the_searches_score_as_their_files_say(
+    processes: Processes, folder: Path, tmp_path: Path
+) -> None:
     header, *rows = table(processes.start_example("search_run", folder).output())
     assert header == ["search", "ties", "nDCG@1", "nDCG@5", "nDCG@10"]
     example = load("search_run")
@@ -256,20 +296,36 @@ def test_the_searches_score_as_their_files_say(processes: Processes, folder: Pat
         run = read_lines(tmp_path / "run.trec", 4)
         lists: dict[str, list[Any]] = {"average": [], "docid": []}
         for query, grades in qrels.items():
-            found = sorted(run[query], key=lambda document: (run[query][document], document), reverse=True)
+            found = sorted(
+                run[query], key=lambda document: (run[query][document], document), reverse=True
+            )
             # Documents not found stand last, behind ten that nobody looks for: beyond every cutoff.
-            ranked = [*found, *[None] * 10, *(document for document in grades if document not in run[query])]
+            ranked = [
+                *found,
+                *[None] * 10,
+                *(document for document in grades if document not in run[query]),
+            ]
             relevances = [int(grades.get(document, 0)) for document in ranked]
             order = [-1.0 - rank for rank in range(len(ranked))]
-            lists["average"].append(([run[query][each] for each in found] + order[len(found) :], relevances))
+            lists["average"].append(
+                ([run[query][each] for each in found] + order[len(found) :], relevances)
+            )
             lists["docid"].append((order, relevances))
-        expected += [[name, ties, *(f"{mean_ndcg(lists[ties], k):.4f}" for k in (1, 5, 10))] for ties in lists]
+        expected += [
+            [name, ties, *(f"{mean_ndcg(lists[ties], k):.4f}" for k in (1, 5, 10))]
+            for ties in lists
+        ]
     assert rows == expected
 
 
 def test_the_search_is_bm25() -> None:
     example = load("search_run")
-    documents = ["the cat sat", "the dog sat on the cat cat", "a bird sang of the dog and the cat", "fish swim"]
+    documents = [
+        "the cat sat",
+        "the dog sat on the cat cat",
+        "a bird sang of the dog and the cat",
+        "fish swim",
+    ]
     queries = ["cat", "dog cat", "fish swim swim", "bird unknown"]
     texts = [re.findall(r"\w\w+", document) for document in documents]
     average = sum(map(len, texts)) / len(texts)
@@ -279,10 +335,17 @@ def test_the_search_is_bm25() -> None:
         idf = math.log(1 + (len(texts) - having + 0.5) / (having + 0.5))
         return idf * often * 2.2 / (often + 1.2 * (1 - 0.75 + 0.75 * len(text) / average))
 
-    expected = [[sum(bm25(word, text) for word in {*query.split()}) for text in texts] for query in queries]
+    expected = [
+        [sum(bm25(word, text) for word in {*query.split()}) for text in texts] for query in queries
+    ]
     searches = example.search(documents, queries)
     np.testing.assert_allclose(searches["BM25"], expected, rtol=1e-12)
-    assert searches["words in common"].tolist() == [[1, 1, 1, 0], [1, 2, 2, 0], [0, 0, 0, 2], [0, 0, 1, 0]]
+    assert searches["words in common"].tolist() == [
+        [1, 1, 1, 0],
+        [1, 2, 2, 0],
+        [0, 0, 0, 2],
+        [0, 0, 1, 0],
+    ]
 
 
 def test_the_recommenders_score_as_each_users_list_does(processes: Processes, folder: Path) -> None:
@@ -295,7 +358,9 @@ def test_the_recommenders_score_as_each_users_list_does(processes: Processes, fo
     expected = []
     for name, scores in example.recommend(known, asked, rng).items():
         lists: dict[int, tuple[list[float], list[int]]] = defaultdict(lambda: ([], []))
-        for user, score, stars in zip(asked.user.tolist(), scores.tolist(), asked.stars.tolist(), strict=True):
+        for user, score, stars in zip(
+            asked.user.tolist(), scores.tolist(), asked.stars.tolist(), strict=True
+        ):
             lists[user][0].append(score)
             lists[user][1].append(stars)
         expected.append([name, f"{mean_ndcg(list(lists.values()), 10):.4f}"])
@@ -310,26 +375,39 @@ def test_two_processes_score_each_held_out_query_once(folder: Path) -> None:
 
     header, *rows = table(run("distributed", folder))
     assert header == ["epoch", "nDCG@10", "queries of process 0"]
-    assert [(epoch, share) for epoch, _, share in rows] == [(str(epoch), "101") for epoch in range(4)]
+    assert [(epoch, share) for epoch, _, share in rows] == [
+        (str(epoch), "101") for epoch in range(4)
+    ]
     values = [float(value) for _, value, _ in rows]
     assert values[-1] > values[0] + 0.3
 
     example = load("distributed")
     ranker, held_out = example.make_ranker(), example.make_queries(201, seed=2)
     with torch.no_grad():
-        queries = [(ranker(features[None])[0].tolist(), labels.tolist()) for features, labels in held_out]
+        queries = [
+            (ranker(features[None])[0].tolist(), labels.tolist()) for features, labels in held_out
+        ]
     assert rows[0][1] == f"{mean_ndcg(queries, 10):.6f}"
 
 
-def test_the_log_of_a_retriever_is_scored_by_document_and_gated(processes: Processes, tmp_path: Path) -> None:
-    chunks = [{"doc_id": each, "score": score} for each, score in (("terms", 0.9), ("terms", 0.8), ("faq", 0.6))]
-    (tmp_path / "log.jsonl").write_text(json.dumps({"question_id": "refunds", "chunks": chunks}) + "\n")
+def test_the_log_of_a_retriever_is_scored_by_document_and_gated(
+    processes: Processes, tmp_path: Path
+) -> None:
+    chunks = [
+        {"doc_id": each, "score": score}
+        for each, score in (("terms", 0.9), ("terms", 0.8), ("faq", 0.6))
+    ]
+    (tmp_path / "log.jsonl").write_text(
+        json.dumps({"question_id": "refunds", "chunks": chunks}) + "\n"
+    )
     judged = "question_id,doc_id,label\nrefunds,terms,partially\nrefunds,faq,relevant\nrefunds,sso,relevant\n"
     (tmp_path / "judged.csv").write_text(judged)
     command = [sys.executable, str(ROOT / "examples/rag_log.py"), "log.jsonl", "judged.csv"]
     command += ["--metric", str(ROOT / "ndcg.py"), "--at-least"]
     value = (1 + 3 / math.log2(3)) / (3 + 3 / math.log2(3) + 1 / 2)
     for least, status in ((0.4, 0), (0.6, 1)):
-        done = subprocess.run([*command, str(least)], cwd=tmp_path, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [*command, str(least)], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
         assert done.returncode == status
         assert f"refunds: {value:.3f}, not in the first 5: sso" in done.stdout

@@ -47,7 +47,9 @@ def right(ndcg: evaluate.Metric) -> float:
 
 
 @pytest.mark.parametrize("batches", [1, 2])
-def test_a_process_that_died_is_an_error_and_never_a_part_of_the_mean(processes: Processes, batches: int) -> None:
+def test_a_process_that_died_is_an_error_and_never_a_part_of_the_mean(
+    processes: Processes, batches: int
+) -> None:
     second = processes.start(
         f"""
         metric = load(1, 2)
@@ -70,7 +72,9 @@ def test_a_process_that_died_is_an_error_and_never_a_part_of_the_mean(processes:
     )
     message, next_message = printed.splitlines()
     assert second.await_death() == -signal.SIGKILL
-    assert message.startswith("process 1 has not called compute within 0.5 seconds of process 0, or has died; ")
+    assert message.startswith(
+        "process 1 has not called compute within 0.5 seconds of process 0, or has died; "
+    )
     assert next_message == message
 
 
@@ -123,9 +127,9 @@ def test_the_files_of_a_killed_run_neither_block_the_next_nor_enter_it(
         process.kill()
     assert [path for path in processes.cache.rglob("*") if path.is_file()]
     second = processes.start("metric = load(1, 2)\nmetric.add_batch(**GOOD)\nmetric.compute()")
-    assert processes.run("metric = load(0, 2)\nmetric.add_batch(**GOOD)\nprint(metric.compute())") == str(
-        {"nDCG": right}
-    )
+    assert processes.run(
+        "metric = load(0, 2)\nmetric.add_batch(**GOOD)\nprint(metric.compute())"
+    ) == str({"nDCG": right})
     second.output()
     assert not [path for path in processes.cache.rglob("*") if path.is_file()]
 
@@ -145,7 +149,9 @@ def test_processes_that_reload_the_metric_for_each_round_may_be_ahead(processes:
     first, second = (processes.start(rounds.format(process_id)) for process_id in (0, 1))
     for _ in range(3):
         first.await_meeting()
-        time.sleep(0.1)  # for the second to begin its next round; were it late, less would be tested
+        time.sleep(
+            0.1
+        )  # for the second to begin its next round; were it late, less would be tested
         first.release()
     found = json.loads(first.output())
     second.output()
@@ -232,18 +238,28 @@ def replace(path: Path) -> None:
 @pytest.mark.parametrize(
     ("spoil", "problem"),
     [
-        (Path.unlink, r"^process 1 has not called compute within 0\.2 seconds of process 0, or has died"),
+        (
+            Path.unlink,
+            r"^process 1 has not called compute within 0\.2 seconds of process 0, or has died",
+        ),
         (
             lambda path: os.truncate(path, path.stat().st_size - 24),
             r"^the file of process 1 cannot be read: .*\.arrow: ",
         ),
-        (lambda path: os.truncate(path, 0), r"^the file of process 1 cannot be read: .*\.arrow: it is empty; run all"),
+        (
+            lambda path: os.truncate(path, 0),
+            r"^the file of process 1 cannot be read: .*\.arrow: it is empty; run all",
+        ),
         (replace, ""),
     ],
     ids=["removed", "cut off", "emptied", "replaced"],
 )
 def test_a_file_that_another_removes_or_cuts_is_an_error(
-    fresh_metric: MetricFactory, tmp_path: Path, right: float, spoil: Callable[[Path], None], problem: str
+    fresh_metric: MetricFactory,
+    tmp_path: Path,
+    right: float,
+    spoil: Callable[[Path], None],
+    problem: str,
 ) -> None:
     """Only process 0 reads it, once it was handed over."""
     first, second = (fresh_metric(num_process=2, process_id=each) for each in (0, 1))
@@ -275,7 +291,9 @@ def test_a_run_of_one_process_leaves_nothing_in_the_cache_however_it_ends(
     processes: Processes, end: str, status: int
 ) -> None:
     """Also while another metric has batches in the same folder."""
-    other = processes.start("metric = load()\nmetric.add_batch(**GOOD)\nmeet()\nprint(metric.compute())")
+    other = processes.start(
+        "metric = load()\nmetric.add_batch(**GOOD)\nmeet()\nprint(metric.compute())"
+    )
     other.await_meeting()
     run = processes.start(f"metric = load()\nmetric.add_batch(**GOOD)\n{end}")
     assert run.await_death() == status
@@ -299,7 +317,9 @@ def test_workers_may_be_given_the_metric(processes: Processes, right: float, met
     assert processes.run(script) == str([{"nDCG": right}] * 4)
 
 
-def test_a_metric_is_pickled_while_it_holds_nothing(fresh_metric: MetricFactory, right: float) -> None:
+def test_a_metric_is_pickled_while_it_holds_nothing(
+    fresh_metric: MetricFactory, right: float
+) -> None:
     metric = fresh_metric()
     assert pickle.loads(pickle.dumps(metric)).compute(**GOOD) == {"nDCG": right}
     metric.add_batch(**GOOD)
@@ -308,7 +328,9 @@ def test_a_metric_is_pickled_while_it_holds_nothing(fresh_metric: MetricFactory,
     assert metric.compute() == {"nDCG": right}
 
 
-def test_two_threads_may_not_add_to_one_metric_at_the_same_time(fresh_metric: MetricFactory) -> None:
+def test_two_threads_may_not_add_to_one_metric_at_the_same_time(
+    fresh_metric: MetricFactory,
+) -> None:
     metric = fresh_metric()
     errors: list[str] = []
     added: list[int] = []
@@ -333,9 +355,13 @@ def test_two_threads_may_not_add_to_one_metric_at_the_same_time(fresh_metric: Me
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*have one document each:UserWarning")
-def test_one_query_of_millions_of_documents_and_millions_of_one(fresh_metric: MetricFactory) -> None:
+def test_one_query_of_millions_of_documents_and_millions_of_one(
+    fresh_metric: MetricFactory,
+) -> None:
     rng, documents = np.random.default_rng(0), 20_000_000
-    scores = (np.arange(documents) * 7_654_321 % documents).astype(float)  # each once: no common divisor
+    scores = (np.arange(documents) * 7_654_321 % documents).astype(
+        float
+    )  # each once: no common divisor
     relevance = (rng.random(documents) < 1e-3).astype(np.float32)
     metric = fresh_metric()
     metric.add_batch(predictions=scores[np.newaxis], references=relevance[np.newaxis])

@@ -35,7 +35,9 @@ REJECTED = object()
 
 # --- Cases -----------------------------------------------------------------------------------------------------------
 
-GRADES = st.integers(0, 4) | st.floats(0, 4, allow_subnormal=False).map(lambda value: round(value, 2))
+GRADES = st.integers(0, 4) | st.floats(0, 4, allow_subnormal=False).map(
+    lambda value: round(value, 2)
+)
 RELEVANCES = st.one_of(GRADES, GRADES, GRADES, st.none(), st.integers(-2, 9), st.booleans())
 SCORES = st.one_of(
     st.integers(-3, 3),
@@ -45,12 +47,17 @@ SCORES = st.one_of(
     st.just(-math.inf),
 )
 STRANGE = st.sampled_from([math.nan, math.inf, -math.inf, "1", b"1", [1], 1j, 10**400, object()])
-QUERIES = st.lists(st.lists(st.builds(Document, RELEVANCES, SCORES), max_size=7), min_size=1, max_size=4)
+QUERIES = st.lists(
+    st.lists(st.builds(Document, RELEVANCES, SCORES), max_size=7), min_size=1, max_size=4
+)
 CUTOFFS = st.integers(1, 12)
 # the values of each option, its default first
 OPTIONS: dict[str, tuple[Any, st.SearchStrategy[Any]]] = {
     "k": (None, CUTOFFS | st.lists(CUTOFFS | st.none(), min_size=1, max_size=3)),
-    "measures": (["nDCG"], st.lists(st.sampled_from(["nDCG", "DCG", "IDCG", "CG"]), min_size=1, max_size=4)),
+    "measures": (
+        ["nDCG"],
+        st.lists(st.sampled_from(["nDCG", "DCG", "IDCG", "CG"]), min_size=1, max_size=4),
+    ),
     "gain": ("linear", st.sampled_from(sorted(GAINS))),
     "discount": ("log", st.sampled_from(sorted(DISCOUNTS))),
     "log_base": (2, st.sampled_from([2, 10, math.e, 0.5])),
@@ -65,7 +72,9 @@ OPTIONS: dict[str, tuple[Any, st.SearchStrategy[Any]]] = {
     "sample_weight": (None, st.lists(st.sampled_from([0.0, 1.0, 2.5]), min_size=3, max_size=3)),
 }
 DEFAULTS = {name: default for name, (default, _) in OPTIONS.items()}
-SOME_OPTIONS = st.fixed_dictionaries({}, optional={name: values for name, (_, values) in OPTIONS.items()})
+SOME_OPTIONS = st.fixed_dictionaries(
+    {}, optional={name: values for name, (_, values) in OPTIONS.items()}
+)
 
 # --- Formats: each gives the arguments of `compute`, or None if it cannot hold such values ----------------------------
 
@@ -79,8 +88,18 @@ def by_position(make: Form) -> Callable[[Queries, Path], Inputs | None]:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
-                return {"predictions": make(nested(queries, "score")), "references": make(nested(queries, "relevance"))}
-        except (pa.ArrowException, TypeError, ValueError, OverflowError, RuntimeError, RuntimeWarning):
+                return {
+                    "predictions": make(nested(queries, "score")),
+                    "references": make(nested(queries, "relevance")),
+                }
+        except (
+            pa.ArrowException,
+            TypeError,
+            ValueError,
+            OverflowError,
+            RuntimeError,
+            RuntimeWarning,
+        ):
             return None
 
     return form
@@ -95,7 +114,11 @@ def as_array(rows: list[list[Any]]) -> Any:
 def as_rows(queries: Queries, _: Path) -> Inputs | None:
     if not all(queries):
         return None
-    rows = [(place, at, document) for at, documents in enumerate(queries) for place, document in enumerate(documents)]
+    rows = [
+        (place, at, document)
+        for at, documents in enumerate(queries)
+        for place, document in enumerate(documents)
+    ]
     rows.sort(key=lambda row: row[0])  # rows of a query are not next to each other
     return {
         "predictions": [document.score for _, _, document in rows],
@@ -106,14 +129,22 @@ def as_rows(queries: Queries, _: Path) -> Inputs | None:
 
 
 def as_mappings(queries: Queries, _: Path) -> Inputs:
-    return {"predictions": by_ids(nested(queries, "score")), "references": by_ids(nested(queries, "relevance"))}
+    return {
+        "predictions": by_ids(nested(queries, "score")),
+        "references": by_ids(nested(queries, "relevance")),
+    }
 
 
 def as_files(queries: Queries, folder: Path) -> Inputs | None:
     values = list(itertools.chain.from_iterable(queries))
-    if not all(any(document.relevance is not None for document in documents) for documents in queries):
+    if not all(
+        any(document.relevance is not None for document in documents) for documents in queries
+    ):
         return None  # a query without a line is none
-    if not all(type(d.relevance) in (int, type(None)) and type(d.score) in (int, float, type(None)) for d in values):
+    if not all(
+        type(d.relevance) in (int, type(None)) and type(d.score) in (int, float, type(None))
+        for d in values
+    ):
         return None
     scores = {document.score for document in values} - {None}
     if not scores or -math.inf in scores:
@@ -127,11 +158,16 @@ def as_files(queries: Queries, folder: Path) -> Inputs | None:
 
 ARROW = EVERY_FORM["Arrow lists"]
 FORMATS: dict[str, Callable[[Queries, Path], Inputs | None]] = {
-    **{name: by_position(EVERY_FORM[name]) for name in ("lists", "tuples", "masked NumPy rows", "Arrow chunks")},
+    **{
+        name: by_position(EVERY_FORM[name])
+        for name in ("lists", "tuples", "masked NumPy rows", "Arrow chunks")
+    },
     "Arrow lists": by_position(ARROW),
     "Polars": by_position(lambda rows: pl.Series(values=ARROW(rows))),
     # of rows themselves, pandas would make numbers of text
-    "pandas Arrow lists": by_position(lambda rows: pd.Series(pd.arrays.ArrowExtensionArray(ARROW(rows)))),
+    "pandas Arrow lists": by_position(
+        lambda rows: pd.Series(pd.arrays.ArrowExtensionArray(ARROW(rows)))
+    ),
     "NumPy": by_position(as_array),
     **{form.__name__: form for form in (as_rows, as_mappings, as_files)},
 }
@@ -141,7 +177,9 @@ FORMATS: dict[str, Callable[[Queries, Path], Inputs | None]] = {
 
 
 def is_number(value: Any) -> bool:
-    return isinstance(value, (bool, int, float)) and not (isinstance(value, int) and abs(value) > 2**1000)
+    return isinstance(value, (bool, int, float)) and not (
+        isinstance(value, int) and abs(value) > 2**1000
+    )
 
 
 def kept_documents(documents: list[Document], options: Options) -> list[Document] | None:
@@ -152,7 +190,9 @@ def kept_documents(documents: list[Document], options: Options) -> list[Document
         if score is not None and not is_number(score):
             return None
     left = [d for d in documents if d.relevance is None or d.relevance != options["ignore_index"]]
-    if any(d.score is not None and not d.score < math.inf for d in left):  # the score of padding does not matter
+    if any(
+        d.score is not None and not d.score < math.inf for d in left
+    ):  # the score of padding does not matter
         return None
     if options["judged_only"]:
         left = [document for document in left if document.relevance is not None]
@@ -170,7 +210,11 @@ def expected(queries: Queries, options: Options) -> Any:
     cutoffs = dict.fromkeys(cutoffs if isinstance(cutoffs, list) else [cutoffs])
     discount, log_base = options["discount"], options["log_base"]
     kept = [kept_documents(documents, options) for documents in queries]
-    if None in kept or (options["ideal"] == "full" and None in cutoffs) or (discount == "jarvelin" and log_base < 1):
+    if (
+        None in kept
+        or (options["ideal"] == "full" and None in cutoffs)
+        or (discount == "jarvelin" and log_base < 1)
+    ):
         return REJECTED
 
     def gain(relevance: Any) -> Any:
@@ -197,14 +241,20 @@ def expected(queries: Queries, options: Options) -> Any:
         for left in kept:
             result = scored(left, k)
             column.append(result[measure])
-            gains = [abs(gain(document.relevance)) for document in left if document.relevance is not None]
+            gains = [
+                abs(gain(document.relevance)) for document in left if document.relevance is not None
+            ]
             size = sum(gains) * max(1, 1 / abs(math.log2(log_base)))
-            sizes.append(size / abs(result["IDCG"]) if measure == "nDCG" and result["IDCG"] else size)
+            sizes.append(
+                size / abs(result["IDCG"]) if measure == "nDCG" and result["IDCG"] else size
+            )
     if not options["use_aggregator"]:
         return values, max(sizes)
     for name, column in values.items():
         weights = options["sample_weight"] or [1.0] * len(queries)
-        valued = [(value, w) for value, w in zip(column, weights, strict=True) if not math.isnan(value)]
+        valued = [
+            (value, w) for value, w in zip(column, weights, strict=True) if not math.isnan(value)
+        ]
         if not sum(w for _, w in valued):
             return REJECTED
         values[name] = math.fsum(v * w for v, w in valued) / math.fsum(w for _, w in valued)
@@ -220,7 +270,9 @@ Case = tuple[Queries, Options, str]
 def cases(draw: st.DrawFn) -> Case:
     queries, options = draw(QUERIES), draw(SOME_OPTIONS)
     if draw(st.integers(0, 9)) == 0:
-        draw(st.sampled_from(queries)).append(draw(st.builds(Document, RELEVANCES | STRANGE, SCORES | STRANGE)))
+        draw(st.sampled_from(queries)).append(
+            draw(st.builds(Document, RELEVANCES | STRANGE, SCORES | STRANGE))
+        )
     if "sample_weight" in options:
         options["sample_weight"] = [1.0, *options["sample_weight"]][: len(queries)]
     return queries, options, draw(st.sampled_from(["batches", *FORMATS]))
@@ -264,7 +316,10 @@ def check(folder: Path, case: Case) -> bool:
     if inputs is None:
         return False
     tables = {"gain": GAINS, "discount": DISCOUNTS}
-    inputs |= {option: tables[option][value][0] if option in tables else value for option, value in options.items()}
+    inputs |= {
+        option: tables[option][value][0] if option in tables else value
+        for option, value in options.items()
+    }
     found = outcome(compute_in_batches if name == "batches" else METRIC.compute, inputs)
     without_ids = name == "batches" and options.get("ties") == "docid"
     awaited = REJECTED if without_ids else expected(queries, {**DEFAULTS, **options})
@@ -274,7 +329,9 @@ def check(folder: Path, case: Case) -> bool:
     values, size = awaited
     assert list(found) == list(values)
     for result, value in values.items():
-        close = pytest.approx(value, rel=1e-9, abs=1e-13 * (1 + size), nan_ok=not options.get("use_aggregator", True))
+        close = pytest.approx(
+            value, rel=1e-9, abs=1e-13 * (1 + size), nan_ok=not options.get("use_aggregator", True)
+        )
         assert found[result] == close, (name, inputs, result)
     return True
 

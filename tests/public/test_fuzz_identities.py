@@ -22,7 +22,21 @@ EDGES = [0, *(sign * (1 << bits) for bits in (1, 31, 32, 53, 61, 62, 63, 64) for
 INTEGERS = sorted({edge + step for edge in EDGES for step in (-2, -1, 0, 1, 2)})
 TEXTS = [
     *map(str, INTEGERS),
-    *("", "'", "a", "A", "é", "e\u0301", "x" * 500, "x" * 499 + "y", "-0", "00", "1.0", "\x00", " "),
+    *(
+        "",
+        "'",
+        "a",
+        "A",
+        "é",
+        "e\u0301",
+        "x" * 500,
+        "x" * 499 + "y",
+        "-0",
+        "00",
+        "1.0",
+        "\x00",
+        " ",
+    ),
 ]
 ID_TYPES = (np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64)
 SECOND = pytest.approx(1 / math.log2(3), rel=1e-12)  # the nDCG if the relevant document is second
@@ -61,12 +75,18 @@ def as_dictionary(ids: list[Any]) -> Any:
 def as_rows(rng: random.Random, ids: list[Any]) -> dict[str, Any]:
     """The same as flat columns, of ids of one kind."""
     make, rows = rng.choice([list, typed, as_dictionary]), [each for each in ids for _ in range(2)]
-    return {"predictions": [2.0, 1.0] * len(ids), "references": [0, 1] * len(ids), "query_ids": make(rows)}
+    return {
+        "predictions": [2.0, 1.0] * len(ids),
+        "references": [0, 1] * len(ids),
+        "query_ids": make(rows),
+    }
 
 
 def batch_of(rng: random.Random, ids: list[Any]) -> dict[str, Any]:
     numbers = [each for each in ids if not isinstance(each, str)]
-    small = all(-(2**63) <= each < 2**63 for each in numbers) or all(0 <= each < 2**64 for each in numbers)
+    small = all(-(2**63) <= each < 2**63 for each in numbers) or all(
+        0 <= each < 2**64 for each in numbers
+    )
     fits = len(numbers) in (0, len(ids)) and small
     return (as_rows if fits and rng.random() < 0.6 else as_mappings)(rng, ids)
 
@@ -95,8 +115,13 @@ def test_a_query_and_its_documents_are_known_by_their_ids_in_every_format_and_ba
                 with pytest.raises(ValueError, match="was added before") as error:
                     metric.add_batch(**batch)
                 rejected += 1
-                shown = [f"query {each!r} was" for each in again if len(repr(each)) < 100]  # longer ones are shortened
-                assert len(shown) < len(again) or any(each in str(error.value) for each in shown), (at, again)
+                shown = [
+                    f"query {each!r} was" for each in again if len(repr(each)) < 100
+                ]  # longer ones are shortened
+                assert len(shown) < len(again) or any(each in str(error.value) for each in shown), (
+                    at,
+                    again,
+                )
             else:
                 metric.add_batch(**batch)
                 known |= dict.fromkeys(ids)
@@ -112,7 +137,9 @@ def test_a_query_is_known_by_its_id_in_every_process(fresh_metric: MetricFactory
         first, second = (fresh_metric(process_id=each, **how) for each in (0, 1))
         pool = rng.sample(INTEGERS + TEXTS, 30)
         shares = [rng.sample(pool, rng.randint(1, 5)) for _ in range(2)]
-        batches = [[batch_of(rng, share[at::2]) for at in (0, 1) if share[at::2]] for share in shares]
+        batches = [
+            [batch_of(rng, share[at::2]) for at in (0, 1) if share[at::2]] for share in shares
+        ]
         both = set(shares[0]) & set(shares[1])
 
         def score(metric: Any, batches: list[dict[str, Any]]) -> Any:
@@ -123,7 +150,9 @@ def test_a_query_is_known_by_its_id_in_every_process(fresh_metric: MetricFactory
         with ThreadPoolExecutor(1) as other:
             of_second = other.submit(score, second, batches[1])
             if both:
-                with pytest.raises(ValueError, match=r"^query .* was added by process 0 and by process 1"):
+                with pytest.raises(
+                    ValueError, match=r"^query .* was added by process 0 and by process 1"
+                ):
                     score(first, batches[0])
             else:
                 expected = [SECOND] * (len(shares[0]) + len(shares[1]))

@@ -30,7 +30,10 @@ def rankings(random: np.random.Generator, labels: list[Any]) -> tuple[Side, Side
     run: Side = {}
     qrels: Side = {}
     for query in range(random.integers(1, 5)):
-        scored = {f"d{each}": float(random.integers(0, 6)) / 2 + 0.25 for each in random.permutation(8)[:6]}
+        scored = {
+            f"d{each}": float(random.integers(0, 6)) / 2 + 0.25
+            for each in random.permutation(8)[:6]
+        }
         run[f"q{query}"] = scored
         judged = random.permutation(9)[: random.integers(1, 8)]
         qrels[f"q{query}"] = {f"d{each}": labels[random.integers(len(labels))] for each in judged}
@@ -40,18 +43,26 @@ def rankings(random: np.random.Generator, labels: list[Any]) -> tuple[Side, Side
 def rows(side: Side, value: str) -> dict[str, list[Any]]:
     """The columns of a side."""
     found = [(query, document, each) for query, of in side.items() for document, each in of.items()]
-    return dict(zip(("query_id", "document_id", value), map(list, zip(*found, strict=True)), strict=True))
+    return dict(
+        zip(("query_id", "document_id", value), map(list, zip(*found, strict=True)), strict=True)
+    )
 
 
 def aligned(run: Side, qrels: Side) -> tuple[list[list[Any]], list[list[Any]]]:
     """Both sides by position, with None for what only the other side has."""
-    documents = {query: [*run[query], *(each for each in qrels[query] if each not in run[query])] for query in qrels}
+    documents = {
+        query: [*run[query], *(each for each in qrels[query] if each not in run[query])]
+        for query in qrels
+    }
     return tuple(  # type: ignore[return-value]
-        [[side[query].get(each) for each in of] for query, of in documents.items()] for side in (run, qrels)
+        [[side[query].get(each) for each in of] for query, of in documents.items()]
+        for side in (run, qrels)
     )
 
 
-def saved(name: str, write: Callable[[Path, Side], Any]) -> Callable[[Side, Side, Path], dict[str, Any]]:
+def saved(
+    name: str, write: Callable[[Path, Side], Any]
+) -> Callable[[Side, Side, Path], dict[str, Any]]:
     """The qrels in a file, beside a mapping as JSON."""
 
     def inputs(run: Side, qrels: Side, folder: Path) -> dict[str, Any]:
@@ -70,13 +81,23 @@ def as_lines(side: Side, line: str) -> str:
 def flat(run: Side, qrels: Side, column: Callable[[list[Any]], Any]) -> dict[str, Any]:
     scores, labels = aligned(run, qrels)
     ids = [query for query, row in enumerate(scores) for _ in row]
-    return {"predictions": [*chain(*scores)], "references": column([*chain(*labels)]), "query_ids": ids}
+    return {
+        "predictions": [*chain(*scores)],
+        "references": column([*chain(*labels)]),
+        "query_ids": ids,
+    }
 
 
 SOURCES: dict[str, Callable[[Side, Side, Path], dict[str, Any]]] = {
     "mappings": lambda run, qrels, _: {"predictions": run, "references": qrels},
-    "excluded": lambda run, qrels, _: {"predictions": run, "references": qrels, "exclude": {"q0": ["nothing"]}},
-    "lists": lambda run, qrels, _: dict(zip(("predictions", "references"), aligned(run, qrels), strict=True)),
+    "excluded": lambda run, qrels, _: {
+        "predictions": run,
+        "references": qrels,
+        "exclude": {"q0": ["nothing"]},
+    },
+    "lists": lambda run, qrels, _: dict(
+        zip(("predictions", "references"), aligned(run, qrels), strict=True)
+    ),
     "flat": lambda run, qrels, _: flat(run, qrels, list),
     "records": lambda run, qrels, _: {
         "predictions": pd.DataFrame(rows(run, "score")).to_dict("records"),
@@ -84,18 +105,25 @@ SOURCES: dict[str, Callable[[Side, Side, Path], dict[str, Any]]] = {
     },
     "hits": lambda run, qrels, _: {
         "predictions": run,
-        "references": {q: [{"id": d, "relevance": each} for d, each in of.items()] for q, of in qrels.items()},
+        "references": {
+            q: [{"id": d, "relevance": each} for d, each in of.items()] for q, of in qrels.items()
+        },
     },
     "lists of ids": lambda run, qrels, _: {
         "predictions": run,
-        "references": [{"query_id": q, "doc_ids": [*of], "labels": [*of.values()]} for q, of in qrels.items()],
+        "references": [
+            {"query_id": q, "doc_ids": [*of], "labels": [*of.values()]} for q, of in qrels.items()
+        ],
     },
     "JSON": saved("qrels.json", lambda path, qrels: path.write_text(json.dumps(qrels))),
     "JSON Lines of hits": saved(
         "qrels.jsonl",
         lambda path, qrels: path.write_text(
             "".join(
-                json.dumps({"query_id": q, "hits": [{"id": d, "label": each} for d, each in of.items()]}) + "\n"
+                json.dumps(
+                    {"query_id": q, "hits": [{"id": d, "label": each} for d, each in of.items()]}
+                )
+                + "\n"
                 for q, of in qrels.items()
             )
         ),
@@ -103,16 +131,23 @@ SOURCES: dict[str, Callable[[Side, Side, Path], dict[str, Any]]] = {
     "JSON Lines of records": saved(
         "qrels.jsonl",
         lambda path, qrels: path.write_text(
-            "".join(json.dumps(row) + "\n" for row in pd.DataFrame(rows(qrels, "label")).to_dict("records"))
+            "".join(
+                json.dumps(row) + "\n"
+                for row in pd.DataFrame(rows(qrels, "label")).to_dict("records")
+            )
         ),
     ),
     "CSV": saved(
         "qrels.csv",
-        lambda path, qrels: path.write_text("query_id,document_id,label\n" + as_lines(qrels, '{},{}, "{}" \n')),
+        lambda path, qrels: path.write_text(
+            "query_id,document_id,label\n" + as_lines(qrels, '{},{}, "{}" \n')
+        ),
     ),
     "TSV": saved(
         "qrels.tsv",
-        lambda path, qrels: path.write_text("query_id\tdocument_id\tlabel\n" + as_lines(qrels, "{}\t{}\t{}\n")),
+        lambda path, qrels: path.write_text(
+            "query_id\tdocument_id\tlabel\n" + as_lines(qrels, "{}\t{}\t{}\n")
+        ),
     ),
 }
 OF_WORDS: dict[str, Callable[[Side, Side, Path], dict[str, Any]]] = {  # columns with one type
@@ -124,19 +159,28 @@ OF_WORDS: dict[str, Callable[[Side, Side, Path], dict[str, Any]]] = {  # columns
         zip(("predictions", "references"), map(pa.array, aligned(run, qrels)), strict=True)
     ),
     "flat Arrow": lambda run, qrels, _: flat(run, qrels, pa.array),
-    "categories": lambda run, qrels, _: flat(run, qrels, lambda column: pd.Series(column, dtype="category")),
+    "categories": lambda run, qrels, _: flat(
+        run, qrels, lambda column: pd.Series(column, dtype="category")
+    ),
     "pandas": lambda run, qrels, _: {
         "predictions": pd.DataFrame(rows(run, "score")),
         "references": pd.DataFrame(rows(qrels, "label")),
     },
     "Polars": lambda run, qrels, _: {
         "predictions": pl.DataFrame(rows(run, "score")),
-        "references": pl.DataFrame(rows(qrels, "label")).with_columns(pl.col("label").cast(pl.Categorical)),
+        "references": pl.DataFrame(rows(qrels, "label")).with_columns(
+            pl.col("label").cast(pl.Categorical)
+        ),
     },
-    "Parquet": saved("qrels.parquet", lambda path, qrels: pa.parquet.write_table(pa.table(rows(qrels, "label")), path)),
+    "Parquet": saved(
+        "qrels.parquet",
+        lambda path, qrels: pa.parquet.write_table(pa.table(rows(qrels, "label")), path),
+    ),
     "TREC": saved(
         "qrels.txt",
-        lambda path, qrels: path.write_text(as_lines(qrels, "{} 0 {} {}\n").replace("not relevant", "not_relevant")),
+        lambda path, qrels: path.write_text(
+            as_lines(qrels, "{} 0 {} {}\n").replace("not relevant", "not_relevant")
+        ),
     ),
 }
 EVERY_SOURCE = {**{name: (source, LABELS) for name, source in SOURCES.items()}}
@@ -155,8 +199,13 @@ def check_source(name: str, random: np.random.Generator, folder: Path) -> None:
     """Labels in one source give the values that their gains give."""
     source, labels = EVERY_SOURCE[name]
     run, qrels = rankings(random, labels)
-    gains: Side = {query: {document: GAIN[label] for document, label in of.items()} for query, of in qrels.items()}
-    assert values_of(source(run, qrels, folder), gain=GAIN) == values_of({"predictions": run, "references": gains})
+    gains: Side = {
+        query: {document: GAIN[label] for document, label in of.items()}
+        for query, of in qrels.items()
+    }
+    assert values_of(source(run, qrels, folder), gain=GAIN) == values_of(
+        {"predictions": run, "references": gains}
+    )
 
 
 @pytest.mark.parametrize("name", EVERY_SOURCE)
@@ -175,7 +224,9 @@ def test_a_file_of_labels_is_read_as_the_labels(name: str, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("name", EVERY_SOURCE)
-def test_a_label_without_a_gain_is_an_error_with_the_labels_known(name: str, tmp_path: Path) -> None:
+def test_a_label_without_a_gain_is_an_error_with_the_labels_known(
+    name: str, tmp_path: Path
+) -> None:
     run, qrels = {"q": {"a": 1.0, "b": 0.5}}, {"q": {"b": "partially", "a": "Partialy"}}
     inputs = EVERY_SOURCE[name][0](run, qrels, tmp_path) | {"exclude": None}
     known = "'(b|Partialy)'.* is a label without a gain; did you mean 'partially'\\? gain has 'no', 'partially'$"
@@ -229,12 +280,16 @@ def scored_by(gain: Any) -> None:
 
 
 def boosted(gain: Any) -> None:
-    package.lightgbm_metric(gain=gain)(np.array([0.0, 1.0]), np.array([0.1, 0.2]), None, np.array([2]))
+    package.lightgbm_metric(gain=gain)(
+        np.array([0.0, 1.0]), np.array([0.1, 0.2]), None, np.array([2])
+    )
 
 
 def evaluated(gain: Any) -> None:
     pytest.importorskip("sentence_transformers")
-    package.sentence_transformers_evaluator({"q1": "x", "q2": "y"}, {"a": "x", "b": "y"}, MISSPELT, gain=gain)
+    package.sentence_transformers_evaluator(
+        {"q1": "x", "q2": "y"}, {"a": "x", "b": "y"}, MISSPELT, gain=gain
+    )
 
 
 def in_torchmetrics(gain: Any) -> None:
@@ -242,11 +297,18 @@ def in_torchmetrics(gain: Any) -> None:
     updated(package.torchmetrics_metric(gain=gain))
 
 
-PLACE, KNOWN = "query 'q1', document 'b': 'Relevnt'", "did you mean 'relevant'? gain has 'no', 'relevant'"
+PLACE, KNOWN = (
+    "query 'q1', document 'b': 'Relevnt'",
+    "did you mean 'relevant'? gain has 'no', 'relevant'",
+)
 AT, WORD, CODE = "query 0, position 1: 'Relevnt'", KNOWN, "gain has 0, 2"
 ENTRY_POINTS: dict[str, tuple[Callable[[Any], Any], str, str]] = {
     "compute": (lambda gain: package.compute(**BY_ID, gain=gain), f"references: {PLACE}", WORD),
-    "evaluate's metric": (lambda gain: package.NDCG().compute(**BY_POSITION, gain=gain), f"references: {AT}", WORD),
+    "evaluate's metric": (
+        lambda gain: package.NDCG().compute(**BY_POSITION, gain=gain),
+        f"references: {AT}",
+        WORD,
+    ),
     "a batch": (lambda gain: batches(gain, **BY_POSITION), f"references: {AT}", WORD),
     "a batch by ids": (lambda gain: batches(gain, **BY_ID), f"references: {PLACE}", WORD),
     "the ideal": (
@@ -256,12 +318,18 @@ ENTRY_POINTS: dict[str, tuple[Callable[[Any], Any], str, str]] = {
     ),
     "report": (lambda gain: package.report(**BY_ID, gain=gain), f"references: {PLACE}", WORD),
     "compare": (
-        lambda gain: package.compare(systems=dict.fromkeys("xy", BY_ID["predictions"]), references=MISSPELT, gain=gain),
+        lambda gain: package.compare(
+            systems=dict.fromkeys("xy", BY_ID["predictions"]), references=MISSPELT, gain=gain
+        ),
         f"references: {PLACE}",
         WORD,
     ),
     "documents": (lambda gain: package.documents(**BY_ID, gain=gain), f"references: {PLACE}", WORD),
-    "explain": (lambda gain: package.explain(**BY_ID, gain=gain, got=0.5), f"references: {PLACE}", WORD),
+    "explain": (
+        lambda gain: package.explain(**BY_ID, gain=gain, got=0.5),
+        f"references: {PLACE}",
+        WORD,
+    ),
     "meter": (lambda gain: updated(package.meter(gain=gain)), f"references: {AT}", WORD),
     "torchmetrics": (in_torchmetrics, f"references: {AT}", WORD),
     "trainer": (lambda _: in_trainer(), "references: query 0, position 1: 1", CODE),
@@ -272,14 +340,20 @@ ENTRY_POINTS: dict[str, tuple[Callable[[Any], Any], str, str]] = {
 
 
 @pytest.mark.parametrize("name", ENTRY_POINTS)
-def test_every_entry_point_names_an_unknown_label_its_place_and_those_that_are_known(name: str) -> None:
+def test_every_entry_point_names_an_unknown_label_its_place_and_those_that_are_known(
+    name: str,
+) -> None:
     call, place, known = ENTRY_POINTS[name]
-    with pytest.raises(ValueError, match=f"^{re.escape(f'{place} is a label without a gain; {known}')}$"):
+    with pytest.raises(
+        ValueError, match=f"^{re.escape(f'{place} is a label without a gain; {known}')}$"
+    ):
         call({"relevant": 3, "no": 0})
 
 
 @pytest.mark.parametrize("command", ["score", "compare", "gate", "audit", "explain"])
-def test_every_command_names_an_unknown_label(command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_command_names_an_unknown_label(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     qrels, run = tmp_path / "qrels.csv", tmp_path / "run.json"
     qrels.write_text("query_id,document_id,label\n" + as_lines(MISSPELT, "{},{},{}\n"))
     run.write_text(json.dumps(BY_ID["predictions"]))
@@ -289,7 +363,8 @@ def test_every_command_names_an_unknown_label(command: str, tmp_path: Path, caps
     known = KNOWN.replace("gain has", "--gain has")
     unknown = f"line 3: the relevance 'Relevnt' is a label without a gain; {known}"
     to_write = (
-        "line 2: the relevance 'no' is not a number; for labels, give the gain of each, --gain \"no=...,Relevnt=...\""
+        "line 2: the relevance 'no' is not a number; for labels, give the gain of each, "
+        '--gain "no=...,Relevnt=..."'
     )
     for options, said in ((["--gain=relevant=3,no=0"], unknown), ([], to_write)):
         assert main([command, str(qrels), *runs, *options]) == 2
@@ -297,19 +372,28 @@ def test_every_command_names_an_unknown_label(command: str, tmp_path: Path, caps
 
 
 def test_the_column_of_a_trainer_has_labels_as_the_model_receives_them() -> None:
-    with pytest.raises(ValueError, match=r"^references hold text, which no model receives; give the numbers"):
+    with pytest.raises(
+        ValueError, match=r"^references hold text, which no model receives; give the numbers"
+    ):
         with_columns()
 
 
 def test_numbers_that_are_no_labels_are_errors_too() -> None:
     problem = "references: query 1, position 0: 2 is a label without a gain; gain has 0, 1, 4"
     with pytest.raises(ValueError, match=f"^{problem}$"):
-        package.compute(predictions=[[2, 1], [2, 1]], references=[[4, 0], [2, 0]], gain={0: 0, 1: 0, 4: 1})
+        package.compute(
+            predictions=[[2, 1], [2, 1]], references=[[4, 0], [2, 0]], gain={0: 0, 1: 0, 4: 1}
+        )
 
 
 def test_the_numbers_from_0_are_a_list_of_gains() -> None:
-    assert Options.parse(gain={2: 1, 0: 0, True: 0}).signature() == Options.parse(gain=[0, 0, 1]).signature()
-    assert Options.parse(gain={"0": 0, "1": 5}).signature() == Options.parse(gain=[0, 5]).signature()
+    assert (
+        Options.parse(gain={2: 1, 0: 0, True: 0}).signature()
+        == Options.parse(gain=[0, 0, 1]).signature()
+    )
+    assert (
+        Options.parse(gain={"0": 0, "1": 5}).signature() == Options.parse(gain=[0, 5]).signature()
+    )
     assert "gain:a%7Cb=1,no=0|" in Options.parse(gain={"no": 0, "a|b": 1}).signature()
 
 
@@ -329,7 +413,9 @@ def test_wrong_gains_are_rejected(gain: Any, problem: str) -> None:
 
 def test_a_negative_gain_of_a_label_is_kept_and_padding_is_no_label() -> None:
     scores = [[3, 2, 1]]
-    gains = package.compute(predictions=scores, references=[[0, 2, None]], gain=[-1, 0, 1], measures="DCG")
+    gains = package.compute(
+        predictions=scores, references=[[0, 2, None]], gain=[-1, 0, 1], measures="DCG"
+    )
     assert gains == {"DCG": pytest.approx(-1 + 1 / np.log2(3))}
     harmful = {"harmful": -1, "helpful": 1}
     inputs = {"predictions": scores, "references": [["harmful", "helpful", -100]]}
@@ -337,12 +423,28 @@ def test_a_negative_gain_of_a_label_is_kept_and_padding_is_no_label() -> None:
 
 
 def test_every_method_takes_labels(ndcg: evaluate.Metric) -> None:
-    run, words, gain = [[3, 2, 1], [1, 2, 3]], [["no", "yes", "no"], ["yes", "no", "no"]], {"yes": 2, "no": 0}
+    run, words, gain = (
+        [[3, 2, 1], [1, 2, 3]],
+        [["no", "yes", "no"], ["yes", "no", "no"]],
+        {"yes": 2, "no": 0},
+    )
     grades = [[0, 2, 0], [2, 0, 0]]
     mean = package.compute(predictions=run, references=grades)["nDCG"]
     assert package.report(predictions=run, references=words, gain=gain).scores["nDCG"].value == mean
-    assert package.compare(systems={"a": run, "b": run}, references=words, gain=gain).scores["a"]["nDCG"].value == mean
-    assert package.documents(predictions=run, references=words, gain=gain)["gain"].to_pylist() == [0, 2, 0, 0, 0, 2]
+    assert (
+        package.compare(systems={"a": run, "b": run}, references=words, gain=gain)
+        .scores["a"]["nDCG"]
+        .value
+        == mean
+    )
+    assert package.documents(predictions=run, references=words, gain=gain)["gain"].to_pylist() == [
+        0,
+        2,
+        0,
+        0,
+        0,
+        2,
+    ]
     explanation = package.explain(predictions=run, references=words, gain=gain, got=mean)
     assert explanation.matches[0] == "sklearn"
     meter = package.meter(gain=gain)
@@ -350,10 +452,17 @@ def test_every_method_takes_labels(ndcg: evaluate.Metric) -> None:
     assert meter.compute() == {"nDCG": mean}
     ndcg.add_batch(predictions=run[:1], references=words[:1], gain=gain)
     ndcg.add(prediction=run[1], reference=words[1], gain=gain)
-    with pytest.raises(ValueError, match=r"^gain is missing: the batches hold labels in text; give the gain"):
+    with pytest.raises(
+        ValueError, match=r"^gain is missing: the batches hold labels in text; give the gain"
+    ):
         ndcg.compute()
     assert ndcg.compute(gain=gain) == {"nDCG": mean}
-    with pytest.raises(ValueError, match=r"^references: query 0, position 1: 'yes' is a label without a gain"):
+    with pytest.raises(
+        ValueError, match=r"^references: query 0, position 1: 'yes' is a label without a gain"
+    ):
         ndcg.add_batch(predictions=run[:1], references=words[:1], gain={"no": 0})
-    with pytest.raises(ValueError, match=r"^gain: batches need it only for labels that are text; give it to compute$"):
+    with pytest.raises(
+        ValueError,
+        match=r"^gain: batches need it only for labels that are text; give it to compute$",
+    ):
         ndcg.add_batch(predictions=run[:1], references=grades[:1], gain="binary")

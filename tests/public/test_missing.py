@@ -32,17 +32,24 @@ def in_files(name: str, folder: Path) -> Inputs:
 
 FORMS: dict[str, Callable[[Path], Inputs]] = {
     "lists": lambda _: {"predictions": RAGGED.scores, "references": RAGGED.relevances},
-    "Arrow lists": lambda _: dict(zip(MAPPINGS, map(RAGGED_FORMS["Arrow lists"], RAGGED), strict=True)),
+    "Arrow lists": lambda _: dict(
+        zip(MAPPINGS, map(RAGGED_FORMS["Arrow lists"], RAGGED), strict=True)
+    ),
     "flat columns": lambda _: {name: ROWS[column].to_pylist() for name, column in COLUMNS.items()},
     "a table of both": lambda _: {"data": ROWS.to_pandas(), **COLUMNS},
     "files of TREC": partial(in_files, "TREC: file.txt and file.txt"),
     "files of CSV": partial(in_files, "a file: file.csv"),
     "lists with -inf": lambda _: {
-        "predictions": [[-math.inf if score is None else score for score in scores] for scores in RAGGED.scores],
+        "predictions": [
+            [-math.inf if score is None else score for score in scores] for scores in RAGGED.scores
+        ],
         "references": RAGGED.relevances,
     },
     "mappings": lambda _: MAPPINGS,
-    "a mapping and a file": lambda folder: {**MAPPINGS, "references": written(folder / "qrels", QRELS, "qrels")},
+    "a mapping and a file": lambda folder: {
+        **MAPPINGS,
+        "references": written(folder / "qrels", QRELS, "qrels"),
+    },
     "mappings with None": lambda _: {**MAPPINGS, "predictions": WITH_NONE},
     "a mapping with None and a file": lambda folder: {
         "predictions": WITH_NONE,
@@ -58,11 +65,17 @@ def test_a_missing_query_counts_as_empty_is_skipped_or_is_rejected(
     inputs = FORMS[form](tmp_path)
     *others, missing = ndcg.compute(**inputs, use_aggregator=False)["nDCG"]
     assert missing == 0
-    assert ndcg.compute(**inputs) == ndcg.compute(**inputs, missing="empty") == {"nDCG": pytest.approx(sum(others) / 6)}
+    assert (
+        ndcg.compute(**inputs)
+        == ndcg.compute(**inputs, missing="empty")
+        == {"nDCG": pytest.approx(sum(others) / 6)}
+    )
     assert ndcg.compute(**inputs, missing="skip") == {"nDCG": pytest.approx(np.mean(others))}
     weighted = ndcg.compute(**inputs, missing="skip", sample_weight=[1, 2, 3, 4, 5, 6])
     assert weighted == {"nDCG": pytest.approx(np.average(others, weights=[1, 2, 3, 4, 5]))}
-    by_query = ndcg.compute(**inputs, missing="skip", use_aggregator=False, measures=["nDCG", "IDCG"])
+    by_query = ndcg.compute(
+        **inputs, missing="skip", use_aggregator=False, measures=["nDCG", "IDCG"]
+    )
     assert by_query["nDCG"] == pytest.approx([*others, math.nan], nan_ok=True)
     assert math.isnan(by_query["IDCG"][5])
     with pytest.raises(ValueError, match=f"^predictions: {MISSING}"):
@@ -74,29 +87,46 @@ LISTS = {"bm25": RAGGED.scores, "dense": [*RAGGED.scores[:5], [None, 1.0]]}
 
 
 @pytest.mark.parametrize(("systems", "references"), [(SYSTEMS, QRELS), (LISTS, RAGGED.relevances)])
-def test_a_comparison_is_over_the_same_queries(ndcg: evaluate.Metric, systems: Any, references: Any) -> None:
+def test_a_comparison_is_over_the_same_queries(
+    ndcg: evaluate.Metric, systems: Any, references: Any
+) -> None:
     inputs = {"systems": systems, "references": references}
-    with pytest.raises(ValueError, match=r"^systems\['bm25'\]: no ranking for query ('q5'|5), which 'dense' has \(1 "):
+    with pytest.raises(
+        ValueError,
+        match=r"^systems\['bm25'\]: no ranking for query ('q5'|5), which 'dense' has \(1 ",
+    ):
         ndcg.compare(**inputs)
     with pytest.raises(ValueError, match=rf"^systems\['bm25'\]: predictions: {MISSING}"):
         ndcg.compare(**inputs, missing="raise")
     empty, skipped = ndcg.compare(**inputs, missing="empty"), ndcg.compare(**inputs, missing="skip")
     assert (empty.pairs[0].losses, empty.pairs[0].ties) == (1, 5)
     assert (skipped.pairs[0].losses, skipped.pairs[0].ties) == (0, 5)
-    assert any(note.startswith("bm25: 1 of 6 judged queries is missing from the run") for note in empty.notes)
+    assert any(
+        note.startswith("bm25: 1 of 6 judged queries is missing from the run")
+        for note in empty.notes
+    )
     for name, run in systems.items():
         expected = ndcg.compute(**{**MAPPINGS, "predictions": RUN}, missing="skip")["nDCG"]
         assert skipped.scores[name]["nDCG"].value == expected
-        assert empty.scores[name]["nDCG"].value == ndcg.compute(predictions=run, references=references)["nDCG"]
+        assert (
+            empty.scores[name]["nDCG"].value
+            == ndcg.compute(predictions=run, references=references)["nDCG"]
+        )
 
 
 @pytest.mark.parametrize("convention", ["pytrec_eval", "beir", "mteb"])
 def test_a_convention_may_skip_missing_queries(ndcg: evaluate.Metric, convention: str) -> None:
     trec_eval = {"convention": "trec_eval"}
-    assert ndcg.compute(**MAPPINGS, convention=convention) == ndcg.compute(**MAPPINGS, **trec_eval, missing="skip")
-    assert ndcg.compute(**MAPPINGS, convention=convention, missing="empty") == ndcg.compute(**MAPPINGS, **trec_eval)
+    assert ndcg.compute(**MAPPINGS, convention=convention) == ndcg.compute(
+        **MAPPINGS, **trec_eval, missing="skip"
+    )
+    assert ndcg.compute(**MAPPINGS, convention=convention, missing="empty") == ndcg.compute(
+        **MAPPINGS, **trec_eval
+    )
     inputs = {"systems": SYSTEMS, "references": QRELS}
-    assert ndcg.compare(**inputs, convention=convention) == ndcg.compare(**inputs, **trec_eval, missing="skip")
+    assert ndcg.compare(**inputs, convention=convention) == ndcg.compare(
+        **inputs, **trec_eval, missing="skip"
+    )
 
 
 def test_a_list_that_is_padding_throughout_is_skipped_too(ndcg: evaluate.Metric) -> None:
@@ -104,7 +134,9 @@ def test_a_list_that_is_padding_throughout_is_skipped_too(ndcg: evaluate.Metric)
     arrays = {name: np.array(side[:2]) for name, side in lists.items()}
     second = 1 / math.log2(3)
     for inputs, expected in ((lists, [second, math.nan, math.nan]), (arrays, [second, math.nan])):
-        values = ndcg.compute(**inputs, ignore_index=-100, missing="skip", use_aggregator=False)["nDCG"]
+        values = ndcg.compute(**inputs, ignore_index=-100, missing="skip", use_aggregator=False)[
+            "nDCG"
+        ]
         assert values == pytest.approx(expected, nan_ok=True)
 
 
@@ -116,7 +148,9 @@ JUDGED = {"q1": {"d1": 1}, "q2": {"d2": 1}, "q3": {"d3": 0}, "q4": {}, "q5": {"d
 ANSWERED = {query: dict.fromkeys(documents, 1.0) for query, documents in ANSWERS.items()}
 
 
-def test_a_query_with_an_empty_list_is_not_missing_if_it_was_judged(ndcg: evaluate.Metric, tmp_path: Path) -> None:
+def test_a_query_with_an_empty_list_is_not_missing_if_it_was_judged(
+    ndcg: evaluate.Metric, tmp_path: Path
+) -> None:
     run, qrels = tmp_path / "run.json", tmp_path / "qrels.json"
     run.write_text(json.dumps(ANSWERED))
     qrels.write_text(json.dumps(JUDGED))
@@ -125,7 +159,9 @@ def test_a_query_with_an_empty_list_is_not_missing_if_it_was_judged(ndcg: evalua
         values = ndcg.compute(**sides, missing="skip", use_aggregator=False)["nDCG"]
         assert values == pytest.approx([1, 0, 0, math.nan, math.nan], nan_ok=True)
         assert ndcg.compute(**sides, use_aggregator=False)["nDCG"] == [1, 0, 0, 0, 0]
-        with pytest.raises(ValueError, match=r"^predictions: query 'q5' is missing \(1 such queries\)"):
+        with pytest.raises(
+            ValueError, match=r"^predictions: query 'q5' is missing \(1 such queries\)"
+        ):
             ndcg.compute(**sides, missing="raise")
     ranked = {"predictions": [["d1"], [], []], "references": [["d1"], ["d2"], []]}
     values = ndcg.compute(**ranked, missing="skip", use_aggregator=False)["nDCG"]
@@ -143,20 +179,32 @@ def test_queries_without_documents_count_as_in_pytrec_eval_and_ranx(ndcg: evalua
         found = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg"}).evaluate(run)
         values = [found[query]["ndcg"] if query in found else math.nan for query in qrels]
         by_query = {"predictions": run, "references": qrels, "use_aggregator": False}
-        assert ndcg.compute(**by_query, convention="pytrec_eval")["nDCG"] == pytest.approx(values, nan_ok=True)
+        assert ndcg.compute(**by_query, convention="pytrec_eval")["nDCG"] == pytest.approx(
+            values, nan_ok=True
+        )
         sides = ranx.Qrels(qrels), ranx.Run(run)
         values = ranx.evaluate(*sides, "ndcg", return_mean=False, make_comparable=True).tolist()
-        assert ndcg.compute(**by_query, convention="ranx")["nDCG"] == pytest.approx(values, rel=1e-15)
+        assert ndcg.compute(**by_query, convention="ranx")["nDCG"] == pytest.approx(
+            values, rel=1e-15
+        )
 
 
 @pytest.mark.parametrize("options", [{"judged_only": True}, {"exclude": {"q2": ["d4"]}}], ids=str)
-def test_a_query_is_not_missing_if_its_documents_are_left_out(ndcg: evaluate.Metric, options: dict[str, Any]) -> None:
-    systems = {"a": {"q1": {"d1": 1.0}, "q2": {"d4": 1.0}}, "b": {"q1": {"d1": 1.0}, "q2": {"d3": 1.0}}}
+def test_a_query_is_not_missing_if_its_documents_are_left_out(
+    ndcg: evaluate.Metric, options: dict[str, Any]
+) -> None:
+    systems = {
+        "a": {"q1": {"d1": 1.0}, "q2": {"d4": 1.0}},
+        "b": {"q1": {"d1": 1.0}, "q2": {"d3": 1.0}},
+    }
     qrels = {"q1": {"d1": 1}, "q2": {"d3": 1}}
     joined = [("q1", "d1", 1, 1, 1), ("q2", "d4", 1, None, None), ("q2", "d3", None, 1, 1)]
     frame = pd.DataFrame(joined, columns=["q", "d", "a", "b", "r"])
     named = {"data": frame, "references": "r", "query_ids": "q", "document_ids": "d"}
-    for inputs in ({"systems": systems, "references": qrels}, {"systems": {"a": "a", "b": "b"}, **named}):
+    for inputs in (
+        {"systems": systems, "references": qrels},
+        {"systems": {"a": "a", "b": "b"}, **named},
+    ):
         found = ndcg.compare(**inputs, **options)
         assert (found.pairs[0].ties, found.pairs[0].losses) == (1, 1)
         assert found == ndcg.compare(**inputs, **options, missing="raise")
@@ -168,7 +216,10 @@ def test_a_query_is_not_missing_if_its_documents_are_left_out(ndcg: evaluate.Met
 def test_batches_have_no_missing_queries(fresh_metric: MetricFactory) -> None:
     metric = fresh_metric(keep_in_memory=True)
     metric.add_batch(**MAPPINGS)
-    with pytest.raises(ValueError, match='missing="skip": batches and several processes do not record which queries'):
+    with pytest.raises(
+        ValueError,
+        match='missing="skip": batches and several processes do not record which queries',
+    ):
         metric.compute(missing="skip")
     assert len(metric) == 6
 
@@ -180,10 +231,14 @@ def test_spark_finds_missing_queries_by_their_rows(ndcg: evaluate.Metric) -> Non
     queries = [*zip(QRELS, RAGGED.scores, RAGGED.relevances, strict=True)]
     rows = [(query, *row) for query, *sides in queries for row in zip(*sides, strict=True)]
     flat = spark_session().createDataFrame(rows, "q string, score double, label int")
-    nested = spark_session().createDataFrame(queries, "q string, score array<double>, label array<int>")
+    nested = spark_session().createDataFrame(
+        queries, "q string, score array<double>, label array<int>"
+    )
     columns = {"predictions": "score", "references": "label", "query_ids": "q"}
     empty = {"gain": [0, 0, 0, 1, 1], "zero_division": "perfect_if_empty"}  # nothing to find in q5
-    for frame, options in product((flat, nested), ({"missing": "skip"}, empty, {**empty, "missing": "skip"})):
+    for frame, options in product(
+        (flat, nested), ({"missing": "skip"}, empty, {**empty, "missing": "skip"})
+    ):
         expected = ndcg.compute(**MAPPINGS, **options)
         assert ndcg.compute(data=frame, **columns, **options) == pytest.approx(expected)
     for frame in (flat, nested):
@@ -203,7 +258,10 @@ IDEAL_BY_ID = {"q": {"a": 1, "c": 2}, "r": {"b": 3, "d": 0}}
         {"references": [1, 0, 2, 0, 3, 0], "query_ids": [0, 0, 0, 1, 1, 1]},
         {"references": IDEAL_BY_ID, "convention": "pytrec_eval"},
         {"references": list(IDEAL_BY_ID.values()), "score_order": "ascending"},
-        {"references": [["no", "yes"], ["no", "high"]], "gain": {"no": 1, "yes": 2, "high": 3 - 1 / np.log2(3)}},
+        {
+            "references": [["no", "yes"], ["no", "high"]],
+            "gain": {"no": 1, "yes": 2, "high": 3 - 1 / np.log2(3)},
+        },
     ],
 )
 def test_the_ideal_needs_no_predictions(ndcg: evaluate.Metric, references: dict[str, Any]) -> None:
@@ -212,7 +270,12 @@ def test_the_ideal_needs_no_predictions(ndcg: evaluate.Metric, references: dict[
 
 
 def test_other_measures_and_ideals_say_that_predictions_are_missing(ndcg: evaluate.Metric) -> None:
-    with pytest.raises(ValueError, match=r"^predictions are missing; .*; only the measure IDCG needs no predictions$"):
+    with pytest.raises(
+        ValueError,
+        match=r"^predictions are missing; .*; only the measure IDCG needs no predictions$",
+    ):
         ndcg.compute(references=IDEAL, measures=["IDCG", "DCG"])
-    with pytest.raises(ValueError, match=r'^predictions are missing, on which ideal="truncated" depends$'):
+    with pytest.raises(
+        ValueError, match=r'^predictions are missing, on which ideal="truncated" depends$'
+    ):
         ndcg.compute(references=IDEAL, measures="IDCG", ideal="truncated")

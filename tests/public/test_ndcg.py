@@ -15,7 +15,10 @@ from conftest import BUNDLE, METRIC, NOTHING_IN_COMMON, ROOT, MetricFactory
 from sklearn.metrics import ndcg_score
 from test_options import TWO
 
-EXAMPLE: dict[str, Any] = {"predictions": [[0.1, 0.2, 0.3, 4, 70]], "references": [[10, 0, 0, 1, 5]]}
+EXAMPLE: dict[str, Any] = {
+    "predictions": [[0.1, 0.2, 0.3, 4, 70]],
+    "references": [[10, 0, 0, 1, 5]],
+}
 TIED: dict[str, Any] = {"predictions": [[1, 1, 0, 0, 0]], "references": [[1, 0, 0, 0, 0]]}
 RAGGED: dict[str, Any] = {
     "predictions": [[0.9, 0.8, 0.1], [0.5], [0.2, 0.4], [0.3, None, 0.1]],
@@ -35,11 +38,18 @@ TWO_OF_THREE = (SECOND + 1 / math.log2(3 + 1)) / (1 + SECOND)  # of two at ranks
         (EXAMPLE, {"k": 3}, {"nDCG@3": 0.4123818817534531}),
         (TIED, {"k": 1}, {"nDCG@1": 0.5}),
         (TIED, {"k": 1, "ignore_ties": True}, {"nDCG@1": 0.0}),
-        ({"predictions": [[0.1234567891, 0.1234567892]], "references": [[0, 1]]}, {}, {"nDCG": 1.0}),  # not tied
+        (
+            {"predictions": [[0.1234567891, 0.1234567892]], "references": [[0, 1]]},
+            {},
+            {"nDCG": 1.0},
+        ),  # not tied
     ],
 )
 def test_figures_to_the_last_digit_at_once_and_in_batches(
-    fresh_metric: MetricFactory, inputs: dict[str, Any], options: dict[str, Any], expected: dict[str, float]
+    fresh_metric: MetricFactory,
+    inputs: dict[str, Any],
+    options: dict[str, Any],
+    expected: dict[str, float],
 ) -> None:
     assert fresh_metric().compute(**inputs, **options) == expected
     for keep_in_memory in (False, True):
@@ -50,9 +60,16 @@ def test_figures_to_the_last_digit_at_once_and_in_batches(
 
 
 def test_ignoring_ties_puts_the_last_of_equal_scores_first(ndcg: evaluate.Metric) -> None:
-    batch = {"predictions": [[1, 1, 0, 0], [2, 2, 2, 2]], "references": [[1, 0, 2, 1], [0, 1, 2, 3]]}
+    batch = {
+        "predictions": [[1, 1, 0, 0], [2, 2, 2, 2]],
+        "references": [[1, 0, 2, 1], [0, 1, 2, 3]],
+    }
     last = ndcg.compute(**batch, ties="last")
-    assert ndcg.compute(**batch, ignore_ties=True) == ndcg.compute(**batch, ignore_ties=True, ties="last") == last
+    assert (
+        ndcg.compute(**batch, ignore_ties=True)
+        == ndcg.compute(**batch, ignore_ties=True, ties="last")
+        == last
+    )
     assert ndcg.compute(**batch, ties="first") != last
 
 
@@ -60,20 +77,28 @@ def test_ignoring_ties_puts_the_last_of_equal_scores_first(ndcg: evaluate.Metric
 
 
 @pytest.mark.parametrize("stored", [False, True])
-@pytest.mark.parametrize("options", [{}, {"ignore_ties": True}, {"sample_weight": [1.0, 0.0, 2.5]}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{}, {"ignore_ties": True}, {"sample_weight": [1.0, 0.0, 2.5]}], ids=str
+)
 def test_the_engine_sklearn_is_sklearn_itself(
     fresh_metric: MetricFactory, options: dict[str, Any], stored: bool
 ) -> None:
     rng = np.random.default_rng(8)
     # lists on which scikit-learn's own order of ties is not the metric's
-    score, relevance = rng.integers(0, 3, (3, 40)).astype(float), rng.integers(0, 3, (3, 40)).astype(float)
+    score, relevance = (
+        rng.integers(0, 3, (3, 40)).astype(float),
+        rng.integers(0, 3, (3, 40)).astype(float),
+    )
     metric = fresh_metric()
     inputs = {"predictions": score, "references": relevance}
     if stored:
         metric.add_batch(**inputs)
         inputs = {}
     result = metric.compute(**inputs, **options, k=[3, None], measures=["nDCG"], engine="sklearn")
-    expected = {name: ndcg_score(relevance, score, k=k, **options) for name, k in (("nDCG@3", 3), ("nDCG", None))}
+    expected = {
+        name: ndcg_score(relevance, score, k=k, **options)
+        for name, k in (("nDCG@3", 3), ("nDCG", None))
+    }
     assert result == expected
     assert {type(value) for value in result.values()} == {float}
 
@@ -101,19 +126,33 @@ def test_the_engine_sklearn_leaves_the_scoring_to_sklearn(
         ({"predictions": [[1, 2]], "references": [[1, None]]}, "None"),
         ({"predictions": np.ma.MaskedArray([[1, 2]], [[0, 1]]), "references": [[1, 0]]}, "masked"),
         ({"predictions": [[1]], "references": [[1]]}, "1 document"),
-        ({"predictions": [[1, math.nan]], "references": [[1, 0]]}, "^predictions: query 0, position 1: nan"),
-        ({"predictions": [[1, 2]] * 2, "references": [[1, 0], [0, -1]]}, "^references: query 1, position 1:.* -1.*neg"),
-        ({"predictions": [[1, 2]], "references": [[1, 0]] * 2}, "^predictions hold 1 queries and references 2"),
+        (
+            {"predictions": [[1, math.nan]], "references": [[1, 0]]},
+            "^predictions: query 0, position 1: nan",
+        ),
+        (
+            {"predictions": [[1, 2]] * 2, "references": [[1, 0], [0, -1]]},
+            "^references: query 1, position 1:.* -1.*neg",
+        ),
+        (
+            {"predictions": [[1, 2]], "references": [[1, 0]] * 2},
+            "^predictions hold 1 queries and references 2",
+        ),
         ({"predictions": [], "references": []}, "hold no queries; there is nothing to score"),
         (
             {"predictions": [[3, 2, 1]], "references": [[1e308] * 3]},
             r'^engine="sklearn": nDCG: sums overflow in scikit-learn; scale the relevances',
         ),
-        *(({**TWO, "sample_weight": weights}, "^sample_weight") for weights in ([-1, 2], [0, 0], ["1", 1], [1])),
+        *(
+            ({**TWO, "sample_weight": weights}, "^sample_weight")
+            for weights in ([-1, 2], [0, 0], ["1", 1], [1])
+        ),
     ],
     ids=str,
 )
-def test_the_engine_sklearn_names_the_argument_at_fault(ndcg: evaluate.Metric, inputs: Any, problem: str) -> None:
+def test_the_engine_sklearn_names_the_argument_at_fault(
+    ndcg: evaluate.Metric, inputs: Any, problem: str
+) -> None:
     with pytest.raises(ValueError, match=problem):
         ndcg.compute(**inputs, engine="sklearn")
 
@@ -121,7 +160,9 @@ def test_the_engine_sklearn_names_the_argument_at_fault(ndcg: evaluate.Metric, i
 # --- The result ------------------------------------------------------------------------------------------------------
 
 
-def test_the_keys_are_measures_outer_and_cutoffs_inner_in_the_order_given(ndcg: evaluate.Metric) -> None:
+def test_the_keys_are_measures_outer_and_cutoffs_inner_in_the_order_given(
+    ndcg: evaluate.Metric,
+) -> None:
     result = ndcg.compute(**EXAMPLE, measures=["DCG", "nDCG", "CG", "IDCG"], k=[10, 1, None])
     assert list(result) == [
         *("DCG@10", "DCG@1", "DCG"),
@@ -139,7 +180,9 @@ def test_a_cutoff_may_come_as_any_integer_or_sequence(ndcg: evaluate.Metric, k: 
     assert ndcg.compute(**EXAMPLE, k=k) == {"nDCG@5": 0.6956940443813076}
 
 
-def test_without_the_aggregator_there_is_a_list_of_one_float_per_query(ndcg: evaluate.Metric) -> None:
+def test_without_the_aggregator_there_is_a_list_of_one_float_per_query(
+    ndcg: evaluate.Metric,
+) -> None:
     result = ndcg.compute(**RAGGED, k=[1, None], measures=["nDCG", "DCG"], use_aggregator=False)
     assert list(result) == ["nDCG@1", "nDCG", "DCG@1", "DCG"]
     assert all(type(values) is list and len(values) == 4 for values in result.values())
@@ -147,14 +190,21 @@ def test_without_the_aggregator_there_is_a_list_of_one_float_per_query(ndcg: eva
     one_of_two = SECOND / (2 + SECOND)
     assert result["nDCG"] == pytest.approx([TWO_OF_THREE, 1.0, 0.0, one_of_two], rel=1e-14)
     mean = ndcg.compute(**RAGGED, k=[1, None], measures=["nDCG", "DCG"])
-    assert mean == {name: pytest.approx(np.mean(values), rel=1e-14) for name, values in result.items()}
+    assert mean == {
+        name: pytest.approx(np.mean(values), rel=1e-14) for name, values in result.items()
+    }
 
 
-@pytest.mark.parametrize("weight", [[1, 2, 3, 4], (0.5, 0, 0, 0.25), np.array([1e300] * 4), [5e-324, 0, 0, 5e-324]])
+@pytest.mark.parametrize(
+    "weight", [[1, 2, 3, 4], (0.5, 0, 0, 0.25), np.array([1e300] * 4), [5e-324, 0, 0, 5e-324]]
+)
 def test_sample_weights_weigh_the_mean(ndcg: evaluate.Metric, weight: Any) -> None:
     values = ndcg.compute(**RAGGED, measures=["nDCG", "DCG"], use_aggregator=False)
     relative = np.asarray(weight) / np.max(weight)
-    expected = {name: pytest.approx(np.average(each, weights=relative), rel=1e-12) for name, each in values.items()}
+    expected = {
+        name: pytest.approx(np.average(each, weights=relative), rel=1e-12)
+        for name, each in values.items()
+    }
     assert ndcg.compute(**RAGGED, measures=["nDCG", "DCG"], sample_weight=weight) == expected
 
 
@@ -172,24 +222,38 @@ def test_a_measure_may_have_a_cutoff_of_its_own(ndcg: evaluate.Metric) -> None:
     assert list(own.items()) == [(name, all_values[name]) for name in ("DCG@1", "nDCG@3", "nDCG@1")]
     mixed = ndcg.compute(**EXAMPLE, measures=["nDCG", "DCG@3"], k=[1, None])
     assert list(mixed.items()) == [(name, all_values[name]) for name in ("nDCG@1", "nDCG", "DCG@3")]
-    assert ndcg.compute(**EXAMPLE, measures="nDCG@3", engine="sklearn") == pytest.approx({"nDCG@3": own["nDCG@3"]})
+    assert ndcg.compute(**EXAMPLE, measures="nDCG@3", engine="sklearn") == pytest.approx(
+        {"nDCG@3": own["nDCG@3"]}
+    )
     assert ndcg.signature(measures=["nDCG@3", "DCG@5"]).startswith("nDCG@3+DCG@5|gain:")
     assert ndcg.signature(measures=["nDCG@3"]) == ndcg.signature(k=3)
-    assert ndcg.compute(**EXAMPLE, measures="nDCG@" + "9" * 18) == {"nDCG@" + "9" * 18: all_values["nDCG"]}
+    assert ndcg.compute(**EXAMPLE, measures="nDCG@" + "9" * 18) == {
+        "nDCG@" + "9" * 18: all_values["nDCG"]
+    }
 
 
-@pytest.mark.parametrize(("zero_division", "mean"), [(0.0, 0.5), (1.0, 1.0), (0.5, 0.75), (math.nan, 1.0)])
+@pytest.mark.parametrize(
+    ("zero_division", "mean"), [(0.0, 0.5), (1.0, 1.0), (0.5, 0.75), (math.nan, 1.0)]
+)
 def test_queries_with_nothing_relevant_count_as_zero_division_says(
     ndcg: evaluate.Metric, zero_division: float, mean: float
 ) -> None:
-    batch = {"predictions": [[2, 1], [2, 1]], "references": [[1, 0], [0, 0]], "zero_division": zero_division}
+    batch = {
+        "predictions": [[2, 1], [2, 1]],
+        "references": [[1, 0], [0, 0]],
+        "zero_division": zero_division,
+    }
     assert ndcg.compute(**batch) == {"nDCG": mean}
-    assert ndcg.compute(**batch, use_aggregator=False)["nDCG"] == pytest.approx([1.0, zero_division], nan_ok=True)
+    assert ndcg.compute(**batch, use_aggregator=False)["nDCG"] == pytest.approx(
+        [1.0, zero_division], nan_ok=True
+    )
 
 
 def test_a_gain_function_is_not_called_where_nothing_was_judged(ndcg: evaluate.Metric) -> None:
     unjudged = {"predictions": [[2, 1]], "references": [[None, None]]}
-    assert ndcg.compute(**unjudged, gain=lambda relevance: relevance / relevance.max()) == {"nDCG": 0.0}
+    assert ndcg.compute(**unjudged, gain=lambda relevance: relevance / relevance.max()) == {
+        "nDCG": 0.0
+    }
 
 
 # Each query retrieved nothing, or only documents that nobody judged; b alone has a document to find.
@@ -220,7 +284,11 @@ def test_an_empty_answer_is_worth_the_same_in_a_report_and_a_comparison(
     assert report.queries["nDCG@2"].to_pylist() == expected
     systems = {"one": FOUND_NOTHING, "other": {**FOUND_NOTHING, "b": {"d": 1.0}}}
     compared = ndcg.compare(systems=systems, references=JUDGED, **options).scores
-    assert compared["one"]["nDCG@2"].value == report.scores["nDCG@2"].value == pytest.approx(sum(expected) / 3)
+    assert (
+        compared["one"]["nDCG@2"].value
+        == report.scores["nDCG@2"].value
+        == pytest.approx(sum(expected) / 3)
+    )
     assert compared["other"]["nDCG@2"].value == pytest.approx((sum(expected) + 1) / 3)
 
 
@@ -262,7 +330,10 @@ def test_combined_with_another_metric(fresh_metric: MetricFactory, tmp_path: Pat
 
 def test_combined_with_itself_under_two_names(fresh_metric: MetricFactory) -> None:
     both = evaluate.combine({"one": fresh_metric(), "other": fresh_metric()})
-    assert both.compute(**EXAMPLE, k=3) == {"one_nDCG@3": 0.4123818817534531, "other_nDCG@3": 0.4123818817534531}
+    assert both.compute(**EXAMPLE, k=3) == {
+        "one_nDCG@3": 0.4123818817534531,
+        "other_nDCG@3": 0.4123818817534531,
+    }
 
 
 def test_the_metric_introduces_itself(ndcg: evaluate.Metric) -> None:
@@ -276,7 +347,9 @@ def test_the_metric_introduces_itself(ndcg: evaluate.Metric) -> None:
     assert lists == dict.fromkeys(("predictions", "references"), datasets.Value("float64"))
 
 
-@pytest.mark.parametrize(("module", "least"), [(sys.modules[type(METRIC).__module__], 6), (BUNDLE, 40)])
+@pytest.mark.parametrize(
+    ("module", "least"), [(sys.modules[type(METRIC).__module__], 6), (BUNDLE, 40)]
+)
 def test_the_doctests_of_the_loaded_modules_pass(
     monkeypatch: pytest.MonkeyPatch, module: ModuleType, least: int
 ) -> None:

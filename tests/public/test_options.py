@@ -14,19 +14,45 @@ TWO: dict[str, Any] = {"predictions": [[2, 1], [1, 2]], "references": [[1, 0], [
 
 # --- Rejected --------------------------------------------------------------------------------------------------------
 
-K, LOG_BASE, GAIN = "k must be a positive integer", "log_base must be a positive number other than 1", "gain must be"
+K, LOG_BASE, GAIN = (
+    "k must be a positive integer",
+    "log_base must be a positive number other than 1",
+    "gain must be",
+)
 LENGTH = "sample_weight must hold one weight for each of 2 queries"
-NUMBER, AFTER = "sample_weight: query 0: must be a number; got ", "measures must have a positive integer after the @"
+NUMBER, AFTER = (
+    "sample_weight: query 0: must be a number; got ",
+    "measures must have a positive integer after the @",
+)
 ZERO = "zero_division must be a finite number, nan"
 FOREIGN_TO_SKLEARN: list[dict[str, Any]] = [
     *({"measures": measures} for measures in ("DCG", ["nDCG", "CG"])),
-    *({"gain": "exponential"}, {"convention": "ranx"}, {"discount": "reciprocal"}, {"ideal": "judged"}),
-    *({"ignore_index": -100}, {"judged_only": True}, {"missing": "skip"}, {"log_base": 10}, {"score_dtype": "given"}),
-    *({"ties": "first"}, {"zero_division": 1.0}, {"negative_relevance": "keep"}, {"use_aggregator": False}),
+    *(
+        {"gain": "exponential"},
+        {"convention": "ranx"},
+        {"discount": "reciprocal"},
+        {"ideal": "judged"},
+    ),
+    *(
+        {"ignore_index": -100},
+        {"judged_only": True},
+        {"missing": "skip"},
+        {"log_base": 10},
+        {"score_dtype": "given"},
+    ),
+    *(
+        {"ties": "first"},
+        {"zero_division": 1.0},
+        {"negative_relevance": "keep"},
+        {"use_aggregator": False},
+    ),
 ]
 # a value that an option does not take, and the beginning of the error
 BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
-    *(({"k": k}, K) for k in (0, -1, 3.0, True, np.True_, "3", math.nan, {3}, np.timedelta64(3, "s"))),
+    *(
+        ({"k": k}, K)
+        for k in (0, -1, 3.0, True, np.True_, "3", math.nan, {3}, np.timedelta64(3, "s"))
+    ),
     *(({"k": k}, K) for k in ([1, 0], [1, True], [[1]], np.array([1.0]), np.array(5))),
     ({"k": []}, r"k is empty"),
     ({"sample_weight": [1, -1]}, r"sample_weight: query 1: .*-1"),
@@ -45,72 +71,183 @@ BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
     ({"sample_weight": [1j, 1]}, NUMBER + r"1j"),
     *(
         ({"log_base": base}, LOG_BASE)
-        for base in (0, -2, 1.0, True, math.nan, math.inf, "2", [2], 2j, 10**400, np.timedelta64(2, "s"))
+        for base in (
+            0,
+            -2,
+            1.0,
+            True,
+            math.nan,
+            math.inf,
+            "2",
+            [2],
+            2j,
+            10**400,
+            np.timedelta64(2, "s"),
+        )
     ),
     ({"ignore_ties": True, "ties": "first"}, r'ignore_ties=True means ties="last".*first'),
-    *(({"ignore_ties": each}, f"ignore_ties must be True or False; got {each!r}") for each in ("yes", 1, None)),
+    *(
+        ({"ignore_ties": each}, f"ignore_ties must be True or False; got {each!r}")
+        for each in ("yes", 1, None)
+    ),
     ({"ties": "avergae"}, r'ties must be one of .*got \'avergae\'; did you mean "average"\?'),
     ({"ties": 1}, r"ties must be one of .*got 1"),
     ({"measures": "NDCG"}, r'measures must be one of .*got \'NDCG\'; did you mean "nDCG"\?'),
     ({"measures": ["nDCG", "recall"]}, r"measures must be one of .*got 'recall'"),
     ({"measures": []}, r"measures is empty"),
-    ({"measures": "nDCG@0"}, r"measures must have a positive integer after the @, as in nDCG@10; got 'nDCG@0'"),
+    (
+        {"measures": "nDCG@0"},
+        r"measures must have a positive integer after the @, as in nDCG@10; got 'nDCG@0'",
+    ),
     *(({"measures": "nDCG@" + k}, AFTER) for k in ("", "²", "9" * 19, "9" * 5000)),
     ({"measures": "ndcg@10"}, r'measures must be one of .*got \'ndcg\'; did you mean "nDCG"\?'),
-    ({"measures": ["nDCG@5", "DCG@3"], "k": 10}, r"k=10 and measures=\['nDCG@5', 'DCG@3'\] both give cutoffs"),
+    (
+        {"measures": ["nDCG@5", "DCG@3"], "k": 10},
+        r"k=10 and measures=\['nDCG@5', 'DCG@3'\] both give cutoffs",
+    ),
     ({"measures": [["nDCG"]]}, r"measures must be one of"),
-    ({"discount": "reciprocl"}, r'discount must be one of .*got \'reciprocl\'; did you mean "reciprocal"\?'),
+    (
+        {"discount": "reciprocl"},
+        r'discount must be one of .*got \'reciprocl\'; did you mean "reciprocal"\?',
+    ),
     ({"discount": []}, r'discount must be "log", .*, a list .* or a function; got \[\]'),
-    ({"discount": [1, 0.5, 0.7]}, r"discount must be .*, which rises from 0.5 at rank 2 to 0.7 at rank 3"),
+    (
+        {"discount": [1, 0.5, 0.7]},
+        r"discount must be .*, which rises from 0.5 at rank 2 to 0.7 at rank 3",
+    ),
     ({"discount": [1, math.nan]}, r"discount must be .*; got \[1, nan\]"),
     ({"discount": [0, 0]}, r"discount must be .*, which is 0 at rank 1, so nothing counts"),
-    ({"discount": "jarvelin", "log_base": 0.5}, r'log_base must be above 1 for discount="jarvelin"; got 0.5'),
+    (
+        {"discount": "jarvelin", "log_base": 0.5},
+        r'log_base must be above 1 for discount="jarvelin"; got 0.5',
+    ),
     ({"gain": "exp"}, r'gain must be .*"exponential"'),
-    *(({"gain": gain}, GAIN) for gain in ([], [0, math.nan], [0, "1"], [[0, 1]], [[0], [1, 2]], 2, np.array(2))),
+    *(
+        ({"gain": gain}, GAIN)
+        for gain in ([], [0, math.nan], [0, "1"], [[0, 1]], [[0], [1, 2]], 2, np.array(2))
+    ),
     ({"zero_division": "warn"}, r"zero_division must be a finite number, nan .*; got 'warn'"),
     *(({"zero_division": value}, ZERO) for value in (math.inf, True)),
-    ({"ideal": "retreived"}, r'ideal must be one of .*got \'retreived\'; did you mean "retrieved"\?'),
-    ({"ideal": "full", "k": [3, None]}, r'k must be given for ideal="full", since its ideal has k documents'),
-    ({"convention": "rectools"}, r'k must be given for convention="rectools", since its ideal has k documents'),
+    (
+        {"ideal": "retreived"},
+        r'ideal must be one of .*got \'retreived\'; did you mean "retrieved"\?',
+    ),
+    (
+        {"ideal": "full", "k": [3, None]},
+        r'k must be given for ideal="full", since its ideal has k documents',
+    ),
+    (
+        {"convention": "rectools"},
+        r'k must be given for convention="rectools", since its ideal has k documents',
+    ),
     ({"negative_relevance": "ignore"}, r"negative_relevance must be one of .*got 'ignore'"),
-    *(({"use_aggregator": each}, f"use_aggregator must be True or False; got {each!r}") for each in ("no", None)),
+    *(
+        ({"use_aggregator": each}, f"use_aggregator must be True or False; got {each!r}")
+        for each in ("no", None)
+    ),
     ({"engine": "torch"}, r'engine must be one of "numpy", "sklearn"; got \'torch\''),
     ({"engine": None}, r"engine must be one of"),
-    *(({**each, "engine": "sklearn"}, rf'engine="sklearn".*\b{min(each)}\b') for each in FOREIGN_TO_SKLEARN),
+    *(
+        ({**each, "engine": "sklearn"}, rf'engine="sklearn".*\b{min(each)}\b')
+        for each in FOREIGN_TO_SKLEARN
+    ),
 ]
 
 
-@pytest.mark.parametrize(("options", "problem"), BAD_OPTIONS, ids=[f"{options}"[:60] for options, _ in BAD_OPTIONS])
-def test_a_rejected_option_is_named(ndcg: evaluate.Metric, options: dict[str, Any], problem: str) -> None:
+@pytest.mark.parametrize(
+    ("options", "problem"), BAD_OPTIONS, ids=[f"{options}"[:60] for options, _ in BAD_OPTIONS]
+)
+def test_a_rejected_option_is_named(
+    ndcg: evaluate.Metric, options: dict[str, Any], problem: str
+) -> None:
     with pytest.raises(ValueError, match=f"^{problem}"):
         ndcg.compute(**TWO, **options)
 
 
 HUGE = 10**5000  # an integer that Python does not print
-SHARED = {"ignore_ties", "measures", "convention", "gain", "discount", "log_base", "ties", "zero_division"}
-SHARED |= {"ideal", "score_dtype", "score_order", "negative_relevance", "judged_only", "ignore_index"}
+SHARED = {
+    "ignore_ties",
+    "measures",
+    "convention",
+    "gain",
+    "discount",
+    "log_base",
+    "ties",
+    "zero_division",
+}
+SHARED |= {
+    "ideal",
+    "score_dtype",
+    "score_order",
+    "negative_relevance",
+    "judged_only",
+    "ignore_index",
+}
 SHARED |= {"duplicates", "exclude_from"}
 OPTIONS = sorted({"k", "missing", "use_aggregator", "engine", *SHARED})
 
 
 @pytest.mark.parametrize("name", OPTIONS)
 @pytest.mark.parametrize("value", [HUGE, [HUGE], "x" * 10**6, ["x"] * 10**6, 10**400], ids=range(5))
-def test_a_value_of_any_size_is_rejected_in_few_words(ndcg: evaluate.Metric, name: str, value: Any) -> None:
+def test_a_value_of_any_size_is_rejected_in_few_words(
+    ndcg: evaluate.Metric, name: str, value: Any
+) -> None:
     with pytest.raises(ValueError, match=rf"^{name} .*; got ") as caught:
         ndcg.signature(**{name: value})
     assert len(str(caught.value)) < 500
 
 
-ROWS = {"references", "k", "sample_weight", "query_ids", "document_ids", "data", "exclude", "fields", "missing"}
+ROWS = {
+    "references",
+    "k",
+    "sample_weight",
+    "query_ids",
+    "document_ids",
+    "data",
+    "exclude",
+    "fields",
+    "missing",
+}
 OF_METHODS: dict[str, set[str]] = {
     "report": {"predictions", "by", "confidence", *ROWS},
-    "compare": {"systems", "baseline", "by", "confidence", "seed", *ROWS} | {"alternative", "margin", "corrected_over"},
-    "compute_spark": {"df", "prediction", "reference", "query", "document", "sample_weight", "exclude"}
+    "compare": {"systems", "baseline", "by", "confidence", "seed", *ROWS}
+    | {"alternative", "margin", "corrected_over"},
+    "compute_spark": {
+        "df",
+        "prediction",
+        "reference",
+        "query",
+        "document",
+        "sample_weight",
+        "exclude",
+    }
     | {"k", "use_aggregator", "missing"},
     "trainer_metrics": {"k", "query_ids", "references", "main_input", "ignore_index"},
-    "sentence_transformers_evaluator": {"queries", "corpus", "relevant_docs", "k", "candidates", "exclude"}
-    | {"sample_weight", "by", "confidence", "name", "batch_size", "corpus_chunk_size", "score_function"}
-    | {"truncate_dim", "max_active_dims", "query_prompt", "query_prompt_name", "corpus_prompt", "corpus_prompt_name"}
+    "sentence_transformers_evaluator": {
+        "queries",
+        "corpus",
+        "relevant_docs",
+        "k",
+        "candidates",
+        "exclude",
+    }
+    | {
+        "sample_weight",
+        "by",
+        "confidence",
+        "name",
+        "batch_size",
+        "corpus_chunk_size",
+        "score_function",
+    }
+    | {
+        "truncate_dim",
+        "max_active_dims",
+        "query_prompt",
+        "query_prompt_name",
+        "corpus_prompt",
+        "corpus_prompt_name",
+    }
     | {"show_progress_bar", "write_csv", "missing"},
     "meter": {"k", "ignore_index", "missing"},
     "torchmetrics_metric": {"k", "ignore_index", "missing"},
@@ -122,7 +259,12 @@ OF_METHODS: dict[str, set[str]] = {
 REQUIRED = {
     "compare": {"systems": {}, "references": {}},
     "compute_spark": {"df": None, "prediction": "p", "reference": "r"},
-    "sentence_transformers_evaluator": {"queries": {}, "corpus": {}, "relevant_docs": {}, "k": None},
+    "sentence_transformers_evaluator": {
+        "queries": {},
+        "corpus": {},
+        "relevant_docs": {},
+        "k": None,
+    },
 }
 
 
@@ -131,7 +273,9 @@ REQUIRED = {
 def test_an_unknown_option_is_answered_with_those_of_the_method(
     ndcg: evaluate.Metric, method: str, unknown: str
 ) -> None:
-    with pytest.raises(TypeError, match=f"^{method} has no option {unknown[:100]}; it has ") as caught:
+    with pytest.raises(
+        TypeError, match=f"^{method} has no option {unknown[:100]}; it has "
+    ) as caught:
         getattr(ndcg, method)(**{**REQUIRED.get(method, {}), unknown: 1})
     listed = str(caught.value).partition("; it has ")[2].split(", ")
     assert len(listed) == len(set(listed))
@@ -144,12 +288,28 @@ def test_an_unknown_option_is_answered_with_those_of_the_method(
         ("compute", "by", "report and compare have it"),
         ("report", "baseline", "compare has it"),
         ("compare", "got", "explain has it"),
-        ("compute", "label_gain", r"LightGBM's label_gain is gain=\[0, 1, 3, 7, ...\], by label; its default is .*"),
+        (
+            "compute",
+            "label_gain",
+            r"LightGBM's label_gain is gain=\[0, 1, 3, 7, ...\], by label; its default is .*",
+        ),
         ("lightgbm_metric", "label_gain", r"LightGBM's label_gain is gain=.*"),
-        ("report", "exp_gain", r'XGBoost\'s ndcg_exp_gain is gain="exponential" if it is true, else gain="linear"'),
+        (
+            "report",
+            "exp_gain",
+            r'XGBoost\'s ndcg_exp_gain is gain="exponential" if it is true, else gain="linear"',
+        ),
         ("xgboost_metric", "ndcg_exp_gain", "XGBoost's ndcg_exp_gain is .*"),
-        ("compare", "type", r'CatBoost\'s type=Exp is gain="exponential", and its type=Base is gain="linear"'),
-        ("compute", "denominator", r'CatBoost\'s denominator=Position is discount="reciprocal", LogPosition .*'),
+        (
+            "compare",
+            "type",
+            r'CatBoost\'s type=Exp is gain="exponential", and its type=Base is gain="linear"',
+        ),
+        (
+            "compute",
+            "denominator",
+            r'CatBoost\'s denominator=Position is discount="reciprocal", LogPosition .*',
+        ),
         ("compute", "top", "CatBoost's top is k"),
     ],
 )
@@ -160,7 +320,9 @@ def test_an_option_of_another_method_is_answered_with_that_method(
         getattr(ndcg, method)(**{**REQUIRED.get(method, {}), option: 1})
 
 
-@pytest.mark.parametrize(("wrong", "meant"), [("gian", "gain"), ("Ties", "ties"), ("zero_devision", "zero_division")])
+@pytest.mark.parametrize(
+    ("wrong", "meant"), [("gian", "gain"), ("Ties", "ties"), ("zero_devision", "zero_division")]
+)
 def test_an_option_that_is_nearly_one_of_the_method_is_answered_with_that(
     ndcg: evaluate.Metric, wrong: str, meant: str
 ) -> None:
@@ -169,9 +331,16 @@ def test_an_option_that_is_nearly_one_of_the_method_is_answered_with_that(
 
 
 @pytest.mark.parametrize("method", OF_METHODS)
-def test_a_rejected_option_is_named_by_every_method_before_it_scores(ndcg: evaluate.Metric, method: str) -> None:
-    known, required = OF_METHODS[method] | SHARED, {**REQUIRED, "report": {"predictions": [], "references": []}}
-    problems = [each for each in BAD_OPTIONS if "sample_weight" not in each[0] and each[0].keys() <= known]
+def test_a_rejected_option_is_named_by_every_method_before_it_scores(
+    ndcg: evaluate.Metric, method: str
+) -> None:
+    known, required = (
+        OF_METHODS[method] | SHARED,
+        {**REQUIRED, "report": {"predictions": [], "references": []}},
+    )
+    problems = [
+        each for each in BAD_OPTIONS if "sample_weight" not in each[0] and each[0].keys() <= known
+    ]
     assert len(problems) > 50
     for options, problem in problems:
         with pytest.raises(ValueError, match=f"^{problem}"):
@@ -183,7 +352,9 @@ def test_a_rejected_option_is_named_by_every_method_before_it_scores(ndcg: evalu
 
 def test_every_option_is_described(ndcg: evaluate.Metric) -> None:
     parameters = inspect.signature(type(ndcg).compute).parameters
-    arguments = re.findall(r"^    (\w+)\b.*?:", ndcg.inputs_description.partition("Returns:")[0], re.MULTILINE)
+    arguments = re.findall(
+        r"^    (\w+)\b.*?:", ndcg.inputs_description.partition("Returns:")[0], re.MULTILINE
+    )
     assert arguments == [name for name in parameters if name != "self"]
     assert ndcg.inputs_description in ndcg.compute.__doc__
 
@@ -202,22 +373,35 @@ DIFFERENT: list[dict[str, Any]] = [
     *({"k": k} for k in (5, [5, 10])),
     {"measures": "DCG"},
     *({"gain": gain} for gain in ("exponential", "binary", [0, 1, 3], [0, 1, 4], np.sqrt, np.cbrt)),
-    *({"gain": gain} for gain in (lambda r: r**2, lambda r: r**3, partial(np.power, 2), partial(np.power, 3))),
+    *(
+        {"gain": gain}
+        for gain in (lambda r: r**2, lambda r: r**3, partial(np.power, 2), partial(np.power, 3))
+    ),
     *({"gain": np.vectorize({0: 0.0, 1: gain}.__getitem__)} for gain in (1.0, 2.0)),
     *({"ignore_index": value} for value in (0, -100)),
     *({"log_base": base} for base in (3, math.e)),
-    *({"discount": discount} for discount in ("reciprocal", "jarvelin", [1, 0.5], lambda ranks: 1 / ranks**2)),
+    *(
+        {"discount": discount}
+        for discount in ("reciprocal", "jarvelin", [1, 0.5], lambda ranks: 1 / ranks**2)
+    ),
     {"discount": "jarvelin", "log_base": 3},
     *({"ideal": ideal} for ideal in ("truncated", "retrieved")),
     *({"zero_division": value} for value in ("perfect_if_empty", 1, 0.1, math.nan)),
-    *({"score_dtype": "float32"}, {"ties": "first"}, {"ignore_ties": True}, {"negative_relevance": "clip"}),
+    *(
+        {"score_dtype": "float32"},
+        {"ties": "first"},
+        {"ignore_ties": True},
+        {"negative_relevance": "clip"},
+    ),
     *({"judged_only": True}, {"sample_weight": [1, 2]}, {"exclude": {"q": ["d"]}}),
 ]
 
 
 def test_a_signature_names_every_choice(ndcg: evaluate.Metric) -> None:
     assert ndcg.signature(k=10) == SIGNATURE
-    assert ndcg.signature(k=[1, None], measures=["nDCG", "DCG"]).startswith("nDCG@1+nDCG+DCG@1+DCG|gain:")
+    assert ndcg.signature(k=[1, None], measures=["nDCG", "DCG"]).startswith(
+        "nDCG@1+nDCG+DCG@1+DCG|gain:"
+    )
 
 
 def test_other_choices_have_other_signatures(ndcg: evaluate.Metric) -> None:
@@ -252,12 +436,20 @@ def test_a_gain_function_has_one_signature_however_it_is_written(ndcg: evaluate.
         def __call__(self, relevance: Any) -> Any:
             return np.square(relevance)
 
-    squares = [lambda r: r**2, np.square, Squared(), np.vectorize(lambda r: r * r), lambda r: [x**2 for x in r]]
+    squares = [
+        lambda r: r**2,
+        np.square,
+        Squared(),
+        np.vectorize(lambda r: r * r),
+        lambda r: [x**2 for x in r],
+    ]
     assert len({ndcg.signature(gain=each) for each in squares}) == 1
 
 
 def test_a_log_base_without_a_logarithm_is_not_in_the_signature(ndcg: evaluate.Metric) -> None:
-    assert ndcg.signature(discount="reciprocal", log_base=3) == ndcg.signature(discount="reciprocal")
+    assert ndcg.signature(discount="reciprocal", log_base=3) == ndcg.signature(
+        discount="reciprocal"
+    )
     assert "|discount:reciprocal|ties:" in ndcg.signature(discount="reciprocal")
     assert "|discount:jarvelin|log:2|" in ndcg.signature(discount="jarvelin")
 

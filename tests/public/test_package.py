@@ -65,14 +65,20 @@ def test_a_wheel_holds_the_package_and_needs_numpy_and_pyarrow(tmp_path: Path) -
         (information,) = (name for name in names if name.endswith(".dist-info/METADATA"))
         metadata = email.message_from_bytes(archive.read(information))
     package = ROOT / "ndcg"
-    files = {path.relative_to(package).as_posix() for path in package.rglob("*") if path.suffix in (".py", ".typed")}
+    files = {
+        path.relative_to(package).as_posix()
+        for path in package.rglob("*")
+        if path.suffix in (".py", ".typed")
+    }
     assert {name.partition("/")[2] for name in names if name.startswith("ndcg/")} == files
     assert metadata["Version"] == __version__
     needed = [each for each in metadata.get_all("Requires-Dist", []) if "extra ==" not in each]
     assert sorted(each.partition(">=")[0] for each in needed) == ["numpy", "pyarrow"]
 
 
-def test_the_package_computes_with_numpy_and_pyarrow_alone(alone: Run, ndcg: evaluate.Metric) -> None:
+def test_the_package_computes_with_numpy_and_pyarrow_alone(
+    alone: Run, ndcg: evaluate.Metric
+) -> None:
     options = {"k": [2, None], "use_aggregator": False}
     printed = alone(
         f"print(json.dumps([ndcg.__version__, ndcg.signature(k=2), ndcg.compute(**RANKINGS, **{options})]))"
@@ -90,9 +96,14 @@ def test_type_checkers_know_the_names_that_are_imported_when_they_are_first_used
     tree = ast.parse((ROOT / "ndcg" / "__init__.py").read_text(encoding="utf-8"))
     (for_checkers,) = (each.body for each in tree.body if isinstance(each, ast.If))
     known = [
-        (each.module, name.name) for each in for_checkers if isinstance(each, ast.ImportFrom) for name in each.names
+        (each.module, name.name)
+        for each in for_checkers
+        if isinstance(each, ast.ImportFrom)
+        for name in each.names
     ]
-    assert sorted(known) == sorted((module, name) for module, names in package._MODULES.items() for name in names)
+    assert sorted(known) == sorted(
+        (module, name) for module, names in package._MODULES.items() for name in names
+    )
 
 
 def test_the_package_imports_nothing_heavy_and_a_name_when_it_is_first_used(alone: Run) -> None:
@@ -108,7 +119,11 @@ def test_the_package_imports_nothing_heavy_and_a_name_when_it_is_first_used(alon
         """
     )
     assert (before, after) == (False, True)
-    assert {name.partition(".")[0] for name in imported} - sys.stdlib_module_names <= {"ndcg", "numpy", "pyarrow"}
+    assert {name.partition(".")[0] for name in imported} - sys.stdlib_module_names <= {
+        "ndcg",
+        "numpy",
+        "pyarrow",
+    }
     assert not {"ndcg.metric", "ndcg.scores.batches", "ndcg.scores.exchange"} & set(imported)
 
 
@@ -131,7 +146,9 @@ def test_the_package_reports_and_compares_without_libraries_that_happen_to_be_th
 
 
 def test_in_the_clone_import_finds_the_package_and_not_the_metric_beside_it() -> None:
-    printed = run("print(json.dumps([ndcg.__file__, callable(ndcg.report)]))", lean_environment(), ROOT)
+    printed = run(
+        "print(json.dumps([ndcg.__file__, callable(ndcg.report)]))", lean_environment(), ROOT
+    )
     assert printed == [str(ROOT / "ndcg" / "__init__.py"), True]
 
 
@@ -160,16 +177,28 @@ def test_errors_about_missing_packages_name_those_of_an_extra(alone: Run) -> Non
         """
     )
     assert said == expected
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
+        "optional-dependencies"
+    ]
     for message in expected.values():
         named = set(message.partition("pip install ")[2].split())
-        assert any(named <= {re.split("[<>=]", each)[0] for each in packages} for packages in extras.values())
+        assert any(
+            named <= {re.split("[<>=]", each)[0] for each in packages}
+            for packages in extras.values()
+        )
 
 
 def test_no_message_has_people_install_a_package_that_no_registry_has() -> None:
-    files = [*ROOT.glob("*.py"), *ROOT.glob("page/*.py"), *ROOT.glob("ndcg/**/*.py"), *ROOT.glob("docs/*.md")]
+    files = [
+        *ROOT.glob("*.py"),
+        *ROOT.glob("page/*.py"),
+        *ROOT.glob("ndcg/**/*.py"),
+        *ROOT.glob("docs/*.md"),
+    ]
     files.append(ROOT / "README.md")
-    assert not [path for path in files if re.search(r"""["'` ]ndcg\[""", path.read_text(encoding="utf-8"))]
+    assert not [
+        path for path in files if re.search(r"""["'` ]ndcg\[""", path.read_text(encoding="utf-8"))
+    ]
 
 
 @pytest.mark.slow

@@ -11,7 +11,17 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from conftest import ROOT, MetricFactory
-from sources import EVERY_FORM, RAGGED_FORMS, Form, Rows, by_ids, mappings_and_files, of_lists, torch_tensor, values
+from sources import (
+    EVERY_FORM,
+    RAGGED_FORMS,
+    Form,
+    Rows,
+    by_ids,
+    mappings_and_files,
+    of_lists,
+    torch_tensor,
+    values,
+)
 
 SCORES = [[0.5, 2.25], [7.0], [1.0, 1.0, 0.25], []]
 RELEVANCES = [[1, 2], [0], [0, 3, 1], []]
@@ -22,7 +32,9 @@ def padded(rows: Rows, value: Any) -> Rows:
     return [[*row, *[value] * (3 - len(row))] for row in rows]
 
 
-def check(metric: evaluate.Metric, expected: Any, ignore_index: float, predictions: Any, references: Any) -> None:
+def check(
+    metric: evaluate.Metric, expected: Any, ignore_index: float, predictions: Any, references: Any
+) -> None:
     """The same values at once and, as batches compare padding as they are added, in a batch."""
     sides = {"predictions": predictions, "references": references, "ignore_index": ignore_index}
     assert values(metric, **sides) == expected
@@ -30,12 +42,16 @@ def check(metric: evaluate.Metric, expected: Any, ignore_index: float, predictio
     assert values(metric) == expected
 
 
-@pytest.mark.parametrize("format_", ["lists", "NumPy", "PyTorch bfloat16", "PyTorch float32", "Arrow lists"])
+@pytest.mark.parametrize(
+    "format_", ["lists", "NumPy", "PyTorch bfloat16", "PyTorch float32", "Arrow lists"]
+)
 def test_padding_is_as_if_left_out_whatever_its_score(ndcg: evaluate.Metric, format_: str) -> None:
     make, expected = EVERY_FORM[format_], of_lists(ndcg, SCORES, RELEVANCES)
     references = make(padded(RELEVANCES, -100))
     for score in (0.0, 99.0, -100, 1e30, math.nan, math.inf, -math.inf):
-        assert of_lists(ndcg, make(padded(SCORES, score)), references, ignore_index=-100) == expected, score
+        assert (
+            of_lists(ndcg, make(padded(SCORES, score)), references, ignore_index=-100) == expected
+        ), score
     assert of_lists(ndcg, padded(SCORES, None), references, ignore_index=-100) == expected
 
 
@@ -43,7 +59,13 @@ def test_padding_may_be_anywhere_and_next_to_missing_values(fresh_metric: Metric
     metric = fresh_metric()
     predictions = [[9.0, 0.5, math.nan, None, 2.0, None], [-100.0, 1.0]]
     references = [[-100, 1, -100, 2, None, -100], [1, -100]]
-    check(metric, of_lists(metric, [[0.5, None, 2.0], [-100.0]], [[1, 2, None], [1]]), -100, predictions, references)
+    check(
+        metric,
+        of_lists(metric, [[0.5, None, 2.0], [-100.0]], [[1, 2, None], [1]]),
+        -100,
+        predictions,
+        references,
+    )
 
 
 def bfloat16_tensor(values: Any) -> Any:
@@ -60,9 +82,14 @@ def test_padding_is_left_out_of_flat_rankings_mappings_files_and_systems(
 ) -> None:
     expected = of_lists(ndcg, [[0.5, 1.0]], [[1, 0]])
     for relevances in (kind([1, 1e30, 0]), [1, kind(1e30), 0.0], [kind(1), kind(1e30), kind(0)]):
-        assert of_lists(ndcg, [0.5, math.nan, 1.0], relevances, query_ids=["q"] * 3, ignore_index=1e30) == expected
+        assert (
+            of_lists(ndcg, [0.5, math.nan, 1.0], relevances, query_ids=["q"] * 3, ignore_index=1e30)
+            == expected
+        )
     run = {"q": {"a": 0.5, "b": 2.0, "c": 1.0}}
-    for predictions, references in mappings_and_files(tmp_path, run, {"q": {"a": 1, "b": -100, "c": 0}}):
+    for predictions, references in mappings_and_files(
+        tmp_path, run, {"q": {"a": 1, "b": -100, "c": 0}}
+    ):
         assert of_lists(ndcg, predictions, references, ignore_index=-100) == expected
         typed = {"q": {"a": 1, "b": kind(1e30), "c": 0}}
         assert of_lists(ndcg, predictions, typed, ignore_index=1e30) == expected
@@ -105,8 +132,12 @@ FORMS_OF_TYPES = {
     "rows of float32 and int8 or float64": by_turns(np.float32, int8_or_float64),
     "rows of float32 and lists": by_turns(np.float32, list),
     "rows of float32 and objects": by_turns(np.float32, lambda row: np.array(row, object)),
-    "rows of masked float32 and float64": by_turns(lambda row: np.ma.array(row, np.float32), np.float64),
-    "rows of Arrow float32 and float64": by_turns(lambda row: pa.array(row, pa.float32()), np.float64),
+    "rows of masked float32 and float64": by_turns(
+        lambda row: np.ma.array(row, np.float32), np.float64
+    ),
+    "rows of Arrow float32 and float64": by_turns(
+        lambda row: pa.array(row, pa.float32()), np.float64
+    ),
     "rows of Arrow float32 with a null and lists": by_turns(with_a_null, lambda row: [*row, None]),
     "rows of Arrow float32 with a null": by_turns(with_a_null, with_a_null),
     "rows of PyTorch bfloat16 and float64": by_turns(bfloat16_tensor, np.float64),
@@ -115,15 +146,23 @@ FORMS_OF_TYPES = {
     "rows of both bfloat16": by_turns(bfloat16_tensor, bfloat16_array),
     "scalars of float32": by_turns(of_scalars(np.float32), of_scalars(np.float32)),
     "scalars of float32 and floats": by_turns(of_scalars(np.float32, float), list),
-    "scalars of several types": by_turns(of_scalars(np.float32, np.float64, np.float16), of_scalars(np.float32)),
+    "scalars of several types": by_turns(
+        of_scalars(np.float32, np.float64, np.float16), of_scalars(np.float32)
+    ),
     "scalars of PyTorch bfloat16": by_turns(of_scalars(bfloat16_tensor, float), list),
-    "scalars of ml_dtypes bfloat16": by_turns(of_scalars(bfloat16_array, bfloat16_array, float), list),
+    "scalars of ml_dtypes bfloat16": by_turns(
+        of_scalars(bfloat16_array, bfloat16_array, float), list
+    ),
 }
 
 
 @pytest.mark.parametrize("format_", FORMS_OF_TYPES)
-@pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")  # float16 holds 1e30 as infinite
-def test_padding_is_compared_in_the_type_of_each_row_and_number(fresh_metric: MetricFactory, format_: str) -> None:
+@pytest.mark.filterwarnings(
+    "ignore:overflow encountered:RuntimeWarning"
+)  # float16 holds 1e30 as infinite
+def test_padding_is_compared_in_the_type_of_each_row_and_number(
+    fresh_metric: MetricFactory, format_: str
+) -> None:
     """As many queries end in padding and in a document not judged, which no format may take for one."""
     metric, kept = fresh_metric(), [[0, 1], [0, 2], [], [0, 1, 2]]
     for ignore_index in (1e30, 1e9, -99.9, np.float32(-99.9), -100):
@@ -134,24 +173,35 @@ def test_padding_is_compared_in_the_type_of_each_row_and_number(fresh_metric: Me
         expected = of_lists(
             metric,
             [[score[at] for at in [*places, *unjudged]] for places in kept],
-            [[[*row, None][at] for at in [*places, *unjudged]] for row, places in zip(rows, kept, strict=True)],
+            [
+                [[*row, None][at] for at in [*places, *unjudged]]
+                for row, places in zip(rows, kept, strict=True)
+            ],
         )
         check(metric, expected, ignore_index, [score] * 4, references)
 
 
 @pytest.mark.parametrize("ignore_index", [-99.9, np.float64(-99.9), -100])
-def test_padding_means_the_same_in_batches_of_several_types(fresh_metric: MetricFactory, ignore_index: float) -> None:
+def test_padding_means_the_same_in_batches_of_several_types(
+    fresh_metric: MetricFactory, ignore_index: float
+) -> None:
     metric = fresh_metric(keep_in_memory=True)
     expected = of_lists(metric, [*SCORES, [1.0, 2.0]], [*RELEVANCES, [1, 0]])
-    for first, second in product((np.float16, np.float32, np.float64), (np.int8, np.float32, np.float64)):
+    for first, second in product(
+        (np.float16, np.float32, np.float64), (np.int8, np.float32, np.float64)
+    ):
         references = np.array(padded(RELEVANCES, float(ignore_index))).astype(first)
         metric.add_batch(predictions=padded(SCORES, 3.0), references=references)
         metric.add_batch(predictions=[[1.0, 2.0]], references=np.array([[1, 0]], second))
         assert values(metric, ignore_index=ignore_index) == expected, (first, second)
 
 
-@pytest.mark.parametrize("make", [list, np.array, pa.array, lambda rows: pa.chunked_array([pa.array(rows)])])
-def test_no_truth_value_is_padding_that_is_a_large_number(ndcg: evaluate.Metric, make: Form) -> None:
+@pytest.mark.parametrize(
+    "make", [list, np.array, pa.array, lambda rows: pa.chunked_array([pa.array(rows)])]
+)
+def test_no_truth_value_is_padding_that_is_a_large_number(
+    ndcg: evaluate.Metric, make: Form
+) -> None:
     inputs = {"predictions": [[2.0, 1.0]], "references": make([[True, False]])}
     for ignore_index in (2**63, -(2**70), 1e30):
         assert ndcg.compute(**inputs, ignore_index=ignore_index) == {"nDCG": 1.0}
@@ -160,8 +210,12 @@ def test_no_truth_value_is_padding_that_is_a_large_number(ndcg: evaluate.Metric,
 
 def test_values_that_are_not_padding_are_rejected(ndcg: evaluate.Metric) -> None:
     for ignore_index in (None, -99):
-        with pytest.raises(ValueError, match=r"^references: query 1, position 1: the relevance -100"):
-            ndcg.compute(predictions=[[1, 2]] * 2, references=[[1, 0], [0, -100]], ignore_index=ignore_index)
+        with pytest.raises(
+            ValueError, match=r"^references: query 1, position 1: the relevance -100"
+        ):
+            ndcg.compute(
+                predictions=[[1, 2]] * 2, references=[[1, 0], [0, -100]], ignore_index=ignore_index
+            )
     with pytest.raises(ValueError, match=r"^predictions: query 0, position 1: nan"):
         ndcg.compute(predictions=[[1, math.nan]], references=[[1, 2]], ignore_index=-100)
 
@@ -172,7 +226,9 @@ SCORE = [0.9, 0.8, 0.1]
 
 
 def by_compute(metric: evaluate.Metric, make: Form, row: list[Any], **options: Any) -> float:
-    return float(metric.compute(predictions=make([SCORE]), references=make([row]), **options)["nDCG"])
+    return float(
+        metric.compute(predictions=make([SCORE]), references=make([row]), **options)["nDCG"]
+    )
 
 
 def by_rows(metric: evaluate.Metric, make: Form, row: list[Any], **options: Any) -> float:
@@ -180,7 +236,9 @@ def by_rows(metric: evaluate.Metric, make: Form, row: list[Any], **options: Any)
     return float(metric.compute(**sides, **options)["nDCG"])
 
 
-def by_ids_of_documents(metric: evaluate.Metric, make: Form, row: list[Any], **options: Any) -> float:
+def by_ids_of_documents(
+    metric: evaluate.Metric, make: Form, row: list[Any], **options: Any
+) -> float:
     run, qrels = (dict(zip("abc", side, strict=True)) for side in (SCORE, row))
     return float(metric.compute(predictions={"q": run}, references={"q": qrels}, **options)["nDCG"])
 
@@ -218,7 +276,9 @@ def by_torchmetrics(metric: evaluate.Metric, make: Form, row: list[Any], **optio
 def by_trainer(metric: evaluate.Metric, make: Form, row: list[Any], **options: Any) -> float:
     """Its metrics have an ignore_index of their own, -100, unless it is set."""
     metrics = metric.trainer_metrics(**{"ignore_index": None, **options})
-    evaluation = SimpleNamespace(predictions=np.array([SCORE]), label_ids=np.array([row]), inputs=None)
+    evaluation = SimpleNamespace(
+        predictions=np.array([SCORE]), label_ids=np.array([row]), inputs=None
+    )
     return float(metrics(evaluation)["nDCG"])
 
 
@@ -231,7 +291,9 @@ UNNAMED = {
 
 @pytest.mark.parametrize("label", [-100, -1])
 @pytest.mark.parametrize("name", UNNAMED)
-def test_the_error_about_padding_says_first_how_to_remove_it(ndcg: evaluate.Metric, name: str, label: int) -> None:
+def test_the_error_about_padding_says_first_how_to_remove_it(
+    ndcg: evaluate.Metric, name: str, label: int
+) -> None:
     """At each entry point the first step of the message gives the score of the list without its padding."""
     entry, make = UNNAMED[name]
     row = [label, 1, label]
@@ -240,7 +302,9 @@ def test_the_error_about_padding_says_first_how_to_remove_it(ndcg: evaluate.Metr
     _, _, steps = str(refused.value).partition("is negative; ")
     first, second, *_ = steps.split("; ")
     assert first == f"ignore_index={label} removes padding"
-    assert second.startswith('negative_relevance="clip" counts it as gain 0, as convention="trec_eval" does')
+    assert second.startswith(
+        'negative_relevance="clip" counts it as gain 0, as convention="trec_eval" does'
+    )
     assert entry(ndcg, make, row, ignore_index=label) == 1.0
     assert entry(ndcg, make, row, negative_relevance="clip") == pytest.approx(1 / math.log2(3))
 
@@ -258,18 +322,26 @@ def test_negative_relevances_that_are_no_padding_are_to_be_counted_first(
         ndcg.compute(predictions=[[0.9, 0.8], [0.1]], references=[[first, 1], [last]])
 
 
-def test_the_error_about_padding_in_a_file_says_first_how_to_remove_it(ndcg: evaluate.Metric, tmp_path: Path) -> None:
+def test_the_error_about_padding_in_a_file_says_first_how_to_remove_it(
+    ndcg: evaluate.Metric, tmp_path: Path
+) -> None:
     (tmp_path / "qrels.csv").write_text("query,document,relevance\nq,a,-100\nq,b,1\n")
     run = {"q": {"a": 0.9, "b": 0.8}}
-    with pytest.raises(ValueError, match=r"line 2: .* is negative; ignore_index=-100 removes padding; "):
+    with pytest.raises(
+        ValueError, match=r"line 2: .* is negative; ignore_index=-100 removes padding; "
+    ):
         ndcg.compute(predictions=run, references=tmp_path / "qrels.csv")
-    assert ndcg.compute(predictions=run, references=tmp_path / "qrels.csv", ignore_index=-100) == {"nDCG": 1.0}
+    assert ndcg.compute(predictions=run, references=tmp_path / "qrels.csv", ignore_index=-100) == {
+        "nDCG": 1.0
+    }
 
 
 # --- judged_only -----------------------------------------------------------------------------------------------------
 
 
-def test_documents_not_judged_may_be_left_out_of_every_format(fresh_metric: MetricFactory, tmp_path: Path) -> None:
+def test_documents_not_judged_may_be_left_out_of_every_format(
+    fresh_metric: MetricFactory, tmp_path: Path
+) -> None:
     metric = fresh_metric()
     scores = [[3.0, 2.0, 2.0, None, 1.0], [5.0, 4.0], [1.0, 2.0]]
     relevances = [[None, 1, None, 3, 2], [None, None], [1, 0]]
@@ -278,7 +350,9 @@ def test_documents_not_judged_may_be_left_out_of_every_format(fresh_metric: Metr
         assert of_lists(metric, make(scores), make(relevances), judged_only=True) == expected, name
         assert of_lists(metric, make(scores), make(relevances)) != expected, name
     flat = [[each for row in rows for each in row] for rows in (scores, relevances)]
-    assert of_lists(metric, *flat, query_ids=[0] * 5 + [1] * 2 + [2] * 2, judged_only=True) == expected
+    assert (
+        of_lists(metric, *flat, query_ids=[0] * 5 + [1] * 2 + [2] * 2, judged_only=True) == expected
+    )
     metric.add_batch(predictions=scores, references=relevances)
     assert values(metric, judged_only=True) == expected
     run, qrels = by_ids(scores), by_ids(relevances)

@@ -22,7 +22,10 @@ from ndcg.inputs.fields import (
 )
 
 MARKS = {
-    "training": (pytest.mark.peers, pytest.mark.filterwarnings("ignore::FutureWarning")),  # of the oldest LightGBM
+    "training": (
+        pytest.mark.peers,
+        pytest.mark.filterwarnings("ignore::FutureWarning"),
+    ),  # of the oldest LightGBM
     "spark": (
         pytest.mark.spark,
         pytest.mark.xdist_group("spark"),
@@ -36,10 +39,13 @@ MARKS = {
     [
         pytest.param(page, id=name(page), marks=MARKS.get(page.stem, ()))
         for page in (README, *DOCS)
-        if page.stem != "recipes"  # whose blocks need objects of other tools: test_recipes.py has them
+        if page.stem
+        != "recipes"  # whose blocks need objects of other tools: test_recipes.py has them
     ],
 )
-def test_every_python_block_runs_and_prints_what_it_shows(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_python_block_runs_and_prints_what_it_shows(
+    page: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     content = text(page)
     for library in ("torch", "sentence_transformers", "trackio", "wandb"):
         if f"import {library}" in content or f"from {library} import" in content:
@@ -52,7 +58,9 @@ def test_every_python_block_runs_and_prints_what_it_shows(page: Path, monkeypatc
     runner = doctest.DocTestRunner()
     for block in FENCE.finditer(content):
         language, source, line = block[1], block[2], content.count("\n", 0, block.start(2))
-        assert language == "python" or ">>> " not in source, f"{page.name}, line {line}: a block that would not run"
+        assert language == "python" or ">>> " not in source, (
+            f"{page.name}, line {line}: a block that would not run"
+        )
         if ">>> " in source:
             test = doctest.DocTestParser().get_doctest(source, {}, page.name, str(page), line)
             test.globs = namespace
@@ -75,11 +83,15 @@ def test_the_card_leads_to_every_page() -> None:
 
 
 def test_the_figures_of_speed_are_those_that_were_measured() -> None:
-    rows = re.findall(r"^\| (.+?) \| ([\d.]+×) \| ([\d.]+×) \|$", text(ROOT / "docs" / "speed.md"), re.MULTILINE)
+    rows = re.findall(
+        r"^\| (.+?) \| ([\d.]+×) \| ([\d.]+×) \|$", text(ROOT / "docs" / "speed.md"), re.MULTILINE
+    )
     assert rows
     results = text(ROOT / "benchmarks" / "RESULTS.md")
     for label, mean, worst in rows:
-        assert re.search(rf"^\| {re.escape(label)} \| {mean} \| {worst}: ", results, re.MULTILINE), label
+        assert re.search(
+            rf"^\| {re.escape(label)} \| {mean} \| {worst}: ", results, re.MULTILINE
+        ), label
 
 
 # --- Links -----------------------------------------------------------------------------------------------------------
@@ -111,7 +123,11 @@ def test_the_page_on_inputs_lists_every_standard_name_and_no_other() -> None:
         "relevance, of references": (*RELEVANCE,),
         "list of ids, in the run": (*LISTS_OF_IDS["run"],),
         "list of ids, in references": (*LISTS_OF_IDS["qrels"],),
-        "list of values beside these": (*LISTS_OF_VALUES["run"], *LISTS_OF_VALUES["qrels"], LOWEST_FIRST_LISTS),
+        "list of values beside these": (
+            *LISTS_OF_VALUES["run"],
+            *LISTS_OF_VALUES["qrels"],
+            LOWEST_FIRST_LISTS,
+        ),
     }
     section = text(ROOT / "docs" / "inputs.md").split("## Names of fields\n")[1].split("\n## ")[0]
     rows = dict(re.findall(r"(?m)^\| ([\w, ]+) \| (.+) \|$", section))
@@ -128,11 +144,19 @@ def bare(column: str) -> str:
 def test_dead_links_are_found(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     good = "[a](page.md) [b](#what-it-is-1) [c](page.md#speed-x_y--z) [d](https://no.where/x.md) `[e](x.md)`"
-    headings = "# What *it* is?\n\n## What it is\n\n### Speed, `x_y` & z\n\n```sh\n# no heading\n```\n"
+    headings = (
+        "# What *it* is?\n\n## What it is\n\n### Speed, `x_y` & z\n\n```sh\n# no heading\n```\n"
+    )
     page.write_text(f"{headings}\n{good}\n")
     assert list(dead_links(page)) == []
-    page.write_text(f"{headings}\n{good}\n[f](other.md) [g](#no-heading)\n[h](page.md#What-it-is)\n")
-    assert list(dead_links(page)) == ["page.md: other.md", "page.md: #no-heading", "page.md: page.md#What-it-is"]
+    page.write_text(
+        f"{headings}\n{good}\n[f](other.md) [g](#no-heading)\n[h](page.md#What-it-is)\n"
+    )
+    assert list(dead_links(page)) == [
+        "page.md: other.md",
+        "page.md: #no-heading",
+        "page.md: page.md#What-it-is",
+    ]
 
 
 def test_every_page_starts_with_its_title_and_no_heading_stands_twice() -> None:
@@ -145,5 +169,9 @@ def test_every_page_starts_with_its_title_and_no_heading_stands_twice() -> None:
 
 
 def test_every_picture_is_shown_by_a_page() -> None:
-    shown = {found for page in (README, *DOCS) for found in re.findall(r"images/([\w-]+\.\w+)", text(page))}
+    shown = {
+        found
+        for page in (README, *DOCS)
+        for found in re.findall(r"images/([\w-]+\.\w+)", text(page))
+    }
     assert {path.name for path in (ROOT / "docs" / "images").iterdir()} == shown

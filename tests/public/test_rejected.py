@@ -40,11 +40,15 @@ class UnreadableCapsule:
 
 # 0.5 and 1 in types that are seldom used for scores
 STRANGE_NUMBERS: dict[str, Callable[[], Any]] = {
-    "scalars with gradients": lambda: [torch.tensor(value, requires_grad=True) for value in (0.5, 1.0)],
+    "scalars with gradients": lambda: [
+        torch.tensor(value, requires_grad=True) for value in (0.5, 1.0)
+    ],
     "bfloat16 scalars": lambda: [torch.tensor(value, dtype=torch.bfloat16) for value in (0.5, 1.0)],
     "JAX bfloat16 scalars": lambda: [jnp.array(value, jnp.bfloat16) for value in (0.5, 1.0)],
     "0-d arrays": lambda: [np.array(0.5), np.array(1.0)],
-    "a bfloat16 tensor with a gradient": lambda: torch.tensor([0.5, 1.0]).bfloat16().requires_grad_(),
+    "a bfloat16 tensor with a gradient": lambda: (
+        torch.tensor([0.5, 1.0]).bfloat16().requires_grad_()
+    ),
     "a lazily negative tensor": lambda: (-torch.tensor([0.5, 1.0]))._neg_view(),
     "pandas sparse": lambda: pd.Series(pd.arrays.SparseArray([0.5, 1.0])),
 }
@@ -62,10 +66,14 @@ def test_numbers_may_be_of_strange_types(ndcg: evaluate.Metric, strange: str) ->
         assert ndcg.compute(**inputs) == {"nDCG": pytest.approx(expected, rel=1e-15)}
 
 
-@pytest.mark.parametrize("strange", [name for name in STRANGE_NUMBERS if "scalars" in name or "arrays" in name])
+@pytest.mark.parametrize(
+    "strange", [name for name in STRANGE_NUMBERS if "scalars" in name or "arrays" in name]
+)
 def test_numbers_in_mappings_may_be_of_strange_types(ndcg: evaluate.Metric, strange: str) -> None:
     run = dict(zip("ab", STRANGE_NUMBERS[strange](), strict=True))
-    assert ndcg.compute(predictions={"q": run}, references={"q": {"a": 1, "b": 0}}) == {"nDCG": pytest.approx(SECOND)}
+    assert ndcg.compute(predictions={"q": run}, references={"q": {"a": 1, "b": 0}}) == {
+        "nDCG": pytest.approx(SECOND)
+    }
 
 
 NOT_NUMBERS: dict[str, Callable[[], Any]] = {
@@ -83,7 +91,9 @@ NOT_NUMBERS: dict[str, Callable[[], Any]] = {
 
 
 @pytest.mark.parametrize("strange", NOT_NUMBERS)
-def test_values_that_are_not_numbers_are_rejected_by_their_argument(ndcg: evaluate.Metric, strange: str) -> None:
+def test_values_that_are_not_numbers_are_rejected_by_their_argument(
+    ndcg: evaluate.Metric, strange: str
+) -> None:
     values = NOT_NUMBERS[strange]()
     first = values[0] if isinstance(values, list) else values
     for argument in ("predictions", "references", "sample_weight"):
@@ -100,7 +110,10 @@ def test_values_that_are_not_numbers_are_rejected_by_their_argument(ndcg: evalua
     "inputs",
     [
         {"predictions": [[1, 1e39, 0]], "references": [[1, -100, 0]]},
-        {"predictions": np.ma.MaskedArray([[1, 1e39, 0]], [[False, True, False]]), "references": [[1, 0, 0]]},
+        {
+            "predictions": np.ma.MaskedArray([[1, 1e39, 0]], [[False, True, False]]),
+            "references": [[1, 0, 0]],
+        },
         {**TWO_ROWS, "predictions": [1, 1e39], "document_ids": ["a", "b"], "exclude": {"q": ["b"]}},
         {"predictions": [[1, -math.inf, -1e30]], "references": [[1, 0, 0]]},
     ],
@@ -114,15 +127,21 @@ def test_a_score_may_be_too_large_for_32_bit_floats_where_it_does_not_count(
 
 # --- Tables ----------------------------------------------------------------------------------------------------------
 
-RECORDS: dict[str, Table] = {"an array of records": lambda table, _: table.to_pandas().to_records(index=False)}
+RECORDS: dict[str, Table] = {
+    "an array of records": lambda table, _: table.to_pandas().to_records(index=False)
+}
 TABLE = pa.table({"user": [1, 1, 2], "item": [7, 8, 7], "score": [0.5, 0.25, 1.0]})
 
 
 @pytest.mark.parametrize("form", [*TABLES.values(), *RECORDS.values()], ids=[*TABLES, *RECORDS])
-def test_a_table_beside_lists_is_rejected(ndcg: evaluate.Metric, form: Table, tmp_path: Path) -> None:
+def test_a_table_beside_lists_is_rejected(
+    ndcg: evaluate.Metric, form: Table, tmp_path: Path
+) -> None:
     lists = [[0.5, 0.25], [1.0]]
     with refusal("predictions"):
-        ndcg.compute(predictions=lists, references=form(TABLE, tmp_path), fields={"relevance": "score"})
+        ndcg.compute(
+            predictions=lists, references=form(TABLE, tmp_path), fields={"relevance": "score"}
+        )
     with refusal("references"):
         ndcg.compute(predictions=form(TABLE, tmp_path), references=lists)
 
@@ -158,7 +177,9 @@ NOT_IDS: dict[str, Callable[[], Any]] = {
     "a time": lambda: pa.array([2**62, 1, 1], pa.timestamp("s")),
     "a time in no zone": lambda: pa.array([1, 2, 1], pa.timestamp("s", "Mars/Phobos")),
     "dates": lambda: pa.array([1, 2**62, 1], pa.date64()),
-    "categories of times": lambda: pa.chunked_array([pa.array([1, 1, 2**62], pa.timestamp("s")).dictionary_encode()]),
+    "categories of times": lambda: pa.chunked_array(
+        [pa.array([1, 1, 2**62], pa.timestamp("s")).dictionary_encode()]
+    ),
 }
 
 
@@ -174,20 +195,37 @@ def test_values_that_are_not_ids_are_rejected_by_their_argument(
     assert len(metric) == 0
 
 
-def test_flat_columns_without_document_ids_are_rejected_where_docid_decides(ndcg: evaluate.Metric) -> None:
-    flat = {"predictions": [1, 2, 1, 2, 2], "references": [1, 0, 1, 2, 0], "query_ids": ["p", "q", "p", "q", "p"]}
+def test_flat_columns_without_document_ids_are_rejected_where_docid_decides(
+    ndcg: evaluate.Metric,
+) -> None:
+    flat = {
+        "predictions": [1, 2, 1, 2, 2],
+        "references": [1, 0, 1, 2, 0],
+        "query_ids": ["p", "q", "p", "q", "p"],
+    }
     for relevances in ([1, 0, 1, 2, 0], [1, 2, 1, 0, 0]):
         inputs = {**flat, "references": relevances}
         with refusal("document_ids"):
             ndcg.compute(**inputs, convention="trec_eval")
     # if all tied documents are alike, padding, or not retrieved, their order does not matter
-    for column, value in (("predictions", 3), ("references", 0), ("references", -100), ("predictions", None)):
-        inputs = {**flat, column: [value if at == 3 else each for at, each in enumerate(flat[column])]}
+    for column, value in (
+        ("predictions", 3),
+        ("references", 0),
+        ("references", -100),
+        ("predictions", None),
+    ):
+        inputs = {
+            **flat,
+            column: [value if at == 3 else each for at, each in enumerate(flat[column])],
+        }
         in_order = ndcg.compute(**inputs, ties="docid", ignore_index=-100)
         backwards = {name: side[::-1] for name, side in inputs.items()}
         assert ndcg.compute(**backwards, ties="docid", ignore_index=-100) == in_order
     expected = {"nDCG": pytest.approx(0.5 * (SECOND + 0.5) / (1 + SECOND))}
-    assert ndcg.compute(**{**flat, "predictions": [1, -math.inf, 1, -math.inf, 2]}, ties="docid") == expected
+    assert (
+        ndcg.compute(**{**flat, "predictions": [1, -math.inf, 1, -math.inf, 2]}, ties="docid")
+        == expected
+    )
     unjudged = {**flat, "references": [1, None, 1, 0, 0], "ties": "docid"}
     assert ndcg.compute(**unjudged, judged_only=True) == expected
     with refusal("document_ids"):
@@ -209,7 +247,10 @@ def test_batches_keep_no_document_ids(fresh_metric: MetricFactory) -> None:
 def mappings_of(query: Any, document: Any) -> Inputs:
     """Mappings that share a query and a document."""
     run, qrels = {"a": 0.5, document: 1.0}, {"a": 1, document: 1}
-    return {"predictions": {"p": {"a": 1.0}, query: run}, "references": {"p": {"a": 1}, query: qrels}}
+    return {
+        "predictions": {"p": {"a": 1.0}, query: run},
+        "references": {"p": {"a": 1}, query: qrels},
+    }
 
 
 ENTRY_POINTS: dict[str, Callable[..., Any]] = {

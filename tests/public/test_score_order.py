@@ -42,7 +42,11 @@ class Problem(NamedTuple):
     def opposite(self) -> "Problem":
         """The same rankings with the highest score first."""
         highest = HIGHEST.get(self.kind, 0)
-        return self._replace(scores=[[None if each is None else highest - each for each in row] for row in self.scores])
+        return self._replace(
+            scores=[
+                [None if each is None else highest - each for each in row] for row in self.scores
+            ]
+        )
 
     def lists(self, rows: slice = slice(None)) -> dict[str, Any]:
         return {"predictions": self.scores[rows], "references": self.relevances[rows]}
@@ -51,7 +55,9 @@ class Problem(NamedTuple):
         return np.array(self.scores, self.kind), np.array(self.relevances)
 
     def masked(self) -> dict[str, Any]:
-        filled = np.array([[0 if each is None else each for each in row] for row in self.scores], self.kind)
+        filled = np.array(
+            [[0 if each is None else each for each in row] for row in self.scores], self.kind
+        )
         masks = [[each is None for each in row] for row in self.scores]
         return {"predictions": np.ma.array(filled, mask=masks), "references": self.relevances}
 
@@ -60,13 +66,23 @@ class Problem(NamedTuple):
 
     def systems(self) -> dict[str, Any]:
         run, qrels = self.mappings().values()
-        other = {query: dict(zip(scores, [*scores.values()][::-1], strict=True)) for query, scores in run.items()}
+        other = {
+            query: dict(zip(scores, [*scores.values()][::-1], strict=True))
+            for query, scores in run.items()
+        }
         return {"systems": {"run": run, "other": other}, "references": qrels}
 
     def columns(self) -> dict[str, Any]:
-        places = [(f"q{query}", f"d{at}") for query in range(len(self.scores)) for at in range(DEPTH)]
-        ids = dict(zip(("query_ids", "document_ids"), map(list, zip(*places, strict=True)), strict=True))
-        return {**{name: list(chain.from_iterable(rows)) for name, rows in self.lists().items()}, **ids}
+        places = [
+            (f"q{query}", f"d{at}") for query in range(len(self.scores)) for at in range(DEPTH)
+        ]
+        ids = dict(
+            zip(("query_ids", "document_ids"), map(list, zip(*places, strict=True)), strict=True)
+        )
+        return {
+            **{name: list(chain.from_iterable(rows)) for name, rows in self.lists().items()},
+            **ids,
+        }
 
     def files(self) -> dict[str, Any]:
         systems = self.systems()
@@ -84,10 +100,20 @@ def problem_of(kind: str, lacking: float, unretrieved: Any = None) -> Problem:
     size = (RANKINGS, DEPTH)
     if kind in HIGHEST:
         limits = np.iinfo(kind)
-        near = [limits.min, limits.min + 1, limits.max, limits.max - 1, *(2**53 + at for at in range(3)), 5, 4]
+        near = [
+            limits.min,
+            limits.min + 1,
+            limits.max,
+            limits.max - 1,
+            *(2**53 + at for at in range(3)),
+            5,
+            4,
+        ]
         scores = rng.choice(np.array([each for each in near if each <= limits.max], kind), size)
     else:
-        scores = np.where(rng.random(size) < 0.3, rng.integers(-2, 3, size) / 4, rng.normal(size=size)).astype(kind)
+        scores = np.where(
+            rng.random(size) < 0.3, rng.integers(-2, 3, size) / 4, rng.normal(size=size)
+        ).astype(kind)
     rows = []
     for values, missing in ((scores, unretrieved), (rng.integers(0, 4, size), None)):
         lacks = ((rng.random(size) < lacking) & (np.arange(DEPTH) > 0)).tolist()
@@ -119,7 +145,9 @@ def comparison(problem: Problem, how: How) -> Any:
 
 def explanation(problem: Problem, how: How) -> Any:
     order = {name: value for name, value in how.items() if name == "score_order"}
-    found = METRIC.explain(**problem.mappings(), got=METRIC.compute(**problem.mappings(), **how), **order)
+    found = METRIC.explain(
+        **problem.mappings(), got=METRIC.compute(**problem.mappings(), **how), **order
+    )
     return found.scores, found.matches, found.slips
 
 
@@ -146,7 +174,9 @@ def batches_and_report(problem: Problem, how: How) -> Any:
 
 def spark(problem: Problem, how: How) -> Any:
     columns = problem.columns()
-    kind = {"float64": "double", "float32": "float", "int8": "tinyint", "int64": "bigint"}[problem.kind]
+    kind = {"float64": "double", "float32": "float", "int8": "tinyint", "int64": "bigint"}[
+        problem.kind
+    ]
     schema = f"predictions {kind}, references int, query_ids string, document_ids string"
     frame = spark_session().createDataFrame(list(zip(*columns.values(), strict=True)), schema)
     names = {"query": "query_ids", "prediction": "predictions", "reference": "references"}
@@ -156,7 +186,9 @@ def spark(problem: Problem, how: How) -> Any:
 
 def trainer(problem: Problem, how: How) -> Any:
     predictions, labels = problem.matrices()
-    return METRIC.trainer_metrics(**how)(SimpleNamespace(predictions=predictions, label_ids=labels, inputs=None))
+    return METRIC.trainer_metrics(**how)(
+        SimpleNamespace(predictions=predictions, label_ids=labels, inputs=None)
+    )
 
 
 def meter(problem: Problem, how: How) -> Any:
@@ -187,7 +219,9 @@ def scorer(problem: Problem, how: How) -> Any:
 
 def lightgbm(problem: Problem, how: How) -> Any:
     scores, labels = problem.matrices()
-    return METRIC.lightgbm_metric(**how)(labels.ravel(), scores.ravel(), None, np.full(RANKINGS, DEPTH))
+    return METRIC.lightgbm_metric(**how)(
+        labels.ravel(), scores.ravel(), None, np.full(RANKINGS, DEPTH)
+    )
 
 
 def shell(command: str) -> Callable[[Problem, How], Any]:
@@ -195,13 +229,19 @@ def shell(command: str) -> Callable[[Problem, How], Any]:
 
     def run(problem: Problem, how: How) -> Any:
         problem.files()
-        flags = [f"--{name.replace('_', '-')}={value}" for name, value in how.items() if name != "k"]
+        flags = [
+            f"--{name.replace('_', '-')}={value}" for name, value in how.items() if name != "k"
+        ]
         with open("output.json", "w") as output, pytest.MonkeyPatch.context() as patch:
             patch.setattr("sys.stdout", output)
-            status = command_line.main([*command.split(), "-k", str(how["k"] or "all"), *flags, "-o", "json"])
+            status = command_line.main(
+                [*command.split(), "-k", str(how["k"] or "all"), *flags, "-o", "json"]
+            )
         assert status in (0, 1)
         shown = json.loads(Path("output.json").read_text())
-        return status, {name: each for name, each in shown.items() if name not in ("signature", "options")}
+        return status, {
+            name: each for name, each in shown.items() if name not in ("signature", "options")
+        }
 
     return run
 
@@ -268,9 +308,19 @@ def test_the_lowest_score_first_is_the_highest_of_opposites(
 
 def test_inf_marks_a_document_that_was_not_retrieved() -> None:
     marked, missing = problem_of("float64", 0.3, math.inf), problem_of("float64", 0.3)
-    for entry in (*BY_POSITION.values(), computed(Problem.columns), computed(Problem.mappings), report, batches):
+    for entry in (
+        *BY_POSITION.values(),
+        computed(Problem.columns),
+        computed(Problem.mappings),
+        report,
+        batches,
+    ):
         found = repr(entry(marked, {"k": 3, "score_order": "ascending"}))
-        assert found == repr(entry(marked.opposite(), {"k": 3})) == repr(entry(missing.opposite(), {"k": 3}))
+        assert (
+            found
+            == repr(entry(marked.opposite(), {"k": 3}))
+            == repr(entry(missing.opposite(), {"k": 3}))
+        )
 
 
 @pytest.mark.spark
@@ -288,8 +338,12 @@ def test_the_lowest_score_first_on_spark(kind: str) -> None:
 
 @pytest.mark.parametrize("score", [-math.inf, math.nan])
 def test_a_score_that_marks_nothing_in_ascending_order_is_an_error(score: float) -> None:
-    with pytest.raises(ValueError, match=rf"^predictions: query 1, position 1: {score} is not a score; None or inf"):
-        METRIC.compute(predictions=[[1.0], [0.5, score]], references=[[1], [0, 1]], score_order="ascending")
+    with pytest.raises(
+        ValueError, match=rf"^predictions: query 1, position 1: {score} is not a score; None or inf"
+    ):
+        METRIC.compute(
+            predictions=[[1.0], [0.5, score]], references=[[1], [0, 1]], score_order="ascending"
+        )
 
 
 @pytest.mark.parametrize(
@@ -304,7 +358,9 @@ def test_a_score_that_marks_nothing_in_ascending_order_is_an_error(score: float)
 def test_ranked_ids_keep_their_order(ranked: Any, relevant: Any) -> None:
     second = pytest.approx(1 / math.log2(3))
     for order in ("descending", "ascending"):
-        assert METRIC.compute(predictions=ranked, references=relevant, score_order=order) == {"nDCG": second}
+        assert METRIC.compute(predictions=ranked, references=relevant, score_order=order) == {
+            "nDCG": second
+        }
 
 
 def test_the_signature_names_ascending_order_only() -> None:
@@ -328,10 +384,24 @@ def test_batches_are_added_in_one_order() -> None:
 
 
 def test_systems_may_differ_in_their_order() -> None:
-    bm25, relevances = {"q": {"a": 9.5, "b": 4.0}, "r": {"a": 1.0, "b": 2.0}}, {"q": {"a": 1}, "r": {"a": 1}}
-    l2 = {query: {document: 10 - score for document, score in of.items()} for query, of in bm25.items()}
-    found = METRIC.compare(systems={"bm25": bm25, "l2": l2}, references=relevances, score_order={"l2": "ascending"})
-    assert [scores["nDCG"].value for scores in found.scores.values()] == [pytest.approx((1 + 1 / math.log2(3)) / 2)] * 2
+    bm25, relevances = (
+        {"q": {"a": 9.5, "b": 4.0}, "r": {"a": 1.0, "b": 2.0}},
+        {"q": {"a": 1}, "r": {"a": 1}},
+    )
+    l2 = {
+        query: {document: 10 - score for document, score in of.items()}
+        for query, of in bm25.items()
+    }
+    found = METRIC.compare(
+        systems={"bm25": bm25, "l2": l2}, references=relevances, score_order={"l2": "ascending"}
+    )
+    assert [scores["nDCG"].value for scores in found.scores.values()] == [
+        pytest.approx((1 + 1 / math.log2(3)) / 2)
+    ] * 2
     assert "|order:descending,ascending|" in found.signature
     with pytest.raises(ValueError, match=r'^a system in score_order must be one of "bm25", "l2"'):
-        METRIC.compare(systems={"bm25": bm25, "l2": l2}, references=relevances, score_order={"dense": "ascending"})
+        METRIC.compare(
+            systems={"bm25": bm25, "l2": l2},
+            references=relevances,
+            score_order={"dense": "ascending"},
+        )

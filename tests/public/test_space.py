@@ -42,7 +42,9 @@ print(ndcg.compute(k=1), ndcg.compute(**one, k=1, engine="sklearn"))
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the project, in which make may build."""
     copy = tmp_path_factory.mktemp("copy") / "project"
-    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".*", "__pycache__", "dist", "build", "tests"))
+    shutil.copytree(
+        ROOT, copy, ignore=shutil.ignore_patterns(".*", "__pycache__", "dist", "build", "tests")
+    )
     return copy
 
 
@@ -79,7 +81,9 @@ def hub(space: Path, tmp_path: Path) -> Iterator[Any]:
     folder = tmp_path / "hub" / "spaces" / "user" / "nDCG" / "resolve"
     folder.mkdir(parents=True)
     (folder / "main").symlink_to(space)
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(Hub, directory=tmp_path / "hub")) as server:
+    with http.server.ThreadingHTTPServer(
+        ("127.0.0.1", 0), partial(Hub, directory=tmp_path / "hub")
+    ) as server:
         server.requests = []
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
@@ -99,7 +103,9 @@ def test_the_tree_holds_what_a_space_needs_and_nothing_else(space: Path) -> None
     expected = {"README.md", "CONTRIBUTING.md", "requirements.txt", "LICENSE", *modules, *linked}
     assert files_in(space) == expected
     for name in expected:
-        assert (space / name).read_bytes() == (ROOT / name.replace("nDCG.py", "ndcg.py")).read_bytes()
+        assert (space / name).read_bytes() == (
+            ROOT / name.replace("nDCG.py", "ndcg.py")
+        ).read_bytes()
 
 
 def test_every_link_of_the_tree_leads_somewhere(space: Path) -> None:
@@ -110,7 +116,10 @@ def test_every_link_of_the_tree_leads_somewhere(space: Path) -> None:
 
 def not_required() -> list[str]:
     """The modules that are installed here but not in requirements.txt."""
-    waiting = [Requirement(line) for line in (ROOT / "requirements.txt").read_text(encoding="utf-8").split()]
+    waiting = [
+        Requirement(line)
+        for line in (ROOT / "requirements.txt").read_text(encoding="utf-8").split()
+    ]
     required: set[tuple[str, str]] = set()
     while waiting:
         each = waiting.pop()
@@ -118,15 +127,27 @@ def not_required() -> list[str]:
         for extra in {(name, extra) for extra in each.extras or {""}} - required:
             required.add(extra)
             needed = map(Requirement, metadata.requires(name) or [])
-            waiting += [one for one in needed if one.marker is None or one.marker.evaluate({"extra": extra[1]})]
+            waiting += [
+                one
+                for one in needed
+                if one.marker is None or one.marker.evaluate({"extra": extra[1]})
+            ]
     names = {name for name, _ in required}
     modules = metadata.packages_distributions().items()
-    return [name for name, owners in modules if not names & {canonicalize_name(owner) for owner in owners}]
+    return [
+        name
+        for name, owners in modules
+        if not names & {canonicalize_name(owner) for owner in owners}
+    ]
 
 
 @pytest.mark.slow
-def test_evaluate_loads_the_metric_from_a_hub_with_the_requirements_alone(hub: Any, tmp_path: Path) -> None:
-    environment = {name: value for name, value in lean_environment().items() if not name.startswith("HF_")} | {
+def test_evaluate_loads_the_metric_from_a_hub_with_the_requirements_alone(
+    hub: Any, tmp_path: Path
+) -> None:
+    environment = {
+        name: value for name, value in lean_environment().items() if not name.startswith("HF_")
+    } | {
         "HF_ENDPOINT": f"http://127.0.0.1:{hub.server_port}",
         "HF_HOME": str(tmp_path / "home"),
         "HF_HUB_OFFLINE": "1",  # the tests' own setting; evaluate has another one
@@ -139,7 +160,9 @@ def test_evaluate_loads_the_metric_from_a_hub_with_the_requirements_alone(hub: A
     def load() -> list[str]:
         # in a directory of its own, or "user/nDCG" could be a path
         command = [sys.executable, "-c", LOAD, *others]
-        process = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True)
+        process = subprocess.run(
+            command, env=environment, cwd=tmp_path, capture_output=True, text=True
+        )
         assert process.returncode == 0, process.stderr
         return process.stdout.splitlines()
 
@@ -162,13 +185,18 @@ def test_a_dry_run_of_publishing_lists_what_would_go(project: Path) -> None:
 
     def publish(name: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "scripts/publish.py", "--dry-run", name]
-        return subprocess.run(command, cwd=project, capture_output=True, text=True, env={**os.environ, "HF_TOKEN": ""})
+        return subprocess.run(
+            command, cwd=project, capture_output=True, text=True, env={**os.environ, "HF_TOKEN": ""}
+        )
 
     listed = publish("user/ranker")
     assert listed.returncode == 0, listed.stderr
     assert {line.split()[0] for line in listed.stdout.splitlines()} == files_in(tree)
     assert all(line.endswith("-> user/ranker") for line in listed.stdout.splitlines())
-    for wrong, message in (("ranker", "must be given as user/nDCG"), ("user/other", "make space NAME=other")):
+    for wrong, message in (
+        ("ranker", "must be given as user/nDCG"),
+        ("user/other", "make space NAME=other"),
+    ):
         rejected = publish(wrong)
         assert rejected.returncode == 2
         assert message in rejected.stderr
@@ -179,5 +207,7 @@ def test_the_space_installs_what_the_project_names() -> None:
     extras = project["optional-dependencies"]
     named = [extras[name] for name in ("app", "evaluate", "report", "sklearn")]
     needed = {*project["dependencies"], *chain.from_iterable(named)}
-    wanted = {each for each in needed if not each.startswith(("ndcg[", "matplotlib"))}  # the page draws by itself
+    wanted = {
+        each for each in needed if not each.startswith(("ndcg[", "matplotlib"))
+    }  # the page draws by itself
     assert set((ROOT / "requirements.txt").read_text(encoding="utf-8").split()) == wanted

@@ -27,7 +27,9 @@ pytestmark = [
 ]
 COLUMNS = {"query": "query", "prediction": "score", "reference": "relevance"}
 EXAMPLE = ROOT / "examples" / "spark_job.py"
-ENVIRONMENT = lean_environment(PYSPARK_PYTHON=sys.executable, SPARK_LOCAL_IP="127.0.0.1", JDK_JAVA_OPTIONS=LEAN_JAVA)
+ENVIRONMENT = lean_environment(
+    PYSPARK_PYTHON=sys.executable, SPARK_LOCAL_IP="127.0.0.1", JDK_JAVA_OPTIONS=LEAN_JAVA
+)
 EXACT = {"rel": 1e-12, "abs": 1e-300}
 
 
@@ -52,33 +54,61 @@ def frame_of(rows: Any, schema: str | None = None) -> Any:
 
 
 def flat(table: pa.Table) -> dict[str, Any]:
-    return {"predictions": table["score"], "references": table["relevance"], "query_ids": table["query"]}
+    return {
+        "predictions": table["score"],
+        "references": table["relevance"],
+        "query_ids": table["query"],
+    }
 
 
 def test_two_tables_score_as_in_memory(ndcg: evaluate.Metric) -> None:
-    run = {"qid": ["a", "a", "b", "c"], "docno": ["x", "y", "x", "x"], "score": [0.9, 0.4, 0.7, 0.1]}
+    run = {
+        "qid": ["a", "a", "b", "c"],
+        "docno": ["x", "y", "x", "x"],
+        "score": [0.9, 0.4, 0.7, 0.1],
+    }
     qrels = {"qid": ["a", "a", "b", "d"], "docno": ["y", "z", "x", "x"], "label": [1, 2, 1, 1]}
     frames = [frame_of(pa.table(side)) for side in (run, qrels)]
     for how in ({}, {"k": 1}, {"missing": "skip"}, {"score_order": "ascending"}):
         expected = ndcg.compute(predictions=run, references=qrels, **how)
-        assert ndcg.compute(predictions=frames[0], references=frames[1], **how) == pytest.approx(expected, **EXACT)
-    tagged = frame_of(pa.table({**run, "tags": [["new", "old"]] * 4}))  # arrays that are no documents
+        assert ndcg.compute(predictions=frames[0], references=frames[1], **how) == pytest.approx(
+            expected, **EXACT
+        )
+    tagged = frame_of(
+        pa.table({**run, "tags": [["new", "old"]] * 4})
+    )  # arrays that are no documents
     expected = ndcg.compute(predictions=run, references=qrels)
-    assert ndcg.compute(predictions=tagged, references=frames[1]) == pytest.approx(expected, **EXACT)
-    with pytest.raises(ValueError, match=r"^references: no column holds the relevance; name it relevance"):
+    assert ndcg.compute(predictions=tagged, references=frames[1]) == pytest.approx(
+        expected, **EXACT
+    )
+    with pytest.raises(
+        ValueError, match=r"^references: no column holds the relevance; name it relevance"
+    ):
         ndcg.compute(predictions=frames[0], references=frames[1].drop("label"))
-    with pytest.raises(ValueError, match=r"^references: must be a Spark DataFrame, as the other side is"):
+    with pytest.raises(
+        ValueError, match=r"^references: must be a Spark DataFrame, as the other side is"
+    ):
         ndcg.compute(predictions=frames[0], references=qrels)
-    with pytest.raises(ValueError, match=r"^sample_weight: two Spark tables take no weights; join them"):
+    with pytest.raises(
+        ValueError, match=r"^sample_weight: two Spark tables take no weights; join them"
+    ):
         ndcg.compute(predictions=frames[0], references=frames[1], sample_weight="weight")
-    with pytest.raises(ValueError, match=r"^predictions: column 'score' must hold numbers; got string"):
-        ndcg.compute(predictions=frames[0].selectExpr("qid", "docno", "'1' as score"), references=frames[1])
-    with pytest.raises(ValueError, match=r"^predictions: fields={'score': None}: rows of a Spark DataFrame have no"):
+    with pytest.raises(
+        ValueError, match=r"^predictions: column 'score' must hold numbers; got string"
+    ):
+        ndcg.compute(
+            predictions=frames[0].selectExpr("qid", "docno", "'1' as score"), references=frames[1]
+        )
+    with pytest.raises(
+        ValueError, match=r"^predictions: fields={'score': None}: rows of a Spark DataFrame have no"
+    ):
         ndcg.compute(predictions=frames[0], references=frames[1], fields={"score": None})
     relevant = {"qid": ["a", "b"], "docno": ["y", "x"]}
     fields = {"relevance": None}
     expected = ndcg.compute(predictions=run, references=relevant, fields=fields)
-    found = ndcg.compute(predictions=frames[0], references=frame_of(pa.table(relevant)), fields=fields)
+    found = ndcg.compute(
+        predictions=frames[0], references=frame_of(pa.table(relevant)), fields=fields
+    )
     assert found == pytest.approx(expected, **EXACT)
 
 
@@ -134,14 +164,28 @@ GOOD_TABLES = {
     "references": [("a", "y", 1), ("b", "x", 1)],
     "exclude": [("a", "z")],
 }
-NO_QUERY, NO_DOCUMENT = "a row has no query id; give each one", "a row has no document id; give each one"
+NO_QUERY, NO_DOCUMENT = (
+    "a row has no query id; give each one",
+    "a row has no document id; give each one",
+)
 # the table, a row to add to it, and the error
 BAD_ROWS_OF_TABLES = [
     *((name, (None, "x", 1)[: len(GOOD_TABLES[name][0])], NO_QUERY) for name in GOOD_TABLES),
-    *((name, ("a", None, 1)[: len(GOOD_TABLES[name][0])], f"query 'a': {NO_DOCUMENT}") for name in GOOD_TABLES),
+    *(
+        (name, ("a", None, 1)[: len(GOOD_TABLES[name][0])], f"query 'a': {NO_DOCUMENT}")
+        for name in GOOD_TABLES
+    ),
     ("predictions", ("not judged", None, 1), f"query 'not judged': {NO_DOCUMENT}"),
-    ("references", ("a", "y", 1), "query 'a': document 'y' appears twice; give it once for a query"),
-    ("references", ("a", "y", None), "query 'a': document 'y' appears twice; give it once for a query"),
+    (
+        "references",
+        ("a", "y", 1),
+        "query 'a': document 'y' appears twice; give it once for a query",
+    ),
+    (
+        "references",
+        ("a", "y", None),
+        "query 'a': document 'y' appears twice; give it once for a query",
+    ),
 ]
 
 
@@ -158,8 +202,12 @@ def test_a_row_that_tables_in_memory_refuse_is_refused(
     assert str(caught.value) == f"{table}: {problem}"
 
 
-@pytest.mark.parametrize(("row", "problem"), [((None, "x"), NO_QUERY), (("a", None), f"query 'a': {NO_DOCUMENT}")])
-def test_documents_to_exclude_from_one_table_have_ids(ndcg: evaluate.Metric, row: Any, problem: str) -> None:
+@pytest.mark.parametrize(
+    ("row", "problem"), [((None, "x"), NO_QUERY), (("a", None), f"query 'a': {NO_DOCUMENT}")]
+)
+def test_documents_to_exclude_from_one_table_have_ids(
+    ndcg: evaluate.Metric, row: Any, problem: str
+) -> None:
     rows = [("a", "x", 3, 0), ("a", "y", 2, 1)]
     frame = frame_of(rows, "query string, document string, score int, relevance int")
     excluded = frame_of([("a", "x"), row], EXCLUDE_SCHEMA)
@@ -179,14 +227,21 @@ def test_documents_to_exclude_have_the_names_of_tables(ndcg: evaluate.Metric) ->
         rows = [("u", *row) if "user" in schema else row for row in excluded]
         assert ndcg.compute(**tables, exclude=frame_of(rows, schema)) == {"nDCG": 1.0}
     other = frame_of(excluded, "judged_by string, item string")
-    renamed = {**tables, "references": tables["references"].withColumnRenamed("query_id", "judged_by")}
+    renamed = {
+        **tables,
+        "references": tables["references"].withColumnRenamed("query_id", "judged_by"),
+    }
     fields = {"query": ("query_id", "judged_by")}
     assert ndcg.compute(**renamed, exclude=other, fields=fields) == {"nDCG": 1.0}
     with pytest.raises(ValueError, match=r"^exclude: no column holds the query; name it query_id"):
         ndcg.compute(**tables, exclude=other)
-    with pytest.raises(ValueError, match=r"^exclude: column 'query' is of type int, and in the rankings string"):
+    with pytest.raises(
+        ValueError, match=r"^exclude: column 'query' is of type int, and in the rankings string"
+    ):
         ndcg.compute(**tables, exclude=frame_of([(1, "x")], "query int, document string"))
-    with pytest.raises(ValueError, match=r"^exclude: must be a Spark DataFrame, as the rankings are; got {'a'"):
+    with pytest.raises(
+        ValueError, match=r"^exclude: must be a Spark DataFrame, as the rankings are; got {'a'"
+    ):
         ndcg.compute(**tables, exclude={"a": ["x"]})
 
 
@@ -202,7 +257,9 @@ def test_arrays_beside_a_table_hold_documents_with_scores_or_ids_best_first(
 ) -> None:
     hits = frame_of([(user, [*items.items()]) for user, items in HITS.items()], ALS)
     ranked = frame_of([*RANKED.items()], "user int, items array<int>")
-    relevant = frame_of([(user, [*items]) for user, items in BOUGHT.items()], "user int, items array<int>")
+    relevant = frame_of(
+        [(user, [*items]) for user, items in BOUGHT.items()], "user int, items array<int>"
+    )
     rows = [(user, item, value) for user, items in BOUGHT.items() for item, value in items.items()]
     bought = frame_of(rows, "user int, item int, relevance int")
     sets = {user: {*items} for user, items in BOUGHT.items()}
@@ -218,7 +275,9 @@ def test_arrays_beside_a_table_hold_documents_with_scores_or_ids_best_first(
         assert found == pytest.approx(expected, **EXACT)
     # Without scores the order counts.
     best_last = frame_of([(user, [*items.items()][::-1]) for user, items in HITS.items()], ALS)
-    expected = ndcg.compute(predictions={user: [*items][::-1] for user, items in HITS.items()}, references=sets, **how)
+    expected = ndcg.compute(
+        predictions={user: [*items][::-1] for user, items in HITS.items()}, references=sets, **how
+    )
     found = ndcg.compute(predictions=best_last, references=relevant, fields={"score": None}, **how)
     assert found == pytest.approx(expected, **EXACT)
 
@@ -231,7 +290,10 @@ def test_an_empty_array_is_a_query_without_documents(ndcg: evaluate.Metric, miss
     run, qrels = {1: [10, 11], 2: [], 3: [10]}, {1: {11}, 2: {12}, 3: set[int]()}
     expected = ndcg.compute(predictions=run, references=qrels, missing=missing)
     relevant = [(user, [*items]) for user, items in qrels.items()]
-    frames = {"predictions": frame_of([*run.items()], ITEMS), "references": frame_of(relevant, ITEMS)}
+    frames = {
+        "predictions": frame_of([*run.items()], ITEMS),
+        "references": frame_of(relevant, ITEMS),
+    }
     assert ndcg.compute(**frames, missing=missing) == pytest.approx(expected, **EXACT)
 
 
@@ -262,10 +324,14 @@ def test_ids_may_be_dates(ndcg: evaluate.Metric) -> None:
     texts = frame_of(rows, "query string, document string, score double, relevance int")
     dates = texts.withColumn("query", texts["query"].cast("date"))
     expected = (1 / math.log2(3) + 1) / 2
-    assert room.compute_spark(dates, **COLUMNS, document="document")["nDCG"] == pytest.approx(expected)
+    assert room.compute_spark(dates, **COLUMNS, document="document")["nDCG"] == pytest.approx(
+        expected
+    )
     run, qrels = dates.drop("relevance"), dates.drop("score")
     assert ndcg.compute(predictions=run, references=qrels)["nDCG"] == pytest.approx(expected)
-    with pytest.raises(ValueError, match=r"^query_ids are date in the predictions and string in the references"):
+    with pytest.raises(
+        ValueError, match=r"^query_ids are date in the predictions and string in the references"
+    ):
         ndcg.compute(predictions=run, references=texts.drop("score"))
 
 
@@ -290,21 +356,33 @@ OPTIONS: list[dict[str, Any]] = [
 
 
 def test_compute_takes_a_dataframe(ndcg: evaluate.Metric, frame: Any) -> None:
-    columns = {"predictions": "score", "references": "relevance", "query_ids": "query", "document_ids": "document"}
+    columns = {
+        "predictions": "score",
+        "references": "relevance",
+        "query_ids": "query",
+        "document_ids": "document",
+    }
     how: dict[str, Any] = {"sample_weight": "weight", "convention": "trec_eval", "k": [1, 5]}
     expected = ndcg.compute_spark(frame, **COLUMNS, document="document", **how)
     assert ndcg.compute(data=frame, **columns, **how) == expected
-    assert ndcg.compute(data=frame, **columns, k=5, use_aggregator=False).columns == ["query", "nDCG@5"]
+    assert ndcg.compute(data=frame, **columns, k=5, use_aggregator=False).columns == [
+        "query",
+        "nDCG@5",
+    ]
     with pytest.raises(TypeError, match="compute_spark has no option engine"):
         ndcg.compute(data=frame, **columns, engine="sklearn")
-    with pytest.raises(ValueError, match="data: only compute scores a Spark DataFrame; give its rows, "):
+    with pytest.raises(
+        ValueError, match="data: only compute scores a Spark DataFrame; give its rows, "
+    ):
         ndcg.report(data=frame, **columns)
 
 
 def test_a_dataframe_is_not_mixed_with_batches(fresh_metric: MetricFactory, frame: Any) -> None:
     metric = fresh_metric(keep_in_memory=True)
     metric.add_batch(predictions=[[0.1, 0.2]], references=[[1, 0]])
-    problem = "data: a Spark DataFrame cannot be scored together with batches; call compute without them"
+    problem = (
+        "data: a Spark DataFrame cannot be scored together with batches; call compute without them"
+    )
     with pytest.raises(ValueError, match=problem):
         metric.compute(data=frame, predictions="score", references="relevance", query_ids="query")
     assert metric.compute() == {"nDCG": pytest.approx(1 / math.log2(3))}
@@ -327,7 +405,9 @@ def test_weights_of_queries_stand_in_their_rows(
     weight = [int(query.split()[1]) % 3 * scale for query in first]
     frame = frame.withColumn("weight", frame["weight"] * scale)
     expected = ndcg.compute(**flat(table), sample_weight=weight, k=10)
-    assert ndcg.compute_spark(frame, **COLUMNS, sample_weight="weight", k=10) == pytest.approx(expected, **EXACT)
+    assert ndcg.compute_spark(frame, **COLUMNS, sample_weight="weight", k=10) == pytest.approx(
+        expected, **EXACT
+    )
 
 
 def test_every_querys_values_are_those_of_compute(ndcg: evaluate.Metric) -> None:
@@ -343,15 +423,25 @@ def test_every_querys_values_are_those_of_compute(ndcg: evaluate.Metric) -> None
         assert rows[query] == pytest.approx(values, **EXACT)
 
 
-@pytest.mark.parametrize("options", [{}, {"k": 2, "ties": "first"}, {"ties": "last", "measures": "DCG"}], ids=str)
-def test_a_row_may_hold_the_arrays_of_a_query(ndcg: evaluate.Metric, options: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    "options", [{}, {"k": 2, "ties": "first"}, {"ties": "last", "measures": "DCG"}], ids=str
+)
+def test_a_row_may_hold_the_arrays_of_a_query(
+    ndcg: evaluate.Metric, options: dict[str, Any]
+) -> None:
     predictions = [[0.5, 0.5, 0.2], [0.1], [0.3, None, 0.3, 0.9]] * 60
     references = [[0, 1, 2], [1], [2, 1, None, 0]] * 60
     frame = frame_of(pa.table({"id": range(180), "p": predictions, "r": references}))
     expected = ndcg.compute(predictions=predictions, references=references, **options)
-    assert ndcg.compute_spark(frame, prediction="p", reference="r", **options) == pytest.approx(expected, **EXACT)
-    values = ndcg.compute_spark(frame, query="id", prediction="p", reference="r", use_aggregator=False, **options)
-    (each,) = ndcg.compute(predictions=predictions, references=references, use_aggregator=False, **options).values()
+    assert ndcg.compute_spark(frame, prediction="p", reference="r", **options) == pytest.approx(
+        expected, **EXACT
+    )
+    values = ndcg.compute_spark(
+        frame, query="id", prediction="p", reference="r", use_aggregator=False, **options
+    )
+    (each,) = ndcg.compute(
+        predictions=predictions, references=references, use_aggregator=False, **options
+    ).values()
     assert dict(map(tuple, values.collect())) == pytest.approx(dict(enumerate(each)), **EXACT)
 
 
@@ -399,7 +489,10 @@ def test_spark_connect_gives_the_same(ndcg: evaluate.Metric) -> None:
     process = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", CONNECT],
         cwd=ROOT,
-        env={**ENVIRONMENT, "SPARK_TESTING": "1"},  # a free port, rather than 15002, which another run may have
+        env={
+            **ENVIRONMENT,
+            "SPARK_TESTING": "1",
+        },  # a free port, rather than 15002, which another run may have
         capture_output=True,
         text=True,
     )
@@ -413,7 +506,9 @@ def test_spark_connect_gives_the_same(ndcg: evaluate.Metric) -> None:
 
 
 @pytest.mark.xdist_group("processes")
-def test_the_example_job_scores_parquet_files(ndcg: evaluate.Metric, table: pa.Table, tmp_path: Path) -> None:
+def test_the_example_job_scores_parquet_files(
+    ndcg: evaluate.Metric, table: pa.Table, tmp_path: Path
+) -> None:
     import pyspark
 
     pq.write_table(table, tmp_path / "rows.parquet")
@@ -422,7 +517,17 @@ def test_the_example_job_scores_parquet_files(ndcg: evaluate.Metric, table: pa.T
     columns = [argument for name, column in COLUMNS.items() for argument in (f"--{name}", column)]
     values = tmp_path / "values.parquet"
     process = subprocess.run(
-        [*submit, EXAMPLE, tmp_path / "rows.parquet", *columns, "-k", "1", "10", "--values", values],
+        [
+            *submit,
+            EXAMPLE,
+            tmp_path / "rows.parquet",
+            *columns,
+            "-k",
+            "1",
+            "10",
+            "--values",
+            values,
+        ],
         env={**ENVIRONMENT, "COLUMNS": "120"},
         capture_output=True,
         text=True,
@@ -431,19 +536,25 @@ def test_the_example_job_scores_parquet_files(ndcg: evaluate.Metric, table: pa.T
     for name, value in ndcg.compute(**flat(table), k=[1, 10]).items():
         assert re.search(rf"{name}\W+{value:.4f}", process.stdout)
     expected = ndcg.compute(**flat(table), k=10, use_aggregator=False)["nDCG@10"]
-    assert sorted(pq.read_table(values)["nDCG@10"].to_pylist()) == pytest.approx(sorted(expected), **EXACT)
+    assert sorted(pq.read_table(values)["nDCG@10"].to_pylist()) == pytest.approx(
+        sorted(expected), **EXACT
+    )
 
 
 def test_columns_may_have_any_name(ndcg: evaluate.Metric, table: pa.Table, frame: Any) -> None:
     name = "a `score` of 1.5"
-    found = ndcg.compute_spark(frame.withColumnRenamed("score", name), **{**COLUMNS, "prediction": name})
+    found = ndcg.compute_spark(
+        frame.withColumnRenamed("score", name), **{**COLUMNS, "prediction": name}
+    )
     assert found == pytest.approx(ndcg.compute(**flat(table)), **EXACT)
 
 
 # --- Rejected --------------------------------------------------------------------------------------------------------
 
 
-def test_only_a_dataframe_with_distinct_column_names_is_accepted(ndcg: evaluate.Metric, frame: Any) -> None:
+def test_only_a_dataframe_with_distinct_column_names_is_accepted(
+    ndcg: evaluate.Metric, frame: Any
+) -> None:
     with pytest.raises(ValueError, match="df must be a Spark DataFrame; got list"):
         ndcg.compute_spark([1], **COLUMNS)
     twice = frame.select("*", frame[COLUMNS["prediction"]])
@@ -456,17 +567,35 @@ GOOD = ("q", "a", 1.0, 1, 1.0)
 WEIGHT, DOCUMENT = {"sample_weight": "weight"}, {"document": "document"}
 NO_COLUMN = "prediction must name a column of the DataFrame; got"
 NOT_FINITE = "sample_weight: query 'q': must be finite and not negative in every row; got"
-NO_IDS = "must hold integers, strings, dates or timestamps; got double; cast whole numbers to bigint"
+NO_IDS = (
+    "must hold integers, strings, dates or timestamps; got double; cast whole numbers to bigint"
+)
 # rows, options, and the beginning of the error
 BAD_ROWS: list[tuple[list[Any], dict[str, Any], str]] = [
-    ([("q", "a", 1.0, -1, 1.0)], {}, "reference: query 'q': the relevance -1 is negative; ignore_index=-1 "),
-    ([("q", "a", 1.0, -2, 1.0)], {}, "reference: query 'q': the relevance -2 is negative; negative_relevance="),
+    (
+        [("q", "a", 1.0, -1, 1.0)],
+        {},
+        "reference: query 'q': the relevance -1 is negative; ignore_index=-1 ",
+    ),
+    (
+        [("q", "a", 1.0, -2, 1.0)],
+        {},
+        "reference: query 'q': the relevance -2 is negative; negative_relevance=",
+    ),
     ([("q", "a", math.nan, 1, 1.0)], {}, "prediction: query 'q': nan is not a score"),
-    ([GOOD, ("r", "a", 1e39, 1, 1.0)], {"score_dtype": "float32"}, "prediction: query 'r': 1e+39 is too large for"),
+    (
+        [GOOD, ("r", "a", 1e39, 1, 1.0)],
+        {"score_dtype": "float32"},
+        "prediction: query 'r': 1e+39 is too large for",
+    ),
     ([(None, "a", 1.0, 1, 1.0)], {}, "query: a row has no query id"),
     ([GOOD, ("q", "a", 2.0, 0, 1.0)], DOCUMENT, "document: query 'q': document 'a' appears twice"),
     ([("q", None, 2.0, 0, 1.0)], DOCUMENT, "document: query 'q': a row has no document id"),
-    ([GOOD, ("q", "b", 2.0, 0, 2.0)], WEIGHT, "sample_weight: query 'q': must be the same in all rows of a query"),
+    (
+        [GOOD, ("q", "b", 2.0, 0, 2.0)],
+        WEIGHT,
+        "sample_weight: query 'q': must be the same in all rows of a query",
+    ),
     ([("q", "a", 1.0, 1, -1.0)], WEIGHT, f"{NOT_FINITE} -1"),
     ([GOOD, ("q", "b", 1.0, 1, None)], WEIGHT, f"{NOT_FINITE} None"),
     ([("q", "a", 1.0, 1, 0.0)], WEIGHT, "sample_weight is 0 for every query; give at least one"),
@@ -476,33 +605,58 @@ BAD_ROWS: list[tuple[list[Any], dict[str, Any], str]] = [
     ([GOOD], {"ignore_ties": True}, 'ties="last": rows of a DataFrame have no order'),
     ([GOOD], {"convention": "trec_eval"}, 'ties="docid" needs the ids of documents'),
     ([GOOD], {"prediction": "scores"}, f"{NO_COLUMN} 'scores', and there"),
-    ([GOOD], {"query": "qid", "prediction": "scores"}, "query and prediction must name columns of the DataFrame; got "),
-    ([GOOD], {"prediction": "rank"}, "prediction: the column 'rank' is best where it is lowest; give score_order="),
+    (
+        [GOOD],
+        {"query": "qid", "prediction": "scores"},
+        "query and prediction must name columns of the DataFrame; got ",
+    ),
+    (
+        [GOOD],
+        {"prediction": "rank"},
+        "prediction: the column 'rank' is best where it is lowest; give score_order=",
+    ),
     ([GOOD], {"prediction": 10**5000}, f"{NO_COLUMN} int, and"),
     ([GOOD], {"prediction": "x" * 10**6}, f"{NO_COLUMN} 'xxx"),
     ([GOOD], {"prediction": "document"}, "prediction: column 'document' is of type string"),
     ([GOOD], {"query": None}, "query must name the column of query ids"),
     ([GOOD], {"query": "score"}, f"query: column 'score' {NO_IDS}"),
     ([GOOD], {"document": "score"}, f"document: column 'score' {NO_IDS}"),
-    ([GOOD], {"sample_weight": "document"}, "sample_weight: column 'document' must hold numbers; got string"),
+    (
+        [GOOD],
+        {"sample_weight": "document"},
+        "sample_weight: column 'document' must hold numbers; got string",
+    ),
 ]
 BAD_ARRAYS: list[tuple[tuple[Any, ...], dict[str, Any], str]] = [
     ((1, [1.0, 2.0], [1]), {"query": "id"}, "query 1: 2 predictions and 1 references"),
     ((1, None, [1]), {"query": "id"}, "prediction: query 1 is null"),
-    ((1, [1.0], [-1]), {}, "reference: a row (name a query column to learn which): the relevance -1"),
+    (
+        (1, [1.0], [-1]),
+        {},
+        "reference: a row (name a query column to learn which): the relevance -1",
+    ),
     ((1, [1.0], [1]), {"document": "id"}, "document needs one row per document"),
     ((1, [1.0], [1]), {"reference": "id"}, "reference: column 'id' is of type int"),
-    ((1, [1.0], [1]), {"use_aggregator": False}, "query must name the column of query ids if use_aggregator=False"),
+    (
+        (1, [1.0], [1]),
+        {"use_aggregator": False},
+        "query must name the column of query ids if use_aggregator=False",
+    ),
     ((None, [1.0], [1]), {"query": "id"}, "query: a row has no query id"),
 ]
 ARRAYS = {"prediction": "p", "reference": "r"}
 REJECTED = [
     *((rows, LONG, {**COLUMNS, **options}, message) for rows, options, message in BAD_ROWS),
-    *(([row], "id int, p array<double>, r array<int>", ARRAYS | options, text) for row, options, text in BAD_ARRAYS),
+    *(
+        ([row], "id int, p array<double>, r array<int>", ARRAYS | options, text)
+        for row, options, text in BAD_ARRAYS
+    ),
 ]
 
 
-@pytest.mark.parametrize(("rows", "schema", "how", "message"), REJECTED, ids=[message for *_, message in REJECTED])
+@pytest.mark.parametrize(
+    ("rows", "schema", "how", "message"), REJECTED, ids=[message for *_, message in REJECTED]
+)
 def test_errors_name_the_column_and_the_query_in_few_words(
     ndcg: evaluate.Metric, rows: list[Any], schema: str, how: dict[str, Any], message: str
 ) -> None:
@@ -512,18 +666,33 @@ def test_errors_name_the_column_and_the_query_in_few_words(
 
 
 def test_a_document_that_a_table_has_twice_is_named(ndcg: evaluate.Metric) -> None:
-    once = {"predictions": "give it once for a query, or duplicates=", "references": "give it once for a query$"}
+    once = {
+        "predictions": "give it once for a query, or duplicates=",
+        "references": "give it once for a query$",
+    }
     for table, hint in once.items():
         rows = {**GOOD_TABLES, table: [*GOOD_TABLES[table], ("a", "y", 1)]}
         frames = {"predictions": frame_of(rows["predictions"], RUN_SCHEMA)}
         frames["references"] = frame_of(rows["references"], QRELS_SCHEMA)
-        with pytest.raises(ValueError, match=f"^{table}: query 'a': document 'y' appears twice; {hint}"):
+        with pytest.raises(
+            ValueError, match=f"^{table}: query 'a': document 'y' appears twice; {hint}"
+        ):
             ndcg.compute(**frames)
-    one = frame_of([("a", "x", 3, 0), ("a", "x", 2, 1)], "query string, document string, score int, relevance int")
-    with pytest.raises(ValueError, match=r"^reference: query 'a': document 'x' has several relevances; give it one$"):
+    one = frame_of(
+        [("a", "x", 3, 0), ("a", "x", 2, 1)],
+        "query string, document string, score int, relevance int",
+    )
+    with pytest.raises(
+        ValueError,
+        match=r"^reference: query 'a': document 'x' has several relevances; give it one$",
+    ):
         ndcg.compute_spark(one, **COLUMNS, document="document", duplicates="best")
-    with pytest.raises(Exception, match=r"reference: query 'a': document 'x' has several relevances"):
-        ndcg.compute_spark(one, **COLUMNS, document="document", duplicates="best", use_aggregator=False).collect()
+    with pytest.raises(
+        Exception, match=r"reference: query 'a': document 'x' has several relevances"
+    ):
+        ndcg.compute_spark(
+            one, **COLUMNS, document="document", duplicates="best", use_aggregator=False
+        ).collect()
 
 
 GAIN = {"relevant": 3, "partially": 1, "not relevant": 0}
@@ -543,11 +712,15 @@ def test_labels_have_their_gains_in_rows_tables_and_arrays(ndcg: evaluate.Metric
     how = {**COLUMNS, "k": [1, 3], "measures": ["nDCG", "DCG"]}
     expected = ndcg.compute_spark(numbers, **how)
     assert ndcg.compute_spark(frame, **how, gain=GAIN) == expected
-    tables = {"predictions": frame.select("query", "document", "score"), "references": frame.drop("score")}
+    tables = {
+        "predictions": frame.select("query", "document", "score"),
+        "references": frame.drop("score"),
+    }
     both = {**tables, "references": numbers.drop("score")}
     assert ndcg.compute(**tables, gain=GAIN) == ndcg.compute(**both)
     arrays = frame_of(
-        [([0.9, 0.8, 0.7], ["not relevant", "partially", "relevant"])], "p array<double>, r array<string>"
+        [([0.9, 0.8, 0.7], ["not relevant", "partially", "relevant"])],
+        "p array<double>, r array<string>",
     )
     in_memory = {"predictions": [[0.9, 0.8, 0.7]], "references": [[0, 1, 3]]}
     assert ndcg.compute_spark(arrays, **ARRAYS, gain=GAIN) == ndcg.compute(**in_memory)
@@ -560,35 +733,60 @@ def test_labels_have_their_gains_in_rows_tables_and_arrays(ndcg: evaluate.Metric
             {"relevant": 3, "not relevant": 0},
             "reference: query 'q': 'partially' is a label without a gain; gain has",
         ),
-        (None, "reference: query 'q': 'not relevant' is not a number; for labels, give the gain of each, gain="),
+        (
+            None,
+            "reference: query 'q': 'not relevant' is not a number; for labels, give the gain of each, gain=",
+        ),
     ],
 )
 def test_a_label_without_a_gain_is_named(ndcg: evaluate.Metric, gain: Any, problem: str) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(problem)}"):
-        ndcg.compute_spark(frame_of(JUDGED[:3], JUDGED_SCHEMA), **COLUMNS, document="document", gain=gain)
+        ndcg.compute_spark(
+            frame_of(JUDGED[:3], JUDGED_SCHEMA), **COLUMNS, document="document", gain=gain
+        )
 
 
 @pytest.mark.parametrize("order", ["descending", "ascending"])
 @pytest.mark.parametrize("options", [{}, {"judged_only": True}, {"ties": "docid"}], ids=str)
-def test_a_document_counts_once_at_its_best_rank(ndcg: evaluate.Metric, order: Any, options: dict[str, Any]) -> None:
+def test_a_document_counts_once_at_its_best_rank(
+    ndcg: evaluate.Metric, order: Any, options: dict[str, Any]
+) -> None:
     rng = np.random.default_rng(7)
     rows = [(f"q{at % 9}", f"d{rng.integers(6)}", int(rng.integers(5))) for at in range(90)]
-    relevance = {(query, f"d{at}"): at % 3 for query in {row[0] for row in rows} for at in range(8) if at != 4}
+    relevance = {
+        (query, f"d{at}"): at % 3
+        for query in {row[0] for row in rows}
+        for at in range(8)
+        if at != 4
+    }
     sign = -1 if order == "ascending" else 1
     once: dict[tuple[str, str], int] = {}
     for query, document, score in rows:
-        once[query, document] = max(score, once.get((query, document), score), key=lambda each: sign * each)
+        once[query, document] = max(
+            score, once.get((query, document), score), key=lambda each: sign * each
+        )
     how = {"score_order": order, "k": 4, **options}
     tables = [
         frame_of(each, "query string, document string, score double")
-        for each in ([(q, d, float(s)) for q, d, s in rows], [(q, d, float(s)) for (q, d), s in once.items()])
+        for each in (
+            [(q, d, float(s)) for q, d, s in rows],
+            [(q, d, float(s)) for (q, d), s in once.items()],
+        )
     ]
-    qrels = frame_of([(q, d, r) for (q, d), r in relevance.items()], "query string, document string, relevance int")
-    several, expected = (ndcg.compute(predictions=each, references=qrels, **how, duplicates="best") for each in tables)
+    qrels = frame_of(
+        [(q, d, r) for (q, d), r in relevance.items()],
+        "query string, document string, relevance int",
+    )
+    several, expected = (
+        ndcg.compute(predictions=each, references=qrels, **how, duplicates="best")
+        for each in tables
+    )
     assert several == pytest.approx(expected, **EXACT)
     joined = [each.join(qrels, ["query", "document"], "left") for each in tables]
     columns = {**COLUMNS, "document": "document"}
-    several, expected = (ndcg.compute_spark(each, **columns, **how, duplicates="best") for each in joined)
+    several, expected = (
+        ndcg.compute_spark(each, **columns, **how, duplicates="best") for each in joined
+    )
     assert several == pytest.approx(expected, **EXACT)
 
 
@@ -606,8 +804,12 @@ def test_a_document_may_end_one_query_and_begin_the_next(ndcg: evaluate.Metric) 
     assert ndcg.compute_spark(frame, **COLUMNS, document="document") == expected
 
 
-def test_values_that_are_rejected_are_sparks_error_when_they_are_used(ndcg: evaluate.Metric) -> None:
-    frame = ndcg.compute_spark(frame_of([("q", "a", 1.0, -1, 1.0)], LONG), **COLUMNS, use_aggregator=False)
+def test_values_that_are_rejected_are_sparks_error_when_they_are_used(
+    ndcg: evaluate.Metric,
+) -> None:
+    frame = ndcg.compute_spark(
+        frame_of([("q", "a", 1.0, -1, 1.0)], LONG), **COLUMNS, use_aggregator=False
+    )
     with pytest.raises(Exception, match="reference: query 'q': the relevance -1 is negative"):
         frame.collect()
 
@@ -615,17 +817,23 @@ def test_values_that_are_rejected_are_sparks_error_when_they_are_used(ndcg: eval
 # --- Parts -----------------------------------------------------------------------------------------------------------
 
 
-@given(batches=st.lists(st.lists(st.integers(0, 9), max_size=5), max_size=12), part=st.integers(1, 40))
+@given(
+    batches=st.lists(st.lists(st.integers(0, 9), max_size=5), max_size=12), part=st.integers(1, 40)
+)
 def test_a_part_ends_with_the_batch_that_fills_it(batches: list[list[int]], part: int) -> None:
     whole = [
-        pa.record_batch({"prediction": pa.array([[0.5] * length for length in each], pa.list_(pa.float64()))})
+        pa.record_batch(
+            {"prediction": pa.array([[0.5] * length for length in each], pa.list_(pa.float64()))}
+        )
         for each in batches
     ]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(room, "PART", part)
         parts = list(room._tables(iter(whole)))
     documents = [pa.compute.list_value_length(each["prediction"]) for each in parts]
-    assert [length for each in documents for length in each.to_pylist()] == [at for each in batches for at in each]
+    assert [length for each in documents for length in each.to_pylist()] == [
+        at for each in batches for at in each
+    ]
     for at, each in enumerate(documents):
         *before, last = [sum(chunk.to_pylist()) for chunk in each.chunks]
         assert len(each)

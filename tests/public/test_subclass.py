@@ -25,7 +25,9 @@ class WithQueries(type(METRIC)):  # type: ignore[misc]
 class TopDocument(type(METRIC)):  # type: ignore[misc]
     """A measure of its own, with an option of its own: how often a relevant document is first."""
 
-    def _compute(self, predictions: Any, references: Any, k: int = 1, *, least: float = 1) -> dict[str, Any]:
+    def _compute(
+        self, predictions: Any, references: Any, k: int = 1, *, least: float = 1
+    ) -> dict[str, Any]:
         ranked = [
             [label for _, label in sorted(zip(*each, strict=True), reverse=True)]
             for each in zip(_lists(predictions), _lists(references), strict=True)
@@ -44,7 +46,10 @@ def _lists(side: Any) -> list[list[float]]:
 def test_called_by_hand_it_is_the_function_of_scikit_learn(
     ndcg: evaluate.Metric, k: int | None, weights: list[float] | None, ignore_ties: bool
 ) -> None:
-    scores = [[3.0, 2.0, 1.0], *SCORES[1:]]  # without ties, which scikit-learn ignores in no fixed order
+    scores = [
+        [3.0, 2.0, 1.0],
+        *SCORES[1:],
+    ]  # without ties, which scikit-learn ignores in no fixed order
     result = ndcg._compute(scores, LABELS, k, weights, ignore_ties)
     expected = ndcg_score(LABELS, scores, k=k, sample_weight=weights, ignore_ties=ignore_ties)
     assert [*result.values()] == [pytest.approx(expected, rel=1e-12)]
@@ -53,16 +58,25 @@ def test_called_by_hand_it_is_the_function_of_scikit_learn(
 def test_it_names_every_option_with_its_default() -> None:
     options = BUNDLE.OPTIONS
     own = inspect.signature(METRIC._compute).parameters
-    assert {name: own[name].default for name in options} == {name: each.default for name, each in options.items()}
+    assert {name: own[name].default for name in options} == {
+        name: each.default for name, each in options.items()
+    }
     rankings = {"predictions", "references", "query_ids", "document_ids", "exclude", "fields"}
     assert {*own} - {*options} == {"sample_weight", *rankings}
 
 
 def test_a_subclass_adds_to_the_result_of_one_call() -> None:
-    inputs: dict[str, Any] = {"predictions": SCORES, "references": LABELS, "k": [1, None], "sample_weight": WEIGHTS}
+    inputs: dict[str, Any] = {
+        "predictions": SCORES,
+        "references": LABELS,
+        "k": [1, None],
+        "sample_weight": WEIGHTS,
+    }
     assert WithQueries().compute(**inputs) == {**METRIC.compute(**inputs), "queries": 3}
     run = {"q": {"a": 2.0, "b": 1.0}}
-    assert WithQueries().compute(predictions=run, references={"q": {"b": 1}}, exclude={"q": ["a"]}) == {
+    assert WithQueries().compute(
+        predictions=run, references={"q": {"b": 1}}, exclude={"q": ["a"]}
+    ) == {
         "nDCG": 1.0,
         "queries": 1,
     }
@@ -73,7 +87,10 @@ def test_a_subclass_adds_to_the_result_of_batches(tmp_path: Path) -> None:
     metric.add_batch(predictions=SCORES[:2], references=LABELS[:2])
     metric.add(prediction=SCORES[2], reference=LABELS[2])
     result = metric.compute(k=2, ties="last")
-    assert result == {**METRIC.compute(predictions=SCORES, references=LABELS, k=2, ties="last"), "queries": 3}
+    assert result == {
+        **METRIC.compute(predictions=SCORES, references=LABELS, k=2, ties="last"),
+        "queries": 3,
+    }
     assert len(metric) == 0
 
 
@@ -104,7 +121,10 @@ def test_a_subclass_gets_predictions_and_references_by_name(tmp_path: Path, batc
         inputs: dict[str, Any] = {"predictions": SCORES, "references": LABELS}
         if batches:
             metric.add_batch(**inputs)
-        assert metric.compute(**({} if batches else inputs), **options) == {"first": LABELS[0], **options}
+        assert metric.compute(**({} if batches else inputs), **options) == {
+            "first": LABELS[0],
+            **options,
+        }
         with pytest.raises(TypeError, match="has no option options"):
             metric.compute(**inputs, options=1)
 

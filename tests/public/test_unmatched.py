@@ -21,7 +21,9 @@ RUN = {"q1": {"doc7": 0.9, "doc8": 0.1}, "q2": {"doc7": 0.3}}
 QRELS = {"q1": {"7": 1, "8": 0}, "q2": {"7": 2}}
 MATCHED = {"q1": {"7": 0.9}, "q2": {"doc7": 0.3}}
 BOTH = {"predictions": RUN, "references": QRELS}
-FIRST = "o document was both retrieved and judged; first retrieved: query {}; first judged: query {}; "
+FIRST = (
+    "o document was both retrieved and judged; first retrieved: query {}; first judged: query {}; "
+)
 BY_ID = FIRST.format("'q1', document 'doc7'", "'q1', document '7'")
 HINT = "check that both sides have the same ids"
 
@@ -29,7 +31,10 @@ HINT = "check that both sides have the same ids"
 def joined(run: Any, qrels: Any) -> Inputs:
     """The full outer join of both sides."""
     sides = [
-        pd.DataFrame([(q, d, value) for q, of in side.items() for d, value in of.items()], columns=["q", "d", name])
+        pd.DataFrame(
+            [(q, d, value) for q, of in side.items() for d, value in of.items()],
+            columns=["q", "d", name],
+        )
         for name, side in (("score", run), ("label", qrels))
     ]
     frame = sides[0].merge(sides[1], how="outer", on=["q", "d"])
@@ -54,18 +59,38 @@ def warned(call: Callable[..., Any], *args: Any, **inputs: Any) -> list[str]:
 @pytest.mark.parametrize(
     ("inputs", "retrieved", "judged"),
     [
-        ({"predictions": {"q1": ["doc7"]}, "references": {"q1": {"7"}}}, "'q1', document 'doc7'", "'q1', document '7'"),
-        ({"predictions": [["doc7"]], "references": [["7"]]}, "0, document 'doc7'", "0, document '7'"),
-        ({**joined(RUN, QRELS), "document_ids": "d"}, "'q1', row 2, document 'doc7'", "'q1', row 0, document '7'"),
+        (
+            {"predictions": {"q1": ["doc7"]}, "references": {"q1": {"7"}}},
+            "'q1', document 'doc7'",
+            "'q1', document '7'",
+        ),
+        (
+            {"predictions": [["doc7"]], "references": [["7"]]},
+            "0, document 'doc7'",
+            "0, document '7'",
+        ),
+        (
+            {**joined(RUN, QRELS), "document_ids": "d"},
+            "'q1', row 2, document 'doc7'",
+            "'q1', row 0, document '7'",
+        ),
         (joined(RUN, QRELS), "'q1', row 2", "'q1', row 0"),
         (joined({"1.0": {"d": 0.5}}, {"1": {"d": 1}}), "'1.0', row 1", "'1', row 0"),
     ],
-    ids=["ranked ids by query", "ranked ids", "columns", "columns without ids of documents", "other queries"],
+    ids=[
+        "ranked ids by query",
+        "ranked ids",
+        "columns",
+        "columns without ids of documents",
+        "other queries",
+    ],
 )
 def test_no_document_in_common_is_warned_of_with_the_first_of_both_sides(
     ndcg: evaluate.Metric, inputs: Inputs, retrieved: str, judged: str
 ) -> None:
-    assert warned(ndcg.compute, **inputs) == [f"predictions: n{FIRST.format(retrieved, judged)}{HINT}"]
+    assert warned(ndcg.compute, **inputs) == [
+        f"predictions: n{FIRST.format(retrieved, judged)}{HINT}"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -95,12 +120,16 @@ def test_a_report_and_an_explanation_have_a_note_with_the_same_ids(ndcg: evaluat
     assert found.to_dict()["notes"] == [note]
     note = "No document was both retrieved and judged: do predictions and references use the same document ids?"
     assert ndcg.report(predictions=[[0.5, None]], references=[[None, 1]]).notes[0] == note
-    assert note not in ndcg.report(predictions=[[0.5, None], [1]], references=[[None, 1], [1]]).notes
+    assert (
+        note not in ndcg.report(predictions=[[0.5, None], [1]], references=[[None, 1], [1]]).notes
+    )
 
 
 def test_a_comparison_names_the_systems_without_a_document_in_common(ndcg: evaluate.Metric) -> None:
     systems = {"good": MATCHED, "other": RUN, "third": RUN}
-    with pytest.warns(UserWarning, match=rf"^systems\['other'\], systems\['third'\]: n{BY_ID}") as found:
+    with pytest.warns(
+        UserWarning, match=rf"^systems\['other'\], systems\['third'\]: n{BY_ID}"
+    ) as found:
         notes = ndcg.compare(systems=systems, references=QRELS).notes
     assert len(found) == 1
     assert [note.partition(":")[0] for note in notes if BY_ID in note] == ["other", "third"]
@@ -111,7 +140,9 @@ def test_batches_are_warned_of_together(fresh_metric: MetricFactory) -> None:
     for batches, expected in (([RUN, MATCHED], 0), ([RUN, RUN], 1)):
         for call in (metric.compute, metric.report):
             for at, run in enumerate(batches):
-                sides = [{f"{at} {query}": each for query, each in side.items()} for side in (run, QRELS)]
+                sides = [
+                    {f"{at} {query}": each for query, each in side.items()} for side in (run, QRELS)
+                ]
                 assert warned(metric.add_batch, predictions=sides[0], references=sides[1]) == []
             assert len(warned(call)) == expected
 
@@ -129,11 +160,21 @@ def test_parts_of_long_inputs_are_warned_of_together(monkeypatch: pytest.MonkeyP
         {"predictions": MATCHED, "references": QRELS},
         {"predictions": MATCHED, "references": QRELS, "exclude": {"q1": ["7"]}},
         {**joined(MATCHED, QRELS), "document_ids": "d", "exclude": {"q1": ["7"]}},
-        {"predictions": {"a": {"7": 0.5}, "b": {}}, "references": {"a": {}, "b": {"7": 1}}},  # each has only one side
+        {
+            "predictions": {"a": {"7": 0.5}, "b": {}},
+            "references": {"a": {}, "b": {"7": 1}},
+        },  # each has only one side
         {"predictions": {"q1": {}}, "references": QRELS},
         {"predictions": [[0.5, None]], "references": [[None, 1]]},  # by position
     ],
-    ids=["in common", "excluded", "excluded columns", "each query on one side", "nothing retrieved", "by position"],
+    ids=[
+        "in common",
+        "excluded",
+        "excluded columns",
+        "each query on one side",
+        "nothing retrieved",
+        "by position",
+    ],
 )
 def test_other_rankings_are_not_warned_of(ndcg: evaluate.Metric, inputs: Inputs) -> None:
     assert warned(ndcg.compute, **inputs) == []
@@ -145,22 +186,42 @@ TO_INTEGERS = "convert ids that are whole numbers to integers, before they becom
 
 
 @pytest.mark.parametrize(("one", "other"), [("101.0", "101"), ("101", "101.0"), ("-7", "101.00")])
-def test_whole_numbers_that_were_floats_get_a_hint(ndcg: evaluate.Metric, one: str, other: str) -> None:
+def test_whole_numbers_that_were_floats_get_a_hint(
+    ndcg: evaluate.Metric, one: str, other: str
+) -> None:
     with pytest.warns(UserWarning, match=rf"{TO_INTEGERS}: '[0-9]+\.0+' was a float$"):
         ndcg.compute(predictions={"q": {one: 0.5}}, references={"q": {other: 1}})
-    with pytest.raises(ValueError, match=rf"^predictions: no query .*{TO_INTEGERS}: '[0-9]+\.0+' was a float$"):
+    with pytest.raises(
+        ValueError, match=rf"^predictions: no query .*{TO_INTEGERS}: '[0-9]+\.0+' was a float$"
+    ):
         ndcg.compute(predictions={one: {"d": 0.5}}, references={other: {"d": 1}})
 
 
-@pytest.mark.parametrize("column", [np.array, pd.Series, pa.array, partial(np.array, dtype=np.float16)])
-def test_whole_numbers_that_are_floats_get_a_hint(ndcg: evaluate.Metric, column: Callable[[Any], Any]) -> None:
-    flat = {"predictions": [0.5, 0.4], "references": [1, 0], "query_ids": [1, 1], "document_ids": [1, 2]}
+@pytest.mark.parametrize(
+    "column", [np.array, pd.Series, pa.array, partial(np.array, dtype=np.float16)]
+)
+def test_whole_numbers_that_are_floats_get_a_hint(
+    ndcg: evaluate.Metric, column: Callable[[Any], Any]
+) -> None:
+    flat = {
+        "predictions": [0.5, 0.4],
+        "references": [1, 0],
+        "query_ids": [1, 1],
+        "document_ids": [1, 2],
+    }
     for name in ("query_ids", "document_ids"):
-        with pytest.raises(ValueError, match=rf"^{name} must be integers or strings, .*; {TO_INTEGERS}$"):
+        with pytest.raises(
+            ValueError, match=rf"^{name} must be integers or strings, .*; {TO_INTEGERS}$"
+        ):
             ndcg.compute(**{**flat, name: column([101.0, 7.0])})
-        with pytest.raises(ValueError, match=rf"^{name} must be integers or strings, .*; give others as text$"):
+        with pytest.raises(
+            ValueError, match=rf"^{name} must be integers or strings, .*; give others as text$"
+        ):
             ndcg.compute(**{**flat, name: column([101.5, 7.0])})
-    with pytest.raises(ValueError, match=r"document 101.0 is neither text nor an integer, as ids must be; give 101$"):
+    with pytest.raises(
+        ValueError,
+        match=r"document 101.0 is neither text nor an integer, as ids must be; give 101$",
+    ):
         ndcg.compute(predictions={"q": {101.0: 0.5}}, references={"q": {101.0: 1}})
 
 

@@ -26,23 +26,35 @@ def batch_of(queries: int, dtype: str, seed: int) -> dict[str, Any]:
     relevance = rng.integers(0, 4, (queries, 4)).astype(dtype)
     if dtype != "int8":
         relevance[:, seed % 4] = PADDING
-    return {"predictions": np.ma.array(scores.astype(dtype), mask=scores == seed % 3), "references": relevance}
+    return {
+        "predictions": np.ma.array(scores.astype(dtype), mask=scores == seed % 3),
+        "references": relevance,
+    }
 
 
 @settings(max_examples=40)
 @given(
-    st.lists(st.tuples(st.sampled_from([1, 1, 2, 5]), st.sampled_from(TYPES)), min_size=1, max_size=8), st.booleans()
+    st.lists(
+        st.tuples(st.sampled_from([1, 1, 2, 5]), st.sampled_from(TYPES)), min_size=1, max_size=8
+    ),
+    st.booleans(),
 )
 def test_batches_keep_their_values_and_their_types(
     tmp_path_factory: pytest.TempPathFactory, shapes: list[tuple[int, str]], rejects: bool
 ) -> None:
     """Padding is found in the type of each batch."""
     folder = str(tmp_path_factory.mktemp("cache"))
-    how: dict[str, Any] = {"ignore_index": PADDING, "measures": ["nDCG", "DCG"], "use_aggregator": False}
+    how: dict[str, Any] = {
+        "ignore_index": PADDING,
+        "measures": ["nDCG", "DCG"],
+        "use_aggregator": False,
+    }
     batches = [batch_of(queries, dtype, seed) for seed, (queries, dtype) in enumerate(shapes)]
     alone = [NDCG().compute(**batch, **how) for batch in batches]
     expected = {name: [value for values in alone for value in values[name]] for name in alone[0]}
-    first, second = (NDCG(cache_dir=folder, num_process=2, process_id=each, timeout=10) for each in (0, 1))
+    first, second = (
+        NDCG(cache_dir=folder, num_process=2, process_id=each, timeout=10) for each in (0, 1)
+    )
     in_memory, in_file = NDCG(keep_in_memory=True), NDCG(cache_dir=folder)
     for metric in (in_memory, in_file):
         for batch in batches:
@@ -71,7 +83,9 @@ def test_thousands_of_single_queries_score_as_they_were_added(
     for at in range(2500):
         relevant = at % 3
         dtype = np.float32 if at % 700 < 350 else np.float64
-        metric.add(prediction=np.array([3, 2, 1], dtype), reference=np.eye(3, dtype=dtype)[relevant])
+        metric.add(
+            prediction=np.array([3, 2, 1], dtype), reference=np.eye(3, dtype=dtype)[relevant]
+        )
         expected.append(1 / np.log2(relevant + 2))
         if at % 800 == 0:
             metric.add_batch(predictions=[[2, 1], [2, 1]], references=[[1, 0], [1, 0]])
@@ -80,7 +94,9 @@ def test_thousands_of_single_queries_score_as_they_were_added(
     assert metric.compute(use_aggregator=False) == {"nDCG": pytest.approx(expected, rel=1e-14)}
 
 
-def test_thousands_of_single_queries_take_little_more_space_than_their_numbers(fresh_metric: MetricFactory) -> None:
+def test_thousands_of_single_queries_take_little_more_space_than_their_numbers(
+    fresh_metric: MetricFactory,
+) -> None:
     metric, queries = fresh_metric(), 3000
     with files_of_at_most(queries * 2 * (8 + 8 + 8)):
         for _ in range(queries):

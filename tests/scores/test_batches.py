@@ -23,7 +23,11 @@ GOOD = {"predictions": [[3, 2, 1], [1, 2, 3]], "references": [[1, 0, 2], [0, 0, 
 
 def add(metric: evaluate.Metric, *query_ids: Any) -> None:
     """One relevant document for each query."""
-    metric.add_batch(predictions=[1.0] * len(query_ids), references=[1] * len(query_ids), query_ids=list(query_ids))
+    metric.add_batch(
+        predictions=[1.0] * len(query_ids),
+        references=[1] * len(query_ids),
+        query_ids=list(query_ids),
+    )
 
 
 def add_mapping(metric: evaluate.Metric, query_id: Any) -> None:
@@ -40,10 +44,19 @@ ADDED = "^query {} was added before; add all documents of a query in one"
 @pytest.mark.parametrize(
     ("first", "again", "other"),
     [
-        *((-1, np.int64(-1), -2), (2**64 - 1, np.uint64(2**64 - 1), 4), (1, 1, "1"), ("e", "e", 14)),
+        *(
+            (-1, np.int64(-1), -2),
+            (2**64 - 1, np.uint64(2**64 - 1), 4),
+            (1, 1, "1"),
+            ("e", "e", 14),
+        ),
         *(("7", np.str_("7"), "'7"), ("é", "é", "A"), (b"a", b"a", "a"), (b"'", b"'", b"\xff")),
         *((EARLY, EARLY, LATE), (EARLY.date(), EARLY.date(), LATE.date() + datetime.timedelta(1))),
-        (EARLY.replace(tzinfo=datetime.UTC), EARLY.replace(tzinfo=datetime.UTC), LATE.replace(tzinfo=datetime.UTC)),
+        (
+            EARLY.replace(tzinfo=datetime.UTC),
+            EARLY.replace(tzinfo=datetime.UTC),
+            LATE.replace(tzinfo=datetime.UTC),
+        ),
     ],
     ids=repr,
 )
@@ -59,7 +72,9 @@ def test_a_query_is_known_by_its_id_of_any_type(
     assert metric.compute(use_aggregator=False) == {"nDCG": [1.0, 1.0]}
 
 
-def test_a_query_that_was_added_may_be_added_to_the_next_evaluation(fresh_metric: MetricFactory) -> None:
+def test_a_query_that_was_added_may_be_added_to_the_next_evaluation(
+    fresh_metric: MetricFactory,
+) -> None:
     metric = fresh_metric()
     add(metric, "ann", "bob")
     with pytest.raises(ValueError, match=ADDED.format("'ann'")):
@@ -97,13 +112,17 @@ SECOND = pytest.approx(1 / np.log2(3))  # of the relevant document, behind one t
 
 def add_each(metric: evaluate.Metric, exclude: Any) -> None:
     for query in RUN:
-        metric.add_batch(predictions={query: RUN[query]}, references={query: QRELS[query]}, exclude=exclude)
+        metric.add_batch(
+            predictions={query: RUN[query]}, references={query: QRELS[query]}, exclude=exclude
+        )
 
 
 def add_each_as_rows(metric: evaluate.Metric, exclude: Any) -> None:
     for query, documents in RUN.items():
         rows = {"predictions": list(documents.values()), "references": list(QRELS[query].values())}
-        metric.add_batch(**rows, query_ids=[query] * 2, document_ids=list(documents), exclude=exclude)
+        metric.add_batch(
+            **rows, query_ids=[query] * 2, document_ids=list(documents), exclude=exclude
+        )
 
 
 @pytest.mark.parametrize("add_all", [add_each, add_each_as_rows])
@@ -115,10 +134,16 @@ def test_exclusions_for_a_data_set_may_be_passed_with_each_of_its_batches(
     assert metric.compute(use_aggregator=False) == {"nDCG": [SECOND, 1.0, SECOND]}
 
 
-def test_compute_accepts_exclusions_for_queries_of_earlier_batches(fresh_metric: MetricFactory) -> None:
+def test_compute_accepts_exclusions_for_queries_of_earlier_batches(
+    fresh_metric: MetricFactory,
+) -> None:
     metric = fresh_metric()
     add_each(metric, {"q2": ["a"]})
-    given = {"predictions": {"q4": RUN["q1"]}, "references": {"q4": QRELS["q1"]}, "exclude": {"q2": ["a"]}}
+    given = {
+        "predictions": {"q4": RUN["q1"]},
+        "references": {"q4": QRELS["q1"]},
+        "exclude": {"q2": ["a"]},
+    }
     assert metric.compute(**given, use_aggregator=False) == {"nDCG": [SECOND, 1.0, SECOND, SECOND]}
 
 
@@ -129,24 +154,33 @@ def test_queries_to_exclude_from_that_no_batch_has_are_an_error_of_compute(
     metric = fresh_metric()
     add_all(metric, {"u1": ["a"]})
     for _ in range(2):
-        problem = r"^exclude: no query is in the references; .* 'u1' in exclude, 'q1' .* every batch"
+        problem = (
+            r"^exclude: no query is in the references; .* 'u1' in exclude, 'q1' .* every batch"
+        )
         with pytest.raises(ValueError, match=problem):
             metric.compute()
         assert len(metric) == 3
-    metric.add_batch(predictions={"u1": RUN["q1"]}, references={"u1": QRELS["q1"]}, exclude={"u1": ["a"]})
+    metric.add_batch(
+        predictions={"u1": RUN["q1"]}, references={"u1": QRELS["q1"]}, exclude={"u1": ["a"]}
+    )
     assert metric.compute(use_aggregator=False) == {"nDCG": [SECOND, SECOND, SECOND, 1.0]}
 
 
-def test_ids_to_exclude_of_another_type_are_an_error_of_the_batch(fresh_metric: MetricFactory) -> None:
+def test_ids_to_exclude_of_another_type_are_an_error_of_the_batch(
+    fresh_metric: MetricFactory,
+) -> None:
     metric = fresh_metric()
     for add_all in (add_each, add_each_as_rows):
-        with pytest.raises(ValueError, match=r"^exclude: .* 1 in exclude, 'q1' in the .*; give both the same type"):
+        with pytest.raises(
+            ValueError, match=r"^exclude: .* 1 in exclude, 'q1' in the .*; give both the same type"
+        ):
             add_all(metric, {1: ["a"]})
     assert len(metric) == 0
 
 
 @pytest.mark.parametrize(
-    ("prediction", "reference"), [(["a", "b"], {"b"}), ({"a": 2.0, "b": 1.0}, {"a": 0, "b": 1}), (["a", "b"], {"b": 1})]
+    ("prediction", "reference"),
+    [(["a", "b"], {"b"}), ({"a": 2.0, "b": 1.0}, {"a": 0, "b": 1}), (["a", "b"], {"b": 1})],
 )
 def test_a_query_that_is_added_alone_may_exclude_documents_by_their_ids(
     fresh_metric: MetricFactory, prediction: Any, reference: Any
@@ -154,7 +188,10 @@ def test_a_query_that_is_added_alone_may_exclude_documents_by_their_ids(
     metric = fresh_metric()
     for exclude in (["a"], {"c"}, None):
         metric.add(prediction=prediction, reference=reference, exclude=exclude)
-    with pytest.raises(ValueError, match=r"^exclude: must be a list or a set of ids; give \{query: ids\} to add_batch"):
+    with pytest.raises(
+        ValueError,
+        match=r"^exclude: must be a list or a set of ids; give \{query: ids\} to add_batch",
+    ):
         metric.add(prediction=prediction, reference=reference, exclude={"q": ["a"]})
     with pytest.raises(ValueError, match=r"^exclude: documents have no ids"):
         metric.add(prediction=[2.0, 1.0], reference=[0, 1], exclude=[0])
@@ -184,18 +221,24 @@ def test_batches_can_be_computed_on_a_full_disk(fresh_metric: MetricFactory) -> 
         assert metric.compute(use_aggregator=False) == {"nDCG": [1.0, 1.0]}
 
 
-def test_a_rejected_compute_of_given_queries_leaves_neither_them_nor_their_ids(fresh_metric: MetricFactory) -> None:
+def test_a_rejected_compute_of_given_queries_leaves_neither_them_nor_their_ids(
+    fresh_metric: MetricFactory,
+) -> None:
     metric = fresh_metric()
     add(metric, "a")
     given = {"predictions": [1.0, 2.0], "references": [1, 0], "query_ids": ["b", "b"]}
     for _ in range(2):
-        with pytest.raises(ValueError, match="sample_weight must hold one weight for each of 2 queries"):
+        with pytest.raises(
+            ValueError, match="sample_weight must hold one weight for each of 2 queries"
+        ):
             metric.compute(**given, sample_weight=[1])
         assert len(metric) == 1
     assert metric.compute(**given, use_aggregator=False) == {"nDCG": [1.0, SECOND]}
 
 
-def test_more_may_be_added_after_a_rejected_compute(fresh_metric: MetricFactory, tmp_path: Path) -> None:
+def test_more_may_be_added_after_a_rejected_compute(
+    fresh_metric: MetricFactory, tmp_path: Path
+) -> None:
     metric = fresh_metric()
     for query in "abc":
         add(metric, query)
@@ -258,7 +301,8 @@ def test_batches_that_a_process_cannot_hand_over_are_not_in_and_a_retry_hands_th
         return size
 
     values, size = both(
-        lambda: first.compute(predictions=[[1]], references=[[1]], use_aggregator=False), hand_over_when_it_fits
+        lambda: first.compute(predictions=[[1]], references=[[1]], use_aggregator=False),
+        hand_over_when_it_fits,
     )
     assert values == {"nDCG": [1.0, 1.0, SECOND, SECOND, 1.0]}
     assert size > 1000
@@ -271,7 +315,9 @@ def test_a_query_that_two_processes_have_added_is_rejected_with_both_named(pair:
         lambda: second.compute(predictions=[1.0, 1.0], references=[1, 1], query_ids=["b", "a"]),
     )
     assert other is None
-    assert str(error).startswith("query 'a' was added by process 0 and by process 1; add all documents of a query in")
+    assert str(error).startswith(
+        "query 'a' was added by process 0 and by process 1; add all documents of a query in"
+    )
     # queries that process 0 passed to its own compute may be passed again in another way
     assert first.compute(predictions={"c": {"x": 1.0}}, references={"c": {"x": 1}}) == {"nDCG": 1.0}
 
@@ -280,7 +326,9 @@ def test_a_compute_that_did_not_wait_long_enough_may_be_called_again(pair: Any) 
     first, second = pair
     assert both(lambda: first.add_batch(**GOOD), lambda: second.add_batch(**GOOD)) == [None, None]
     first.timeout = 0.1
-    with pytest.raises(ValueError, match=r"^process 1 has not called compute within 0\.1 seconds of"):
+    with pytest.raises(
+        ValueError, match=r"^process 1 has not called compute within 0\.1 seconds of"
+    ):
         first.compute()
     first.timeout = 10
     values, none = both(lambda: first.compute(use_aggregator=False), second.compute)
@@ -288,20 +336,28 @@ def test_a_compute_that_did_not_wait_long_enough_may_be_called_again(pair: Any) 
     assert len(values["nDCG"]) == 2 * len(GOOD["predictions"])
 
 
-def test_process_0_takes_no_batch_between_reading_and_scoring_those_of_all(pair: Any, tmp_path: Path) -> None:
+def test_process_0_takes_no_batch_between_reading_and_scoring_those_of_all(
+    pair: Any, tmp_path: Path
+) -> None:
     first, second = pair
     given = {"predictions": [1.0, 2.0], "references": [1, 0], "query_ids": ["q0", "q0"]}
     theirs = {"predictions": [1.0], "references": [1], "query_ids": ["q1"]}
-    error, _ = both(lambda: first.compute(**given, sample_weight=[1]), lambda: second.compute(**theirs))
+    error, _ = both(
+        lambda: first.compute(**given, sample_weight=[1]), lambda: second.compute(**theirs)
+    )
     assert str(error).startswith("sample_weight must hold one weight for each of 2 queries")
     for path in tmp_path.rglob("*.arrow"):
         path.unlink()  # process 0 no longer needs it
-    with pytest.raises(ValueError, match="has read the batches of all processes and not scored them; compute them"):
+    with pytest.raises(
+        ValueError, match="has read the batches of all processes and not scored them; compute them"
+    ):
         first.add_batch(**GOOD)
     assert first.compute(**given, use_aggregator=False) == {"nDCG": [SECOND, 1.0]}
 
 
-def test_a_process_0_that_never_began_is_an_error_within_the_timeout(fresh_metric: MetricFactory) -> None:
+def test_a_process_0_that_never_began_is_an_error_within_the_timeout(
+    fresh_metric: MetricFactory,
+) -> None:
     second = fresh_metric(num_process=2, process_id=1, timeout=0.1)
     problem = r"^not all of the 2 processes have begun within 0\.1 seconds; .*: process 0 has not, or has died"
     with pytest.raises(ValueError, match=problem):
@@ -310,13 +366,21 @@ def test_a_process_0_that_never_began_is_an_error_within_the_timeout(fresh_metri
 
 
 @pytest.mark.parametrize("begins", [False, True])
-def test_what_a_killed_run_has_handed_over_is_not_of_the_next(fresh_metric: MetricFactory, begins: bool) -> None:
+def test_what_a_killed_run_has_handed_over_is_not_of_the_next(
+    fresh_metric: MetricFactory, begins: bool
+) -> None:
     """Process 1 of the next run does not begin, or begins and dies."""
     killed = [fresh_metric(num_process=2, process_id=each, timeout=10) for each in (0, 1)]
-    assert both(lambda: killed[0].add_batch(**GOOD), lambda: killed[1].compute(**GOOD)) == [None, None]
+    assert both(lambda: killed[0].add_batch(**GOOD), lambda: killed[1].compute(**GOOD)) == [
+        None,
+        None,
+    ]
     first, second = (fresh_metric(num_process=2, process_id=each, timeout=10) for each in (0, 1))
     if begins:
-        assert both(lambda: first.add_batch(**GOOD), lambda: second.add_batch(**GOOD)) == [None, None]
+        assert both(lambda: first.add_batch(**GOOD), lambda: second.add_batch(**GOOD)) == [
+            None,
+            None,
+        ]
         problem = r"^process 1 has not called compute within 0\.2 seconds of process 0, or has died; call compute again"
     else:
         problem = r"^not all of the 2 processes have begun .*: process 1 has not, or has died"
@@ -338,13 +402,19 @@ def test_a_process_0_that_forgot_a_round_does_not_score_the_next_in_its_place(
     errors = both(lambda: again.add_batch(**GOOD), lambda: second.add_batch(**GOOD))
     assert str(errors[0]).startswith("not all of the 2 processes have begun within 0.5 seconds; ")
     assert str(errors[1]).startswith("process 0 has not scored the last round within 0.5 seconds: ")
-    assert str(errors[1]).endswith("; compute in all processes, or reload the metric in all of them")
-    with pytest.raises(ValueError, match=r"^another process 0 uses the files .*-2-\*; give each evaluation an"):
+    assert str(errors[1]).endswith(
+        "; compute in all processes, or reload the metric in all of them"
+    )
+    with pytest.raises(
+        ValueError, match=r"^another process 0 uses the files .*-2-\*; give each evaluation an"
+    ):
         first.compute()
     assert len(first) == 2
 
 
-def test_a_process_of_a_killed_run_that_lives_on_is_not_of_the_next(pair: Any, fresh_metric: MetricFactory) -> None:
+def test_a_process_of_a_killed_run_that_lives_on_is_not_of_the_next(
+    pair: Any, fresh_metric: MetricFactory
+) -> None:
     first, second = pair
     assert both(lambda: first.add_batch(**GOOD), lambda: second.add_batch(**GOOD)) == [None, None]
     again, other = (fresh_metric(num_process=2, process_id=each, timeout=10) for each in (0, 1))
@@ -353,13 +423,20 @@ def test_a_process_of_a_killed_run_that_lives_on_is_not_of_the_next(pair: Any, f
     second.compute()  # of the killed run
 
     def compute_later() -> None:
-        time.sleep(0.1)  # while process 0 finds only the file of the killed run; were it late, less would be tested
+        time.sleep(
+            0.1
+        )  # while process 0 finds only the file of the killed run; were it late, less would be tested
         other.compute()
 
-    assert both(lambda: again.compute(use_aggregator=False), compute_later) == [{"nDCG": [SECOND, SECOND]}, None]
+    assert both(lambda: again.compute(use_aggregator=False), compute_later) == [
+        {"nDCG": [SECOND, SECOND]},
+        None,
+    ]
 
 
-def test_two_evaluations_of_one_experiment_id_are_told_to_have_their_own(fresh_metric: MetricFactory) -> None:
+def test_two_evaluations_of_one_experiment_id_are_told_to_have_their_own(
+    fresh_metric: MetricFactory,
+) -> None:
     others = [fresh_metric(num_process=2, process_id=1, timeout=1) for _ in range(2)]
 
     def begin_later() -> None:
@@ -371,13 +448,17 @@ def test_two_evaluations_of_one_experiment_id_are_told_to_have_their_own(fresh_m
     assert str(error).endswith("-2-*; give each evaluation an experiment_id of its own")
 
 
-def test_processes_that_begin_together_meet_process_0_and_not_each_other(fresh_metric: MetricFactory) -> None:
+def test_processes_that_begin_together_meet_process_0_and_not_each_other(
+    fresh_metric: MetricFactory,
+) -> None:
     """All at the same moment; a token or an answer of one is not taken for that of another."""
     others = [fresh_metric(num_process=4, process_id=each, timeout=20) for each in (1, 2, 3)]
     first = fresh_metric(num_process=4, timeout=20)
     with ThreadPoolExecutor(3) as pool:
         for _ in range(2):
-            handed_over = [pool.submit(each.compute, predictions=[[1.0]], references=[[1]]) for each in others]
+            handed_over = [
+                pool.submit(each.compute, predictions=[[1.0]], references=[[1]]) for each in others
+            ]
             time.sleep(0.1)
             assert not any(each.done() for each in handed_over)
             assert first.compute(use_aggregator=False) == {"nDCG": [1.0] * 3}
@@ -443,8 +524,13 @@ def test_a_process_begins_the_next_round_after_a_hand_over_that_was_interrupted(
 def test_exclusions_may_name_queries_of_another_process(pair: Any) -> None:
     first, second = pair
     exclude = {"q2": ["a"]}
-    given = [{"predictions": {q: RUN[q]}, "references": {q: QRELS[q]}, "exclude": exclude} for q in ("q1", "q2")]
-    found = both(lambda: first.compute(**given[0], use_aggregator=False), lambda: second.compute(**given[1]))
+    given = [
+        {"predictions": {q: RUN[q]}, "references": {q: QRELS[q]}, "exclude": exclude}
+        for q in ("q1", "q2")
+    ]
+    found = both(
+        lambda: first.compute(**given[0], use_aggregator=False), lambda: second.compute(**given[1])
+    )
     assert found == [{"nDCG": [SECOND, 1.0]}, None]
 
 
@@ -452,7 +538,9 @@ def test_exclusions_may_name_queries_of_another_process(pair: Any) -> None:
 
 
 ACTS: dict[str, Callable[[list[evaluate.Metric]], Any]] = {
-    "add_batch": lambda metrics: metrics[0].add_batch(predictions=[[1, 2]] * 2, references=[[1, 0]] * 2),
+    "add_batch": lambda metrics: metrics[0].add_batch(
+        predictions=[[1, 2]] * 2, references=[[1, 0]] * 2
+    ),
     "compute": lambda metrics: metrics[0].compute(),
     "compute of inputs": lambda metrics: metrics[0].compute(**GOOD),
     "delete": lambda metrics: metrics.clear(),
@@ -475,19 +563,25 @@ def test_a_fork_leaves_batches_to_the_process_that_added_them(
 
 
 @pytest.mark.filterwarnings("ignore")  # of threads that libraries have started
-def test_a_fork_leaves_the_round_to_the_processes_that_began_it(fresh_metric: MetricFactory, pair: Any) -> None:
+def test_a_fork_leaves_the_round_to_the_processes_that_began_it(
+    fresh_metric: MetricFactory, pair: Any
+) -> None:
     metrics = list(pair)
     assert both(*(partial(metric.add_batch, **GOOD) for metric in metrics)) == [None, None]
     assert in_a_fork(lambda: [metrics.clear(), "done"][1]) == "done"
     for metric in metrics:
         answer = in_a_fork(metric.compute)
-        assert answer.startswith(f"RuntimeError: this metric holds batches that process {os.getpid()} has added")
+        assert answer.startswith(
+            f"RuntimeError: this metric holds batches that process {os.getpid()} has added"
+        )
     values, _ = both(*(metric.compute for metric in metrics))
     assert values == pytest.approx(fresh_metric().compute(**GOOD))
 
 
 @pytest.mark.filterwarnings("ignore")  # of threads that libraries have started
-def test_a_fork_of_a_metric_that_holds_nothing_has_batches_of_its_own(fresh_metric: MetricFactory) -> None:
+def test_a_fork_of_a_metric_that_holds_nothing_has_batches_of_its_own(
+    fresh_metric: MetricFactory,
+) -> None:
     metric = fresh_metric()
     metric.add_batch(**GOOD)
     expected = metric.compute()

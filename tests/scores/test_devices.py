@@ -49,7 +49,9 @@ def device(monkeypatch: pytest.MonkeyPatch) -> Device:
     return stand_in
 
 
-def rows(score_type: Any = torch.float32, queries: int = QUERIES, documents: int = DOCUMENTS) -> Sides:
+def rows(
+    score_type: Any = torch.float32, queries: int = QUERIES, documents: int = DOCUMENTS
+) -> Sides:
     """Queries with ties, and some with nothing relevant."""
     seed = torch.Generator().manual_seed(0)
     score = torch.randint(-20, 20, (queries, documents), generator=seed) / 4
@@ -69,7 +71,9 @@ def flat(queries: int = QUERIES) -> Sides:
 def on_host(sides: Sides) -> Sides:
     """The same values as arrays."""
     return {
-        name: (side.float() if side.dtype == torch.bfloat16 else side).numpy() if type(side) is torch.Tensor else side
+        name: (side.float() if side.dtype == torch.bfloat16 else side).numpy()
+        if type(side) is torch.Tensor
+        else side
         for name, side in sides.items()
     }
 
@@ -91,7 +95,10 @@ OPTIONS: list[Options] = [
     {"k": [1, 10], "measures": ["nDCG", "DCG", "IDCG", "CG"]},
     *({"k": 5, "ties": ties} for ties in ("average", "first", "last", "best", "worst")),
     *({"k": 5, "ideal": ideal} for ideal in ("judged", "retrieved", "truncated", "full")),
-    *({"gain": gain} for gain in ("exponential", "binary", [0, 1, 3, 7], lambda relevance: relevance**2)),
+    *(
+        {"gain": gain}
+        for gain in ("exponential", "binary", [0, 1, 3, 7], lambda relevance: relevance**2)
+    ),
     *({"discount": each} for each in ("reciprocal", "jarvelin", lambda rank: 1 / (rank + 1.0))),
     {"log_base": 10, "zero_division": math.nan},
     {"zero_division": "perfect_if_empty", "score_order": "ascending"},
@@ -101,9 +108,13 @@ OPTIONS: list[Options] = [
 ]
 
 
-@pytest.mark.parametrize("sides", [rows(), rows(torch.bfloat16), rows(torch.float64), flat()], ids=lambda _: "")
+@pytest.mark.parametrize(
+    "sides", [rows(), rows(torch.bfloat16), rows(torch.float64), flat()], ids=lambda _: ""
+)
 @pytest.mark.parametrize("options", OPTIONS, ids=range(len(OPTIONS)))
-def test_tensors_on_one_device_are_scored_there(device: Device, sides: Sides, options: Options) -> None:
+def test_tensors_on_one_device_are_scored_there(
+    device: Device, sides: Sides, options: Options
+) -> None:
     if options.get("score_order") == "ascending":
         sides = changed(sides, "predictions", sides["predictions"] == 2, math.inf)  # not retrieved
     agree(ndcg.compute(**sides, **options), ndcg.compute(**on_host(sides), **options))
@@ -113,7 +124,9 @@ def test_tensors_on_one_device_are_scored_there(device: Device, sides: Sides, op
     assert device.scored == 2
 
 
-def test_flat_columns_may_be_those_of_a_head_with_one_logit_and_weights_have_the_ids_of_queries(device: Device) -> None:
+def test_flat_columns_may_be_those_of_a_head_with_one_logit_and_weights_have_the_ids_of_queries(
+    device: Device,
+) -> None:
     sides = flat()
     weights = {query: 1.0 + query % 5 for query in sides["query_ids"].unique().tolist()}
     expected = ndcg.compute(**on_host(sides), sample_weight=weights)
@@ -129,18 +142,32 @@ def test_flat_columns_may_be_those_of_a_head_with_one_logit_and_weights_have_the
         ("an array beside a tensor", {**rows(), "references": rows()["references"].numpy()}, {}),
         ("ids on the host", {**flat(), "query_ids": flat()["query_ids"].tolist()}, {}),
         ("ids of documents", {**flat(), "document_ids": torch.arange(QUERIES * DOCUMENTS)}, {}),
-        ("the same", {**flat(), "document_ids": torch.arange(QUERIES * DOCUMENTS)}, {"ties": "docid"}),
+        (
+            "the same",
+            {**flat(), "document_ids": torch.arange(QUERIES * DOCUMENTS)},
+            {"ties": "docid"},
+        ),
         ("text, in ascending order", rows(), {"ties": "docid"}),
         ("rounded scores", rows(torch.float64), {"score_dtype": "float32"}),
         ("integers on both sides, which may be ids", rows(torch.int64), {}),
-        ("integers beyond 2**53", {**flat(), "predictions": 2**53 + torch.arange(QUERIES * DOCUMENTS)}, {}),
+        (
+            "integers beyond 2**53",
+            {**flat(), "predictions": 2**53 + torch.arange(QUERIES * DOCUMENTS)},
+            {},
+        ),
         ("three columns, as in a table", rows(queries=5000, documents=3), {}),
         ("a function of NumPy alone", rows(), {"gain": lambda labels: np.square(np.array(labels))}),
-        ("numbers that no device has", {**rows(), "references": rows()["references"].to(torch.uint16)}, {}),
+        (
+            "numbers that no device has",
+            {**rows(), "references": rows()["references"].to(torch.uint16)},
+            {},
+        ),
         ("padding beyond 2**53", rows(), {"ignore_index": 2**60}),
     ],
 )
-def test_the_host_scores_what_a_device_cannot(device: Device, reason: str, sides: Sides, options: Options) -> None:
+def test_the_host_scores_what_a_device_cannot(
+    device: Device, reason: str, sides: Sides, options: Options
+) -> None:
     assert ndcg.compute(**sides, **options) == ndcg.compute(**on_host(sides), **options)
     assert device.scored == 0
 
@@ -173,15 +200,21 @@ def test_only_plain_tensors_of_cuda_have_an_accelerator(monkeypatch: pytest.Monk
     assert devices.accelerator_of(Tensor(**plain)) is None
 
 
-def test_sides_on_two_devices_are_scored_on_the_host(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sides_on_two_devices_are_scored_on_the_host(
+    device: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
     sides = rows()
     expected = ndcg.compute(**on_host(sides))
-    monkeypatch.setattr(devices, "accelerator_of", lambda values: 0 if values is sides["predictions"] else 1)
+    monkeypatch.setattr(
+        devices, "accelerator_of", lambda values: 0 if values is sides["predictions"] else 1
+    )
     assert ndcg.compute(**sides) == expected
     assert device.scored == 0
 
 
-def test_scores_are_rounded_to_float32_on_the_device_if_they_have_no_more_digits(device: Device) -> None:
+def test_scores_are_rounded_to_float32_on_the_device_if_they_have_no_more_digits(
+    device: Device,
+) -> None:
     options = {"score_dtype": "float32"}
     for scored, kind in enumerate((torch.float64, torch.float32, torch.bfloat16)):
         agree(ndcg.compute(**rows(kind), **options), ndcg.compute(**on_host(rows(kind)), **options))
@@ -199,8 +232,16 @@ ROW = 65 * DOCUMENTS + 7
         (changed(rows(), "predictions", AT, math.inf), {}),
         (changed(rows(), "predictions", AT, -math.inf), {"score_order": "ascending"}),
         (changed(rows(), "references", AT, -1), {}),
-        ({**rows(), "references": changed(rows(), "references", AT, 3)["references"] * 1e308}, {"measures": "DCG"}),
-        (changed({**rows(), "references": rows()["references"].float()}, "references", AT, math.nan), {}),
+        (
+            {**rows(), "references": changed(rows(), "references", AT, 3)["references"] * 1e308},
+            {"measures": "DCG"},
+        ),
+        (
+            changed(
+                {**rows(), "references": rows()["references"].float()}, "references", AT, math.nan
+            ),
+            {},
+        ),
         (changed(rows(), "references", AT, 9), {"gain": [0, 1, 2, 3]}),
         (changed(rows(), "predictions", 65, -math.inf), {"missing": "raise"}),
         (changed(flat(), "predictions", ROW, math.nan), {}),
@@ -232,16 +273,31 @@ def test_queries_of_one_document_are_warned_about_as_on_the_host(device: Device)
 def test_a_query_that_is_all_padding_is_not_missing(device: Device) -> None:
     sides = changed(changed(rows(), "references", 5, -100), "predictions", 6, -math.inf)
     for missing in ("empty", "skip"):
-        options = {"missing": missing, "ignore_index": -100, "use_aggregator": False, "zero_division": 0.5}
+        options = {
+            "missing": missing,
+            "ignore_index": -100,
+            "use_aggregator": False,
+            "zero_division": 0.5,
+        }
         agree(ndcg.compute(**sides, **options), ndcg.compute(**on_host(sides), **options))
     assert device.scored == 2
 
 
 @pytest.mark.parametrize(
     ("kind", "ignore_index"),
-    [("uint8", -100), ("uint8", 3), ("bool", 1), ("int8", 2.5), ("int64", 3.0), ("bfloat16", 0.3), ("float16", 70000)],
+    [
+        ("uint8", -100),
+        ("uint8", 3),
+        ("bool", 1),
+        ("int8", 2.5),
+        ("int64", 3.0),
+        ("bfloat16", 0.3),
+        ("float16", 70000),
+    ],
 )
-def test_padding_is_compared_in_the_type_of_the_references(device: Device, kind: str, ignore_index: float) -> None:
+def test_padding_is_compared_in_the_type_of_the_references(
+    device: Device, kind: str, ignore_index: float
+) -> None:
     sides = rows()
     sides["references"] = sides["references"].to(getattr(torch, kind))
     if kind == "bfloat16":
@@ -255,13 +311,18 @@ def test_padding_is_compared_in_the_type_of_the_references(device: Device, kind:
 
 
 def test_swapped_sides_are_warned_about(device: Device) -> None:
-    sides = {"predictions": (rows()["references"] > 1).float(), "references": torch.rand(QUERIES, DOCUMENTS)}
+    sides = {
+        "predictions": (rows()["references"] > 1).float(),
+        "references": torch.rand(QUERIES, DOCUMENTS),
+    }
     with warning("predictions"):
         ndcg.compute(**sides)
     assert device.scored == 1
 
 
-def test_without_memory_on_the_device_the_host_scores(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_memory_on_the_device_the_host_scores(
+    device: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def full(*_: Any, **__: Any) -> None:
         raise torch.cuda.OutOfMemoryError
 
@@ -286,7 +347,9 @@ def masked() -> Sequence[Any]:
 def test_the_mask_of_a_meter_stays_on_the_device(device: Device, masked: Any, kind: str) -> None:
     scores, labels, mask = masked
     for missing in ("empty", "skip"):
-        there, here = (ndcg.meter(k=10, missing=missing, measures=["nDCG", "DCG"]) for _ in range(2))
+        there, here = (
+            ndcg.meter(k=10, missing=missing, measures=["nDCG", "DCG"]) for _ in range(2)
+        )
         device.scored = 0
         for _ in range(2):
             there.update(scores, labels, mask.to(getattr(torch, kind)))
@@ -315,7 +378,9 @@ def test_the_batches_of_a_trainer_are_scored_on_the_device(device: Device) -> No
     sides = changed(rows(), "references", (slice(None), slice(90, None)), -100)
     metrics = ndcg.trainer_metrics(k=10)
     for last in (False, True):
-        evaluation = SimpleNamespace(predictions=sides["predictions"], label_ids=sides["references"], inputs=None)
+        evaluation = SimpleNamespace(
+            predictions=sides["predictions"], label_ids=sides["references"], inputs=None
+        )
         result = metrics(evaluation, compute_result=last)
     assert device.scored == 2
     agree(result, ndcg.compute(**on_host(sides), k=10, ignore_index=-100))

@@ -30,10 +30,15 @@ def test_gain_times_discount_adds_up_to_dcg(ndcg: evaluate.Metric, data: st.Data
     }
     options = {name: data.draw(st.sampled_from(each)) for name, each in choices.items()}
     inputs: dict[str, Any] = {
-        side: {f"q{at}": {f"d{d}": v for d, v in enumerate(row) if v is not None} for at, row in enumerate(rows)}
+        side: {
+            f"q{at}": {f"d{d}": v for d, v in enumerate(row) if v is not None}
+            for at, row in enumerate(rows)
+        }
         for side, rows in sides.items()
     }
-    values = ndcg.compute(**inputs, **options, measures="DCG", use_aggregator=False, missing="empty")
+    values = ndcg.compute(
+        **inputs, **options, measures="DCG", use_aggregator=False, missing="empty"
+    )
     found = dict.fromkeys(inputs["references"], 0.0)
     for row in ndcg.documents(**inputs, **options).to_pylist():
         found[row["query"]] += row["gain"] * row["discount"]
@@ -46,7 +51,9 @@ QRELS = {"q1": {"b": 2, "c": 0, "z": 1, "y": 3}, "q2": {"a": 1}}
 ROWS = {"predictions": [1, 2, 3], "references": [0, 1, 1]}
 
 
-def test_each_document_has_its_rank_and_those_not_retrieved_come_last_by_gain(ndcg: evaluate.Metric) -> None:
+def test_each_document_has_its_rank_and_those_not_retrieved_come_last_by_gain(
+    ndcg: evaluate.Metric,
+) -> None:
     found = ndcg.documents(predictions=RUN, references=QRELS, queries=["q1"], k=2)
     columns = ["document", "relevance", "rank", "last_rank"]
     assert [list(row.values()) for row in found.select(columns).to_pylist()] == [
@@ -74,7 +81,9 @@ def test_each_document_has_its_rank_and_those_not_retrieved_come_last_by_gain(nd
     ],
     ids=str,
 )
-def test_the_order_follows_the_options(ndcg: evaluate.Metric, options: dict[str, Any], ranked: list[str]) -> None:
+def test_the_order_follows_the_options(
+    ndcg: evaluate.Metric, options: dict[str, Any], ranked: list[str]
+) -> None:
     found = ndcg.documents(predictions=RUN, references=QRELS, queries=["q1"], **options).to_pylist()
     assert [row["document"] for row in found if row["rank"] is not None] == ranked
 
@@ -82,14 +91,22 @@ def test_the_order_follows_the_options(ndcg: evaluate.Metric, options: dict[str,
 @pytest.mark.parametrize(
     ("inputs", "names"),
     [
-        ({"predictions": [["a", "b"], ["c"]], "references": [["b"], ["d"]]}, [[0, "a"], [0, "b"], [1, "c"], [1, "d"]]),
+        (
+            {"predictions": [["a", "b"], ["c"]], "references": [["b"], ["d"]]},
+            [[0, "a"], [0, "b"], [1, "c"], [1, "d"]],
+        ),
         ({"predictions": [[2, 1], [1]], "references": [[1, 0], [1]]}, [[0, 0], [0, 1], [1, 0]]),
         ({**ROWS, "query_ids": ["x", "y", "x"]}, [["x", 2], ["x", 0], ["y", 1]]),
-        ({**ROWS, "query_ids": [7, 8, 7], "document_ids": ["a", "b", "c"]}, [[7, "c"], [7, "a"], [8, "b"]]),
+        (
+            {**ROWS, "query_ids": [7, 8, 7], "document_ids": ["a", "b", "c"]},
+            [[7, "c"], [7, "a"], [8, "b"]],
+        ),
     ],
     ids=["ranked ids", "lists", "rows", "rows with ids"],
 )
-def test_documents_have_their_ids_or_positions_or_rows(ndcg: evaluate.Metric, inputs: Any, names: Any) -> None:
+def test_documents_have_their_ids_or_positions_or_rows(
+    ndcg: evaluate.Metric, inputs: Any, names: Any
+) -> None:
     found = ndcg.documents(**inputs)
     assert [list(row.values()) for row in found.select(["query", "document"]).to_pylist()] == names
 
@@ -97,9 +114,15 @@ def test_documents_have_their_ids_or_positions_or_rows(ndcg: evaluate.Metric, in
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"queries": ["q1", "q9"]}, r"^queries: 'q9' is not a query of the references \(1 such queries\)$"),
+        (
+            {"queries": ["q1", "q9"]},
+            r"^queries: 'q9' is not a query of the references \(1 such queries\)$",
+        ),
         ({"k": [1, 5]}, r"^k must be one cutoff, since a document has one discount; got \(1, 5\)$"),
-        ({"references": {"q1": {"b": -1}, "q2": {"a": 1}}}, "^references: query 'q1', document 'b': the relevance -1"),
+        (
+            {"references": {"q1": {"b": -1}, "q2": {"a": 1}}},
+            "^references: query 'q1', document 'b': the relevance -1",
+        ),
     ],
 )
 def test_questions_without_an_answer_are_rejected(

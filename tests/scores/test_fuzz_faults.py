@@ -55,7 +55,9 @@ class Moments:
     Python, which end by a jump. Only moments in the code of some files count.
     """
 
-    def __init__(self, folders: tuple[str, ...], at: int, handler: Callable[[], None] = interrupt) -> None:
+    def __init__(
+        self, folders: tuple[str, ...], at: int, handler: Callable[[], None] = interrupt
+    ) -> None:
         self.folders, self.at, self.seen, self.handler = folders, at, 0, handler
         self.calling: dict[FrameType, str] = {}
 
@@ -76,7 +78,9 @@ class Moments:
     def enter(self, frame: FrameType, event: str, argument: Any) -> Any:
         if frame.f_back is not None:
             self.calling.pop(frame.f_back, None)
-        if not frame.f_code.co_filename.startswith(self.folders) or any(map(SWALLOWING.__contains__, callers(frame))):
+        if not frame.f_code.co_filename.startswith(self.folders) or any(
+            map(SWALLOWING.__contains__, callers(frame))
+        ):
             return None
         frame.f_trace_opcodes = True
         self.moment()
@@ -92,7 +96,9 @@ class Moments:
         return self.step
 
 
-def batch_of(queries: int, documents: int, first: int = 0, kind: Any = np.float64) -> dict[str, Any]:
+def batch_of(
+    queries: int, documents: int, first: int = 0, kind: Any = np.float64
+) -> dict[str, Any]:
     """Every query has one relevant document, at a rank that follows from the number of the query."""
     scores = np.tile(np.arange(documents, 0, -1, dtype=kind), (queries, 1))
     relevance = np.zeros((queries, documents), kind)
@@ -104,7 +110,9 @@ def with_ids(batch: dict[str, Any], first: int) -> dict[str, Any]:
     """The same as flat columns; the ids are integers and strings."""
     queries, documents = batch["predictions"].shape
     ids = np.repeat(np.arange(first, first + queries), documents)
-    return {name: side.ravel() for name, side in batch.items()} | {"query_ids": ids if first % 2 else ids.astype(str)}
+    return {name: side.ravel() for name, side in batch.items()} | {
+        "query_ids": ids if first % 2 else ids.astype(str)
+    }
 
 
 def values_of(queries: int, documents: int) -> list[float]:
@@ -166,7 +174,9 @@ def random_moments(seen: int, rng: random.Random, least: int, minutes: float) ->
 @pytest.mark.parametrize("keep_in_memory", [False, True], ids=["disk", "memory"])
 @pytest.mark.parametrize("act", ["add", "add_batch", "compute"])
 # if opening a file is interrupted, the garbage collector closes it
-@pytest.mark.filterwarnings("ignore:Exception ignored in. <_io.FileIO:pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.filterwarnings(
+    "ignore:Exception ignored in. <_io.FileIO:pytest.PytestUnraisableExceptionWarning"
+)
 def test_an_interrupt_after_any_call_leaves_all_or_nothing(
     fresh_metric: MetricFactory, tmp_path: Path, ids: bool, keep_in_memory: bool, act: str
 ) -> None:
@@ -242,12 +252,16 @@ class Share:
     def __init__(self, metric: evaluate.Metric, ids: bool, first: int) -> None:
         batches = [batch_of(queries, 4, first + at) for queries, at in ((3, 0), (2, 4))]
         if ids:
-            batches = [with_ids(batch, first + at) for batch, at in zip(batches, (0, 4), strict=True)]
+            batches = [
+                with_ids(batch, first + at) for batch, at in zip(batches, (0, 4), strict=True)
+            ]
         query = batch_of(1, 4, first + 3)
         self.metric = metric
         self.calls = [
             partial(metric.add_batch, **batches[0]),
-            partial(metric.add, prediction=query["predictions"][0], reference=query["references"][0]),
+            partial(
+                metric.add, prediction=query["predictions"][0], reference=query["references"][0]
+            ),
             partial(metric.compute, **batches[1], use_aggregator=False),
         ]
         self.held = [0, 3, 4]  # before each call
@@ -265,16 +279,24 @@ class Share:
                     result = call()
             except Interrupted:
                 # in process 0, those of process 1 may have been read; in process 1, all may be handed over
-                assert len(self.metric) in ((held, held + 6) if self.metric.process_id == 0 else (held, 0))
+                assert len(self.metric) in (
+                    (held, held + 6) if self.metric.process_id == 0 else (held, 0)
+                )
                 result = call()
         return result
 
 
 @IDS
 @pytest.mark.parametrize("process", [0, 1])
-@pytest.mark.filterwarnings("ignore:Exception ignored in. <_io.FileIO:pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.filterwarnings(
+    "ignore:Exception ignored in. <_io.FileIO:pytest.PytestUnraisableExceptionWarning"
+)
 def test_an_interrupt_after_any_call_of_a_process_leaves_a_round_to_be_finished(
-    fresh_metric: MetricFactory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ids: bool, process: int
+    fresh_metric: MetricFactory,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    ids: bool,
+    process: int,
 ) -> None:
     """Any call of one process is interrupted and repeated, in round after round: process 0 gets each query once."""
     metrics = [fresh_metric(num_process=2, process_id=each, timeout=60) for each in (0, 1)]
@@ -290,7 +312,10 @@ def test_an_interrupt_after_any_call_of_a_process_leaves_a_round_to_be_finished(
         for at in random_moments(seen, rng, 40, MINUTES / 16):
             running = pool.submit(other.round)
             moments = Moments(files, at)
-            results = {process: interrupted.interrupted_round(moments), 1 - process: running.result()}
+            results = {
+                process: interrupted.interrupted_round(moments),
+                1 - process: running.result(),
+            }
             assert [results[0], results[1]] == expected
             assert [len(metric) for metric in metrics] == [0, 0]
             count += moments.seen > at
@@ -302,7 +327,9 @@ def test_an_interrupt_after_any_call_of_a_process_leaves_a_round_to_be_finished(
 # Kills
 
 
-def outcome_of_a_killed_process(first: evaluate.Metric, second: evaluate.Metric, seconds: float) -> str:
+def outcome_of_a_killed_process(
+    first: evaluate.Metric, second: evaluate.Metric, seconds: float
+) -> str:
     """Kill process 1 while it adds batches, of alternating types, or hands them over; compute in process 0."""
     kinds = ((2, np.float64), (200, np.float32)) * 4
     has_added, adds = os.pipe()
@@ -348,7 +375,12 @@ def test_a_process_killed_at_any_moment_has_handed_over_all_or_nothing(
     monkeypatch.setattr("ndcg.scores.exchange.LOOK_AGAIN", 0.001)
     end = time.monotonic() + 60 * MINUTES
     while outcomes.total() < 10 or time.monotonic() < end:
-        how = {"cache_dir": str(tmp_path / "cache"), "num_process": 2, "experiment_id": "a", "timeout": 60}
+        how = {
+            "cache_dir": str(tmp_path / "cache"),
+            "num_process": 2,
+            "experiment_id": "a",
+            "timeout": 60,
+        }
         first, second = (kind(**how, process_id=process) for process in (0, 1))
         outcomes[outcome_of_a_killed_process(first, second, rng.random() * 0.02)] += 1
     print("processes killed:", dict(outcomes))

@@ -23,13 +23,20 @@ Shell = Callable[[str], subprocess.CompletedProcess[str]]
 TREC = ROOT / "tests" / "trec_eval"
 RNG = np.random.default_rng(0)
 QUERIES = [f"q{query}" for query in range(40)]
-QRELS = {query: {f"d{document}": int(RNG.integers(0, 3)) for document in range(12)} for query in QUERIES}
+QRELS = {
+    query: {f"d{document}": int(RNG.integers(0, 3)) for document in range(12)} for query in QUERIES
+}
 MAIN = {
-    query: {document: round(0.5 * relevance + RNG.normal(), 2) for document, relevance in judged.items()}
+    query: {
+        document: round(0.5 * relevance + RNG.normal(), 2) for document, relevance in judged.items()
+    }
     for query, judged in QRELS.items()
 }
 WORSE = {
-    query: {document: round(score - 0.3 * QRELS[query][document] * RNG.random(), 2) for document, score in run.items()}
+    query: {
+        document: round(score - 0.3 * QRELS[query][document] * RNG.random(), 2)
+        for document, score in run.items()
+    }
     for query, run in MAIN.items()
 }
 BY = {query: "en" if at % 3 else "de" for at, query in enumerate(QUERIES)}
@@ -38,7 +45,11 @@ LINES = [f"{query},{value}" for query, value in BY.items()]
 
 def trec(mapping: dict[str, dict[str, Any]], kind: str) -> str:
     form = "{} 0 {} {}\n" if kind == "qrels" else "{} Q0 {} 1 {} tag\n"
-    return "".join(form.format(query, *row) for query, documents in mapping.items() for row in documents.items())
+    return "".join(
+        form.format(query, *row)
+        for query, documents in mapping.items()
+        for row in documents.items()
+    )
 
 
 def write(**sides: dict[str, dict[str, Any]]) -> None:

@@ -62,8 +62,16 @@ def _functions(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("arguments", "expected", "words"),
     [
-        ("right_metrics.py:ndcg_at", 0, ["computes the nDCG of ranx, haystack: all 200 rankings agree."]),
-        ("right_metrics:ndcg_at -k 5 --cases 40 --seed 3 --form mappings", 0, ["all 40 rankings agree", "nDCG@5|"]),
+        (
+            "right_metrics.py:ndcg_at",
+            0,
+            ["computes the nDCG of ranx, haystack: all 200 rankings agree."],
+        ),
+        (
+            "right_metrics:ndcg_at -k 5 --cases 40 --seed 3 --form mappings",
+            0,
+            ["all 40 rankings agree", "nDCG@5|"],
+        ),
         ("right_metrics.py:ndcg_at --convention ranx --cases 40", 0, []),
         ("right_metrics.py:ndcg_at --convention trec_eval --cases 40", 1, []),
         (
@@ -77,7 +85,11 @@ def _functions(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             ["The function returned a score for only 139 of 386 rankings."],
         ),
         ("right_metrics.py:hits", 2, ["The function returned no score for any of 200 rankings."]),
-        ("library/random.py:metric.ndcg --cases 40", 0, ["The function computes the nDCG of ranx, haystack"]),
+        (
+            "library/random.py:metric.ndcg --cases 40",
+            0,
+            ["The function computes the nDCG of ranx, haystack"],
+        ),
     ],
 )
 def test_the_status_says_whether_the_function_computes_the_ndcg_of_a_library(
@@ -101,7 +113,9 @@ def test_a_slip_has_status_1_and_the_smallest_ranking_as_a_table(call: Call) -> 
     assert answer["example"]["value"] == 1.0
 
 
-def test_a_function_may_use_pandas(call: Call, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_function_may_use_pandas(
+    call: Call, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Other commands keep pyarrow from importing it."""
     (folder / "with_pandas.py").write_text(f"import pandas\n{RIGHT}")
     monkeypatch.setattr(sys, "meta_path", sys.meta_path.copy())
@@ -120,15 +134,27 @@ NO_MODULE = "cannot be imported: ModuleNotFoundError: No module named"
         ("right_metrics.py", f"right_metrics.py: {PLACE}"),
         ("right_metrics.py:ndcg_at:k", f"right_metrics.py:ndcg_at:k: {PLACE}"),
         ("data/notes.txt:ndcg", f"data/notes.txt:ndcg: {PLACE}"),
-        ("right_metrics.py:ndcg", "right_metrics.py has no function ndcg; it has ndcg_at, of_full_lists, hits"),
+        (
+            "right_metrics.py:ndcg",
+            "right_metrics.py has no function ndcg; it has ndcg_at, of_full_lists, hits",
+        ),
         ("library/random.py:nothing", "library/random.py has no function nothing; it has Metric"),
         ("nowhere.py:ndcg", "nowhere.py: No such file or directory"),
         ("broken_metrics.py:ndcg", f"broken_metrics.py {NO_MODULE} 'nowhere_to_be_found'"),
         ("no_such_module:ndcg", f"no_such_module {NO_MODULE} 'no_such_module'"),
-        ("right_metrics.py:ndcg_at -k 5,10", "-k must be one cutoff, since the function is called once for each "),
-        ("right_metrics.py:ndcg_at --cases 0", "--cases must be an integer, at least 1 and at most 100,000; got 0"),
+        (
+            "right_metrics.py:ndcg_at -k 5,10",
+            "-k must be one cutoff, since the function is called once for each ",
+        ),
+        (
+            "right_metrics.py:ndcg_at --cases 0",
+            "--cases must be an integer, at least 1 and at most 100,000; got 0",
+        ),
         ("interrupting.py:ndcg", "interrupting.py cannot be imported: KeyboardInterrupt: no"),
-        ("exiting.py:ndcg", 'exiting.py exits when it is imported; put its calls under if __name__ == "__main__":'),
+        (
+            "exiting.py:ndcg",
+            'exiting.py exits when it is imported; put its calls under if __name__ == "__main__":',
+        ),
     ],
 )
 def test_a_function_that_cannot_be_called_ends_in_one_sentence(

@@ -72,21 +72,30 @@ def test_the_status_does_not_depend_on_where_the_output_goes(
     assert "Traceback" not in said
 
 
-def test_output_that_a_full_disk_cannot_hold_is_an_error(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_output_that_a_full_disk_cannot_hold_is_an_error(
+    call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with full_disk() as stream:
         monkeypatch.setattr(sys, "stdout", stream)
         assert call(GATE) == (2, "", "ndcg gate: the output: No space left on device\n")
 
 
-def test_the_status_is_that_of_the_process_whose_reader_stops_early_or_is_closed(shell: Shell) -> None:
-    found = shell(f"ndcg {GATE} | head -1; echo ${{PIPESTATUS[0]}}; ndcg --help | head -1; ndcg {GATE} >&-; echo $?")
+def test_the_status_is_that_of_the_process_whose_reader_stops_early_or_is_closed(
+    shell: Shell,
+) -> None:
+    found = shell(
+        f"ndcg {GATE} | head -1; echo ${{PIPESTATUS[0]}}; ndcg --help | head -1; ndcg {GATE} >&-; echo $?"
+    )
     measure, piped, usage, closed = found.stdout.splitlines()
     assert (measure.split()[0], piped, usage.split()[0], closed) == ("measure", "1", "usage:", "1")
     assert found.stderr == ""
 
 
 def test_no_error_has_control_characters(call: Call) -> None:
-    assert call("score 'a\x1b[31m.txt' main.txt")[2] == "ndcg score: a\\x1b[31m.txt: No such file or directory\n"
+    assert (
+        call("score 'a\x1b[31m.txt' main.txt")[2]
+        == "ndcg score: a\\x1b[31m.txt: No such file or directory\n"
+    )
     assert "\x1b" not in call("score qrels.txt main.txt 'a\x1b[31m' --b\x1bad")[2]
 
 
@@ -158,7 +167,9 @@ for module, error, before in (
 """
 
 
-def test_an_interrupt_has_status_130_whatever_a_library_makes_of_it(environment: dict[str, str], folder: Path) -> None:
+def test_an_interrupt_has_status_130_whatever_a_library_makes_of_it(
+    environment: dict[str, str], folder: Path
+) -> None:
     # from 3.12 on, Python warns when it forks while threads run, as those that NumPy and pyarrow start
     command = [sys.executable, "-W", "ignore:This process:DeprecationWarning", "-c", INTERRUPTED]
     process = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
@@ -168,7 +179,9 @@ def test_an_interrupt_has_status_130_whatever_a_library_makes_of_it(environment:
 ANSWER = Listing([], [], "signature", [], {})
 
 
-def test_an_interrupt_goes_to_the_handler_that_a_program_has(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_goes_to_the_handler_that_a_program_has(
+    call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(commands, "answer", lambda _: signal.raise_signal(signal.SIGINT) or ANSWER)
     came: list[int] = []
     default = signal.getsignal(signal.SIGINT)
@@ -201,23 +214,36 @@ print(sorted(heavy))
 """
 
 
-def test_help_imports_neither_numpy_nor_pyarrow_and_a_score_nothing_heavy(environment: Any, folder: Path) -> None:
+def test_help_imports_neither_numpy_nor_pyarrow_and_a_score_nothing_heavy(
+    environment: Any, folder: Path
+) -> None:
     command = [sys.executable, "-c", IMPORTS]
-    process = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=True)
+    process = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=True
+    )
     assert process.stdout.splitlines()[-1] == "[]"
 
 
-CONSOLE = {page.stem: [block[2] for block in FENCE.finditer(text(page)) if block[1] == "console"] for page in DOCS}
+CONSOLE = {
+    page.stem: [block[2] for block in FENCE.finditer(text(page)) if block[1] == "console"]
+    for page in DOCS
+}
 
 
-@pytest.mark.parametrize("page", sorted({"command-line", *(page for page, blocks in CONSOLE.items() if blocks)}))
-def test_a_page_shows_what_its_commands_print(call: Call, shell: Shell, folder: Path, page: str) -> None:
+@pytest.mark.parametrize(
+    "page", sorted({"command-line", *(page for page, blocks in CONSOLE.items() if blocks)})
+)
+def test_a_page_shows_what_its_commands_print(
+    call: Call, shell: Shell, folder: Path, page: str
+) -> None:
     """The ndcg of each line runs in this process, and the rest of the line in bash with the output of the ndcg."""
     assert CONSOLE[page]
     for block in CONSOLE[page]:
         printed = ""
         for command in re.findall(r"^\$ (.*)", block, re.MULTILINE):
-            status, output, errors = call(found[1]) if (found := re.match(r"ndcg ([^|<>;]*)", command)) else (0, "", "")
+            status, output, errors = (
+                call(found[1]) if (found := re.match(r"ndcg ([^|<>;]*)", command)) else (0, "", "")
+            )
             (folder / "printed").write_text(output)
             answer = shell(f"ndcg() {{ cat printed; return {status}; }}\n{command}")
             printed += f"$ {command}\n{errors}{answer.stderr}{answer.stdout}"

@@ -8,7 +8,19 @@ from typing import Any
 
 import pytest
 from evaluate import Metric
-from shells import MAIN, QRELS, QUERIES, TREC, WORSE, Call, json_lines, pipe_of, saved_report, standard_input, write
+from shells import (
+    MAIN,
+    QRELS,
+    QUERIES,
+    TREC,
+    WORSE,
+    Call,
+    json_lines,
+    pipe_of,
+    saved_report,
+    standard_input,
+    write,
+)
 from shells import call as call
 from shells import folder as folder
 
@@ -19,13 +31,21 @@ OTHER = dict.fromkeys(QUERIES, MAIN["q0"])
     ("run", "how", "expected"),
     [("results.test", "--missing skip", "out.test.aq"), ("results.trunc", "", "out.test.aqc")],
 )
-def test_trec_eval_prints_the_same_for_its_own_test_files(call: Call, run: str, how: str, expected: str) -> None:
+def test_trec_eval_prints_the_same_for_its_own_test_files(
+    call: Call, run: str, how: str, expected: str
+) -> None:
     rows = [line.split() for line in (TREC / expected).read_text().splitlines()]
-    names = {measure: "nDCG" + measure.removeprefix("ndcg").replace("_cut_", "@") for measure, *_ in rows}
+    names = {
+        measure: "nDCG" + measure.removeprefix("ndcg").replace("_cut_", "@") for measure, *_ in rows
+    }
     how = f"-q --convention trec_eval {how} -m {','.join(names.values())}"
     status, printed, _ = call(f"score {TREC}/qrels.test.gz {TREC}/{run}.gz {how}")
     header, *lines = (line.split() for line in printed.partition("\n\n")[0].splitlines())
-    found = {(line[0], name): value for line in lines for name, value in zip(header[1:], line[1:], strict=True)}
+    found = {
+        (line[0], name): value
+        for line in lines
+        for name, value in zip(header[1:], line[1:], strict=True)
+    }
     assert (status, len(rows)) == (0, 40)
     assert found == {(query, names[measure]): value for measure, query, value in rows}
 
@@ -39,7 +59,11 @@ def test_score_saves_the_report(call: Call, folder: Path, ndcg: Metric, exclude_
     how = {"measures": ["nDCG@5", "DCG@3"], "exclude": seen, "exclude_from": exclude_from}
     report = ndcg.report(predictions=MAIN, references=QRELS, **how)
     assert saved_report(printed) == report.to_dict()
-    for command in ("audit qrels.txt main.txt", "compare qrels.txt worse.txt main.txt", "explain qrels.txt main.txt"):
+    for command in (
+        "audit qrels.txt main.txt",
+        "compare qrels.txt worse.txt main.txt",
+        "explain qrels.txt main.txt",
+    ):
         saved = json.loads(call(f"{command} -m nDCG@5 {excluding} -o json")[1])
         score = saved["scores"].get("main", saved["scores"])
         value = score["sklearn"] if command.startswith("explain") else score["nDCG@5"]["value"]
@@ -65,11 +89,17 @@ def test_compare_saves_and_prints_the_comparison(
     call: Call, folder: Path, ndcg: Metric, command: str, how: dict[str, Any]
 ) -> None:
     write(other=OTHER)
-    runs = {name: run for name, run in (("main", MAIN), ("worse", WORSE), ("other", OTHER)) if name in command}
+    runs = {
+        name: run
+        for name, run in (("main", MAIN), ("worse", WORSE), ("other", OTHER))
+        if name in command
+    }
     if "--reports" in command:
         for name in runs:
             (folder / f"{name}.json").write_text(call(f"score qrels.txt {name}.txt -o json")[1])
-        reports = {name: ndcg.report(predictions=run, references=QRELS) for name, run in runs.items()}
+        reports = {
+            name: ndcg.report(predictions=run, references=QRELS) for name, run in runs.items()
+        }
         found = ndcg.compare_reports(reports, **how)
     else:
         found = ndcg.compare(systems=runs, references=QRELS, **how)
@@ -77,11 +107,17 @@ def test_compare_saves_and_prints_the_comparison(
     assert (status, json.loads(printed), said) == (0, found.to_dict(), "")
     assert call(f"compare {command} -o latex -p 2")[1] == found.to_latex(2) + "\n"
     pairs = [(pair.system, pair.other) for pair in found.pairs]
-    assert [(row["run"], row["baseline"]) for row in json_lines(call(f"compare {command} -o jsonl")[1])] == pairs
+    assert [
+        (row["run"], row["baseline"]) for row in json_lines(call(f"compare {command} -o jsonl")[1])
+    ] == pairs
     text = call(f"compare {command}")[1]
     table = text.partition("queries that lost most")[0]
     assert all(f"{one} – {other}" in table for one, other in pairs) is ("--pairs all" in command)
-    of_unpaired = ("independent samples" in text, "without --unpaired" in text, "won–tied–lost" not in text)
+    of_unpaired = (
+        "independent samples" in text,
+        "without --unpaired" in text,
+        "won–tied–lost" not in text,
+    )
     assert of_unpaired == ("--unpaired" in command,) * 3
 
 
@@ -97,41 +133,71 @@ def test_scores_of_several_runs_stand_side_by_side(call: Call, ndcg: Metric) -> 
 
 def test_every_mean_says_of_how_many_queries_it_is(call: Call, folder: Path) -> None:
     write(qrels=QRELS | {query: dict.fromkeys(QRELS[query], 0) for query in QUERIES[:6]})
-    (folder / "by.csv").write_text("\n".join([f"q{at},{'de' if at < 10 else 'en'}" for at in range(40)]))
+    (folder / "by.csv").write_text(
+        "\n".join([f"q{at},{'de' if at < 10 else 'en'}" for at in range(40)])
+    )
     how = "--zero-division nan -m nDCG@5,DCG@5 --by by.csv"
-    expected = {("nDCG@5", None): (34, 6), ("DCG@5", None): (40, 0), ("nDCG@5", "de"): (4, 6), ("DCG@5", "de"): (10, 0)}
+    expected = {
+        ("nDCG@5", None): (34, 6),
+        ("DCG@5", None): (40, 0),
+        ("nDCG@5", "de"): (4, 6),
+        ("DCG@5", "de"): (10, 0),
+    }
     expected |= {("nDCG@5", "en"): (30, 0), ("DCG@5", "en"): (30, 0)}
     for command, header, line in (
-        ("score qrels.txt main.txt", "run +queries +nDCG@5 +95% interval +queries +DCG@5 +95% interval", "main +de"),
+        (
+            "score qrels.txt main.txt",
+            "run +queries +nDCG@5 +95% interval +queries +DCG@5 +95% interval",
+            "main +de",
+        ),
         ("compare qrels.txt main.txt worse.txt", "slice +queries +.*", "de"),
     ):
         printed = call(f"{command} {how}")[1]
         for pattern in (f"^{header}$", "^main +34 of 40 .* 40 ", f"^{line} +4 of 10 "):
             assert re.search(pattern, printed, re.MULTILINE)
-        assert "6 of 40 queries have no relevant documents and are excluded from the mean of nDCG@5." in printed
+        assert (
+            "6 of 40 queries have no relevant documents and are excluded from the mean of nDCG@5."
+            in printed
+        )
         rows = json_lines(call(f"{command} {how} -o jsonl")[1])
-        assert expected == {(row["measure"], row.get("slice")): (row["queries"], row["left_out"]) for row in rows}
-    assert re.search(r"^nDCG +34 of 40 ", call("audit qrels.txt main.txt --zero-division nan")[1], re.MULTILINE)
+        assert expected == {
+            (row["measure"], row.get("slice")): (row["queries"], row["left_out"]) for row in rows
+        }
+    assert re.search(
+        r"^nDCG +34 of 40 ", call("audit qrels.txt main.txt --zero-division nan")[1], re.MULTILINE
+    )
 
 
 def test_an_interval_that_is_missing_is_an_empty_cell_of_tsv(call: Call, folder: Path) -> None:
-    (folder / "by.csv").write_text("".join(f"{query},{'one' if query == 'q0' else 'rest'}\n" for query in QUERIES))
+    (folder / "by.csv").write_text(
+        "".join(f"{query},{'one' if query == 'q0' else 'rest'}\n" for query in QUERIES)
+    )
     header, *rows = (
-        line.split("\t") for line in call("score qrels.txt main.txt -k 5 --by by.csv -o tsv")[1].splitlines()
+        line.split("\t")
+        for line in call("score qrels.txt main.txt -k 5 --by by.csv -o tsv")[1].splitlines()
     )
     (of_one,) = (dict(zip(header, row, strict=True)) for row in rows if "one" in row)
     assert [of_one[name] for name in ("low", "high", "standard_error")] == ["", "", ""]
     assert float(of_one["value"]) >= 0
 
 
-def test_a_query_that_misses_nothing_is_among_the_lowest_without_documents(call: Call, folder: Path) -> None:
+def test_a_query_that_misses_nothing_is_among_the_lowest_without_documents(
+    call: Call, folder: Path
+) -> None:
     write(qrels={"q1": {"a": 1}}, low={"q1": {"a": 2}})
     table = call("score qrels.txt low.txt --worst 1")[1].split("\n\n")[1]
     assert re.split(r" {2,}", table.splitlines()[-1].strip()) == ["q1", "1.0000", "–"]
 
 
-def test_the_lowest_queries_are_shown_with_what_they_miss_and_what_ranks_before(call: Call, folder: Path) -> None:
-    qrels = {"q1": {"a": 3, "b": 1, "c": 0, "z": 2}, "q2": {"a": 1}, "q3": {"a": 0}, "q4": {"a": 1, "b": 0}}
+def test_the_lowest_queries_are_shown_with_what_they_miss_and_what_ranks_before(
+    call: Call, folder: Path
+) -> None:
+    qrels = {
+        "q1": {"a": 3, "b": 1, "c": 0, "z": 2},
+        "q2": {"a": 1},
+        "q3": {"a": 0},
+        "q4": {"a": 1, "b": 0},
+    }
     low = {
         "q1": {"c": 9, "u": 8, "b": 7, "a": 5, "d": 5},
         "q2": {"x": 2, "a": 1},
@@ -154,7 +220,10 @@ def test_the_lowest_queries_are_shown_with_what_they_miss_and_what_ranks_before(
     ]
     assert "missed: the relevant documents that the first ranks miss" in printed
     rows = json_lines(call(f"{command} 2 -o jsonl")[1])
-    assert [(row["query"], row["kind"], row["document"], row["rank"], row["last_rank"]) for row in rows[:3]] == [
+    assert [
+        (row["query"], row["kind"], row["document"], row["rank"], row["last_rank"])
+        for row in rows[:3]
+    ] == [
         ("q1", "missed", "a", 4, 5),
         ("q1", "missed", "z", None, None),
         ("q1", "missed", "b", 3, 3),
@@ -174,8 +243,12 @@ def test_compare_names_the_queries_that_lost_and_gained_most(
     call: Call, folder: Path, ndcg: Metric, options: str, n: int | None
 ) -> None:
     printed = call(f"compare qrels.txt main.txt worse.txt -k 5 {options}")[1]
-    found = ndcg.compare(systems={"main": MAIN, "worse": WORSE}, references=QRELS, k=5, baseline="main")
-    for table, did, only in zip(printed.split("\n\n")[2:4], ("lost", "gained"), ("losses", "gains"), strict=True):
+    found = ndcg.compare(
+        systems={"main": MAIN, "worse": WORSE}, references=QRELS, k=5, baseline="main"
+    )
+    for table, did, only in zip(
+        printed.split("\n\n")[2:4], ("lost", "gained"), ("losses", "gains"), strict=True
+    ):
         header, *lines = table.splitlines()
         assert header.startswith(f"queries that {did} most in nDCG@5 ")
         most = found.differences("worse", "main", n=n, only=only).to_pylist()
@@ -183,7 +256,9 @@ def test_compare_names_the_queries_that_lost_and_gained_most(
         assert [line.split()[-1] for line in lines] == [f"{row['difference']:+.4f}" for row in most]
 
 
-def test_no_queries_are_named_where_none_is_asked_for_or_none_differs(call: Call, folder: Path) -> None:
+def test_no_queries_are_named_where_none_is_asked_for_or_none_differs(
+    call: Call, folder: Path
+) -> None:
     command = "compare qrels.txt main.txt worse.txt --worst 0"
     assert "queries that lost most" not in call(command)[1]
     assert call(f"{command} -o jsonl") == call("compare qrels.txt main.txt worse.txt -o jsonl")
@@ -201,27 +276,42 @@ def test_programs_get_the_queries_that_lost_and_that_gained_most(
     found = ndcg.compare(systems=systems, references=QRELS, measures=measures, baseline="main")
     expected = []
     for measure in measures:
-        losses, gains = (found.differences("worse", "main", measure, n, only) for only in ("losses", "gains"))
+        losses, gains = (
+            found.differences("worse", "main", measure, n, only) for only in ("losses", "gains")
+        )
         for row in [*losses.to_pylist(), *reversed(gains.to_pylist())]:
             names = {"measure": measure, "run": "worse", "baseline": "main", "query": row["query"]}
-            values = {"value": row["worse"], "baseline_value": row["main"], "difference": row["difference"]}
+            values = {
+                "value": row["worse"],
+                "baseline_value": row["main"],
+                "difference": row["difference"],
+            }
             expected.append(names | values)
     assert json_lines(call(command)[1]) == expected
 
 
 @pytest.mark.parametrize("command", ["score", "compare", "gate", "audit", "explain"])
-def test_no_document_in_common_is_said_on_standard_error(call: Call, folder: Path, command: str) -> None:
-    other = {query: {f"doc-{document}": score for document, score in run.items()} for query, run in MAIN.items()}
+def test_no_document_in_common_is_said_on_standard_error(
+    call: Call, folder: Path, command: str
+) -> None:
+    other = {
+        query: {f"doc-{document}": score for document, score in run.items()}
+        for query, run in MAIN.items()
+    }
     write(other=other)
     runs = "other.txt" if command in ("audit", "explain") else "main.txt other.txt"
     name = "run" if command == "explain" else "other"
-    first = "first retrieved: query 'q0', document 'doc-d0'; first judged: query 'q0', document 'd0'"
+    first = (
+        "first retrieved: query 'q0', document 'doc-d0'; first judged: query 'q0', document 'd0'"
+    )
     hint = "check that both sides have the same ids"
     said = f"ndcg {command}: {name}: no document was both retrieved and judged; {first}; {hint}\n"
     assert call(f"{command} qrels.txt {runs} -k 5 -o json")[2] == said
 
 
-def test_an_error_about_a_negative_relevance_names_its_first_line_for_every_run(call: Call, folder: Path) -> None:
+def test_an_error_about_a_negative_relevance_names_its_first_line_for_every_run(
+    call: Call, folder: Path
+) -> None:
     negative = {query: QRELS[query] | {"d4": -1} for query in ("q7", "q3", "q30")}
     write(qrels=QRELS | negative, few=MAIN | {"q3": {"d0": 1}})
     problem = (
@@ -240,23 +330,43 @@ def test_an_error_about_a_negative_relevance_names_its_first_line_for_every_run(
         (folder / name).write_text(json.dumps({query: ["d4"] for query in excluded}))
     for allowed in ("--convention trec_eval", "--ignore-index -1", "--exclude all.json"):
         assert call(f"score qrels.txt main.txt {allowed}")[0] == 0
-    assert call("score qrels.txt main.txt --exclude all.json --exclude-from run")[2] == f"ndcg score: {problem}"
-    assert f"line {7 * 12 + 5}: query 'q7'" in call("score qrels.txt main.txt --exclude some.json")[2]
+    assert (
+        call("score qrels.txt main.txt --exclude all.json --exclude-from run")[2]
+        == f"ndcg score: {problem}"
+    )
+    assert (
+        f"line {7 * 12 + 5}: query 'q7'" in call("score qrels.txt main.txt --exclude some.json")[2]
+    )
 
 
 def test_audit_counts_the_judgments_behind_a_score(call: Call, folder: Path, ndcg: Metric) -> None:
-    run = {query: dict.fromkeys(documents, 1.0) for query, documents in MAIN.items() if query != "q7"}
+    run = {
+        query: dict.fromkeys(documents, 1.0) for query, documents in MAIN.items() if query != "q7"
+    }
     run |= {"q0": MAIN["q0"], "q1": run["q1"] | {"unjudged": 2.0}, "other": {"d1": 1}}
     qrels = QRELS | {"q2": dict.fromkeys(QRELS["q2"], 0)}
     write(qrels=qrels, run=run)
-    rows = {row["finding"]: row for row in json_lines(call("audit qrels.txt run.txt -k 5 -o jsonl")[1])}
+    rows = {
+        row["finding"]: row for row in json_lines(call("audit qrels.txt run.txt -k 5 -o jsonl")[1])
+    }
     score = ndcg.report(predictions=run, references=qrels, k=5).scores["nDCG@5"]
     found = {(finding, row["value"]) for finding, row in rows.items()}
-    figures = {("worst", score.worst), ("best", score.best), ("random order", score.random_order), ("unjudged", 1)}
+    figures = {
+        ("worst", score.worst),
+        ("best", score.best),
+        ("random order", score.random_order),
+        ("unjudged", 1),
+    }
     assert {(f"{name} nDCG@5", value) for name, value in figures} <= found
-    assert {("judged", 40), ("all documents relevant", 0), ("affected by ties (nDCG@5)", 37)} <= found  # all but 3
+    assert {
+        ("judged", 40),
+        ("all documents relevant", 0),
+        ("affected by ties (nDCG@5)", 37),
+    } <= found  # all but 3
     one = {"missing from the run": "q7", "only in the run": "other", "no relevant documents": "q2"}
-    assert {name: (rows[name]["value"], rows[name]["queries"]) for name in one} == {n: (1, q) for n, q in one.items()}
+    assert {name: (rows[name]["value"], rows[name]["queries"]) for name in one} == {
+        n: (1, q) for n, q in one.items()
+    }
 
 
 def test_explain_names_the_convention_that_gives_a_score(call: Call, ndcg: Metric) -> None:
@@ -278,7 +388,9 @@ def test_explain_names_options_as_arguments_of_the_shell(call: Call, ndcg: Metri
     assert "True" not in printed
 
 
-def test_explain_takes_the_values_that_trec_eval_prints_from_files_and_pipes(call: Call, folder: Path) -> None:
+def test_explain_takes_the_values_that_trec_eval_prints_from_files_and_pipes(
+    call: Call, folder: Path
+) -> None:
     content = (TREC / "out.test.aq").read_bytes()
     lines = content.splitlines(keepends=True)
     for name, written in {
@@ -304,10 +416,16 @@ def test_explain_takes_the_values_that_trec_eval_prints_from_files_and_pipes(cal
 
 @pytest.mark.parametrize("format_", ["tsv", "jsonl", "json"])
 def test_explain_takes_the_values_that_score_prints(call: Call, folder: Path, format_: str) -> None:
-    printed = call(f"score qrels.txt main.txt -q -m nDCG@3,nDCG@5,DCG --convention lightgbm -o {format_}")[1]
+    printed = call(
+        f"score qrels.txt main.txt -q -m nDCG@3,nDCG@5,DCG --convention lightgbm -o {format_}"
+    )[1]
     (folder / "values").write_text(printed)
     found = json.loads(call("explain qrels.txt main.txt -m nDCG@5 --got values -o json")[1])
-    assert (found["measure"], "lightgbm" in found["matches"], "sklearn" in found["matches"]) == ("nDCG@5", True, False)
+    assert (found["measure"], "lightgbm" in found["matches"], "sklearn" in found["matches"]) == (
+        "nDCG@5",
+        True,
+        False,
+    )
 
 
 @pytest.mark.parametrize(
@@ -318,7 +436,9 @@ def test_explain_takes_the_values_that_score_prints(call: Call, folder: Path, fo
         ("compare qrels.txt main.txt worse.txt", 2),
     ],
 )
-def test_a_plot_is_saved_in_addition_to_the_table(call: Call, folder: Path, command: str, panels: int) -> None:
+def test_a_plot_is_saved_in_addition_to_the_table(
+    call: Call, folder: Path, command: str, panels: int
+) -> None:
     assert call(f"{command} --plot figure.svg") == call(command)
     assert (folder / "figure.svg").read_text().count('<g id="axes_') == panels
 
@@ -361,4 +481,7 @@ def test_reports_that_cannot_be_compared_are_refused_by_their_files_or_options(
 
 def test_the_ideal_needs_no_run(call: Call, ndcg: Metric) -> None:
     status, printed, _ = call("score qrels.txt -m IDCG@2,IDCG -o json")
-    assert (status, json.loads(printed)["scores"]) == (0, ndcg.compute(references=QRELS, measures=["IDCG@2", "IDCG"]))
+    assert (status, json.loads(printed)["scores"]) == (
+        0,
+        ndcg.compute(references=QRELS, measures=["IDCG@2", "IDCG"]),
+    )

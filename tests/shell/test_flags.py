@@ -46,7 +46,9 @@ def test_every_option_of_python_is_one_of_the_shell() -> None:
 
 
 @pytest.mark.parametrize(
-    "argument", [each for each in flags.ARGUMENTS[flags.SCORING] if each.words], ids=lambda argument: argument.name
+    "argument",
+    [each for each in flags.ARGUMENTS[flags.SCORING] if each.words],
+    ids=lambda argument: argument.name,
 )
 def test_the_words_of_an_option_are_those_of_python(argument: flags.Argument) -> None:
     with pytest.raises(ValueError, match=f"^{argument.name} must be ") as error:
@@ -58,12 +60,16 @@ def test_the_words_of_an_option_are_those_of_python(argument: flags.Argument) ->
 def test_the_forms_of_a_checked_function_are_those_of_python_in_the_shell_and_in_its_page() -> None:
     (argument,) = (each for each in flags.ARGUMENTS[""] if each.name == "form")
     assert sorted(argument.words) == sorted(forms.FORMS)
-    rows = re.findall(r"^\| (`\"\w+\"`.*?) \| .* \|$", (ROOT / "docs" / "slips.md").read_text(), re.MULTILINE)
+    rows = re.findall(
+        r"^\| (`\"\w+\"`.*?) \| .* \|$", (ROOT / "docs" / "slips.md").read_text(), re.MULTILINE
+    )
     assert sorted(re.findall(r"\w+", "".join(rows))) == sorted(forms.FORMS)
 
 
 def test_defaults_are_those_of_python() -> None:
-    python = {name: each.default for name, each in inspect.signature(comparing.compare).parameters.items()}
+    python = {
+        name: each.default for name, each in inspect.signature(comparing.compare).parameters.items()
+    }
     tests = ("alternative", "margin", "corrected_over", "confidence", "seed")
     parsed = vars(flags.parser().parse_args(["compare", "qrels.txt", "main.txt", "worse.txt"]))
     assert {name: parsed[name] for name in tests} == {name: python[name] for name in tests}
@@ -79,7 +85,13 @@ def test_options_mean_what_they_mean_in_python(call: Call, ndcg: Metric, name: s
 
 
 @pytest.mark.parametrize(
-    "command", ["score none.txt none.txt", "compare 1.txt 2.txt 3.txt", "gate 1.txt 2.txt 3.txt", "audit 1.txt 2.txt"]
+    "command",
+    [
+        "score none.txt none.txt",
+        "compare 1.txt 2.txt 3.txt",
+        "gate 1.txt 2.txt 3.txt",
+        "audit 1.txt 2.txt",
+    ],
 )
 def test_every_command_prints_the_signature_without_reading_files(call: Call, command: str) -> None:
     signature = options.signature(measures=["nDCG@3", "CG"], ties="worst", exclude=[])
@@ -92,13 +104,21 @@ def test_every_command_prints_the_signature_without_reading_files(call: Call, co
 def test_help_names_every_word_that_an_option_knows(call: Call) -> None:
     status, text, _ = call("score --help")
     engines = arguments.OPTIONS["engine"].words  # for Python only
-    words = {word for option in arguments.OPTIONS.values() for word in option.words if option.words != engines}
+    words = {
+        word
+        for option in arguments.OPTIONS.values()
+        for word in option.words
+        if option.words != engines
+    }
     words |= {"perfect_if_empty", *flags.FORMATS} - {"junit"}
     assert (status, words - set(re.findall(r"\w+", text))) == (0, set())
     assert "options that you do not set follow the convention" in text
     assert "follow the convention" not in call("explain --help")[1]  # which compares conventions
     for name in conventions.CONVENTIONS:
-        assert flags.parser().parse_args(["score", "qrels", "run", "--convention", name]).convention == name
+        assert (
+            flags.parser().parse_args(["score", "qrels", "run", "--convention", name]).convention
+            == name
+        )
 
 
 def test_the_error_for_an_unknown_command_lists_the_commands(call: Call) -> None:
@@ -111,12 +131,21 @@ def test_the_error_for_an_unknown_command_lists_the_commands(call: Call) -> None
 @pytest.mark.parametrize(
     ("command", "files"),
     [
-        ("score qrels.txt -k 10 main.txt worse.txt", {"qrels": "qrels.txt", "runs": ["main.txt", "worse.txt"]}),
-        ("score qrels.txt main.txt -k 10 worse.txt", {"qrels": "qrels.txt", "runs": ["main.txt", "worse.txt"]}),
+        (
+            "score qrels.txt -k 10 main.txt worse.txt",
+            {"qrels": "qrels.txt", "runs": ["main.txt", "worse.txt"]},
+        ),
+        (
+            "score qrels.txt main.txt -k 10 worse.txt",
+            {"qrels": "qrels.txt", "runs": ["main.txt", "worse.txt"]},
+        ),
         ("score -k 10 qrels.txt", {"qrels": "qrels.txt", "runs": []}),
         ("score -k 10 -- qrels.txt -run.txt", {"qrels": "qrels.txt", "runs": ["-run.txt"]}),
         ("compare qrels.txt base.txt -k 10 run.txt", {"baseline": "base.txt", "runs": ["run.txt"]}),
-        ("gate qrels.txt -k 10 base.txt --any-drop run.txt", {"baseline": "base.txt", "run": "run.txt"}),
+        (
+            "gate qrels.txt -k 10 base.txt --any-drop run.txt",
+            {"baseline": "base.txt", "run": "run.txt"},
+        ),
         ("gate qrels.txt -k 10 run.txt", {"baseline": None, "run": "run.txt"}),
         ("gate - run.txt -k 10", {"qrels": "-", "baseline": None, "run": "run.txt"}),
     ],
@@ -150,7 +179,9 @@ def test_the_version_is_that_of_the_package(call: Call) -> None:
 @pytest.mark.parametrize("command", flags.COMMAND_HELP)
 def test_examples_of_the_help_can_be_parsed(command: str) -> None:
     parser = flags.parser()
-    examples = re.findall(rf"ndcg ({command} [^>\n]*?)(?: {{2,}}.*| > .*)?$", flags.COMMAND_HELP[command][2], re.M)
+    examples = re.findall(
+        rf"ndcg ({command} [^>\n]*?)(?: {{2,}}.*| > .*)?$", flags.COMMAND_HELP[command][2], re.M
+    )
     assert examples
     for example in examples:
         assert parser.parse_args(shlex.split(example)).command == command

@@ -9,13 +9,27 @@ import pyarrow as pa
 import pytest
 from evaluate import Metric
 from refusals import refusal
-from shells import BY, LINES, MAIN, QRELS, QUERIES, WORSE, Call, json_lines, pipe_of, saved_report, standard_input
+from shells import (
+    BY,
+    LINES,
+    MAIN,
+    QRELS,
+    QUERIES,
+    WORSE,
+    Call,
+    json_lines,
+    pipe_of,
+    saved_report,
+    standard_input,
+)
 from shells import call as call
 from shells import folder as folder
 from sources import as_parquet
 
 SCORE = "score qrels.txt main.txt -k 5"
-TOPICS = [{"title": f"text, of {query}", "language": value, "qid": query} for query, value in BY.items()]
+TOPICS = [
+    {"title": f"text, of {query}", "language": value, "qid": query} for query, value in BY.items()
+]
 ROWS = [list(TOPICS[0]), *(list(row.values()) for row in TOPICS)]
 TABLES: dict[str, bytes] = {
     "topics.tsv": "\n".join(map("\t".join, ROWS)).encode(),
@@ -45,10 +59,16 @@ def test_of_several_columns_one_of_the_table_is_needed(call: Call, folder: Path,
     (folder / name).write_bytes(TABLES[name])
     there = f"ndcg score: {name}: has the columns 'title', 'language', 'qid'"
     assert call(f"{SCORE} --by {name}:genre") == (2, "", f"{there}, but not 'genre'\n")
-    assert call(f"{SCORE} --by {name}") == (2, "", f"{there}; choose the one of slices, such as {name}:title\n")
+    assert call(f"{SCORE} --by {name}") == (
+        2,
+        "",
+        f"{there}; choose the one of slices, such as {name}:title\n",
+    )
 
 
-def test_slices_come_through_pipes_and_compressed_like_other_files(call: Call, folder: Path) -> None:
+def test_slices_come_through_pipes_and_compressed_like_other_files(
+    call: Call, folder: Path
+) -> None:
     content = "\n".join(LINES).replace(",", " , ").encode()
     (folder / "by.csv").write_bytes(content)
     (folder / "by.csv.gz").write_bytes(gzip.compress(content))
@@ -65,14 +85,20 @@ def test_slices_come_through_pipes_and_compressed_like_other_files(call: Call, f
         assert call(f"{command} {pipe}") == expected
     with standard_input("by.csv.gz"):
         assert call(f"{command} /dev/stdin") == expected
-    table = "\n".join(["topic,rank,language", *(line.replace(",", ",1,") for line in LINES)]).encode()
+    table = "\n".join(
+        ["topic,rank,language", *(line.replace(",", ",1,") for line in LINES)]
+    ).encode()
     with pipe_of(table) as pipe, standard_input(pipe):
         assert call(f"{command}=-:language") == expected
 
 
 @pytest.mark.parametrize("by", ["topics.csv:language", "language"])
-def test_python_takes_the_same_names_of_slices_next_to_files(folder: Path, ndcg: Metric, by: str) -> None:
-    rows = [f"{query},{d},{r},{BY[query]}" for query, judged in QRELS.items() for d, r in judged.items()]
+def test_python_takes_the_same_names_of_slices_next_to_files(
+    folder: Path, ndcg: Metric, by: str
+) -> None:
+    rows = [
+        f"{query},{d},{r},{BY[query]}" for query, judged in QRELS.items() for d, r in judged.items()
+    ]
     (folder / "topics.csv").write_text("\n".join(["query,document,relevance,language", *rows]))
     inputs = {"predictions": "main.txt", "references": "topics.csv", "k": 5}
     expected = ndcg.report(predictions=MAIN, references=QRELS, k=5, by=BY)
@@ -110,12 +136,18 @@ def test_slices_and_ids_are_read_from_columns_of_the_qrels(
     call: Call, folder: Path, ndcg: Metric, name: str, content: bytes
 ) -> None:
     (folder / name).write_bytes(content)
-    command = f"score {name} main.txt -k 5 -o json --query member --document film --relevance stars --by"
+    command = (
+        f"score {name} main.txt -k 5 -o json --query member --document film --relevance stars --by"
+    )
     saved = saved_report(call(f"{command} lang")[1])
     assert saved == ndcg.report(predictions=MAIN, references=QRELS, k=5, by=BY).to_dict()
     (folder / "topics.csv").write_bytes(TABLES["topics.csv"])  # whose queries have a known name
     assert saved_report(call(f"{command} topics.csv:language")[1]) == saved
-    rows = (f"{query},{document},{score}" for query, run in MAIN.items() for document, score in run.items())
+    rows = (
+        f"{query},{document},{score}"
+        for query, run in MAIN.items()
+        for document, score in run.items()
+    )
     (folder / "run.csv").write_text("\n".join(["reader,film,score", *rows]))
     pair = command.replace("main.txt", "run.csv").replace("--query member", "--query reader,member")
     assert saved_report(call(f"{pair} lang")[1]) == saved
@@ -134,13 +166,25 @@ def test_the_mean_of_slices_is_in_every_output(call: Call, folder: Path, ndcg: M
     printed = call(f"score {command}")[1]
     for name, report in reports.items():
         means = report.mean_of_slices
-        assert saved[name]["mean_of_slices"] == {each: score._asdict() for each, score in means.items()}
+        assert saved[name]["mean_of_slices"] == {
+            each: score._asdict() for each, score in means.items()
+        }
         for measure, score in means.items():
             (row,) = (row for row in rows if (row["run"], row["measure"]) == (name, measure))
-            figures = {"slices": 2, "queries": 39, "left_out": 0, "value": score.value, "low": score.low}
+            figures = {
+                "slices": 2,
+                "queries": 39,
+                "left_out": 0,
+                "value": score.value,
+                "low": score.low,
+            }
             assert row.items() >= figures.items()
-        cells = [f"{score.value:.4f}  {score.low:.4f} – {score.high:.4f}" for score in means.values()]
-        assert re.search(rf"^{name} +mean of slices +39  {'   '.join(cells)}$", printed, re.MULTILINE)
+        cells = [
+            f"{score.value:.4f}  {score.low:.4f} – {score.high:.4f}" for score in means.values()
+        ]
+        assert re.search(
+            rf"^{name} +mean of slices +39  {'   '.join(cells)}$", printed, re.MULTILINE
+        )
     comparison = ndcg.compare(
         systems={"main": MAIN, "worse": WORSE}, references=QRELS, k=[5, 10], by=by, baseline="main"
     )
@@ -151,4 +195,6 @@ def test_the_mean_of_slices_is_in_every_output(call: Call, folder: Path, ndcg: M
     ]
     printed = call(f"compare {command} -o markdown")[1]
     for pair in pairs:
-        assert f"| mean of slices | 39 | {pair.measure} | worse | {pair.difference:+.4f} |" in printed
+        assert (
+            f"| mean of slices | 39 | {pair.measure} | worse | {pair.difference:+.4f} |" in printed
+        )

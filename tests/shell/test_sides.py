@@ -12,19 +12,32 @@ from shells import call as call
 from shells import folder as folder
 
 
-@pytest.mark.parametrize(("name", "shown"), [("query.txt", "query.txt"), ("difference", "./difference")])
-def test_a_run_may_have_the_name_of_a_column(call: Call, folder: Path, name: str, shown: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "shown"), [("query.txt", "query.txt"), ("difference", "./difference")]
+)
+def test_a_run_may_have_the_name_of_a_column(
+    call: Call, folder: Path, name: str, shown: str
+) -> None:
     (folder / "worse.txt").rename(folder / name)
     printed = call(f"compare qrels.txt main.txt {name} -o json")[1]
     assert {pair["system"] for pair in json.loads(printed)["pairs"]} == {shown}
 
 
 def test_a_run_may_have_an_order_of_its_own(call: Call, folder: Path) -> None:
-    rows = [f"{query},{document},{-score}" for query, run in WORSE.items() for document, score in run.items()]
+    rows = [
+        f"{query},{document},{-score}"
+        for query, run in WORSE.items()
+        for document, score in run.items()
+    ]
     (folder / "near.csv").write_text("\n".join(["query,document,distance", *rows]))
-    found = json.loads(call("compare qrels.txt main.txt near.csv --score-order near=ascending -o json")[1])
+    found = json.loads(
+        call("compare qrels.txt main.txt near.csv --score-order near=ascending -o json")[1]
+    )
     expected = json.loads(call("compare qrels.txt main.txt worse.txt -o json")[1])
-    assert found["scores"] == {"main": expected["scores"]["main"], "near": expected["scores"]["worse"]}
+    assert found["scores"] == {
+        "main": expected["scores"]["main"],
+        "near": expected["scores"]["worse"],
+    }
 
 
 def test_standard_input_is_read_where_a_file_is_called_dash(call: Call, folder: Path) -> None:

@@ -44,7 +44,11 @@ def labels(axes: Any) -> list[str]:
 
 def marks(axes: Any) -> list[tuple[float, float, float, float, bool]]:
     """The marks of axes: height, lower end of the interval, dot, upper end, and whether it is filled."""
-    dots = [at for at, line in enumerate(axes.lines) if line.get_marker() != "None" and len(line.get_xdata())]
+    dots = [
+        at
+        for at, line in enumerate(axes.lines)
+        if line.get_marker() != "None" and len(line.get_xdata())
+    ]
     found = []
     for line, dot in ((axes.lines[at - 1], axes.lines[at]) for at in dots):
         filled, (low, high) = dot.get_markerfacecolor() == dot.get_color(), line.get_xdata()
@@ -52,7 +56,9 @@ def marks(axes: Any) -> list[tuple[float, float, float, float, bool]]:
     return found
 
 
-def test_a_missing_matplotlib_is_named(shown: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_matplotlib_is_named(
+    shown: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     for each in shown:
@@ -83,7 +89,10 @@ def sliced(ndcg: evaluate.Metric) -> dict[str, Any]:
 
 def drawn(axes: Any) -> list[Any]:
     """The texts and lines of axes."""
-    lines = [(np.asarray(line.get_xdata(), float).tolist(), list(line.get_ydata())) for line in axes.lines]
+    lines = [
+        (np.asarray(line.get_xdata(), float).tolist(), list(line.get_ydata()))
+        for line in axes.lines
+    ]
     return [lines, axes.get_xlabel(), axes.get_ylabel(), labels(axes)]
 
 
@@ -106,9 +115,15 @@ def test_a_plot_is_as_large_as_is_asked_for(sliced: dict[str, Any], kind: str) -
     assert sliced[kind].plot().get_size_inches()[0] >= 15
 
 
-@pytest.mark.parametrize("figsize", [7, (7,), (7, 4, 1), (0, 4), (7, -1), (7, math.nan), (math.inf, 4), ("7", 4)])
-def test_a_size_that_is_not_two_positive_numbers_is_rejected(sliced: dict[str, Any], figsize: Any) -> None:
-    with pytest.raises(ValueError, match=r"^figsize must be a width and a height in inches, such as \(7, 4\); got "):
+@pytest.mark.parametrize(
+    "figsize", [7, (7,), (7, 4, 1), (0, 4), (7, -1), (7, math.nan), (math.inf, 4), ("7", 4)]
+)
+def test_a_size_that_is_not_two_positive_numbers_is_rejected(
+    sliced: dict[str, Any], figsize: Any
+) -> None:
+    with pytest.raises(
+        ValueError, match=r"^figsize must be a width and a height in inches, such as \(7, 4\); got "
+    ):
         sliced["report"].plot(figsize=figsize)
 
 
@@ -119,7 +134,9 @@ def test_axes_of_another_kind_or_number_are_rejected(sliced: dict[str, Any], kin
     without_slices = replace(sliced[kind], slices={})
     own, most = {"report": ("nDCG", ", or a list of up to 2"), "comparison": ("nDCG@3", "")}[kind]
     for ax in (figure, "axes", [axes[0], None], [], axes):
-        with pytest.raises(ValueError, match=r"^ax must be Matplotlib Axes, or a list of up to 3; got "):
+        with pytest.raises(
+            ValueError, match=r"^ax must be Matplotlib Axes, or a list of up to 3; got "
+        ):
             sliced[kind].plot(ax=ax)
     with pytest.raises(ValueError, match=f"^ax must be Matplotlib Axes{most}; got "):
         without_slices.plot(own, ax=axes[:3])
@@ -131,13 +148,20 @@ def test_axes_of_another_kind_or_number_are_rejected(sliced: dict[str, Any], kin
 
 @pytest.mark.parametrize(
     ("baseline", "options"),
-    [(None, {}), (None, {"alternative": "less"}), ("dense", {}), ("dense", {"alternative": "greater", "margin": 0.05})],
+    [
+        (None, {}),
+        (None, {"alternative": "less"}),
+        ("dense", {}),
+        ("dense", {"alternative": "greater", "margin": 0.05}),
+    ],
 )
 def test_systems_are_drawn_best_first_on_the_interval_that_agrees_with_the_corrected_p_value(
     ndcg: evaluate.Metric, baseline: str | None, options: dict[str, Any]
 ) -> None:
     systems = {**SYSTEMS, "oracle": RELEVANCE, "sparse": np.roll(RELEVANCE, 1, axis=1)}
-    found = ndcg.compare(systems=systems, references=RELEVANCE, k=[10, 3], baseline=baseline, **options)
+    found = ndcg.compare(
+        systems=systems, references=RELEVANCE, k=[10, 3], baseline=baseline, **options
+    )
     means = {name: scores["nDCG@10"].value for name, scores in found.scores.items()}
     best_first = sorted(means, key=means.__getitem__, reverse=True)
     reference = baseline or best_first[0]
@@ -156,7 +180,9 @@ def test_systems_are_drawn_best_first_on_the_interval_that_agrees_with_the_corre
     left, right = axes.get_xlim()
     assert all(left < low and high < right for _, low, _, high, _ in marks(axes))
     thresholds = {float(line.get_xdata()[0]) for line in axes.lines if line.get_linestyle() == "--"}
-    assert baseline is None or thresholds == ({means[reference] - 0.05} if "margin" in options else set())
+    assert baseline is None or thresholds == (
+        {means[reference] - 0.05} if "margin" in options else set()
+    )
 
 
 def test_slices_show_how_systems_differ_from_the_best_and_those_without_an_interval_are_named(
@@ -172,10 +198,16 @@ def test_slices_show_how_systems_differ_from_the_best_and_those_without_an_inter
     expected = []
     for slice_, offset in (("de", 0), ("en", 1)):
         for at, name in enumerate(others):
-            (pair,) = (pair for pair in found.slices[slice_].pairs if {pair.system, pair.other} == {name, best})
+            (pair,) = (
+                pair
+                for pair in found.slices[slice_].pairs
+                if {pair.system, pair.other} == {name, best}
+            )
             pair = pair if pair.system == name else pair.turned()
             height = offset + [-0.1875, 0.1875][at]
-            expected.append((height, pair.low_holm, pair.difference, pair.high_holm, pair.p_holm < 0.05))
+            expected.append(
+                (height, pair.low_holm, pair.difference, pair.high_holm, pair.p_holm < 0.05)
+            )
     assert marks(axes) == expected
     figure.draw_without_rendering()
     assert axes.get_legend().get_window_extent().y0 >= axes.get_window_extent().y1
@@ -186,7 +218,11 @@ def test_twelve_systems_have_symbols_of_their_own_in_slices(ndcg: evaluate.Metri
     """The ten colors repeat, and some readers do not see all of them."""
     systems = {f"s{at}": np.roll(RELEVANCE, at, axis=1) for at in range(13)}
     by = ["rare"] + ["de"] * 29 + ["en"] * 30
-    axes = ndcg.compare(systems=systems, references=RELEVANCE, k=10, by=by, baseline="s12").plot().axes[1]
+    axes = (
+        ndcg.compare(systems=systems, references=RELEVANCE, k=10, by=by, baseline="s12")
+        .plot()
+        .axes[1]
+    )
     legend, names = axes.get_legend_handles_labels()
     assert names == list(systems)[:12]
     assert len({line.get_marker() for line in legend}) == 12
@@ -196,13 +232,21 @@ def test_twelve_systems_have_symbols_of_their_own_in_slices(ndcg: evaluate.Metri
         assert looks == [(line.get_marker(), line.get_color()) for line in legend]
 
 
-@pytest.mark.parametrize(("queries", "shown"), [(7, [*range(7)]), (60, [0, 1, 2, 3, 4, -5, -4, -3, -2, -1])])
+@pytest.mark.parametrize(
+    ("queries", "shown"), [(7, [*range(7)]), (60, [0, 1, 2, 3, 4, -5, -4, -3, -2, -1])]
+)
 def test_the_difference_of_each_query_is_drawn_and_the_extremes_have_names(
     ndcg: evaluate.Metric, queries: int, shown: list[int]
 ) -> None:
-    qrels = {f"q{at}": {f"d{d}": int(r) for d, r in enumerate(row)} for at, row in enumerate(RELEVANCE[:queries])}
+    qrels = {
+        f"q{at}": {f"d{d}": int(r) for d, r in enumerate(row)}
+        for at, row in enumerate(RELEVANCE[:queries])
+    }
     runs = {
-        name: {f"q{at}": {f"d{d}": float(s) for d, s in enumerate(row)} for at, row in enumerate(scores[:queries])}
+        name: {
+            f"q{at}": {f"d{d}": float(s) for d, s in enumerate(row)}
+            for at, row in enumerate(scores[:queries])
+        }
         for name, scores in SYSTEMS.items()
     }
     found = ndcg.compare(systems=runs, references=qrels, k=10, baseline="bm25")
@@ -210,29 +254,44 @@ def test_the_difference_of_each_query_is_drawn_and_the_extremes_have_names(
         table = found.differences(name, "bm25", n=None)
         ordered = sorted(table.to_pylist(), key=lambda row: -row["difference"])
         assert f"nDCG@10 of {name}\nminus that of bm25" == axes.get_xlabel()
-        assert [bar.get_width() for bar in axes.patches] == [ordered[at]["difference"] for at in shown]
+        assert [bar.get_width() for bar in axes.patches] == [
+            ordered[at]["difference"] for at in shown
+        ]
         named = [each for each in labels(axes) if each != "50 more"]
         assert named == [ordered[at]["query"] for at in shown]
         assert ("50 more" in labels(axes)) is (queries == 60)
-        assert axes.get_title().startswith(f"higher on {sum(each['difference'] > 0 for each in ordered)}, ")
+        assert axes.get_title().startswith(
+            f"higher on {sum(each['difference'] > 0 for each in ordered)}, "
+        )
 
 
 def test_many_panels_are_in_rows_of_four(ndcg: evaluate.Metric) -> None:
     systems = {f"s{at}": np.roll(RELEVANCE, at, axis=1) for at in range(7)}
     figure = ndcg.compare(systems=systems, references=RELEVANCE).plot(queries=True)
     places = [axes.get_subplotspec() for axes in figure.axes]
-    assert [(place.rowspan.start, place.colspan.start) for place in places] == [divmod(at, 4) for at in range(6)]
+    assert [(place.rowspan.start, place.colspan.start) for place in places] == [
+        divmod(at, 4) for at in range(6)
+    ]
 
 
 def test_the_slices_of_a_report_are_drawn_from_top_to_bottom(sliced: dict[str, Any]) -> None:
     axes = sliced["report"].plot().axes[2]
     assert axes.yaxis_inverted()
-    assert [height for height, *_ in marks(axes)] == [-0.1875, 0.1875, 0.8125, 1.1875, 1.8125, 2.1875]
+    assert [height for height, *_ in marks(axes)] == [
+        -0.1875,
+        0.1875,
+        0.8125,
+        1.1875,
+        1.8125,
+        2.1875,
+    ]
 
 
 def test_several_reports_are_drawn_side_by_side_with_their_slices(ndcg: evaluate.Metric) -> None:
     reports = {
-        name: ndcg.report(predictions=predictions, references=RELEVANCE, by=["de"] * 59 + ["rare"], k=[3, 10])
+        name: ndcg.report(
+            predictions=predictions, references=RELEVANCE, by=["de"] * 59 + ["rare"], k=[3, 10]
+        )
         for name, predictions in SYSTEMS.items()
     }
     figure = plot_reports(reports)
@@ -241,7 +300,11 @@ def test_several_reports_are_drawn_side_by_side_with_their_slices(ndcg: evaluate
             scores = [report.scores[name] for report in reports.values()]
             assert labels(axes) == list(reports)
         else:
-            scores = [report.slices[part].scores["nDCG@3"] for part in ("de", "rare") for report in reports.values()]
+            scores = [
+                report.slices[part].scores["nDCG@3"]
+                for part in ("de", "rare")
+                for report in reports.values()
+            ]
             scores += [report.mean_of_slices["nDCG@3"] for report in reports.values()]
             assert labels(axes) == ["de (59)", "rare (1)", "mean of slices (60)"]
         expected = [(each.low, each.value, each.high) for each in scores]

@@ -52,12 +52,17 @@ def test_latex_has_a_caption_the_signature_and_names_as_they_are(shown: tuple[An
 @pytest.mark.parametrize("id_", ["a\x1b[31mb", "a\x9b2J", "a\u202eb", "a\nb"])
 def test_no_id_moves_the_cursor(ndcg: evaluate.Metric, id_: str) -> None:
     run = {id_: {id_: 1.0, "d": 2.0}, "q": {id_: 1.0, "d": 0.5}}
-    other = {query: {document: -score for document, score in documents.items()} for query, documents in run.items()}
+    other = {
+        query: {document: -score for document, score in documents.items()}
+        for query, documents in run.items()
+    }
     qrels = {query: {id_: 1, "d": 0} for query in run}
     by = {query: query for query in run}
     comparison = ndcg.compare(systems={"a": run, "b": other}, references=qrels, by=by)
     lost, gained = comparison.tables()[-2:]
-    assert any(id_.encode("unicode_escape").decode() in cell for cell in itertools.chain(*lost, *gained))
+    assert any(
+        id_.encode("unicode_escape").decode() in cell for cell in itertools.chain(*lost, *gained)
+    )
     report = ndcg.report(predictions=run, references=qrels, by=by)
     for each in (comparison, report, ndcg.explain(predictions=run, references=qrels, got=0.5)):
         texts = [str(each), each.to_markdown(), each._repr_html_(), *each.remarks()]
@@ -69,12 +74,21 @@ def test_no_id_moves_the_cursor(ndcg: evaluate.Metric, id_: str) -> None:
 def test_numbers_of_any_size_are_short(ndcg: evaluate.Metric) -> None:
     def of_size(size: float) -> list[Any]:
         relevance = [[size * each for each in row] for row in RELEVANCE]
-        how = {"references": relevance, "measures": ["DCG", "nDCG"], "by": ["de", "en"] * (len(relevance) // 2)}
-        return [ndcg.report(predictions=SYSTEMS["bm25"], **how), ndcg.compare(systems=SYSTEMS, **how)]
+        how = {
+            "references": relevance,
+            "measures": ["DCG", "nDCG"],
+            "by": ["de", "en"] * (len(relevance) // 2),
+        }
+        return [
+            ndcg.report(predictions=SYSTEMS["bm25"], **how),
+            ndcg.compare(systems=SYSTEMS, **how),
+        ]
 
     for small, large in zip(of_size(1.0), of_size(2.0**660), strict=True):
         for one, other in zip(small.tables(), large.tables(), strict=True):
-            assert [list(map(len, row)) for row in one[:1]] == [list(map(len, row)) for row in other[:1]]
+            assert [list(map(len, row)) for row in one[:1]] == [
+                list(map(len, row)) for row in other[:1]
+            ]
             assert max(len(cell) for row in other for cell in row) < 50
         assert max(map(len, large.remarks())) < 500
     report, comparison = of_size(2.0**660)
@@ -83,8 +97,12 @@ def test_numbers_of_any_size_are_short(ndcg: evaluate.Metric) -> None:
     assert f"{comparison.scores['bm25']['DCG'].value:.4e}" in comparison.to_latex()
 
 
-@pytest.mark.parametrize(("unjudged", "text"), [(1_234_567.0, "1,234,567"), (20.0, "20"), (1 / 3, "0.3333")])
-def test_documents_in_the_millions_are_counted_in_full(ndcg: evaluate.Metric, unjudged: float, text: str) -> None:
+@pytest.mark.parametrize(
+    ("unjudged", "text"), [(1_234_567.0, "1,234,567"), (20.0, "20"), (1 / 3, "0.3333")]
+)
+def test_documents_in_the_millions_are_counted_in_full(
+    ndcg: evaluate.Metric, unjudged: float, text: str
+) -> None:
     found = ndcg.report(predictions=SYSTEMS["bm25"], references=RELEVANCE)
     scores = {"nDCG": found.scores["nDCG"]._replace(unjudged=unjudged, ranked=23_456_789)}
     assert replace(found, scores=scores).tables()[0][1][-1] == f"{text} of 23,456,789"
@@ -171,6 +189,13 @@ def test_any_result_is_shown_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_a_narrow_terminal_cuts_no_number_and_no_word(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "24")
-    result = Rivers(said=["The Rhine is longer than it was.", "rivers = ['Rhine', 'Danube', 'Elbe']"])
-    lines = ["The Rhine is longer than", "it was.", "rivers = ['Rhine', 'Danube', 'Elbe']", "Signature: rivers|v:1"]
+    result = Rivers(
+        said=["The Rhine is longer than it was.", "rivers = ['Rhine', 'Danube', 'Elbe']"]
+    )
+    lines = [
+        "The Rhine is longer than",
+        "it was.",
+        "rivers = ['Rhine', 'Danube', 'Elbe']",
+        "Signature: rivers|v:1",
+    ]
     assert of_terminal(result) == [*TEXT.splitlines()[:4], *lines]

@@ -28,7 +28,9 @@ def read_again(found: Any) -> Any:
 
 @settings(max_examples=30)
 @given(data=st.data())
-def test_reports_of_the_same_queries_have_the_figures_of_compare(ndcg: Metric, data: st.DataObject) -> None:
+def test_reports_of_the_same_queries_have_the_figures_of_compare(
+    ndcg: Metric, data: st.DataObject
+) -> None:
     """To the last bit, over formats of queries, ties, weights, slices, missing documents, measures and tests."""
 
     def draw(*values: Any) -> Any:
@@ -38,11 +40,15 @@ def test_reports_of_the_same_queries_have_the_figures_of_compare(ndcg: Metric, d
     queries, documents = data.draw(st.integers(2, 40)), data.draw(st.integers(2, 6))
     shape, arrange = (queries, documents), draw(by_id, list)
     runs = {
-        name: arrange(np.where(rng.random(shape) < 0.2, None, np.round(rng.normal(0, 1, shape), 1)).tolist())
+        name: arrange(
+            np.where(rng.random(shape) < 0.2, None, np.round(rng.normal(0, 1, shape), 1)).tolist()
+        )
         for name in draw("ab", "abc")
     }
     how = {
-        "references": arrange(np.where(rng.random(shape) < 0.2, None, rng.integers(0, 3, shape)).tolist()),
+        "references": arrange(
+            np.where(rng.random(shape) < 0.2, None, rng.integers(0, 3, shape)).tolist()
+        ),
         "k": draw(None, 2, [1, 3]),
         "measures": draw("nDCG", ["nDCG", "DCG"]),
         "sample_weight": draw(None, 1 + np.arange(queries) % 3),
@@ -55,7 +61,16 @@ def test_reports_of_the_same_queries_have_the_figures_of_compare(ndcg: Metric, d
     expected = ndcg.compare(systems=runs, **how, **tests)
     reports = {name: ndcg.report(predictions=run, **how) for name, run in runs.items()}
     found = ndcg.compare_reports(reports, confidence=how["confidence"], **tests)
-    for field in ("signature", "scores", "pairs", "baseline", "queries", "resampling", "testing", "slices"):
+    for field in (
+        "signature",
+        "scores",
+        "pairs",
+        "baseline",
+        "queries",
+        "resampling",
+        "testing",
+        "slices",
+    ):
         assert getattr(found, field) == getattr(expected, field), field
     assert read_again(found) == found
 
@@ -63,7 +78,12 @@ def test_reports_of_the_same_queries_have_the_figures_of_compare(ndcg: Metric, d
 def samples(ndcg: Metric, *values: Any, **options: Any) -> dict[str, Any]:
     """Reports of queries with these nDCG@1: each has a document with the value as its gain, beside one with 1."""
     return {
-        name: ndcg.report(predictions=[[2, 1]] * len(each), references=[[value, 1] for value in each], k=1, **options)
+        name: ndcg.report(
+            predictions=[[2, 1]] * len(each),
+            references=[[value, 1] for value in each],
+            k=1,
+            **options,
+        )
         for name, each in zip("ab", values, strict=True)
     }
 
@@ -73,10 +93,15 @@ def samples(ndcg: Metric, *values: Any, **options: Any) -> dict[str, Any]:
 def test_different_queries_are_compared_as_by_scipy(ndcg: Metric, data: st.DataObject) -> None:
     rng = np.random.default_rng(data.draw(st.integers(0, 10**6)))
     one, other = (
-        rng.beta(*data.draw(st.sampled_from([(1, 1), (2, 5), (0.5, 0.3)])), data.draw(st.integers(3, 60))) for _ in "ab"
+        rng.beta(
+            *data.draw(st.sampled_from([(1, 1), (2, 5), (0.5, 0.3)])), data.draw(st.integers(3, 60))
+        )
+        for _ in "ab"
     )
     alternative, margin = data.draw(
-        st.sampled_from([("two-sided", 0), ("greater", 0), ("greater", 0.1), ("less", 0), ("less", 0.1)])
+        st.sampled_from(
+            [("two-sided", 0), ("greater", 0), ("greater", 0.1), ("less", 0), ("less", 0.1)]
+        )
     )
     confidence = data.draw(st.sampled_from([0.95, 0.8]))
     how = {"alternative": alternative, "margin": margin, "confidence": confidence}
@@ -88,7 +113,9 @@ def test_different_queries_are_compared_as_by_scipy(ndcg: Metric, data: st.DataO
     interval = two_sided.confidence_interval(confidence)
     assert pair.difference == pytest.approx(one.mean() - other.mean(), abs=1e-12)
     assert (pair.p, pair.p_t, pair.p_holm) == pytest.approx([expected.pvalue] * 3, rel=1e-9)
-    assert (pair.low, pair.high) == pytest.approx((max(interval.low, -1), min(interval.high, 1)), rel=1e-9)
+    assert (pair.low, pair.high) == pytest.approx(
+        (max(interval.low, -1), min(interval.high, 1)), rel=1e-9
+    )
     assert pair.degrees_of_freedom == pytest.approx(two_sided.df, rel=1e-9)
     assert {pair.wins, pair.ties, pair.losses, pair.queries_needed} == {None}
     assert found.counts == {"a": len(one), "b": len(other)}
@@ -98,14 +125,25 @@ def test_different_queries_are_compared_as_by_scipy(ndcg: Metric, data: st.DataO
 @pytest.mark.parametrize(
     ("one", "sizes", "alternative", "p", "is_beyond"),
     [
-        (1.0, (3, 4), "two-sided", 2 / 35, (False, False)),  # of 35 ways to choose 3 of 7, two separate them
+        (
+            1.0,
+            (3, 4),
+            "two-sided",
+            2 / 35,
+            (False, False),
+        ),  # of 35 ways to choose 3 of 7, two separate them
         (1.0, (3, 4), "greater", 1 / 35, (True, False)),
         (1.0, (20, 20), "two-sided", 2 / 137846528820, (True, False)),
         (0.5, (3, 4), "two-sided", 1.0, (False, False)),
     ],
 )
 def test_samples_without_variance_have_the_p_value_of_a_permutation_test(
-    ndcg: Metric, one: float, sizes: tuple[int, int], alternative: str, p: float, is_beyond: tuple[bool, bool]
+    ndcg: Metric,
+    one: float,
+    sizes: tuple[int, int],
+    alternative: str,
+    p: float,
+    is_beyond: tuple[bool, bool],
 ) -> None:
     reports = samples(ndcg, [one] * sizes[0], [0.5] * sizes[1])
     (pair,) = ndcg.compare_reports(reports, paired=False, alternative=alternative).pairs
@@ -115,7 +153,9 @@ def test_samples_without_variance_have_the_p_value_of_a_permutation_test(
 
 
 def test_the_text_says_that_samples_are_independent(ndcg: Metric) -> None:
-    found = ndcg.compare_reports(samples(ndcg, [0.9, 0.8, 1], [0.1, 0.2, 0.3, 0.4]), paired=False, baseline="b")
+    found = ndcg.compare_reports(
+        samples(ndcg, [0.9, 0.8, 1], [0.1, 0.2, 0.3, 0.4]), paired=False, baseline="b"
+    )
     for text in (str(found), found.to_markdown(), found.to_latex(), found._repr_html_()):
         assert "independent samples" in text
         assert "Welch's t-test" in text.replace("&#x27;", "'")
@@ -124,7 +164,10 @@ def test_the_text_says_that_samples_are_independent(ndcg: Metric) -> None:
     assert [row[0] for row in found.tables()[1]] == ["pair", "a – b"]
     found.plot().draw_without_rendering()
     for wrong in (lambda: found.differences("a", "b"), lambda: found.plot(queries=True)):
-        with pytest.raises(ValueError, match="the systems have different queries, which cannot be compared one by one"):
+        with pytest.raises(
+            ValueError,
+            match="the systems have different queries, which cannot be compared one by one",
+        ):
             wrong()
 
 
@@ -135,46 +178,109 @@ def changed(report: Any, **columns: Any) -> dict[str, Any]:
 
 
 def test_reports_that_cannot_be_compared_are_rejected(ndcg: Metric, tmp_path: Path) -> None:
-    report, weighted = (ndcg.report(**BM25, k=10, sample_weight=each) for each in (None, np.arange(60)))
+    report, weighted = (
+        ndcg.report(**BM25, k=10, sample_weight=each) for each in (None, np.arange(60))
+    )
     several, broken = tmp_path / "several.json", tmp_path / "broken.json"
     several.write_text(json.dumps({"x": report.to_dict(), "y": report.to_dict()}))
     broken.write_text("{")
     made = "reports: 'a' and 'b' were made with different options: "
     for first, second, paired, error in (
-        (report, ndcg.report(**BM25, k=5, ties="best"), True, rf"{made}measures \(nDCG@10 and nDCG@5\).*ties"),
+        (
+            report,
+            ndcg.report(**BM25, k=5, ties="best"),
+            True,
+            rf"{made}measures \(nDCG@10 and nDCG@5\).*ties",
+        ),
         (report, weighted, True, rf"{made}sample_weight \(not given and given\)"),
-        (report, {**report.to_dict(), "signature": report.signature[:-1] + "9"}, True, rf"{made}the version \("),
-        (report, changed(report, query=[*range(59), 70]), True, r".*different queries: 1 query \(59\) only in a, 1 q"),
+        (
+            report,
+            {**report.to_dict(), "signature": report.signature[:-1] + "9"},
+            True,
+            rf"{made}the version \(",
+        ),
+        (
+            report,
+            changed(report, query=[*range(59), 70]),
+            True,
+            r".*different queries: 1 query \(59\) only in a, 1 q",
+        ),
         (report, tmp_path / "no.json", True, ".*no.json: No such file"),
-        (report, broken, True, ".*broken.json: is not a report saved as JSON: Expecting property name"),
-        (report, several, True, r".*several.json: holds the reports of 2 systems \('x', 'y'\); give one of them"),
+        (
+            report,
+            broken,
+            True,
+            ".*broken.json: is not a report saved as JSON: Expecting property name",
+        ),
+        (
+            report,
+            several,
+            True,
+            r".*several.json: holds the reports of 2 systems \('x', 'y'\); give one of them",
+        ),
         (report, {**report.to_dict(), "notes": 7}, True, r"reports\['b'\]: .*notes"),
-        (report, 7, True, ".*must be a report, the result of its to_dict, or the path of a JSON file with .*; got 7"),
-        (weighted, changed(weighted, weight=[1.0] * 60), True, ".*query 0 has different weights in 'a' and 'b'"),
+        (
+            report,
+            7,
+            True,
+            ".*must be a report, the result of its to_dict, or the path of a JSON file with .*; got 7",
+        ),
+        (
+            weighted,
+            changed(weighted, weight=[1.0] * 60),
+            True,
+            ".*query 0 has different weights in 'a' and 'b'",
+        ),
         (weighted, weighted, False, "reports: have weights, which paired=False does not support"),
-        (*samples(ndcg, [0.5], [0.2, 0.3]).values(), False, "a: a comparison needs at least two queries .*; got 1"),
+        (
+            *samples(ndcg, [0.5], [0.2, 0.3]).values(),
+            False,
+            "a: a comparison needs at least two queries .*; got 1",
+        ),
         (report, report, "no", "paired must be True or False; got 'no'"),
     ):
         with pytest.raises(ValueError, match=f"^{error}"):
             ndcg.compare_reports({"a": first, "b": second}, paired=paired)
-    with pytest.raises(ValueError, match=r"^reports must map the names of at least two systems .*; got 1"):
+    with pytest.raises(
+        ValueError, match=r"^reports must map the names of at least two systems .*; got 1"
+    ):
         ndcg.compare_reports({"a": report})
 
 
 def test_queries_are_matched_by_their_ids_in_any_order(ndcg: Metric) -> None:
-    report, other = ndcg.report(**BM25), ndcg.report(predictions=SYSTEMS["dense"], references=RELEVANCE)
-    shuffled = changed(other, **other.queries.take(np.random.default_rng(0).permutation(60)).to_pydict())
-    assert ndcg.compare_reports({"a": report, "b": shuffled}) == ndcg.compare_reports({"a": report, "b": other})
+    report, other = (
+        ndcg.report(**BM25),
+        ndcg.report(predictions=SYSTEMS["dense"], references=RELEVANCE),
+    )
+    shuffled = changed(
+        other, **other.queries.take(np.random.default_rng(0).permutation(60)).to_pydict()
+    )
+    assert ndcg.compare_reports({"a": report, "b": shuffled}) == ndcg.compare_reports(
+        {"a": report, "b": other}
+    )
 
 
 def test_notes_say_where_the_judgments_or_slices_of_reports_differ(ndcg: Metric) -> None:
-    rankings = {"predictions": [[2, 1], [1, 2], [None, None]], "references": [[1, 0], [0, 1], [1, 0]]}
+    rankings = {
+        "predictions": [[2, 1], [1, 2], [None, None]],
+        "references": [[1, 0], [0, 1], [1, 0]],
+    }
     first = ndcg.report(**rankings, by=["x", "y", "y"])
-    second = ndcg.report(predictions=[[2, 1], [1, 2], [2, 1]], references=[[1, 1], [0, 1], [1, 0]], by=["x", "x", "y"])
+    second = ndcg.report(
+        predictions=[[2, 1], [1, 2], [2, 1]],
+        references=[[1, 1], [0, 1], [1, 0]],
+        by=["x", "x", "y"],
+    )
     found = ndcg.compare_reports({"a": first, "b": second})
     assert not found.slices
     assert "b: 1 query has other judgments than in a." in found.notes
     assert "Slices are not compared, since the reports have different ones." in found.notes
     unpaired = ndcg.compare_reports({"a": first, "b": first}, paired=False)
     assert "Slices are not compared, since the queries are not paired." in unpaired.notes
-    assert sum(each.startswith("a: 1 of 3 judged queries is missing from the run") for each in found.notes) == 1
+    assert (
+        sum(
+            each.startswith("a: 1 of 3 judged queries is missing from the run")
+            for each in found.notes
+        )
+        == 1
+    )

@@ -22,7 +22,9 @@ def test_a_comparison_has_the_scores_of_compute(ndcg: Metric) -> None:
     assert comparison.signature == ndcg.signature(**SEVERAL)
     for system, predictions in SYSTEMS.items():
         inputs = {"predictions": predictions, "references": RELEVANCE, **SEVERAL}
-        assert {name: score.value for name, score in comparison.scores[system].items()} == ndcg.compute(**inputs)
+        assert {
+            name: score.value for name, score in comparison.scores[system].items()
+        } == ndcg.compute(**inputs)
         assert comparison.scores[system] == ndcg.report(**inputs).scores
         rows = comparison.queries.filter(pc.field("system") == system).to_pydict()
         assert rows["query"] == list(range(60))
@@ -50,7 +52,9 @@ def test_latex_has_the_letters_as_superscripts_and_the_highest_score_in_bold(ndc
     systems, relevance = generated(queries=200, weights=(0.2, 0.5, 0.5, 3))
     comparison = ndcg.compare(systems=systems, references=relevance, k=10)
     assert [row[4] for row in comparison.tables()[0]] == ["better than", "", "a", "a", "a b c"]
-    bm25, dense, hybrid, oracle = (f"{scores['nDCG@10'].value:.4f}" for scores in comparison.scores.values())
+    bm25, dense, hybrid, oracle = (
+        f"{scores['nDCG@10'].value:.4f}" for scores in comparison.scores.values()
+    )
     assert [line for line in comparison.to_latex().splitlines() if line.startswith("$^")] == [
         f"$^{{a}}$ & bm25 & {bm25} \\\\",
         f"$^{{b}}$ & dense & {dense}$^{{a}}$ \\\\",
@@ -63,7 +67,9 @@ def test_the_queries_that_differ_most_come_first(ndcg: Metric) -> None:
     comparison = ndcg.compare(systems=SYSTEMS, references=RELEVANCE, **SEVERAL)
     (pair,) = (pair for pair in comparison.pairs if pair[:3] == ("DCG@10", "bm25", "hybrid"))
     bm25, hybrid = (
-        ndcg.compute(predictions=SYSTEMS[name], references=RELEVANCE, **SEVERAL, use_aggregator=False)["DCG@10"]
+        ndcg.compute(
+            predictions=SYSTEMS[name], references=RELEVANCE, **SEVERAL, use_aggregator=False
+        )["DCG@10"]
         for name in ("bm25", "hybrid")
     )
     rows = [
@@ -80,7 +86,9 @@ def test_the_queries_that_differ_most_come_first(ndcg: Metric) -> None:
         assert table.to_pylist() == sorted(of_sign, key=lambda row: sign * row["difference"])
         assert len(table) == count > 5
         assert comparison.differences("bm25", "hybrid", "DCG@10", 5, only) == table[:5]
-    assert comparison.differences("bm25", "hybrid", n=3) == comparison.differences("bm25", "hybrid", "nDCG@3", 3)
+    assert comparison.differences("bm25", "hybrid", n=3) == comparison.differences(
+        "bm25", "hybrid", "nDCG@3", 3
+    )
 
 
 def test_queries_without_a_difference_are_not_among_those_that_differ(ndcg: Metric) -> None:
@@ -106,7 +114,9 @@ def test_queries_without_a_difference_are_not_among_those_that_differ(ndcg: Metr
         ({"n": 1.0}, "^n must be an integer, at least 0"),
     ],
 )
-def test_differences_that_are_not_there_are_rejected(ndcg: Metric, arguments: dict[str, Any], error: str) -> None:
+def test_differences_that_are_not_there_are_rejected(
+    ndcg: Metric, arguments: dict[str, Any], error: str
+) -> None:
     found = ndcg.compare(systems=SYSTEMS, references=RELEVANCE)
     with pytest.raises(ValueError, match=error):
         found.differences(**{"system": "bm25", "other": "dense", **arguments})
@@ -133,9 +143,15 @@ class Terminal(io.StringIO):
     ],
 )
 def test_progress_shows_on_a_terminal_only_and_unless_it_is_disabled(
-    ndcg: Metric, monkeypatch: pytest.MonkeyPatch, kind: type[io.StringIO], switch: Callable[[], None], shown: bool
+    ndcg: Metric,
+    monkeypatch: pytest.MonkeyPatch,
+    kind: type[io.StringIO],
+    switch: Callable[[], None],
+    shown: bool,
 ) -> None:
-    monkeypatch.setattr("tqdm.std.time", itertools.count(0, 5).__next__)  # seconds: five more at each look
+    monkeypatch.setattr(
+        "tqdm.std.time", itertools.count(0, 5).__next__
+    )  # seconds: five more at each look
     monkeypatch.setattr(sys, "stderr", stream := kind())
     switch()
     ndcg.compare(systems=SYSTEMS, references=RELEVANCE, by=np.arange(60) % 3)
@@ -143,7 +159,9 @@ def test_progress_shows_on_a_terminal_only_and_unless_it_is_disabled(
     assert ("Comparing" in stream.getvalue()) is bool(stream.getvalue()) is shown
 
 
-def test_a_missing_tqdm_leaves_out_the_progress_bar(ndcg: Metric, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_tqdm_leaves_out_the_progress_bar(
+    ndcg: Metric, monkeypatch: pytest.MonkeyPatch
+) -> None:
     how = {"systems": SYSTEMS, "references": RELEVANCE, "by": np.arange(60) % 3}
     expected = ndcg.compare(**how)
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
@@ -156,19 +174,40 @@ A = [[1, 2], [1]]
 @pytest.mark.parametrize(
     ("inputs", "message"),
     [
-        ({"alternative": "grater"}, 'alternative must be one of "two-sided", .*did you mean "greater"'),
-        ({"margin": 0.1}, 'margin=0.1 needs alternative="greater" or "less"; "greater" asks whether'),
+        (
+            {"alternative": "grater"},
+            'alternative must be one of "two-sided", .*did you mean "greater"',
+        ),
+        (
+            {"margin": 0.1},
+            'margin=0.1 needs alternative="greater" or "less"; "greater" asks whether',
+        ),
         ({"baseline": "aa"}, r'baseline must be one of "a", "b"; got \'aa\'; did you mean "a"\?'),
         ({"corrected_over": "pairs"}, 'corrected_over must be one of "measure", "all"; got'),
-        ({"systems": {"a": A}}, "systems must map the names of at least two systems to their predictions; got 1"),
+        (
+            {"systems": {"a": A}},
+            "systems must map the names of at least two systems to their predictions; got 1",
+        ),
         ({"systems": [A] * 2}, "systems must map the names .* got list"),
         ({"systems": {1: A, 2: A}}, "systems: a name must be a string of printable.*; got 1"),
-        ({"systems": {"query": A, "b": A}}, 'systems: a name must be .* other than "query".*; got .query'),
+        (
+            {"systems": {"query": A, "b": A}},
+            'systems: a name must be .* other than "query".*; got .query',
+        ),
         ({"systems": {"a\nb": A, "b": A}}, r"systems: a name must be .*; got 'a\\nb'"),
-        ({"systems": {"a": A, "b": A[:1]}}, r"systems\['b'\]: predictions hold 1 queries and references 2"),
-        ({"systems": {"a": A, "b": [[1, math.nan], [1]]}}, r"systems\['b'\]: predictions: query 0, position 1: nan"),
+        (
+            {"systems": {"a": A, "b": A[:1]}},
+            r"systems\['b'\]: predictions hold 1 queries and references 2",
+        ),
+        (
+            {"systems": {"a": A, "b": [[1, math.nan], [1]]}},
+            r"systems\['b'\]: predictions: query 0, position 1: nan",
+        ),
         ({"systems": {"a": {"q": {"d": 1}}, "b": A}}, r"(systems\['a'\]|references)"),
-        ({"systems": {"a": A, "b": "no/such.run"}}, r"systems\['b'\]: no/such.run: No such file or directory$"),
+        (
+            {"systems": {"a": A, "b": "no/such.run"}},
+            r"systems\['b'\]: no/such.run: No such file or directory$",
+        ),
     ],
     ids=str,
 )
@@ -176,17 +215,29 @@ def test_systems_and_questions_that_make_no_sense_are_rejected(
     ndcg: Metric, inputs: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(ValueError, match=f"^{message}"):
-        ndcg.compare(**{"systems": {"a": A, "b": [[2, 1], [1]]}, "references": [[1, 0], [1]], **inputs})
+        ndcg.compare(
+            **{"systems": {"a": A, "b": [[2, 1], [1]]}, "references": [[1, 0], [1]], **inputs}
+        )
 
 
 def test_systems_with_rankings_of_different_queries_are_rejected(ndcg: Metric) -> None:
     qrels = {query: {"d": 1, "e": 0} for query in ("q1", "q2", "q3")}
     full = {query: {"d": 1.0, "e": 2.0} for query in qrels}
     partly = {query: {"d": 1.0} for query in ("q1", "q2")}
-    with pytest.raises(ValueError, match=r"^systems\['partly'\]: no ranking for query 'q3', which 'full' has \(1 such"):
+    with pytest.raises(
+        ValueError,
+        match=r"^systems\['partly'\]: no ranking for query 'q3', which 'full' has \(1 such",
+    ):
         ndcg.compare(systems={"full": full, "partly": partly}, references=qrels)
-    for one, other in ((full, {**partly, "q3": {}}), (partly, partly), (full, {**full, "unjudged": {"d": 1.0}})):
-        assert ndcg.compare(systems={"one": one, "other": other}, references=qrels).queries.num_rows == 6
+    for one, other in (
+        (full, {**partly, "q3": {}}),
+        (partly, partly),
+        (full, {**full, "unjudged": {"d": 1.0}}),
+    ):
+        assert (
+            ndcg.compare(systems={"one": one, "other": other}, references=qrels).queries.num_rows
+            == 6
+        )
 
 
 @pytest.mark.parametrize(
@@ -200,8 +251,15 @@ def test_systems_with_rankings_of_different_queries_are_rejected(ndcg: Metric) -
     ],
     ids=str,
 )
-def test_an_error_in_what_systems_share_names_none_of_them(ndcg: Metric, wrong: dict[str, Any]) -> None:
-    shared = {"references": [1, 0, 1], "query_ids": ["q", "q", "r"], "document_ids": ["a", "b", "a"], **wrong}
+def test_an_error_in_what_systems_share_names_none_of_them(
+    ndcg: Metric, wrong: dict[str, Any]
+) -> None:
+    shared = {
+        "references": [1, 0, 1],
+        "query_ids": ["q", "q", "r"],
+        "document_ids": ["a", "b", "a"],
+        **wrong,
+    }
     with pytest.raises(ValueError, match=f"^{next(iter(wrong))}") as alone:
         ndcg.compute(predictions=[1, 2, 3], **shared)
     with pytest.raises(ValueError, match=f"^{re.escape(str(alone.value))}$"):

@@ -52,15 +52,29 @@ def test_a_model_index_has_every_score_with_its_interval_and_the_signature(repor
             "queries": queries,
             "signature": report.signature,
         }
-        assert (each.task_type, each.dataset_type, each.dataset_name) == ("text-ranking", *["user/queries"] * 2)
+        assert (each.task_type, each.dataset_type, each.dataset_name) == (
+            "text-ranking",
+            *["user/queries"] * 2,
+        )
     assert [each.metric_name for each in results if "low" not in each.metric_args] == [
         f"{name} {one}" for one in ("slice=de", "slice=(none)", "mean of slices") for name in NAMES
     ]
 
 
 def test_the_fields_of_an_eval_result_are_passed_on(report: Any) -> None:
-    named = ("task_name", "dataset_name", "dataset_config", "dataset_split", "dataset_revision", "source_name")
-    fields = {**{name: f"the {name}" for name in named}, "task_type": "x", "source_url": "https://example.org/run"}
+    named = (
+        "task_name",
+        "dataset_name",
+        "dataset_config",
+        "dataset_split",
+        "dataset_revision",
+        "source_name",
+    )
+    fields = {
+        **{name: f"the {name}" for name in named},
+        "task_type": "x",
+        "source_url": "https://example.org/run",
+    }
     for each in model_index_to_eval_results(report.to_model_index(**CARD, **fields))[1]:
         assert fields.items() <= vars(each).items()
     with pytest.raises(TypeError, match="dataset_splits"):
@@ -77,23 +91,40 @@ def test_a_model_index_comes_back_from_a_model_card(report: Any, tmp_path: Path)
 
 
 def test_an_entry_of_eval_results_has_the_score_and_notes_on_its_queries(report: Any) -> None:
-    fields = {"dataset_revision": "5503434", "date": "2026-11-23", "source_url": "https://example.org/run"}
-    written = report.to_eval_results(dataset="user/queries", task_id="test", measure="nDCG@3", **fields)
+    fields = {
+        "dataset_revision": "5503434",
+        "date": "2026-11-23",
+        "source_url": "https://example.org/run",
+    }
+    written = report.to_eval_results(
+        dataset="user/queries", task_id="test", measure="nDCG@3", **fields
+    )
     (entry,) = parse_eval_result_entries(yaml.safe_load(yaml.dump(written)))
     score = report.scores["nDCG@3"]
     assert (entry.dataset_id, entry.task_id, entry.value) == ("user/queries", "test", score.value)
     assert fields.items() <= vars(entry).items()
-    assert entry.notes == f"nDCG@3, 95% interval {score.low:.4f} – {score.high:.4f}, 4 queries; {report.signature}"
-    own = report.to_eval_results(dataset="user/queries", task_id="test", measure="nDCG@3", notes="with titles")
+    assert (
+        entry.notes
+        == f"nDCG@3, 95% interval {score.low:.4f} – {score.high:.4f}, 4 queries; {report.signature}"
+    )
+    own = report.to_eval_results(
+        dataset="user/queries", task_id="test", measure="nDCG@3", notes="with titles"
+    )
     assert own[0]["notes"] == "with titles"
 
 
 def test_a_card_counts_the_queries_of_the_mean_and_those_that_are_left_out(ndcg: Metric) -> None:
-    rankings = {"predictions": [[1, 2], [2, 1], [1, 2], [1, 2]], "references": [[0, 1], [1, 0], [0, 0], [0, 0]]}
+    rankings = {
+        "predictions": [[1, 2], [2, 1], [1, 2], [1, 2]],
+        "references": [[0, 1], [1, 0], [0, 0], [0, 0]],
+    }
     report = ndcg.report(**rankings, by=["en", "en", "de", "en"], zero_division=math.nan)
     assert math.isnan(report.slices["de"].scores["nDCG"].value)  # so that it is left out
     results = model_index_to_eval_results(report.to_model_index(**CARD))[1]
-    counts = [(each.metric_name, each.metric_args["queries"], each.metric_args["left_out"]) for each in results]
+    counts = [
+        (each.metric_name, each.metric_args["queries"], each.metric_args["left_out"])
+        for each in results
+    ]
     assert counts == [("nDCG", 2, 2), ("nDCG slice=en", 2, 1), ("nDCG mean of slices", 2, 2)]
     flat = [key for key in report.flat() if "/low" not in key and "/high" not in key]
     assert flat == ["nDCG", "nDCG/slice=en", "nDCG/mean_of_slices"]
@@ -113,17 +144,26 @@ def test_a_measure_is_needed_where_there_are_several(report: Any, ndcg: Metric) 
     assert entry["value"] == ndcg.compute(**RANKINGS, k=3)["nDCG@3"]
 
 
-@pytest.mark.parametrize(("argument", "value"), [("model_name", "  "), ("dataset", None), ("task_type", 3)])
-def test_a_model_index_names_its_model_and_its_dataset(report: Any, argument: str, value: Any) -> None:
+@pytest.mark.parametrize(
+    ("argument", "value"), [("model_name", "  "), ("dataset", None), ("task_type", 3)]
+)
+def test_a_model_index_names_its_model_and_its_dataset(
+    report: Any, argument: str, value: Any
+) -> None:
     with pytest.raises(ValueError, match=f"^{argument} must be a name; got "):
         report.to_model_index(**{**CARD, argument: value})
 
 
 def test_a_missing_huggingface_hub_is_named(report: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
-    with pytest.raises(ImportError, match=r"to_model_index needs huggingface_hub: pip install huggingface_hub$"):
+    with pytest.raises(
+        ImportError, match=r"to_model_index needs huggingface_hub: pip install huggingface_hub$"
+    ):
         report.to_model_index(**CARD)
-    with pytest.raises(ImportError, match=r'to_eval_results .* 1\.16 or newer: pip install "huggingface_hub>=1\.16"'):
+    with pytest.raises(
+        ImportError,
+        match=r'to_eval_results .* 1\.16 or newer: pip install "huggingface_hub>=1\.16"',
+    ):
         report.to_eval_results(dataset="user/queries", task_id="test", measure="nDCG@1")
 
 
@@ -133,7 +173,12 @@ def test_a_flat_report_has_a_number_for_every_score_and_interval(report: Any) ->
         key = name.replace(" ", "/", 1).replace(" ", "_")
         expected |= {key: score.value, f"{key}/low": score.low, f"{key}/high": score.high}
     assert report.flat() == {key: value for key, value in expected.items() if not math.isnan(value)}
-    assert {"nDCG@3", "nDCG@3/low", "nDCG@3/slice=en/high", "nDCG@3/slice=de"} <= report.flat().keys()
+    assert {
+        "nDCG@3",
+        "nDCG@3/low",
+        "nDCG@3/slice=en/high",
+        "nDCG@3/slice=de",
+    } <= report.flat().keys()
     assert "nDCG@3/slice=de/low" not in report.flat()
 
 
@@ -142,7 +187,9 @@ def test_slices_with_names_that_look_like_others_hide_nothing_or_are_rejected(nd
     assert report.flat()["nDCG/low"] == report.scores["nDCG"].low
     assert report.flat()["nDCG/slice=low"] == report.slices["low"].scores["nDCG"].value
     report = ndcg.report(**RANKINGS, by=["x/low", "x", "x", "x"])
-    with pytest.raises(ValueError, match="by: two values would be called 'nDCG/slice=x/low'; give the slices other"):
+    with pytest.raises(
+        ValueError, match="by: two values would be called 'nDCG/slice=x/low'; give the slices other"
+    ):
         report.flat()
 
 

@@ -23,8 +23,12 @@ from ndcg.statistics.notes import notes_on_tests
         (10, {}, None),
     ],
 )
-def test_few_queries_are_noted(ndcg: Metric, queries: int, options: dict[str, Any], number: str | None) -> None:
-    references = RELEVANCE[:queries] * (np.arange(queries) < 9)[:, np.newaxis]  # nothing is relevant to the others
+def test_few_queries_are_noted(
+    ndcg: Metric, queries: int, options: dict[str, Any], number: str | None
+) -> None:
+    references = (
+        RELEVANCE[:queries] * (np.arange(queries) < 9)[:, np.newaxis]
+    )  # nothing is relevant to the others
     systems = {name: SYSTEMS[name][:queries] for name in ("bm25", "dense")}
     few = f"Few queries ({number}): below 10, intervals and tests may be wrong more often than their levels say."
     expected = [] if number is None else [few]
@@ -39,7 +43,8 @@ def test_a_cutoff_beyond_the_longest_query_is_noted(ndcg: Metric) -> None:
     how = {"references": [[1, 0, None], [1, 0, None]], "k": [1, 2, 3, 4]}
     found = ndcg.report(predictions=[[3, None, None], [1, 2, None]], **how)
     assert [note for note in found.notes if "has no effect" in note] == [
-        f"The cutoff {k} has no effect: no query has more than 2 retrieved or judged documents." for k in (3, 4)
+        f"The cutoff {k} has no effect: no query has more than 2 retrieved or judged documents."
+        for k in (3, 4)
     ]
 
 
@@ -54,7 +59,9 @@ def test_a_score_that_may_be_chance_is_noted(ndcg: Metric) -> None:
     worse = f"nDCG is worse than a random order: {chance}. Do higher scores rank first?"
     for scores, notes in ((random, (near,)), (good, ()), (-good, (worse,))):
         assert ndcg.report(predictions=scores, **how).notes == notes
-    assert ndcg.compare(systems={"random": random, "good": good}, **how).notes == (f"random: {near}",)
+    assert ndcg.compare(systems={"random": random, "good": good}, **how).notes == (
+        f"random: {near}",
+    )
 
 
 @pytest.mark.parametrize(
@@ -87,7 +94,10 @@ def differing(queries: int, systems: int = 3, all_queries: int = 20) -> dict[str
     """Systems that differ from each other, all in the same few queries."""
     ranked = [np.arange(9.0)] * all_queries
     scores = {
-        str(at): [np.roll(row, at + query % 2) if query < queries else row for query, row in enumerate(ranked)]
+        str(at): [
+            np.roll(row, at + query % 2) if query < queries else row
+            for query, row in enumerate(ranked)
+        ]
         for at in range(systems)
     }
     return {"systems": scores, "references": [[0] * 7 + [1, 3]] * all_queries}
@@ -97,23 +107,50 @@ def differing(queries: int, systems: int = 3, all_queries: int = 20) -> dict[str
     ("queries", "systems", "options", "figures"),
     [
         (5, 2, {}, ("1 of 1", 5, "p is at least 0.0625", 6, "")),
-        (6, 3, {}, ("3 of 3", 6, "p corrected for 3 is at least 0.0938", 7, ", or fewer pairs, as with a baseline")),
+        (
+            6,
+            3,
+            {},
+            (
+                "3 of 3",
+                6,
+                "p corrected for 3 is at least 0.0938",
+                7,
+                ", or fewer pairs, as with a baseline",
+            ),
+        ),
         (7, 3, {}, None),
         (6, 3, {"alternative": "greater"}, None),
-        (5, 3, {"baseline": "0"}, ("2 of 2", 5, "p corrected for 2 is at least 0.1250", 7, ", or fewer pairs")),
-        (6, 3, OVER_ALL, ("4 of 4", 6, "p corrected for 4 is at least 0.1250", 8, ", or fewer pairs")),
+        (
+            5,
+            3,
+            {"baseline": "0"},
+            ("2 of 2", 5, "p corrected for 2 is at least 0.1250", 7, ", or fewer pairs"),
+        ),
+        (
+            6,
+            3,
+            OVER_ALL,
+            ("4 of 4", 6, "p corrected for 4 is at least 0.1250", 8, ", or fewer pairs"),
+        ),
         (0, 3, {}, None),
     ],
     ids=str,
 )
 def test_a_correction_that_cannot_reach_the_level_is_noted(
-    ndcg: Metric, queries: int, systems: int, options: dict[str, Any], figures: tuple[Any, ...] | None
+    ndcg: Metric,
+    queries: int,
+    systems: int,
+    options: dict[str, Any],
+    figures: tuple[Any, ...] | None,
 ) -> None:
     comparison = ndcg.compare(**differing(queries, systems), **options)
     note = "{} pairs cannot be significant: with {} queries that differ, {}. "
     note += "A significant result needs {} queries that differ{}."
     assert {pair.wins + pair.losses for pair in comparison.pairs} == {queries}
-    of_tests = [each for each in comparison.notes if "in every query" not in each]  # that all three are equal
+    of_tests = [
+        each for each in comparison.notes if "in every query" not in each
+    ]  # that all three are equal
     assert of_tests == ([] if figures is None else [note.format(*figures)])
 
 
@@ -125,8 +162,12 @@ def test_too_few_permutations_for_many_pairs_are_noted(ndcg: Metric) -> None:
                          "result needs fewer pairs, as with a baseline.")  # fmt: skip
 
 
-@pytest.mark.parametrize(("standard_errors", "noted"), [(-1.9, True), (1.9, True), (-2.1, False), (5, False)])
-def test_p_values_too_near_to_the_level_are_noted(ndcg: Metric, standard_errors: float, noted: bool) -> None:
+@pytest.mark.parametrize(
+    ("standard_errors", "noted"), [(-1.9, True), (1.9, True), (-2.1, False), (5, False)]
+)
+def test_p_values_too_near_to_the_level_are_noted(
+    ndcg: Metric, standard_errors: float, noted: bool
+) -> None:
     (pair,) = ndcg.compare(**differing(40, systems=2, all_queries=40)).pairs
     p = 0.05 + standard_errors * math.sqrt(0.05 * 0.95 / 2**20)
     note = "1 of 1 corrected p-values lie within two standard errors of 0.05: all permutations might put them on the "
@@ -152,7 +193,10 @@ def test_excluded_documents_are_counted_and_noted(
 ) -> None:
     """tests/public/test_formats.py counts them in files and rows."""
     report = ndcg.report(predictions=RUN, references=QRELS, exclude=exclude)
-    assert (report.counts["excluded_retrieved"], report.counts["excluded_judged"]) == (retrieved, judged)
+    assert (report.counts["excluded_retrieved"], report.counts["excluded_judged"]) == (
+        retrieved,
+        judged,
+    )
     note = f"Excluded documents: {retrieved} retrieved and {judged} judged." if retrieved else NONE
     assert [each.startswith(note) for each in report.notes if "xcluded" in each] == [True]
     assert ndcg.Report.from_dict(json.loads(json.dumps(report.to_dict()))).counts == report.counts
@@ -174,9 +218,18 @@ def test_documents_that_are_excluded_from_the_run_only_are_counted_and_noted(
     ndcg: Metric, exclude: dict[str, list[str]], retrieved: int, judged: int
 ) -> None:
     report = ndcg.report(predictions=RUN, references=QRELS, exclude=exclude, exclude_from="run")
-    assert (report.counts["excluded_retrieved"], report.counts["excluded_judged"]) == (retrieved, judged)
-    note = f"Excluded documents: {retrieved} from the run; judged, so still in the ideals: {judged}."
-    expected = note if retrieved else "No document was excluded: exclude has none that is retrieved; are its ids the"
+    assert (report.counts["excluded_retrieved"], report.counts["excluded_judged"]) == (
+        retrieved,
+        judged,
+    )
+    note = (
+        f"Excluded documents: {retrieved} from the run; judged, so still in the ideals: {judged}."
+    )
+    expected = (
+        note
+        if retrieved
+        else "No document was excluded: exclude has none that is retrieved; are its ids the"
+    )
     (noted,) = (each for each in report.notes if "xcluded" in each)
     assert noted.startswith(expected)
     assert "left and is counted" not in str(report)
@@ -188,12 +241,19 @@ def test_queries_that_lose_their_last_relevant_document_are_noted(ndcg: Metric) 
     left = "1 of 3 queries has no relevant document left and is counted as"
     for options, note in (
         ({}, f"{left} 0; zero_division=nan leaves such queries out of the mean."),
-        ({"zero_division": 0.5}, f"{left} 0.5; zero_division=nan leaves such queries out of the mean."),
+        (
+            {"zero_division": 0.5},
+            f"{left} 0.5; zero_division=nan leaves such queries out of the mean.",
+        ),
         ({"zero_division": math.nan}, None),
         ({"measures": "DCG"}, None),
     ):
-        notes = ndcg.report(predictions=run, references=qrels, exclude={"x": ["a"]}, **options).notes
-        assert [each for each in notes if "left and" in each] == [note] * (note is not None), options
+        notes = ndcg.report(
+            predictions=run, references=qrels, exclude={"x": ["a"]}, **options
+        ).notes
+        assert [each for each in notes if "left and" in each] == [note] * (note is not None), (
+            options
+        )
 
 
 @pytest.mark.filterwarnings("ignore:.*judged queries are missing from the run:UserWarning")
@@ -202,7 +262,10 @@ def test_queries_that_a_run_is_missing_are_noted(ndcg: Metric) -> None:
     some = {"q0": {"d1": 2.0, "d2": 1.0}, "q1": {"d1": 1.0}}
     whole = {query: {"d1": 1.0, "d2": 0.5} for query in qrels}
     missing = "38 of 40 judged queries are missing from the run and "
-    counted, skipped = f'{missing}counted as 0; missing="skip" skips them.', f"{missing}excluded from the mean."
+    counted, skipped = (
+        f'{missing}counted as 0; missing="skip" skips them.',
+        f"{missing}excluded from the mean.",
+    )
     short = "1 other query has fewer than 2 retrieved documents and lacks judged ones."
     for run, options, expected in (
         (some, {}, [counted, short]),
@@ -211,7 +274,9 @@ def test_queries_that_a_run_is_missing_are_noted(ndcg: Metric) -> None:
     ):
         notes = ndcg.report(predictions=run, references=qrels, k=2, **options).notes
         assert [note for note in notes if "missing" in note or "fewer than" in note] == expected
-    both = ndcg.compare(systems={"some": some, "all": whole}, references=qrels, k=2, missing="empty").notes
+    both = ndcg.compare(
+        systems={"some": some, "all": whole}, references=qrels, k=2, missing="empty"
+    ).notes
     assert [note for note in both if "missing" in note] == [f"some: {counted}"]
 
 
@@ -228,10 +293,15 @@ def test_queries_with_few_retrieved_documents_are_noted_unless_they_have_all_jud
     ndcg: Metric, relevant: dict[str, Any], note: str | None
 ) -> None:
     qrels = {f"q{at}": {"d1": 1, "d2": 0, "d3": 2} for at in range(40)}
-    run = {query: {"d1": 3.0, "d2": 2.0, "d3": 1.0} for query in qrels} | {"q0": {"d1": 1.0}, "q1": {"d1": 1.0}}
+    run = {query: {"d1": 3.0, "d2": 2.0, "d3": 1.0} for query in qrels} | {
+        "q0": {"d1": 1.0},
+        "q1": {"d1": 1.0},
+    }
     found = ndcg.report(predictions=run, references={**qrels, **relevant}, k=[1, 2, 3])
     # of the largest cutoff
-    assert [each for each in found.notes if "fewer than" in each] == ([] if note is None else [note])
+    assert [each for each in found.notes if "fewer than" in each] == (
+        [] if note is None else [note]
+    )
 
 
 def ranked_as(order: np.ndarray) -> np.ndarray:
@@ -267,6 +337,10 @@ def test_systems_with_the_same_value_in_every_query_are_noted(
     of_reports = ndcg.compare_reports(reports, baseline=baseline)
     note = f"Both systems have the same value in every query: {pairs}. Are they the same run?"
     for notes in (found.notes, of_reports.notes):
-        assert [each for each in notes if "in every query" in each] == ([] if pairs is None else [note])
-    unpaired = ndcg.compare_reports(reports, paired=False).notes  # which queries are equal is not asked
+        assert [each for each in notes if "in every query" in each] == (
+            [] if pairs is None else [note]
+        )
+    unpaired = ndcg.compare_reports(
+        reports, paired=False
+    ).notes  # which queries are equal is not asked
     assert [each for each in unpaired if "in every query" in each] == []

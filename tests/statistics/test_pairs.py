@@ -20,7 +20,10 @@ from ndcg.statistics.significance import Sample, holm, intervals, paired_tests, 
 def test_every_figure_of_a_pair_follows_its_definition(ndcg: Metric, weight: Any) -> None:
     how = {"references": RELEVANCE, "k": [3, 10]}
     comparison = ndcg.compare(systems=SYSTEMS, **how, sample_weight=weight, seed=3, confidence=0.9)
-    by_query = {name: ndcg.compute(predictions=each, **how, use_aggregator=False) for name, each in SYSTEMS.items()}
+    by_query = {
+        name: ndcg.compute(predictions=each, **how, use_aggregator=False)
+        for name, each in SYSTEMS.items()
+    }
     weight = np.ones(60) if weight is None else weight
     assert [pair[:3] for pair in comparison.pairs] == [
         (measure, *systems)
@@ -55,10 +58,18 @@ def test_all_systems_may_be_compared_with_a_baseline(ndcg: Metric) -> None:
     comparison = ndcg.compare(**how, baseline="dense")
     every = {(pair.system, pair.other): pair for pair in ndcg.compare(**how).pairs}
     bm25, hybrid = comparison.pairs
-    assert [bm25[1:3], hybrid[1:3], comparison.baseline] == [("bm25", "dense"), ("hybrid", "dense"), "dense"]
+    assert [bm25[1:3], hybrid[1:3], comparison.baseline] == [
+        ("bm25", "dense"),
+        ("hybrid", "dense"),
+        "dense",
+    ]
     turned = every["dense", "hybrid"]
     assert bm25.p == every["bm25", "dense"].p
-    assert (hybrid.difference, hybrid.wins, hybrid.losses) == (-turned.difference, turned.losses, turned.wins)
+    assert (hybrid.difference, hybrid.wins, hybrid.losses) == (
+        -turned.difference,
+        turned.losses,
+        turned.wins,
+    )
     assert hybrid.p_holm == holm(np.array([bm25.p, hybrid.p]))[1]
 
 
@@ -67,8 +78,16 @@ def test_all_systems_may_be_compared_with_a_baseline(ndcg: Metric) -> None:
     [
         ({"alternative": "greater"}, "better than", "is the first better?"),
         ({"alternative": "less"}, "better than", "is the first worse?"),
-        ({"alternative": "greater", "margin": 0.05}, "not worse than", "is the first not worse by 0.05 or more?"),
-        ({"alternative": "less", "margin": 0.05}, "not worse than", "is the first not better by 0.05 or more?"),
+        (
+            {"alternative": "greater", "margin": 0.05},
+            "not worse than",
+            "is the first not worse by 0.05 or more?",
+        ),
+        (
+            {"alternative": "less", "margin": 0.05},
+            "not worse than",
+            "is the first not better by 0.05 or more?",
+        ),
     ],
 )
 def test_an_alternative_is_tested_and_asked_in_words(
@@ -76,10 +95,15 @@ def test_an_alternative_is_tested_and_asked_in_words(
 ) -> None:
     comparison = ndcg.compare(systems=SYSTEMS, references=RELEVANCE, **question)
     for pair in comparison.pairs:
-        tables = [comparison.queries.filter(pc.field("system") == name) for name in (pair.system, pair.other)]
+        tables = [
+            comparison.queries.filter(pc.field("system") == name)
+            for name in (pair.system, pair.other)
+        ]
         values = np.stack([each["nDCG"].to_numpy() for each in tables])
         tests = paired_tests(Sample.of(values, pairs=[(0, 1)]), **question)
-        assert (pair.p, pair.p_t) == pytest.approx((tests.randomization[0], tests.t_test[0]), rel=1e-9)
+        assert (pair.p, pair.p_t) == pytest.approx(
+            (tests.randomization[0], tests.t_test[0]), rel=1e-9
+        )
     for text in (str(comparison), comparison.to_latex(), comparison._repr_html_()):
         assert asked in text
         assert relation in text
@@ -112,16 +136,30 @@ def test_few_queries_are_compared_exactly(ndcg: Metric) -> None:
     systems, relevance = generated(queries=8, weights=(0.2, 0.5))
     comparison = ndcg.compare(systems=systems, references=relevance)
     (pair,) = comparison.pairs
-    assert (pair.exact, pair.permutations, pair.p_error) == (True, 2 ** (pair.wins + pair.losses), 0.0)
+    assert (pair.exact, pair.permutations, pair.p_error) == (
+        True,
+        2 ** (pair.wins + pair.losses),
+        0.0,
+    )
     assert comparison.resampling.exact
     assert "randomization test (all permutations: exact)" in comparison.to_markdown()
 
 
 def test_differences_due_to_rounding_do_not_count(ndcg: Metric) -> None:
-    systems = {"tied": [[9, 1, 1, 1]] * 10, "not": [[9, 3, 2, 1]] * 10}  # (.1 + .1 + .1) / 3 is not .1
+    systems = {
+        "tied": [[9, 1, 1, 1]] * 10,
+        "not": [[9, 3, 2, 1]] * 10,
+    }  # (.1 + .1 + .1) / 3 is not .1
     comparison = ndcg.compare(systems=systems, references=[[0, 0.1, 0.1, 0.1]] * 10)
     (pair,) = comparison.pairs
-    assert (pair.wins, pair.ties, pair.losses, pair.p, pair.p_t, pair.difference) == (0, 10, 0, 1.0, 1.0, 0)
+    assert (pair.wins, pair.ties, pair.losses, pair.p, pair.p_t, pair.difference) == (
+        0,
+        10,
+        0,
+        1.0,
+        1.0,
+        0,
+    )
     assert comparison.scores["tied"]["nDCG"].tied == 0
     for score in comparison.scores.values():
         assert score["nDCG"].worst <= score["nDCG"].value <= score["nDCG"].best
@@ -129,12 +167,17 @@ def test_differences_due_to_rounding_do_not_count(ndcg: Metric) -> None:
 
 @pytest.mark.parametrize(
     ("corrected_over", "families", "corrected"),
-    [("measure", [[0, 2], [1, 3]], [0.02, 0.03, 0.02, 0.04]), ("all", [[0, 1, 2, 3]], [0.04, 0.045, 0.045, 0.045])],
+    [
+        ("measure", [[0, 2], [1, 3]], [0.02, 0.03, 0.02, 0.04]),
+        ("all", [[0, 1, 2, 3]], [0.04, 0.045, 0.045, 0.045]),
+    ],
 )
 def test_holm_corrects_the_pairs_of_a_family_together(
     ndcg: Metric, corrected_over: str, families: list[list[int]], corrected: list[float]
 ) -> None:
-    (pair,) = ndcg.compare(systems={"a": [[2, 1]] * 3, "b": [[1, 2]] * 3}, references=[[1, 0]] * 3).pairs
+    (pair,) = ndcg.compare(
+        systems={"a": [[2, 1]] * 3, "b": [[1, 2]] * 3}, references=[[1, 0]] * 3
+    ).pairs
     rows = zip(("nDCG", "DCG", "nDCG", "DCG"), (0.01, 0.015, 0.02, 0.04), strict=True)
     pairs = [pair._replace(measure=name, p=p, p_t=p / 2) for name, p in rows]
     testing = room.Testing(corrected_over=corrected_over)
@@ -143,26 +186,35 @@ def test_holm_corrects_the_pairs_of_a_family_together(
     assert [each.p_holm for each in found] == pytest.approx(corrected)
     assert [each.p_t_holm for each in found] == pytest.approx([each / 2 for each in corrected])
     fields = ("p_holm", "p_t_holm", "low_holm", "high_holm")
-    assert [each._replace(**{name: getattr(pair, name) for name in fields}) for each in found] == pairs
+    assert [
+        each._replace(**{name: getattr(pair, name) for name in fields}) for each in found
+    ] == pairs
     assert testing.corrected([], 0.95) == []
 
 
 @settings(max_examples=40)
 @given(st.data())
-def test_the_corrected_interval_and_the_corrected_p_value_agree(ndcg: Metric, data: st.DataObject) -> None:
+def test_the_corrected_interval_and_the_corrected_p_value_agree(
+    ndcg: Metric, data: st.DataObject
+) -> None:
     """Over systems, queries, ties, weights, slices, alternatives, margins, corrections and confidences."""
 
     def draw(*values: Any) -> Any:
         return data.draw(st.sampled_from(values))
 
     rng = np.random.default_rng(data.draw(st.integers(0, 10**6)))
-    alternative, margin = draw(("two-sided", 0.0), ("greater", 0.0), ("greater", 0.1), ("less", 0.0), ("less", 0.1))
+    alternative, margin = draw(
+        ("two-sided", 0.0), ("greater", 0.0), ("greater", 0.1), ("less", 0.0), ("less", 0.1)
+    )
     queries, systems = data.draw(st.integers(2, 33)), data.draw(st.integers(2, 6))
     effect, digits = draw(0, 0.3, 1, 5), draw(0, 1, 2)
     relevance = rng.integers(0, 3, (queries, 4))
     noise = rng.normal(0, 1, (systems, queries, 4))
     found = ndcg.compare(
-        systems={f"{at}": np.round(effect * at * relevance + each, digits) for at, each in enumerate(noise)},
+        systems={
+            f"{at}": np.round(effect * at * relevance + each, digits)
+            for at, each in enumerate(noise)
+        },
         references=relevance,
         k=[1, 4],
         measures=draw("nDCG", "DCG"),
@@ -183,7 +235,9 @@ def test_the_corrected_interval_and_the_corrected_p_value_agree(ndcg: Metric, da
         assert is_beyond[alternative] == (pair.p_holm < 0.05)
         assert pair.low_holm <= pair.difference <= pair.high_holm
         assert pair.measure.startswith("DCG") or -1 <= pair.low_holm <= pair.high_holm <= 1
-    assert ndcg.Comparison.from_dict(json.loads(json.dumps(found.to_dict(), allow_nan=False))) == found
+    assert (
+        ndcg.Comparison.from_dict(json.loads(json.dumps(found.to_dict(), allow_nan=False))) == found
+    )
 
 
 def test_the_corrected_interval_is_a_t_interval_at_the_level_of_holms_step(ndcg: Metric) -> None:

@@ -18,26 +18,44 @@ from systems import PREDICTIONS, REFERENCES, RELEVANCE, SEVERAL, SMALL, SYSTEMS
 from ndcg.statistics.significance import Sample, intervals
 
 
-def test_a_report_has_the_scores_of_compute_and_intervals_of_the_values_of_the_queries(ndcg: Metric) -> None:
-    inputs = {"predictions": SYSTEMS["bm25"], "references": RELEVANCE, **SEVERAL, "gain": [0, 1, 4, 9]}
+def test_a_report_has_the_scores_of_compute_and_intervals_of_the_values_of_the_queries(
+    ndcg: Metric,
+) -> None:
+    inputs = {
+        "predictions": SYSTEMS["bm25"],
+        "references": RELEVANCE,
+        **SEVERAL,
+        "gain": [0, 1, 4, 9],
+    }
     weight = np.arange(60) % 7
     report = ndcg.report(**inputs, sample_weight=weight, confidence=0.9)
     by_query = ndcg.compute(**inputs, use_aggregator=False)
-    assert {name: score.value for name, score in report.scores.items()} == ndcg.compute(**inputs, sample_weight=weight)
+    assert {name: score.value for name, score in report.scores.items()} == ndcg.compute(
+        **inputs, sample_weight=weight
+    )
     assert report.queries.to_pydict().items() >= by_query.items()
     assert report.signature == ndcg.signature(**SEVERAL, gain=[0, 1, 4, 9], sample_weight=weight)
     assert report.resampling.confidence == 0.9
     for (name, values), score in zip(by_query.items(), report.scores.values(), strict=True):
         greatest = 1 if name.startswith("nDCG") else math.inf
-        expected = intervals(Sample.of(np.array([values]), weight), greatest=greatest, confidence=0.9)
-        assert (score.low, score.high, score.standard_error) == tuple(each.item() for each in expected)
+        expected = intervals(
+            Sample.of(np.array([values]), weight), greatest=greatest, confidence=0.9
+        )
+        assert (score.low, score.high, score.standard_error) == tuple(
+            each.item() for each in expected
+        )
 
 
 def test_queries_without_any_value_have_no_report(ndcg: Metric) -> None:
     for measures in ("nDCG", ["DCG", "nDCG"]):
-        with pytest.raises(ValueError, match=r"^nDCG: no query of positive weight has a value: zero_division=nan"):
+        with pytest.raises(
+            ValueError, match=r"^nDCG: no query of positive weight has a value: zero_division=nan"
+        ):
             ndcg.report(
-                predictions=[[1, 2], [2, 1]], references=[[0, 0]] * 2, zero_division=math.nan, measures=measures
+                predictions=[[1, 2], [2, 1]],
+                references=[[0, 0]] * 2,
+                zero_division=math.nan,
+                measures=measures,
             )
 
 
@@ -47,12 +65,17 @@ def test_weights_may_differ_a_lot_but_not_beyond_all_digits(ndcg: Metric) -> Non
     of_one = scipy.stats.binomtest(0, 1).proportion_ci(method="wilson")
     assert (score.low, score.high) == pytest.approx((of_one.low, of_one.high), abs=0.01)
     for weight in ([1, 1e-17, 1e-17], [1, 1.3e-15, 1], [1e-320, 1e-320, 1]):
-        with pytest.raises(ValueError, match=r"^sample_weight: a weight is .* of the largest, too far apart"):
+        with pytest.raises(
+            ValueError, match=r"^sample_weight: a weight is .* of the largest, too far apart"
+        ):
             ndcg.report(**inputs, sample_weight=weight)
 
 
 def test_a_report_has_no_option_of_a_test(ndcg: Metric) -> None:
-    for name, hint in (("alternative", "compare has it$"), ("seed", "it has predictions, .*confidence")):
+    for name, hint in (
+        ("alternative", "compare has it$"),
+        ("seed", "it has predictions, .*confidence"),
+    ):
         with pytest.raises(TypeError, match=f"^report has no option {name}; {hint}"):
             ndcg.report(**SMALL, **{name: 7})
 
@@ -92,7 +115,9 @@ def test_any_number_of_threads_gives_the_same_report() -> None:
         names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
         environment = lean_environment(**dict.fromkeys(names, threads))
         command = [sys.executable, "-c", dedent(script)]
-        found = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
+        found = subprocess.run(
+            command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True
+        )
         printed.append(found.stdout)
     assert json.loads(printed[0])[0]["counts"]["queries"] == 20_011
     assert printed[0] == printed[1]
@@ -104,8 +129,16 @@ NOT_A_NUMBER = (math.nan, True, "0.95", None, -1)
 @pytest.mark.parametrize(
     ("functions", "error", "values"),
     [
-        ("compare compare_reports report", "confidence must be between 0 and 1, such as 0.95", (*NOT_A_NUMBER, 0, 1)),
-        ("compare compare_reports", "margin must be a finite number, at least 0", (*NOT_A_NUMBER, math.inf, 10**400)),
+        (
+            "compare compare_reports report",
+            "confidence must be between 0 and 1, such as 0.95",
+            (*NOT_A_NUMBER, 0, 1),
+        ),
+        (
+            "compare compare_reports",
+            "margin must be a finite number, at least 0",
+            (*NOT_A_NUMBER, math.inf, 10**400),
+        ),
         ("compare compare_reports", "seed must be an integer, at least", (*NOT_A_NUMBER, 2.5)),
         ("compare report", "k must be", (0,)),
         ("compare report", 'convention must be .* did you mean "trec_eval"', ("trec",)),
@@ -145,14 +178,26 @@ def test_one_query_has_a_score_without_an_interval(
     assert all(map(math.isnan, (score.low, score.high, score.standard_error)))
     assert "A single query says nothing about others: its score has no interval." in report.notes
     assert report.tables()[0][1][:4] == ["nDCG", queries, f"{score.value:.4f}", "–"]
-    assert ndcg.Report.from_dict(json.loads(json.dumps(report.to_dict()))).to_dict() == report.to_dict()
-    with pytest.raises(ValueError, match=r"^a comparison needs at least two queries .* got 1; report gives the score"):
+    assert (
+        ndcg.Report.from_dict(json.loads(json.dumps(report.to_dict()))).to_dict()
+        == report.to_dict()
+    )
+    with pytest.raises(
+        ValueError,
+        match=r"^a comparison needs at least two queries .* got 1; report gives the score",
+    ):
         ndcg.compare(systems={"a": ranked, "b": ranked}, references=references, **options)
 
 
 LEFT_OUT: dict[str, Any] = {
     "predictions": {"q1": {"a": 2, "b": 1}, "q2": {"a": 1, "b": 2}, "q3": {"a": 1}},
-    "references": {"q1": {"a": 1, "b": 0}, "q2": {"a": 1, "b": 0}, "q3": {"a": 0}, "q4": {"a": 1}, "q5": {"a": 0}},
+    "references": {
+        "q1": {"a": 1, "b": 0},
+        "q2": {"a": 1, "b": 0},
+        "q3": {"a": 0},
+        "q4": {"a": 1},
+        "q5": {"a": 0},
+    },
 }
 BY = {"q1": "de", "q2": "de", "q3": "en", "q4": "en", "q5": "en"}
 NOTHING_RELEVANT = "2 of 5 queries have no relevant documents and are excluded from the mean."
@@ -166,9 +211,21 @@ NOT_IN_THE_RUN = "2 of 5 judged queries are missing from the run and excluded fr
         ({}, 5, []),
         ({"zero_division": math.nan}, 3, [NOTHING_RELEVANT]),
         ({"missing": "skip"}, 3, [NOT_IN_THE_RUN]),
-        ({"missing": "skip", "zero_division": math.nan}, 2, [NOT_IN_THE_RUN, ONE.format("no relevant documents")]),
-        ({"sample_weight": [1, 1, 1, 0, 0]}, 3, ["2 of 5 queries have a weight of 0 and are excluded from the mean."]),
-        ({"zero_division": math.nan, "ideal": "retrieved"}, 2, [NOTHING_RELEVANT, ONE.format("an ideal DCG of 0")]),
+        (
+            {"missing": "skip", "zero_division": math.nan},
+            2,
+            [NOT_IN_THE_RUN, ONE.format("no relevant documents")],
+        ),
+        (
+            {"sample_weight": [1, 1, 1, 0, 0]},
+            3,
+            ["2 of 5 queries have a weight of 0 and are excluded from the mean."],
+        ),
+        (
+            {"zero_division": math.nan, "ideal": "retrieved"},
+            2,
+            [NOTHING_RELEVANT, ONE.format("an ideal DCG of 0")],
+        ),
     ],
     ids=str,
 )
@@ -189,22 +246,35 @@ def test_a_mean_says_of_how_many_queries_it_is_and_notes_count_the_others(
 def test_a_comparison_has_the_number_of_values_next_to_each_mean(ndcg: Metric) -> None:
     run = LEFT_OUT["predictions"]
     systems = {"a": {**run, "q4": {"a": 1}}, "b": {query: run[query] for query in ("q1", "q2")}}
-    found = ndcg.compare(systems=systems, references=LEFT_OUT["references"], missing="skip", by={**BY, "q3": "de"})
+    found = ndcg.compare(
+        systems=systems, references=LEFT_OUT["references"], missing="skip", by={**BY, "q3": "de"}
+    )
     assert [score["nDCG"].queries for score in found.scores.values()] == [2, 2]
     assert [row[:2] for row in found.tables()[0][1:]] == [["a  a", "2 of 5"], ["b  b", "2 of 5"]]
     assert found.tables()[3][1][:2] == ["de", "2 of 3"]
     assert found.pairs[0].queries == 2
-    assert "3 of 5 judged queries are missing from the run and excluded from the mean." in found.notes
-    assert ndcg.Comparison.from_dict(json.loads(json.dumps(found.to_dict()))).to_dict() == found.to_dict()
+    assert (
+        "3 of 5 judged queries are missing from the run and excluded from the mean." in found.notes
+    )
+    assert (
+        ndcg.Comparison.from_dict(json.loads(json.dumps(found.to_dict()))).to_dict()
+        == found.to_dict()
+    )
 
 
-def test_the_lowest_queries_come_first_without_those_that_no_ranking_could_improve(ndcg: Metric) -> None:
+def test_the_lowest_queries_come_first_without_those_that_no_ranking_could_improve(
+    ndcg: Metric,
+) -> None:
     report = ndcg.report(**SMALL, k=[1, 2])
     found = report.lowest(2)
     assert found.column_names == ["query", "nDCG@1", "retrieved", "judged", "relevant"]
     assert found["query"].to_pylist() == [3, 0]  # query 1 has no relevant documents
-    values = dict(zip(report.queries["query"].to_pylist(), report.queries["nDCG@2"].to_pylist(), strict=True))
-    assert report.lowest(None, "nDCG@2")["query"].to_pylist() == sorted((0, 2, 3), key=values.__getitem__)
+    values = dict(
+        zip(report.queries["query"].to_pylist(), report.queries["nDCG@2"].to_pylist(), strict=True)
+    )
+    assert report.lowest(None, "nDCG@2")["query"].to_pylist() == sorted(
+        (0, 2, 3), key=values.__getitem__
+    )
     with pytest.raises(ValueError, match=r'^measure must be one of "nDCG@1", "nDCG@2"; got'):
         report.lowest(measure="nDCG@5")
     with pytest.raises(ValueError, match=r"^n must be an integer, at least 0"):

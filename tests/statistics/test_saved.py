@@ -32,7 +32,10 @@ VERSIONS = ["2.1.0", "3.0.0"]
 def test_any_result_is_read_back_whole(ndcg: Metric, version: str, seed: int) -> None:
     rng = np.random.default_rng(seed)
     queries, documents = int(rng.integers(2, 30)), int(rng.integers(2, 6))
-    systems = {name: np.round(rng.normal(size=(queries, documents)), 1) for name in "abc"[: rng.integers(2, 4)]}
+    systems = {
+        name: np.round(rng.normal(size=(queries, documents)), 1)
+        for name in "abc"[: rng.integers(2, 4)]
+    }
     how: dict[str, Any] = {
         "references": rng.integers(0, 3, (queries, documents)),
         "k": [2, [1, 3], None][seed % 3],
@@ -47,7 +50,11 @@ def test_any_result_is_read_back_whole(ndcg: Metric, version: str, seed: int) ->
     found.append(ndcg.compare(systems=systems, baseline=[None, "b"][seed % 2], **how))
     if how["sample_weight"] is None:
         other = ndcg.report(predictions=systems["b"], **how)
-        found.append(ndcg.compare_reports({"a": found[0], "b": other}, paired=False, margin=0.1, alternative="less"))
+        found.append(
+            ndcg.compare_reports(
+                {"a": found[0], "b": other}, paired=False, margin=0.1, alternative="less"
+            )
+        )
     for result in found:
         again = type(result).from_dict(saved(result, version))
         assert replace(again, signature=result.signature) == result
@@ -59,9 +66,14 @@ OF_2 = json.loads((Path(__file__).parent / "saved_by_2.json").read_text(encoding
 @pytest.mark.parametrize("version", OF_2)
 def test_what_2_saved_is_computed_again(ndcg: Metric, version: str) -> None:
     rng = random.Random(5)
-    qrels = {f"q{at}": {f"d{place}": rng.choice([0, 0, 1, 2]) for place in range(4)} for at in range(8)}
+    qrels = {
+        f"q{at}": {f"d{place}": rng.choice([0, 0, 1, 2]) for place in range(4)} for at in range(8)
+    }
     runs = {
-        name: {query: {f"d{place}": rng.randint(0, 5) for place in range(6)} for query in list(qrels)[:7]}
+        name: {
+            query: {f"d{place}": rng.randint(0, 5) for place in range(6)}
+            for query in list(qrels)[:7]
+        }
         for name in ("bm25", "dense")
     }
     how: dict[str, Any] = {"references": qrels, "k": 3, "by": ["en", "de", "en", None] * 2}
@@ -80,14 +92,20 @@ def test_a_saved_result_is_read_back_whole(ndcg: Metric, shown: tuple[Any, Any])
         assert again == original
         assert str(again) == str(original)
         assert again.queries.schema == original.queries.schema
-        assert [type(each).__name__ for each in (shown[1].pairs[0], shown[0].scores["nDCG@3"])] == ["Pair", "Score"]
+        assert [type(each).__name__ for each in (shown[1].pairs[0], shown[0].scores["nDCG@3"])] == [
+            "Pair",
+            "Score",
+        ]
 
 
 @pytest.mark.parametrize("slices", [None, ["a", "b", None] * 20])
 def test_weights_are_saved(ndcg: Metric, slices: list[str | None] | None) -> None:
     weights = [1, 2, 0.5, 0] * 15
     how: dict[str, Any] = {"references": RELEVANCE, "sample_weight": weights, "by": slices, "k": 3}
-    for found in (ndcg.report(predictions=SYSTEMS["bm25"], **how), ndcg.compare(systems=SYSTEMS, **how)):
+    for found in (
+        ndcg.report(predictions=SYSTEMS["bm25"], **how),
+        ndcg.compare(systems=SYSTEMS, **how),
+    ):
         again = type(found).from_dict(json.loads(json.dumps(found.to_dict(), allow_nan=False)))
         assert again == found
         scaled = np.array(found.queries["weight"][: len(weights)].to_pylist())
@@ -117,7 +135,9 @@ def sliced(ndcg: Metric) -> tuple[Any, Any]:
 def test_a_figure_that_somebody_has_changed_is_computed_again_if_2_saved_it(
     sliced: tuple[Any, Any], entry: str
 ) -> None:
-    figures = re.compile(r'"(value|low|high|standard_error|difference|p\w*|wins|min_detectable)": -?[0-9][^,}]*')
+    figures = re.compile(
+        r'"(value|low|high|standard_error|difference|p\w*|wins|min_detectable)": -?[0-9][^,}]*'
+    )
     for result in sliced:
         values = saved(result, "2.1.0")
         values |= {"counts": {**values["counts"], "left_out": 7}} if "counts" in values else {}
@@ -133,7 +153,11 @@ def test_later_figures_are_believed(sliced: tuple[Any, Any]) -> None:
     comparison["pairs"][0]["p"] = 0.125
     comparison["slices"][0]["pairs"][0]["p"] = 0.25
     read = type(sliced[0]).from_dict(report), type(sliced[1]).from_dict(comparison)
-    assert (read[0].scores["nDCG"].low, read[1].pairs[0].p, read[1].slices["a"].pairs[0].p) == (0.125, 0.125, 0.25)
+    assert (read[0].scores["nDCG"].low, read[1].pairs[0].p, read[1].slices["a"].pairs[0].p) == (
+        0.125,
+        0.125,
+        0.25,
+    )
 
 
 def test_figures_that_later_versions_add_are_no_obstacle(sliced: tuple[Any, Any]) -> None:
@@ -150,7 +174,10 @@ def without_rows(values: dict[str, Any], removed: Callable[[int], bool]) -> None
 
 
 CHANGES: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
-    "rows are missing": (lambda values: without_rows(values, lambda at: at > 50), "rows are missing"),
+    "rows are missing": (
+        lambda values: without_rows(values, lambda at: at > 50),
+        "rows are missing",
+    ),
     "the rows of a slice are missing": (
         lambda values: without_rows(values, lambda at: at % 2 == 0),
         "rows are missing",
@@ -159,11 +186,23 @@ CHANGES: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
         lambda values: values["slices"][0].update(slice="c"),
         "slices: 'c': is of 30 queries",
     ),
-    "more queries in a slice": (lambda values: values["slices"][0].update(queries=31), "slices: 'a': is of 31 queries"),
-    "fewer queries in a slice": (lambda values: values["slices"][0].update(queries="30"), "queries: must be a count"),
-    "no column of slices": (lambda values: values["queries"].pop("slice"), "slices: 'a': is of 30 queries, but"),
+    "more queries in a slice": (
+        lambda values: values["slices"][0].update(queries=31),
+        "slices: 'a': is of 31 queries",
+    ),
+    "fewer queries in a slice": (
+        lambda values: values["slices"][0].update(queries="30"),
+        "queries: must be a count",
+    ),
+    "no column of slices": (
+        lambda values: values["queries"].pop("slice"),
+        "slices: 'a': is of 30 queries, but",
+    ),
     "a score that is missing": (lambda values: values["slices"][1]["scores"].clear(), "KeyError"),
-    "exact": (lambda values: values["resampling"].update(exact="yes"), "exact: must be True or False; got 'yes'"),
+    "exact": (
+        lambda values: values["resampling"].update(exact="yes"),
+        "exact: must be True or False; got 'yes'",
+    ),
 }
 
 
@@ -181,14 +220,24 @@ def test_entries_that_do_not_fit_the_queries_are_rejected(
 @pytest.mark.parametrize(
     ("name", "value", "problem"),
     [
-        ("measure", "DCG", "pairs: must be those of the measures in the signature and of the systems in queries"),
-        ("system", "c", "pairs: must be those of the measures in the signature and of the systems in queries"),
+        (
+            "measure",
+            "DCG",
+            "pairs: must be those of the measures in the signature and of the systems in queries",
+        ),
+        (
+            "system",
+            "c",
+            "pairs: must be those of the measures in the signature and of the systems in queries",
+        ),
         ("exact", 1, "pairs: exact: must be of type bool; got 1"),
         ("wins", -1, "pairs: wins: must be a count; got -1"),
         ("low", "0.1", "pairs: low: must be a finite number, or None; got '0.1'"),
     ],
 )
-def test_pairs_of_what_is_not_there_are_rejected(sliced: tuple[Any, Any], name: str, value: Any, problem: str) -> None:
+def test_pairs_of_what_is_not_there_are_rejected(
+    sliced: tuple[Any, Any], name: str, value: Any, problem: str
+) -> None:
     for place in ((), ("slices", 1)):
         values = holder = saved(sliced[1])
         for step in place:
@@ -215,7 +264,9 @@ ENTRIES: dict[str, tuple[Any, ...]] = {
 }
 
 
-@pytest.mark.parametrize("change", ["abc", 10**400, True], ids=["text", "a huge number", "a boolean"])
+@pytest.mark.parametrize(
+    "change", ["abc", 10**400, True], ids=["text", "a huge number", "a boolean"]
+)
 @pytest.mark.parametrize("entry", ENTRIES)
 @pytest.mark.parametrize("version", VERSIONS)
 def test_entries_of_another_type_or_range_are_rejected(
@@ -228,22 +279,35 @@ def test_entries_of_another_type_or_range_are_rejected(
     for each in path:
         holder = holder[each]
     holder[last] = change
-    with pytest.raises(ValueError, match=r"^values must be the result of \w+\.to_dict\(\), whole and unchanged \("):
+    with pytest.raises(
+        ValueError, match=r"^values must be the result of \w+\.to_dict\(\), whole and unchanged \("
+    ):
         type(original).from_dict(values)
 
 
 VALUES: dict[str, tuple[dict[str, Any], str]] = {
-    "a negative weight": ({"weight": [1.0, -1.0, 1.0]}, "weight: must be a number that is not negative; got -1.0"),
-    "no weight": ({"weight": [1.0, None, 1.0]}, "weight: must be a number that is not negative; got None"),
+    "a negative weight": (
+        {"weight": [1.0, -1.0, 1.0]},
+        "weight: must be a number that is not negative; got -1.0",
+    ),
+    "no weight": (
+        {"weight": [1.0, None, 1.0]},
+        "weight: must be a number that is not negative; got None",
+    ),
     "an nDCG above 1": ({"nDCG": [1.0, 1.7, 0.5]}, "nDCG: query 'b': must be from 0 to 1; got 1.7"),
-    "a worst nDCG below 0": ({"worst nDCG": [1.0, 0.5, -1.0]}, "worst nDCG: query 'c': must be from 0 to 1; got -1.0"),
+    "a worst nDCG below 0": (
+        {"worst nDCG": [1.0, 0.5, -1.0]},
+        "worst nDCG: query 'c': must be from 0 to 1; got -1.0",
+    ),
     "a query twice": ({"query": ["a", "b", "a"]}, "query 'a' is given 2 times"),
     "weights of 0": ({"weight": [0.0, 0.0, 0.0]}, "weight: is 0 for every query"),
 }
 
 
 @pytest.mark.parametrize(("change", "problem"), VALUES.values(), ids=VALUES)
-def test_values_that_no_report_has_are_rejected_by_name(ndcg: Metric, change: dict[str, Any], problem: str) -> None:
+def test_values_that_no_report_has_are_rejected_by_name(
+    ndcg: Metric, change: dict[str, Any], problem: str
+) -> None:
     side = {query: {"x": 1.0} for query in "abc"}
     report = ndcg.report(predictions=side, references=side, sample_weight=[1, 2, 1])
     values = report.to_dict()
@@ -263,7 +327,9 @@ def test_values_that_no_report_has_are_rejected_by_name(ndcg: Metric, change: di
     [{"negative_relevance": "keep"}, {"gain": [-1, 1]}, {"zero_division": 1.7}],
     ids=["negative relevances", "negative gains", "zero_division"],
 )
-def test_an_ndcg_may_be_outside_0_to_1_where_options_say_so(ndcg: Metric, options: dict[str, Any]) -> None:
+def test_an_ndcg_may_be_outside_0_to_1_where_options_say_so(
+    ndcg: Metric, options: dict[str, Any]
+) -> None:
     relevance = [[-1, 1], [1, 0]] if "negative_relevance" in options else [[0, 0], [1, 0]]
     report = ndcg.report(predictions=[[2, 1], [1, 2]], references=relevance, **options)
     values = report.queries["nDCG"].to_pylist()
@@ -272,11 +338,16 @@ def test_an_ndcg_may_be_outside_0_to_1_where_options_say_so(ndcg: Metric, option
 
 
 @pytest.mark.parametrize("version", ["1.0.0", "1.2.0"])
-def test_results_of_1_are_not_read_and_their_version_is_named(shown: tuple[Any, Any], version: str) -> None:
+def test_results_of_1_are_not_read_and_their_version_is_named(
+    shown: tuple[Any, Any], version: str
+) -> None:
     for original in shown:
         values = original.to_dict()
         signature = f"{values['signature'].partition('|v:')[0]}|v:{version}"
-        with pytest.raises(ValueError, match=rf"^values were saved by version {version}; .* score the rankings again$"):
+        with pytest.raises(
+            ValueError,
+            match=rf"^values were saved by version {version}; .* score the rankings again$",
+        ):
             type(original).from_dict({**values, "signature": signature})
 
 
@@ -284,7 +355,8 @@ def test_the_queries_of_a_comparison_have_a_row_for_each_system_and_query(ndcg: 
     systems = {"a": [[3, 2, 1], [2, 2, 1]], "b": [[1, 2, 3], [1, 2, 3]]}
     found = ndcg.compare(systems=systems, references=[[2, 1, 0], [1, 0, 0]], k=3, by=["x", None])
     values = [
-        ndcg.report(predictions=each, references=[[2, 1, 0], [1, 0, 0]], k=3).queries for each in systems.values()
+        ndcg.report(predictions=each, references=[[2, 1, 0], [1, 0, 0]], k=3).queries
+        for each in systems.values()
     ]
     assert found.to_dict()["queries"] == found.queries.to_pydict()
     assert found.queries.to_pydict() == {

@@ -45,8 +45,12 @@ def wilson(hits: int, size: int, confidence: float = 0.95) -> list[float]:
 @pytest.mark.parametrize(("size", "confidence"), [(2, 0.95), (10, 0.9), (50, 0.99)])
 def test_intervals_of_values_of_0_or_1_are_wilsons(size: int, confidence: float) -> None:
     for hits in range(size + 1):
-        found = intervals(Sample.of(np.repeat([[1.0, 0.0]], [hits, size - hits], axis=1)), confidence=confidence)
-        assert [found.low[0], found.high[0]] == pytest.approx(wilson(hits, size, confidence), abs=1e-9)
+        found = intervals(
+            Sample.of(np.repeat([[1.0, 0.0]], [hits, size - hits], axis=1)), confidence=confidence
+        )
+        assert [found.low[0], found.high[0]] == pytest.approx(
+            wilson(hits, size, confidence), abs=1e-9
+        )
         assert found.low[0] <= hits / size <= found.high[0]
 
 
@@ -73,7 +77,11 @@ def test_the_interval_of_a_mean_has_the_means_that_are_likely_with_their_varianc
             distances = []
             for up, down in shapes:
                 # distance**2 == t**2 * variance * (1 + up * distance) * (1 - down * distance)
-                square, linear, constant = 1 + t**2 * variance * up * down, t**2 * variance * (down - up), -(t**2)
+                square, linear, constant = (
+                    1 + t**2 * variance * up * down,
+                    t**2 * variance * (down - up),
+                    -(t**2),
+                )
                 distances += np.roots([square, linear, constant * variance]).tolist()
             assert end == pytest.approx(mean + side(distances), abs=1e-12)
 
@@ -101,9 +109,15 @@ def test_without_bounds_the_interval_of_a_mean_is_students_t_stretched_to_the_sk
 
 def test_values_that_are_all_the_same_leave_room_for_others() -> None:
     low, high = wilson(0, 20)
-    found = intervals(Sample.of(np.array([[1.0] * 20, [0.0] * 20, [0.7] * 20]), pairs=[(2, 2), (2, 1)]))
-    assert found.low == pytest.approx([1 - high, low, 0.7 - 0.7 * high, -high, 0.7 - 1.7 * high], abs=1e-9)
-    assert found.high == pytest.approx([1, high, 0.7 + 0.3 * high, high, 0.7 + 0.3 * high], abs=1e-9)
+    found = intervals(
+        Sample.of(np.array([[1.0] * 20, [0.0] * 20, [0.7] * 20]), pairs=[(2, 2), (2, 1)])
+    )
+    assert found.low == pytest.approx(
+        [1 - high, low, 0.7 - 0.7 * high, -high, 0.7 - 1.7 * high], abs=1e-9
+    )
+    assert found.high == pytest.approx(
+        [1, high, 0.7 + 0.3 * high, high, 0.7 + 0.3 * high], abs=1e-9
+    )
     assert (found.standard_error == 0).all()
     unbounded = intervals(Sample.of(np.array([[3.0] * 20, [0.0] * 20])), greatest=np.inf)
     assert unbounded.low == pytest.approx([3 - 3 * high, 0], abs=1e-9)
@@ -125,7 +139,9 @@ def test_weights_weigh_the_mean_and_widen_its_interval() -> None:
     reach = scipy.stats.t.ppf(0.975, 29) * error
     assert [found.low[2], found.high[2]] == pytest.approx([mean - reach, mean + reach])
     assert found.standard_error[2] == pytest.approx(error)
-    alike = [intervals(Sample.of(values, weight)) for weight in (None, np.ones(30), np.full(30, 4.0))]
+    alike = [
+        intervals(Sample.of(values, weight)) for weight in (None, np.ones(30), np.full(30, 4.0))
+    ]
     assert np.array_equal(alike[0], alike[1])
     assert np.allclose(alike[0], alike[2], rtol=0, atol=1e-12)
     assert (np.subtract(found.high, found.low)[:2] > np.subtract(alike[0].high, alike[0].low)).all()
@@ -154,7 +170,10 @@ def test_the_size_of_values_changes_no_test_and_scales_all_else(size: float) -> 
 
 def test_values_far_below_others_have_intervals_and_tests() -> None:
     values = np.array([queries(np.random.default_rng(21), 12), np.zeros(12)])
-    tests = (paired_tests(Sample.of(np.insert(values * size, 0, 1.0, axis=1), pairs=PAIR)) for size in (2.0**-540, 1.0))
+    tests = (
+        paired_tests(Sample.of(np.insert(values * size, 0, 1.0, axis=1), pairs=PAIR))
+        for size in (2.0**-540, 1.0)
+    )
     assert np.array_equal(*tests)
     found = intervals(Sample.of(np.array([np.ones(10), np.insert(np.zeros(9), 0, 1e-322)])))
     assert [found.low[1], found.high[1]] == pytest.approx(wilson(0, 10), abs=1e-9)
@@ -165,12 +184,22 @@ def test_values_far_below_others_have_intervals_and_tests() -> None:
 
 def permutation_test(differences: np.ndarray, **how: Any) -> float:
     found = scipy.stats.permutation_test(
-        (differences,), lambda x, axis: x.mean(axis), permutation_type="samples", vectorized=True, **how
+        (differences,),
+        lambda x, axis: x.mean(axis),
+        permutation_type="samples",
+        vectorized=True,
+        **how,
     )
     return float(found.pvalue)
 
 
-ALTERNATIVES = [("two-sided", 0.0), ("greater", 0.0), ("greater", 0.05), ("less", 0.0), ("less", 0.05)]
+ALTERNATIVES = [
+    ("two-sided", 0.0),
+    ("greater", 0.0),
+    ("greater", 0.05),
+    ("less", 0.0),
+    ("less", 0.05),
+]
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -181,7 +210,9 @@ def test_few_queries_are_tested_exactly(alternative: str, margin: float, weighte
         rng = np.random.default_rng(size)
         values = np.round(queries(rng, 2, size), digits)
         weight = rng.random(size) if weighted else np.ones(size)
-        tests = paired_tests(Sample.of(values, weight, PAIR), alternative=alternative, margin=margin)
+        tests = paired_tests(
+            Sample.of(values, weight, PAIR), alternative=alternative, margin=margin
+        )
         assert tests.exact.all()
         shares = weight * (values[0] - values[1] + moved)
         expected = permutation_test(shares, alternative=alternative, n_resamples=10_000)
@@ -190,23 +221,35 @@ def test_few_queries_are_tested_exactly(alternative: str, margin: float, weighte
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize(("alternative", "margin"), ALTERNATIVES)
-def test_many_queries_are_tested_as_scipy_does(alternative: str, margin: float, weighted: bool) -> None:
+def test_many_queries_are_tested_as_scipy_does(
+    alternative: str, margin: float, weighted: bool
+) -> None:
     rng = np.random.default_rng(8)
     one, weight = queries(rng, 200), rng.random(200) if weighted else np.ones(200)
     values = np.stack([one, one + 0.02 + rng.normal(0, 0.2, 200)])
     tests = paired_tests(Sample.of(values, weight, PAIR), alternative=alternative, margin=margin)
     assert not tests.exact.any()
-    shares = weight * (values[0] - values[1] + {"two-sided": 0, "greater": margin, "less": -margin}[alternative])
+    shares = weight * (
+        values[0] - values[1] + {"two-sided": 0, "greater": margin, "less": -margin}[alternative]
+    )
     expected = permutation_test(shares, alternative=alternative, n_resamples=9999, rng=rng)
-    assert tests.randomization[0] == pytest.approx(expected, abs=0.02)  # four standard errors of SciPy's
-    assert tests.t_test[0] == pytest.approx(scipy.stats.ttest_1samp(shares, 0, alternative=alternative).pvalue)
+    assert tests.randomization[0] == pytest.approx(
+        expected, abs=0.02
+    )  # four standard errors of SciPy's
+    assert tests.t_test[0] == pytest.approx(
+        scipy.stats.ttest_1samp(shares, 0, alternative=alternative).pvalue
+    )
 
 
 def test_queries_that_do_not_differ_leave_the_test_exact() -> None:
     values = np.tile(queries(np.random.default_rng(15), 1, 50), (2, 1))
     values[0, :11] += np.array([9, 7, -2, 8, 4, 3, 1, 6, 5, -3, 2]) / 100
     tests, of_few = (paired_tests(Sample.of(each, pairs=PAIR)) for each in (values, values[:, :11]))
-    assert (tests.randomization, tests.exact[0], tests.permutations[0]) == (of_few.randomization, True, 2**11)
+    assert (tests.randomization, tests.exact[0], tests.permutations[0]) == (
+        of_few.randomization,
+        True,
+        2**11,
+    )
 
 
 @pytest.mark.parametrize("size", [31, 32, 33, 60])
@@ -229,7 +272,12 @@ def test_p_values_scatter_as_those_of_as_many_independent_permutations() -> None
     rng = np.random.default_rng(17)
     one = queries(rng, 60)
     values = np.stack([one, one + 0.08 + rng.normal(0, 0.2, 60)])
-    found = np.array([paired_tests(Sample.of(values, pairs=PAIR), seed=seed).randomization[0] for seed in range(30)])
+    found = np.array(
+        [
+            paired_tests(Sample.of(values, pairs=PAIR), seed=seed).randomization[0]
+            for seed in range(30)
+        ]
+    )
     assert found[0] == paired_tests(Sample.of(values, pairs=PAIR), seed=0).randomization[0]
     assert 0.01 < found.mean() < 0.06
     error = math.sqrt(found.mean() * (1 - found.mean()) / 2**20)
@@ -241,7 +289,8 @@ def test_one_sided_p_values_of_both_sides_are_over_1_by_that_of_the_observed_sum
     values = queries(np.random.default_rng(60), 2, 60)
     sample = Sample.of(values, pairs=PAIR)
     greater, less, two_sided = (
-        paired_tests(sample, alternative=each).randomization[0] for each in ("greater", "less", "two-sided")
+        paired_tests(sample, alternative=each).randomization[0]
+        for each in ("greater", "less", "two-sided")
     )
     assert greater + less == 1 + 1 / 2**20  # no other exchange has the very sum
     assert two_sided == pytest.approx(2 * min(greater, less), abs=0.003)
@@ -255,9 +304,16 @@ def test_pairs_are_tested_together_as_alone(margin: float) -> None:
     pairs = [(0, 1), (1, 2), (0, 1), (3, 4)]
     together = paired_tests(Sample.of(values, weight, pairs), alternative="greater", margin=margin)
     for at, pair in enumerate(pairs):
-        alone = paired_tests(Sample.of(values[list(pair)], weight, PAIR), alternative="greater", margin=margin)
-        assert (together.randomization[at], together.t_test[at]) == (alone.randomization[0], alone.t_test[0])
-    moved = paired_tests(Sample.of(np.stack([values[0] + margin, values[1]]), weight, PAIR), alternative="greater")
+        alone = paired_tests(
+            Sample.of(values[list(pair)], weight, PAIR), alternative="greater", margin=margin
+        )
+        assert (together.randomization[at], together.t_test[at]) == (
+            alone.randomization[0],
+            alone.t_test[0],
+        )
+    moved = paired_tests(
+        Sample.of(np.stack([values[0] + margin, values[1]]), weight, PAIR), alternative="greater"
+    )
     assert together.randomization[0] == moved.randomization[0]
 
 
@@ -275,7 +331,10 @@ def test_systems_that_always_differ_alike_do_differ_and_the_same_system_does_not
 ) -> None:
     values = np.stack([np.full(30, 0.5 + difference), np.full(30, 0.5)])
     tests = paired_tests(Sample.of(values, pairs=PAIR), **question)
-    assert (tests.randomization[0], tests.t_test[0]) == (randomization, pytest.approx(t_test, abs=1e-12))
+    assert (tests.randomization[0], tests.t_test[0]) == (
+        randomization,
+        pytest.approx(t_test, abs=1e-12),
+    )
 
 
 # Power
@@ -288,7 +347,9 @@ def power_of_a_t_test(effect: float, queries: int, two_sided: bool) -> float:
 
 
 @pytest.mark.parametrize("size", [5, 100])
-@pytest.mark.parametrize(("alternative", "margin"), [("two-sided", 0.0), ("greater", 0.0), ("less", 0.3)])
+@pytest.mark.parametrize(
+    ("alternative", "margin"), [("two-sided", 0.0), ("greater", 0.0), ("less", 0.3)]
+)
 def test_the_power_is_that_of_the_noncentral_t(size: int, alternative: str, margin: float) -> None:
     rng = np.random.default_rng(size)
     one = queries(rng, size)
@@ -299,7 +360,11 @@ def test_the_power_is_that_of_the_noncentral_t(size: int, alternative: str, marg
     two_sided = alternative == "two-sided"
     reached = power_of_a_t_test(found.min_detectable[0] / deviation, size, two_sided)
     assert reached == pytest.approx(0.8, abs=1e-5)
-    effect = {"two-sided": abs(difference.mean()), "greater": difference.mean(), "less": margin - difference.mean()}
+    effect = {
+        "two-sided": abs(difference.mean()),
+        "greater": difference.mean(),
+        "less": margin - difference.mean(),
+    }
     needed = int(found.queries_needed[0])
     assert power_of_a_t_test(effect[alternative] / deviation, needed, two_sided) >= 0.8
     assert power_of_a_t_test(effect[alternative] / deviation, needed - 1, two_sided) < 0.8
@@ -307,27 +372,40 @@ def test_the_power_is_that_of_the_noncentral_t(size: int, alternative: str, marg
 
 def test_two_queries_are_enough_for_a_difference_that_they_detect_and_fewer_are_not() -> None:
     values = np.array([[0.9, 0.4], [0.2, 0.1]])
-    two, fewer = (power(Sample.of(values, np.array(weight), PAIR)) for weight in ([1.0, 1.0], [1.0, 0.9]))
+    two, fewer = (
+        power(Sample.of(values, np.array(weight), PAIR)) for weight in ([1.0, 1.0], [1.0, 0.9])
+    )
     deviation = (values[0] - values[1]).std(ddof=1)
-    assert power_of_a_t_test(two.min_detectable[0] / deviation, 2, two_sided=True) == pytest.approx(0.8, abs=1e-5)
+    assert power_of_a_t_test(two.min_detectable[0] / deviation, 2, two_sided=True) == pytest.approx(
+        0.8, abs=1e-5
+    )
     assert np.isnan(fewer).all()
 
 
 def test_weighted_queries_count_as_their_effective_number() -> None:
     values = queries(np.random.default_rng(22), 2, 40)
     difference = values[0] - values[1]
-    assert np.array_equal(power(Sample.of(values, np.full(40, 3.0), PAIR)), power(Sample.of(values, None, PAIR)))
+    assert np.array_equal(
+        power(Sample.of(values, np.full(40, 3.0), PAIR)), power(Sample.of(values, None, PAIR))
+    )
     weight = np.random.default_rng(23).random(40)
     found = power(Sample.of(values, weight, PAIR))
     effective = weight.sum() ** 2 / (weight**2).sum()
     mean = np.average(difference, weights=weight)
     variance = np.average((difference - mean) ** 2, weights=weight) * effective / (effective - 1)
     critical = scipy.stats.t.ppf(0.975, effective - 1)
-    reached = scipy.stats.nct.sf(critical, effective - 1, found.min_detectable[0] / math.sqrt(variance / effective))
+    reached = scipy.stats.nct.sf(
+        critical, effective - 1, found.min_detectable[0] / math.sqrt(variance / effective)
+    )
     assert reached == pytest.approx(0.8, abs=1e-5)
     needed = found.queries_needed[0] * effective / 40
-    assert power_of_a_t_test(abs(mean) / math.sqrt(variance), math.ceil(needed), two_sided=True) >= 0.8
-    assert power_of_a_t_test(abs(mean) / math.sqrt(variance), math.floor(needed) - 2, two_sided=True) < 0.8
+    assert (
+        power_of_a_t_test(abs(mean) / math.sqrt(variance), math.ceil(needed), two_sided=True) >= 0.8
+    )
+    assert (
+        power_of_a_t_test(abs(mean) / math.sqrt(variance), math.floor(needed) - 2, two_sided=True)
+        < 0.8
+    )
 
 
 def test_a_difference_that_no_number_of_queries_detects_is_unknown() -> None:
@@ -352,7 +430,9 @@ def test_holm_multiplies_the_smallest_by_all_and_each_next_by_one_less() -> None
         assert holm(np.array(p_values)).tolist() == corrected
 
 
-@pytest.mark.parametrize("values", [np.ones((2, 1)), np.ones((2, 0)), np.array([[1, np.nan], [1, np.nan]])])
+@pytest.mark.parametrize(
+    "values", [np.ones((2, 1)), np.ones((2, 0)), np.array([[1, np.nan], [1, np.nan]])]
+)
 def test_fewer_than_two_queries_are_rejected(values: np.ndarray) -> None:
     with pytest.raises(ValueError, match=r"needs at least two queries that have a value; got [01]"):
         Sample.of(values, pairs=PAIR)
@@ -367,14 +447,21 @@ def test_a_missing_scipy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_fall_is_a_regression_only_if_it_is_large_and_significant() -> None:
-    for change, p, expected in ((-0.05, 0.04, True), (-0.009, 0.04, False), (-0.05, 0.06, False), (0.05, 0.04, False)):
+    for change, p, expected in (
+        (-0.05, 0.04, True),
+        (-0.009, 0.04, False),
+        (-0.05, 0.06, False),
+        (0.05, 0.04, False),
+    ):
         assert is_regression(change, p, max_drop=0.01, alpha=0.05) is expected
     assert falls_beyond(-0.3, 0.1 + 0.1)
     assert not falls_beyond(-(0.1 + 0.2), 0.3)  # by no more than rounding
 
 
 @pytest.mark.parametrize("tests", [1, 3])
-def test_a_test_can_be_significant_if_it_is_when_every_query_differs_in_the_same_direction(tests: int) -> None:
+def test_a_test_can_be_significant_if_it_is_when_every_query_differs_in_the_same_direction(
+    tests: int,
+) -> None:
     for queries in range(2, 12):
         values = np.array([np.full(queries, 0.9), np.linspace(0.1, 0.5, queries)])
         least = paired_tests(Sample.of(values, pairs=PAIR), alternative="greater").randomization[0]

@@ -24,7 +24,9 @@ MEASURES = ("nDCG@3", "nDCG@10", "DCG@3", "DCG@10", "CG@3", "CG@10")
 
 
 @pytest.mark.parametrize("weight", [None, WEIGHT], ids=["unweighted", "weighted"])
-def test_the_mean_of_slices_has_the_mean_of_every_figure_of_the_slices(ndcg: Metric, weight: Any) -> None:
+def test_the_mean_of_slices_has_the_mean_of_every_figure_of_the_slices(
+    ndcg: Metric, weight: Any
+) -> None:
     report = ndcg.report(predictions=SYSTEMS["bm25"], by=BY, sample_weight=weight, **HOW)
     assert list(report.mean_of_slices) == list(report.scores)
     for name, score in report.mean_of_slices.items():
@@ -35,7 +37,9 @@ def test_the_mean_of_slices_has_the_mean_of_every_figure_of_the_slices(ndcg: Met
         for count in ("tied", "ranked", "unjudged", "queries"):
             assert getattr(score, count) == sum(getattr(each, count) for each in slices)
         errors = [each.standard_error for each in slices]
-        assert score.standard_error == pytest.approx(math.sqrt(sum(error**2 for error in errors)) / 3)
+        assert score.standard_error == pytest.approx(
+            math.sqrt(sum(error**2 for error in errors)) / 3
+        )
         assert score.low < score.value < score.high
 
 
@@ -60,14 +64,18 @@ def test_the_mean_of_one_slice_is_that_slice(ndcg: Metric, values: str, others: 
 def test_the_interval_of_proportions_is_the_stratified_wilson_interval() -> None:
     """Yan & Su, Statistics in Biopharmaceutical Research 2010, for strata that count the same."""
     ones, sizes = [1, 7, 12, 3], [9, 11, 40, 4]
-    samples = [Sample.of(np.array([[1.0] * one + [0.0] * (n - one)])) for one, n in zip(ones, sizes, strict=True)]
+    samples = [
+        Sample.of(np.array([[1.0] * one + [0.0] * (n - one)]))
+        for one, n in zip(ones, sizes, strict=True)
+    ]
     (found,) = combine(samples, confidence=0.9)
     shares = np.array(ones) / sizes
     errors = np.sqrt(shares * (1 - shares) / sizes)
     z = scipy.stats.norm.ppf(0.95) * np.sqrt((errors**2).sum()) / errors.sum()
     level = 2 * scipy.stats.norm.cdf(z) - 1
     ends = [
-        scipy.stats.binomtest(one, n).proportion_ci(level, method="wilson") for one, n in zip(ones, sizes, strict=True)
+        scipy.stats.binomtest(one, n).proportion_ci(level, method="wilson")
+        for one, n in zip(ones, sizes, strict=True)
     ]
     assert found.value == pytest.approx(shares.mean())
     assert (found.low, found.high) == pytest.approx(np.mean(ends, axis=0), abs=1e-9)
@@ -77,11 +85,16 @@ def welch_satterthwaite(differences: list[np.ndarray]) -> tuple[float, float, fl
     """The mean of the means of samples, its standard error and degrees of freedom."""
     variances = np.array([each.var(ddof=1) / len(each) for each in differences])
     freedom = variances.sum() ** 2 / (variances**2 / [len(each) - 1 for each in differences]).sum()
-    return float(np.mean([each.mean() for each in differences])), math.sqrt(variances.sum()) / len(differences), freedom
+    return (
+        float(np.mean([each.mean() for each in differences])),
+        math.sqrt(variances.sum()) / len(differences),
+        freedom,
+    )
 
 
 @pytest.mark.parametrize(
-    ("alternative", "margin"), [("two-sided", 0.0), ("greater", 0.0), ("less", 0.0), ("greater", 0.05)]
+    ("alternative", "margin"),
+    [("two-sided", 0.0), ("greater", 0.0), ("less", 0.0), ("greater", 0.05)],
 )
 def test_the_mean_difference_of_slices_has_students_interval_and_test(
     ndcg: Metric, alternative: str, margin: float
@@ -89,7 +102,10 @@ def test_the_mean_difference_of_slices_has_students_interval_and_test(
     how = {"alternative": alternative, "margin": margin, "baseline": "bm25", "confidence": 0.9}
     found = ndcg.compare(systems=SYSTEMS, by=BY, **how, **HOW).mean_of_slices
     assert found.queries == 57
-    values = {name: ndcg.compute(predictions=run, use_aggregator=False, **HOW) for name, run in SYSTEMS.items()}
+    values = {
+        name: ndcg.compute(predictions=run, use_aggregator=False, **HOW)
+        for name, run in SYSTEMS.items()
+    }
     assert [(pair.measure, pair.system) for pair in found.pairs] == [
         *itertools.product(values["bm25"], ("dense", "hybrid"))
     ]
@@ -98,54 +114,86 @@ def test_the_mean_difference_of_slices_has_students_interval_and_test(
         slices = [by_query[[each == value for each in BY]] for value in NAMED]
         difference, error, freedom = welch_satterthwaite(slices)
         reach = scipy.stats.t.ppf(0.95, freedom) * error
-        figures = (pair.difference, pair.standard_error, pair.degrees_of_freedom, pair.low, pair.high)
-        assert figures == pytest.approx((difference, error, freedom, difference - reach, difference + reach))
+        figures = (
+            pair.difference,
+            pair.standard_error,
+            pair.degrees_of_freedom,
+            pair.low,
+            pair.high,
+        )
+        assert figures == pytest.approx(
+            (difference, error, freedom, difference - reach, difference + reach)
+        )
         tested = {"two-sided": 0, "greater": -margin, "less": margin}[alternative]
         t = scipy.stats.t(freedom)
         beyond = (difference - tested) / error
-        p = {"two-sided": 2 * t.sf(abs(beyond)), "greater": t.sf(beyond), "less": t.cdf(beyond)}[alternative]
+        p = {"two-sided": 2 * t.sf(abs(beyond)), "greater": t.sf(beyond), "less": t.cdf(beyond)}[
+            alternative
+        ]
         assert pair.p_t == pytest.approx(p)
         assert (pair.wins, pair.ties, pair.losses) == tuple(
-            sum(int(np.count_nonzero(np.sign(np.where(abs(each) < 1e-12, 0, each)) == sign)) for each in slices)
+            sum(
+                int(np.count_nonzero(np.sign(np.where(abs(each) < 1e-12, 0, each)) == sign))
+                for each in slices
+            )
             for sign in (1, 0, -1)
         )
 
 
-def test_the_randomization_test_exchanges_queries_that_share_the_weight_of_their_slice(ndcg: Metric) -> None:
+def test_the_randomization_test_exchanges_queries_that_share_the_weight_of_their_slice(
+    ndcg: Metric,
+) -> None:
     by = ["a"] * 4 + ["b"] * 6 + [None] * 2
     one, other = (SYSTEMS[name][:12] for name in ("dense", "bm25"))
     how = {"references": RELEVANCE[:12], "measures": "DCG"}
-    values = [np.array(ndcg.compute(predictions=run, use_aggregator=False, **how)["DCG"]) for run in (one, other)]
+    values = [
+        np.array(ndcg.compute(predictions=run, use_aggregator=False, **how)["DCG"])
+        for run in (one, other)
+    ]
     shares = (values[0] - values[1])[:10] / np.array([4] * 4 + [6] * 6) / 2
     sums = np.array([np.dot(signs, shares) for signs in itertools.product((1, -1), repeat=10)])
     for alternative, at_least in (
         ("two-sided", np.abs(sums) >= abs(shares.sum()) - 1e-12),
         ("greater", sums >= shares.sum() - 1e-12),
     ):
-        comparison = ndcg.compare(systems={"one": one, "other": other}, by=by, alternative=alternative, **how)
+        comparison = ndcg.compare(
+            systems={"one": one, "other": other}, by=by, alternative=alternative, **how
+        )
         (pair,) = comparison.mean_of_slices.pairs
         assert (pair.difference, pair.p) == pytest.approx((shares.sum(), at_least.mean()))
         assert (pair.exact, pair.permutations) == (True, 2**pair.differing)
 
 
-def test_p_values_of_the_mean_of_slices_are_corrected_like_those_of_all_queries(ndcg: Metric) -> None:
+def test_p_values_of_the_mean_of_slices_are_corrected_like_those_of_all_queries(
+    ndcg: Metric,
+) -> None:
     """One slice with all queries: the figures are those of all queries, apart from the power."""
     found = ndcg.compare(systems=SYSTEMS, by=["all"] * 60, **HOW)
     for pair, expected in zip(found.mean_of_slices.pairs, found.pairs, strict=True):
-        approximate = {name: pytest.approx(value) for name, value in pair._asdict().items() if isinstance(value, float)}
+        approximate = {
+            name: pytest.approx(value)
+            for name, value in pair._asdict().items()
+            if isinstance(value, float)
+        }
         assert expected._replace(queries_needed=None)._asdict() == {**pair._asdict(), **approximate}
     over_all = ndcg.compare(systems=SYSTEMS, by=BY, corrected_over="all", **HOW).mean_of_slices
     p_values = [pair.p for pair in over_all.pairs]
     assert max(pair.p_holm for pair in over_all.pairs) <= 1
-    assert min(p_values) * len(p_values) == pytest.approx(min(pair.p_holm for pair in over_all.pairs))
+    assert min(p_values) * len(p_values) == pytest.approx(
+        min(pair.p_holm for pair in over_all.pairs)
+    )
 
 
 @pytest.mark.parametrize("weight", [None, WEIGHT], ids=["unweighted", "weighted"])
-def test_a_comparison_has_the_means_of_the_reports_and_both_are_saved(ndcg: Metric, weight: Any) -> None:
+def test_a_comparison_has_the_means_of_the_reports_and_both_are_saved(
+    ndcg: Metric, weight: Any
+) -> None:
     how = {**HOW, "by": BY, "sample_weight": weight}
     reports = {name: ndcg.report(predictions=run, **how) for name, run in SYSTEMS.items()}
     comparison = ndcg.compare(systems=SYSTEMS, **how)
-    assert comparison.mean_of_slices.scores == {name: report.mean_of_slices for name, report in reports.items()}
+    assert comparison.mean_of_slices.scores == {
+        name: report.mean_of_slices for name, report in reports.items()
+    }
     assert ndcg.compare_reports(reports).mean_of_slices.pairs == comparison.mean_of_slices.pairs
     for found in (comparison, *reports.values()):
         saved = json.loads(json.dumps(found.to_dict(), allow_nan=False))
@@ -170,10 +218,15 @@ def test_a_slice_of_one_query_leaves_the_mean_of_slices_without_an_interval(ndcg
     slices = [report.slices[value].scores["nDCG@3"].value for value in (*NAMED, "it")]
     assert score.value == pytest.approx(np.mean(slices))
     assert all(map(math.isnan, (score.low, score.high, score.standard_error)))
-    assert report.notes[-1] == "The mean of slices has no interval, since one of the slices has none."
+    assert (
+        report.notes[-1] == "The mean of slices has no interval, since one of the slices has none."
+    )
     comparison = ndcg.compare(systems=SYSTEMS, by=[*by[:58], None, None], **HOW)
     assert comparison.mean_of_slices is None
-    assert "The mean of slices is not compared either, since one of the slices is not." in comparison.notes
+    assert (
+        "The mean of slices is not compared either, since one of the slices is not."
+        in comparison.notes
+    )
     assert ndcg.compare(systems=SYSTEMS, by=by, **HOW).mean_of_slices is not None
 
 
@@ -181,11 +234,20 @@ def test_a_slice_without_a_value_is_not_in_the_mean_of_slices(ndcg: Metric) -> N
     relevance = np.where(np.arange(60)[:, np.newaxis] < 57, RELEVANCE, 0)
     how = {"references": relevance, "measures": ["nDCG", "DCG"], "zero_division": math.nan}
     report = ndcg.report(predictions=SYSTEMS["bm25"], by=[*BY[:57], "it", "it", "it"], **how)
-    four, three = ([report.slices[each].scores for each in (*NAMED, *more)] for more in (["it"], []))
-    assert report.mean_of_slices["DCG"].value == pytest.approx(np.mean([each["DCG"].value for each in four]))
-    assert report.mean_of_slices["nDCG"].value == pytest.approx(np.mean([each["nDCG"].value for each in three]))
+    four, three = (
+        [report.slices[each].scores for each in (*NAMED, *more)] for more in (["it"], [])
+    )
+    assert report.mean_of_slices["DCG"].value == pytest.approx(
+        np.mean([each["DCG"].value for each in four])
+    )
+    assert report.mean_of_slices["nDCG"].value == pytest.approx(
+        np.mean([each["nDCG"].value for each in three])
+    )
     assert report.mean_of_slices["nDCG"].low < report.mean_of_slices["nDCG"].high
-    assert report.notes[-1] == "The mean of slices of nDCG is over 3 of 4 slices; the others have no value."
+    assert (
+        report.notes[-1]
+        == "The mean of slices of nDCG is over 3 of 4 slices; the others have no value."
+    )
 
 
 VALUES = {
@@ -196,9 +258,13 @@ VALUES = {
 
 @pytest.mark.parametrize("measure", VALUES)
 @given(data=st.data())
-def test_the_interval_holds_the_mean_within_its_bounds_in_any_order_of_slices(measure: str, data: Any) -> None:
+def test_the_interval_holds_the_mean_within_its_bounds_in_any_order_of_slices(
+    measure: str, data: Any
+) -> None:
     greatest = 1.0 if measure == "nDCG" else math.inf
-    slices = data.draw(st.lists(st.lists(VALUES[measure], min_size=2, max_size=6), min_size=1, max_size=5))
+    slices = data.draw(
+        st.lists(st.lists(VALUES[measure], min_size=2, max_size=6), min_size=1, max_size=5)
+    )
     samples = [Sample.of(np.array([values])) for values in slices]
     (found,) = combine(samples, greatest=greatest)
     slack = 1e-9 * max(max(values) for values in slices)
@@ -217,5 +283,7 @@ def test_slices_of_equal_values_still_allow_for_others() -> None:
     both = combine(samples)[0]
     assert both.low < both.value < both.high < 1
     # one slice alone has an error: each end is the mean of the slices' own
-    alone = np.mean([[ends.low.item(), ends.high.item()] for ends in map(intervals, samples)], axis=0)
+    alone = np.mean(
+        [[ends.low.item(), ends.high.item()] for ends in map(intervals, samples)], axis=0
+    )
     assert (both.low, both.high) == pytest.approx(tuple(alone))
