@@ -237,7 +237,9 @@ def beside_ranks(
 
 def _are_reversed(scores: Sequence[Any], ranks: Sequence[Any], ascending: bool) -> bool:
     """Return whether scores rank documents in the reverse order of their ranks."""
-    if len(scores) < 2 or not all(isinstance(number, Real) for number in (*scores, *ranks)):
+    if len(scores) < 2 or len(set(ranks)) < len(ranks):
+        return False
+    if not all(isinstance(number, Real) for number in (*scores, *ranks)):
         return False
     by_rank = [score for _, score in sorted(zip(ranks, scores, strict=True))]
     expected = sorted(scores, reverse=ascending)

@@ -171,8 +171,7 @@ def roles_of_objects(
         if "query" not in error.roles:
             raise
         call = mark("fields", {"query": None})
-        hint = f"if they have none and are in the order of the queries, give {call}"
-        raise error.adding(hint) from None
+        raise error.adding(f"{call} matches queries by their order") from None
     if names.value and names.name(names.value) == roles.fields["document"]:
         roles.fields[names.value] = roles.fields["document"]  # a mapping of ids to values
     return roles

@@ -151,7 +151,7 @@ def _is_wrapper(side: Mapping[Any, Any], names: Names) -> bool:
     lists = [value for value in side.values() if are_hits(value)]
     if len(lists) != 1:
         return False
-    fields = fields_among(lists[0])
+    fields = fields_among(filter(is_object, lists[0]))
     if not any(field.in_list for field in fields.values()):
         return False
     outside_lists = leaves(fields, [path for path, field in fields.items() if not field.in_list])
