@@ -6539,7 +6539,9 @@ def beside_ranks(
 
 def _are_reversed(scores: Sequence[Any], ranks: Sequence[Any], ascending: bool) -> bool:
     """Return whether scores rank documents in the reverse order of their ranks."""
-    if len(scores) < 2 or not all(isinstance(number, Real) for number in (*scores, *ranks)):
+    if len(scores) < 2 or len(set(ranks)) < len(ranks):
+        return False
+    if not all(isinstance(number, Real) for number in (*scores, *ranks)):
         return False
     by_rank = [score for _, score in sorted(zip(ranks, scores, strict=True))]
     expected = sorted(scores, reverse=ascending)
@@ -6911,6 +6913,8 @@ def _refuse_another_kind_in_a_query(
     for query, judged in references.items():
         ranked = predictions.get(query, {})
         kinds = [{id_kind(type(document)) for document in side} for side in (ranked, judged)]
+        if "" in kinds[0] | kinds[1]:  # one is no id, which another error says
+            continue
         if all(kinds) and kinds[0].isdisjoint(kinds[1]):
             error = _another_kind("document", next(iter(ranked)), next(iter(judged)))
             raise within(error, "predictions", f"query {shown(query)}", instead_of="predictions")
@@ -7581,8 +7585,7 @@ def roles_of_objects(
         if "query" not in error.roles:
             raise
         call = mark("fields", {"query": None})
-        hint = f"if they have none and are in the order of the queries, give {call}"
-        raise error.adding(hint) from None
+        raise error.adding(f"{call} matches queries by their order") from None
     if names.value and names.name(names.value) == roles.fields["document"]:
         roles.fields[names.value] = roles.fields["document"]  # a mapping of ids to values
     return roles
@@ -7854,10 +7857,10 @@ class ListReader:
             wrong = types_of_no_ids(ids)
             if self.path is None or not wrong:
                 raise within(error, f"query {shown(query)}") from None
-        document = next(value for value in ids if type(value) in wrong)
-        problem = f"the document {self.path!r} is {shown(document)}, and no id"
+        position = next(place for place, value in enumerate(ids) if type(value) in wrong)
+        problem = f"the document {self.path!r} is {shown(ids[position])}, and no id"
         hint = f"give {mark('fields', {'document': '...'})}, the field of the ids"
-        raise InputError(f"{problem}; {hint}", f"query {shown(query)}")
+        raise InputError(f"{problem}; {hint}", f"query {shown(query)}", position=position)
 
 
 class HitReader:
@@ -8588,7 +8591,7 @@ def _is_wrapper(side: Mapping[Any, Any], names: Names) -> bool:
     lists = [value for value in side.values() if are_hits(value)]
     if len(lists) != 1:
         return False
-    fields = fields_among(lists[0])
+    fields = fields_among(filter(is_object, lists[0]))
     if not any(field.in_list for field in fields.values()):
         return False
     outside_lists = leaves(fields, [path for path, field in fields.items() if not field.in_list])

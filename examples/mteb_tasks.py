@@ -49,11 +49,12 @@ def as_report(tasks: dict[str, tuple[str, float]]) -> dict[str, object]:
     """Return the means of tasks in the format of a saved report, with tasks as queries and languages as slices."""
     languages, scores = zip(*tasks.values(), strict=True)
     return {
-        "signature": f"{MEASURE}|values:MTEB|v:1",
+        # Of a report of 2.x only the queries are read, and all else is computed from them.
+        "signature": f"{MEASURE}|values:MTEB|v:2.1.0",
         "scores": {MEASURE: {}},
         "counts": {},
         "queries": {"query": list(tasks), "slice": languages, MEASURE: scores},
-        "resampling": {"confidence": 0.95, "seed": 0},
+        "resampling": {"confidence": 0.95, "seed": 0, "exact": False},
         "notes": [],
     }
 

@@ -58,10 +58,10 @@ class ListReader:
             wrong = types_of_no_ids(ids)
             if self.path is None or not wrong:
                 raise within(error, f"query {shown(query)}") from None
-        document = next(value for value in ids if type(value) in wrong)
-        problem = f"the document {self.path!r} is {shown(document)}, and no id"
+        position = next(place for place, value in enumerate(ids) if type(value) in wrong)
+        problem = f"the document {self.path!r} is {shown(ids[position])}, and no id"
         hint = f"give {mark('fields', {'document': '...'})}, the field of the ids"
-        raise InputError(f"{problem}; {hint}", f"query {shown(query)}")
+        raise InputError(f"{problem}; {hint}", f"query {shown(query)}", position=position)
 
 
 class HitReader:

@@ -180,8 +180,8 @@ OF_NAMES: dict[str, Row] = {
     "a pair for the score": fields({"score": ("a", "b")}),
     "no document": fields({"document": None}),
     "no mapping": fields(["score"]),
-    "a name that is nearly there": fields(
-        {"score": "scroe"}, predictions={"q": [{"id": "a", "score": 0.9}]}
+    "a name that is nearly there": run(
+        {"q": [{"id": "a", "score": 0.9}]}, fields={"score": "scroe"}
     ),
     "a name that is not there": fields(
         {"document": "paper"}, references={"q": [{"id": "a", "grade": 1}]}

@@ -154,7 +154,7 @@ SIDES: dict[str, Row] = {
         compute, "references", predictions={"q": {"a": 1.0}}, references=[{"a"}, {"b"}]
     ),
     "lists of integers beside sets of text": refused(
-        compute, "predictions", predictions=[[3, 1]], references=[{"a"}]
+        compute, "predictions", "query 0", predictions=[[3, 1]], references=[{"a"}]
     ),
     "lists of integers beside documents of text": refused(
         compute, "references", predictions=[["a", "b"]], references=[[1, 0]]
@@ -163,7 +163,7 @@ SIDES: dict[str, Row] = {
         compute, "predictions", predictions=[["a"]], references=[{"a"}, {"b"}]
     ),
     "documents of another type": refused(
-        compute, "predictions", predictions={"q": {1: 1.0}}, references={"q": {"1": 1}}
+        compute, "predictions", "query 'q'", predictions={"q": {1: 1.0}}, references={"q": {"1": 1}}
     ),
     "queries of another type than in a file": refused(
         compute, "predictions", predictions=TREC_RUN, references={1: {"1": 1}}

@@ -509,7 +509,7 @@ SITUATIONS = [
         "responses in the order of the queries",
         run_of(elastic, [["b"], ["b"]]),
         SECOND,
-        ("'hits.hits._id'", "in the order of the queries"),
+        ("'hits.hits._id'", "matches queries by their order"),
         {"fields": {"query": None}},
         is_json=True,
     ),

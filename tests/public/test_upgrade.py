@@ -203,7 +203,7 @@ CASES: dict[str, Case] = {
         "give",
     ),
     "Lists of lists in the object of a query": Case(
-        run(ANSWERS, NUMBERED, score_order="ascending"), {"results": ANSWERS}, "an id must be"
+        run(ANSWERS, NUMBERED, score_order="ascending"), {"results": ANSWERS}, "and no id"
     ),
     "Pairs in a list of another name": Case(
         run([{"qid": query, "hits": [*row.items()]} for query, row in RUN.items()])
