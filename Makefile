@@ -103,10 +103,10 @@ app: .venv/app.done ## open the Space's page on http://127.0.0.1:7860
 space: ## build the tree of a Hub Space in dist/space: make space NAME=nDCG
 	rm -rf dist/space
 	mkdir -p dist/space/benchmarks dist/space/conformance/runners dist/space/docs/images dist/space/examples
-	mkdir -p dist/space/page/samples
+	mkdir -p dist/space/page
 	cp README.md CONTRIBUTING.md requirements.txt LICENSE ndcg_bundle.py app.py dist/space
-	cp page/*.py page/*.css page/*.js dist/space/page
-	cp page/samples/* dist/space/page/samples
+	cp page/*.py dist/space/page
+	cp -r page/samples page/static page/templates dist/space/page
 	cp benchmarks/*.md benchmarks/*.png dist/space/benchmarks
 	cp conformance/*.* dist/space/conformance
 	cp conformance/runners/*.py dist/space/conformance/runners

@@ -5161,7 +5161,8 @@ class UnknownFieldError(InputError):
         problems: what is not clear, a sentence each.
         roles: the roles that are not clear.
         chosen: the fields of the roles that are clear.
-        fields: all fields, with an example of each.
+        there: what has the fields.
+        examples: all fields, with an example of each.
     """
 
     def __init__(
@@ -5169,16 +5170,21 @@ class UnknownFieldError(InputError):
         problems: Sequence[str],
         roles: Sequence[str],
         chosen: Mapping[str, Any],
-        fields: str,
+        there: str,
+        examples: Mapping[Any, Any],
     ) -> None:
         super().__init__("")
-        self.problems, self.roles, self.chosen, self.fields = problems, roles, chosen, fields
+        self.problems, self.roles, self.chosen = problems, roles, chosen
+        self.there, self.examples = there, dict(examples)
+        fields = f"{there} {listed_fields(examples)}"
+        self.fields = fields
         write = fields_to_write(dict.fromkeys(roles, "..."))
         self.problem = f"{self.unclear}; {fields}; {write}"
 
     def adding(self, problem: str) -> "UnknownFieldError":
         """Return the error with another sentence."""
-        return UnknownFieldError([*self.problems, problem], self.roles, self.chosen, self.fields)
+        problems = [*self.problems, problem]
+        return UnknownFieldError(problems, self.roles, self.chosen, self.there, self.examples)
 
     @property
     def unclear(self) -> str:
@@ -5208,15 +5214,12 @@ def chosen_fields(
             unclear[role] = possible
     if unclear:
         problems = _problems(unclear, names, fields)
-        listed = f"{there} {listed_fields(fields.examples)}"
-        raise UnknownFieldError(problems, list(unclear), chosen, listed)
+        raise UnknownFieldError(problems, list(unclear), chosen, there, fields.examples)
     twice = [role for role, field in chosen.items() if list(chosen.values()).count(field) > 1]
     if twice:
         problem = f"one field is named twice, {shown(chosen[twice[0]])}"
         others = {role: field for role, field in chosen.items() if role not in twice}
-        raise UnknownFieldError(
-            [problem], twice, others, f"{there} {listed_fields(fields.examples)}"
-        )
+        raise UnknownFieldError([problem], twice, others, there, fields.examples)
     if names.kind == "run" and not names.ascending:
         refuse_lowest_first(chosen.get("score"))
     return chosen

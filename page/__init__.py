@@ -1,1 +1,1 @@
-"""The Space's page: a module per tab with its fields and handlers, and modules that the tabs share."""
+"""The Space's page: a module for each place, for the picture that both draw, and for the address."""

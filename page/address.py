@@ -1,144 +1,404 @@
-"""The address of the page: it always names what is shown, so that a link, a reload and Back bring it back."""
+"""The address of the page: it holds everything that is shown, so that a link shows the same."""
 
-import json
+import csv
+import io
+import math
 import urllib.parse
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
-import gradio as gr
-import pandas as pd
+from .columns import read_columns, with_column
+from .guide import STEPS, begun_rows, query_of_documents
+from .html import sentence
+from .metric import tables
+from .paste import pasted_rows
+from .ranking import MOST_DOCUMENTS, Ranking, Row, ranking_of
+from .settings import CHOICES, CONVENTIONS, OTHERS, Settings, in_words, said
 
-from .choices import LONGEST_RANKING, parse_link, query_of
-from .events import ASK, QUIET, follow, raise_errors
-from .explanation import SOURCES
-from .guide import STEPS, is_begun_with, rows_at
-from .ranking import EMPTY, rows_of
-
-JS = ASK + Path(__file__).with_name("address.js").read_text(encoding="utf-8")
-LINK = "Link to this ranking and these choices"
-TOO_LONG = "Link to these choices; the ranking is too long for a link"
-LONG = "long"  # in place of a batch
-SHORT = (
-    f"(...texts) => texts.join('').length > {LONGEST_RANKING} ? '{LONG}' : JSON.stringify(texts)"
+PLACES = ("understand", "compare")
+LONGEST = 6000  # characters in an address that browsers and servers accept
+LONGEST_SCORE = 30
+RANKING = ("rel", "ids", "scores", "order", "grade")
+OF_COMPARE = (
+    "files",
+    "judgments",
+    "groups",
+    "columns",
+    "measure",
+    "base",
+    "other",
+    "query",
+    "sort",
+    "libraries",
 )
+NOTHING = "-"  # an order without documents
+OF_OTHERS = ("__", "utm_")  # how parameters begin that are not the page's
 
 
-def keep_address(
-    page: gr.Blocks,
-    tabs: gr.Tabs,
-    link: gr.Textbox,
-    title: gr.HTML,
-    fields: Sequence[Any],
-    batch: Sequence[gr.Textbox],
-) -> None:
-    """Make the address follow the open tab and the fields, and make these follow the address; the link shows it."""
-    by_name = {str(each.id): each for each in tabs.children if isinstance(each, gr.Tab)}
-    names = list(by_name)
-    backs = gr.Number(0, precision=0, visible="hidden")  # that are shown
-    address = gr.HTML(
-        {"query": "", "backs": 0},
-        html_template="",
-        js_on_load=JS,
-        visible="hidden",
-        elem_id="address",
+class Note(NamedTuple):
+    """A remark on what is shown, and a link that changes it."""
+
+    text: str
+    link: str = ""
+    does: str = ""  # the text of the link
+
+
+class Address(NamedTuple):
+    """What the page shows."""
+
+    place: str = "understand"
+    settings: Settings = Settings()
+    step: str = ""
+    guess: str = ""
+    rows: tuple[Row, ...] = ()  # of an own ranking; none for that of the step
+    order: tuple[int, ...] | None = None  # the places of the ranked documents; None: by score
+    moved: frozenset[int] = frozenset()
+    got: str = ""  # the score of a paper
+    chosen: Mapping[str, str] = {}  # the files, and what is looked at, of runs
+
+    @property
+    def is_of_example(self) -> bool:
+        """Whether the documents are those of the example, in whatever order."""
+        return bool(query_of_documents(row[0] for row in self.shown_rows))
+
+    @property
+    def shown_rows(self) -> Sequence[Row]:
+        """The documents, with relevance and score as text, before any was moved."""
+        return self.rows or begun_rows(self.step)
+
+    def ranking(self) -> Ranking:
+        """Return the ranking that is shown."""
+        ranking = ranking_of(self.shown_rows, self.settings.options)
+        return ranking._replace(order=self.order, moved=self.moved)
+
+    def query(self, **changes: Any) -> str:
+        """Return the address, after its ?, with some changes."""
+        return urllib.parse.urlencode(self._replace(**changes)._parameters(), safe=",*")
+
+    def link(self, **changes: Any) -> str:
+        """Return a link to the page with some changes."""
+        return f"?{self.query(**changes)}"
+
+    def choose(self, **chosen: str) -> str:
+        """Return a link to the page with another choice within the runs."""
+        return self.link(chosen={**self.chosen, **chosen})
+
+    def read_as(self, file: str, column: str | None, role: str) -> str:
+        """Return a link to the page with a column of a file in another role."""
+        return self.choose(columns=with_column(self.chosen.get("columns", ""), file, role, column))
+
+    def set(self, name: str, word: str) -> str:
+        """Return a link to the page with another word of an option."""
+        return self.link(settings=self.settings.with_word(name, word))
+
+    def as_convention(self, convention: str) -> str:
+        """Return a link to the page with the options of a convention."""
+        return self.link(settings=Settings(self.settings.k, convention))
+
+    def go(self, place: str) -> str:
+        """Return a link to a place, with the settings."""
+        return Address(place=place, settings=self.settings).link()
+
+    def said(self, name: str) -> str:
+        """Return the word of an option as the page writes it."""
+        return said(name, self.settings.word(name))
+
+    def hidden_fields(self, *others: str) -> list[tuple[str, str]]:
+        """Return the parts of the address that a form has no fields for; it has those of others.
+
+        The form of the settings has fields for all of them.
+        """
+        names = others or ("k", "convention", *CHOICES, *OTHERS)
+        parameters = self._parameters()
+        return [(name, text) for name, text in parameters.items() if name not in names]
+
+    def _parameters(self) -> dict[str, str]:
+        settings = self.settings
+        parameters = {"tab": self.place, "step": self.step, "guess": self.guess}
+        parameters |= self._ranking_parameters()
+        parameters |= {"k": settings.k, "convention": settings.convention, **settings.chosen}
+        parameters |= {"got": self.got, **self.chosen}
+        usual = {"tab": "understand", "k": "10", "convention": "sklearn"}
+        return {name: text for name, text in parameters.items() if text and text != usual.get(name)}
+
+    def _ranking_parameters(self) -> dict[str, str]:
+        """Return what differs from the ranking that the step begins with."""
+        parameters = {}
+        if self.rows:
+            ids, relevance, scores = zip(*self.rows, strict=True)
+            usual_ids, usual_scores = usual_columns(len(self.rows))
+            parameters["rel"] = csv_text(relevance) or '""'  # of one document that is not judged
+            parameters["ids"] = "" if list(ids) == usual_ids else csv_text(ids)
+            parameters["scores"] = "" if list(scores) == usual_scores else csv_text(scores)
+        if self.order is not None:
+            marks = [f"{at + 1}*" if at in self.moved else f"{at + 1}" for at in self.order]
+            parameters["order"] = ",".join(marks) or NOTHING
+        return parameters
+
+
+def usual_columns(size: int) -> tuple[list[str], list[str]]:
+    """Return the names and the scores of documents that need not be in an address."""
+    return [f"d{at}" for at in range(1, size + 1)], [f"{at}" for at in range(size, 0, -1)]
+
+
+def csv_text(cells: Iterable[str]) -> str:
+    """Return cells as a line of CSV."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="").writerow(cells)
+    return text.getvalue()
+
+
+def read_address(parameters: Mapping[str, str]) -> tuple[Address, list[Note]]:
+    """Return what an address shows, and a note for each part that cannot be read.
+
+    Such a part has its default.
+    """
+    reader = _Reader(parameters)
+    place = reader.read("tab", "understand", one_of(PLACES))
+    step = reader.read("step", "", one_of(STEPS))
+    settings = reader.settings()
+    address = Address(place, settings, step, reader.read("guess", "", of_step(step)))
+    chosen = {name: parameters.get(name, "") for name in OF_COMPARE}
+    chosen["columns"] = reader.read("columns", "", columns_text)
+    if place == "understand":
+        address = reader.ranking(address)
+    address = address._replace(
+        got=reader.read("got", "", at_most(LONGEST_SCORE)),
+        chosen={name: text for name, text in chosen.items() if text},
     )
-    opened = gr.Textbox(names[0], visible="hidden")
-    usual = [each.value or "" for each in batch]
-    short = gr.Textbox(
-        json.dumps(usual), visible="hidden"
-    )  # a long batch need not be sent with every change
-    loaded = gr.Number(
-        0, precision=0, visible="hidden"
-    )  # 1 after the page has loaded the state in the address
-    gr.on([each.change for each in batch], None, list(batch), short, js=SHORT, **QUIET)
-    for name, each in by_name.items():
-        each.select(None, None, opened, js=f"() => {name!r}", **QUIET)
+    return address, [*reader.notes, *reader.unknown()]
 
-    def load(request: gr.Request) -> list[Any]:
-        """Return 1, for loaded, and the state in the address when the page opens."""
-        parameters = dict(request.query_params)
-        if not parameters:
-            return [1, *[gr.skip()] * len(restored)]
-        tab = (
-            tab_at(parameters, names) if "tab" in parameters else [gr.skip()] * 2
-        )  # one opened meanwhile stays open
-        return [1, *tab, *fields_at(parameters, usual)]
 
-    def go_back(event: gr.EventData) -> list[Any]:
-        """Return the state in the address to which the browser went back, and how often it has gone back."""
-        parameters = dict(urllib.parse.parse_qsl(str(event.query)[1:], keep_blank_values=True))
-        return [*tab_at(parameters, names), *fields_at(parameters, usual), event.backs]
+class _Reader:
+    """Read the parts of an address, and note those that are at fault."""
 
-    @raise_errors
-    def show(request: gr.Request, backs: int, tab: str, *fields: Any) -> list[Any]:
-        """Return a link to the current state of the page, and its address."""
-        query, whole = query_shown("" if tab == names[0] else tab, usual, *fields)
-        referer = request.headers.get("referer", "").partition("?")[0]
+    def __init__(self, parameters: Mapping[str, str]) -> None:
+        self.parameters = parameters
+        self.notes: list[Note] = []
+
+    def note(self, name: str, problem: Any) -> None:
+        """Note that a part is at fault."""
+        if name == "paste":
+            self.notes.append(Note(sentence(f"The ranking was not read: {in_words(problem)}")))
+            return
+        text = self.parameters.get(name, "")
+        shown = text if len(text) <= 40 else f"{text[:40]}…"
+        says = f"The address has {name}={shown}, but {in_words(problem)}"
+        self.notes.append(Note(sentence(says)))
+
+    def read(self, name: str, otherwise: Any, of_text: Callable[[str], Any]) -> Any:
+        """Return a part, or its default."""
+        if name not in self.parameters:
+            return otherwise
+        try:
+            return of_text(self.parameters[name])
+        except (ValueError, csv.Error) as problem:
+            self.note(name, problem)
+            return otherwise
+
+    def settings(self) -> Settings:
+        """Return the settings; those that cannot be together have their defaults."""
+        convention = self.read("convention", "sklearn", one_of(CONVENTIONS))
+        settings = Settings(self.read("k", "10", cutoffs_text), convention)
+        for name in (*CHOICES, *OTHERS):
+            usual = settings.word(name)
+            changed = settings.with_word(name, self.read(name, usual, word_of(name)))
+            try:
+                changed.check()
+                settings = changed
+            except ValueError as problem:
+                self.note(name if name in self.parameters else "k", problem)
+        return settings
+
+    def ranking(self, address: Address) -> Address:
+        """Return the address with its ranking; a faulty one is that of the step."""
+        pasted = self.parameters.get("paste", "").strip()
+        rows = self._rows()
+        if pasted:
+            rows = self.read("paste", rows, lambda text: tuple(map(tuple, pasted_rows(text))))
+        if rows:
+            try:
+                ranking_of(rows, address.settings.options)
+                address = address._replace(rows=rows)
+            except ValueError as problem:
+                self.note("paste" if pasted else "rel", problem)
+                self._offer_clip(address._replace(rows=rows), problem)
+        if "grade" in self.parameters:
+            address = self._graded(address)
+        if pasted:
+            return address._replace(step="", guess="")
+        try:
+            size = len(address.ranking().documents)
+        except ValueError as problem:  # such as relevances without a gain
+            self.note("gain", problem)
+            usual = Settings(address.settings.k, address.settings.convention)
+            address = address._replace(settings=usual, rows=())
+            size = len(address.ranking().documents)
+        order, moved = self.read("order", (None, frozenset()), lambda text: order_of(text, size))
+        return address._replace(order=order, moved=moved)
+
+    def _graded(self, address: Address) -> Address:
+        """Return the address with the relevance of some documents changed, as in "4:3,1:0"."""
+
+        def read(text: str) -> tuple[Row, ...]:
+            rows = [list(row) for row in address.shown_rows]
+            for part in text.split(","):
+                place, _, relevance = part.partition(":")
+                ((at,), _) = order_of(place, len(rows))
+                rows[at][1] = relevance
+            ranking_of(rows, address.settings.options)
+            return tuple(map(tuple, rows))
+
+        return address._replace(rows=self.read("grade", address.rows, read))
+
+    def _offer_clip(self, address: Address, problem: ValueError) -> None:
+        """Give the last note a link that counts a negative relevance as 0, if that was the fault."""
+        if isinstance(problem, tables.InputError) and "negative_relevance" in problem.options:
+            link = address.set("negative_relevance", "clip")
+            self.notes[-1] = self.notes[-1]._replace(link=link, does="Count it as 0")
+
+    def _rows(self) -> tuple[Row, ...]:
+        """Return the rows of relevance, ids and scores."""
+        relevance = self.read("rel", [], cells_of)
+        ids, scores = usual_columns(len(relevance))
+        ids = self.read("ids", ids, cells_of_size(len(relevance)))
+        scores = self.read("scores", scores, cells_of_size(len(relevance)))
+        return tuple(zip(ids, relevance, scores, strict=True))
+
+    def unknown(self) -> list[Note]:
+        """Return a note on each part that the page does not know."""
+        known = ("tab", "step", "guess", "got", "paste", "k", "convention")
+        names = {*known, *RANKING, *CHOICES, *OTHERS, *OF_COMPARE}
         return [
-            gr.Textbox(f"{referer}?{query}", label=LINK if whole else TOO_LONG),
-            {"query": query, "backs": backs},
+            Note(f"The address has {name[:40]}, which this page does not know.")
+            for name in self.parameters
+            if name not in names and not name.startswith(OF_OTHERS)
         ]
 
-    restored = [tabs, opened, title, *fields, *batch]
-    page.load(load, None, [loaded, *restored], **QUIET)
-    address.back(go_back, None, [*restored, backs], **QUIET)
-    # no other handler writes the address, since the answers of two could come in any order
-    changed = [opened, *fields, short]
-    follow([each.change for each in (loaded, *changed)], show, [backs, *changed], [link, address])
+
+def one_of(choices: Iterable[str]) -> Callable[[str], str]:
+    """Return a reader of one of some words."""
+    words = list(choices)
+
+    def read(text: str) -> str:
+        if not words:
+            raise ValueError("nothing is asked here")
+        if text not in words:
+            raise ValueError(f"it must be one of {', '.join(words)}")
+        return text
+
+    return read
 
 
-def query_shown(
-    tab: str, usual: list[str], step: str, table: pd.DataFrame, convention: str, *fields: Any
-) -> tuple[str, bool]:
-    """Return the address, after its ?, of a tab and the fields of the page, and whether it has the whole ranking."""
-    *bar, source, got, batch = fields
-    rows = rows_of(table)
-    query, whole = query_of(None if is_begun_with(rows, step) else rows, convention, *bar)
-    query = (f"step={step}&" if step else "") + query + (f"&tab={tab}" if tab else "")
-    others = {} if source == "ranking" else {"data": source}
-    others |= {"got": got} if got else {}
-    others |= {} if batch != LONG and json.loads(batch) == usual else {"batch": batch}
-    return query + "".join(
-        f"&{name}={urllib.parse.quote_plus(text)}" for name, text in others.items()
-    ), whole
+def of_step(step: str) -> Callable[[str], str]:
+    """Return a reader of a guess of a step."""
+    return one_of(STEPS[step].choices if step in STEPS else ())
 
 
-def tab_at(parameters: Mapping[str, str], names: Sequence[str]) -> list[Any]:
-    """Return the tabs, with the tab of an address open, and its name."""
-    tab = parameters["tab"] if parameters.get("tab") in names else names[0]
-    return [gr.Tabs(selected=tab), tab]
+def at_most(characters: int) -> Callable[[str], str]:
+    """Return a reader of a short text."""
+
+    def read(text: str) -> str:
+        if len(text) > characters:
+            raise ValueError(f"it must have at most {characters} characters")
+        return text.strip()
+
+    return read
 
 
-def fields_at(parameters: Mapping[str, str], usual: list[str]) -> list[Any]:
-    """Return the fields in an address, from the title of the ranking, which is empty, to the batch."""
-    source = parameters.get("data", "")
-    reported = [source if source in SOURCES else "ranking", parameters.get("got", "")[:30]]
-    return ["", *shown_at(parameters), *reported, *batch_at(parameters.get("batch"), usual)]
+def cutoffs_text(text: str) -> str:
+    """Return cutoffs as text, after a check."""
+    settings = Settings(text[:200])
+    settings.check()
+    return text.strip()
 
 
-def batch_at(text: str | None, usual: list[str]) -> list[Any]:
-    """Return the fields of the batch in an address; a batch that was too long for it stays unchanged."""
-    if text == LONG:
-        return [gr.skip()] * len(usual)
-    try:
-        found = json.loads(text or "")
-    except (ValueError, RecursionError):
-        return usual
-    fitting = (
-        isinstance(found, list)
-        and len(found) == len(usual)
-        and all(isinstance(each, str) for each in found)
-    )
-    return found if fitting else usual
+def columns_text(text: str) -> str:
+    """Return the columns of files as text, after a check."""
+    read_columns(text)
+    return text
 
 
-def shown_at(parameters: Mapping[str, str]) -> list[Any]:
-    """Return the step, the table, the convention and the bar in an address."""
-    step = parameters["step"] if parameters.get("step") in STEPS else ""
-    rows, convention, bar, unread = parse_link(parameters, rows_at(step))
-    label = f"Documents; {EMPTY}"
-    if unread:
-        faults = f"These parts of the link could not be read and have their defaults: {', '.join(unread)}."
-        label = f"{faults} {EMPTY.capitalize()}"
-    return [step, gr.Dataframe([list(row) for row in rows], label=label), convention, *bar]
+def word_of(name: str) -> Callable[[str], str]:
+    """Return a reader of a word of an option."""
+    if name in ("gain", "log_base"):
+        return lambda text: _checked_word(name, text)
+    return one_of(CHOICES[name])
+
+
+def _checked_word(name: str, text: str) -> str:
+    """Return the base of the logarithm, or a gain, which may be one for each label."""
+    if name == "log_base":
+        try:
+            is_finite = math.isfinite(float(text))
+        except ValueError:
+            is_finite = False
+        if not is_finite:
+            raise ValueError("it must be a number above 1")
+    Settings().with_word(name, text).check()
+    return text
+
+
+def cells_of(text: str) -> list[str]:
+    """Return the cells of a column."""
+    first, *others = text.splitlines() or [""]
+    cells = [cell.strip() for cell in next(csv.reader([first]), [])]
+    if others or len(cells) > MOST_DOCUMENTS:
+        raise ValueError(f"it must be one line of at most {MOST_DOCUMENTS} documents")
+    return [cell.encode("utf-8", "replace").decode() for cell in cells]
+
+
+def cells_of_size(size: int) -> Callable[[str], list[str]]:
+    """Return a reader of the cells of a column that belongs to another."""
+
+    def read(text: str) -> list[str]:
+        cells = cells_of(text)
+        if not size:
+            raise ValueError("it belongs to rel, which is not there")
+        if len(cells) != size:
+            raise ValueError(f"it must have {size} cells, as rel has; it has {len(cells)}")
+        return cells
+
+    return read
+
+
+def order_of(text: str, size: int) -> tuple[tuple[int, ...], frozenset[int]]:
+    """Return the places of the ranked documents, and of those that were moved, from "3,1*,2"."""
+    if text == NOTHING:
+        return (), frozenset()
+    order, moved = [], set()
+    for part in text.split(","):
+        number = part.removesuffix("*")
+        if not number.isascii() or not number.isdigit() or not 1 <= int(number) <= size:
+            raise ValueError(f"{part[:10]!r} is none of the {size} documents")
+        order.append(int(number) - 1)
+        if part.endswith("*"):
+            moved.add(order[-1])
+    if len(set(order)) < len(order):
+        raise ValueError("it has a document twice")
+    return tuple(order), frozenset(moved)
+
+
+class Choice(NamedTuple):
+    """A word of an option, and the score with it; none where it is not shown."""
+
+    word: str
+    said: str
+    link: str
+    is_chosen: bool
+    score: str
+
+
+def choices_of(
+    address: Address, score: Callable[[str, str], str] | None = None
+) -> dict[str, list[Choice]]:
+    """Return the words of each option."""
+    choices: dict[str, list[Choice]] = {}
+    for name, words in CHOICES.items():
+        choices[name] = []
+        for word in words:
+            is_chosen = word == address.settings.word(name)
+            text = score(name, word) if score else ""
+            link = address.set(name, word)
+            choices[name].append(Choice(word, said(name, word), link, is_chosen, text))
+    return choices

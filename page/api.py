@@ -1,9 +1,8 @@
-"""The tab for programs, and the functions that it offers them, by HTTP and as tools of an agent."""
+"""The functions for programs, by HTTP and as tools of an agent."""
 
 import base64
 import inspect
-import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,15 +17,14 @@ from gradio.route_utils import FnIndexInferError
 from gradio.utils import get_function_description, get_function_params
 from gradio_client.utils import is_file_obj_with_meta, python_type_to_json_schema
 
-from .choices import CALLED, CHOICES, CONVENTIONS, IN_PYTHON, SIDES, cutoffs_of, option_of
-from .events import Handler, raise_errors
 from .explanation import explanation_of
-from .metric import ROOT, ndcg, tables
-from .results import RUNS, Mappings, check_size, compare_runs, read_upload, report_on, run_names
+from .files import run_names
+from .metric import ndcg, tables
+from .reading import Mappings, check_size, read_upload
+from .results import RUNS, compare_runs, report_on
+from .settings import CALLED, CHOICES, CONVENTIONS, IN_PYTHON, cutoffs_of, option_of
 
-LOCAL = "http://127.0.0.1:7860/"
-ABOUT_API = (ROOT / "docs" / "space.md").read_text(encoding="utf-8").partition("## The API\n")[2]
-HERE = f"() => {json.dumps(ABOUT_API)}.replaceAll('{LOCAL}', location.origin + location.pathname)"
+Handler = Callable[..., Any]
 FILE = "its text, or data:…;base64,… of it; clients in Python may upload it by handle_file"
 ABOUT = {
     "predictions": "the score of each document, a list per query; null: not retrieved",
@@ -37,6 +35,7 @@ ABOUT = {
     "got": 'the score to look for, with all of its digits as text, "0.5920"; several as "0.31@5,0.283@10"; or the '
     "value of each query: a list, by the ids of queries, or text such as the output of trec_eval -q or ndcg score -q",
 }
+SIDES = {"predictions": "run", "references": "qrels"}  # the names of both sides in files
 Numbers = list[list[float | None]]
 Relevances = list[list[float | str | None]]
 Runs = dict[str, str] | list[str]
@@ -113,7 +112,6 @@ def endpoint(function: Handler, names: Mapping[str, str]) -> Handler:
         )
         return called
 
-    @raise_errors
     def answer(*values: Any) -> Any:
         *given, request = values
         words = dict(zip(OPTIONS, given[len(own) :], strict=True))
@@ -121,7 +119,7 @@ def endpoint(function: Handler, names: Mapping[str, str]) -> Handler:
             options = options_of_words(words.pop("k"), words | {"per_query": ""})
             found = function(*given[: len(own)], options, words["per_query"])
         except (ValueError, TypeError) as problem:
-            raise ValueError(tables.worded(problem, words_of_api)) from None
+            raise gr.Error(tables.worded(problem, words_of_api)[:500]) from None
         # notes and errors in the answer, too, are texts that have words of their own
         notes = orjson.OPT_PASSTHROUGH_SUBCLASS
         text = orjson.dumps(found, lambda note: tables.worded(note, words_of_api), notes).decode()
@@ -161,6 +159,11 @@ def score(
             check_size(side)
         except ValueError as problem:
             raise ValueError(f"{name}: {problem}") from None
+    for query, scores in enumerate(predictions):
+        for value in scores:
+            if isinstance(value, (str, list, dict)):
+                problem = f"{value!r:.40} is not a number; give a number or null"
+                raise ValueError(f"predictions: query {query}: {problem}")
     given = {"predictions": predictions, "references": references, **options}
     found = {**ndcg.compute(**given), "signature": ndcg.signature(**options)}
     return found | ({"queries": ndcg.compute(**given, use_aggregator=False)} if per_query else {})
@@ -208,8 +211,8 @@ def name_runs(runs: Any) -> dict[str, Any]:
     if isinstance(runs, dict):
         return runs
     paths = [
-        each["path"] if is_file_obj_with_meta(each) else f"run {at}"
-        for at, each in enumerate(runs, 1)
+        run["path"] if is_file_obj_with_meta(run) else f"run {number}"
+        for number, run in enumerate(runs, 1)
     ]
     return dict(zip(run_names(paths), runs, strict=True))
 
@@ -274,15 +277,14 @@ async def answer_wrong_call(request: Request, problem: Exception) -> JSONRespons
 ERROR_HANDLERS = dict.fromkeys((TypeError, KeyError, FnIndexInferError), answer_wrong_call)
 
 
-def api_tab(page: gr.Blocks) -> None:
-    """Lay out the tab, and list the functions; the examples have the address at which the page is open."""
-    with gr.Tab("API", id="api"):
-        about = gr.Markdown(ABOUT_API, elem_id="calls")
-        page.load(None, None, about, js=HERE)
-        with gr.Row(visible=False):
-            for name, each in FUNCTIONS.items():
-                answer = Api(None, {"type": "object"}, "answer")
-                gr.Button().click(each, parameter_fields(each), answer, api_name=name)
+def open_api() -> Any:
+    """Return the functions as Gradio serves them, without a page."""
+    with gr.Blocks(mode="server", title="nDCG", delete_cache=(3600, 3600)) as api:
+        for name, function in FUNCTIONS.items():
+            answer = Api(None, {"type": "object"}, "answer")
+            gr.Button().click(function, parameter_fields(function), answer, api_name=name)
+    api.queue(max_size=200, default_concurrency_limit=4)
+    return api
 
 
 def parameter_fields(function: Handler) -> list[Api]:

@@ -1,176 +1,153 @@
-"""The tab of a batch: predictions and references as text or as a file, scored query by query."""
+"""Lists of scores and relevances in one file or text, as programs hold them: a batch.
+
+It is JSON or Python with predictions and references, two such values one after the other, or CSV
+with the columns prediction, reference and query_id.
+"""
 
 import ast
+import csv
 import json
-import re
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-import gradio as gr
+from .metric import tables
+from .reading import LIMITS, Mappings, check_size, named, text_of
 
-from .choices import CHOICES, WORDS, option_of, options_of, snippet
-from .events import QUIET, follow, show_errors
-from .metric import ndcg
-from .render import csv_link, error_html, score_card, table_html
-from .results import BATCH, check_size, read_batch
-from .standings import counted
-
-ABOUT = """Predictions are scores, references relevance: a list per query, as here; mappings of ids, such as
-`{"q1": {"d1": 0.9}}` and `{"q1": {"d1": 1}}`; or one list of all documents, with the query id of each. A file is CSV
-with the columns prediction, reference and query_id, or JSON with predictions, references, weights and query_ids."""
-ROWS_SHOWN = 1000
-TREC = re.compile(r"\s*\S+\s+(Q0|0)\s+\S+\s+\S+")
+NAMES = ("predictions", "references", "weights", "query_ids")
+COLUMNS = {"prediction": "predictions", "reference": "references", "query_id": "query_ids"}
 
 
-class Shown(NamedTuple):
-    """What the tab shows of a batch, and the fields that show it."""
+class Batch(NamedTuple):
+    """The scores and the relevances of the same documents, by query and document."""
 
-    score: Any
-    queries: Any = None
-    signature: Any = None
-    code: Any = None
-    file: Any = None
+    run: Mappings
+    judgments: Mappings
+    weights: dict[str, float] | None
 
 
-def batch_tab(bar: list[Any]) -> list[gr.Textbox]:
-    """Lay out the tab and return its fields: predictions, references, weights, query ids."""
-    with gr.Tab("Batch", id="batch") as tab:
-        gr.Markdown(ABOUT)
-        with gr.Row():
-            predictions = gr.Textbox(
-                "[[0.9, 0.8, 0.1], [0.5], [0.2, 0.4]]",
-                label="Predictions: a list per query",
-                lines=4,
-            )
-            references = gr.Textbox(
-                "[[0, 1, 1], [1], [0, 0]]", label="References, in the same form", lines=4
-            )
-        with gr.Row():
-            weights = gr.Textbox("", label="Weights of queries, if they differ")
-            ids = gr.Textbox("", label="Query ids, for one list of all documents")
-        uploaded = gr.File(
-            label="Or a file, CSV or JSON",
-            height=160,
-            elem_id="batch-file",
-        )
-        score = gr.HTML(elem_id="batch-score")
-        queries = gr.HTML(elem_id="batch-queries")
-        signature = gr.Textbox("", label="Signature", buttons=["copy"])
-        code = gr.Textbox("", label="The same in Python", lines=8, max_lines=20, buttons=["copy"])
-        file = gr.HTML()
-    batch = [predictions, references, weights, ids]
-    shown = Shown(score, queries, signature, code, file)
-    uploaded.upload(fill_batch, uploaded, [*shown, *batch], **QUIET)
-    follow(
-        [tab.select, *(each.change for each in (*batch, *bar))],
-        score_batch,
-        [*batch, *bar],
-        [*shown],
-    )
-    return batch
+def read_batch(path: str, options: Mapping[str, Any]) -> Batch:
+    """Read a batch from an uploaded file."""
+    with named(path):
+        text = text_of(path).strip()
+        lists = _values(text) if text.startswith(("{", "[")) else _columns(text)
+        for name in NAMES[:2]:
+            if name not in lists:
+                raise ValueError(f"has no {name}; it needs {NAMES[0]} and {NAMES[1]}")
+            if not isinstance(lists[name], (list, dict)):
+                problem = f"must be a list or a mapping; got {type(lists[name]).__name__}"
+                raise ValueError(f"{name} {problem}")
+            check_size(lists[name])
+        predictions, references = (_by_query(lists, name) for name in NAMES[:2])
+        _check_equal(predictions, references)
+        run, judgments = _mappings(predictions), _mappings(references)
+        return Batch(run, judgments, _weights(lists.get("weights"), list(judgments)))
 
 
-def fill_batch(path: str) -> tuple[Any, ...]:
-    """Return the text of the batch from an uploaded file; or the error in it, in place of any result."""
+def _values(text: str) -> dict[str, Any]:
+    """Return the values of JSON or Python: a mapping of them, or two, one after the other."""
     try:
-        lists = read_batch(path)
-    except ValueError as problem:
-        return (*Shown(error_html(problem)), *[gr.skip()] * len(BATCH))
-    return (
-        *[gr.skip()] * len(Shown._fields),
-        *(json.dumps(lists[name]) if name in lists else "" for name in BATCH),
-    )
+        value, end = json.JSONDecoder().raw_decode(text)
+        values = [value, *([json.loads(text[end:])] if text[end:].strip() else [])]
+    except json.JSONDecodeError as error:
+        values = [_literal(text, error)]
+    if len(values) == 1 and isinstance(values[0], tuple):  # [..], [..] in Python
+        values = list(values[0])
+    if len(values) == 2:
+        return dict(zip(NAMES, values, strict=False))
+    if not isinstance(values[0], dict):
+        raise ValueError("has no predictions; it needs predictions and references")
+    return values[0]
 
 
-@show_errors(Shown)
-def score_batch(
-    predictions: str, references: str, weights: str, query_ids: str, *bar: Any
-) -> Shown:
-    """Return everything the tab shows of a batch."""
-    options = options_of(*bar)
-    inputs = batch_of(predictions, references, weights, query_ids)
-    result = ndcg.compute(**inputs, **options)
-    by_query = ndcg.compute(**inputs, **options, use_aggregator=False)
-    name, values = next(iter(by_query.items()))
-    ideal = ndcg.compute(**inputs, **options, measures="IDCG", use_aggregator=False)
-    empty = sum(value <= 0 for value in next(iter(ideal.values())))
-    counts = f"{counted(len(values))}, {empty:,} with no relevant documents."
-    others = [
-        f"{WORDS.get(('zero_division', choice), choice)}: {score}"
-        for choice in CHOICES["zero_division"]
-        if (score := _score_with(inputs, options | option_of("zero_division", choice), name))
-        != f"{result[name]:.4f}"
-    ]
-    queries = ndcg.report(**inputs, **options).queries.to_pandas()[["query", *by_query]]
-    which = (
-        "Every query"
-        if len(queries) <= ROWS_SHOWN
-        else f"The first {ROWS_SHOWN:,} queries of {len(queries):,}"
-    )
-    return Shown(
-        score_card(
-            result, f"{counts} {name} if these count as {', '.join(others)}." if others else counts
-        ),
-        table_html(which, queries.head(ROWS_SHOWN)),
-        ndcg.signature(**options, sample_weight=inputs.get("sample_weight")),
-        snippet(inputs if len(predictions) <= 5000 else {}, options),
-        csv_link(queries, "batch.csv"),
-    )
-
-
-def _score_with(inputs: dict[str, Any], options: dict[str, Any], name: str) -> str:
-    """Return a score under some options."""
+def _literal(text: str, error: json.JSONDecodeError) -> Any:
+    """Return a value in Python; or raise the error of JSON."""
     try:
-        return f"{ndcg.compute(**inputs, **options)[name]:.4f}"
-    except ValueError:
-        return "no score"
+        return ast.literal_eval(", ".join(text.splitlines()))
+    except (SyntaxError, ValueError, MemoryError):
+        raise error from None
 
 
-def batch_of(predictions: str, references: str, weights: str, query_ids: str) -> dict[str, Any]:
-    """Return the arguments of `compute` from the fields of the tab."""
-    inputs = {
-        "predictions": _json("predictions", predictions),
-        "references": _json("references", references),
-        "sample_weight": _json("Weights", weights),
-        "query_ids": _json("Query ids", query_ids),
-    }
-    inputs = {name: value for name, value in inputs.items() if value is not None}
-    if not {"predictions", "references"} <= inputs.keys():
-        raise ValueError("Give predictions and references: a list per query, or mappings of ids.")
-    return inputs
+def _columns(text: str) -> dict[str, Any]:
+    """Return the columns of CSV or TSV that a batch has."""
+    first = text.partition("\n")[0]
+    delimiter = max("\t;,", key=first.count)
+    LIMITS.check("columns", first.count(delimiter) + 1)
+    rows = csv.reader(text.splitlines(), delimiter=delimiter, skipinitialspace=True)
+    header = [name.strip().lower() for name in next(rows, [])]
+    places = {name: header.index(name) for name in COLUMNS if name in header}
+    lists: dict[str, Any] = {COLUMNS[name]: [] for name in places}
+    for line, row in enumerate(rows, 2):
+        if len(row) != len(header):
+            raise ValueError(f"line {line}: {len(row)} cells; the first line has {len(header)}")
+        for name, place in places.items():
+            lists[COLUMNS[name]].append(_cell(name, row[place].strip(), line))
+    return {name: cells for name, cells in lists.items() if cells}
 
 
-def _json(name: str, text: str) -> Any:
-    """Read a list or a mapping as people write it in Python or JSON."""
-    if not text or not text.strip():
+def _cell(name: str, text: str, line: int) -> Any:
+    if name == "query_id":
+        return text
+    if not text:
         return None
-    if len(text) > 5_000_000:
-        raise ValueError(
-            f"{name}: more than 5 MB; upload files in the tab Search runs, or use the metric itself."
-        )
     try:
-        found = json.loads(text)
-    except json.JSONDecodeError as problem:
-        if TREC.match(text):
-            raise ValueError(
-                f"{name}: these are lines of a TREC file. Paste them in the tab Search runs."
-            ) from None
-        try:
-            found = ast.literal_eval(text.strip())
-        except (SyntaxError, ValueError, MemoryError, RecursionError):
-            hint = f"{problem.msg}; write a list such as [1, 2, 0]"
-            raise ValueError(
-                f"{name}: line {problem.lineno}, column {problem.colno}: {hint}."
-            ) from None
-    except (ValueError, RecursionError):
-        raise ValueError(
-            f"{name}: nested too deeply, or a number too long; give one list per query."
-        ) from None
-    if not isinstance(found, (list, dict)):
-        raise ValueError(
-            f"{name}: must be a list, such as [1, 2, 0], or a mapping; got {type(found).__name__}."
-        )
-    try:
-        check_size(found)
-    except ValueError as problem:
-        raise ValueError(f"{name}: {problem}.") from None
-    return found
+        return float(text)
+    except ValueError:
+        if name == "reference":
+            return tables.label_of(text)
+        raise ValueError(f"line {line}: the prediction {text[:40]!r} is not a number") from None
+
+
+def _by_query(lists: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return one side by query: of lists, their places; of one flat list, the query ids."""
+    side = lists[name]
+    if isinstance(side, dict):
+        return {str(query): documents for query, documents in side.items()}
+    ids = lists.get("query_ids")
+    if ids is None:
+        if not all(isinstance(documents, list) for documents in side):
+            raise ValueError(f"{name} must be a list per query; for one flat list, give query_ids")
+        return {f"{place}": documents for place, documents in enumerate(side, 1)}
+    if len(ids) != len(side):
+        raise ValueError(f"{len(side)} {name} and {len(ids)} query_ids; give one for each")
+    queries: dict[str, Any] = {}
+    for query, value in zip(ids, side, strict=True):
+        queries.setdefault(str(query), []).append(value)
+    return queries
+
+
+def _check_equal(predictions: Mapping[str, Any], references: Mapping[str, Any]) -> None:
+    """Raise an error for lists that do not belong to the same documents."""
+    for query, judged in references.items():
+        scored = predictions.get(query)
+        are_lists = isinstance(scored, list) and isinstance(judged, list)
+        if are_lists and len(scored) != len(judged):  # type: ignore[arg-type]
+            counts = f"{len(scored)} predictions and {len(judged)} references"  # type: ignore[arg-type]
+            raise ValueError(f"query {query}: {counts}; give one of each for each document")
+
+
+def _mappings(queries: Mapping[str, Any]) -> Mappings:
+    """Return the values of documents by query and document; those of a list are called d1, d2."""
+    mappings: Mappings = {}
+    for query, documents in queries.items():
+        if isinstance(documents, Sequence) and not isinstance(documents, str):
+            named_by_place = {f"d{place}": value for place, value in enumerate(documents, 1)}
+            mappings[query] = _without_none(named_by_place)
+        elif isinstance(documents, dict):
+            mappings[query] = _without_none(documents)
+        else:
+            raise ValueError(f"query {query}: must be a list or a mapping; got {documents!r:.40}")
+    return mappings
+
+
+def _without_none(documents: Mapping[Any, Any]) -> dict[str, Any]:
+    return {str(document): value for document, value in documents.items() if value is not None}
+
+
+def _weights(weights: Any, queries: Sequence[str]) -> dict[str, float] | None:
+    if weights is None:
+        return None
+    if isinstance(weights, dict):
+        return {str(query): weight for query, weight in weights.items()}
+    if not isinstance(weights, list) or len(weights) != len(queries):
+        raise ValueError(f"weights must be a list of one for each of the {len(queries)} queries")
+    return dict(zip(queries, weights, strict=True))

@@ -1,35 +1,10 @@
-"""Six steps from a gain to a score: each a guess and a ranking to try it on, with an address of its own.
+"""What the reader is shown first, and steps: each a guess, and a ranking to try it on.
 
-Like the first ranking, they are of one search, for documents that can be judged by their titles.
+All rankings are of one search, for documents that can be judged by their titles.
 """
 
-from collections.abc import Iterable
-from html import escape
-from typing import Any, NamedTuple
-
-import gradio as gr
-
-from .choices import text_of
-from .events import ASK, QUIET, follow
-
-JS = (
-    ASK
-    + """
-element.addEventListener("click", event => {
-  const guess = event.target.closest("[data-guess]");
-  if (guess) {
-    element.querySelector(".verdict").textContent = guess.dataset.guess;
-    element.querySelector(".answer").hidden = false;
-    for (const each of element.querySelectorAll("[data-guess]")) each.ariaPressed = each === guess;
-  }
-  const link = event.target.closest("a[data-step]");
-  if (!link || event.ctrlKey || event.metaKey) return;
-  event.preventDefault();
-  ask("step", { name: link.dataset.step });
-});
-"""
-)
-
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 QUERY = "how do bees make honey"
 RELEVANCE = {  # of each document, by its title; of one that nobody judged, empty
@@ -45,22 +20,34 @@ RELEVANCE = {  # of each document, by its title; of one that nobody judged, empt
 }
 
 
-def ranked(titles: str, scores: str = "") -> list[list[str]]:
-    """Return the rows of documents: titles between semicolons, and scores, which fall by 1; "-" is not retrieved."""
+def ranked(titles: str, scores: str = "") -> tuple[tuple[str, str, str], ...]:
+    """Return rows of titles between semicolons; without scores, the scores fall by 1.
+
+    A score "-" is of a document that was not retrieved.
+    """
     documents = titles.split("; ")
-    given = scores.split() or [f"{len(documents) - at}" for at in range(len(documents))]
-    return [
-        [d, RELEVANCE[d], each.replace("-", "")] for d, each in zip(documents, given, strict=True)
-    ]
-
-
-def query_of_documents(documents: Iterable[str]) -> str:
-    """Return the query that documents are ranked for, if all of them are those of the example; else none."""
-    return QUERY if RELEVANCE.keys() >= {*documents} else ""
+    given = scores.split() or [f"{len(documents) - place}" for place in range(len(documents))]
+    rows = zip(documents, given, strict=True)
+    return tuple((title, RELEVANCE[title], score.replace("-", "")) for title, score in rows)
 
 
 FIRST_RANKING = ranked(
-    "From nectar to honey; Inside a beehive; How honey is made; Honey cake recipe; Bees and flowers; Honey bees at work"
+    "Honey cake recipe; From nectar to honey; How honey is made; Inside a beehive; "
+    "Honey bees at work; Bees and flowers"
+)
+TIED = ranked(
+    "From nectar to honey; Honey cake recipe; Bees and flowers; Inside a beehive; The Bee Gees",
+    "9 5 5 5 1",
+)
+# what is said before the first step, and once the order is the best
+OPENING = (
+    "A search engine ranked six documents. The dots say how well each answers the query: the cake "
+    "does not, yet it comes first. **Drag the cake to the last place.** What becomes of the number?"
+)
+SOLVED = (
+    "**1 is the most:** no order of these documents is better. Every line is level now, for each "
+    "document is where the ideal order has it. A random order would have had {random}: a score is "
+    "good only if it is well above that."
 )
 
 
@@ -68,140 +55,106 @@ class Step(NamedTuple):
     """A step of the guide."""
 
     title: str
-    text: str  # an explanation, and something to try
+    text: str
     guess: str
     choices: tuple[str, str]  # the right one first
     answer: str
-    rows: list[list[str]]  # document, relevance, score
+    rows: Sequence[Sequence[str]]
+    hides_score: bool = False  # until the guess, since the score answers it
+    hides_ties: bool = False  # the same of what ties could change
 
 
 STEPS = {
     "gain": Step(
         "Gain",
-        "The more relevant a document is, the higher its gain: the length of its dashed bar. Press the third dot of "
-        "“Honey cake recipe”, as if it answered the query: its gain rises, and so does the DCG of the best order, "
-        "where it now belongs higher up.",
-        "If “Honey cake recipe” becomes as relevant as “From nectar to honey”, does nDCG rise or fall?",
-        ("It rises", "It falls"),
-        "from 0.9608 to 0.9725, for the DCG of this order rises by 1.29, and that of the best order by only 1.24.",
-        FIRST_RANKING,
+        "A document brings a **gain**: here the number of its dots. Its bar is what it adds to the "
+        "sum; the cake adds nothing. nDCG divides the sum by that of the ideal order.",
+        "What if somebody says that the cake answers the query, and gives it three dots?",
+        ("nDCG rises", "nDCG falls"),
+        "From 0.961 to 0.972: this order gains 1.29 more, the ideal order only 1.24. Try it: press "
+        "the cake’s third dot.",
+        ranked(
+            "From nectar to honey; Inside a beehive; How honey is made; Honey cake recipe; "
+            "Bees and flowers; Honey bees at work"
+        ),
     ),
     "discount": Step(
         "Discount",
-        "People look at the first ranks first, so a gain counts less the lower its rank is: all of it at rank 1, 0.63 "
-        "of it at rank 2, half at rank 3. Move “From nectar to honey” up to rank 1, where its 3 counts fully. That is "
-        "why swapping two documents changes nDCG, and why swapping two that are equally relevant, ranks 1 and 4, does "
-        "not. Why a logarithm? It falls fast at first and then ever more slowly, as attention does: from rank 1 to 2 a "
-        "third is lost, from 9 to 10 hardly anything, and every rank counts for something. The line across the bars "
-        "is the curve of the discount. It is a convention rather than a measurement; the options offer others.",
+        "People look at the top first, so a gain counts less further down: all of it at rank 1, "
+        "0.63 of it at rank 2, half at rank 3. This **discount** is the pale band; the bar is gain "
+        "times discount.",
         "Which swap wins more?",
         ("Ranks 1 and 3", "Ranks 2 and 3"),
-        "nDCG is 0.6480 now; ranks 1 and 3 make it 1.0000, ranks 2 and 3 only 0.6788: the first ranks are worth most.",
+        "From 0.648 to 1.000; a swap of ranks 2 and 3 only to 0.679. The first ranks are worth "
+        "most: the band narrows fast at first, then hardly at all.",
         ranked("Honey cake recipe; Inside a beehive; From nectar to honey; The Bee Gees"),
     ),
     "ideal": Step(
         "Ideal",
-        "The best order has the most relevant documents first, and no order has a higher DCG. nDCG is the DCG of your "
-        "order divided by the DCG of the best one: 1 is the maximum, whether a query has one relevant document or a "
-        "hundred. This order is the worst of its documents; move “From nectar to honey” up to rank 1 and see how much "
-        "comes back.",
-        "This is the worst order of these four documents. What does it score?",
+        "The **ideal** order has the most relevant documents first. nDCG is your sum divided by "
+        "the sum of the ideal order, so 1 is the most for any query. This is the worst order of "
+        "these four.",
+        "What does the worst order score?",
         ("More than half", "Less than half"),
-        "0.6138: every order has all the gains, and the discount of a low rank is far from 0.",
+        "0.614: every order has all the gains, and a low rank still counts. So compare a score "
+        "with that of a random order, here 0.807, not with 0.",
         ranked("Honey cake recipe; Bees and flowers; Inside a beehive; From nectar to honey"),
+        hides_score=True,
     ),
     "ties": Step(
         "Ties",
-        "The system gave three documents the same score, 5, so nothing says which of them comes first; a bracket marks "
-        "them. They share ranks 2 to 4, and each gets the mean of these discounts. "
-        "Many libraries keep their input order, which may help or hurt: see Tied documents in the options.",
-        "Would another order of the three change this score?",
-        ("No", "Yes"),
-        "0.9579 in each order. If they are taken as they come, it is anything from 0.9159 to 1.0000.",
-        ranked(
-            "From nectar to honey; Honey cake recipe; Bees and flowers; Inside a beehive; The Bee Gees",
-            "9 5 5 5 1",
-        ),
+        "The engine gave three documents the same score, 5. They are **tied**: nothing says which "
+        "of them comes first. Some libraries take them as they happen to come.",
+        "How much can that luck change the score?",
+        ("From 0.92 to 1", "Not at all"),
+        "From 0.916 to 1.000, the band on the scale. Here tied documents share their ranks and the "
+        "mean discount: 0.958, however they are listed.",
+        TIED,
+        hides_ties=True,
     ),
     "missing": Step(
         "What is missing",
-        "“How honey is made” and “Honey bees at work” are relevant and were not retrieved. They gain nothing, but the "
-        "ideal order has them, so nDCG falls: put “How honey is made” back into the ranking. “Bees in town”, "
-        "hatched, was not judged: its relevance is unknown, so it counts as 0, takes rank 3 from “Kinds of honey”, "
-        "and is not in the ideal order. The options can remove it.",
-        "Which wins more?",
-        ("Retrieving “How honey is made”", "Removing “Bees in town”"),
-        "nDCG is 0.5036; “How honey is made” at rank 1 makes it 0.8469, removing “Bees in town” only 0.5150.",
+        "Two relevant documents were **not retrieved**: they add nothing here, but the ideal order "
+        "has them. The hatched one was **not judged**: it counts as 0, takes a rank, and is not in "
+        "the ideal order.",
+        "What helps more?",
+        ("To retrieve “How honey is made”", "To remove “Bees in town”"),
+        "0.504 becomes 0.847 with “How honey is made” at rank 1, and only 0.515 without “Bees in "
+        "town”. Try it: drag it up.",
         ranked(
-            "Inside a beehive; Bees and flowers; Bees in town; Kinds of honey; How honey is made; Honey bees at work",
+            "Inside a beehive; Bees and flowers; Bees in town; Kinds of honey; How honey is made; "
+            "Honey bees at work",
             "4 3 2 1 - -",
         ),
     ),
     "exponential": Step(
         "Exponential gain",
-        "So far, relevance r has gain r. Many papers and libraries use 2^r − 1: relevance 1 gains 1, 2 gains "
-        "3 and 3 gains 7, so one highly relevant document outweighs several that are partly relevant. Choose "
-        "exponential next to the formula and watch “How honey is made”, the most relevant document, in the last place. "
-        "The two gains give two scores of the same ranking, so a report has to say which it uses.",
-        "With exponential gain, does this ranking score more or less?",
+        "Many papers and libraries count 2 to the power of the dots, minus 1: one dot gains 1, two "
+        "gain 3, three gain 7. One document of three dots outweighs several others.",
+        "With this gain, does this order score more or less?",
         ("Less", "More"),
-        "0.7768 instead of 0.8878, since half of all gains are in the last place.",
+        "0.777 instead of 0.888, since half of all gains are in the last place. Try it: choose "
+        "exponential in the settings.",
         ranked("Inside a beehive; Honey bees at work; Bees and flowers; How honey is made"),
+    ),
+    "libraries": Step(
+        "28 libraries",
+        "Gain, discount, ties and ideal: each library chooses. This page asks 28 libraries, from "
+        "trec_eval to XGBoost, for the nDCG of one ranking.",
+        "How many different scores do they give this one?",
+        ("Nine", "Two"),
+        "Nine, from 0.425 to 0.993. So a score needs its settings beside it. If a paper does not "
+        "name them, enter its score below.",
+        TIED,
     ),
 }
 
 
-def guide(table: gr.Dataframe, title: gr.HTML) -> gr.Textbox:
-    """Lay out the steps, which fill the table and clear its title; return the field of the step's name, if any."""
-    step = gr.Textbox("", visible="hidden")
-    shown = gr.HTML(guide_html(""), js_on_load=JS, apply_default_css=False, elem_id="guide")
-    shown.step(take_step, step, [step, table, title], **QUIET)
-    follow([step.change], guide_html, step, shown)
-    return step
-
-
-def take_step(now: str, event: gr.EventData) -> list[Any]:
-    """Return a step and its ranking; of the step that is open, none, and the ranking stays."""
-    if event.name == now or event.name not in STEPS:
-        return ["", gr.skip(), gr.skip()]
-    return [event.name, STEPS[event.name].rows, ""]
-
-
-def guide_html(step: str) -> str:
-    """Return the steps as links, and what the open one explains."""
-    links = [
-        f"<li><a href='?step={name}' data-step='{name}'{' aria-current=step' if name == step else ''}>"
-        f"{at} {escape(each.title)}</a></li>"
-        for at, (name, each) in enumerate(STEPS.items(), 1)
-    ]
-    steps = f"<span>New here? Six short steps:</span><ol>{''.join(links)}</ol>"
-    return f"<nav class='guide' aria-label='Six steps'>{steps}</nav>{_step_html(step) if step in STEPS else ''}"
-
-
-def _step_html(name: str) -> str:
-    """Return the text of a step, its guess with a folded answer, and the way to the next step."""
-    step, names = STEPS[name], [*STEPS]
-    choices = sorted(step.choices)  # so that the place does not give the right answer away
-    verdicts = {step.choices[0]: "Right.", step.choices[1]: "Not quite."}
-    buttons = "".join(
-        f"<button type='button' class='offer' data-guess='{verdicts[each]}'>{escape(each)}</button> "
-        for each in choices
-    )
-    following = names[(names.index(name) + 1) % len(names)]
-    return (
-        f"<p class='guess'>Guess first: {escape(step.guess)} {buttons}"
-        f"<span class='answer' role='status' hidden><span class='verdict'></span> <b>{escape(step.choices[0])}:</b> "
-        f"{escape(step.answer)}</span></p>"
-        f"<p role='status'>{escape(step.text)}</p>"
-        f"<p><a href='?step={following}' data-step='{following}'>Next: {escape(STEPS[following].title)} →</a></p>"
-    )
-
-
-def is_begun_with(rows: list[list[Any]], step: str) -> bool:
-    """Return whether rows are those that the page begins with at a step, or without one."""
-    return [[text_of(cell) for cell in row] for row in rows] == rows_at(step)
-
-
-def rows_at(step: str) -> list[list[str]]:
+def begun_rows(step: str) -> Sequence[Sequence[str]]:
     """Return the rows that the page begins with at a step, or without one."""
     return STEPS[step].rows if step in STEPS else FIRST_RANKING
+
+
+def query_of_documents(titles: Iterable[str]) -> str:
+    """Return the query of the example, if all documents are its."""
+    return QUERY if RELEVANCE.keys() >= {*titles} else ""

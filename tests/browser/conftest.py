@@ -21,7 +21,7 @@ ARGUMENTS += [
     for each in ("gpu", "quic", "background-networking", "component-update", "sync")
 ]
 PATIENCE = 120_000  # milliseconds
-PLAIN = "?rel=3,2,3,0,1,2"  # the same relevance, of documents d1 to d6
+PLAIN = "?rel=3,2,3,0,1,2"  # of documents d1 to d6
 EVIL = "<img/src=x/onerror=alert(1)>"
 QRELS = f"q1 0 d1 2\nq1 0 d2 0\nq1 0 d9 1\nq2 0 {EVIL} 1\nq3 0 d1 1\nq3 0 d2 0\n"
 RUNS = {
@@ -92,53 +92,23 @@ def browser() -> Iterator[Any]:
 
 
 Opener = Callable[..., Any]
-LATE = int(
-    os.environ.get("LATE_ANSWERS", "0")
-)  # an event waits up to this many milliseconds, and so does its answer
-# each notice that the page pops up becomes an error of the console; what is asked is counted until its answer is there
+# an answer waits up to this many milliseconds, and so does what is asked
+LATE = int(os.environ.get("LATE_ANSWERS", "0"))
 SCRIPT = """
-performance.setResourceTimingBufferSize(100000);  // come_to_rest counts requests, and the browser keeps 250
 window.underway = 0;
 const ask = window.fetch;
 const wait = () => LATE && Math.random() < .5 && new Promise(go => setTimeout(go, LATE * Math.random()));
 window.fetch = async (...request) => {
-  const address = String(request[0]?.url ?? request[0]);
-  if (address.includes("/heartbeat/")) return ask(...request);  // it never ends
-  // Gradio may open another stream after an answer has come in the last one, and keeps it open
-  const streams = address.includes("/queue/data");
-  const isEvent = /[/](run|queue[/]join)/.test(address);
-  if (!streams) ++window.underway;
+  ++window.underway;
   try {
-    if (isEvent) await wait();
+    await wait();
     const answer = await ask(...request);
-    if (isEvent) await wait();
-    if (streams) countAnswers(answer.clone().body);
-    // an event that waits in a queue is answered in the stream
-    else if (!(address.includes("/queue/join") && answer.ok))
-      answer.clone().text().catch(() => {}).finally(() => --window.underway);
+    await wait();
     return answer;
-  } catch (error) {
-    if (!streams) --window.underway;
-    throw error;
+  } finally {
+    setTimeout(() => --window.underway);  // once the page has the answer
   }
 };
-const countAnswers = async (stream) => {
-  const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
-  let begun = "";
-  try {
-    for (let part; !(part = await reader.read()).done; ) {
-      const lines = (begun + part.value).split("\\n");
-      begun = lines.pop();
-      window.underway -= lines.filter((line) => line.includes('"msg":"process_completed"')).length;
-    }
-  } catch {}  // Gradio closes it, once it has all answers
-};
-new MutationObserver(() => {
-  for (const each of document.querySelectorAll(".toast-body:not([data-noted])")) {
-    each.dataset.noted = "";
-    console.error(`notice: ${each.innerText}`);
-  }
-}).observe(document, { childList: true, subtree: true });
 // an answer that is cut off when the visitor leaves the page is not an error
 addEventListener("beforeunload", () => { console.error = () => {}; });
 """.replace("LATE", str(LATE))
@@ -162,7 +132,7 @@ class Tabs:
             yield self.contexts[look].new_page()
 
     def context(self, scheme: str) -> Any:
-        """Return what notes each request to another host, notice, error and dialog in any of its tabs."""
+        """Return what notes each request to another host, error and dialog in any of its tabs."""
 
         def note(problem: str, is_one: bool = True) -> None:
             if is_one:
@@ -188,7 +158,7 @@ def tabs(browser: Any, server: Server) -> Tabs:
 
 @pytest.fixture
 def expected() -> list[str]:
-    """A list to which a test adds the text of each notice or console error that it expects."""
+    """A list to which a test adds the text of each console error that it expects."""
     return []
 
 
@@ -196,8 +166,8 @@ def expected() -> list[str]:
 def visit(tabs: Tabs, expected: list[str]) -> Iterator[Opener]:
     """Opens the page, each time in another tab.
 
-    Afterwards it asserts that nothing was asked of other hosts, and that no tab had a notice or an error, other than
-    those that the test expects.
+    Afterwards it asserts that nothing was asked of other hosts, and that no tab had an error, other
+    than those that the test expects.
     """
     used: list[Any] = []
 
@@ -207,20 +177,6 @@ def visit(tabs: Tabs, expected: list[str]) -> Iterator[Opener]:
         page.bring_to_front()  # hidden tabs draw no frames
         page.set_viewport_size({"width": width, "height": 900})
         page.goto(tabs.url + query)
-        page.wait_for_selector(
-            "#picture .value, #picture .error", state="attached"
-        )  # its tab may be another
-        if (
-            query == PLAIN
-        ):  # its documents come after those of the first ranking, with the same score
-            page.locator("#picture .document", has_text=re.compile("^d1$")).first.wait_for(
-                state="attached"
-            )
-        if tab := re.search(
-            r"[?&]tab=(\w+)", query
-        ):  # the page opens it after it has read the address
-            page.wait_for_selector(f"[role=tab][data-tab-id='{tab[1]}'][aria-selected=true]")
-            come_to_rest(page)  # until its contents are there, Gradio removes typed text
         return page
 
     yield open_page
@@ -230,27 +186,13 @@ def visit(tabs: Tabs, expected: list[str]) -> Iterator[Opener]:
     for page in used:
         page.goto("about:blank")  # requests that are still open belong to this test
     tabs.problems.clear()
-    # Gradio's own, when a table that is being laid out goes away
-    problems = [each for each in problems if "offsetWidth" not in each]
     assert [each for each in problems if not any(text in each for text in expected)] == []
     assert [text for text in expected if not any(text in each for each in problems)] == []
 
 
 def come_to_rest(page: Any) -> None:
-    """Wait until the server has answered all that was asked, and half a second of frames asks for nothing more."""
-    page.bring_to_front()  # a tab behind another draws one frame a second
-    page.evaluate("window.framesSince = 0")  # frames of an earlier rest do not count
-    page.wait_for_function(RESTED, polling="raf")
-
-
-# counts the frames since the last answer, if none is underway
-RESTED = """
-() => {
-  const asked = performance.getEntriesByType("resource").length;
-  if (asked !== window.askedBefore || window.underway) { window.askedBefore = asked; window.framesSince = 0; }
-  return ++window.framesSince > 30;
-}
-"""
+    """Wait until the server has answered all that was asked."""
+    page.wait_for_function("() => !window.underway && !document.querySelector('.busy')")
 
 
 @pytest.fixture(scope="package")

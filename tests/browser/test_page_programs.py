@@ -2,8 +2,10 @@
 
 import asyncio
 import gzip
+import html
 import json
 import os
+import re
 import subprocess
 import urllib.error
 import urllib.request
@@ -16,58 +18,10 @@ import evaluate
 import pytest
 from conftest import ROOT
 
-from .conftest import PATIENCE, QRELS, RUNS, Opener, Server, come_to_rest
-from .visits import BROWSER, TEXTBOOK, columns, edit, expect, score, value
+from .conftest import PATIENCE, QRELS, RUNS, Server
+from .visits import BROWSER, TEXTBOOK
 
-pytestmark = [*BROWSER, pytest.mark.xdist_group("other tabs")]
-
-
-def test_the_first_score_is_there_before_any_event_and_any_script(
-    visit: Opener, expected: list[str], server: Server, ndcg: evaluate.Metric
-) -> None:
-    expected += ["Failed to load resource", "Connection"]
-    loaded = visit()
-    expect(loaded.locator("#first")).to_have_count(0)
-    page = loaded.context.new_page()
-    page.route("**/gradio_api/{run,queue}/**", lambda route: route.abort())
-    page.goto(server.url)
-    expect(page.locator("#picture .value")).to_have_text(score(ndcg))
-    expect(page.locator(".toast-body")).to_contain_text("Connection to the server was lost")
-    page.route(
-        "**/assets/HTML-*.js", lambda route: None
-    )  # by which Gradio draws the picture; it does not come
-    page.goto(server.url)
-    expect(page.locator("#first .value")).to_have_text(score(ndcg))
-    page.close()
-
-
-def test_the_first_answer_is_compressed_and_the_card_comes_when_its_tab_opens(
-    server: Server,
-) -> None:
-    request = urllib.request.Request(server.url, headers={"Accept-Encoding": "gzip"})
-    with urllib.request.urlopen(request, timeout=PATIENCE / 1000) as answer:
-        assert answer.headers["Content-Encoding"] == "gzip"
-        content = answer.read()
-    assert len(content) < 60_000
-    assert "Metric Card for nDCG" not in gzip.decompress(content).decode()
-
-
-def test_an_edit_asks_the_server_for_little(visit: Opener) -> None:
-    page = visit(columns([[f"d{at}", str(at % 4), str(at % 7)] for at in range(20)]))
-    come_to_rest(page)
-    asked: list[str] = []
-    page.on(
-        "request", lambda request: asked.append(request.url) if request.method == "POST" else None
-    )
-    for edits, grade in enumerate(("3", "0", "1"), 1):
-        before = value(page)
-        edit(page, 6, 1, grade)
-        script = "before => document.querySelector('#picture .value').innerText != before"
-        page.wait_for_function(script, arg=before)
-        come_to_rest(page)
-        assert (
-            len(asked) <= 8 * edits
-        )  # the clicked row, the score and the link, each once or twice
+pytestmark = [*BROWSER, pytest.mark.xdist_group("compare")]
 
 
 @pytest.fixture(scope="package")
@@ -155,17 +109,18 @@ def test_a_path_of_the_server_is_never_read(server: Server) -> None:
         assert "license" not in answer
 
 
-def test_the_tab_shows_calls_to_its_own_address(
-    visit: Opener, server: Server, ndcg: evaluate.Metric
+def test_the_documentation_shows_calls_to_the_address_of_the_page(
+    server: Server, ndcg: evaluate.Metric
 ) -> None:
-    page = visit("?tab=api")
-    expect(page.locator("#calls")).to_contain_text(f'Client("{server.url}")')
-    shell = page.locator("#calls pre").nth(1).inner_text()
-    answer = subprocess.run(
+    page = get(f"{server.url}docs/docs/space.md")
+    shell = html.unescape(re.findall(r'(?s)<code class="language-sh">(answer=.*?)</code>', page)[0])
+    assert server.url in shell
+    ran = subprocess.run(
         ["bash", "-c", shell], check=True, capture_output=True, text=True, timeout=60
-    ).stdout
+    )
     expected = ndcg.compute(predictions=[[0.9, 0.1, 0.5]], references=[[1, 0, 2]], k=[1, 3])
-    assert expected.items() <= json.loads(answer.partition("data: ")[2])[0].items()
+    answer = ran.stdout.partition("data: ")[2]
+    assert expected.items() <= json.loads(answer)[0].items()
 
 
 def test_a_tool_of_an_agent_answers_in_json(

@@ -12,8 +12,8 @@ from conftest import NOTHING_IN_COMMON
 from gradio.utils import get_function_description, get_function_params
 
 from page.api import FUNCTIONS, OPTIONS, name_runs, parameter_fields, read_given
-from page.choices import CHOICES, LINKED
 from page.metric import ndcg, tables
+from page.settings import CHOICES, OTHERS
 
 OF_THE_BAR = ("duplicates", "judged_only", "score_order")  # that no convention sets
 UPLOAD = {"path": "folder/bm25.run.gz", "meta": {"_type": "gradio.FileData"}}
@@ -59,7 +59,9 @@ def test_options_have_the_names_of_compute() -> None:
         *OF_THE_BAR,
     }
     assert [*CHOICES] == [*tables.CHOICES, *OF_THE_BAR]
-    assert {*LINKED} == OPTIONS.keys() - {"convention", "per_query"}  # of the address
+    assert {*CHOICES, *OTHERS, "k", "convention"} == OPTIONS.keys() - {
+        "per_query"
+    }  # of the address
 
 
 def test_an_agent_gets_json_and_a_client_its_values() -> None:
@@ -160,7 +162,9 @@ USUAL: dict[str, dict[str, Any]] = {
     "compare": {"qrels": "q 0 d 1"},
     "explain": {"run": "q Q0 d 1 1 t", "qrels": "q 0 d 1", "got": 1},
 }
-OWN_NAME = "^qrels: .* have 'stars'; give in Python: fields={'relevance': 'stars'}, or in Python: "
+OWN_NAME = (
+    r"^qrels: .* 'hits.stars' \(1\); give in Python: fields={'relevance': '...'}, or in Python: "
+)
 NEGATIVE = (
     'in Python: ignore_index=-1 removes padding; negative_relevance="clip" counts it as gain 0, as '
     'convention="trec_eval" does, "keep" as it is$'
@@ -233,8 +237,8 @@ NEGATIVE = (
         ("score_run", {"qrels": '[{"query": "q", "hits": [{"id": "d", "stars": 1}]}]'}, OWN_NAME),
         (
             "score",
-            {"predictions": [["x"]], "references": [[0.5]]},
-            "^predictions: .*; give a number or null$",
+            {"predictions": [["x"]]},
+            "^predictions: query 0: 'x' is not a number; give a number or null$",
         ),
         ("score_run", {"missing": "raise", "qrels": "q 0 d 1\np 0 d 1"}, "^run: .*p"),
         ("explain", {"got": "/etc/passwd"}, "^got must be an nDCG, such as 0.5921, or several"),

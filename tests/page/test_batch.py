@@ -1,95 +1,138 @@
-"""A batch as the page shows it: its queries by their ids, and errors in the words of the page."""
+"""Lists of scores and relevances as a file or as pasted text: a batch is a run and its judgments."""
 
-import html
 import json
 import re
 from pathlib import Path
 
+import evaluate
 import pytest
+from visitor import send
 
-from page.batch import fill_batch, score_batch
-from page.choices import bar_of
+from page.batch import Batch, read_batch
 
-BAR = bar_of("sklearn")
-
-
-def test_queries_have_the_ids_that_were_given() -> None:
-    shown = score_batch("[1, 2, 3, 4]", "[1, 0, 0, 1]", "", '["b", "a", "b", "a"]', *BAR)
-    rows = [re.findall("<td>(.*?)</td>", row) for row in shown.queries.split("<tr>")]
-    assert [row for row in rows if row] == [["b", "0.6309"], ["a", "1.0000"]]
+ANYTHING = {"run": {"1": {"d1": 1, "d2": 2}}, "judgments": {"1": {"d1": 1, "d2": 0}}}
 
 
-def test_mappings_are_scored_query_by_query() -> None:
-    shown = score_batch(
-        '{"q1": {"a": 2}, "q2": {"a": 2, "b": 1}}', "{'q2': {'b': 1}, 'q1': {'a': 1}}", "", "", *BAR
-    )
-    rows = [re.findall("<td>(.*?)</td>", row) for row in shown.queries.split("<tr>")]
-    assert [row for row in rows if row] == [["q2", "0.6309"], ["q1", "1.0000"]]
-
-
-def test_a_file_may_hold_mappings(tmp_path: Path) -> None:
-    batch = {"predictions": {"q1": {"a": 2}}, "references": {"q1": {"a": 1}}}
-    (tmp_path / "batch.json").write_text(json.dumps(batch))
-    assert [json.loads(text) for text in fill_batch(str(tmp_path / "batch.json"))[-4:-2]] == [
-        *batch.values()
-    ]
-
-
-def test_an_upload_that_cannot_be_read_leaves_no_result_of_before(tmp_path: Path) -> None:
-    (tmp_path / "bad.csv").write_text("a,b\n1,2\n")
-    error, *others = fill_batch(str(tmp_path / "bad.csv"))
-    assert "bad.csv: has no predictions" in error
-    assert others[:4] == [None] * 4
-
-
-def test_a_file_of_labels_is_scored_by_their_gains(tmp_path: Path) -> None:
-    (tmp_path / "batch.csv").write_text(
-        "prediction,reference,query_id\n3,no,a\n2,yes,a\n1,,a\n5,2,b\n"
-    )
-    _, *filled = fill_batch(str(tmp_path / "batch.csv"))[-5:]
-    assert json.loads(filled[1]) == ["no", "yes", None, 2.0]
-    shown = score_batch(*filled, *BAR[:2], "yes=2, no=0, 2=1", *BAR[3:])
-    assert re.findall(r"<td>([\d.]+)</td>", shown.queries) == ["0.6309", "1.0000"]
-    assert "gain={'yes': 2.0, ' no': 0.0, ' 2': 1.0}" in shown.code
-    assert "|" not in shown.signature.partition("gain:2=1,no=0,yes=2")[0].partition("|")[2]
-
-
-NONE = (
-    "2 queries, 1 with no relevant documents. nDCG@10 if these count as 1: 1.0000, skipped: 1.0000"
-)
-NEGATIVE = (
-    "position 1: the relevance -1 is negative; in Python: ignore_index=-1 removes padding; Negative relevance set to "
-    '"clip" counts it as gain 0, as Convention set'
-)
-SKIPPED = 'nDCG@10: no query of positive weight has a value: No relevant documents set to "skipped" excludes those with'
-TWICE = 'once for a query, or Listed several times set to "at the best rank" to count it once, at its best rank </p>'
-NO_NUMBER = "predictions: query 'q', document 'a': 'x' is not a number; give a number or null"
-FULL = "The full ideal has as many documents as there are ranks: give Cut"
-FLAT = "for a row per document give Query ids"
-LABELS = "references: query 0, position 0: 'yes' is not a number; for labels, give the gain of each, in Gain: yes=..."
-UNKNOWN = "references: query 0, position 0: 'yes' is a label without a gain; Gain has 'no'"
-NOT_A_GAIN = 'Gain must be "linear", "exponential", "binary", the finite gains of labels 0, 1, 2, ... as 0, 1, 3, or '
-TREC = "predictions: these are lines of a TREC file. Paste them in the tab Search runs."
+def read(folder: Path, text: str | bytes) -> Batch:
+    (folder / "b").write_bytes(text.encode() if isinstance(text, str) else text)
+    return read_batch(str(folder / "b"), {})
 
 
 @pytest.mark.parametrize(
-    ("predictions", "references", "bar", "said"),
+    "text",
     [
-        ("[[2, 1], [1]]", "[[1, 0], [0]]", BAR, NONE),
-        ("[[2, 1]]", "[[1, 0]]", BAR, "1 query, 0 with no relevant documents.</p>"),
-        ("[[2, 1]]", "[[1, -1]]", BAR, NEGATIVE),
-        ("[2, 1]", "[1, 0]", BAR, FLAT),
-        ("[[0.2, 0.1]]", "[['yes', 'no']]", BAR, LABELS),
-        ("[[2, 1]]", "[['yes', 'no']]", [*BAR[:2], "no=0", *BAR[3:]], UNKNOWN),
-        ("[[2, 1]]", "[[1, 0]]", [*BAR[:2], "liner", *BAR[3:]], NOT_A_GAIN),
-        ("[[2, 1]]", "[[0, 0]]", [*BAR[:7], "nan", *BAR[8:]], SKIPPED),
-        ("{'q': ['a', 'a']}", "{'q': ['a']}", BAR, TWICE),
-        ("{'q': {'a': 'x'}}", "{'q': {'a': 1}}", BAR, NO_NUMBER),
-        ("[[2, 1]]", "[[1, 0]]", ["", *BAR[1:4], "full", *BAR[5:]], FULL),
-        ("q1 Q0 d1 1 0.5 t\nq1 Q0 d2 2 0.4 t", "q1 0 d1 1", BAR, TREC),
+        '{"predictions": [[1, 2]], "references": [[1, 0]], "other": 1}',
+        "[[1, 2]]\n[[1, 0]]",
+        "[[1, 2]], [[1, 0]]",
+        "{'predictions': [[1, 2]], 'references': [[1, 0]]}",
+        '{"predictions": [1, 2], "references": [1, 0], "query_ids": [1, 1]}',
+        '{"predictions": {"1": {"d1": 1, "d2": 2}}, "references": {"1": {"d1": 1, "d2": 0}}}',
+        "query_id,prediction,reference\n1,1,1\n1,2,0\n",
+        "\ufeffQuery_id;prediction;other;reference\n1;1;x;1\n1;2;;0\n",
+        'query_id\t"prediction"\treference\r\n1\t1\t1\r\n1\t2\t0',
+    ],
+    ids=repr,
+)
+def test_a_batch_comes_as_json_as_python_or_as_csv(tmp_path: Path, text: str) -> None:
+    batch = read(tmp_path, text)
+    assert (batch.run, batch.judgments) == (ANYTHING["run"], ANYTHING["judgments"])
+
+
+def test_what_was_not_retrieved_or_not_judged_is_left_out(tmp_path: Path) -> None:
+    batch = read(tmp_path, "[[1, null]]\n[[null, 2]]")
+    assert (batch.run, batch.judgments) == ({"1": {"d1": 1}}, {"1": {"d2": 2}})
+
+
+def test_queries_have_the_ids_that_were_given_and_their_weights(
+    ndcg: evaluate.Metric, tmp_path: Path
+) -> None:
+    lists = {
+        "predictions": [1, 2, 3, 4],
+        "references": [1, 0, 0, 1],
+        "query_ids": ["b", "a", "b", "a"],
+    }
+    page = send(**{"batch.json": json.dumps({**lists, "weights": [3, 1]})})
+    values = ndcg.compute(**lists, k=10, use_aggregator=False)["nDCG@10"]
+    grid = re.findall(r'<tr data-query="(\w)">.*?<span>([\d.]+)<', page.source.replace("\n", " "))
+    assert dict(grid) == {name: f"{value:.3f}" for name, value in zip("ba", values, strict=True)}
+    mean = ndcg.compute(**lists, k=10, sample_weight=[3, 1])["nDCG@10"]
+    assert f"batch has nDCG@10 {mean:.3f}." in page.says("verdict")
+
+
+def test_labels_are_scored_by_their_gains() -> None:
+    text = "prediction,reference,query_id\n3,no,a\n2,yes,a\n1,,a\n5,2,b\n"
+    page = send("?tab=compare&gain=yes=2,no=0,2=1", **{"batch.csv": text})
+    grid = re.findall(r'<tr data-query="(\w)">.*?<span>([\d.]+)<', page.source.replace("\n", " "))
+    assert dict(grid) == {"a": "0.631", "b": "1.000"}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "has no predictions; it needs predictions and references"),
+        (b"a,b\n1,2\n", "has no predictions"),
+        (b"prediction,reference", "has no predictions"),
+        (
+            b"prediction,reference,query_id\n2026-01-01,1,q\n",
+            "line 2: the prediction '2026-01-01' is not a number",
+        ),
+        (
+            b"prediction,reference\n1,1\n",
+            "predictions must be a list per query; for one flat list, give query_ids",
+        ),
+        (b"prediction,reference\n1,2,3\n", "line 2: 3 cells; the first line has 2"),
+        (b"," * 99, "holds more than 50 columns"),
+        (b"PAR1\xff", "is not text in UTF-8; give CSV or JSON"),
+        (b'{"predictions": []}', "has no references"),
+        (
+            b'{"predictions": 1, "references": []}',
+            "predictions must be a list or a mapping; got int",
+        ),
+        (b'{"predictions": [', "line 1, column 18: not JSON"),
+        (b"[1]", "has no predictions"),
+        (
+            b"[[1, 2]]\n[[1]]",
+            "query 1: 2 predictions and 1 references; give one of each for each document",
+        ),
+        (
+            b'{"predictions": [[]' + b", []" * 20_000 + b'], "references": []}',
+            "more than 20,000 queries",
+        ),
+        (b'{"predictions":' + b"[" * 100_000, "nests lists too deep"),
+        (b" " * 20_000_001, "holds more than 20,000,000 bytes"),
+    ],
+    ids=lambda value: value[:40] if isinstance(value, str) else "",
+)
+def test_a_batch_that_cannot_be_read_is_one_sentence(
+    tmp_path: Path, content: bytes, message: str
+) -> None:
+    with pytest.raises(ValueError, match=f"^b: .*{message}") as caught:
+        read(tmp_path, content)
+    assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize(
+    ("text", "query", "said"),
+    [
+        ("[[2, 1]]\n[[1, -1]]", "", "is negative"),
+        ("[[2, 1]]\n[[1, 0]]", "&k=all&gain=exponential", "has nDCG 1.000."),
+        (
+            "[[2, 1]]\n[[0, 0]]",
+            "&zero_division=nan",
+            'No relevant documents set to "skipped" excludes',
+        ),
+        ("[[2, 1]]\n[['yes', 'no']]", "", "'yes' is not a number"),
+        (
+            "[[2, 1]]\n[['yes', 'no']]",
+            "&gain=no=0",
+            "'yes' is a label without a gain; Gain has 'no'",
+        ),
     ],
 )
-def test_results_and_errors_are_in_the_words_of_the_page(
-    predictions: str, references: str, bar: list[object], said: str
-) -> None:
-    assert said in html.unescape(score_batch(predictions, references, "", "", *bar).score)
+def test_results_and_errors_are_in_the_words_of_the_page(text: str, query: str, said: str) -> None:
+    assert said in send(f"?tab=compare{query}", text=text).text
+
+
+def test_a_negative_relevance_is_counted_as_0_by_one_press() -> None:
+    page = send(text="[[2, 1]]\n[[1, -1]]")
+    assert "pasted has nDCG@10 1.000." in page.follow("Count a negative relevance as 0").text

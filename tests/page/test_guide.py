@@ -1,33 +1,30 @@
-"""The six steps: their texts are true of their rankings."""
+"""The steps: their texts are true of their rankings, short, and answer nothing before the guess."""
 
 import math
 import re
-import urllib.parse
-from types import SimpleNamespace
-from typing import Any
 
 import evaluate
 import pytest
+from visitor import look
 
-from page.address import shown_at
-from page.choices import bar_of, options_of, query_of
 from page.guide import (
+    FIRST_RANKING,
+    OPENING,
     QUERY,
     RELEVANCE,
     STEPS,
-    guide_html,
-    is_begun_with,
+    begun_rows,
     query_of_documents,
-    rows_at,
-    take_step,
 )
 from page.ranking import ranking_of
+from page.settings import CONVENTIONS, Settings
 
-OPTIONS = options_of(*bar_of("sklearn"))
+USUAL = Settings().options
+WORDS = 45  # of a step at most
 
 
 def scored(ndcg: evaluate.Metric, rows: list[list[str]], **options: object) -> float:
-    value: float = ndcg.compute(**ranking_of(rows, OPTIONS).inputs, k=10, **options)["nDCG@10"]
+    value: float = ndcg.compute(**ranking_of(rows, USUAL).inputs, k=10, **options)["nDCG@10"]
     return value
 
 
@@ -38,75 +35,86 @@ def moved(rows: list[list[str]], one: int, other: int) -> list[list[str]]:
     return [[*document, row[2]] for document, row in zip(documents, rows, strict=True)]
 
 
+def graded(rows: list[list[str]]) -> list[list[str]]:
+    """The rows of the step on gain, in which the cake has three dots."""
+    return [[*row[:1], "3", row[2]] if "cake" in row[0] else row for row in rows]
+
+
 def test_the_answer_to_each_guess_is_what_the_metric_says(ndcg: evaluate.Metric) -> None:
-    gain, discount, ideal, ties, missing, last = (step.rows for step in STEPS.values())
-    graded = [*gain[:3], [gain[3][0], "3", "3"], *gain[4:]]
+    gain, discount, ideal, ties, missing, last, _ = (step.rows for step in STEPS.values())
     retrieved = [*missing[:4], [*missing[4][:2], "5"], missing[5]]
+    tied = ranking_of(ties, USUAL).by_id(USUAL)
+    by_library = list(ndcg.explain(**tied, k=10).scores.values())
+    report = ndcg.report(**ranking_of(ideal, USUAL).inputs, k=10)
     scores = {
-        "gain": [scored(ndcg, gain), scored(ndcg, graded)],
+        "gain": [scored(ndcg, gain), scored(ndcg, graded(gain))],
         "discount": [
             scored(ndcg, discount),
             scored(ndcg, moved(discount, 0, 2)),
             scored(ndcg, moved(discount, 1, 2)),
         ],
-        "ideal": [scored(ndcg, ideal)],
-        "ties": [
-            scored(ndcg, ties),
-            *(scored(ndcg, ties, ties=each) for each in ("worst", "best")),
-        ],
+        "ideal": [scored(ndcg, ideal), report.scores["nDCG@10"].random_order],
+        "ties": [scored(ndcg, ties, ties=each) for each in ("worst", "best", "average")],
         "missing": [
             scored(ndcg, missing),
             scored(ndcg, retrieved),
             scored(ndcg, missing, judged_only=True),
         ],
         "exponential": [scored(ndcg, last, gain="exponential"), scored(ndcg, last)],
+        "libraries": [min(by_library), max(by_library)],
     }
     assert scores.keys() == STEPS.keys()
     for name, expected in scores.items():
-        assert re.findall(r"\d\.\d{4}", STEPS[name].answer) == [
-            f"{each:.4f}" for each in expected
-        ], name
+        numbers = re.findall(r"\d\.\d{3}", STEPS[name].answer)
+        assert numbers == [f"{each:.3f}" for each in expected], name
+    assert len({f"{score:.3f}" for score in by_library}) == 9
+    assert STEPS["libraries"].choices[0] == "Nine"
+    assert f"{len(CONVENTIONS)} libraries" == STEPS["libraries"].title
 
 
 def test_what_a_text_says_of_its_ranking_is_true(ndcg: evaluate.Metric) -> None:
-    discount, ideal, ties, missing, last = (step.rows for step in list(STEPS.values())[1:])
-    # ranks 1 and 4 are equally relevant
-    assert scored(ndcg, moved(discount, 0, 3)) == pytest.approx(scored(ndcg, discount))
-    # the worst order gets more than half, and the reverse everything
-    assert (
-        0.5
-        < scored(ndcg, ideal)
-        < scored(ndcg, [[*row[:2], f"{at}"] for at, row in enumerate(ideal)])
-        == 1
-    )
+    gain, discount, ideal, ties, missing, last, _ = (step.rows for step in STEPS.values())
+    # the ideal order is the reverse of the worst
+    assert scored(ndcg, [[*row[:2], f"{at}"] for at, row in enumerate(ideal)]) == 1
     # ranks 2 to 4 share the mean of their discounts
     shared = sum(1 / math.log2(rank + 1) for rank in (2, 3, 4)) / 3
     assert scored(ndcg, ties) == pytest.approx((3 + 3 * shared) / (3 + 2 / math.log2(3) + 1 / 2))
-    missed, unjudged = (
-        [row[0] for row in missing if not row[2]],
-        [row[0] for row in missing if not row[1]],
-    )
+    missed = [row[0] for row in missing if not row[2]]
+    unjudged = [row[0] for row in missing if not row[1]]
     assert (missed, unjudged) == (["How honey is made", "Honey bees at work"], ["Bees in town"])
-    assert all(f"“{each}”" in STEPS["missing"].text for each in (*missed, *unjudged))
     # one more relevant document raises the DCG of this order by more than that of the best
-    gain = STEPS["gain"].rows
-    graded = [*gain[:3], [gain[3][0], "3", gain[3][2]], *gain[4:]]
     sums = [
-        ndcg.compute(**ranking_of(rows, {}).inputs, measures=["DCG", "IDCG"])
-        for rows in (gain, graded)
+        ndcg.compute(**ranking_of(rows, USUAL).inputs, measures=["DCG", "IDCG"])
+        for rows in (gain, graded(gain))
     ]
     rises = [f"{sums[1][name] - sums[0][name]:.2f}" for name in ("DCG", "IDCG")]
     assert re.findall(r"\d\.\d{2}\b", STEPS["gain"].answer) == rises == ["1.29", "1.24"]
+    # the discounts that are named are those of ranks 2 and 3
+    assert (
+        re.findall(r"\d\.\d{2}\b", STEPS["discount"].text)
+        == [f"{1 / math.log2(3):.2f}"]
+        == ["0.63"]
+    )
     # half of all gains are in the last place
     gains = [2 ** int(relevance) - 1 for _, relevance, _ in last]
     assert gains[-1] == sum(gains) / 2
+    assert scored(ndcg, discount) < scored(ndcg, moved(discount, 1, 2)) < 1
+
+
+def test_one_drag_of_the_first_card_to_the_last_place_solves_the_first_ranking(
+    ndcg: evaluate.Metric,
+) -> None:
+    first, *others = FIRST_RANKING
+    rows = [[*row[:2], f"{-at}"] for at, row in enumerate([*others, first])]
+    assert "cake" in first[0]
+    assert scored(ndcg, rows) == 1 > scored(ndcg, FIRST_RANKING) + 0.2
 
 
 @pytest.mark.parametrize("name", ["", *STEPS])
 def test_each_step_ranks_documents_of_the_one_search_that_its_text_calls_by_their_titles(
     name: str,
 ) -> None:
-    rows = rows_at(name)
+    rows = begun_rows(name)
     assert [RELEVANCE[document] for document, _, _ in rows] == [row[1] for row in rows]
     assert query_of_documents(row[0] for row in rows) == QUERY
     titles = re.findall("“(.*?)”", " ".join(map(str, STEPS[name][1:5]))) if name else []
@@ -115,18 +123,43 @@ def test_each_step_ranks_documents_of_the_one_search_that_its_text_calls_by_thei
 
 
 @pytest.mark.parametrize("name", STEPS)
-def test_each_step_has_an_address_of_its_own(name: str) -> None:
-    step, table, *_ = shown_at({"step": name})
-    assert step == name
-    assert is_begun_with(table.value["data"], name)
-    assert query_of(None, "sklearn", *bar_of("sklearn")) == ("k=10", True)
-    query, _ = query_of([["d1", "1", "1"]], "sklearn", *bar_of("sklearn"))
-    step, table, *_ = shown_at({"step": name, **dict(urllib.parse.parse_qsl(query))})
-    assert (step, table.value["data"]) == (name, [["d1", "1", "1"]])
-    assert guide_html(name).count("aria-current=step") == 1
+def test_a_step_is_short_and_asks_one_guess(name: str) -> None:
+    step = STEPS[name]
+    assert len(step.text.split()) <= WORDS
+    assert len(step.answer.split()) <= WORDS
+    assert len(step.guess.split("?")) == 2
+    assert len(OPENING.split()) <= WORDS
 
 
-def test_a_step_that_is_open_closes() -> None:
-    event: Any = SimpleNamespace(name="ties")
-    assert take_step("", event) == ["ties", STEPS["ties"].rows, ""]
-    assert take_step("ties", event)[0] == ""
+@pytest.mark.parametrize("name", STEPS)
+def test_nothing_on_the_screen_answers_the_guess(name: str) -> None:
+    page = look(f"?step={name}")
+    assert STEPS[name].guess in page.text
+    assert STEPS[name].answer[:20] not in page.text
+    numbers = {*re.findall(r"0\.\d{3}", STEPS[name].answer)}
+    if name != "ideal":  # which asks for the score
+        numbers.discard(page.value)
+    assert not numbers & {*re.findall(r"\d\.\d{3}", page.source)}
+    right, wrong = STEPS[name].choices
+    assert page.found('class="button" href="[^"]*guess=[^"]*"( aria-current)?') == ["", ""]
+    answered = page.follow(right)
+    assert f"Right. {STEPS[name].answer}" in answered.text
+    assert STEPS[name].answer in page.follow(wrong).text
+    assert "Not quite" in page.follow(wrong).text
+
+
+def test_the_number_is_hidden_where_it_is_the_answer() -> None:
+    page = look("?step=ideal")
+    assert page.value == "?"
+    assert 'class="scale"' not in page.source
+    assert page.follow("More than half").value == "0.614"
+
+
+def test_the_steps_lead_from_the_start_to_the_libraries_and_back() -> None:
+    page, titles = look(), []
+    for step in STEPS.values():
+        page = page.follow(f"Next: {step.title}")
+        titles.append(re.findall(r"(\d of \d)", page.says("thread"))[0])
+    assert titles == [f"{at} of {len(STEPS)}" for at in range(1, len(STEPS) + 1)]
+    assert page.follow("Back").says("thread").startswith("Exponential gain")
+    assert page.follow("To the start").says("thread").startswith("How good is this order?")

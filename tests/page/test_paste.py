@@ -39,11 +39,14 @@ def test_pasted_rankings_become_rows(text: str, rows: list[list[str]]) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "Paste relevance"),
-        ("a 1\nb 2 3", "Line 2 has 3 cells, the first line 2"),
-        ("a 1 2 3 4\nb 2 3 4 5", "Line 1 has 5"),
-        ("doc rel rel\na 1 1", "Line 1 has 3"),
-        ("q1 0 a 3\nq2 0 b 0", "of 2 queries, such as q1 and q2. Paste one of them"),
+        ("", "^write its relevance"),
+        ("a 1\nb 2 3", "^line 2 has 3 cells, the first line 2"),
+        ("a 1 2 3 4\nb 2 3 4 5", "^line 1 has 5"),
+        ("doc rel rel\na 1 1", "^line 1 has 3"),
+        (
+            "q1 0 a 3\nq2 0 b 0",
+            "of 2 queries, such as q1 and q2: paste one of them here, or all of them in Compare",
+        ),
     ],
 )
 def test_a_text_that_is_not_a_ranking_is_answered_with_what_to_paste(text: str, said: str) -> None:

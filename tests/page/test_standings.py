@@ -1,6 +1,5 @@
 """Which run is best, in sentences: each of them says what the comparison found."""
 
-import re
 from types import SimpleNamespace
 from typing import Any
 
@@ -8,16 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from page.html import signed
 from page.metric import ndcg
-from page.standings import (
-    Axis,
-    Standing,
-    missing_remarks,
-    p_text,
-    signed,
-    standing_html,
-    tie_remarks,
-)
+from page.standings import Axis, Standing, missing_remarks, p_text, rounded_up, rows_of, tie_remarks
 
 VALUES = {
     "1": {"a": 2.0, "b": 1.0},
@@ -108,7 +100,11 @@ def test_evidence_is_of_the_figures_of_the_comparison(
         f"{means}: {signed(pair.difference)} ({interval}, {p_text(pair.p_holm)}{together}). "
         f"Better on {better}, worse on {losses}, equal on {12 - wins - losses}."
     )
-    assert ("4 of 5 trials" in said) == (pair.p_holm >= 0.05 and pair.min_detectable is not None)
+    needs = "To settle a gap this small you need about "
+    is_open = pair.p_holm >= 0.05 and bool(pair.queries_needed)
+    assert (needs in said) == is_open
+    if is_open:
+        assert said.endswith(f"{needs}{rounded_up(pair.queries_needed):,} queries.")
 
 
 @given(RUNS, st.integers(0, 4))
@@ -116,37 +112,28 @@ def test_rows_show_whether_a_run_differs_from_the_base_and_its_places(
     runs: dict[str, str], base: int
 ) -> None:
     of = standing(runs, {"base": f"r{base}"})
-    html = standing_html(of, ["nDCG@10"])
-    row = "<td class='place'>(.*?)</td><th scope='row'>(.*?)</th>.*?<circle class='(.*?)'.*?class='difference'>(.*?)<"
-    rows = {
-        re.sub("<.*?>", "", name): (place, *others)
-        for place, name, *others in re.findall(row, html)
-    }
-    assert [*rows] == [*of.scores]
-    for run, (place, *_) in rows.items():
+    rows, axis = rows_of(of)
+    assert [row.run for row in rows] == [*of.scores]
+    zero = axis.place(of.scores[of.base].value)
+    for row in rows:
         found = [
-            pair.difference
-            for (one, _), pair in of.pairs.items()
-            if one == run and pair.p_holm < 0.05
+            p.difference for (one, _), p in of.pairs.items() if one == row.run and p.p_holm < 0.05
         ]
         first, last = (
             1 + sum(each < 0 for each in found),
             len(runs) - sum(each > 0 for each in found),
         )
-        assert place == (f"{first}" if first == last else f"{first}–{last}")
-    assert rows.pop(of.base)[1] == "base"
-    for run, (_, kind, difference) in rows.items():
-        pair = of.pairs[run, of.base]
-        assert difference.strip() == signed(pair.difference)
-        assert kind == (
-            "open" if pair.p_holm >= 0.05 else "better" if pair.difference > 0 else "worse"
-        )
-    for drawn in re.findall("<svg.*?</svg>", html):
-        (zero,) = re.findall("of-base' x1='(.*?)%", drawn)
-        for kind, low, high in re.findall(
-            "class='(worse|better|open)' x1='(.*?)%' x2='(.*?)%' y1='50%'", drawn
-        ):
-            assert (float(low) <= float(zero) <= float(high)) == (kind == "open")
+        assert row.place == (f"{first}" if first == last else f"{first}–{last}")
+        if row.run == of.base:
+            assert (row.kind, row.interval) == ("base", None)
+            continue
+        pair = of.pairs[row.run, of.base]
+        assert row.difference == signed(pair.difference)
+        kind = "better" if pair.difference > 0 else "worse"
+        assert row.kind == ("open" if pair.p_holm >= 0.05 else kind)
+        low, high = row.interval
+        # a line that touches that of the base would not differ
+        assert (low <= zero <= high) == (row.kind == "open")
 
 
 def test_a_measure_and_runs_are_chosen_if_they_are_there() -> None:
@@ -177,14 +164,21 @@ def test_missing_queries_are_named_and_can_be_skipped() -> None:
 def test_ties_are_told_if_trec_eval_has_another_score() -> None:
     here = {"mine": SimpleNamespace(value=0.81546)}
     (found,) = tie_remarks(here, {"mine": 1.0}, "nDCG@10")
-    assert found.text.endswith("has nDCG@10 1.0000 instead of 0.8155 for mine.")
+    assert found.text.endswith("has nDCG@10 1.000 instead of 0.815 for mine.")
     assert found.offer == ("convention", "trec_eval", "Score as trec_eval does")
-    assert tie_remarks(here, {"mine": 0.81549}, "nDCG@10") == []
+    assert tie_remarks(here, {"mine": 0.8151}, "nDCG@10") == []
 
 
-@given(st.floats(-2, 2), st.floats(1e-9, 2))
-def test_an_axis_has_three_to_seven_round_ticks_within_it(low: float, width: float) -> None:
-    axis = Axis(low, low + width)
+MEANS = st.lists(st.floats(0, 1), min_size=1, max_size=5)
+
+
+@given(MEANS, st.lists(st.floats(-2, 2), max_size=5))
+def test_an_axis_has_three_to_eight_round_ticks_and_ends_at_0_and_1(
+    means: list[float], ends: list[float]
+) -> None:
+    axis = Axis.over(means, ends)
+    assert 0 <= axis.low < axis.high <= 1
     assert 3 <= len(axis.ticks) <= 8
-    assert all(0 <= axis.at(tick) <= 100 for tick in axis.ticks)
-    assert len({axis.text(tick) for tick in axis.ticks}) == len(axis.ticks)
+    assert all(0 <= axis.place(tick) <= 1 for tick, _ in axis.ticks)
+    assert len({text for _, text in axis.ticks}) == len(axis.ticks)
+    assert all(0 <= axis.place(end) <= 1 for end in ends)

@@ -1,0 +1,329 @@
+"""The files of a comparison: kept for a day, and what each of them is read as.
+
+A set of files has a name that cannot be guessed and never changes: a set with other files is
+another one. So a link shows the same as long as the files are kept.
+"""
+
+import os
+import re
+import secrets
+import shutil
+import time
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+from gradio.utils import get_upload_folder
+
+from .address import Address
+from .batch import Batch, read_batch
+from .columns import VALUES, Columns, columns_of, fields_of
+from .html import sentence
+from .metric import tables
+from .paste import ids_as_run
+from .reading import Mappings, read_groups, read_upload
+from .settings import SIDES, in_words
+
+SAMPLES = Path(__file__).with_name("samples")
+KEPT = 24 * 60 * 60  # seconds
+TOKEN = re.compile(r"[\w-]{16}")
+MOST_FILES = 24
+TOGETHER = {"bytes": 100_000_000, "rows": 2_500_000}  # at most in all files
+PASTED = "pasted"
+ROLES = ("judgments", "run", "groups", "batch")
+SAYS_JUDGMENTS = re.compile(r"(?i)qrel|judg|gold|truth|label|rating|relevance|reference")
+ENDING = re.compile(r"(?i)(\.(trec|run|txt|csv|tsv|parquet|jsonl?))?(\.(gz|zst))?$")
+LONG_BEGINNING = 16  # characters of names
+OFFERS = {  # what a press does about an error that names an option
+    "score_order": ("ascending", "Rank the lowest first"),
+    "duplicates": ("best", "Count each document once"),
+    "negative_relevance": ("clip", "Count a negative relevance as 0"),
+}
+
+
+class File(NamedTuple):
+    """A file of a comparison: its role, and what is wrong with it."""
+
+    name: str
+    path: str
+    role: str
+    run: str = ""  # the name of the run that it holds
+    problem: str = ""
+    offer: tuple[str, str, str] | None = None  # an option, its word, and the text of a link
+    columns: Columns | None = None  # if it is not clear what they hold
+
+
+class Contents(NamedTuple):
+    """What the files of a comparison hold."""
+
+    files: tuple[File, ...]
+    judgments: Mappings
+    runs: dict[str, Mappings]
+    groups: dict[str, Any] | None
+    weights: Mapping[str, float] | None
+
+    @property
+    def bad(self) -> list[File]:
+        """The files that could not be read."""
+        return [file for file in self.files if file.problem]
+
+
+# --- Keeping ----------------------------------------------------------------------------------
+
+
+def keep(
+    files: Iterable[tuple[str, BinaryIO]], text: str, before: str = "", without: str = ""
+) -> str:
+    """Keep uploaded files and a pasted text beside those of a set before; return the new set.
+
+    Raises:
+        ValueError: there are too many files, or they are too large.
+    """
+    folder = _folder()
+    _forget(folder)
+    token = secrets.token_urlsafe(12)
+    new = folder / token
+    new.mkdir(parents=True)
+    try:
+        for path in paths_of(before):
+            if path.name != without:
+                os.link(path, new / path.name)
+        if text.strip():
+            (new / _free_name(new, f"{PASTED}.txt")).write_bytes(_text_bytes(text))
+        for name, content in files:
+            with (new / _free_name(new, name)).open("wb") as target:
+                shutil.copyfileobj(content, target)
+        _check(new)
+    except ValueError:
+        shutil.rmtree(new)
+        raise
+    return token
+
+
+def _folder() -> Path:
+    return Path(get_upload_folder()) / "sets"
+
+
+def _text_bytes(text: str) -> bytes:
+    return ids_as_run(text).encode("utf-8", "replace")
+
+
+def _forget(folder: Path) -> None:
+    """Remove the sets that were kept for long enough."""
+    for old in folder.glob("*"):
+        if time.time() - old.stat().st_mtime > KEPT:
+            shutil.rmtree(old, ignore_errors=True)
+
+
+def _free_name(folder: Path, name: str) -> str:
+    """Return the name of a file as its user wrote it, unless another file has it."""
+    plain = "".join(letter if letter.isprintable() else "\ufffd" for letter in Path(name).name)
+    stem, dot, suffix = plain[-200:].partition(".")
+    names = [f"{stem}{dot}{suffix}"]
+    names += [f"{stem} ({number}){dot}{suffix}" for number in range(2, MOST_FILES + 3)]
+    return next(each for each in names if each and not (folder / each).exists())
+
+
+def _check(folder: Path) -> None:
+    sizes = [path.stat().st_size for path in folder.iterdir()]
+    if len(sizes) > MOST_FILES:
+        raise ValueError(f"{len(sizes)} files; at most {MOST_FILES} are compared")
+    if sum(sizes) > TOGETHER["bytes"]:
+        raise ValueError(f"the files hold more than {TOGETHER['bytes']:,} bytes together")
+
+
+def paths_of(token: str) -> list[Path]:
+    """Return the files of a set, in the order of their names; none if it is not kept any more."""
+    if not TOKEN.fullmatch(token):
+        return []
+    return sorted(path for path in (_folder() / token).glob("*") if path.is_file())
+
+
+# --- Roles ------------------------------------------------------------------------------------
+
+
+def contents_of(address: Address, only: Collection[str] | None = None) -> Contents:
+    """Return what the files of an address hold, or the samples; a file at fault says why.
+
+    With `only`, other runs are not read.
+    """
+    contents = Contents((), {}, {}, None, None)
+    rows = 0
+    for file in files_of(address):
+        if only is not None and file.role == "run" and file.run not in only:
+            continue
+        try:
+            contents, count = _with_file(contents, file, address)
+            rows += count
+            _check_rows(rows)
+        except ValueError as problem:
+            file = _at_fault(file, problem)
+        contents = contents._replace(files=(*contents.files, file))
+    return contents
+
+
+def are_samples(address: Address) -> bool:
+    """Return whether an address has no files that are kept."""
+    return not paths_of(address.chosen.get("files", ""))
+
+
+def files_of(address: Address) -> list[File]:
+    """Return the files of an address, or the samples, each with its role."""
+    paths = paths_of(address.chosen.get("files", "")) or sorted(SAMPLES.iterdir())
+    roles = roles_of(tuple(map(str, paths)), address.chosen)
+    files = [File(path.name, str(path), roles[path.name]) for path in paths]
+    of_runs = [file.name for file in files if file.role in ("run", "batch")]
+    names = dict(zip(of_runs, run_names(of_runs), strict=True))
+    begin = common_beginning(list(names.values()))
+    return [file._replace(run=names.get(file.name, "").removeprefix(begin)) for file in files]
+
+
+def _check_rows(rows: int) -> None:
+    if rows > TOGETHER["rows"]:
+        raise ValueError(f"the files hold more than {TOGETHER['rows']:,} rows together")
+
+
+def _with_file(contents: Contents, file: File, address: Address) -> tuple[Contents, int]:
+    """Return contents with those of one more file, and its number of rows."""
+    options = address.settings.drawn
+    if file.role == "groups":
+        return contents._replace(groups=read_groups(file.path)), 0
+    if file.role == "batch":
+        batch: Batch = read_batch(file.path, options)
+        runs = {**contents.runs, file.run: batch.run}
+        weights = batch.weights or contents.weights
+        read = contents._replace(judgments=batch.judgments, runs=runs, weights=weights)
+        return read, _size(batch.run)
+    fields = fields_of(address.chosen.get("columns", ""), file.name, file.role)
+    if file.role == "judgments":
+        judgments = read_upload(file.path, "qrels", options, fields)
+        return contents._replace(judgments=judgments), _size(judgments)
+    run = read_upload(file.path, "run", options, fields)
+    return contents._replace(runs={**contents.runs, file.run: run}), _size(run)
+
+
+def _size(mappings: Mappings) -> int:
+    return sum(map(len, mappings.values()))
+
+
+def _at_fault(file: File, problem: ValueError) -> File:
+    """Return a file with what is wrong with it."""
+    says, columns = in_words(problem, SIDES), None
+    if isinstance(problem, tables.UnknownFieldError) and file.role in VALUES:
+        says = f"{file.name}: {in_words(problem.unclear)}"
+        columns = columns_of(file.path, file.role, problem)
+    return file._replace(problem=sentence(says), offer=offer_of(problem), columns=columns)
+
+
+def offer_of(problem: ValueError) -> tuple[str, str, str] | None:
+    """Return the option that an error names, if one word of it helps, and the text of a link."""
+    for name in getattr(problem, "options", []):
+        if name in OFFERS:
+            return (name, *OFFERS[name])
+    return None
+
+
+def roles_of(paths: Sequence[str], chosen: Mapping[str, str]) -> dict[str, str]:
+    """Return the role of each file, as it is chosen or as it can be read."""
+    names = {Path(path).name: path for path in paths}
+    roles = dict.fromkeys(names, "run")
+    can_be = {name: possible_roles(path) for name, path in names.items()}
+    for name, possible in can_be.items():
+        if possible == ("batch",) or possible == ("groups",):
+            roles[name] = possible[0]
+    judgments = chosen.get("judgments", "")
+    if judgments not in names:
+        judgments = _judgments_among(can_be)
+    if judgments:
+        roles[judgments] = "judgments"
+    if chosen.get("groups") in names:
+        roles[chosen["groups"]] = "groups"
+    return roles
+
+
+def _judgments_among(can_be: Mapping[str, Sequence[str]]) -> str:
+    """Return the file that is most likely the judgments; none if files have both sides."""
+    if any(possible == ("batch",) for possible in can_be.values()):
+        return ""
+    ranked = sorted(
+        can_be,
+        key=lambda name: (
+            "judgments" in can_be[name] and "run" not in can_be[name],
+            SAYS_JUDGMENTS.search(name) is not None,
+            "judgments" in can_be[name],
+        ),
+    )
+    best = ranked[-1]
+    is_alone = len(ranked) < 2 and "run" in can_be[best]
+    is_likely = "judgments" in can_be[best] or SAYS_JUDGMENTS.search(best) is not None
+    return best if is_likely and not is_alone else ""
+
+
+@lru_cache(maxsize=1000)  # the files of a set never change
+def possible_roles(path: str) -> tuple[str, ...]:
+    """Return what a file can be read as."""
+    readers = {
+        "batch": lambda: read_batch(path, {}),
+        "judgments": lambda: read_upload(path, "qrels", {}),
+        "run": lambda: read_upload(path, "run", {"duplicates": "best"}),
+        "groups": lambda: read_groups(path),
+    }
+    possible = []
+    for role, read in readers.items():
+        try:
+            read()
+        except ValueError as problem:
+            # such as a negative relevance: the file is one of this role, for other settings
+            if not _is_readable(problem, role):
+                continue
+        possible.append(role)
+        if role == "batch":
+            break
+    if len(possible) > 1 and "groups" in possible:
+        possible.remove("groups")
+    return tuple(possible)
+
+
+def _is_readable(problem: ValueError, role: str) -> bool:
+    """Return whether a file can be read in a role once the reader has chosen something."""
+    if isinstance(problem, tables.UnknownFieldError):
+        return VALUES.get(role) in problem.chosen
+    names = problem.options if isinstance(problem, tables.InputError) else []
+    return bool({*names} & {*OFFERS, "gain"})
+
+
+def run_names(files: Sequence[str]) -> list[str]:
+    """Return a name for the run of each file, each its own.
+
+    >>> run_names(["bm25.run", "bm25.csv", "dense.jsonl.gz", "v1.2"])
+    ['bm25', 'bm25 (2)', 'dense', 'v1.2']
+    """
+    names: list[str] = []
+    for file in files:
+        stem = ENDING.sub("", Path(file).name) or Path(file).name
+        name, number = stem, 2
+        while name in names:
+            name, number = f"{stem} ({number})", number + 1
+        names.append(name)
+    return names
+
+
+def common_beginning(names: Sequence[str]) -> str:
+    """Return what long names begin with, up to a place at which a word of each remains.
+
+    >>> common_beginning(["trec-dl-2019-bm25-v1", "trec-dl-2019-bm25-v2"])
+    'trec-dl-2019-bm25-'
+    >>> common_beginning(["a-bm25", "a-dense"])
+    ''
+    """
+    if len(names) < 2:
+        return ""
+    fitting = ""
+    for mark in re.finditer(r"[-_. ]", names[0]):
+        begin = names[0][: mark.end()]
+        rests = [name.removeprefix(begin) for name in names if name.startswith(begin)]
+        is_common = len(rests) == len(names) and all(re.search(r"[^\W\d_]", rest) for rest in rests)
+        if is_common and len(begin) >= LONG_BEGINNING:
+            fitting = begin
+    return fitting

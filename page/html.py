@@ -1,0 +1,129 @@
+"""HTML: the templates, and how numbers are written in them; and CSV files."""
+
+import base64
+import csv
+import hashlib
+import io
+import math
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from markupsafe import Markup, escape
+
+FOLDER = Path(__file__).parent
+STATIC = FOLDER / "static"
+ABOUT = (
+    "See why a ranking has its nDCG, what a random order would score, and which of several runs is "
+    "better, by the conventions of 28 libraries."
+)
+LARGE = 1e5  # of which digits after the point say nothing
+# the places of a formula in a spreadsheet: the start of a cell, or where it splits a quoted cell
+FORMULA = re.compile(r"(?:^|(?<=[;\t\r\n]))(?=[=+\-@\t\r＝＋－＠])")
+
+
+def number(value: float) -> str:
+    """Return a number as the page writes it everywhere, with three digits.
+
+    >>> number(-0.0), number(12.34567), number(-0.5), number(2.0**40), number(-2e5)
+    ('0.000', '12.346', '−0.500', '1.100e+12', '−2.000e+05')
+    """
+    if abs(value) >= LARGE:
+        return f"{value:.3e}".replace("-", "−")
+    text = f"{value:.3f}"
+    if text == "-0.000":
+        return "0.000"
+    return text.replace("-", "−")
+
+
+def signed(value: float) -> str:
+    """Return a difference with its sign; one that three digits do not show is above or below 0.
+
+    >>> signed(0.5), signed(-0.0423), signed(0.0), signed(-1e-9)
+    ('+0.500', '−0.042', '0.000', 'below 0')
+    """
+    if value == 0:
+        return "0.000"
+    text = number(value)
+    if text == "0.000":
+        return "above 0" if value > 0 else "below 0"
+    return f"+{text}" if value > 0 else text
+
+
+def sentence(text: Any) -> str:
+    """Return a text that ends as a sentence does.
+
+    >>> sentence("It is empty"), sentence("Are they swapped?"), sentence("a, b, …")
+    ('It is empty.', 'Are they swapped?', 'a, b, …')
+    """
+    text = str(text)
+    return text if text.endswith((".", "?", "…")) else f"{text}."
+
+
+def strong(text: str) -> Markup:
+    """Return a text in which what stands between two pairs of stars is strong."""
+    escaped = str(escape(text))
+    return Markup(re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", escaped))  # noqa: S704 - it is escaped
+
+
+def percent(share: float) -> str:
+    """Return a share as a length of CSS."""
+    return f"{100 * share:.4g}%"
+
+
+def static(name: str) -> str:
+    """Return the address of a file that browsers keep until it changes."""
+    content = (STATIC / name).read_bytes()
+    return f"static/{name}?{hashlib.sha256(content).hexdigest()[:8]}"
+
+
+ENVIRONMENT = jinja2.Environment(
+    loader=jinja2.FileSystemLoader(FOLDER / "templates"),
+    autoescape=True,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    undefined=jinja2.StrictUndefined,
+)
+ENVIRONMENT.filters |= {
+    "number": number,
+    "signed": signed,
+    "sentence": sentence,
+    "strong": strong,
+    "percent": percent,
+    "static": static,
+}
+ENVIRONMENT.globals["ABOUT"] = ABOUT
+
+
+def render(template: str, **values: Any) -> str:
+    """Return a page."""
+    return ENVIRONMENT.get_template(template).render(**values)
+
+
+def csv_address(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Return the address of a CSV file, which holds the file itself."""
+    text = io.StringIO()
+    writer = csv.writer(text, quoting=csv.QUOTE_NONNUMERIC)
+    for row in (header, *rows):
+        writer.writerow([_spreadsheet_cell(cell) for cell in row])
+    return (
+        f"data:text/csv;charset=utf-8;base64,{base64.b64encode(text.getvalue().encode()).decode()}"
+    )
+
+
+def _spreadsheet_cell(cell: Any) -> Any:
+    """Return a cell that no spreadsheet reads as a formula, and all digits of a number."""
+    if isinstance(cell, float):
+        return round(cell, 12) + 0.0
+    if not isinstance(cell, str) or _is_number(cell):
+        return cell
+    return FORMULA.sub("'", cell)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False

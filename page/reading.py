@@ -1,0 +1,90 @@
+"""Reading one file within the limits of the page; an error is one sentence that names the file."""
+
+import csv
+import json
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from .metric import ndcg, tables
+
+LIMITS = ndcg.Limits(
+    bytes=20_000_000, uncompressed=100_000_000, rows=500_000, queries=20_000, columns=50
+)
+Mappings = dict[str, dict[str, Any]]  # of scores; or of relevances, numbers or labels
+
+
+def read_upload(
+    path: str, kind: str, options: Mapping[str, Any], fields: Mapping[str, Any] | None = None
+) -> Mappings:
+    """Read a run or qrels from an uploaded file, as options say; `fields` are those of `compute`."""
+    how = tables.Options.parse(**options)
+    order = how.score_order
+    read: Mappings
+    with named(path):
+        if kind == "qrels":
+            read = ndcg.read_qrels(path, LIMITS, gain=options.get("gain"), fields=fields)
+        else:
+            as_said = {"duplicates": how.duplicates, "ties": how.ties, "fields": fields}
+            read = ndcg.read_run(path, LIMITS, order, **as_said)
+    return read
+
+
+def text_of(path: str) -> str:
+    """Return the text of a file within the limits."""
+    with open(path, "rb") as file:
+        content = file.read(LIMITS.bytes + 1)
+    LIMITS.check("bytes", len(content))
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise ValueError("is not text in UTF-8; give CSV or JSON") from None
+
+
+def read_groups(path: str) -> dict[str, Any]:
+    """Read the group of each query from an uploaded file, in any format that `by` may have."""
+    with named(path):
+        groups: dict[str, Any] = tables.read_groups(path, limits=LIMITS)
+    return groups
+
+
+def check_size(side: Collection[Any]) -> None:
+    """Raise an error for more queries or documents than the page accepts.
+
+    They may be in lists, in mappings, or in one flat list.
+    """
+    queries = side.values() if isinstance(side, dict) else side
+    nested = [len(query) for query in queries if isinstance(query, (list, dict))]
+    LIMITS.check("queries", len(nested))
+    LIMITS.check("rows", len(side) - len(nested) + sum(nested))
+
+
+@contextmanager
+def named(path: str) -> Iterator[None]:
+    """Turn an error in a file into a sentence with the user's name of the file."""
+    letters = (
+        each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in Path(path).name
+    )
+    name = "".join(letters)
+    try:
+        if Path(path).is_symlink() or not Path(path).is_file():
+            raise ValueError("is not a file")
+        yield
+    except RecursionError:
+        raise ValueError(f"{name}: nests lists too deep") from None
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise ValueError(f"{name}: {place}: not JSON: {error.msg}") from None
+    except (ValueError, OSError, csv.Error, pa.ArrowException) as error:
+        problem: ValueError
+        if isinstance(error, tables.InputError):
+            problem = error
+        else:
+            text = (isinstance(error, OSError) and error.strerror) or str(error)
+            problem = ValueError(text.splitlines()[0])
+        raise tables.within(
+            problem, tables.of_file(name), instead_of=tables.of_file(path)
+        ) from None

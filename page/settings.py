@@ -1,0 +1,274 @@
+"""The settings of a score: which options can be chosen, how the page calls them, and as Python."""
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from .metric import tables
+
+CONVENTIONS = tables.CONVENTIONS
+LONGEST_CUTOFF = 100_000
+MOST_CUTOFFS = 20
+WORDED = ("gain", "discount", "ideal", "score_dtype", "ties")  # of which every word can be chosen
+CHOICES = {
+    **{name: [*tables.OPTIONS[name].words] for name in WORDED},
+    "zero_division": ["0", "1", "nan", "perfect_if_empty"],
+    "negative_relevance": [*tables.OPTIONS["negative_relevance"].words],
+    "missing": ["empty", "skip"],  # an error in place of a result would say less
+    "duplicates": [*tables.OPTIONS["duplicates"].words],
+    "judged_only": ["false", "true"],
+    "score_order": [*tables.OPTIONS["score_order"].words],
+}
+# the options that no convention sets, with their values on a first visit
+OTHERS = {
+    "log_base": "2",
+    "duplicates": "raise",
+    "judged_only": "false",
+    "score_order": "descending",
+}
+LABELS = {
+    "gain": "Gain",
+    "discount": "Discount",
+    "ideal": "Ideal",
+    "score_dtype": "Scores compared",
+    "ties": "Tied documents",
+    "zero_division": "No relevant documents",
+    "negative_relevance": "Negative relevance",
+    "missing": "Query not in the run",
+    "duplicates": "Listed several times",
+    "judged_only": "Not judged",
+    "score_order": "Ranked first",
+}
+WORDS = {  # of a choice on the page, if they are not its name
+    ("ideal", "judged"): "all judged",
+    ("ideal", "truncated"): "as many as retrieved",
+    ("ideal", "retrieved"): "only retrieved",
+    ("ideal", "full"): "all of the highest gain",
+    ("score_dtype", "given"): "as given",
+    ("score_dtype", "float32"): "as 32-bit floats",
+    ("ties", "average"): "averaged",
+    ("ties", "first"): "first comes first",
+    ("ties", "last"): "last comes first",
+    ("ties", "best"): "at their best",
+    ("ties", "worst"): "at their worst",
+    ("ties", "docid"): "by id",
+    ("zero_division", "nan"): tables.empty_text(math.nan),
+    ("zero_division", "perfect_if_empty"): tables.empty_text("perfect_if_empty"),
+    ("negative_relevance", "raise"): "reject",
+    ("missing", "skip"): "skipped",
+    ("missing", "empty"): "nothing retrieved",
+    ("duplicates", "raise"): "reject",
+    ("duplicates", "best"): "at the best rank",
+    ("judged_only", "false"): "gain 0",
+    ("judged_only", "true"): "removed",
+    ("score_order", "descending"): "the highest score",
+    ("score_order", "ascending"): "the lowest score",
+}
+SIDES = {"predictions": "run", "references": "judgments"}  # the names of both sides in files
+IN_PYTHON = "in Python: {}"  # of what the page has no control for
+CALLED = {  # how the page says what messages name as Python does; "" leaves it out
+    **LABELS,
+    "convention": "Convention",
+    **dict.fromkeys(("k", "cutoff of nDCG"), "Top"),
+    "log_base": "Base of the logarithm",
+    "got": "The paper's score",
+    "query_ids": "query ids",
+    "sample_weight": "weights",
+    "document_ids": "document ids",
+    **dict.fromkeys(("predictions", "references", "swapped"), "{}"),
+    "cutoffs": "all for the whole list, or several, such as 1, 5, 10",
+    "forms of gain": "as 0, 1, 3, or label=gain, ...",
+    "None": "null",
+    **dict.fromkeys(("data", "file", "file of got"), ""),
+    **dict.fromkeys(
+        ("by", "engine", "exclude", "exclude_from", "fields", "format", "preview"), IN_PYTHON
+    ),
+    **dict.fromkeys(("ignore_index", "ignore_ties", "measures", "use_aggregator"), IN_PYTHON),
+    **dict.fromkeys(("alternative", "between", "known discount", "margin"), IN_PYTHON),
+    **dict.fromkeys(("options", "paired", "report"), IN_PYTHON),
+}
+
+
+def cutoffs_of(text: str) -> list[int | None]:
+    """Return the cutoffs of a text such as "1, 5, 10"; of "all" or nothing, the whole list."""
+    cutoffs = [
+        _cutoff(part) for part in text.replace(";", ",").replace(" ", ",").split(",") if part
+    ]
+    if len(cutoffs) > MOST_CUTOFFS:
+        raise tables.InputError(f"{len(cutoffs)} cutoffs; give at most {MOST_CUTOFFS}", "k")
+    return cutoffs or [None]
+
+
+def _cutoff(text: str) -> int | None:
+    if text.lower() in ("all", "none"):
+        return None
+    is_number = text.isascii() and text.isdigit()
+    if not is_number or not 1 <= int(text.lstrip("0")[:9] or 0) <= LONGEST_CUTOFF:
+        range_text = f"whole numbers from 1 to {LONGEST_CUTOFF:,}, such as 1, 5, 10"
+        problem = f"{text[:40]!r} is not a cutoff: write {range_text}; or all for the whole list"
+        raise tables.InputError(problem, "k")
+    return int(text.lstrip("0"))
+
+
+def option_of(name: str, word: str) -> dict[str, Any]:
+    """Return the option of `compute` for a word of the page."""
+    if name == "judged_only":
+        return {name: word == "true"}
+    if name == "log_base":
+        return {name: float(word)}
+    if name == "zero_division" and word != "perfect_if_empty":
+        return {name: float(word)}
+    if name == "gain":
+        gains = tables.gain_in(word)
+        if isinstance(gains, list):
+            gains = {f"{label}": gain for label, gain in enumerate(gains)}
+        return {name: gains}
+    return {name: word}
+
+
+def words_of(convention: str) -> dict[str, str]:
+    """Return the words for the options that a convention sets."""
+    options = CONVENTIONS[convention].options
+    return {
+        name: f"{value:g}" if isinstance(value, float) else value for name, value in options.items()
+    }
+
+
+def said(name: str, word: str) -> str:
+    """Return a word as the page writes it."""
+    text: str = WORDS.get((name, word), word)
+    return text
+
+
+class Settings(NamedTuple):
+    """How a ranking is scored: cutoffs, a convention, and the options that differ from it."""
+
+    k: str = "10"
+    convention: str = "sklearn"
+    chosen: Mapping[str, str] = {}
+
+    @classmethod
+    def of(cls, k: str, convention: str, words: Mapping[str, str]) -> "Settings":
+        """Return settings, without the words that the convention has anyway."""
+        usual = {**words_of(convention), **OTHERS}
+        chosen = {name: word for name, word in words.items() if word != usual[name]}
+        return cls(k, convention, chosen)
+
+    def word(self, name: str) -> str:
+        """Return the word of an option."""
+        return {**words_of(self.convention), **OTHERS, **self.chosen}[name]
+
+    def with_word(self, name: str, word: str) -> "Settings":
+        """Return the settings with another word of an option."""
+        return Settings.of(self.k, self.convention, {**self.chosen, name: word})
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options of `compute`."""
+        options: dict[str, Any] = {"k": cutoffs_of(self.k)}
+        for name in (*CHOICES, "log_base"):
+            options |= option_of(name, self.word(name))
+        return options
+
+    @property
+    def drawn(self) -> dict[str, Any]:
+        """The options at the largest cutoff, at which a ranking is drawn."""
+        return {**self.options, "k": [self.cutoff]}
+
+    @property
+    def cutoff(self) -> int | None:
+        """The largest cutoff; None for the whole list."""
+        cutoffs = cutoffs_of(self.k)
+        if None in cutoffs:
+            return None
+        return max(k for k in cutoffs if k is not None)
+
+    @property
+    def gain(self) -> str:
+        """The gain in a word."""
+        word = self.word("gain")
+        return word if word in CHOICES["gain"] else "by label"
+
+    @property
+    def python(self) -> dict[str, Any]:
+        """The arguments of `compute` that are not its defaults."""
+        cutoffs = cutoffs_of(self.k)
+        arguments: dict[str, Any] = {}
+        if len(cutoffs) > 1:
+            arguments["k"] = cutoffs
+        elif cutoffs != [None]:
+            arguments["k"] = cutoffs[0]
+        if self.convention != "sklearn":
+            arguments["convention"] = self.convention
+        for name, word in self.chosen.items():
+            arguments |= option_of(name, word)
+        return arguments
+
+    def check(self) -> None:
+        """Raise an error for settings that no ranking can be scored by."""
+        options = self.options
+        if options["ideal"] == "full" and None in options["k"]:
+            raise ValueError(
+                "the full ideal has as many documents as there are ranks, so k must be a number"
+            )
+        tables.Options.parse(**{**options, "k": [self.cutoff]})
+
+
+def labels_of(options: Mapping[str, Any]) -> Any:
+    """Return the labels that relevances are, with their gains; None if relevances are numbers."""
+    return tables.Options.parse(gain=options.get("gain")).labels
+
+
+def gains_by_label(options: Mapping[str, Any]) -> dict[Any, Any]:
+    """Return the gain of each label; nothing if relevances are numbers."""
+    labels = labels_of(options)
+    return dict(labels.gains) if labels else {}
+
+
+def snippet(inputs: Mapping[str, Any], settings: Settings) -> str:
+    """Return Python that computes the same."""
+    arguments = {**inputs, **settings.python}
+    lines = "".join(f"    {name}={_python(value)},\n" for name, value in arguments.items())
+    load = 'ndcg = evaluate.load("ndcg.py")  # or the name of this Space'
+    return f"import evaluate\n\n{load}\nndcg.compute(\n{lines})\n"
+
+
+def _python(value: Any) -> str:
+    if isinstance(value, float) and math.isnan(value):
+        return 'float("nan")'
+    return repr(value)
+
+
+def in_words(message: Any, names: Mapping[str, str] = {}) -> str:
+    """Return an error or a note of the metric in the words of the page, with these names."""
+
+    def words(text: str, name: str, *values: Any) -> str:
+        return names.get(name) or _on_page(text, name, values)
+
+    sentence: str = tables.worded(message, words)
+    return sentence
+
+
+def _on_page(text: str, name: str, values: Sequence[Any]) -> str:
+    """Return what the page calls an option or an argument; files and systems go by their names."""
+    if name == "path":
+        return Path(values[0]).name
+    if name == "systems":
+        return str(values[0])
+    called = CALLED.get(name, "{}")
+    if not values or called in ("", IN_PYTHON):
+        return called.format(values[0] if name == "options" else text)
+    if isinstance(values[0], dict):
+        return f"in {called}: {tables.text_of_gain(values[0])}"
+    return f"{called} set to {' or '.join(_quoted(name, value) for value in values)}"
+
+
+def _quoted(name: str, value: Any) -> str:
+    """Return the value of an option in quotes, as its choice on the page has it."""
+    if name not in CHOICES:
+        return "all" if value is None else str(value)
+    for word in CHOICES[name]:
+        if repr(option_of(name, word)[name]) == repr(value):
+            return f'"{said(name, word)}"'
+    return f'"{value}"'

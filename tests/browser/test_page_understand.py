@@ -1,0 +1,398 @@
+"""The place Understand in a browser: cards answer mouse, touch and keys, also on a slow line.
+
+That the numbers are right is proven without a browser, in tests/page.
+"""
+
+import json
+from typing import Any
+
+import evaluate
+import pytest
+
+from .conftest import PLAIN, Opener, come_to_rest
+from .visits import (
+    BROWSER,
+    TEXTBOOK,
+    address,
+    card,
+    drag,
+    expect,
+    on_a_slow_line,
+    order,
+    pause,
+    pull,
+    score,
+    shows,
+    value,
+    wait_for_address,
+)
+
+pytestmark = [*BROWSER, pytest.mark.xdist_group("understand")]
+
+
+# --- The first screen ------------------------------------------------------------------------------
+
+
+COUNTS = """
+() => {
+  const isSeen = element => {
+    const { width, height, top, bottom } = element.getBoundingClientRect();
+    return width && height && top < innerHeight && bottom > 0 && element.checkVisibility()
+      && !element.closest(".unseen, [aria-hidden=true], option");
+  };
+  const controls = "a, button, input, select, textarea, summary, [role=slider]";
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  let words = 0;
+  while (walker.nextNode()) {
+    const text = walker.currentNode.data.trim();
+    if (text && isSeen(walker.currentNode.parentElement)) words += text.split(/\\s+/).length;
+  }
+  return [words, [...document.querySelectorAll(controls)].filter(isSeen).length];
+}
+"""
+
+
+@pytest.mark.parametrize(("width", "height", "begins"), [(1280, 800, 260), (390, 844, 330)])
+def test_the_first_screen_has_one_picture_few_words_and_few_controls(
+    visit: Opener, width: int, height: int, begins: int
+) -> None:
+    page = visit("", width)
+    page.set_viewport_size({"width": width, "height": height})
+    words, controls = page.evaluate(COUNTS)
+    assert words <= 120
+    assert controls <= 12
+    assert page.locator(".left > li").first.bounding_box()["y"] <= begins
+    last = page.locator(".left > li").last.bounding_box()
+    assert last["y"] + last["height"] < height
+    for _ in range(5):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.matches('.card')"):
+            break
+    assert page.evaluate("document.activeElement.matches('.card')")
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+
+
+def test_everything_can_be_read_without_scripts(
+    browser: Any, server: Any, ndcg: evaluate.Metric
+) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(server.url)
+    first = score(ndcg, references=[[0, 3, 3, 2, 2, 1]])
+    expect(page.locator(".figure .value")).to_have_text(first)
+    page.get_by_role("link", name="Next: Gain").click()
+    page.get_by_role("link", name="nDCG rises").click()
+    expect(page.locator(".thread .answer")).to_contain_text("Right.")
+    page.get_by_role("link", name="Compare").click()
+    expect(page.locator(".verdict h2")).to_have_text("dense is better than bm25.")
+    context.close()
+
+
+def test_one_drag_solves_the_first_ranking_and_says_so(
+    visit: Opener, ndcg: evaluate.Metric
+) -> None:
+    page = visit()
+    titles = order(page)
+    pull(page, "Honey cake recipe", "Bees and flowers")
+    box = card(page, "Bees and flowers").bounding_box()
+    page.mouse.move(box["x"] + 40, box["y"] + 60, steps=3)
+    shows(page, "1.000")  # while it is held
+    expect(page.locator(".change")).to_have_text("+0.246")
+    assert page.locator(".lines line.level").count() == 6
+    page.mouse.up()
+    wait_for_address(page, "?order=2,3,4,5,6,1*")
+    expect(page.locator(".thread h2")).to_have_text("Solved")
+    expect(page.locator(".left em")).to_have_text("moved")
+    assert order(page) == [*titles[1:], titles[0]]
+    again = visit(address(page))
+    assert order(again) == [*titles[1:], titles[0]]
+    page.bring_to_front()
+    page.get_by_role("button", name="Undo").click()
+    shows(page, score(ndcg, references=[[0, 3, 3, 2, 2, 1]]))
+    assert order(page) == titles
+    assert address(page) == ""
+
+
+# --- Moving ----------------------------------------------------------------------------------------
+
+
+NUMBERS = """
+() => Object.fromEntries([".value", ".dcg", ".ideal-sum", ".rank", ".discount", ".added"].map(where =>
+  [where, [...document.querySelectorAll(`.figure ${where}`)].map(part => part.textContent)]))
+"""
+
+
+@pytest.mark.parametrize("query", ["&scores=9,5,5,5,2,1", "&k=3", "&gain=exponential"])
+def test_all_numbers_move_together_and_are_those_of_the_metric(visit: Opener, query: str) -> None:
+    page = visit(PLAIN + query)
+    pull(page, "d6", "d2")
+    held = page.evaluate(NUMBERS)
+    page.mouse.up()
+    wait_for_address(page, "order=1,6*,2,3,4,5")
+    come_to_rest(page)
+    assert page.evaluate(NUMBERS) == held
+
+
+def test_a_finger_drags_a_card_by_its_grip_and_taps_its_dots(
+    visit: Opener, ndcg: evaluate.Metric
+) -> None:
+    page = visit(PLAIN, 390)
+    touch = page.context.new_cdp_session(page)
+    start = card(page, "d6").locator(".grip").bounding_box()
+    end = card(page, "d4").bounding_box()
+    points = (
+        ("touchStart", start["y"] + 9),
+        ("touchMove", end["y"] + 20),
+        ("touchMove", end["y"] + 2),
+    )
+    for kind, y in points:
+        point = {"x": start["x"] + 5, "y": y}
+        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [point]})
+    touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    shows(page, score(ndcg, references=[[3, 2, 3, 2, 0, 1]]))
+
+
+def test_keys_move_a_card_out_of_the_ranking_and_back(visit: Opener, ndcg: evaluate.Metric) -> None:
+    page = visit(PLAIN)
+    first = card(page, "d1")
+    first.focus()
+    page.keyboard.press("ArrowDown")
+    shows(page, score(ndcg, references=[[2, 3, 3, 0, 1, 2]]))
+    expect(first).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    expect(first).to_have_accessible_name("d1, rank 3, relevance 3 of 3")
+    page.keyboard.press("Delete")
+    missed = {"predictions": [[5, 4, 3, 2, 1, None]], "references": [[2, 3, 0, 1, 2, 3]]}
+    shows(page, score(ndcg, **missed))
+    expect(page.locator(".tray .name")).to_have_text(["d1"])
+    expect(first).to_be_focused()
+    page.keyboard.press("ArrowUp")
+    shows(page, score(ndcg, references=[[2, 3, 0, 1, 2, 3]]))
+    page.keyboard.press("Home")
+    shows(page, score(ndcg))
+
+
+def test_dots_and_digits_change_relevance(visit: Opener, ndcg: evaluate.Metric) -> None:
+    page = visit(PLAIN)
+    dots = card(page, "d4").locator(".grade i")
+    for dot, relevance in ((3, 3), (1, 1), (2, 2), (2, 1), (1, 0)):  # once more is one less
+        dots.nth(dot - 1).click()
+        shows(page, score(ndcg, references=[[3, 2, 3, relevance, 1, 2]]))
+    card(page, "d4").focus()
+    for relevance in (1, 2, 3, 0):
+        page.keyboard.press("Enter")
+        shows(page, score(ndcg, references=[[3, 2, 3, relevance, 1, 2]]))
+    page.keyboard.press("2")
+    shows(page, score(ndcg, references=[[3, 2, 3, 2, 1, 2]]))
+
+
+def test_a_label_is_pressed_for_the_next_one(visit: Opener, ndcg: evaluate.Metric) -> None:
+    page = visit("?rel=no,partly,yes&gain=yes=3,partly=1,no=0")
+    given: dict[str, Any] = {"predictions": [[3, 2, 1]], "gain": {"yes": 3, "partly": 1, "no": 0}}
+    card(page, "d2").locator(".grade").click()
+    shows(page, score(ndcg, **given, references=[["no", "yes", "yes"]]))
+    card(page, "d3").press("Enter")
+    shows(page, score(ndcg, **given, references=[["no", "yes", "no"]]))
+
+
+def test_the_cutoff_is_dragged_and_moved_by_keys(visit: Opener, ndcg: evaluate.Metric) -> None:
+    page = visit(PLAIN)
+    cut, third = page.get_by_role("slider", name="Cutoff"), card(page, "d3").bounding_box()
+    box = cut.bounding_box()
+    page.mouse.move(box["x"] + 50, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 50, third["y"] + third["height"], steps=5)
+    shows(page, score(ndcg, k=3))  # while it is held
+    page.mouse.up()
+    wait_for_address(page, "k=3")
+    come_to_rest(page)
+    shows(page, score(ndcg, k=3))
+    cut.focus()
+    page.keyboard.press("ArrowUp")
+    shows(page, score(ndcg, k=2))
+    expect(cut).to_be_focused()
+    expect(cut).to_have_attribute("aria-valuetext", "top 2")
+
+
+def test_what_stands_for_one_document_lights_up_together(visit: Opener) -> None:
+    page = visit(PLAIN)
+    card(page, "d3").hover()
+    assert page.locator("[data-at].lit").count() == 3  # the card, its place in the ideal, the line
+
+
+# --- Options ---------------------------------------------------------------------------------------
+
+
+def test_options_are_changed_where_they_stand(visit: Opener, ndcg: evaluate.Metric) -> None:
+    page = visit(PLAIN)
+    page.locator("#settings > summary").click()
+    page.get_by_label("gain,").select_option("exponential")
+    shows(page, score(ndcg, gain="exponential"))
+    expect(page.locator("#settings")).to_have_attribute("open", "")
+    page.locator("select[name=convention]").select_option("lightgbm")
+    shows(page, score(ndcg, convention="lightgbm"))
+    wait_for_address(page, "convention=lightgbm")
+    assert "gain=" not in address(page)
+    page.locator("#more > summary").click()
+    page.locator(".choices").get_by_role("link", name="all of the highest gain").click()
+    shows(page, score(ndcg, convention="lightgbm", ideal="full"))
+    cutoff = page.locator(".sentence input[name=k]")
+    cutoff.fill("3")
+    cutoff.press("Enter")
+    shows(page, score(ndcg, k=3, convention="lightgbm", ideal="full"))
+
+
+def test_a_cutoff_that_is_none_changes_nothing_and_is_said(
+    visit: Opener, ndcg: evaluate.Metric
+) -> None:
+    page = visit(PLAIN)
+    page.locator("#settings > summary").click()
+    cutoff = page.locator(".sentence input[name=k]")
+    cutoff.fill("")
+    cutoff.press("Tab")
+    come_to_rest(page)
+    expect(cutoff).to_have_value("10")
+    assert page.locator(".note").count() == 0
+    cutoff.fill("1.5")
+    cutoff.press("Tab")
+    expect(page.locator(".note")).to_contain_text("'1.5' is not a cutoff")
+    assert value(page) == score(ndcg)
+
+
+def test_a_pasted_ranking_and_a_papers_score_are_read(visit: Opener, ndcg: evaluate.Metric) -> None:
+    page = visit()
+    page.locator("#own > summary").click()
+    page.locator("#paste").fill("3 2 3 0 1 2")
+    page.get_by_role("button", name="Show this ranking").click()
+    shows(page, score(ndcg))
+    page.get_by_label("A paper says").fill("0.9608")
+    page.get_by_role("button", name="Whose score is it?").click()
+    *others, last = ndcg.explain(**TEXTBOOK, k=10, got="0.9608").matches
+    answer = page.locator(".libraries .answer")
+    expect(answer).to_contain_text(f"0.9608 is the nDCG@10 of {', '.join(others)} and {last}.")
+    page.locator("#paste").fill("d" * 5001)
+    page.get_by_role("button", name="Show this ranking").click()
+    assert page.locator("#paste:invalid").count() == 1
+
+
+# --- Back, and late answers ------------------------------------------------------------------------
+
+
+def test_back_undoes_a_change_and_forward_makes_it_again_however_fast(
+    visit: Opener, ndcg: evaluate.Metric
+) -> None:
+    page = visit(PLAIN)
+    orders = {"": [3, 2, 3, 0, 1, 2], "order=2,1*,3": [2, 3, 3, 0, 1, 2]}
+    orders["order=2,1*,3,5,4*"] = [2, 3, 3, 1, 0, 2]
+    for document in ("d1", "d4"):
+        pause(page)  # sooner changes belong to the same step
+        card(page, document).press("ArrowDown")
+    pause(page)
+    with on_a_slow_line(page):
+        at = 2
+        for step in (-1, 1, -1, -1, 1, -1, 1):
+            at += step
+            page.evaluate("step => history.go(step)", step)
+            wait_for_address(page, [*orders][at])
+        shows(page, score(ndcg, references=[[*orders.values()][at]]))
+    come_to_rest(page)
+    page.keyboard.press("Control+z")
+    shows(page, score(ndcg))
+    expect(page.get_by_role("button", name="Undo")).to_be_hidden()
+    page.keyboard.press("Control+z")
+    come_to_rest(page)
+    assert address(page) == PLAIN
+
+
+def test_on_a_slow_line_every_change_counts(visit: Opener, ndcg: evaluate.Metric) -> None:
+    page = visit(PLAIN)
+    with on_a_slow_line(page):
+        for _ in range(3):
+            card(page, "d1").press("ArrowDown")
+        for document, relevance in (("d2", 3), ("d4", 1), ("d4", 2)):
+            card(page, document).locator(".grade i").nth(relevance - 1).click()
+        drag(page, "d6", "d5")
+        assert order(page) == ["d2", "d3", "d4", "d1", "d6", "d5"]
+        shows(page, score(ndcg, references=[[3, 3, 2, 3, 2, 1]]))
+        come_to_rest(page)
+        assert order(page) == ["d2", "d3", "d4", "d1", "d6", "d5"]
+        assert value(page) == score(ndcg, references=[[3, 3, 2, 3, 2, 1]])
+
+
+def test_an_answer_does_not_take_a_card_from_the_hand(visit: Opener, ndcg: evaluate.Metric) -> None:
+    page = visit(PLAIN)
+    with on_a_slow_line(page):
+        for _ in range(2):
+            card(page, "d1").press("ArrowDown")
+        pull(page, "d6", "d4")
+        come_to_rest(page)
+        assert order(page) == ["d2", "d3", "d1", "d6", "d4", "d5"]
+        page.mouse.up()
+        shows(page, score(ndcg, references=[[2, 3, 3, 2, 0, 1]]))
+
+
+def test_a_server_that_does_not_answer_is_said(
+    visit: Opener, expected: list[str], ndcg: evaluate.Metric
+) -> None:
+    expected.append("Failed to load resource")
+    page = visit(PLAIN)
+    page.route("**/*order*", lambda route: route.abort())
+    card(page, "d1").press("ArrowDown")
+    expect(page.locator(".note")).to_contain_text("The server did not answer.")
+    page.unroute_all()
+    card(page, "d1").press("ArrowDown")
+    shows(page, score(ndcg, references=[[2, 3, 3, 0, 1, 2]]))
+
+
+def test_a_move_asks_the_server_once(visit: Opener) -> None:
+    page = visit(PLAIN)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    drag(page, "d6", "d4")
+    come_to_rest(page)
+    assert len([address for address in asked if "static/" not in address]) == 1
+
+
+# --- Steps -----------------------------------------------------------------------------------------
+
+
+def test_a_step_asks_for_a_guess_and_is_tried_on_the_figure(
+    visit: Opener, ndcg: evaluate.Metric
+) -> None:
+    page = visit("?step=ideal")
+    shows(page, "?")
+    page.get_by_role("link", name="Less than half").click()
+    expect(page.locator(".thread .answer")).to_contain_text("Not quite: more than half.")
+    worst = {"predictions": [[4, 3, 2, 1]], "references": [[0, 1, 2, 3]]}
+    shows(page, score(ndcg, **worst))
+    page.get_by_role("link", name="Next: Ties").click()
+    expect(page.locator(".thread h2")).to_have_text("Ties")
+    assert page.locator(".of-ties").count() == 0
+    page.get_by_role("link", name="From 0.92 to 1").click()
+    expect(page.locator(".of-ties")).to_be_visible()
+    card(page, "Honey cake recipe").press("ArrowUp")
+    expect(page.locator(".left .name").first).to_have_text("Honey cake recipe moved")
+    expect(page.locator(".thread h2")).to_have_text("Ties")
+
+
+LONG = ",".join(f"clueweb22-en0000-04-{at:05d}-and-a-name-that-goes-on-and-on" for at in range(6))
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_long_ids_leave_every_number_in_sight(visit: Opener, width: int) -> None:
+    page = visit(f"?rel=3,2,3,0,1,2&ids={LONG}", width)
+    page.locator("#numbers > summary").click()
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    right = "all => Math.max(...all.map(part => part.getBoundingClientRect().right))"
+    assert page.eval_on_selector_all(".figure :is(.bar, .sum, .grade, .value)", right) <= width
+
+
+def test_screen_readers_hear_names_ranks_and_changes(visit: Opener) -> None:
+    page = visit(PLAIN)
+    expect(card(page, "d1")).to_have_accessible_name("d1, rank 1, relevance 3 of 3")
+    described = "Arrow keys move the document, Home and End to either end"
+    assert described in page.inner_text("#keys")
+    card(page, "d1").press("ArrowDown")
+    expect(page.get_by_role("status").filter(has_text="d1: rank 2")).to_have_count(1)
+    live = json.loads(page.get_attribute(".figure", "data-live"))
+    assert live["base"] == [0, 1, 2, 3, 4, 5]

@@ -1,0 +1,128 @@
+"""The address: it brings back what was shown, and a part at fault gets a note and its default."""
+
+import urllib.parse
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from visitor import look
+
+from page.address import Address, read_address
+from page.guide import STEPS
+from page.settings import CHOICES, CONVENTIONS, Settings
+
+CELLS = st.text(st.characters(exclude_categories=["C"]), max_size=5).map(str.strip)
+ROWS = st.lists(
+    st.tuples(
+        CELLS.filter(bool), st.sampled_from(["", "0", "2"]), st.sampled_from(["", "1", "-0.5"])
+    ),
+    min_size=1,
+    max_size=5,
+    unique_by=lambda row: row[0],
+)
+
+
+def read(query: str) -> tuple[Address, list[Any]]:
+    return read_address(dict(urllib.parse.parse_qsl(query, keep_blank_values=True)))
+
+
+@given(rows=ROWS, data=st.data())
+def test_an_address_brings_back_the_ranking(rows: Any, data: st.DataObject) -> None:
+    order = data.draw(st.permutations(range(len(rows))))[: data.draw(st.integers(0, len(rows)))]
+    moved = frozenset(order[:1])
+    address = Address(rows=tuple(rows), order=tuple(order), moved=moved)
+    assert read(address.query()) == (address, [])
+
+
+@pytest.mark.parametrize("convention", CONVENTIONS)
+@pytest.mark.parametrize("at", range(max(map(len, CHOICES.values()))))
+def test_an_address_brings_back_the_options_and_the_name_of_the_convention(
+    convention: str, at: int
+) -> None:
+    words = {name: choices[at % len(choices)] for name, choices in CHOICES.items()}
+    for settings in (Settings.of("1,3", convention, words), Settings("10", convention)):
+        assert read(Address(settings=settings).query()) == (Address(settings=settings), [])
+        changed = settings.with_word("log_base", "10")
+        assert read(Address(settings=changed).query())[0].settings.options["log_base"] == 10
+
+
+def test_an_address_is_short() -> None:
+    assert Address().query() == ""
+    assert read("rel=3,2,3,0,1,2&k=10&convention=sklearn")[0].query() == "rel=3,2,3,0,1,2"
+    assert read("rel=1&scores=2")[0].query() == "rel=1&scores=2"
+    assert Address(step="ties").query() == "step=ties"
+
+
+def test_the_gain_of_labels_is_a_part_of_the_address() -> None:
+    address, notes = read("rel=no,yes&gain=yes=2,no=0")
+    assert notes == []
+    assert address.settings.options["gain"] == {"yes": 2, "no": 0}
+    assert read(address.query()) == (address, [])
+    assert read("rel=0,1&gain=0,1,3")[0].settings.options["gain"] == {"0": 0, "1": 1, "2": 3}
+
+
+FAULTY = {
+    "k=abc": "The address has k=abc, but Top: 'abc' is not a cutoff: write whole numbers from 1",
+    "k=0": "'0' is not a cutoff",
+    "k=" + ",".join("1" * 21): "21 cutoffs; give at most 20",
+    "convention=none": "it must be one of sklearn, trec_eval, ",
+    "gain=<b>": "The address has gain=<b>, but Gain must be",
+    "gain=a=1, b=x": "gain=a=1, b=x, but Gain",
+    "log_base=e": "log_base=e, but it must be a number above 1.",
+    "log_base=inf": "it must be a number above 1.",
+    "ideal=full&k=all": "the full ideal has as many documents as there are ranks, so k must be a number.",
+    "gain=yes=1": "gain=yes=1, but row 1: '0' is a label without a gain; Gain has 'yes'.",
+    "step=nothing": "it must be one of gain, discount, ideal, ",
+    "guess=Two": "guess=Two, but nothing is asked here.",
+    "step=gain&guess=Two": "guess=Two, but it must be one of nDCG rises, nDCG falls.",
+    "rel=0,1&ids=a": "ids=a, but it must have 2 cells, as rel has; it has 1.",
+    "rel=0,1&scores=1,2,3": "it must have 2 cells, as rel has; it has 3.",
+    "scores=1,2": "it belongs to rel, which is not there.",
+    "rel=" + ",".join("1" * 501): "it must be one line of at most 500 documents.",
+    "rel=1%0A2": "it must be one line of at most 500 documents.",
+    "rel=x,2": "row 1: relevance 'x' is not a number",
+    "rel=1e400": "row 1: relevance '1e400' must be finite.",
+    "rel=-1,2": "row 1 (d1): relevance −1 is negative",
+    "order=1,9": "'9' is none of the 6 documents.",
+    "order=1,1": "it has a document twice.",
+    "grade=9:1": "'9' is none of the 6 documents.",
+    "got=" + "1" * 31: "it must have at most 30 characters.",
+    "tab=cards": "it must be one of understand, compare.",
+    "paste=a 1%0Ab 2 3": "The ranking was not read: line 2 has 3 cells, the first line 2",
+    "colour=red": "The address has colour, which this page does not know.",
+}
+
+
+@pytest.mark.parametrize("query", FAULTY, ids=lambda query: query[:30])
+def test_a_part_at_fault_gets_a_note_and_its_default_and_the_field_stays(query: str) -> None:
+    page = look(f"?{query}")
+    (note,) = page.notes
+    assert FAULTY[query] in note
+    assert page.value != ""
+    assert page.found('<input name="k" value="(.*?)"') == ["all" if "k=all" in query else "10"]
+    assert page.found('<option selected title=".*?">(.*?)</option>') == ["sklearn"]
+
+
+def test_what_is_at_fault_leaves_the_rest_as_it_is() -> None:
+    page = look("?k=abc&convention=lightgbm&rel=1,0")
+    assert len(page.notes) == 1
+    assert page.found('<option selected title=".*?">(.*?)</option>') == ["lightgbm"]
+    assert page.found('aria-label="(d\\d), rank')[:2] == ["d1", "d2"]
+
+
+def test_a_negative_relevance_can_be_counted_as_0_by_one_press() -> None:
+    page = look("?rel=-1,2").follow("Count it as 0")
+    assert page.notes == []
+    assert page.found('aria-label="(d\\d), rank')[:2] == ["d1", "d2"]
+
+
+def test_parameters_of_the_space_around_the_page_get_no_note() -> None:
+    assert look("?__theme=dark&utm_source=x").notes == []
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_each_step_and_its_guess_have_addresses(step: str) -> None:
+    address, notes = read(f"step={step}&guess={urllib.parse.quote(STEPS[step].choices[0])}")
+    assert (address.step, address.guess, notes) == (step, STEPS[step].choices[0], [])
+    assert read(address.query()) == (address, [])

@@ -1,0 +1,113 @@
+"""Uploads: the page reads the metric's formats, within limits; an error is one sentence that names the file."""
+
+import gzip
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sources import FILES as EITHER_SIDE
+from sources import PACKED
+from sources import QRELS_FILES as QRELS
+from sources import RUN_FILES as RUNS
+
+from page import reading
+from page.batch import read_batch
+from page.metric import ndcg
+from page.reading import read_groups, read_upload
+
+RUN = {"q1": {"d1": 2.0, "ä": 1.5}, "q2": {"d1": -3.0}}
+# Arrow files do not say how much they unpack to
+FORMS = {name: write for name, write in EITHER_SIDE.items() if not name.endswith(".arrow")}
+
+
+@pytest.mark.parametrize(("kind", "forms"), [("run", RUNS), ("qrels", QRELS)])
+def test_the_page_reads_what_the_metric_reads(
+    tmp_path: Path, kind: str, forms: dict[str, Any]
+) -> None:
+    read = {"run": ndcg.read_run, "qrels": ndcg.read_qrels}[kind]
+    for name, write in {**forms, **FORMS}.items():
+        for ending, pack in PACKED.items():
+            path = tmp_path / f"{name}{ending}"
+            path.write_bytes(pack(write(RUN)))
+            assert read_upload(str(path), kind, {}) == read(path) == RUN, path.name
+
+
+@pytest.mark.parametrize(
+    "limit", [{"bytes": 10}, {"uncompressed": 10}, {"rows": 2}, {"queries": 1}]
+)
+def test_the_limits_of_the_page_hold_in_every_form(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: dict[str, int]
+) -> None:
+    monkeypatch.setattr(reading, "LIMITS", ndcg.Limits(**limit))
+    for name, write in {**RUNS, **FORMS}.items():
+        (tmp_path / name).write_bytes(write(RUN))
+        with pytest.raises(ValueError, match=f"^{name}: holds more than"):
+            read_upload(str(tmp_path / name), "run", {})
+
+
+READERS = {
+    "run": lambda path: read_upload(path, "run", {}),
+    "judgments": lambda path: read_upload(path, "qrels", {}),
+    "batch": lambda path: read_batch(path, {}),
+    "groups": read_groups,
+}
+
+
+@pytest.mark.parametrize("role", READERS)
+def test_nothing_is_opened_but_a_file(tmp_path: Path, role: str) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to("/etc/passwd")
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("folder", "link", "pipe", "nothing"):
+        with pytest.raises(ValueError, match=f"^{name}: is not a file$"):
+            READERS[role](str(tmp_path / name))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.trec", b"q1 Q0 d1 1 high tag\n", "line 1: the score 'high' is not a number"),
+        ("a.txt", b"0.5\n", "has scores alone"),
+        ("a.csv", b"query,document,score\nq,d,1\nq,d,2\n", "line 3: document 'd' of query 'q'"),
+        ("a.json", b'{"q": {"d": 1}', "line 1, column 15: not JSON"),
+        ("a.json", b'{"q":' * 100_000, "nests objects too deep"),
+        ("a.json.gz", gzip.compress(b'{"q": {"d": 1}}' * 99)[:-20], "Truncated"),
+        ("a.parquet", b"PAR1", "Parquet"),
+        ("a.csv", b"," * 99, "holds more than 50 columns"),
+        ("a\nb\x1b.trec", b"", "holds no scores"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_an_error_is_one_sentence_with_the_name_of_the_file(
+    tmp_path: Path, name: str, content: bytes, message: str
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(ValueError, match=message) as caught:
+        read_upload(str(tmp_path / name), "run", {})
+    shown = name.replace("\n", "\ufffd").replace("\x1b", "\ufffd")
+    assert str(caught.value).startswith(f"{shown}: ")
+    assert str(tmp_path) not in str(caught.value)
+    assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize(
+    "text", ["query,group\nq1,de\nq2,fr\n", "q1\tde\nq2\tfr\n", "q1,de\n\nq2,fr"]
+)
+def test_groups_are_read_by_query(tmp_path: Path, text: str) -> None:
+    (tmp_path / "groups.txt").write_text(text)
+    assert read_groups(str(tmp_path / "groups.txt")) == {"q2": "fr", "q1": "de"}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("q1,de\nq2,fr,x\n", "line 2: 3 columns; the first line has 2"),
+        ("q1," + "d" * 200_000, "line 1: field larger than field limit"),
+    ],
+    ids=["three columns", "a long cell"],
+)
+def test_groups_that_cannot_be_read_are_one_sentence(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "groups.csv").write_text(text)
+    with pytest.raises(ValueError, match=f"groups.csv: {said}"):
+        read_groups(str(tmp_path / "groups.csv"))
