@@ -1,4 +1,4 @@
-"""Read reported scores: one score, scores by name, or a value per query, with the tolerance of a match.
+"""Read reported scores: a score, scores by name, or a value per query, with the tolerance of a match.
 
 They may be in files, text and mappings that programs write.
 """
@@ -7,7 +7,6 @@ import math
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from typing import Any, NamedTuple
 
@@ -24,14 +23,18 @@ from .evidence import Evidence
 
 HALF_UNIT = 0.5000005  # of the last digit: half of it may be rounded up or down
 # What a score may be off, however many digits it has
-OF_32_BITS = 1e-6  # one that 32 bits hold, because some libraries compute in these
-MEAN_OF_32_BITS = 2e-7  # any other, which may be the mean of values of 32 bits
+LOSS_OF_32_BITS = 1e-6  # one that 32 bits hold, because some libraries compute in these
+LOSS_OF_MEAN = 2e-7  # any other, which may be the mean of values of 32 bits
 REORDERED = 1e-9  # that of the convention that comes closest: it may sum in another order
 WITHOUT_VALUE = ("nan", "none", "null", "-", "")  # texts that mean that a query has no value
 # The names that programs give nDCG: nDCG@10, ndcg_at_10 (MTEB), ndcg_cut_10 (trec_eval), ndcg_10
 NDCG = re.compile(r"ndcg(?:(?:@|_at_|_cut[_.]|_)([1-9]\d*))?", re.IGNORECASE)
-OF_ALL = ("all", "amean")  # in place of a query in the line of the mean: of trec_eval, of gdeval
-OTHERS = ("run", "runid", "slice", "measure")  # columns that contain neither queries nor values
+ALL_QUERIES = (
+    "all",
+    "amean",
+)  # in place of a query in the line of the mean: of trec_eval, of gdeval
+QUERY_NAMES = (*QUERY[0], *QUERY[1])
+OTHER_COLUMNS = ("run", "runid", "slice", "measure")  # which hold neither queries nor values
 _Cutoff = tuple[int | None, ...]  # of a score; empty if it is to be found
 
 
@@ -59,39 +62,46 @@ class Reported(NamedTuple):
         Raises:
             ValueError: it is not one of these.
         """
-        content, name = got, "got"
-        if _is_file(got):
-            path = os.fsdecode(got)
-            content, name = _content_of(path), f"got: {path}"
-        elif isinstance(got, str) and ("\n" in got or NDCG.match(got.strip())):
-            content = got.encode()
-        elif isinstance(got, str) and "@" in got:
-            content = dict(_named_score(each) for each in got.split(","))
+        content, name = _content_of(got)
         is_list = isinstance(content, (list, tuple)) or getattr(content, "ndim", 0) == 1
-        of_results = is_list and len(content) > 0 and isinstance(content[0], Mapping)
-        if isinstance(content, (bytes, Mapping)) or of_results:
+        are_records = is_list and len(content) > 0 and isinstance(content[0], Mapping)
+        if isinstance(content, (bytes, Mapping)) or are_records:
             results = _Results(content, name)
-            if scores := results.scores(k):
-                return cls._of(scores, next(iter(scores))[0])
-            return cls({}, (), False, *results.values(k))
+            scores = results.scores(k)
+            if scores:
+                first_cutoff = next(iter(scores))
+                return cls._from_scores(scores, first_cutoff[0])
+            values, cutoff = results.values(k)
+            return cls({}, (), False, values, cutoff)
         if is_list:
             return cls({}, (), False, got, k)
-        return cls._of({(): got}, k)
+        return cls._from_scores({(): got}, k)
 
     @classmethod
-    def _of(cls, given: Mapping[_Cutoff, Any], k: int | None, highest: float = 1) -> "Reported":
-        """Return scores; they are percentages if they have a percent sign or are above the highest."""
-        scores, are_percents = zip(*(_score(each, highest) for each in given.values()), strict=True)
-        return cls(given, scores, any(are_percents), None, k)
+    def _from_scores(
+        cls, given: Mapping[_Cutoff, Any], k: int | None, highest: float = 1
+    ) -> "Reported":
+        """Read scores as percentages if one has a percent sign or is above the highest."""
+        scores = []
+        any_percent = False
+        for score in given.values():
+            number, is_percent = _score(score, highest)
+            scores.append(number)
+            any_percent = any_percent or is_percent
+        return cls(given, tuple(scores), any_percent, None, k)
 
     @property
     def words(self) -> str:
         """The scores as text."""
         if self.values is not None:
             return "these values of queries"
-        names = [f"{result_name('nDCG', *cutoff)} " if cutoff else "" for cutoff in self.given]
-        scores = zip(names, self.scores, strict=True)
-        return enumerated([f"{name}{score.value:g}" for name, score in scores])
+        words = []
+        for cutoff, score in zip(self.given, self.scores, strict=True):
+            text = f"{score.value:g}"
+            if cutoff:
+                text = f"{result_name('nDCG', *cutoff)} {text}"
+            words.append(text)
+        return enumerated(words)
 
     def subject(self, measure: str) -> str:
         """Return the beginning of a sentence on whose scores these are."""
@@ -99,16 +109,22 @@ class Reported(NamedTuple):
             return f"These values of queries are the {measure} of"
         if () in self.given:
             return f"{self.words} is the {measure} of"
-        return f"{self.words} {'is that' if len(self.scores) == 1 else 'are those'} of"
+        if len(self.scores) == 1:
+            return f"{self.words} is that of"
+        return f"{self.words} are those of"
 
     @property
     def score(self) -> float:
         """The score, or the first of several; nan for the values of queries."""
-        return self.scores[0].value if self.scores else math.nan
+        if not self.scores:
+            return math.nan
+        return self.scores[0].value
 
     def as_given(self) -> "Reported":
         """Return the scores before they were read as percentages, since a DCG may be above 1."""
-        return self if self.values is not None else self._of(self.given, self.k, math.inf)
+        if self.values is not None:
+            return self
+        return self._from_scores(self.given, self.k, math.inf)
 
     def evidence(self, rankings: Rankings) -> list[Evidence]:
         """Return the evidence that a definition must match.
@@ -127,11 +143,18 @@ class Reported(NamedTuple):
         if len(values) != rankings.queries:
             problem = f"{len(values)} values for {rankings.queries} queries"
             raise InputError(f"{problem}; give the value of each query", "got")
-        numbers, are_rounded = zip(*map(_value_of_query, values), strict=True)
-        scores, half_units, losses = zip(*numbers, strict=True)
-        # Values such as 0.5 show fewer digits than others.
-        half_unit = min(half_units) if any(are_rounded) else 0.0
-        return [_evidence(scores, half_unit, min(losses), of_queries=True)]
+        numbers = []
+        any_rounded = False
+        for value in values:
+            number, is_rounded = _value_of_query(value)
+            numbers.append(number)
+            any_rounded = any_rounded or is_rounded
+        half_unit = 0.0
+        if any_rounded:
+            # Values such as 0.5 show fewer digits than others.
+            half_unit = min(number.half_unit for number in numbers)
+        loss = min(number.loss for number in numbers)
+        return [_evidence([number.value for number in numbers], half_unit, loss, by_query=True)]
 
 
 def _evidence(
@@ -140,41 +163,67 @@ def _evidence(
     loss: float,
     cutoff: _Cutoff = (),
     *,
-    of_queries: bool = False,
+    by_query: bool = False,
 ) -> Evidence:
     """Return evidence with the tolerances of a match."""
     exact = half_unit + REORDERED
-    return Evidence(np.array(scores), half_unit + loss, exact, cutoff, of_queries)
+    return Evidence(np.array(scores), half_unit + loss, exact, cutoff, by_query)
 
 
 def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[Any]:
     """Return the values in the order of the queries; None for queries that programs omit."""
     names = rankings.names()
     are_numbered = bool(names) and not isinstance(names[0], str)
-    if are_numbered and all(isinstance(name, str) for name in values):  # values from a file
-        values = {int(name) if name.isdecimal() else name: value for name, value in values.items()}
-    may_lack = rankings.lacking() | (rankings.counts()["relevant"] == 0)
-    missing = [
-        name for name, may in zip(names, may_lack, strict=True) if name not in values and not may
-    ]
+    if are_numbered and all(isinstance(name, str) for name in values):
+        # The names in a file are text, also where they are numbers.
+        values = {_number_in(name): value for name, value in values.items()}
+    may_be_omitted = rankings.lacking() | (rankings.counts()["relevant"] == 0)
+    missing = []
+    for name, may_be_missing in zip(names, may_be_omitted, strict=True):
+        if name not in values and not may_be_missing:
+            missing.append(name)
     if missing:
         some = f"query {shown(missing[0])} is missing ({len(missing)} such queries)"
         none = mark("None", before=", ", after=" for a query without one")
         raise InputError(f"{some}; give the value of each query{none}", "got")
-    if unknown := values.keys() - set(names):
+    unknown = values.keys() - set(names)
+    if unknown:
         raise InputError(f"query {shown(min(unknown, key=str))} is not in the references", "got")
     return [values.get(name) for name in names]
 
 
-def _named_score(text: str) -> tuple[str, str]:
-    """Return the name and the score of text such as 0.31@5."""
-    score, _, cutoff = text.strip().partition("@")
-    if NDCG.fullmatch(name := f"nDCG@{cutoff}") is None:
-        raise InputError(
-            f"{mark('got')} must be scores with their cutoffs, such as 0.31@5,0.283@10; "
-            f"got {shown(text)}"
-        )
-    return name, score
+def _number_in(name: str) -> int | str:
+    if name.isdecimal():
+        return int(name)
+    return name
+
+
+def enumerated(words: Sequence[str]) -> str:
+    """Return words as an enumeration.
+
+    >>> enumerated(["ranx"]), enumerated(["ranx", "sklearn", "spark"])
+    ('ranx', 'ranx, sklearn and spark')
+    """
+    if len(words) < 2:
+        return "".join(words)
+    return f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+# Files and text
+
+
+def _content_of(got: Any) -> tuple[Any, str]:
+    """Return the content of a file or of text, else what was given, and its name in errors."""
+    if _is_file(got):
+        path = os.fsdecode(got)
+        return _read_file(path), f"got: {path}"
+    if not isinstance(got, str):
+        return got, "got"
+    if "\n" in got or NDCG.match(got.strip()):
+        return got.encode(), "got"
+    if "@" in got:
+        return dict(map(_named_score, got.split(","))), "got"
+    return got, "got"
 
 
 def _is_file(got: Any) -> bool:
@@ -186,13 +235,26 @@ def _is_file(got: Any) -> bool:
     return os.path.exists(got) and not os.path.isdir(got)
 
 
-def enumerated(words: Sequence[str]) -> str:
-    """Return words as an enumeration.
+def _read_file(path: str) -> bytes:
+    """Return the content of a file or a pipe, which may be compressed; an error names it."""
+    try:
+        return read_content(path)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}", "got") from None
+    except ValueError as error:
+        raise InputError(f"{error}", "got") from None
 
-    >>> enumerated(["ranx"]), enumerated(["ranx", "sklearn", "spark"])
-    ('ranx', 'ranx, sklearn and spark')
-    """
-    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
+
+def _named_score(text: str) -> tuple[str, str]:
+    """Return the name and the score of text such as 0.31@5."""
+    score, _, cutoff = text.strip().partition("@")
+    name = f"nDCG@{cutoff}"
+    if NDCG.fullmatch(name) is None:
+        raise InputError(
+            f"{mark('got')} must be scores with their cutoffs, such as 0.31@5,0.283@10; "
+            f"got {shown(text)}"
+        )
+    return name, score
 
 
 # Numbers
@@ -204,11 +266,13 @@ def _value_of_query(value: Any) -> tuple[_Number, bool]:
     Numbers such as 1.0 and 0.5 may have few digits anyway. The value may be above 1, but is not a
     percentage.
 
-    >>> [_value_of_query(each)[1] for each in (0.5, "0.5000", np.float32(0.63))]
+    >>> [_value_of_query(value)[1] for value in (0.5, "0.5000", np.float32(0.63))]
     [False, True, True]
     """
-    if value is None or (is_real(value) and math.isnan(value)):  # a query without a value
-        return _Number(math.nan, math.inf, OF_32_BITS), False
+    is_nan = is_real(value) and math.isnan(value)
+    if value is None or is_nan:
+        # a query without a value
+        return _Number(math.nan, math.inf, LOSS_OF_32_BITS), False
     decimal, exponent = _decimal(value), _exponent(value)
     number = float(decimal)
     if exponent is None or not math.isfinite(number):
@@ -221,12 +285,18 @@ def _value_of_query(value: Any) -> tuple[_Number, bool]:
 def _loss(number: float) -> float:
     """Return how much a score may differ from the same in 64 bits, however many digits it has.
 
-    >>> [_loss(each) for each in (2 / 3, float(np.float32(2 / 3)), 0.6666667)]
+    >>> [_loss(number) for number in (2 / 3, float(np.float32(2 / 3)), 0.6666667)]
     [2e-07, 1e-06, 1e-06]
     """
+    single = _in_32_bits(number)
+    if number in (float(single), float(str(single))):
+        return LOSS_OF_32_BITS
+    return LOSS_OF_MEAN
+
+
+def _in_32_bits(number: Any) -> np.float32:
     with np.errstate(over="ignore"):
-        single = np.float32(number)
-    return OF_32_BITS if number in (float(single), float(str(single))) else MEAN_OF_32_BITS
+        return np.float32(number)
 
 
 def _decimal(value: Any) -> Decimal:
@@ -237,19 +307,22 @@ def _decimal(value: Any) -> Decimal:
     >>> _decimal(np.float32(0.592)), _decimal(float(np.float32(0.592))), _decimal("0.5920")
     (Decimal('0.592'), Decimal('0.592'), Decimal('0.5920'))
     """
-    if getattr(value, "ndim", None) == 0:  # the number in an array or a tensor
-        is_numpy = isinstance(value, (np.ndarray, np.generic))
-        value = np.asarray(value)[()] if is_numpy else value.item()
+    if getattr(value, "ndim", None) == 0:
+        # the number in an array or a tensor
+        if isinstance(value, (np.ndarray, np.generic)):
+            value = np.asarray(value)[()]
+        else:
+            value = value.item()
     text = ""
     if isinstance(value, (str, Decimal)):
         text = str(value).strip().removesuffix("%")
     elif isinstance(value, np.floating) and value.itemsize < 4:
         text = str(value)
     elif is_real(value):
-        with np.errstate(over="ignore"):
-            single = np.float32(value)
-        number = float(value)
-        text = str(single) if float(single) == number else repr(number)
+        single, number = _in_32_bits(value), float(value)
+        text = repr(number)
+        if float(single) == number:
+            text = str(single)
     try:
         return Decimal(text)
     except InvalidOperation:
@@ -259,20 +332,24 @@ def _decimal(value: Any) -> Decimal:
 def _exponent(value: Any) -> int | None:
     """Return the power of ten of the last digit of a number; None if it is not a finite number."""
     exponent = _decimal(value).as_tuple().exponent
-    return exponent if isinstance(exponent, int) else None
+    if isinstance(exponent, int):
+        return exponent
+    return None
 
 
 def _score(got: Any, highest: float) -> tuple[_Number, bool]:
-    """Return a score, and whether it is a percentage: it has a percent sign, or is above the highest.
+    """Return a score, and whether it is a percentage: with a percent sign, or above the highest.
 
     Raises:
         ValueError: it is not a score.
     """
     number, exponent = _decimal(got), _exponent(got)
+    # Beyond these exponents, the unit of the last digit is 0 as a float, or above 100.
     if exponent is None or not -300 < exponent < 3 or not -100 <= number <= 100:
-        by_query = "a file that holds the value of each query"
-        is_text = isinstance(got, (str, os.PathLike))
-        file = mark("file of got", said=by_query, before=", or ") if is_text else ""
+        file = ""
+        if isinstance(got, (str, os.PathLike)):
+            by_query = "a file that holds the value of each query"
+            file = mark("file of got", said=by_query, before=", or ")
         raise InputError(
             f"{mark('got')} must be an nDCG, such as 0.5921, or in percent, such as 59.21{file}; "
             f"got {shown(got)}"
@@ -284,7 +361,8 @@ def _score(got: Any, highest: float) -> tuple[_Number, bool]:
             f"many scores round to {shown(got)}"
         )
     scale = 100 if percent else 1
-    loss = max(_loss(float(each)) for each in (number, number / scale))
+    # The original may have been computed in percent, or not.
+    loss = max(_loss(float(number)), _loss(float(number / scale)))
     return _Number(float(number / scale), HALF_UNIT * 10.0**exponent / scale, loss), percent
 
 
@@ -294,7 +372,7 @@ def _score(got: Any, highest: float) -> tuple[_Number, bool]:
 class _Row(NamedTuple):
     """A value that somebody reported."""
 
-    query: Any  # the id of its query, or one of `OF_ALL`; None in the order of the queries
+    query: Any  # the id of its query, or one of `ALL_QUERIES`; None in the order of the queries
     value: Any  # the value, a number or text
     measure: str | None = None  # the name of the measure; None if it has none
     run: Any = None  # the name of the run; None if it has none
@@ -303,18 +381,19 @@ class _Row(NamedTuple):
 class _Results:
     """The values of queries, or the means, in text, a mapping or a list that a program wrote.
 
-    Text has lines of `query value`, of `measure query value` as printed by trec_eval, or of values alone;
-    or it is CSV, TSV, JSON or JSON Lines, as written by ndcg score -q, gdeval, BEIR, MTEB and
-    Elasticsearch. A query without a value has nan, None, null, a dash or nothing. Means count only if
-    there are no values of queries.
+    Text has lines of `query value`, of `measure query value` as printed by trec_eval, or of values
+    alone; or it is CSV, TSV, JSON or JSON Lines, as written by ndcg score -q, gdeval, BEIR, MTEB and
+    Elasticsearch. A query without a value has nan, None, null, a dash or nothing. Means count only
+    if there are no values of queries.
     """
 
     def __init__(self, content: Any, name: str) -> None:
         # name: what errors call it
         self.name = name
-        self.of_queries: dict[str, list[_Row]] = {}  # of each nDCG, by the name that it has here
-        self.means: dict[str, list[_Row]] = {}  # likewise
-        self.others: dict[str, None] = {}  # the names of other measures
+        # The rows of each nDCG, by the name that it has here; empty for rows without a measure.
+        self.query_rows: dict[str, list[_Row]] = {}
+        self.mean_rows: dict[str, list[_Row]] = {}
+        self.other_measures: dict[str, None] = {}
         rows = _rows_of_text(content) if isinstance(content, bytes) else _rows_of_json(content)
         try:
             for row in rows:
@@ -324,70 +403,75 @@ class _Results:
             raise InputError(f"{error}; {hint}", name) from None
 
     def _add(self, row: _Row) -> None:
-        of_query = _ndcg_of(row.query)
-        measure = "" if row.measure is None else _ndcg_of(row.measure)
-        if measure == "" and of_query:  # the name of a mean, and its value
-            self.means.setdefault(of_query, []).append(row)
-        elif measure is None:
-            self.others[str(row.measure)] = None
-        elif of_query or row.query in OF_ALL:
-            self.means.setdefault(measure, []).append(row)
+        measure: str | None = ""
+        if row.measure is not None:
+            measure = _ndcg_name(row.measure)
+        # A mean may have the name of its measure in place of the query.
+        mean_name = _ndcg_name(row.query)
+        if measure is None:
+            self.other_measures[str(row.measure)] = None
+        elif measure == "" and mean_name:
+            self.mean_rows.setdefault(mean_name, []).append(row)
+        elif mean_name or row.query in ALL_QUERIES:
+            self.mean_rows.setdefault(measure, []).append(row)
         else:
-            self.of_queries.setdefault(measure, []).append(row)
+            self.query_rows.setdefault(measure, []).append(row)
 
     def scores(self, k: Any) -> dict[_Cutoff, Any]:
-        """Return the means by their cutoffs, only that at k if it is given; none with values of queries.
+        """Return the means by cutoff, only that at k if it is given; none with values of queries.
 
         Raises:
-            ValueError: there is none at the cutoff, there are several runs, or two values of one mean.
+            ValueError: there is none at the cutoff, there are several runs, or two values of a mean.
         """
-        named = {name: rows for name, rows in self.means.items() if name}
-        # Beside the names of means, those without a measure are other means, such as MAP.
-        if not named or self.of_queries.keys() - {""}:
+        # Beside the names of means, rows without a measure are other means, such as MAP.
+        means = {name: rows for name, rows in self.mean_rows.items() if name}
+        if not means or any(name for name in self.query_rows):
             return {}
         if k is not None:
-            named = {result_name("nDCG", k): self._rows(named, k)}
+            name = result_name("nDCG", k)
+            means = {name: self._rows_named(name, means)}
         scores: dict[_Cutoff, Any] = {}
-        for name, rows in named.items():
+        for name, rows in means.items():
             self._refuse_runs(rows)
-            values = [row.value for row in rows]
-            others = [value for value in values if _decimal(value) != _decimal(values[0])]
-            if others:
-                both = f"{shown(values[0])} and {shown(others[0])}"
-                raise InputError(f"has two values of {name}, {both}; give one of them", self.name)
-            cutoff = name.partition("@")[2]
-            scores[(int(cutoff) if cutoff else None,)] = values[0]
+            first = rows[0].value
+            for row in rows:
+                if _decimal(row.value) != _decimal(first):
+                    both = f"{shown(first)} and {shown(row.value)}"
+                    raise InputError(
+                        f"has two values of {name}, {both}; give one of them", self.name
+                    )
+            scores[(_cutoff_in(name),)] = first
         return scores
 
     def values(self, k: Any) -> tuple[dict[Any, Any] | list[Any], Any]:
-        """Return the values by query, or in order, and their cutoff; by default that of the only nDCG.
+        """Return the values by query, or in order, and their cutoff; by default of the only nDCG.
 
         Raises:
-            ValueError: there is no such nDCG or several, there are several runs, or two values of a query.
+            ValueError: there is no such nDCG or several, there are several runs, or a query has two
+                values.
         """
-        asked, known = result_name("nDCG", k), self.of_queries
-        only = next(iter(known)) if k is None and len(known) == 1 else asked
-        if asked not in known:
-            asked = "" if "" in known else only
-        rows = self._rows(known, k, asked)
+        name = result_name("nDCG", k)
+        if name not in self.query_rows and "" in self.query_rows:
+            name = ""
+        elif k is None and len(self.query_rows) == 1:
+            (name,) = self.query_rows
+        rows = self._rows_named(name, self.query_rows)
         self._refuse_runs(rows)
-        cutoff = asked.partition("@")[2]
-        return _values_by_query(self.name, rows), int(cutoff) if cutoff else k
+        cutoff = _cutoff_in(name)
+        if cutoff is None:
+            cutoff = k
+        return _values_by_query(self.name, rows), cutoff
 
-    def _rows(
-        self, known: Mapping[str, list[_Row]], k: Any, asked: str | None = None
-    ) -> list[_Row]:
-        """Return the rows of an nDCG, by default that at k; the error says which others there are."""
-        asked = result_name("nDCG", k) if asked is None else asked
-        if asked in known:
-            return known[asked]
-        there = brief(known or self.others, " and ") or "no value"
+    def _rows_named(self, name: str, known: Mapping[str, list[_Row]]) -> list[_Row]:
+        """Return the rows of an nDCG; the error says which others there are."""
+        if name in known:
+            return known[name]
+        there = brief(known or self.other_measures, " and ") or "no value"
         hint = ""
         if known:
-            cutoff = next(iter(known)).partition("@")[2]
-            value = int(cutoff) if cutoff else None
-            hint = f"; choose {mark('cutoff of nDCG', value, said=f'k={value}')}"
-        raise InputError(f"holds {there}, not {asked}{hint}", self.name)
+            cutoff = _cutoff_in(next(iter(known)))
+            hint = f"; choose {mark('cutoff of nDCG', cutoff, said=f'k={cutoff}')}"
+        raise InputError(f"holds {there}, not {name}{hint}", self.name)
 
     def _refuse_runs(self, rows: Sequence[_Row]) -> None:
         runs = dict.fromkeys(row.run for row in rows)
@@ -398,41 +482,51 @@ class _Results:
             )
 
 
-def _content_of(path: str) -> bytes:
-    """Return the content of a file or a pipe, which may be compressed; an error names it."""
-    try:
-        return read_content(path)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror or error}", "got") from None
-    except ValueError as error:
-        raise InputError(f"{error}", "got") from None
-
-
-def _ndcg_of(measure: Any) -> str | None:
+def _ndcg_name(measure: Any) -> str | None:
     """Return the name that an nDCG has here; None for another measure.
 
-    >>> _ndcg_of("ndcg_cut_10"), _ndcg_of("NDCG"), _ndcg_of("ndcg_at_5"), _ndcg_of("map")
+    >>> _ndcg_name("ndcg_cut_10"), _ndcg_name("NDCG"), _ndcg_name("ndcg_at_5"), _ndcg_name("map")
     ('nDCG@10', 'nDCG', 'nDCG@5', None)
     """
-    found = NDCG.fullmatch(measure) if isinstance(measure, str) else None
-    return None if found is None else result_name("nDCG", int(found[1]) if found[1] else None)
+    if not isinstance(measure, str):
+        return None
+    match = NDCG.fullmatch(measure)
+    if match is None:
+        return None
+    if match[1] is None:
+        return result_name("nDCG", None)
+    return result_name("nDCG", int(match[1]))
+
+
+def _cutoff_in(name: str) -> int | None:
+    """Return the cutoff in the name that an nDCG has here; None if it has none."""
+    cutoff = name.partition("@")[2]
+    if not cutoff:
+        return None
+    return int(cutoff)
 
 
 def _values_by_query(name: str, rows: Iterable[_Row]) -> dict[Any, Any] | list[Any]:
     """Return values by query, or in order if they have no queries; None for a query without one."""
-    values: dict[Any, Any] = {}
+    by_query: dict[Any, Any] = {}
     alone: list[Any] = []
     for row in rows:
-        has_none = isinstance(row.value, str) and row.value.lower() in WITHOUT_VALUE
-        value = None if has_none else row.value
+        value = row.value
+        if isinstance(value, str) and value.lower() in WITHOUT_VALUE:
+            value = None
         if row.query is None:
             alone.append(value)
-        elif repr(values.setdefault(row.query, value)) != repr(value):
-            both = f"{shown(values[row.query])} and {shown(value)}"
+        elif row.query not in by_query:
+            by_query[row.query] = value
+        elif repr(by_query[row.query]) != repr(value):
+            both = f"{shown(by_query[row.query])} and {shown(value)}"
             raise InputError(f"query {shown(row.query)} has two values, {both}", name)
-    if values and alone:
+    if by_query and alone:
         raise InputError("some values have a query, others none; give each of them its query", name)
-    return values or alone
+    return by_query or alone
+
+
+# Lines
 
 
 def _rows_of_text(content: bytes) -> Iterator[_Row]:
@@ -440,120 +534,172 @@ def _rows_of_text(content: bytes) -> Iterator[_Row]:
     cells = read_cells(content)
     if isinstance(cells, Iterator):
         yield from _rows_of_lines(cells)
+    elif isinstance(cells, pa.Table):
+        yield from _rows_of_json(cells.to_pylist())
     else:
-        yield from _rows_of_json(cells.to_pylist() if isinstance(cells, pa.Table) else cells)
+        yield from _rows_of_json(cells)
 
 
 def _rows_of_lines(lines: Iterable[Line]) -> Iterator[_Row]:
     """Yield the values in lines, of which the first may be a header."""
     lines = list(lines)
-    logged = [(name[:-1], value) for name, value in map(_last_words, lines) if name.endswith(":")]
-    if any(_ndcg_of(name) for name, _ in logged):  # as in the log of BEIR: INFO - NDCG@10: 0.3146
-        yield from (_Row(OF_ALL[0], value, name) for name, value in logged)
+    logged = _rows_of_log(lines)
+    if any(_ndcg_name(row.measure) for row in logged):
+        yield from logged
         return
     header: list[str] | None = None
-    for at, (number, text, cells) in enumerate(lines):
-        *others, value = cells
-        if header is None and not _is_value(value) and not {*OF_ALL}.isdisjoint(others):
-            continue  # such as the name of the run, in the output of trec_eval
-        if at == 0 and not _is_value(value):
-            header = cells
-            continue
+    for index, (number, text, cells) in enumerate(lines):
+        *words, value = cells
+        if header is None and not _is_value(value):
+            if any(name in words for name in ALL_QUERIES):
+                # such as the name of the run, in the output of trec_eval
+                continue
+            if index == 0:
+                header = cells
+                continue
         if header is not None and len(cells) == len(header):
             yield from _rows_of_record(dict(zip(header, cells, strict=True)))
             continue
-        if len(others) == 2 and NDCG.fullmatch(others[1]):  # ir_measures prints the query first
-            others.reverse()
-        measure, query = [None, None, *others][-2:]
-        is_row = _is_value(value) or (measure is not None and _ndcg_of(measure) is None)
-        if header is not None or len(others) > 2 or not is_row:
+        row = None
+        if header is None:
+            row = _row_of_words(words, value)
+        if row is None:
             raise ValueError(f"line {number}: {shown(text)} is not a query and its value")
-        yield _Row(query, value, measure)
+        yield row
 
 
-def _last_words(line: Line) -> tuple[str, str]:
-    first, second = ["", "", *line.text.split()][-2:]
-    return first, second
+def _rows_of_log(lines: Iterable[Line]) -> list[_Row]:
+    """Return the means in the log of BEIR, with lines such as INFO - NDCG@10: 0.3146."""
+    rows = []
+    for line in lines:
+        name, value = ["", "", *line.text.split()][-2:]
+        if name.endswith(":"):
+            rows.append(_Row(ALL_QUERIES[0], value, name[:-1]))
+    return rows
+
+
+def _row_of_words(words: list[str], value: str) -> _Row | None:
+    """Return the value after words, which name a measure and a query; None if they do not."""
+    if len(words) > 2:
+        return None
+    if len(words) == 2 and NDCG.fullmatch(words[1]):
+        # ir_measures prints the query first.
+        words.reverse()
+    measure, query = [None, None, *words][-2:]
+    is_other_measure = measure is not None and _ndcg_name(measure) is None
+    if not _is_value(value) and not is_other_measure:
+        return None
+    return _Row(query, value, measure)
 
 
 def _is_value(text: str) -> bool:
     """Return whether text is a finite number, or shows that a query has no value."""
-    with suppress(ValueError):
-        return text.lower() in WITHOUT_VALUE or math.isfinite(float(text))
-    return False
+    if text.lower() in WITHOUT_VALUE:
+        return True
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
+
+
+# Mappings and records
 
 
 def _rows_of_json(value: Any, run: Any = None) -> Iterator[_Row]:
     """Yield the values in the results of programs: records, a saved report, mappings, or a list."""
     if isinstance(value, (list, tuple)):
         yield from _rows_of_list(value)
-    elif "metric_score" in value and isinstance(value.get("details"), Mapping):
+        return
+    if "metric_score" in value and isinstance(value.get("details"), Mapping):
         yield from _rows_of_elasticsearch(value["details"])
-    elif isinstance(splits := value.get("scores"), Mapping) and _are_lists(splits):  # of MTEB
-        for split, of_subsets in splits.items():
-            for scores in of_subsets:
-                place = f"{split}/{scores.get('hf_subset', 'default')}"
-                yield from (_Row(OF_ALL[0], score, name, place) for name, score in scores.items())
-    elif isinstance(columns := value.get("queries"), Mapping):  # a saved report
+        return
+    splits = value.get("scores")
+    if isinstance(splits, Mapping) and splits and all(map(_is_list, splits.values())):
+        yield from _rows_of_mteb(splits)
+        return
+    columns = value.get("queries")
+    if isinstance(columns, Mapping):
+        # a saved report
         for cells in zip(*columns.values(), strict=True):
             yield from _rows_of_record(dict(zip(columns, cells, strict=True)), run)
-    else:
-        for name, each in value.items():
-            if not isinstance(each, Mapping):
-                yield _Row(name, each)
-            elif isinstance(each.get("queries"), Mapping):  # saved reports by run
-                yield from _rows_of_json(each, name)
-            elif _ndcg_of(name) and not any(map(_ndcg_of, each)):
-                # values by measure, then by query, as ranx has them
-                yield from (_Row(query, number, name) for query, number in each.items())
-            else:
-                yield from (_Row(name, number, measure) for measure, number in each.items())
+        return
+    for name, content in value.items():
+        if not isinstance(content, Mapping):
+            yield _Row(name, content)
+        elif isinstance(content.get("queries"), Mapping):
+            # saved reports by run
+            yield from _rows_of_json(content, name)
+        elif _ndcg_name(name) and not any(map(_ndcg_name, content)):
+            # values by measure, then by query, as ranx has them
+            for query, number in content.items():
+                yield _Row(query, number, name)
+        else:
+            for measure, number in content.items():
+                yield _Row(name, number, measure)
 
 
-def _are_lists(splits: Mapping[str, Any]) -> bool:
-    return bool(splits) and all(isinstance(each, list) for each in splits.values())
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list)
 
 
 def _rows_of_list(values: Sequence[Any]) -> Iterator[_Row]:
     """Yield the values in records, in a list of values, or in the tuple that BEIR returns."""
-    records = [each for each in values if isinstance(each, Mapping)]
-    with_ndcg = [each for each in records if any(map(_ndcg_of, each))]
-    if len(records) == len(values) > 1 and len(with_ndcg) == 1:
-        (only,) = with_ndcg  # the means of nDCG, beside those of MAP, recall and precision
-        if not list(spelled(only, (*QUERY[0], *QUERY[1]))):
-            yield from _rows_of_json(only)
+    are_records = all(isinstance(value, Mapping) for value in values)
+    if are_records and len(values) > 1:
+        with_ndcg = [record for record in values if any(map(_ndcg_name, record))]
+        if len(with_ndcg) == 1 and not spelled(with_ndcg[0], QUERY_NAMES):
+            # the means of nDCG, beside those of MAP, recall and precision
+            yield from _rows_of_json(with_ndcg[0])
             return
-    for each in values:
-        if isinstance(each, Mapping):
-            yield from _rows_of_record(each)
+    for value in values:
+        if isinstance(value, Mapping):
+            yield from _rows_of_record(value)
         else:
-            yield _Row(None, each)
+            yield _Row(None, value)
 
 
 def _rows_of_elasticsearch(details: Mapping[str, Any]) -> Iterator[_Row]:
     """Yield the values in a response of _rank_eval; only a normalized DCG is an nDCG."""
-    of_queries = {query: each.get("metric_details") or {} for query, each in details.items()}
+    metrics = {query: result.get("metric_details") or {} for query, result in details.items()}
     # A query with nothing relevant has no normalized DCG in its details.
-    is_ndcg = any("normalized_dcg" in each.get("dcg", ()) for each in of_queries.values())
-    for query, each in of_queries.items():
-        measure = None if is_ndcg else next(iter(each), None)
+    is_ndcg = any("normalized_dcg" in metric.get("dcg", ()) for metric in metrics.values())
+    for query, metric in metrics.items():
+        measure = None
+        if not is_ndcg:
+            measure = next(iter(metric), None)
         yield _Row(query, details[query].get("metric_score"), measure)
 
 
+def _rows_of_mteb(splits: Mapping[str, list[Any]]) -> Iterator[_Row]:
+    """Yield the means in a file of MTEB; each subset of a split counts as a run."""
+    for split, subsets in splits.items():
+        for scores in subsets:
+            run = f"{split}/{scores.get('hf_subset', 'default')}"
+            for name, score in scores.items():
+                yield _Row(ALL_QUERIES[0], score, name, run)
+
+
 def _rows_of_record(record: Mapping[str, Any], run: Any = None) -> Iterator[_Row]:
-    """Yield the values in a row of a table: of each nDCG, or else of the only column that has values."""
-    query = next(iter(spelled(record, (*QUERY[0], *QUERY[1]))), None)
-    others = [name for name in record if name != query and plain_name(name) not in OTHERS]
-    if query is None and len(others) == 2:
-        query = others.pop(0)
-    ndcgs = [name for name in others if NDCG.fullmatch(name)]
-    if not ndcgs and len(others) != 1:
-        columns = ", ".join(map(shown, record))
-        raise ValueError(f"the columns are {columns}; one must be an nDCG, such as nDCG@10")
+    """Yield the values in a row of a table: of each nDCG, or else of the only column with values."""
+    query = next(iter(spelled(record, QUERY_NAMES)), None)
+    columns = []
+    for name in record:
+        if name != query and plain_name(name) not in OTHER_COLUMNS:
+            columns.append(name)
+    if query is None and len(columns) == 2:
+        query = columns.pop(0)
+    ndcgs = [name for name in columns if NDCG.fullmatch(name)]
+    if not ndcgs and len(columns) != 1:
+        names = ", ".join(map(shown, record))
+        raise ValueError(f"the columns are {names}; one must be an nDCG, such as nDCG@10")
     query_id = None if query is None else record[query]
     run = record.get("run", record.get("runid", run))
-    of_column = record.get(next(iter(spelled(record, ("measure",))), ""))
-    if query is None and not ndcgs and of_column is not None:
-        query_id = OF_ALL[0]  # a measure and its mean
-    for name in ndcgs or others:
-        yield _Row(query_id, record[name], name if ndcgs else of_column, run)
+    if ndcgs:
+        for name in ndcgs:
+            yield _Row(query_id, record[name], name, run)
+        return
+    measure = record.get(next(iter(spelled(record, ("measure",))), ""))
+    if query is None and measure is not None:
+        # a measure and its mean
+        query_id = ALL_QUERIES[0]
+    yield _Row(query_id, record[columns[0]], measure, run)
