@@ -1,8 +1,8 @@
-"""Reported scores as evidence: which values match them, and how many settings would match by chance.
+"""Reported scores as evidence: which values match them, and how many settings would by chance.
 
-A score of another origin, such as that of another system, may be anything near the reported one. How
-many settings match it by chance follows from the scores that settings give near it. How often causes
-are named falsely is measured in benchmarks/EXPLANATIONS.md.
+A score of another origin, such as that of another system, may be anything near the reported one.
+How many settings match it by chance follows from the scores that settings give near it. How often
+causes are named falsely is measured in benchmarks/EXPLANATIONS.md.
 """
 
 import math
@@ -25,18 +25,20 @@ class Evidence(NamedTuple):
     tolerance: float  # of a match: half a unit of the last digit, and what 32 bits lose
     exact: float  # half a unit of the last digit
     cutoff: tuple[int | None, ...] = ()  # the cutoff of the score; empty if it is unknown
-    of_queries: bool = False  # whether these are the values of the queries
+    by_query: bool = False  # whether these are the values of the queries
 
     def near(self, values: Floats, tolerance: float | None = None) -> Mask:
         """Return which values match."""
-        differences = np.abs(values - self.scores)
-        alike = differences <= (self.tolerance if tolerance is None else tolerance)
-        return np.asarray(alike | (np.isnan(values) & np.isnan(self.scores)))
+        if tolerance is None:
+            tolerance = self.tolerance
+        is_near = np.abs(values - self.scores) <= tolerance
+        both_nan = np.isnan(values) & np.isnan(self.scores)
+        return np.asarray(is_near | both_nan)
 
     def share(self) -> float:
         """Return the share of the values near the reported ones that match them."""
         telling = self.scores
-        if self.of_queries:
+        if self.by_query:
             # Many settings give a query 0, 1 or no value, which tells nothing.
             telling = telling[(telling > 0) & (telling < 1)]
         low, high = _range_near(telling)
@@ -51,21 +53,22 @@ def _range_near(score: Floats) -> tuple[Floats, Floats]:
 
 def means_of(values: Floats, weight: Floats | None) -> Floats:
     """Return the mean at each cutoff over the queries that have a value."""
-    shares = np.ones(values.shape[1]) if weight is None else weight
+    if weight is None:
+        weight = np.ones(values.shape[1])
     has_value = ~np.isnan(values)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray((np.where(has_value, values, 0) @ shares) / (has_value @ shares))
+        return np.asarray((np.where(has_value, values, 0) @ weight) / (has_value @ weight))
 
 
 class Tried:
-    """The settings that were tried: their scores, and in how many options they differ from a convention."""
+    """The settings that were tried: their scores, and their numbers of changes."""
 
     def __init__(self) -> None:
         self._scores: list[Floats] = []
         self._changes: list[NDArray[np.int64]] = []
 
     def add(self, scores: Floats, changes: NDArray[np.int64]) -> None:
-        """Add settings: their scores, with a column for each evidence, and how many changes they make."""
+        """Add settings: their scores, with a column for each evidence, and their changes."""
         has_score = ~np.isnan(scores).any(axis=1)
         self._scores.append(scores[has_score])
         self._changes.append(changes[has_score])
@@ -81,8 +84,12 @@ class Tried:
         if not len(self):
             return 0.0
         scores = np.concatenate(self._scores)[np.concatenate(self._changes) <= most]
-        for column, each in enumerate(evidence if scores.shape[1] else ()):
-            low, high = _range_near(each.scores)
+        shares = math.prod(reported.share() for reported in evidence)
+        if not scores.shape[1]:
+            # The values of queries have no scores to compare, so each setting counts.
+            return len(scores) * shares
+        for column, reported in enumerate(evidence):
+            low, high = _range_near(reported.scores)
             scores = scores[(low <= scores[:, column]) & (scores[:, column] <= high)]
-        distinct = np.unique(scores.round(9), axis=0) if scores.shape[1] else scores
-        return len(distinct) * math.prod(each.share() for each in evidence)
+        distinct = np.unique(scores.round(9), axis=0)
+        return len(distinct) * shares

@@ -596,14 +596,14 @@ def _with_causes(
     evidence = searched.evidence
     slip_search = SlipSearch(searched, scorer.inputs, as_given.evidence(rankings))
     slips = slip_search.found()
-    if not found.found and slips and all(slip.as_given for slip in slips):
+    if not found.matching and slips and all(slip.as_given for slip in slips):
         evidence = slip_search.as_given.evidence
         explanation = replace(
             explanation, got=as_given.score, percent=False, reported=as_given.words
         )
     # Of those with as many changes, combinations come first.
     every: list[FoundOptions | FoundSlip] = sorted(
-        [*found.found, *slips], key=lambda fit: fit.changes
+        [*found.matching, *slips], key=lambda fit: fit.changes
     )
     simplest = [fit for fit in every if fit.changes == every[0].changes]
 
@@ -619,8 +619,8 @@ def _with_causes(
         decide = "Were other queries or documents scored, weighted or excluded?"
     explanation = replace(
         explanation,
-        combinations=tuple(match.combination for match in found.found),
-        distinct=len({match.values for match in found.found}),
+        combinations=tuple(match.combination for match in found.matching),
+        distinct=len({match.values for match in found.matching}),
         tried=len(found.tried),
         without_score=found.without_score,
         by_chance=by_chance(),
@@ -662,7 +662,7 @@ def _cause_of(found: FoundOptions | FoundSlip) -> Cause:
 
 
 def _what_would_decide(evidence: Sequence[Evidence]) -> str:
-    if evidence[0].of_queries:
+    if evidence[0].by_query:
         return "More digits, or the values of more queries, would decide."
     if len(evidence) > 1:
         return "More digits, or the value of each query, would decide."

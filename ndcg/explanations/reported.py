@@ -1,6 +1,6 @@
-"""Read reported scores: a score, scores by name, or a value per query, with the tolerance of a match.
+"""Read reported scores: a score, scores by name, or a value per query.
 
-They may be in files, text and mappings that programs write.
+They may be in files, text and mappings that programs write, and have the tolerance of a match.
 """
 
 import math
@@ -29,10 +29,8 @@ REORDERED = 1e-9  # that of the convention that comes closest: it may sum in ano
 WITHOUT_VALUE = ("nan", "none", "null", "-", "")  # texts that mean that a query has no value
 # The names that programs give nDCG: nDCG@10, ndcg_at_10 (MTEB), ndcg_cut_10 (trec_eval), ndcg_10
 NDCG = re.compile(r"ndcg(?:(?:@|_at_|_cut[_.]|_)([1-9]\d*))?", re.IGNORECASE)
-ALL_QUERIES = (
-    "all",
-    "amean",
-)  # in place of a query in the line of the mean: of trec_eval, of gdeval
+# In place of a query in the line of the mean: of trec_eval, of gdeval
+ALL_QUERIES = ("all", "amean")
 QUERY_NAMES = (*QUERY[0], *QUERY[1])
 OTHER_COLUMNS = ("run", "runid", "slice", "measure")  # which hold neither queries nor values
 _Cutoff = tuple[int | None, ...]  # of a score; empty if it is to be found
@@ -382,9 +380,9 @@ class _Results:
     """The values of queries, or the means, in text, a mapping or a list that a program wrote.
 
     Text has lines of `query value`, of `measure query value` as printed by trec_eval, or of values
-    alone; or it is CSV, TSV, JSON or JSON Lines, as written by ndcg score -q, gdeval, BEIR, MTEB and
-    Elasticsearch. A query without a value has nan, None, null, a dash or nothing. Means count only
-    if there are no values of queries.
+    alone; or it is CSV, TSV, JSON or JSON Lines, as written by ndcg score -q, gdeval, BEIR, MTEB
+    and Elasticsearch. A query without a value has nan, None, null, a dash or nothing. Means count
+    only if there are no values of queries.
     """
 
     def __init__(self, content: Any, name: str) -> None:
@@ -421,7 +419,8 @@ class _Results:
         """Return the means by cutoff, only that at k if it is given; none with values of queries.
 
         Raises:
-            ValueError: there is none at the cutoff, there are several runs, or two values of a mean.
+            ValueError: there is none at the cutoff, there are several runs, or a mean has two
+                values.
         """
         # Beside the names of means, rows without a measure are other means, such as MAP.
         means = {name: rows for name, rows in self.mean_rows.items() if name}
@@ -680,7 +679,7 @@ def _rows_of_mteb(splits: Mapping[str, list[Any]]) -> Iterator[_Row]:
 
 
 def _rows_of_record(record: Mapping[str, Any], run: Any = None) -> Iterator[_Row]:
-    """Yield the values in a row of a table: of each nDCG, or else of the only column with values."""
+    """Yield the values in a row of a table: of each nDCG, else of the only column with values."""
     query = next(iter(spelled(record, QUERY_NAMES)), None)
     columns = []
     for name in record:

@@ -1,8 +1,8 @@
 """Search for combinations of options that give reported scores, for papers with their own code.
 
 Rankings are read once for each set of options that changes how they are read. DCG and ideal DCG are
-summed once for each choice that they depend on, at all cutoffs together. Options that change only the
-mean are applied to the values of the queries.
+summed once for each choice that they depend on, at all cutoffs together. Options that change only
+the mean are applied to the values of the queries.
 """
 
 import math
@@ -30,10 +30,10 @@ from .properties import properties_of
 USUAL_CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 1000, None)
 SHORT_RANKING = 10  # every cutoff is tried if no ranking has more documents than this
 # The options that the DCG depends on, as well as those that change how rankings are read.
-OF_DCG = ("gain", "discount", "negative_relevance", "ties")
+OPTIONS_OF_DCG = ("gain", "discount", "negative_relevance", "ties")
 AVERAGING = ("zero_division", "missing")
-# The options that are searched, with their values. If values cannot differ on some rankings, only the
-# first is tried.
+# The options that are searched, with their values. If values cannot differ on some rankings, only
+# the first is tried.
 VALUES: dict[str, Sequence[Any]] = {
     "gain": tuple(OPTIONS["gain"].words),
     "discount": tuple(OPTIONS["discount"].words),
@@ -57,14 +57,18 @@ class Searched(NamedTuple):
     evidence: Sequence[Evidence]  # the reported scores; a setting must match all of them
 
     @property
-    def of_queries(self) -> Evidence | None:
+    def reported_values(self) -> Evidence | None:
         """The reported values of queries; None if scores were reported."""
-        return next((each for each in self.evidence if each.of_queries), None)
+        for reported in self.evidence:
+            if reported.by_query:
+                return reported
+        return None
 
     @property
     def named_cutoffs(self) -> list[int | None]:
         """The cutoffs of the reported scores; none if they are unknown."""
-        return list(dict.fromkeys(cutoff for each in self.evidence for cutoff in each.cutoff))
+        cutoffs = chain.from_iterable(reported.cutoff for reported in self.evidence)
+        return list(dict.fromkeys(cutoffs))
 
     @property
     def asked_cutoffs(self) -> list[int | None]:
@@ -73,29 +77,33 @@ class Searched(NamedTuple):
 
     def values_of(self, name: str) -> Sequence[Any]:
         """Return the values of an option to try."""
-        return (self.given[name],) if name in self.given else VALUES[name]
+        if name in self.given:
+            return (self.given[name],)
+        return VALUES[name]
 
     def scores_of(self, values: Floats, cutoffs: Sequence[int | None]) -> Floats:
-        """Return the means to compare with the evidence, from the values of queries at these cutoffs.
+        """Return the means to compare with the evidence, from values of queries at these cutoffs.
 
         There is a row for each setting and a column for each evidence, none for values of queries.
         """
-        if self.of_queries is not None:
+        if self.reported_values is not None:
             return np.empty((len(values), 0))
         means = means_of(values, self.weight)
         if self.named_cutoffs:
-            return means[[cutoffs.index(each.cutoff[0]) for each in self.evidence]][np.newaxis]
+            rows = [cutoffs.index(reported.cutoff[0]) for reported in self.evidence]
+            return means[rows][np.newaxis]
         return means[:, np.newaxis]
 
     def matching(self, values: Floats, scores: Floats, *, exact: bool = False) -> Mask:
-        """Return which settings match all evidence, from the values of queries and `scores_of` these."""
-        if self.of_queries is not None:
-            tolerance = self.of_queries.exact if exact else None
-            return np.asarray(self.of_queries.near(values, tolerance).all(axis=1))
-        near = [
-            each.near(scores[:, at], each.exact if exact else None)
-            for at, each in enumerate(self.evidence)
-        ]
+        """Return which settings match all evidence, from the values of queries and their means."""
+        reported_values = self.reported_values
+        if reported_values is not None:
+            tolerance = reported_values.exact if exact else None
+            return np.asarray(reported_values.near(values, tolerance).all(axis=1))
+        near = []
+        for column, reported in enumerate(self.evidence):
+            tolerance = reported.exact if exact else None
+            near.append(reported.near(scores[:, column], tolerance))
         return np.asarray(np.all(near, axis=0))
 
 
@@ -108,17 +116,17 @@ class Matching(NamedTuple):
 
 
 def matching_conventions(searched: Searched) -> Matching:
-    """Return the conventions that match all evidence to all digits, else to those that 32 bits keep."""
-    tried, cutoffs = Tried(), searched.asked_cutoffs
+    """Return the conventions that match all evidence to all digits, else to those of 32 bits."""
+    tried = Tried()
+    cutoffs = searched.asked_cutoffs
+    measures = [result_name("nDCG", cutoff) for cutoff in cutoffs]
     exactly: list[str] = []
     nearly: list[str] = []
-    values_of: dict[str, int] = {}
+    hashes: dict[str, int] = {}
     for name in CONVENTIONS:
+        given = {**searched.given, "convention": name}
         try:
-            options = Options.parse(
-                measures=[result_name("nDCG", cutoff) for cutoff in cutoffs],
-                **{**searched.given, "convention": name},
-            )
+            options = Options.parse(measures=measures, **given)
             rankings = searched.read(options)
             with user_terms(rankings):
                 measured = measure_rankings(rankings, options)["nDCG"]
@@ -131,9 +139,9 @@ def matching_conventions(searched: Searched) -> Matching:
             exactly.append(name)
         if searched.matching(values, scores).all():
             nearly.append(name)
-        values_of[name] = hash_of(values)
+        hashes[name] = hash_of(values)
     names = exactly or nearly
-    distinct = {values_of[name] for name in names}
+    distinct = {hashes[name] for name in names}
     return Matching(tuple(names), len(distinct), tried.by_chance(searched.evidence))
 
 
@@ -143,19 +151,22 @@ def hash_of(values: Floats) -> int:
 
 
 def search(searched: Searched) -> "Matches":
-    """Try combinations of the options that are unknown, but only one of those that cannot differ here."""
+    """Try combinations of the unknown options, but only one of those that cannot differ here."""
     readings, without_score = _readings(searched)
-    longest = max((int(np.diff(each.rankings.offsets).max()) for each in readings), default=0)
+    lengths = [int(np.diff(reading.rankings.offsets).max()) for reading in readings]
+    longest = max(lengths, default=0)
     cutoffs = {ideal: _cutoffs(searched, ideal, longest) for ideal in searched.values_of("ideal")}
     matches = Matches(searched, without_score)
-    total = len(cutoffs) * sum(math.prod(map(len, each.grid.values())) for each in readings)
+    total = len(cutoffs) * sum(reading.choices for reading in readings)
     with progress(total, "Searching", " options") as bar:
         for reading in readings:
             for scored in _scored_choices(searched, reading, cutoffs):
                 matches.add(scored)
                 bar.update(1)
     order = list(CONVENTIONS)
-    matches.found.sort(key=lambda match: (match.changes, order.index(match.combination.convention)))
+    matches.matching.sort(
+        key=lambda match: (match.changes, order.index(match.combination.convention))
+    )
     return matches
 
 
@@ -166,6 +177,11 @@ class _Reading(NamedTuple):
     matter: frozenset[str]  # the options that may change the nDCG of a query
     grid: dict[str, Sequence[Any]]  # the values to try of the other options of the DCG
     rankings: Rankings
+
+    @property
+    def choices(self) -> int:
+        """The number of choices of the options in the grid."""
+        return math.prod(map(len, self.grid.values()))
 
 
 class _Scored(NamedTuple):
@@ -180,7 +196,7 @@ class _Scored(NamedTuple):
 
 
 def _readings(searched: Searched) -> tuple[list[_Reading], dict[str, str]]:
-    """Return the distinct readings of the rankings, and the error of each option that cannot read them."""
+    """Return the distinct readings of the rankings, and the error of each option that has none."""
     readings: list[_Reading] = []
     without_score: dict[str, str] = {}
 
@@ -193,23 +209,35 @@ def _readings(searched: Searched) -> tuple[list[_Reading], dict[str, str]]:
 
     for judged_only in searched.values_of("judged_only"):
         if readings and not properties_of(readings[0].rankings, None)["unjudged documents"].any():
+            # `judged_only` removes nothing.
             break
-        read_as = []
-        for score_dtype in (dtypes := searched.values_of("score_dtype")):
+        dtypes = searched.values_of("score_dtype")
+        read_in = []
+        for score_dtype in dtypes:
             chosen = {"judged_only": judged_only, "score_dtype": score_dtype}
-            if (rankings := read("score_dtype", chosen)) is not None:
-                read_as.append((chosen, rankings, len(rankings.queries_of_ties())))
+            rankings = read("score_dtype", chosen)
+            if rankings is not None:
+                read_in.append((chosen, rankings, len(rankings.queries_of_ties())))
         # 32 bits can only add ties.
-        same = len(read_as) == len(dtypes) and len({ties for *_, ties in read_as}) == 1
-        for chosen, rankings, ties in read_as[: 1 if same else None]:
-            negative = properties_of(rankings, None)["a negative relevance"]
-            idle = {"score_dtype": same, "ties": not ties, "negative_relevance": not negative.any()}
-            matter = {name for name in VALUES if name not in AVERAGING and not idle.get(name)}
-            grid = {
-                name: searched.values_of(name)[: None if name in matter else 1] for name in OF_DCG
-            }
+        dtypes_are_alike = len(read_in) == len(dtypes) and len({ties for *_, ties in read_in}) == 1
+        if dtypes_are_alike:
+            del read_in[1:]
+        for chosen, rankings, ties in read_in:
+            matter = set(VALUES) - set(AVERAGING)
+            if dtypes_are_alike:
+                matter.discard("score_dtype")
+            if not ties:
+                matter.discard("ties")
+            if not properties_of(rankings, None)["a negative relevance"].any():
+                matter.discard("negative_relevance")
+            grid: dict[str, Sequence[Any]] = {}
+            for name in OPTIONS_OF_DCG:
+                values = searched.values_of(name)
+                if name not in matter:
+                    values = values[:1]
+                grid[name] = values
             if ties and read("ties", {**chosen, "ties": "docid"}) is None:
-                grid["ties"] = [each for each in grid["ties"] if each != "docid"]
+                grid["ties"] = [order for order in grid["ties"] if order != "docid"]
             readings.append(_Reading(chosen, frozenset(matter), grid, rankings))
     return readings, without_score
 
@@ -219,45 +247,47 @@ def _scored_choices(
 ) -> Iterator[_Scored]:
     """Yield the values of queries under each choice of the options that they depend on.
 
-    They are at the cutoffs of each ideal. The DCG does not depend on the ideal, and the ideal DCG does
-    not depend on ties, so each is summed only once.
+    They are at the cutoffs of each ideal. The DCG does not depend on the ideal, and the ideal DCG
+    does not depend on ties, so each is summed only once.
     """
-    every = list(dict.fromkeys(chain.from_iterable(cutoffs.values())))
-    *outer, orders = (reading.grid[name] for name in OF_DCG)
-    for choice in product(*outer):
-        chosen = {**reading.chosen, **dict(zip(OF_DCG, choice, strict=False))}
+    all_cutoffs = list(dict.fromkeys(chain.from_iterable(cutoffs.values())))
+    # The last of these options is `ties`, on which the ideal DCG does not depend.
+    *grid_of_ideal, orders = (reading.grid[name] for name in OPTIONS_OF_DCG)
+    for choice in product(*grid_of_ideal):
+        chosen = {**reading.chosen, **dict(zip(OPTIONS_OF_DCG, choice, strict=False))}
         try:
             options = Options.parse(k=1, **{**searched.given, **chosen})
         except ValueError:  # this discount does not allow this base of the logarithm
             continue
         ideals = {
-            ideal: _sums_at(searched, {**chosen, "ideal": ideal}, "IDCG", of_ideal)
-            for ideal, of_ideal in cutoffs.items()
+            ideal: _sums_at(searched, {**chosen, "ideal": ideal}, "IDCG", cutoffs[ideal])
+            for ideal in cutoffs
         }
         if not any(ideals.values()):
             continue
         skipped, perfect = _skipped_and_perfect(searched, chosen)
         turned = sign(discounts(1, options.log_base, options.discount))
         for ties in orders:
-            dcg = _sums_at(searched, {**chosen, "ties": ties}, "DCG", every)
+            dcg = _sums_at(searched, {**chosen, "ties": ties}, "DCG", all_cutoffs)
             for ideal, idcg in ideals.items():
                 known = [cutoff for cutoff in cutoffs[ideal] if cutoff in dcg and cutoff in idcg]
-                if known and (known == cutoffs[ideal] or not searched.named_cutoffs):
-                    above, below = (
-                        np.stack([sums[cutoff] for cutoff in known]) for sums in (dcg, idcg)
-                    )
-                    with np.errstate(divide="ignore", invalid="ignore"):
-                        values = ratio(
-                            above, below, negative=True, sign=turned, zero_division=np.nan
-                        )
-                    all_chosen = {**chosen, "ideal": ideal, "ties": ties}
-                    yield _Scored(all_chosen, reading.matter, known, values, skipped, perfect)
+                if not known:
+                    continue
+                if searched.named_cutoffs and known != cutoffs[ideal]:
+                    # All reported scores must match.
+                    continue
+                above = np.stack([dcg[cutoff] for cutoff in known])
+                below = np.stack([idcg[cutoff] for cutoff in known])
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    values = ratio(above, below, negative=True, sign=turned, zero_division=np.nan)
+                all_chosen = {**chosen, "ideal": ideal, "ties": ties}
+                yield _Scored(all_chosen, reading.matter, known, values, skipped, perfect)
 
 
 def _sums_at(
     searched: Searched, chosen: Mapping[str, Any], measure: str, cutoffs: Sequence[int | None]
 ) -> dict[int | None, Floats]:
-    """Return the DCG or the ideal DCG of each query, at each cutoff at which these options have one."""
+    """Return the DCG or the ideal DCG of each query, at each cutoff that has one."""
     if not cutoffs:
         return {}
     names = [result_name(measure, cutoff) for cutoff in cutoffs]
@@ -269,15 +299,17 @@ def _sums_at(
         if len(cutoffs) == 1 or getattr(error, "position", None) is not None:
             # It is the same at every cutoff.
             return {}
-        alone = (_sums_at(searched, chosen, measure, [cutoff]) for cutoff in cutoffs)
-        return {cutoff: sums for of_one in alone for cutoff, sums in of_one.items()}
+        known: dict[int | None, Floats] = {}
+        for cutoff in cutoffs:
+            known |= _sums_at(searched, chosen, measure, [cutoff])
+        return known
     return dict(zip(cutoffs, sums, strict=True))
 
 
 def _skipped_and_perfect(searched: Searched, chosen: Mapping[str, Any]) -> tuple[Mask, Mask]:
-    """Return which queries are missing, and which empty ones count as perfect, according to `compute`."""
-    how = {"ideal": "truncated", "zero_division": PERFECT_IF_EMPTY}
-    options = Options.parse(k=1, **{**searched.given, **chosen, **how})
+    """Return which queries are missing, and which empty ones `compute` counts as perfect."""
+    perfect_if_empty = {"ideal": "truncated", "zero_division": PERFECT_IF_EMPTY}
+    options = Options.parse(k=1, **{**searched.given, **chosen, **perfect_if_empty})
     rankings = searched.read(options)
     values = measure_queries(**rankings.arrays(), **options.scoring)["nDCG"][0]
     return rankings.lacking(), (values == 1) & (rankings.counts()["retrieved"] == 0)
@@ -288,18 +320,33 @@ _Averaging = tuple[float | str, str, set[str]]
 
 
 def _averagings(searched: Searched, scored: _Scored) -> Iterator[_Averaging]:
-    """Yield the ways to count empty and missing queries, but only one of those that cannot differ."""
+    """Yield the ways to count empty and missing queries, but only one of those alike."""
     empty = np.isnan(scored.values)
     some_skipped = bool(scored.skipped.any())
-    all_empty = bool(empty[:, scored.skipped].all())
-    for at, missing in enumerate(searched.values_of("missing")[: None if some_skipped else 1]):
-        filled = bool((empty & ~scored.skipped if missing == "skip" else empty).any())
-        for zero in searched.values_of("zero_division")[: None if filled else 1]:
-            left_out = isinstance(zero, float) and math.isnan(zero)
-            skips = some_skipped and not (all_empty and left_out)
-            if skips or at == 0:
-                matter = {"zero_division": filled, "missing": skips}
-                yield zero, missing, {name for name, matters in matter.items() if matters}
+    skipped_are_empty = bool(empty[:, scored.skipped].all())
+    ways_of_missing = searched.values_of("missing")
+    if not some_skipped:
+        ways_of_missing = ways_of_missing[:1]
+    for missing in ways_of_missing:
+        filled = empty
+        if missing == "skip":
+            filled = empty & ~scored.skipped
+        some_filled = bool(filled.any())
+        fillings = searched.values_of("zero_division")
+        if not some_filled:
+            fillings = fillings[:1]
+        for zero in fillings:
+            leaves_out_empty = isinstance(zero, float) and math.isnan(zero)
+            missing_matters = some_skipped and not (skipped_are_empty and leaves_out_empty)
+            if not missing_matters and missing != ways_of_missing[0]:
+                # The first way has given the same.
+                continue
+            matter = set()
+            if some_filled:
+                matter.add("zero_division")
+            if missing_matters:
+                matter.add("missing")
+            yield zero, missing, matter
 
 
 class FoundOptions(NamedTuple):
@@ -315,48 +362,45 @@ class FoundOptions(NamedTuple):
 
 
 class Matches:
-    """The combinations that match, and the scores of all that were tried, without values of queries."""
+    """The combinations that match, and the scores of all that were tried."""
 
     def __init__(self, searched: Searched, without_score: Mapping[str, str]) -> None:
         self.searched = searched
         # options by which the rankings cannot be read, with the error of each
         self.without_score = without_score
-        self.found: list[FoundOptions] = []
+        self.matching: list[FoundOptions] = []
         self.tried = Tried()
         # the combination that gives most of the reported values of queries, and these queries
         self.nearest: Combination | None = None
         self.agreeing: Mask | None = None
 
     def add(self, scored: _Scored) -> None:
-        """Compare values of queries with the evidence, for each way to count empty and missing queries."""
+        """Compare values of queries with the evidence, in each way to average them."""
         searched = self.searched
         for averaging in _averagings(searched, scored):
             values = _averaged(scored, averaging)
             scores = searched.scores_of(values, scored.cutoffs)
             chosen = self._chosen(scored, averaging)
-            self.tried.add(
-                scores, _changes(chosen).min() + self._other_cutoffs(scored, len(scores))
-            )
-            if searched.of_queries is not None:
-                self._keep_nearest(scored, chosen, values, searched.of_queries.near(values))
+            changes = _changes(chosen).min() + self._other_cutoffs(scored, len(scores))
+            self.tried.add(scores, changes)
+            if searched.reported_values is not None:
+                agreeing = searched.reported_values.near(values)
+                self._keep_nearest(scored, chosen, values, agreeing)
             for row in np.flatnonzero(searched.matching(values, scores)).tolist():
-                of_row = values if searched.named_cutoffs else values[[row]]
-                combination = self._combination(scored, chosen, row, of_row)
-                self.found.append(FoundOptions(combination, hash_of(of_row)))
+                # With named cutoffs, one setting has a row for each of them.
+                matching_values = values if searched.named_cutoffs else values[[row]]
+                combination = self._combination(scored, chosen, row, matching_values)
+                self.matching.append(FoundOptions(combination, hash_of(matching_values)))
 
     def _chosen(self, scored: _Scored, averaging: _Averaging) -> dict[str, Any]:
         """Return the options that were chosen and may change a value."""
         zero, missing, matter = averaging
         options = {**scored.chosen, "zero_division": zero, "missing": missing}
-        names = scored.matter | matter
-        return {
-            name: value
-            for name, value in options.items()
-            if name in names and name not in self.searched.given
-        }
+        names = (scored.matter | matter) - self.searched.given.keys()
+        return {name: value for name, value in options.items() if name in names}
 
     def _other_cutoffs(self, scored: _Scored, settings: int) -> NDArray[np.int64]:
-        """Return for each setting 1 if it has another cutoff than the one that was asked for, else 0."""
+        """Return 1 for each setting with another cutoff than the one that was asked for, else 0."""
         if self.searched.named_cutoffs:
             return np.zeros(settings, np.int64)
         return np.array([cutoff != self.searched.k for cutoff in scored.cutoffs], np.int64)
@@ -372,16 +416,18 @@ class Matches:
     def _combination(
         self, scored: _Scored, chosen: dict[str, Any], row: int, values: Floats
     ) -> Combination:
-        """Return a combination as changes of the convention that differs from it in the fewest options."""
-        named, given = self.searched.named_cutoffs, self.searched.given
-        k: Any = scored.cutoffs[row] if len(named) <= 1 else named
+        """Return a combination as changes of the convention that differs in the fewest options."""
+        searched = self.searched
         convention = list(CONVENTIONS)[int(_changes(chosen).argmin())]
         usual = _options_of(convention)
         changed = {name: value for name, value in chosen.items() if repr(value) != usual[name]}
-        if k not in (self.searched.asked_cutoffs, *self.searched.asked_cutoffs):
-            changed["k"] = k
-        score = float(means_of(values, self.searched.weight)[0])
-        return Combination(convention, changed, score, {**given, "k": k})
+        k: Any = searched.named_cutoffs
+        if len(k) <= 1:
+            k = scored.cutoffs[row]
+            if k not in searched.asked_cutoffs:
+                changed["k"] = k
+        score = float(means_of(values, searched.weight)[0])
+        return Combination(convention, changed, score, {**searched.given, "k": k})
 
 
 @cache
@@ -394,19 +440,24 @@ def _options_of(convention: str) -> dict[str, str]:
 @cache
 def _differing(name: str, value: str) -> NDArray[np.int64]:
     """Return for each convention 1 if an option has another value there, else 0."""
-    return np.array([_options_of(each)[name] != value for each in CONVENTIONS], np.int64)
+    differs = [_options_of(convention)[name] != value for convention in CONVENTIONS]
+    return np.array(differs, np.int64)
 
 
 def _changes(chosen: Mapping[str, Any]) -> NDArray[np.int64]:
     """Return in how many of these options each convention differs."""
-    none = np.zeros(len(CONVENTIONS), np.int64)
-    return sum((_differing(name, repr(value)) for name, value in chosen.items()), none)
+    changes = np.zeros(len(CONVENTIONS), np.int64)
+    for name, value in chosen.items():
+        changes = changes + _differing(name, repr(value))
+    return changes
 
 
 def _averaged(scored: _Scored, averaging: _Averaging) -> Floats:
     """Return the values that count in the mean: nan for a query that does not count."""
     zero, missing, _ = averaging
-    empty = scored.perfect.astype(np.float64) if isinstance(zero, str) else zero
+    empty: Any = zero
+    if zero == PERFECT_IF_EMPTY:
+        empty = scored.perfect.astype(np.float64)
     averaged = np.where(np.isnan(scored.values), empty, scored.values)
     if missing == "skip":
         averaged[:, scored.skipped] = np.nan
@@ -414,9 +465,9 @@ def _averaged(scored: _Scored, averaging: _Averaging) -> Floats:
 
 
 def _cutoffs(searched: Searched, ideal: str, longest: int) -> list[int | None]:
-    """Return the cutoffs to try with an ideal: the known ones, else one of those that count the same ranks.
+    """Return the cutoffs to try with an ideal: the known ones, else one of those that are alike.
 
-    The caller's comes first, then those next to it, the usual ones, and all cutoffs of short rankings.
+    The caller's comes first, then those next to it, the usual ones, and all of short rankings.
     """
 
     def has_ideal(cutoff: int | None) -> bool:
@@ -426,13 +477,23 @@ def _cutoffs(searched: Searched, ideal: str, longest: int) -> list[int | None]:
             return False
         return True
 
-    if named := searched.named_cutoffs:
-        return named if all(map(has_ideal, named)) else []
+    named = searched.named_cutoffs
+    if named:
+        if not all(map(has_ideal, named)):
+            return []
+        return named
     k = searched.k
-    near = [None] if k is None else [cutoff for cutoff in (k, k + 1, k - 1) if cutoff > 0]
-    of_short = range(1, SHORT_RANKING + 1) if longest <= SHORT_RANKING else ()
-    cutoffs = list(filter(has_ideal, dict.fromkeys([*near, *USUAL_CUTOFFS, *of_short])))
+    candidates: list[int | None] = [k]
+    if k is not None:
+        candidates.append(k + 1)
+        if k > 1:
+            candidates.append(k - 1)
+    candidates += USUAL_CUTOFFS
+    if longest <= SHORT_RANKING:
+        candidates += range(1, SHORT_RANKING + 1)
+    cutoffs = list(filter(has_ideal, dict.fromkeys(candidates)))
     if ideal == "full":
         return cutoffs
+    # All cutoffs that no ranking reaches count the same ranks, except for a full ideal.
     whole = [cutoff for cutoff in cutoffs if cutoff is None or cutoff >= longest]
     return [cutoff for cutoff in cutoffs if cutoff not in whole[1:]]

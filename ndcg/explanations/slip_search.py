@@ -87,7 +87,7 @@ class SlipSearch:
         of queries or several scores; a single score would match many of these by chance.
         """
         slips = [*self._found({})]
-        is_enough = len(self.queries) > 1 or self.searched.of_queries is not None
+        is_enough = len(self.queries) > 1 or self.searched.reported_values is not None
         if not slips and is_enough and "discount" not in self.given:
             slips = [each for discount in DISCOUNTS for each in self._found({"discount": discount})]
         return sorted(slips, key=lambda found: found.changes)
