@@ -1,4 +1,4 @@
-"""Describe options that give reported scores as a few changes of a convention, for Python and the shell."""
+"""Describe options that give reported scores as a few changes of a convention."""
 
 import shlex
 from collections.abc import Mapping
@@ -15,7 +15,8 @@ class Combination(NamedTuple):
 
     Attributes:
         convention: the convention that differs in the fewest options.
-        changed: the options that differ from it, with their values; `k` among them if the cutoff is another.
+        changed: the options that differ from it, with their values; `k` among them if the cutoff is
+            another.
         score: the mean under these options.
         given: the options that the caller set, and the cutoff, unless they are changed.
     """
@@ -48,29 +49,35 @@ class Combination(NamedTuple):
         """
         words = []
         for name, value in self.options.items():
-            flag = "-k" if name == "k" else f"--{name.replace('_', '-')}"
-            if value is not False:
-                words.append(flag if value is True else f"{flag} {_shell_text(value)}")
+            flag = f"--{name.replace('_', '-')}"
+            if name == "k":
+                flag = "-k"
+            if value is True:
+                words.append(flag)
+            elif value is not False:
+                words.append(f"{flag} {_shell_text(value)}")
         return " ".join(words)
 
     @property
     def marked(self) -> str:
         """The combination in words, with its options marked."""
-        texts = {
-            name: "the whole list" if value is None else value
-            for name, value in self.changed.items()
-        }
-        changed = (
-            mark(name, self.changed[name], said=f"{name}={text}") for name, text in texts.items()
-        )
-        return f"{self.convention}, but {' and '.join(changed)}" if texts else self.convention
+        if not self.changed:
+            return self.convention
+        changed = []
+        for name, value in self.changed.items():
+            text = "the whole list" if value is None else value
+            changed.append(mark(name, value, said=f"{name}={text}"))
+        return f"{self.convention}, but {' and '.join(changed)}"
 
     def __str__(self) -> str:
         return worded(self)
 
 
 def _python_text(value: Any) -> str:
-    return 'float("nan")' if isinstance(value, float) and np.isnan(value) else repr(value)
+    if isinstance(value, float) and np.isnan(value):
+        # repr gives nan, which is no name in Python.
+        return 'float("nan")'
+    return repr(value)
 
 
 def _shell_text(value: Any) -> str:
@@ -78,4 +85,6 @@ def _shell_text(value: Any) -> str:
         return shlex.quote(text_of_gain(value))
     if isinstance(value, (list, tuple)):
         return ",".join(map(_shell_text, value))
-    return "all" if value is None else str(value)
+    if value is None:
+        return "all"
+    return str(value)

@@ -1,15 +1,16 @@
-"""Find the convention that gives a score: score the rankings under all of them, and explain their differences.
+"""Find the convention that gives a score: score rankings under all, and explain their differences.
 
-Two libraries differ in a few choices: gain, discount, ideal, ties, queries with no relevant documents, negative
-relevance, missing queries. The effect of a choice is its Shapley value: the change in the score when this choice
-is changed, averaged over all orders in which the choices could be changed (Shapley, 1953). So the effects add up
-to the whole difference, and no effect depends on which choice is changed first.
+Two libraries differ in a few choices: gain, discount, ideal, ties, queries with no relevant
+documents, negative relevance, missing queries. The effect of a choice is its Shapley value: the
+change in the score when this choice is changed, averaged over all orders in which the choices could
+be changed (Shapley, 1953). So the effects add up to the whole difference, and no effect depends on
+which choice is changed first.
 """
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, combinations
+from itertools import combinations
 from typing import Any, Literal, NamedTuple, SupportsIndex, Unpack
 
 import numpy as np
@@ -81,13 +82,13 @@ class Verdict(NamedTuple):
     """What reported scores tell about their definition.
 
     Attributes:
-        kind: "conventions" if they are those of conventions; "cause" if no convention gives them, but
-            something else does; "unknown" if chance does as well, or nothing gives them.
-        fits: what gives them: conventions, or options and slips; for a cause only those with the fewest
-            changes of a convention.
+        kind: "conventions" if they are those of conventions; "cause" if no convention gives them,
+            but something else does; "unknown" if chance does as well, or nothing gives them.
+        fits: what gives them: conventions, or options and slips; for a cause only those with the
+            fewest changes of a convention.
         settings: how many of these give different values to some query.
-        by_chance: how many settings with so few changes would give the scores by chance; for an unknown
-            cause, how many of all settings that were tried.
+        by_chance: how many settings with so few changes would give the scores by chance; for an
+            unknown cause, how many of all settings that were tried.
         decide: what would decide, in a sentence; empty if it is decided.
     """
 
@@ -103,35 +104,37 @@ class Explanation(Readable):
     """The score of rankings under every convention, and why two of these scores differ.
 
     Attributes:
-        signature: the signature of the first convention or combination that `answer` names, else of the
-            second in `between` if it was given. Without a reported score, the signature of the first
-            convention that has a score; empty if nothing is named, or only a slip is.
+        signature: the signature of the first convention or combination that `answer` names, else
+            of the second in `between` if it was given. Without a reported score, the signature of
+            the first convention that has a score; empty if nothing is named, or only a slip is.
         measure: the name of the result, such as ``"nDCG@10"``.
         scores: the score under each convention, by its name; None if it has none.
         errors: why a convention has no score, by its name.
         got: the reported score, if one was given.
         percent: whether it was given in percent.
-        answer: what the reported scores tell: these conventions, another cause, or that it is unknown.
+        answer: what the reported scores tell: these conventions, another cause, or that it is
+            unknown.
         matches: the conventions that give this score, to its digits.
         reported: the reported scores, in words.
         subject: the beginning of a sentence on whose scores these are.
-        combinations: options that give the reported scores, if no convention does; those that change the
-            fewest options of a convention come first.
+        combinations: options that give the reported scores, if no convention does; those that
+            change the fewest options of a convention come first.
         tried: the number of combinations that were tried.
-        without_score: options that were not tried, such as `ties=docid`, because the rankings have no
-            score under them, each with the error.
+        without_score: options that were not tried, such as `ties=docid`, because the rankings have
+            no score under them, each with the error.
         distinct: how many of the matching combinations give different values to some query.
-        by_chance: how many of all settings that were tried would match by chance: conventions if one
-            matches, else combinations and slips.
-        slips: known slips that give the reported scores, if no convention does, each with a convention,
-            and with `zero_division` if that differs from the convention's.
-        nearest: the combination that gives most of the reported values of queries, if nothing gives all.
+        by_chance: how many of all settings that were tried would match by chance: conventions if
+            one matches, else combinations and slips.
+        slips: known slips that give the reported scores, if no convention does, each with a
+            convention, and with `zero_division` if that differs from the convention's.
+        nearest: the combination that gives most of the reported values of queries, if nothing gives
+            all.
         disagreeing: the queries with another value under the nearest combination.
         in_common: the common trait of these queries, in words.
-        between: the two conventions with the difference that `choices` explain; the second "with a slip"
-            if a slip is named as the cause.
-        choices: the options in which they differ, and the slip, with their effects, which add up to the
-            difference.
+        between: the two conventions with the difference that `choices` explain; the second "with a
+            slip" if a slip is named as the cause.
+        choices: the options in which they differ, and the slip, with their effects, which add up to
+            the difference.
         notes: sentences with further facts for the reader.
     """
 
@@ -161,94 +164,109 @@ class Explanation(Readable):
     def _tables(self) -> list[Table]:
         tables = [table_of_conventions({"": self})]
         if self.between is not None:
-            header = ["choice", *self.between, "effect"]
-            rows = [
-                [name, *map(_choice_text(name), both), number_text(effect, sign="+")]
-                for name, *both, effect in self.choices
-            ]
-            effects = sum(choice.effect for choice in self.choices)
-            tables.append([header, *rows, ["total", "", "", number_text(effects, sign="+")]])
+            rows = [["choice", *self.between, "effect"]]
+            for name, before, after, effect in self.choices:
+                texts = [_choice_text(name, before), _choice_text(name, after)]
+                rows.append([name, *texts, number_text(effect, sign="+")])
+            total = sum(choice.effect for choice in self.choices)
+            rows.append(["total", "", "", number_text(total, sign="+")])
+            tables.append(rows)
         return tables
 
     def _remarks(self) -> list[str]:
+        return list(map(Message, self._sentences()))
+
+    def _sentences(self) -> Iterator[str]:
+        answer = self.answer
+        if answer is not None:
+            yield from self._conclusion(answer)
+            if not self.matches:
+                yield from self._not_tried()
+                yield from self._nearest()
+        if self.percent and self.got is not None:
+            percentage = f"{100 * self.got:g}% is {self.got:g}"
+            yield f"Your score was read as a percentage: {percentage}."
+        yield from self.notes
         conventions: dict[str, list[str]] = {}
         for name, error in self.errors.items():
             conventions.setdefault(error, []).append(name)
-        errors = [
-            f"No score under {enumerated(names)}: {marked(error)}."
-            for error, names in conventions.items()
-        ]
-        percent = []
-        if self.percent and self.got is not None:
-            read = f"{100 * self.got:g}% is {self.got:g}"
-            percent = [f"Your score was read as a percentage: {read}."]
-        return list(map(Message, [*self._conclusion(), *percent, *self.notes, *errors]))
+        for error, names in conventions.items():
+            yield f"No score under {enumerated(names)}: {marked(error)}."
 
-    def _conclusion(self) -> Iterator[str]:
+    def _conclusion(self, answer: Verdict) -> Iterator[str]:
         """Yield sentences on the conventions, options or slips that give the score."""
-        if (answer := self.answer) is None:
-            return
         names = enumerated([fit.definition for fit in answer.fits])
-        chance = f"chance alone gives {_count_text(answer.by_chance)}"
         if answer.kind == "conventions":
             yield f"{self.subject} {names}."
-        elif answer.kind == "cause":
-            yield from self._ways("gives")
+            return
+        if answer.kind == "cause":
+            yield from self._ways(answer, "gives")
             yield from self._certainty(answer)
-        elif self.matches:
+            return
+        chance = f"chance alone gives {_count_text(answer.by_chance)}"
+        if self.matches:
             fit = "fits" if len(self.matches) == 1 else "fit"
-            which = f"It cannot be told which convention gives {self.reported}"
-            yield f"{which}: {names} {fit}, {chance}."
+            unknown = f"It cannot be told which convention gives {self.reported}"
+            yield f"{unknown}: {names} {fit}, {chance}."
             yield answer.decide
         elif answer.fits:
             fit = "1 setting fits" if answer.settings == 1 else f"{answer.settings:,} settings fit"
             yield f"It cannot be told what gives {self.reported}: {fit}, {chance}."
             yield answer.decide
-            yield from self._ways("would give")
+            yield from self._ways(answer, "would give")
         else:
             name, number = self._nearest_first()[0]
-            yield f"No convention gives {self.reported}; the nearest is {name}, {number_text(number)}."
+            nearest = f"the nearest is {name}, {number_text(number)}"
+            yield f"No convention gives {self.reported}; {nearest}."
             yield f"None of {self.tried:,} combinations of options gives it. {answer.decide}"
             discount = mark("known discount", said="discount=")
             yield f"To try slips with a discount that is not logarithmic, give {discount}."
-        if not self.matches:
-            yield from self._not_tried()
-            yield from self._nearest()
 
-    def _ways(self, gives: str) -> Iterator[str]:
+    def _ways(self, answer: Verdict, gives: str) -> Iterator[str]:
         """Yield a sentence for each of the first definitions that give the score."""
-        for at, fit in enumerate(self.answer.fits[:SHOWN_CAUSES] if self.answer else ()):
-            details = f": {fit.slip}" if fit.slip else f" ({marked(fit.options)})"
-            yield f"{marked(fit.definition)} {gives} {'it' if at else self.reported}{details}."
+        what = self.reported
+        for fit in answer.fits[:SHOWN_CAUSES]:
+            if fit.slip:
+                details = f": {fit.slip}"
+            else:
+                details = f" ({marked(fit.options)})"
+            yield f"{marked(fit.definition)} {gives} {what}{details}."
+            what = "it"
 
     def _certainty(self, answer: Verdict) -> Iterator[str]:
         """Yield how certain the cause is, and what else fits."""
         yield f"Chance alone gives {_count_text(answer.by_chance)} settings with so few changes."
         if answer.settings > 1:
-            yield f"{answer.settings:,} of these have different values for some query. {answer.decide}"
+            different = f"{answer.settings:,} of these have different values for some query"
+            yield f"{different}. {answer.decide}"
         elif len(answer.fits) > 1:
-            yield "These give the same value for every query, so the queries do not distinguish them."
+            same = "These give the same value for every query"
+            yield f"{same}, so the queries do not distinguish them."
         others = len(self.combinations) + len(self.slips) - len(answer.fits)
         if others:
             fit = "1 more fits" if others == 1 else f"{others:,} more fit"
-            yield f"With more changes, {fit}; of all, chance alone gives {_count_text(self.by_chance)}."
+            chance = f"of all, chance alone gives {_count_text(self.by_chance)}"
+            yield f"With more changes, {fit}; {chance}."
 
     def _not_tried(self) -> Iterator[str]:
         for option, error in self.without_score.items():
-            is_shown_below = error in self.errors.values()
-            reason = "" if is_shown_below else f": {marked(error)}"
             words = mark(*option.split("="), said=option)
-            yield f"Combinations with {words} have no score{reason}."
+            sentence = f"Combinations with {words} have no score"
+            if error not in self.errors.values():
+                # else another sentence gives it as the reason
+                sentence += f": {marked(error)}"
+            yield f"{sentence}."
 
     def _nearest(self) -> Iterator[str]:
-        if self.nearest is not None:
-            some = ", ".join(map(str, self.disagreeing[:SHOWN_CAUSES]))
-            more = ", …" if len(self.disagreeing) > SHOWN_CAUSES else ""
-            count = len(self.disagreeing)
-            differ = "1 query differs" if count == 1 else f"{count:,} queries differ"
-            nearest = marked(self.nearest)
-            yield f"The nearest combination is {nearest}: {differ} from it: {some}{more}."
-            yield from self.in_common
+        if self.nearest is None:
+            return
+        count = len(self.disagreeing)
+        queries = ", ".join(map(str, self.disagreeing[:SHOWN_CAUSES]))
+        if count > SHOWN_CAUSES:
+            queries += ", …"
+        differ = "1 query differs" if count == 1 else f"{count:,} queries differ"
+        yield f"The nearest combination is {marked(self.nearest)}: {differ} from it: {queries}."
+        yield from self.in_common
 
     def _nearest_first(self) -> list[tuple[str, float]]:
         """Return the conventions that match first, the others by distance from the reported score.
@@ -262,25 +280,29 @@ class Explanation(Readable):
         return sorted(known, key=lambda item: (item[0] not in self.matches, abs(item[1] - got)))
 
     def _cell(self, convention: str, shows_difference: bool) -> list[str]:
-        """Return the score under a convention as tables show it, with its difference if it is shown."""
-        score, matches = self.scores[convention], convention in self.matches
-        if not shows_difference or score is None or self.got is None:
-            return [f"{number_text(score)} (match)" if matches else number_text(score)]
-        difference = number_text(score - self.got, sign="+")
-        return [number_text(score), difference, "match" if matches else ""]
+        """Return the score under a convention as tables show it, perhaps with its difference."""
+        score = self.scores[convention]
+        text = number_text(score)
+        matches = convention in self.matches
+        if shows_difference and score is not None and self.got is not None:
+            difference = number_text(score - self.got, sign="+")
+            return [text, difference, "match" if matches else ""]
+        if matches:
+            return [f"{text} (match)"]
+        return [text]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the explanation in JSON types; what JSON has no type for, such as nan, becomes a string."""
+        """Return the explanation in JSON types; others, such as nan, become strings."""
         values: dict[str, Any] = without_nan(vars(self), str)
         return values
 
     def plot(self) -> Any:
-        """Return a Matplotlib figure: a dot for the score under each convention, filled if it is yours."""
+        """Return a Matplotlib figure: a dot for each convention's score, filled if it is yours."""
         known = sorted(self._nearest_first(), key=lambda item: item[1])
         figure, (axes,) = figure_of(1, height=1.2 + 0.24 * len(known))
-        for at, (name, number) in enumerate(known):
+        for row, (name, number) in enumerate(known):
             inside = "C0" if name in self.matches else axes.get_facecolor()
-            axes.plot(number, at, "o", color="C0", markerfacecolor=inside)
+            axes.plot(number, row, "o", color="C0", markerfacecolor=inside)
         axes.set_yticks(range(len(known)), [name for name, _ in known])
         axes.grid(axis="x", alpha=0.3)
         axes.set_xlabel(self.measure)
@@ -294,35 +316,46 @@ class Explanation(Readable):
 def table_of_conventions(explanations: Mapping[str, Explanation]) -> Table:
     """Return a table with a row for each value, with its conventions, and a column for each run.
 
-    The header names the runs; the column of a run without a name has the name of the measure. A single
-    run has its differences from a reported score beside it.
+    The header names the runs; the column of a run without a name has the name of the measure. A
+    single run has its differences from a reported score beside it.
     """
     first, *others = explanations.values()
     shows_differences = first.got is not None and not others
-    header = ["conventions", *(name or first.measure for name in explanations)]
-    table = [[*header, "difference from yours", ""] if shows_differences else header]
-    names = dict.fromkeys(
-        [name for each in explanations.values() for name, _ in each._nearest_first()]
-    )
-    rows: dict[tuple[Any, ...], list[str]] = {}
-    for name in names:
-        cells = [each._cell(name, shows_differences) for each in explanations.values()]
-        rows.setdefault(tuple(chain.from_iterable(cells)), []).append(name)
-    return [*table, *([", ".join(names), *cells] for cells, names in rows.items())]
+    header = ["conventions"]
+    for run in explanations:
+        header.append(run or first.measure)
+    if shows_differences:
+        header += ["difference from yours", ""]
+    conventions: dict[str, None] = {}
+    for explanation in explanations.values():
+        conventions |= dict.fromkeys(name for name, _ in explanation._nearest_first())
+    rows: dict[tuple[str, ...], list[str]] = {}
+    for convention in conventions:
+        cells: list[str] = []
+        for explanation in explanations.values():
+            cells += explanation._cell(convention, shows_differences)
+        rows.setdefault(tuple(cells), []).append(convention)
+    return [header, *([", ".join(names), *cells] for cells, names in rows.items())]
 
 
-def _choice_text(name: str) -> Callable[[Any], str]:
-    """Return how to write the value of a choice."""
-    return empty_text if name == "zero_division" else str
+def _choice_text(name: str, value: Any) -> str:
+    if name == "zero_division":
+        return empty_text(value)
+    return str(value)
 
 
 def _count_text(count: float) -> str:
-    """Return an expected number of settings, with two digits."""
-    return f"{count:,.0f}" if count >= 10 else f"{count:.2g}"
+    """Return an expected number of settings, with two digits at least."""
+    if count >= 10:
+        return f"{count:,.0f}"
+    return f"{count:.2g}"
 
 
 def _with_a_slip(convention: str) -> str:
-    return f"{convention}{',' * (',' in convention)} with a slip"
+    if "," in convention:
+        # The options that differ follow the name after a comma.
+        return f"{convention}, with a slip"
+    return f"{convention} with a slip"
 
 
 def explain(
@@ -340,47 +373,46 @@ def explain(
     fields: Any = None,
     **options: Unpack[ExplainOptions],
 ) -> Explanation:
-    """Find the conventions that give a score: score rankings under all of them, and show which options matter.
+    """Find the conventions that give a score, and show which options matter.
 
     Args:
         predictions: as in `compute`.
         references: as in `compute`.
-        got: the nDCG to find, from 0 to 1 or in percent. Its digits decide how close a match must be, so pass "0.5920"
-            as a string to keep the last 0. Or scores at several cutoffs, `{"nDCG@5": 0.31, "nDCG@10": 0.283}`; or the
-            value of each query, in order, by id, as `{query: {measure: value}}`, or in a file, such as the output of
-            trec_eval -q or ndcg score -q.
+        got: the nDCG to find, from 0 to 1 or in percent. Its digits decide how close a match must
+            be, so pass "0.5920" as a string to keep the last 0. Or scores at several cutoffs,
+            `{"nDCG@5": 0.31, "nDCG@10": 0.283}`; or the value of each query, in order, by id, as
+            `{query: {measure: value}}`, or in a file, such as the output of trec_eval -q or
+            ndcg score -q.
         k: the cutoff; by default that of `got` if it has one, else the whole list.
-        between: two conventions; explain the difference between them. By default scikit-learn's (or the first one that
-            has a score) and the one that gives the reported score, or else the first slip that does.
-        sample_weight: one weight per query for the mean, in the order of the references or as `{query: weight}`.
+        between: two conventions; explain the difference between them. By default scikit-learn's
+            (or the first one that has a score) and the one that gives the reported score, or else
+            the first slip that does.
+        sample_weight: one weight per query for the mean, in the order of the references or as
+            `{query: weight}`.
         query_ids: the query id of each row, for flat predictions and references.
         document_ids: the document id of each row, with `query_ids`.
         data: a DataFrame; then the arguments above may be names of its columns.
         exclude: documents to remove from rankings and ideals, as in `compute`.
         fields: as in `compute`.
-        **options: options of `compute` that are known of the score; they apply under every convention.
+        **options: options of `compute` that are known of the score; they apply under every
+            convention.
 
     Raises:
-        ValueError: as in `compute`, for an error under every convention; `got` is not a score; `between` has an
-            unknown convention, or one without a score.
+        ValueError: as in `compute`, for an error under every convention; `got` is not a score;
+            `between` has an unknown convention, or one without a score.
 
     >>> scores, relevance = [[.5, .5, .2], [.9, .8, .7]], [[1, 0, 0], [0, 0, 0]]
-    >>> found = explain(predictions=scores, references=relevance, got=0.9077)
-    >>> found.matches, str(found.combinations[0])
+    >>> explanation = explain(predictions=scores, references=relevance, got=0.9077)
+    >>> explanation.matches, str(explanation.combinations[0])
     ((), 'sklearn, but zero_division=1.0')
     """
-    reported = None if got is None else Reported.read(got, k)
-    k = k if reported is None else reported.k
-    pair: tuple[str, str] | None = None
+    reported = None
+    if got is not None:
+        reported = Reported.read(got, k)
+        k = reported.k
+    pair = None
     if between is not None:
-        if not isinstance(between, (list, tuple)) or len(between) != 2:
-            raise InputError(
-                f"{mark('between')} must be the names of two conventions; got {shown(between)}"
-            )
-        pair = (
-            choice("between", between[0], tuple(CONVENTIONS)),
-            choice("between", between[1], tuple(CONVENTIONS)),
-        )
+        pair = _two_conventions(between)
     parsed = Options.of_method(explain, k, options, lacks=NOT_IN_EXPLAIN)
     if len(parsed.cutoffs) > 1:
         raise InputError(f"{mark('k')} must be one cutoff, since a score has one; got {shown(k)}")
@@ -391,27 +423,12 @@ def explain(
         ),
     )
     scorer = _Scorer(from_files(inputs, **parsed.sides).settled(**parsed.sides), k, options)
-    rankings = next(iter(scorer.rankings.values()))
-    unmatched = rankings.unmatched
-    missing = int(rankings.missing.sum())
-    if unmatched:
-        warn_of_predictions(unmatched)
-    elif rankings.place is not None and are_mostly_missing(missing, rankings.queries, parsed):
-        warn_of_predictions(sentence_on_missing(missing, rankings.queries))
-    scores: dict[str, float | None] = {}
-    errors: dict[str, str] = {}
-    for name in tracked(list(CONVENTIONS), "Scoring", " conventions"):
-        try:
-            scores[name] = scorer.score(scorer.options_of(name))
-        except ValueError as error:
-            scores[name], errors[name] = None, Message(marked(error))
-    if all(score is None for score in scores.values()):
-        raise InputError(marked(next(iter(errors.values()))))
+    notes = _warn(next(iter(scorer.rankings.values())), parsed)
+    scores, errors = _scores_of_conventions(scorer)
     for name in pair or ():
         if name in errors:
             raise within(InputError(f"{marked(errors[name])}"), "between", f"{name} has no score")
     first = next(name for name, score in scores.items() if score is not None)
-    notes = (f"{unmatched[0].upper()}{unmatched[1:]}.",) if unmatched else ()
     measure = result_name("nDCG", scorer.cutoff)
     explanation = Explanation(scorer.signature(first), measure, scores, errors, notes=notes)
     slip = None
@@ -421,26 +438,26 @@ def explain(
     answer = explanation.answer
     if pair is None and answer is not None and answer.kind == "conventions":
         # the match that differs in the fewest choices
-        pair = (
-            first,
-            min(
-                explanation.matches,
-                key=lambda name: len(_differing(start, scorer.options_of(name))),
-            ),
+        nearest = min(
+            explanation.matches,
+            key=lambda name: len(_differing(start, scorer.options_of(name))),
         )
+        pair = (first, nearest)
+    signature = explanation.signature
     if pair is not None:
-        end, slip = scorer.options_of(pair[1]), None
-        signature = explanation.signature if explanation.matches else end.signature(**scorer.given)
+        slip = None
+        end = scorer.options_of(pair[1])
+        if not explanation.matches:
+            signature = end.signature(**scorer.given)
     elif slip is not None:
-        pair, signature = (first, _with_a_slip(str(slip))), explanation.signature
+        pair = (first, _with_a_slip(str(slip)))
         end = scorer.options_of(slip.convention, **slip.changed)
     if pair is None or pair[0] == pair[1]:
         return explanation
     try:
         choices = scorer.choices(start, end, slip)
-    except (
-        ValueError
-    ) as error:  # raised by a mixture of their options, such as ties by id among scores in 32 bits
+    except ValueError as error:
+        # A mixture of their options raises it, such as ties by id among scores in 32 bits.
         if between is None:
             return explanation
         both = f"some options of {pair[0]} with others of {pair[1]} have no score"
@@ -448,11 +465,56 @@ def explain(
     return replace(explanation, signature=signature, between=pair, choices=choices)
 
 
+def _two_conventions(between: Any) -> tuple[str, str]:
+    if not isinstance(between, (list, tuple)) or len(between) != 2:
+        raise InputError(
+            f"{mark('between')} must be the names of two conventions; got {shown(between)}"
+        )
+    first, second = between
+    known = tuple(CONVENTIONS)
+    return choice("between", first, known), choice("between", second, known)
+
+
+def _warn(rankings: Rankings, options: Options) -> tuple[str, ...]:
+    """Warn of predictions that do not belong to the references; return a note on ids."""
+    missing = int(rankings.missing.sum())
+    unmatched = rankings.unmatched
+    if unmatched:
+        warn_of_predictions(unmatched)
+        return (f"{unmatched[0].upper()}{unmatched[1:]}.",)
+    if rankings.place is not None and are_mostly_missing(missing, rankings.queries, options):
+        warn_of_predictions(sentence_on_missing(missing, rankings.queries))
+    return ()
+
+
+def _scores_of_conventions(
+    scorer: "_Scorer",
+) -> tuple[dict[str, float | None], dict[str, str]]:
+    """Return the score under each convention, None for an error, and the errors.
+
+    Raises:
+        ValueError: no convention gives a score.
+    """
+    scores: dict[str, float | None] = {}
+    errors: dict[str, str] = {}
+    for name in tracked(list(CONVENTIONS), "Scoring", " conventions"):
+        try:
+            scores[name] = scorer.score(scorer.options_of(name))
+        except ValueError as error:
+            scores[name] = None
+            errors[name] = Message(marked(error))
+    if len(errors) == len(scores):
+        raise InputError(marked(next(iter(errors.values()))))
+    return scores, errors
+
+
 class _Scorer:
     """Score the same rankings under different options, and read them only once."""
 
     def __init__(self, inputs: Inputs, k: Any, options: Mapping[str, Any]) -> None:
-        self.inputs, self.k, self.options = inputs, k, options
+        self.inputs = inputs
+        self.k = k
+        self.options = options
         (self.cutoff,) = Options.parse(k=k).cutoffs
         self.given = {
             "weighted": inputs.sample_weight is not None,
@@ -494,28 +556,25 @@ class _Scorer:
     def choices(
         self, before: Options, after: Options, slip: FoundSlip | None = None
     ) -> tuple[Choice, ...]:
-        """Return the choices in which two conventions differ, the slip among them, with their effects."""
-        values = {
-            name: (getattr(before, name), getattr(after, name))
-            for name in _differing(before, after)
-        }
+        """Return the choices in which two conventions differ, the slip among them."""
+        values = {}
+        for name in _differing(before, after):
+            values[name] = (getattr(before, name), getattr(after, name))
         if slip is not None:
             values["slip"] = ("none", slip.slip.name)
 
         def score(changed: Sequence[str]) -> float:
-            options = replace(
-                before, **{name: values[name][1] for name in changed if name != "slip"}
-            )
-            return (
-                slip.score(options)
-                if slip is not None and "slip" in changed
-                else self.score(options)
-            )
+            new_values = {name: values[name][1] for name in changed if name != "slip"}
+            options = replace(before, **new_values)
+            if slip is not None and "slip" in changed:
+                return slip.score(options)
+            return self.score(options)
 
-        return tuple(
-            Choice(name, *both, _shapley_value(name, list(values), score))
-            for name, both in values.items()
-        )
+        choices = []
+        for name, (value_before, value_after) in values.items():
+            effect = _shapley_value(name, list(values), score)
+            choices.append(Choice(name, value_before, value_after, effect))
+        return tuple(choices)
 
     def read(self, options: Options) -> Rankings:
         """Return the rankings as some options read them; each reading is done once."""
@@ -533,21 +592,23 @@ def _differing(before: Options, after: Options) -> list[str]:
 def _shapley_value(
     name: str, names: Sequence[str], score: Callable[[Sequence[str]], float]
 ) -> float:
-    """Return the Shapley value of a choice: the effect of changing it, averaged over all orders of changing them."""
-    others = [each for each in names if each != name]
-    return math.fsum(
-        (score([*changed, name]) - score(changed)) / (len(names) * math.comb(len(others), size))
-        for size in range(len(names))
-        for changed in combinations(others, size)
-    )
+    """Return the Shapley value of a choice: its effect, averaged over all orders of changes."""
+    others = [other for other in names if other != name]
+    effects = []
+    for size in range(len(names)):
+        # In as many of all orders, exactly these others are changed before it.
+        orders = len(names) * math.comb(len(others), size)
+        for changed in combinations(others, size):
+            effects.append((score([*changed, name]) - score(changed)) / orders)
+    return math.fsum(effects)
 
 
 def _with_matches(
     explanation: Explanation, scorer: _Scorer, reported: Reported
 ) -> tuple[Explanation, FoundSlip | None]:
-    """Return an explanation with what gives the reported scores: conventions, else options and slips.
+    """Return an explanation with what gives the scores, and the slip that is named as the cause.
 
-    Also return the slip that is named as the cause, if one is.
+    What gives them are conventions, else options and slips. The slip is None if none is named.
     """
     rankings = scorer.read(Options.parse(k=scorer.k, **scorer.options))
     evidence = reported.evidence(rankings)
@@ -592,45 +653,54 @@ def _with_causes(
 ) -> tuple[Explanation, FoundSlip | None]:
     """Return an explanation with the combinations of options and the slips that give the scores."""
     rankings = scorer.read(Options.parse(k=scorer.k, **scorer.options))
-    found, as_given = search(searched), reported.as_given()
+    matches = search(searched)
+    as_given = reported.as_given()
     evidence = searched.evidence
     slip_search = SlipSearch(searched, scorer.inputs, as_given.evidence(rankings))
     slips = slip_search.found()
-    if not found.matching and slips and all(slip.as_given for slip in slips):
+    if not matches.matching and slips and all(slip.as_given for slip in slips):
         evidence = slip_search.as_given.evidence
         explanation = replace(
             explanation, got=as_given.score, percent=False, reported=as_given.words
         )
     # Of those with as many changes, combinations come first.
-    every: list[FoundOptions | FoundSlip] = sorted(
-        [*found.matching, *slips], key=lambda fit: fit.changes
-    )
-    simplest = [fit for fit in every if fit.changes == every[0].changes]
+    fits: list[FoundOptions | FoundSlip] = [*matches.matching, *slips]
+    fits.sort(key=lambda fit: fit.changes)
 
     def by_chance(most: float = math.inf) -> float:
-        return sum(tried.by_chance(evidence, most) for tried in (found.tried, slip_search.tried))
+        combinations_by_chance = matches.tried.by_chance(evidence, most)
+        return combinations_by_chance + slip_search.tried.by_chance(evidence, most)
 
-    expected = by_chance(simplest[0].changes) if simplest else 0.0
-    is_told = bool(simplest) and expected <= UNLIKELY
-    fits = simplest if is_told else every
+    is_told = False
+    expected = by_chance_of_all = by_chance()
+    if fits:
+        fewest = fits[0].changes
+        by_chance_of_simplest = by_chance(fewest)
+        is_told = by_chance_of_simplest <= UNLIKELY
+        if is_told:
+            fits = [fit for fit in fits if fit.changes == fewest]
+            expected = by_chance_of_simplest
     settings = len({fit.values for fit in fits})
-    decide = _what_would_decide(evidence)
     if not fits:
         decide = "Were other queries or documents scored, weighted or excluded?"
+    elif is_told and settings == 1:
+        decide = ""
+    else:
+        decide = _what_would_decide(evidence)
     explanation = replace(
         explanation,
-        combinations=tuple(match.combination for match in found.matching),
-        distinct=len({match.values for match in found.matching}),
-        tried=len(found.tried),
-        without_score=found.without_score,
-        by_chance=by_chance(),
+        combinations=tuple(match.combination for match in matches.matching),
+        distinct=len({match.values for match in matches.matching}),
+        tried=len(matches.tried),
+        without_score=matches.without_score,
+        by_chance=by_chance_of_all,
         slips=tuple((slip.slip.name, Message(marked(slip))) for slip in slips),
         answer=Verdict(
             kind="cause" if is_told else "unknown",
             fits=tuple(map(_cause_of, fits)),
             settings=settings,
-            by_chance=expected if is_told else by_chance(),
-            decide="" if is_told and settings == 1 else decide,
+            by_chance=expected,
+            decide=decide,
         ),
     )
     if is_told and isinstance(fits[0], FoundSlip):
@@ -638,24 +708,25 @@ def _with_causes(
     if is_told and isinstance(fits[0], FoundOptions):
         options = Options.parse(**fits[0].combination.options)
         return replace(explanation, signature=options.signature(**scorer.given)), None
-    if not fits and found.nearest is not None and found.agreeing is not None:
-        ids, differing = rankings.names(), ~found.agreeing
-        properties = properties_of(rankings, found.nearest.options["k"])
-        common = in_common(properties, differing, "queries", marked(found.nearest))
+    if not fits and matches.nearest is not None and matches.agreeing is not None:
+        names = rankings.names()
+        differing = ~matches.agreeing
+        properties = properties_of(rankings, matches.nearest.options["k"])
+        common = in_common(properties, differing, "queries", marked(matches.nearest))
         explanation = replace(
             explanation,
-            nearest=found.nearest,
-            disagreeing=tuple(ids[at] for at in np.flatnonzero(differing)),
+            nearest=matches.nearest,
+            disagreeing=tuple(names[row] for row in np.flatnonzero(differing)),
             in_common=tuple(map(Message, common)),
         )
     return explanation, None
 
 
-def _cause_of(found: FoundOptions | FoundSlip) -> Cause:
+def _cause_of(fit: FoundOptions | FoundSlip) -> Cause:
     """Return what gives the reported scores, in words."""
-    if isinstance(found, FoundSlip):
-        return Cause(Message(_with_a_slip(marked(found))), slip=found.slip.name)
-    combination = found.combination
+    if isinstance(fit, FoundSlip):
+        return Cause(Message(_with_a_slip(marked(fit))), slip=fit.slip.name)
+    combination = fit.combination
     call, flags = combination.call, combination.flags
     options = mark("options", call, flags, said=f"{call}; in the shell {flags}")
     return Cause(Message(marked(combination)), options=Message(options))

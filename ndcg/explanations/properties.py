@@ -16,7 +16,8 @@ def properties_of(rankings: Rankings, k: int | None) -> dict[str, Mask]:
     """Return which queries have each property that definitions of nDCG treat differently.
 
     >>> rankings = Rankings(np.array([1, 2, 0]), np.array([0.9, 0.9, 0.1]), np.array([0, 2, 3]))
-    >>> [name for name, has in properties_of(rankings, None).items() if has.tolist() == [True, False]]
+    >>> properties = properties_of(rankings, None)
+    >>> [name for name, has in properties.items() if has.tolist() == [True, False]]
     ['documents with equal scores', 'grades of relevance', 'a relevance above 1']
     """
     counts, lacking = rankings.counts(), rankings.lacking()
@@ -24,18 +25,17 @@ def properties_of(rankings: Rankings, k: int | None) -> dict[str, Mask]:
     query = np.repeat(np.arange(rankings.queries), np.diff(rankings.offsets))
     known = np.ones(len(query), bool) if rankings.judged is None else rankings.judged
     relevance = np.where(known, rankings.relevance, 0)
-    highest, lowest = np.full(rankings.queries, -np.inf), np.full(rankings.queries, np.inf)
     relevant = relevance > 0
+    highest = np.full(rankings.queries, -np.inf)
+    lowest = np.full(rankings.queries, np.inf)
     np.maximum.at(highest, query[relevant], relevance[relevant])
     np.minimum.at(lowest, query[relevant], relevance[relevant])
+    ties = np.bincount(rankings.queries_of_ties(), minlength=rankings.queries)
     properties = {
         "no place in the run": lacking,
         "no retrieved documents": (retrieved == 0) & ~lacking,
         "no relevant documents": counts["relevant"] == 0,
-        "documents with equal scores": np.bincount(
-            rankings.queries_of_ties(), minlength=rankings.queries
-        )
-        > 0,
+        "documents with equal scores": ties > 0,
         "unjudged documents": retrieved > counts["retrieved and judged"],
         "judged documents that were not retrieved": judged > counts["retrieved and judged"],
         "a negative relevance": np.bincount(query, relevance < 0, rankings.queries) > 0,
@@ -52,26 +52,31 @@ def properties_of(rankings: Rankings, k: int | None) -> dict[str, Mask]:
 def in_common(
     properties: Mapping[str, Mask], differing: Mask, noun: str, nearest: str
 ) -> Iterator[str]:
-    """Yield sentences on the properties of queries that differ from the nearest definition, the most telling first.
+    """Yield sentences on the properties of queries that differ from the nearest definition.
 
-    Properties and those that differ are masks of the queries, which `noun` names.
+    The most telling come first. Properties and those that differ are masks of the queries, which
+    `noun` names.
     """
-    own, other = int(np.count_nonzero(differing)), int(np.count_nonzero(~differing))
+    differ = int(np.count_nonzero(differing))
+    agree = int(np.count_nonzero(~differing))
     telling = []
     for name, having in properties.items():
-        with_it, others = (
-            int(np.count_nonzero(having & differing)),
-            int(np.count_nonzero(having & ~differing)),
-        )
-        chance = _chance_of_as_many(with_it, own, with_it + others, own + other)
-        if 2 * with_it > own and chance <= TELLING:
-            have = f"{with_it:,} of the {own:,} {noun} that differ from {nearest} have {name}"
-            telling.append((chance, f"{have}; of the {other:,} that agree, {others:,} do."))
-    yield from (text for _, text in sorted(telling, key=lambda each: each[0])[:SHOWN_PROPERTIES])
+        differ_with = int(np.count_nonzero(having & differing))
+        agree_with = int(np.count_nonzero(having & ~differing))
+        chance = _chance_of_as_many(differ_with, differ, differ_with + agree_with, differ + agree)
+        if 2 * differ_with > differ and chance <= TELLING:
+            have = (
+                f"{differ_with:,} of the {differ:,} {noun} that differ from {nearest} have {name}"
+            )
+            sentence = f"{have}; of the {agree:,} that agree, {agree_with:,} do."
+            telling.append((chance, sentence))
+    telling.sort(key=lambda chance_and_sentence: chance_and_sentence[0])
+    for _, sentence in telling[:SHOWN_PROPERTIES]:
+        yield sentence
 
 
-def _chance_of_as_many(seen: int, drawn: int, having: int, of_all: int) -> float:
-    """Return the probability that at least as many have a property in a random sample of the same size.
+def _chance_of_as_many(seen: int, drawn: int, having: int, total: int) -> float:
+    """Return the probability that at least as many of a random sample have a property.
 
     >>> round(_chance_of_as_many(2, 2, 5, 10), 4)  # 5/10 of 4/9
     0.2222
@@ -80,10 +85,11 @@ def _chance_of_as_many(seen: int, drawn: int, having: int, of_all: int) -> float
     def log_ways(count: int, chosen: int) -> float:
         return math.lgamma(count + 1) - math.lgamma(chosen + 1) - math.lgamma(count - chosen + 1)
 
-    lacking = of_all - having
-    numbers = range(max(seen, drawn - lacking), min(drawn, having) + 1)
-    every_way = log_ways(of_all, drawn)
-    return math.fsum(
-        math.exp(log_ways(having, each) + log_ways(lacking, drawn - each) - every_way)
-        for each in numbers
-    )
+    # the upper tail of the hypergeometric distribution
+    lacking = total - having
+    log_samples = log_ways(total, drawn)
+    probabilities = []
+    for count in range(max(seen, drawn - lacking), min(drawn, having) + 1):
+        log_ways_to_draw = log_ways(having, count) + log_ways(lacking, drawn - count)
+        probabilities.append(math.exp(log_ways_to_draw - log_samples))
+    return math.fsum(probabilities)

@@ -18,7 +18,7 @@ from ..scores.progress import tracked
 from ..scores.queries import OF_GAINS
 from .combination import Combination
 from .evidence import Evidence, Tried
-from .search import AVERAGING, Searched, hash_of
+from .search import Searched, hash_of
 from .slip_terms import Queries, Slip, have_ids, queries_by_ids, queries_of
 from .slips import SLIPS
 
@@ -56,64 +56,78 @@ class SlipSearch:
 
     def __init__(self, searched: Searched, inputs: Inputs, as_given: Sequence[Evidence]) -> None:
         # as_given: the scores before they were read as percentages
-        self.searched, self.as_given = searched, searched._replace(evidence=as_given)
+        self.searched = searched
+        self.as_given = searched._replace(evidence=as_given)
         self.tried = Tried()
-        # rankings are in descending order in any case, but ids have the scores of the input
-        self.given = {
-            name: value for name, value in searched.given.items() if name != "score_order"
-        }
         options = Options.parse(k=searched.k, **searched.given)
+        # rankings are in descending order in any case, but ids have the scores of the input
+        self.given = dict(searched.given)
+        self.given.pop("score_order", None)
         if options.labels is not None:  # the relevances in rankings are the gains of labels
             self.given |= {name: options.scoring[name] for name in OF_GAINS}
         rankings = searched.read(options)
+        # Ids have the values of the input, before these options change them.
         by_ids = (
             options.score_order == "descending"
             and options.labels is None
             and have_ids(inputs)
             and searched.given.get("ignore_index") is None
         )
-        is_small = len(rankings.relevance) <= MOST_DOCUMENTS
-        self.queries = [
-            Queries(
-                queries_by_ids(inputs, rankings.names(), k) if by_ids else queries_of(rankings, k)
-            )
-            for k in (searched.asked_cutoffs if is_small else [])
-        ]
+        self.queries: list[Queries] = []  # at each cutoff
+        if len(rankings.relevance) > MOST_DOCUMENTS:
+            return
+        for k in searched.asked_cutoffs:
+            if by_ids:
+                self.queries.append(Queries(queries_by_ids(inputs, rankings.names(), k)))
+            else:
+                self.queries.append(Queries(queries_of(rankings, k)))
 
     def found(self) -> list[FoundSlip]:
-        """Return the slips that give the reported scores, except those that equal an option of `compute`.
+        """Return the slips that give the reported scores, except those that equal an option.
 
-        If none does so with the discounts of conventions, the others that have a name are tried on values
-        of queries or several scores; a single score would match many of these by chance.
+        If none does so with the discounts of conventions, the others that have a name are tried on
+        values of queries or several scores; a single score would match many of these by chance.
         """
-        slips = [*self._found({})]
+        slips = list(self._matching({}))
         is_enough = len(self.queries) > 1 or self.searched.reported_values is not None
         if not slips and is_enough and "discount" not in self.given:
-            slips = [each for discount in DISCOUNTS for each in self._found({"discount": discount})]
-        return sorted(slips, key=lambda found: found.changes)
+            for discount in DISCOUNTS:
+                slips += self._matching({"discount": discount})
+        return sorted(slips, key=lambda slip: slip.changes)
 
-    def _found(self, discount: Mapping[str, str]) -> Iterator[FoundSlip]:
-        """Yield each slip that gives the scores, on the convention that needs the fewest changes."""
-        without = {
+    def _matching(self, discount: Mapping[str, str]) -> Iterator[FoundSlip]:
+        """Yield the slips that give the scores, each on the convention that needs least changes."""
+        without_slip = {
             convention: dict(self._values(NO_SLIP, convention, discount)) for convention in TRIED_ON
         }
         slips = [slip for slip in SLIPS if not slip.is_option and self.queries]
         for slip in tracked(slips, "Trying", " slips"):
-            found: list[FoundSlip] = []
+            matches: list[FoundSlip] = []
             for convention in TRIED_ON:
                 for zero, values in self._values(slip, convention, discount):
-                    usual = without[convention].get(zero)
+                    usual = without_slip[convention].get(zero)
                     if usual is not None and hash_of(values) == hash_of(usual):
                         continue  # the slip changes nothing
-                    changed = {**discount, **({} if zero is None else {"zero_division": zero})}
-                    scores = self.searched.scores_of(values, self.searched.asked_cutoffs)
-                    self.tried.add(scores, np.full(len(scores), 1 + len(changed)))
-                    gives = self.searched.matching(values, scores).all()
-                    if gives or self.as_given.matching(values, scores).all():
-                        score = partial(self.score, slip)
-                        own = hash_of(values)
-                        found.append(FoundSlip(slip, convention, changed, not gives, own, score))
-            yield from sorted(found, key=lambda each: each.changes)[:1]
+                    changed: dict[str, Any] = dict(discount)
+                    if zero is not None:
+                        changed["zero_division"] = zero
+                    match = self._match(slip, convention, changed, values)
+                    if match is not None:
+                        matches.append(match)
+            if matches:
+                yield min(matches, key=lambda match: match.changes)
+
+    def _match(
+        self, slip: Slip, convention: str, changed: dict[str, Any], values: Floats
+    ) -> FoundSlip | None:
+        """Compare the values that a slip gives with the evidence; None if they do not match."""
+        scores = self.searched.scores_of(values, self.searched.asked_cutoffs)
+        self.tried.add(scores, np.full(len(scores), 1 + len(changed)))
+        matches = bool(self.searched.matching(values, scores).all())
+        if not matches and not self.as_given.matching(values, scores).all():
+            return None
+        score = partial(self.score, slip)
+        return FoundSlip(slip, convention, changed, not matches, hash_of(values), score)
 
     def score(self, slip: Slip, options: Options) -> float:
         """Return the score with a slip, under some options, at the first cutoff."""
@@ -147,10 +161,10 @@ class SlipSearch:
         if "zero_division" in self.given or not empty.any():
             yield None, values
             return
-        usual, missing = (
-            self.given.get(name, getattr(CONVENTIONS[convention], name)) for name in AVERAGING
-        )
-        if missing == "skip":
+        defaults = CONVENTIONS[convention]
+        if self.given.get("missing", defaults.missing) == "skip":
+            # Missing queries have no value, whatever that of empty ones is.
             empty &= ~np.isnan(scores(0.0))
+        usual: Any = defaults.zero_division
         for zero in dict.fromkeys((usual, 0.0, 1.0, math.nan)):
             yield None if zero == usual else zero, np.where(empty, zero, values)
