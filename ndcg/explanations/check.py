@@ -1,7 +1,7 @@
 """The definition that a function of nDCG computes: of which libraries, and with which slips.
 
-Its answers to some hundred small rankings are compared with every definition. If it differs from the convention that is
-nearest, the smallest ranking on which it differs shows why.
+Its answers to some hundred small rankings are compared with every definition. If it differs from
+the convention that is nearest, the smallest ranking on which it differs shows why.
 """
 
 import inspect
@@ -24,20 +24,14 @@ from .asking import FLOAT32, NO_VALUE, OF_A_SET, Asked, Asker, ask, decimals_of,
 from .definitions import FACTORS, VISIBLE, Answers, Match, explain_answers
 from .forms import FORMS, NDCGFunction, Shows, arguments_text, possible_calls
 from .properties import in_common, properties_of
-from .slip_terms import Query, query_scores, ranked
+from .slip_terms import Query, Slip, query_scores, ranked
 from .slips import DUPLICATES_COUNTED, slip_named
 
-DOUBTFUL = (
-    0.2  # of the answers: if no convention agrees with as many, the arguments are probably wrong
-)
+# The share of the answers that some convention agrees with, if the arguments are right.
+DOUBTFUL = 0.2
 NEAREST_SHOWN = 5  # conventions in the table
-WITHOUT_ORDER = (
-    "ranx",
-    "ranx_burges",
-    "allrank",
-)  # libraries that order ties of longer lists in no fixed way
-
-
+# Libraries that order ties of longer lists in no fixed way.
+WITHOUT_ORDER = ("ranx", "ranx_burges", "allrank")
 WRAPPER = (
     "  def wrapped(run, qrels, k):  # {document: score}, {document: relevance}, the cutoff",
     "      ranking = sorted(run, key=run.get, reverse=True)[:k]",
@@ -53,8 +47,8 @@ class Example(NamedTuple):
         value: the score that the function returns.
         expected: the score by the convention.
         ideal: the ideal DCG by the convention.
-        rows: for each document its id, score (None if not retrieved), relevance (None if not judged), gain, discount,
-            and the product of the last two.
+        rows: for each document its id, score (None if not retrieved), relevance (None if not
+            judged), gain, discount, and the product of the last two.
     """
 
     query: Query
@@ -69,23 +63,27 @@ class Check(Readable):
     """The definition that a function of nDCG computes.
 
     Attributes:
-        signature: the options of the convention that the function computes; empty if it has a slip, is unknown, or if
-            the function refused most rankings.
+        signature: the options of the convention that the function computes; empty if it has a slip,
+            is unknown, or if the function refused most rankings.
         form: the form in which the function takes rankings.
         k: the cutoff; None if whole rankings were compared.
         cases: the number of rankings that it was asked about.
         answered: the number of these for which it returned a score, or nan or None for no score.
-        matches: the definitions with which all answers agree: conventions; or else slips on conventions, the one that
-            was reported most often first.
+        matches: the definitions with which all answers agree: conventions; or else slips on
+            conventions, the one that was reported most often first.
         agreeing: the number of answers that agree with each convention.
         wanted: the convention that the function should compute; empty for any.
-        example: the smallest ranking on which the function and the nearest convention differ, if one is near.
+        example: the smallest ranking on which the function and the nearest convention differ, if
+            one is near.
         notes: side effects of the function, and the common trait of the rankings that differ.
-        unordered: the number of answers for rankings with ties, if no order of tied documents explains them all, but
-            each is the score of some order; else 0.
-        refused: whether it returned no score for most rankings, so that the others do not show what it computes.
-        is_binary: whether it was asked with a relevance of 0 and 1 only, since grades give values above 1 or none.
-        called: the calls that were made to find the form, in words, if the best of them explains few answers.
+        unordered: the number of answers for rankings with ties, if no order of tied documents
+            explains them all, but each is the score of some order; else 0.
+        refused: whether it returned no score for most rankings, so that the others do not show what
+            it computes.
+        is_binary: whether it was asked with a relevance of 0 and 1 only, since grades give values
+            above 1 or none.
+        called: the calls that were made to find the form, in words, if the best of them explains
+            few answers.
     """
 
     signature: str
@@ -105,22 +103,26 @@ class Check(Readable):
 
     @property
     def conventions(self) -> tuple[str, ...]:
-        """The conventions that the function computes, for rankings without ties if its order of these is not fixed.
+        """The conventions that the function computes, without ties if their order is not fixed.
 
         Empty if it refused most rankings: a few scores that agree do not show what it computes.
         """
-        return () if self.refused else self._agreed
+        if self.refused:
+            return ()
+        return self._agreed
 
     @property
     def _agreed(self) -> tuple[str, ...]:
         """The conventions with which all of its scores agree."""
-        return tuple(
-            match.convention for match in self.matches if not match.slips and match.factor == 1
-        )
+        names = []
+        for match in self.matches:
+            if not match.slips and match.factor == 1:
+                names.append(match.convention)
+        return tuple(names)
 
     @property
     def nearest(self) -> str:
-        """The convention that was wanted, or else the one of the first match, or else the one that agrees most."""
+        """The convention that was wanted, else that of the first match, else that agrees most."""
         if self.wanted:
             return self.wanted
         if self.matches:
@@ -129,51 +131,41 @@ class Check(Readable):
 
     @property
     def status(self) -> int:
-        """0 if the function computes a convention, or the one that was wanted; 1 if not; 2 if it gave no score.
+        """0 if the function computes a convention, or the one that was wanted; 1 if not.
 
-        3 if it gave no score for most rankings, or computes a convention only for a relevance of 0 and 1.
+        2 if it gave no score; 3 if it gave none for most rankings, or computes a convention only
+        for a relevance of 0 and 1.
         """
         if not self.answered:
             return 2
         if self.refused:
             return 3
-        wanted = self.wanted in self.conventions and (
-            not self.unordered or self.wanted in WITHOUT_ORDER
-        )
-        if not (wanted if self.wanted else self.conventions):
+        if not self.conventions:
             return 1
-        return 3 if self.is_binary else 0
+        if self.wanted:
+            if self.wanted not in self.conventions:
+                return 1
+            if self.unordered and self.wanted not in WITHOUT_ORDER:
+                return 1
+        if self.is_binary:
+            return 3
+        return 0
 
     @property
     def is_doubtful(self) -> bool:
         """Whether the function is probably called in another way: nothing explains its answers."""
-        return (
-            not self.matches and max(self.agreeing.values(), default=0) < DOUBTFUL * self.answered
-        )
+        most = max(self.agreeing.values(), default=0)
+        return not self.matches and most < DOUBTFUL * self.answered
 
     def _tables(self) -> list[Table]:
-        tables = []
+        tables: list[Table] = []
         if self.example is not None:
-            tables = [[["rank", "document", "score", "relevance", "gain", "discount", "product"]]]
-            for rank, (document, score, relevance, *numbers) in enumerate(
-                self.example.rows, start=1
-            ):
-                place = (
-                    ["–", document, "–"] if score is None else [str(rank), document, f"{score:g}"]
-                )
-                tables[0].append(
-                    [
-                        *place,
-                        "–" if relevance is None else f"{relevance:g}",
-                        *map(number_text, numbers),
-                    ]
-                )
-        best = sorted(self.agreeing.items(), key=lambda item: -item[1])[:NEAREST_SHOWN]
-        counts = [
-            ["convention", "rankings that agree"],
-            *([name, f"{count:,}"] for name, count in best),
-        ]
-        return [*tables, *([counts] if best else [])]
+            tables.append(_table_of_documents(self.example))
+        if self.agreeing:
+            best = sorted(self.agreeing.items(), key=lambda item: -item[1])[:NEAREST_SHOWN]
+            counts = [[name, f"{count:,}"] for name, count in best]
+            tables.append([["convention", "rankings that agree"], *counts])
+        return tables
 
     def _remarks(self) -> list[str]:
         return [*self._verdict(), *self._difference(), *self.notes]
@@ -186,76 +178,89 @@ class Check(Readable):
             return
         if self.is_doubtful:
             most = max(self.agreeing.values())
-            yield f"Nothing explains its answers: with any convention, at most {most:,} of {self.answered:,} agree."
+            agree = f"with any convention, at most {most:,} of {self.answered:,} agree"
+            yield f"Nothing explains its answers: {agree}."
             yield from self._how_to_wrap()
-        of = (
-            f" for which it returned a score, of {self.cases:,}"
-            if self.answered < self.cases
-            else ""
-        )
-        agree = f"all {self.answered:,} rankings agree{of}"
+        agree = f"all {self.answered:,} rankings agree"
         if self.unordered:
-            agree = f"all {self.answered - self.unordered:,} rankings without ties agree{of}"
+            agree = f"all {self.answered - self.unordered:,} rankings without ties agree"
+        if self.answered < self.cases:
+            agree += f" for which it returned a score, of {self.cases:,}"
+        agreed = ", ".join(self._agreed)
         if self.conventions:
-            yield f"The function computes the nDCG of {', '.join(self.conventions)}: {agree}."
+            yield f"The function computes the nDCG of {agreed}: {agree}."
         if self.refused:
-            yield f"The function returned a score for only {self.answered:,} of {self.cases:,} rankings."
-            if self._agreed:
-                agreed = ", ".join(self._agreed)
+            answered = f"{self.answered:,} of {self.cases:,}"
+            yield f"The function returned a score for only {answered} rankings."
+            if agreed:
                 yield f"They agree with the nDCG of {agreed}, but do not show what it computes."
         if self.wanted and self.wanted not in self._agreed:
-            count = self.agreeing[self.wanted]
-            yield f"It does not compute the nDCG of {self.wanted}: {count:,} of {self.answered:,} rankings agree."
+            yield f"It does not compute the nDCG of {self.wanted}: {self._count(self.wanted)}."
         if not self.matches and not self.is_doubtful:
-            count = self.agreeing[self.nearest]
             yield "No convention and no known slip explains it."
-            yield f"The nearest convention is {self.nearest}: {count:,} of {self.answered:,} rankings agree."
+            yield f"The nearest convention is {self.nearest}: {self._count(self.nearest)}."
         yield from self._slips(agree)
         if self.unordered:
             yield (
-                f"Its order of tied documents is not fixed: no order explains its scores for the {self.unordered:,} "
-                "rankings with ties, but each is the score of some order."
+                "Its order of tied documents is not fixed: no order explains its scores for the "
+                f"{self.unordered:,} rankings with ties, but each is the score of some order."
             )
+
+    def _count(self, convention: str) -> str:
+        """Return in words how many rankings agree with a convention."""
+        return f"{self.agreeing[convention]:,} of {self.answered:,} rankings agree"
 
     def _how_to_wrap(self) -> Iterator[str]:
         """Yield in words how the function was called, and how to call it in another way."""
         yield "It probably takes other arguments than those that it was called with, in any order:"
-        yield from (f"  ({each})" for each in self.called)
+        for arguments in self.called:
+            yield f"  ({arguments})"
         yield "Wrap it in a function that takes one of these, and check that one, for example:"
         yield from WRAPPER
 
     def _slips(self, agree: str) -> Iterator[str]:
         """Yield in words the slips and the factor of the function."""
-        on_conventions: dict[tuple[Any, ...], list[str]] = {}
+        conventions: dict[tuple[tuple[str, ...], float], list[str]] = {}
         for match in self.matches:
             if match.convention not in self._agreed:
-                on_conventions.setdefault(match[1:], []).append(match.convention)
-        for at, ((names, factor), conventions) in enumerate(on_conventions.items()):
-            slips = [slip_named(name) for name in names]
-            times = "" if factor == 1 else f"{factor:.5g} times "
-            slip = (
-                f" with {'a slip' if len(names) == 1 else 'slips'}: {' and '.join(names)}"
-                if names
-                else ""
-            )
-            yield f"{'Or it' if at else 'It'} computes {times}the nDCG of {', '.join(conventions)}{slip}: {agree}."
-            yield from ([FACTORS[factor]] if factor in FACTORS else [])
+                changes = (match.slips, match.factor)
+                conventions.setdefault(changes, []).append(match.convention)
+        subject = "It"
+        for (names, factor), on_conventions in conventions.items():
+            definition = f"the nDCG of {', '.join(on_conventions)}"
+            if factor != 1:
+                definition = f"{factor:.5g} times {definition}"
+            if len(names) == 1:
+                definition += f" with a slip: {names[0]}"
+            elif names:
+                definition += f" with slips: {' and '.join(names)}"
+            yield f"{subject} computes {definition}: {agree}."
+            subject = "Or it"
+            if factor in FACTORS:
+                yield FACTORS[factor]
             if round(factor, 3) == 2 and FORMS[self.form].is_batch:
                 yield "It returns the sum over the rankings, not their mean."
-            yield from (f"{slip.meaning}{slip.reported}" for slip in slips)
+            for name in names:
+                yield _sentences_on(slip_named(name))
 
     def _difference(self) -> Iterator[str]:
         """Yield the sums of the smallest ranking on which the function differs."""
-        if (example := self.example) is None:
+        example = self.example
+        if example is None:
             return
-        name, documents = result_name("nDCG", example.query.k), len(example.rows)
-        sums = f"{number_text(math.fsum(row[-1] for row in example.rows))} / {number_text(example.ideal)}"
-        returned = "no score" if math.isnan(example.value) else number_text(example.value)
-        smallest = (
-            f"The smallest ranking on which it differs from {self.nearest} has {documents} document"
+        count = len(example.rows)
+        documents = "1 document" if count == 1 else f"{count} documents"
+        returned = "no score"
+        if not math.isnan(example.value):
+            returned = number_text(example.value)
+        name = result_name("nDCG", example.query.k)
+        dcg = math.fsum(product for *_, product in example.rows)
+        sums = f"{number_text(dcg)} / {number_text(example.ideal)}"
+        yield (
+            f"The smallest ranking on which it differs from {self.nearest} has {documents}. "
+            f"{name} of {self.nearest} is {sums} = {number_text(example.expected)}; "
+            f"the function returns {returned}."
         )
-        expected = f"{name} of {self.nearest} is {sums} = {number_text(example.expected)}"
-        yield f"{smallest}{'s' * (documents != 1)}. {expected}; the function returns {returned}."
         yield arguments_text(example.query, self.form)
 
     def to_dict(self) -> dict[str, Any]:
@@ -265,6 +270,23 @@ class Check(Readable):
             for name in ("missing", "name"):
                 del values["example"]["query"][name]
         return values
+
+
+def _table_of_documents(example: Example) -> Table:
+    table = [["rank", "document", "score", "relevance", "gain", "discount", "product"]]
+    for rank, (document, score, relevance, *numbers) in enumerate(example.rows, start=1):
+        if score is None:
+            place = ["–", document, "–"]
+        else:
+            place = [str(rank), document, f"{score:g}"]
+        judgment = "–" if relevance is None else f"{relevance:g}"
+        table.append([*place, judgment, *map(number_text, numbers)])
+    return table
+
+
+def _sentences_on(slip: Slip) -> str:
+    """Return what a slip computes, and how often it was reported."""
+    return f"{slip.meaning}{slip.reported}"
 
 
 def check(
@@ -278,24 +300,25 @@ def check(
 ) -> Check:
     """Find out which library's nDCG a function computes, or how it goes wrong.
 
-    The function is asked for the nDCG of small random rankings, one query at a time: with ties, unjudged and
-    unretrieved documents, graded relevance, no relevant documents, more and fewer documents than the cutoff. It is not
-    asked about rankings that its form cannot express.
+    The function is asked for the nDCG of small random rankings, one query at a time: with ties,
+    unjudged and unretrieved documents, graded relevance, no relevant documents, more and fewer
+    documents than the cutoff. It is not asked about rankings that its form cannot express.
 
     Args:
-        function: returns the nDCG of one query, from a ranking and the cutoff; if `k` is None, it may take the ranking
-            only.
+        function: returns the nDCG of one query, from a ranking and the cutoff; if `k` is None, it
+            may take the ranking only.
         k: the cutoff; None for the whole list.
-        form: how the function takes a ranking, such as "mappings" (`{document: score}`, `{document: relevance}`, k) or
-            "sets" (ids of documents, best first, the set of those that are relevant, k); docs/slips.md lists all. By
-            default, the form in which some definition explains most answers. The arguments may have another order.
+        form: how the function takes a ranking, such as "mappings" (`{document: score}`,
+            `{document: relevance}`, k) or "sets" (ids of documents, best first, the set of those
+            that are relevant, k); docs/slips.md lists all. By default, the form in which some
+            definition explains most answers. The arguments may have another order.
         convention: the convention that the function should compute; by default any.
         cases: the number of rankings.
         seed: the random seed of the rankings.
 
     Returns:
-        What the function computes. `print(result)` says it in words, with the smallest ranking on which the function
-        differs from the nearest convention.
+        What the function computes. `print(result)` says it in words, with the smallest ranking on
+        which the function differs from the nearest convention.
 
     Raises:
         ValueError: names the argument, its value and the allowed ones.
@@ -303,9 +326,11 @@ def check(
 
     >>> import math
     >>> def ndcg_at(run, qrels, k):
-    ...     grades = [qrels.get(document, 0) for document in sorted(run, key=run.get, reverse=True)][:k]
+    ...     ranking = sorted(run, key=run.get, reverse=True)[:k]
+    ...     grades = [qrels.get(document, 0) for document in ranking]
+    ...     best = sorted(grades, reverse=True)
     ...     dcg = sum(grade / math.log2(rank + 2) for rank, grade in enumerate(grades))
-    ...     ideal = sum(grade / math.log2(rank + 2) for rank, grade in enumerate(sorted(grades, reverse=True)))
+    ...     ideal = sum(grade / math.log2(rank + 2) for rank, grade in enumerate(best))
     ...     return dcg / ideal if ideal else 0.0
     >>> result = check(ndcg_at)
     >>> result.matches[0].slips
@@ -317,110 +342,118 @@ def check(
         raise TypeError(f"function must be a function; got {shown(function)}")
     if inspect.iscoroutinefunction(function):
         raise ValueError(
-            "function must return a score, but is async: wrap it in a function that calls asyncio.run"
+            "function must return a score, but is async: "
+            "wrap it in a function that calls asyncio.run"
         )
     if k is not None:
         whole("k", k, 1, 10**3)
     whole("cases", cases, 1, 10**5)
     whole("seed", seed, 0)
-    for name, value, words in (
-        ("form", form, tuple(FORMS)),
-        ("convention", convention, tuple(CONVENTIONS)),
-    ):
-        if value is not None:
-            choice(name, value, words)
-    forms = tuple(FORMS) if form is None else (form,)
+    forms = tuple(FORMS)
+    if form is not None:
+        forms = (choice("form", form, forms),)
+    if convention is not None:
+        choice("convention", convention, tuple(CONVENTIONS))
     calls = possible_calls(function, k, forms)
     if not calls:
         raise ValueError(
-            "function must take a ranking and a cutoff; wrap it in a function of (run, qrels, k), which are "
-            "{document: score}, {document: relevance} and the cutoff"
+            "function must take a ranking and a cutoff; wrap it in a function of (run, qrels, k), "
+            "which are {document: score}, {document: relevance} and the cutoff"
         )
-    found: list[Check] = []
+    results: list[Check] = []
     for call, first, *_ in likely_calls(function, calls, seed):
-        if call.is_binary and any(each.matches for each in found):
+        if call.is_binary and any(result.matches for result in results):
             break
-        found.append(_compared(ask(function, call, cases, seed), first, convention or ""))
-        if _slips(found[-1]) < 2:
+        result = _compared(ask(function, call, cases, seed), first, convention or "")
+        results.append(result)
+        if _fewest_slips(result) < 2:
             break
-    best = min(found, key=_slips)
+    best = min(results, key=_fewest_slips)
     if best.k is None and k is not None:
-        best = replace(
-            best, notes=("It takes no cutoff, so whole rankings were compared.", *best.notes)
-        )
+        no_cutoff = "It takes no cutoff, so whole rankings were compared."
+        best = replace(best, notes=(no_cutoff, *best.notes))
     if best.answered and not best.is_doubtful:
         return best
-    return replace(
-        best,
-        called=tuple({each._replace(order=tuple(sorted(each.order))).text: None for each in calls}),
-    )
+    # The arguments were tried in any order, so each set of them is named once.
+    called = {call._replace(order=tuple(sorted(call.order))).text: None for call in calls}
+    return replace(best, called=tuple(called))
 
 
-def _slips(result: Check) -> float:
+def _fewest_slips(result: Check) -> float:
     """Return the fewest slips that explain the answers."""
     return min((len(match.slips) for match in result.matches), default=math.inf)
 
 
 def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
     """Compare answers with every definition."""
-    call, notes = asked.asker.call, [*_notes(asked)]
+    call = asked.asker.call
+    notes = list(_notes(asked))
     result = Check("", call.form, call.k, asked.cases, 0, (), {}, wanted, is_binary=call.is_binary)
     if asked.answers is None:
         return replace(result, notes=tuple(notes))
-    rounded, of_0_and_1 = asked.answers.tolerance, {0.0, 1.0}.issuperset(asked.answers.values.flat)
-    for tolerance in (
-        {FLOAT32: None, rounded: None} if of_0_and_1 else (rounded,)
-    ):  # some definitions give only these
-        answers = asked.answers._replace(tolerance=tolerance)
-        shows_nothing = asked.refused and len(np.unique(answers.values)) == 1
-        matches, unordered = (
-            ([], 0)
-            if shows_nothing
-            else explain_answers(answers, first._replace(tolerance=tolerance))
-        )
-        if matches:
-            break
+    answers, matches, unordered = _explained(asked, asked.answers, first)
     queries = answers.queries
     expected = {name: queries.scores({"convention": name}) for name in CONVENTIONS}
-    agree = {name: answers.agree(each) for name, each in expected.items()}
+    agree = {name: answers.agree(values) for name, values in expected.items()}
     result = replace(
         result,
         answered=len(answers.plain),
         refused=asked.refused,
         matches=tuple(matches),
         unordered=unordered,
-        agreeing={name: int(np.count_nonzero(each)) for name, each in agree.items()},
+        agreeing={name: int(np.count_nonzero(agrees)) for name, agrees in agree.items()},
     )
     differing = ~agree[result.nearest]
     if answers.tolerance > VISIBLE:
         decimals = decimals_of(answers.values)
-        rounds = f"It rounds to {decimals} decimal{'s' * (decimals != 1)}"
-        notes.insert(
-            0, f"{rounds}, which hides differences below {answers.tolerance:g}; ask for more cases."
-        )
+        rounds = "1 decimal" if decimals == 1 else f"{decimals} decimals"
+        hidden = f"which hides differences below {answers.tolerance:g}"
+        notes.insert(0, f"It rounds to {rounds}, {hidden}; ask for more cases.")
     if differing.any() and not result.is_doubtful and not (unordered and result.status == 0):
-        visible = differing & _differ_visibly(
-            answers.values[0], expected[result.nearest], answers.tolerance
-        )
-        own = compress(queries.changed(()), visible if visible.any() else differing)
-        result = replace(
-            result, example=_smallest_example(asked.asker, own, result.nearest, answers.tolerance)
-        )
+        values = answers.values[0]
+        visible = differing & _differ_visibly(values, expected[result.nearest], answers.tolerance)
+        shown_rows = visible if visible.any() else differing
+        candidates = compress(queries.changed(()), shown_rows)
+        example = _smallest_example(asked.asker, candidates, result.nearest, answers.tolerance)
+        result = replace(result, example=example)
         if not matches:
-            properties = properties_of(
-                queries.rankings(range(result.answered), (), Options.parse()), result.k
-            )
+            rankings = queries.rankings(range(result.answered), (), Options.parse())
+            properties = properties_of(rankings, result.k)
             notes[:0] = in_common(properties, differing, "rankings", result.nearest)
     if asked.asker.counts_duplicates():
-        notes.append(f"{DUPLICATES_COUNTED.meaning}{DUPLICATES_COUNTED.reported}")
+        notes.append(_sentences_on(DUPLICATES_COUNTED))
     if result.form == "ids" and OF_A_SET not in asked.asker.habits:
-        as_sets = Asker(asked.asker.function, asked.asker.call._replace(form="sets"))
+        as_sets = Asker(asked.asker.function, call._replace(form="sets"))
         if as_sets.depends_on_sets(first.queries.changed(())):
-            notes.append(
-                "If the relevant ids are a set, its answers depend on the order of that set."
-            )
-    signature = _signature(result, answers) if result.conventions else ""
+            on_order = "its answers depend on the order of that set"
+            notes.append(f"If the relevant ids are a set, {on_order}.")
+    signature = ""
+    if result.conventions:
+        signature = _signature(result, answers)
     return replace(result, notes=tuple(notes), signature=signature)
+
+
+def _explained(asked: Asked, answers: Answers, first: Answers) -> tuple[Answers, list[Match], int]:
+    """Return the definitions that explain answers, with the tolerance by which they do.
+
+    Also return the number of rankings with ties that no order explains.
+    """
+    rounded = answers.tolerance
+    tolerances = [rounded]
+    if {0.0, 1.0}.issuperset(answers.values.flat) and rounded != FLOAT32:
+        # Values of 0 and 1 may be rounded, but some definitions give only these.
+        tolerances = [FLOAT32, rounded]
+    shows_nothing = asked.refused and len(np.unique(answers.values)) == 1
+    matches: list[Match] = []
+    unordered = 0
+    for tolerance in tolerances:
+        answers = answers._replace(tolerance=tolerance)
+        if shows_nothing:
+            continue
+        matches, unordered = explain_answers(answers, first._replace(tolerance=tolerance))
+        if matches:
+            break
+    return answers, matches, unordered
 
 
 def _notes(asked: Asked) -> Iterator[str]:
@@ -430,47 +463,59 @@ def _notes(asked: Asked) -> Iterator[str]:
     if call.cutoff is None and call.k is not None:
         yield f"It takes no cutoff. It was compared with nDCG@{call.k}."
     if call.form in ("relevance", "relevance_rows"):
-        lacking = "relevant documents that were not retrieved are not in its ideal"
-        yield f"It takes only the relevance of a ranking: unless this has all judged documents, {lacking}."
+        yield (
+            "It takes only the relevance of a ranking: unless this has all judged documents, "
+            "relevant documents that were not retrieved are not in its ideal."
+        )
     if call.is_binary:
-        yield "It was asked with a relevance of 0 and 1: with grades, it returns values above 1 or no score."
+        yield (
+            "It was asked with a relevance of 0 and 1: "
+            "with grades, it returns values above 1 or no score."
+        )
     if form.is_batch:
-        yield f"It takes several rankings at once. It was called with ({call.text}) of two copies of each."
+        several = "It takes several rankings at once"
+        yield f"{several}. It was called with ({call.text}) of two copies of each."
     elif call.order != tuple(range(len(call.order))):
         yield f"It was called with ({call.text})."
     for name, habit in asked.asker.habits.items():
-        example = f", such as {habit.example}" if habit.example else ""
-        yield f"It {name}: {habit.times:,} of {asked.cases:,} rankings{example}."
+        sentence = f"It {name}: {habit.times:,} of {asked.cases:,} rankings"
+        if habit.example:
+            sentence += f", such as {habit.example}"
+        yield f"{sentence}."
 
 
 def _signature(result: Check, answers: Answers) -> str:
-    """Return the options of the first convention that answers agree with, without those that no answer shows."""
-    name = result.conventions[0]
-    own, seen = CONVENTIONS[name].options, {"v", "log"}
-    rows = answers.plain if result.unordered else np.ones(len(answers.plain), bool)
-    values = {
-        option: tuple(each.words)
-        for option, each in OPTIONS.items()
-        if option in own and each.words
-    }
-    for option, others in {
-        **values,
-        "zero_division": (0.0, 1.0, math.nan),
-        "judged_only": (False, True),
-    }.items():
-        chosen = own.get(option, False)
-        changed = [
-            answers.queries.scores({"convention": name, option: value})
-            for value in others
-            if str(value) != str(chosen)
-        ]
-        if not any(answers.agree(each)[rows].all() for each in changed):
-            seen.add(OPTIONS[option].said_as)
-    endless = result.k is None and own["ideal"] == "full"
-    scores, *options = (
-        Options.parse(k=1 if endless else result.k, convention=name).signature().split("|")
-    )
-    return "|".join([scores, *(each for each in options if each.partition(":")[0] in seen)])
+    """Return those options of the first convention that agrees which the answers show."""
+    convention = result.conventions[0]
+    usual = CONVENTIONS[convention].options
+    values: dict[str, tuple[Any, ...]] = {}
+    for name, option in OPTIONS.items():
+        if name in usual and option.words:
+            values[name] = tuple(option.words)
+    values["zero_division"] = (0.0, 1.0, math.nan)
+    values["judged_only"] = (False, True)
+    rows = np.ones(len(answers.plain), bool)
+    if result.unordered:
+        rows = answers.plain
+    shown_names = {"v", "log"}
+    for name, alternatives in values.items():
+        changes_nothing = False
+        for value in alternatives:
+            if str(value) == str(usual.get(name, False)):
+                continue
+            scores = answers.queries.scores({"convention": convention, name: value})
+            if answers.agree(scores)[rows].all():
+                changes_nothing = True
+                break
+        if not changes_nothing:
+            shown_names.add(OPTIONS[name].said_as)
+    k = result.k
+    if k is None and usual["ideal"] == "full":
+        # This ideal needs a cutoff; that of a query was the length of its lists.
+        k = 1
+    measure, *options = Options.parse(k=k, convention=convention).signature().split("|")
+    options = [option for option in options if option.partition(":")[0] in shown_names]
+    return "|".join([measure, *options])
 
 
 def _differ_visibly(values: Floats, expected: Floats, tolerance: float) -> Mask:
@@ -481,7 +526,7 @@ def _differ_visibly(values: Floats, expected: Floats, tolerance: float) -> Mask:
 def _smallest_example(
     asker: Asker, queries: Iterable[Query], convention: str, tolerance: float
 ) -> Example:
-    """Return a ranking on which a function differs from a convention, from which nothing can be taken away."""
+    """Return a ranking on which a function differs, from which nothing can be taken away."""
     options = {"convention": convention}
 
     def differs(query: Query) -> bool:
@@ -492,10 +537,13 @@ def _smallest_example(
         expected = query_scores([query], options)
         return bool(_differ_visibly(np.array([answer.value]), expected, tolerance).all())
 
-    query = min(queries, key=lambda each: len({*each.run, *each.qrels}))
-    while (simpler := next(filter(differs, _simpler(query, asker.call.shows)), None)) is not None:
-        query = simpler
-    return _example(query, asker.once(query).value, options)
+    smallest = min(queries, key=lambda query: len({*query.run, *query.qrels}))
+    while True:
+        simpler = next(filter(differs, _simpler(smallest, asker.call.shows)), None)
+        if simpler is None:
+            break
+        smallest = simpler
+    return _example(smallest, asker.once(smallest).value, options)
 
 
 def _simpler(query: Query, shows: Shows) -> Iterator[Query]:
@@ -507,19 +555,19 @@ def _simpler(query: Query, shows: Shows) -> Iterator[Query]:
         if smaller.qrels and (shows.several or any(smaller.qrels.values())):
             yield smaller
     if shows.documents:
-        yield from (query._replace(run=_without(query.run, document)) for document in query.run)
-        if len(query.qrels) > 1 and shows.several:
-            yield from (
-                query._replace(qrels=_without(query.qrels, document)) for document in query.qrels
-            )
+        for document in query.run:
+            yield query._replace(run=_without(query.run, document))
+    if shows.documents and shows.several and len(query.qrels) > 1:
+        for document in query.qrels:
+            yield query._replace(qrels=_without(query.qrels, document))
     if query.k is not None and query.k > 1:
-        yield from (query._replace(k=k) for k in (1, query.k - 1))
-    for document, relevance in query.qrels.items() if shows.several else ():
-        yield from (
-            query._replace(qrels={**query.qrels, document: each})
-            for each in (0, 1)
-            if relevance > each
-        )
+        yield query._replace(k=1)
+        yield query._replace(k=query.k - 1)
+    if shows.several:
+        for document, relevance in query.qrels.items():
+            for smaller_relevance in (0, 1):
+                if relevance > smaller_relevance:
+                    yield query._replace(qrels={**query.qrels, document: smaller_relevance})
     if shows.scores:
         levels = sorted(set(query.run.values()))
         run = {document: float(levels.index(score) + 1) for document, score in query.run.items()}
@@ -527,28 +575,29 @@ def _simpler(query: Query, shows: Shows) -> Iterator[Query]:
             yield query._replace(run=run)
 
 
-def _without(documents: Mapping[Any, float], one: Any) -> dict[Any, float]:
-    return {document: value for document, value in documents.items() if document != one}
+def _without(documents: Mapping[Any, float], document: Any) -> dict[Any, float]:
+    others = dict(documents)
+    others.pop(document, None)
+    return others
 
 
 def _example(query: Query, value: float, options: Mapping[str, Any]) -> Example:
     """Return a ranking with its sums by a convention."""
+
+    def score(query: Query, measure: str) -> float:
+        return float(query_scores([query], options, measure)[0])
+
     rows = []
-    for document in [*ranked(query), *(each for each in query.qrels if each not in query.run)]:
+    # the retrieved documents, then the others that are judged
+    for document in dict.fromkeys([*ranked(query), *query.qrels]):
         relevance = query.qrels.get(document)
         gain = product = 0.0
-        if relevance is not None:  # the DCG is the sum over documents of the DCG of each alone
-            alone = [
-                query._replace(qrels={document: relevance}),
-                Query({document: 1}, {document: relevance}, 1),
-            ]
-            product, gain = (
-                float(query_scores([each], options, measure)[0])
-                for each, measure in zip(alone, ("DCG", "CG"), strict=True)
-            )
+        if relevance is not None:
+            # The DCG is the sum over documents of the DCG of each alone.
+            judgment = {document: relevance}
+            product = score(query._replace(qrels=judgment), "DCG")
+            gain = score(Query({document: 1}, judgment, 1), "CG")
         discount = product / gain if gain else math.nan
         rows.append((str(document), query.run.get(document), relevance, gain, discount, product))
-    expected, ideal = (
-        float(query_scores([query], options, measure)[0]) for measure in ("nDCG", "IDCG")
-    )
+    expected, ideal = score(query, "nDCG"), score(query, "IDCG")
     return Example(query, value, expected, ideal, tuple(rows))
