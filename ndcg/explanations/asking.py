@@ -1,4 +1,4 @@
-"""Asking a function of nDCG: for a score, with its side effects; about random rankings; in which form to ask it."""
+"""Asking a function of nDCG: for a score, about random rankings, and in which form to ask it."""
 
 import io
 import math
@@ -26,10 +26,8 @@ OF_A_SET = "gives another answer for other ids, since it depends on the order of
 FLOAT32 = 2e-6  # the tolerance of a value: some functions compute in 32 bits
 NO_VALUE = ("returns nan", "returns None")  # as for a query that is left out of the mean
 MOST_DECIMALS = 6  # to which a function may round; with more, FLOAT32 is the tolerance
-FIRST_ASKED = (
-    16,
-    64,
-)  # rankings that tell the form and rule out most definitions; more if few are answered
+# Rankings that tell the form and rule out most definitions; more if few of these are answered.
+FIRST_ASKED, FIRST_ASKED_IF_FEW_ANSWERS = 16, 64
 LEAST_ANSWERS = 6  # of these, and for each kind of rankings
 MOST_CALLS = 3
 IF_LITTLE_SHOWS = 5  # times as many rankings, if a function rounds to few decimals or answers few
@@ -42,12 +40,11 @@ class Answer(NamedTuple):
     """The answer of a function for a ranking."""
 
     value: float  # the score; nan if there is none
-    # the reason for a missing score, such as an error, in words; empty if the function returns a score
+    # the reason for a missing score, such as an error, in words; empty if there is a score
     problem: str = ""
     returned: str = ""  # the value that is not a score, or the words of the error, as text
-    again: float = (
-        math.nan
-    )  # the score when it is asked once more, with other ids where these must not matter
+    # the score when it is asked once more, with other ids where these must not matter
+    again: float = math.nan
 
 
 class Habit(NamedTuple):
@@ -55,7 +52,8 @@ class Habit(NamedTuple):
 
     times: int  # on how many rankings
     size: int  # the number of documents of the smallest of them
-    example: str  # the result for that ranking, or else its arguments; empty if the ranking does not matter
+    # the result for that ranking, or else its arguments; empty if the ranking does not matter
+    example: str
 
 
 class Asker:
@@ -66,22 +64,23 @@ class Asker:
     """
 
     def __init__(self, function: NDCGFunction, call: Call) -> None:
-        self.function, self.call, self.form = function, call, FORMS[call.form]
+        self.function = function
+        self.call = call
+        self.form = FORMS[call.form]
         self.habits: dict[str, Habit] = {}
 
     def answer(self, query: Query) -> Answer:
         """Ask for one ranking, twice, and count habits."""
         habits: dict[str, str] = {}
-        first, second = (self._ask(self.form.of(query), query.k, habits) for _ in range(2))
-        unlike = "gives another answer when it is asked twice"
+        first = self._ask(self.form.of(query), query.k, habits)
+        second = self._ask(self.form.of(query), query.k, habits)
+        difference = "gives another answer when it is asked twice"
         if self.form.has_ids and _same(first, second):
-            second, unlike = self._ask(self.form.of(_renamed(query)), query.k, {}), OF_A_SET
+            second = self._ask(self.form.of(_renamed(query)), query.k, {})
+            difference = OF_A_SET
         if not _same(first, second):
-            values = (
-                "no score" if math.isnan(each.value) else f"{each.value:.6g}"
-                for each in (first, second)
-            )
-            habits[unlike] = f"{' and '.join(values)} for {arguments_text(query, self.call.form)}"
+            both = f"{_value_text(first)} and {_value_text(second)}"
+            habits[difference] = f"{both} for {arguments_text(query, self.call.form)}"
         if first.value > 1 + FLOAT32:
             habits["returns a value above 1"] = ""
         if first.value < -FLOAT32:
@@ -90,27 +89,34 @@ class Asker:
         for habit in sorted(habits):
             self._count(habit, size, habits[habit])
         if first.problem:
-            raised = first.problem.startswith("raises")
-            ranking = "" if first.returned and not raised else arguments_text(query, self.call.form)
-            self._count(first.problem, size, " for ".join(filter(None, (first.returned, ranking))))
+            example = first.returned
+            if not example:
+                example = arguments_text(query, self.call.form)
+            elif first.problem.startswith("raises"):
+                example += f" for {arguments_text(query, self.call.form)}"
+            self._count(first.problem, size, example)
         return first._replace(again=second.value)
 
     def _count(self, habit: str, size: int, example: str) -> None:
-        known = self.habits.get(habit, Habit(0, size, example))
-        smallest = known if known.size <= size else Habit(0, size, example)
-        self.habits[habit] = smallest._replace(times=known.times + 1)
+        known = self.habits.get(habit)
+        if known is None:
+            self.habits[habit] = Habit(1, size, example)
+        elif size < known.size:
+            self.habits[habit] = Habit(known.times + 1, size, example)
+        else:
+            self.habits[habit] = known._replace(times=known.times + 1)
 
     def once(self, query: Query) -> Answer:
         """Return the answer for a ranking, without counting habits."""
         return self._ask(self.form.of(query), query.k, {})
 
     def counts_duplicates(self) -> bool:
-        """Return whether a function that takes ranked ids counts a document twice that is listed twice."""
+        """Return whether a document counts twice that is listed twice in ranked ids."""
         if not self.form.has_ids or self.form.shows.scores or self.form.is_batch:
             return False
         query = Query({}, {"d1": 1, "d2": 0}, 3)
-        lists = ["d1", "d2"], ["d1", "d1", "d2"]
-        once, twice = (self._ask((ids, self.form.of(query)[1]), 3, {}) for ids in lists)
+        once = self._ask((["d1", "d2"], self.form.of(query)[1]), 3, {})
+        twice = self._ask((["d1", "d1", "d2"], self.form.of(query)[1]), 3, {})
         return twice.value > once.value + FLOAT32
 
     def depends_on_sets(self, queries: Sequence[Query]) -> bool:
@@ -119,20 +125,21 @@ class Asker:
             return False
         for query in queries:
             self.answer(query)
-        if OF_A_SET in self.habits or not self.form.shows.several:
-            return OF_A_SET in self.habits
+        if OF_A_SET in self.habits:
+            return True
+        if not self.form.shows.several:
+            return False
+        # A function may cut the set at k, which keeps half of these relevant documents.
         k = queries[0].k or 1
-        half_cut = Query(
-            {"d0": 1.0}, {f"d{at}": 1 for at in range(2 * k)}, k
-        )  # if a function cuts the set at k
-        one, other = (
-            [self.once(_with_prefix(half_cut, prefix)).value for prefix in PREFIXES]
-            for _ in range(2)
-        )
-        return np.array_equal(one, other, equal_nan=True) and len(np.unique(one)) > 1
+        half_cut = Query({"d0": 1.0}, {f"d{number}": 1 for number in range(2 * k)}, k)
+        renamed = [_with_prefix(half_cut, prefix) for prefix in PREFIXES]
+        values = [self.once(query).value for query in renamed]
+        again = [self.once(query).value for query in renamed]
+        return np.array_equal(values, again, equal_nan=True) and len(np.unique(values)) > 1
 
     def _ask(self, arguments: tuple[Any, ...], k: int | None, habits: dict[str, str]) -> Answer:
-        before, printed = [argument_text(each) for each in arguments], _Printed()
+        before = list(map(argument_text, arguments))
+        printed = _Printed()
         with (
             interruptible(),
             redirect_stdout(_text_stream(printed)),
@@ -142,18 +149,17 @@ class Asker:
             warnings.simplefilter("always")
             try:
                 with np.errstate(all="ignore"):
-                    answer = _read_answer(
-                        self.call.of(self.function, arguments, k), is_batch=self.form.is_batch
-                    )
-            except BaseException as error:  # noqa: BLE001  # an error is also an answer, and SystemExit too
+                    returned = self.call.of(self.function, arguments, k)
+                    answer = _read_answer(returned, is_batch=self.form.is_batch)
+            # An error is also an answer, and SystemExit too.
+            except BaseException as error:  # noqa: BLE001
                 answer = Answer(math.nan, f"raises {type(error).__name__}", in_short(error)[:80])
         if printed.getvalue():
             habits["prints"] = ""
-        for each in warned:
-            habits[
-                f"warns ({each.category.__name__}: {' '.join(str(each.message).split())[:80]})"
-            ] = ""
-        if [argument_text(each) for each in arguments] != before:
+        for warning in warned:
+            message = " ".join(str(warning.message).split())[:80]
+            habits[f"warns ({warning.category.__name__}: {message})"] = ""
+        if list(map(argument_text, arguments)) != before:
             habits["changes its arguments"] = ""
         return answer
 
@@ -174,20 +180,32 @@ def _same(one: Answer, other: Answer) -> bool:
     return one.value == other.value or (math.isnan(one.value) and math.isnan(other.value))
 
 
+def _value_text(answer: Answer) -> str:
+    if math.isnan(answer.value):
+        return "no score"
+    return f"{answer.value:.6g}"
+
+
 def _renamed(query: Query) -> Query:
     """Return a ranking with other ids in the same order, of which sets have another order."""
-    sides = [set(query.run), {each for each, relevance in query.qrels.items() if relevance > 0}]
+    relevant = {document for document, relevance in query.qrels.items() if relevance > 0}
+    sets = [documents for documents in (set(query.run), relevant) if len(documents) > 1]
 
     def keeps_order(prefix: str) -> bool:
-        names = [[prefix + each for each in side] for side in sides if len(side) > 1]
-        return any([*set(each)] == each for each in names)
+        for documents in sets:
+            names = [prefix + document for document in documents]
+            if list(set(names)) == names:
+                return True
+        return False
 
-    return _with_prefix(query, next(filterfalse(keeps_order, PREFIXES), PREFIXES[0]))
+    prefix = next(filterfalse(keeps_order, PREFIXES), PREFIXES[0])
+    return _with_prefix(query, prefix)
 
 
 def _with_prefix(query: Query, prefix: str) -> Query:
     """Return a ranking whose ids begin with a prefix."""
-    run, qrels = ({prefix + each: value for each, value in side.items()} for side in query[:2])
+    run = {prefix + document: score for document, score in query.run.items()}
+    qrels = {prefix + document: relevance for document, relevance in query.qrels.items()}
     return query._replace(run=run, qrels=qrels)
 
 
@@ -211,23 +229,35 @@ def _read_answer(returned: Any, *, is_batch: bool) -> Answer:
         return no_number
     if math.isnan(number):
         return Answer(math.nan, "returns nan")
-    return Answer(number) if math.isfinite(number) else Answer(math.nan, "returns infinity")
+    if math.isinf(number):
+        return Answer(math.nan, "returns infinity")
+    return Answer(number)
 
 
 def _only_value(returned: Any, *, is_batch: bool = False) -> Any:
-    """Return the value in an array or tensor of one, or that of both copies in a batch; None if it is masked.
+    """Return the value in an array or tensor of one, or that of both copies in a batch.
 
-    >>> _only_value(np.array([[0.5]])), _only_value([0.5]), _only_value({"q1": 0.5, "q2": 0.5}, is_batch=True)
-    (0.5, [0.5], 0.5)
+    A masked value is None; what is no array stays.
+
+    >>> _only_value(np.array([[0.5]])), _only_value([0.5])
+    (0.5, [0.5])
+    >>> _only_value({"q1": 0.5, "q2": 0.5}, is_batch=True)
+    0.5
     """
+    sequences: tuple[type, ...] = (np.ndarray, *ARROW)
+    most = 1
+    if is_batch:
+        sequences += (list,)
+        most = 2
     with suppress(Exception):  # whatever its library raises, it is not an array of numbers
-        array = converted(
-            list(returned.values()) if is_batch and isinstance(returned, Mapping) else returned
-        )
-        if isinstance(array, (np.ndarray, *ARROW)) or (is_batch and isinstance(array, list)):
-            values = np.ma.asanyarray(array).reshape(-1).tolist()
-            if len({*map(str, values)}) == 1 and len(values) <= 1 + is_batch:
-                return values[0]
+        values = returned
+        if is_batch and isinstance(returned, Mapping):
+            values = list(returned.values())
+        values = converted(values)
+        if isinstance(values, sequences):
+            numbers: Any = np.ma.asanyarray(values).reshape(-1).tolist()
+            if len({*map(str, numbers)}) == 1 and len(numbers) <= most:
+                return numbers[0]
     return returned
 
 
@@ -244,16 +274,25 @@ class Asked(NamedTuple):
 
 
 def ask(function: NDCGFunction, call: Call, cases: int, seed: int) -> Asked:
-    """Ask about rankings, again about kinds with few answers, and about many more if these answers show little."""
-    asker, kinds = Asker(function, call), kinds_of(call.shows)
+    """Ask about rankings, and about more if the answers show little.
+
+    Kinds with few answers are asked about again; if answers are rounded to few decimals, or most
+    were refused, many more rankings are.
+    """
+    asker = Asker(function, call)
+    kinds = kinds_of(call.shows)
     rows: list[tuple[int, Query, Answer]] = []
     refused: list[int] = []
+
+    def kind_of(number: int) -> str:
+        return kinds[number % len(kinds)]
 
     def ask_about(numbers: Sequence[int], attempt: int = 0) -> None:
         queries = random_rankings(numbers, call.k, call.shows, seed, attempt)
         for number, query in tracked([*zip(numbers, queries, strict=True)], "Asking", " rankings"):
             answer = asker.answer(query)
-            # A convention may have no value for a query; a function may also leave out one without documents.
+            # A convention may have no value for a query; a function may also leave out one
+            # without documents.
             if not answer.problem or (answer.problem in NO_VALUE and query.run):
                 rows.append((number, query, answer))
             else:
@@ -265,8 +304,8 @@ def ask(function: NDCGFunction, call: Call, cases: int, seed: int) -> Asked:
     ask_about(range(cases))
     refused_most_at_first = has_refused_most()
     values = np.array([answer.value for _, _, answer in rows])
-    of_kind = Counter(kinds[number % len(kinds)] for number, _, _ in rows)
-    few = [number for number in refused if of_kind[kinds[number % len(kinds)]] < LEAST_ANSWERS]
+    answers_by_kind = Counter(kind_of(number) for number, _, _ in rows)
+    few = [number for number in refused if answers_by_kind[kind_of(number)] < LEAST_ANSWERS]
     if np.isfinite(values).any():
         for attempt in (1, 2, 3):
             ask_about(few, attempt)
@@ -277,24 +316,28 @@ def ask(function: NDCGFunction, call: Call, cases: int, seed: int) -> Asked:
         return asked
     values = np.array([[answer.value, answer.again] for _, _, answer in rows]).T
     plain = np.array([is_plain(number) for number, _, _ in rows])
-    close = np.array([kinds[number % len(kinds)] == "close" for number, _, _ in rows])
+    close = np.array([kind_of(number) == "close" for number, _, _ in rows])
     queries = Queries(query for _, query, _ in rows)
     return asked._replace(answers=Answers(queries, values, plain, close, tolerance_of(values)))
 
 
 def decimals_of(values: Floats) -> int | None:
-    """Return the number of decimals to which values are rounded; None if they are not, or all are the same.
+    """Return the number of decimals to which values are rounded; None if they are not.
 
-    >>> decimals_of(np.array([0.63, 0.5])), decimals_of(np.float32([0.1, 1])), decimals_of(np.array([1 / 3, 0]))
-    (2, 1, None)
+    Also None if all values are the same.
+
+    >>> decimals_of(np.array([0.63, 0.5])), decimals_of(np.float32([0.1, 1]))
+    (2, 1)
+    >>> decimals_of(np.array([1 / 3, 0])) is None
+    True
     """
-    if len(numbers := np.unique(values[np.isfinite(values)])) < 2:
+    numbers = np.unique(values[np.isfinite(values)])
+    if len(numbers) < 2:
         return None
-    rounded = (
-        np.allclose(numbers, numbers.round(each), rtol=1e-7, atol=1e-12)
-        for each in range(MOST_DECIMALS + 1)
-    )
-    return next((decimals for decimals, same in enumerate(rounded) if same), None)
+    for decimals in range(MOST_DECIMALS + 1):
+        if np.allclose(numbers, numbers.round(decimals), rtol=1e-7, atol=1e-12):
+            return decimals
+    return None
 
 
 def tolerance_of(values: Floats) -> float:
@@ -304,21 +347,22 @@ def tolerance_of(values: Floats) -> float:
     True
     """
     decimals = decimals_of(values)
-    return FLOAT32 + (0 if decimals is None else 0.5 * 10.0**-decimals)
+    if decimals is None:
+        return FLOAT32
+    return FLOAT32 + 0.5 * 10.0**-decimals
 
 
 # The call
 
 
 class Explained(NamedTuple):
-    """How well the definition that explains the first answers best does so; the higher, the better."""
+    """How well some definition explains the first answers; the higher, the better."""
 
     completely: bool = False
     exactly: bool = False  # rather than to the decimals to which the function may round
     minus_slips: int = 0  # of a complete explanation
-    telling: int = (
-        0  # how many values other than 0 and 1, which many definitions share; 0 if these are few
-    )
+    # how many values other than 0 and 1, which many definitions share; 0 if these are few
+    telling: int = 0
 
 
 class Candidate(NamedTuple):
@@ -332,100 +376,126 @@ class Candidate(NamedTuple):
     returned: int  # how many of the first rankings raised no error
     depends_on_sets: bool
 
+    @property
+    def finds_several_ids(self) -> bool:
+        """Whether the function takes ranked ids and all relevant ones, and its answers differ."""
+        return self.is_varied and self.call.form in ("sets", "ids")
+
 
 def likely_calls(function: NDCGFunction, calls: Sequence[Call], seed: int) -> Iterator[Candidate]:
-    """Yield those calls of which some definition explains all answers, then those of which one explains most.
+    """Yield the calls of which some definition explains all answers, then those it explains most.
 
     If grades of relevance give values above 1 or none, the last ones have no relevance above 1.
     """
-    found = []
+    candidates = []
     for call in calls:
-        candidate = _asked_first(function, call, FIRST_ASKED[0], seed)
-        few = 0 < candidate.answered * FIRST_ASKED[0] < LEAST_ANSWERS
-        found.append(_asked_first(function, call, FIRST_ASKED[1], seed) if few else candidate)
-    if any(
-        each.is_varied for each in found if each.call.form in ("sets", "ids")
-    ):  # it finds several relevant ids
-        found = [each for each in found if each.call.shows.several]
-    # Chance explains few answers to a call with the wrong arguments by a slip or a factor, and those of only 0 or 1
-    # or that depend on the order of a set.
-    most = max((each.answered for each in found), default=0)
-    telling = any(each.explained.telling for each in found)
-    by_facts = sorted(found, key=lambda each: list(FORMS).index(each.call.form))
-    complete = [
-        each
-        for each in by_facts
-        if each.explained.completely
-        and not each.depends_on_sets
-        and bool(each.explained.telling) == telling
-        if not each.explained.minus_slips or 4 * each.answered >= most
-    ]
-    complete.sort(key=lambda each: each.explained, reverse=True)
-    yield from (
-        each for each in complete[:MOST_CALLS] if each.explained[:2] == complete[0].explained[:2]
-    )
+        candidate = _asked_first(function, call, FIRST_ASKED, seed)
+        if 0 < candidate.answered * FIRST_ASKED < LEAST_ANSWERS:
+            candidate = _asked_first(function, call, FIRST_ASKED_IF_FEW_ANSWERS, seed)
+        candidates.append(candidate)
+    if any(candidate.finds_several_ids for candidate in candidates):
+        # One relevant id is then a special case of its arguments.
+        candidates = [candidate for candidate in candidates if candidate.call.shows.several]
+    most = max((candidate.answered for candidate in candidates), default=0)
+    complete = _complete(candidates, most)
+    for candidate in complete[:MOST_CALLS]:
+        if candidate.explained[:2] == complete[0].explained[:2]:
+            yield candidate
 
-    def likelihood(each: Candidate) -> tuple[Any, ...]:
-        answers = 4 * each.answered >= most
-        own = (
-            each.answered >= most > 0 and each.depends_on_sets and each.call.form != "sets"
-        )  # it makes these sets
+    def likelihood(candidate: Candidate) -> tuple[Any, ...]:
+        # The function makes sets of its own, rather than that it is given one.
+        makes_sets = candidate.depends_on_sets and candidate.call.form != "sets"
+        answers_many = 4 * candidate.answered >= most
         return (
-            own,
-            answers and not each.depends_on_sets,
-            each.explained,
-            each.is_varied,
-            most == 0 and each.returned,
+            makes_sets and candidate.answered >= most > 0,
+            answers_many and not candidate.depends_on_sets,
+            candidate.explained,
+            candidate.is_varied,
+            most == 0 and candidate.returned,
         )
 
+    others = [candidate for candidate in candidates if candidate not in complete]
+    others.sort(key=likelihood, reverse=True)
     # two calls in one form, with the fewest facts if in doubt
-    others = sorted((each for each in found if each not in complete), key=likelihood, reverse=True)
-    others = [each for each in others if each.call.form == others[0].call.form and each.answered][
-        :2
-    ] or others[:1]
-    yield from others
-    for call, first, *_ in others:
+    likely = others[:1]
+    answered = [candidate for candidate in others if candidate.answered]
+    in_one_form = [other for other in answered if other.call.form == others[0].call.form]
+    if in_one_form:
+        likely = in_one_form[:2]
+    yield from likely
+    for call, first, *_ in likely:
         values = first.values[0]
-        if call.shows.grades and ((values > 1 + FLOAT32).any() or first.plain.mean() < 0.5):
+        if not call.shows.grades:
+            continue
+        if (values > 1 + FLOAT32).any() or first.plain.mean() < 0.5:
             yield _asked_first(function, call._replace(is_binary=True), len(values), seed)
+
+
+def _complete(candidates: Sequence[Candidate], most: float) -> list[Candidate]:
+    """Return the calls of which a definition explains all answers, not by chance, the best first.
+
+    Of a call with the wrong arguments, chance explains few answers by a slip or a factor, and those
+    of only 0 or 1 or that depend on the order of a set.
+    """
+    some_telling = any(candidate.explained.telling for candidate in candidates)
+    complete = []
+    for candidate in candidates:
+        explained = candidate.explained
+        if not explained.completely or candidate.depends_on_sets:
+            continue
+        if some_telling and not explained.telling:
+            continue
+        if explained.minus_slips and 4 * candidate.answered < most:
+            continue
+        complete.append(candidate)
+    # Of those explained as well, the form that shows the fewest facts comes first.
+    forms = list(FORMS)
+    complete.sort(key=lambda candidate: forms.index(candidate.call.form))
+    complete.sort(key=lambda candidate: candidate.explained, reverse=True)
+    return complete
 
 
 def _asked_first(function: NDCGFunction, call: Call, count: int, seed: int) -> Candidate:
     """Ask about the first rankings without ties: a few of them if none of these has an answer."""
-    numbers, asker = tuple(islice(filter(is_plain, range(10**5)), count)), Asker(function, call)
+    numbers = tuple(islice(filter(is_plain, range(10**5)), count))
+    asker = Asker(function, call)
     queries = plain_rankings(numbers, call.k, call.shows, seed)
     answers = [asker.once(query) for query in queries.changed(())]
     values = np.array([answer.value for answer in answers])
     answered = np.isfinite(values)
     first = Answers(queries, values[None], answered, np.zeros(count, bool), tolerance_of(values))
-    explained = _explained(first) if answered.any() else Explained()
-    of_sets = bool(answered.any()) and asker.depends_on_sets(queries.changed(()))
+    explained = Explained()
+    depends_on_sets = False
+    if answered.any():
+        explained = _explained(first)
+        depends_on_sets = asker.depends_on_sets(queries.changed(()))
     is_varied = len(np.unique(values[answered])) > 1
     returned = sum(not answer.problem.startswith("raises") for answer in answers)
-    return Candidate(call, first, explained, float(answered.mean()), is_varied, returned, of_sets)
+    share = float(answered.mean())
+    return Candidate(call, first, explained, share, is_varied, returned, depends_on_sets)
 
 
 def _explained(first: Answers) -> Explained:
     """Return how well the definition that explains answers best does so."""
     values, answered = first.values[0], first.plain
-    varied, flags = len(np.unique(values[answered])) > 1, {0.0, 1.0}.issuperset(values[answered])
+    is_varied = len(np.unique(values[answered])) > 1
+    only_0_and_1 = {0.0, 1.0}.issuperset(values[answered])
+    half = np.count_nonzero(answered & (values != 0) & (values != 1)) / 2
     slips = np.array([len(definition.slips) for definition in usual_definitions()])
-    expected, best = expected_values(usual_definitions, first.queries), []
+    expected = expected_values(usual_definitions, first.queries)
     telling = (expected != 0) & (expected != 1)
+    best = []
     for tolerance, scaled in product({FLOAT32, first.tolerance}, (False, True)):
-        _, known, agree = compared(
-            usual_definitions, first._replace(tolerance=tolerance), scaled=scaled
-        )
-        some = 0 if flags and tolerance > FLOAT32 else (agree & telling).sum(axis=1) - scaled
-        complete = (
-            varied
-            & (flags | (some > 0))
-            & (agree == known).all(axis=1)
-            & (known.sum(axis=1) >= LEAST_ANSWERS)
-        )
+        answers = first._replace(tolerance=tolerance)
+        _, known, agree = compared(usual_definitions, answers, scaled=scaled)
+        # One of the values tells the factor.
+        agreeing = (agree & telling).sum(axis=1) - scaled
+        if only_0_and_1 and tolerance > FLOAT32:
+            agreeing = np.zeros_like(agreeing)
+        complete = (agree == known).all(axis=1) & (known.sum(axis=1) >= LEAST_ANSWERS)
+        complete &= is_varied & (only_0_and_1 | (agreeing > 0))
         exact = complete & (tolerance == FLOAT32)
-        half = np.count_nonzero(answered & (values != 0) & (values != 1)) / 2
-        many = complete | (some >= max(half, LEAST_ANSWERS))
-        columns = complete, exact, (-slips - scaled) * complete, some * many
+        many = complete | (agreeing >= max(half, LEAST_ANSWERS))
+        columns = complete, exact, (-slips - scaled) * complete, agreeing * many
         best.append(max(zip(*(column.tolist() for column in columns), strict=True)))
     return Explained(*max(best))
