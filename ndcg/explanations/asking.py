@@ -188,8 +188,8 @@ def _value_text(answer: Answer) -> str:
 
 def _renamed(query: Query) -> Query:
     """Return a ranking with other ids in the same order, of which sets have another order."""
-    relevant = {document for document, relevance in query.qrels.items() if relevance > 0}
-    sets = [documents for documents in (set(query.run), relevant) if len(documents) > 1]
+    sides = (set(query.run), set(query.relevant))
+    sets = [documents for documents in sides if len(documents) > 1]
 
     def keeps_order(prefix: str) -> bool:
         for documents in sets:

@@ -1,13 +1,14 @@
-"""The definitions of nDCG that explain the answers of a function: conventions, known slips, and constant factors.
+"""The definitions of nDCG that explain answers of a function: conventions, slips, and factors.
 
-Rankings without ties show the gain, the discount, the ideal and most slips. The others then show the order of tied
-documents and the precision of scores, and those with nothing relevant show the value of such a query.
+Rankings without ties show the gain, the discount, the ideal and most slips. The others then show
+the order of tied documents and the precision of scores, and those with nothing relevant show the
+value of such a query.
 """
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache, lru_cache, reduce
-from itertools import combinations, groupby, permutations, product
+from functools import cache, lru_cache
+from itertools import chain, combinations, groupby, permutations, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,18 +17,25 @@ from ..measure.arguments import DISCOUNTS, GAINS, IDEALS, PERFECT_IF_EMPTY
 from ..measure.conventions import CONVENTIONS
 from ..measure.ties import Floats, Mask
 from ..scores.progress import tracked
-from .slip_terms import Queries, Query, Slip, Term
+from .slip_terms import Change, Queries, Query, Slip, Term, ranked
 from .slips import OWN_DOCUMENT, SLIPS, SWAPPED, slip_named
 
 VISIBLE = 1e-4  # the least difference that a reader sees
-FIRST_ORDERED = 4
+FIRST_ORDERED = 4  # rankings with ties that are tried in all orders before the others
 MOST_ARRANGEMENTS = 150  # of the tied documents of a ranking
 BASES = {2.0: "2", math.e: "e", 10.0: "10"}
-FACTORS = {100.0: "The scores are percentages."} | {
-    math.log(a)
-    / math.log(b): f"The logarithm has base {BASES[a]} in the DCG and {BASES[b]} in the ideal."
-    for a, b in permutations(BASES, 2)
-}
+
+
+def _factors() -> dict[float, str]:
+    """Return what a factor of all scores shows."""
+    factors = {100.0: "The scores are percentages."}
+    for dcg, ideal in permutations(BASES, 2):
+        bases = f"base {BASES[dcg]} in the DCG and {BASES[ideal]} in the ideal"
+        factors[math.log(dcg) / math.log(ideal)] = f"The logarithm has {bases}."
+    return factors
+
+
+FACTORS = _factors()
 
 
 class Match(NamedTuple):
@@ -63,30 +71,37 @@ class Answers(NamedTuple):
 
 
 class Definition(NamedTuple):
-    """Options and slips, whatever the order of ties and the value of queries with nothing relevant."""
+    """Options and slips, whatever the order of ties and the value of empty queries."""
 
-    options: Mapping[
-        str, Any
-    ]  # the gain, the discount, the ideal, and whether only judged documents count
+    # the gain, the discount, the ideal, and whether only judged documents count
+    options: Mapping[str, Any]
     slips: tuple[Slip, ...] = ()  # the slips, the first one first
 
     def scores(
         self, queries: Queries, precision: Slip | None = None, order: Slip | None = None
     ) -> Floats:
-        """Return the value of each query, nan if its ideal DCG is 0, by a precision of scores and an order of ties."""
-        before = None if ASCENDING_ORDER in self.slips else order  # which reverses it
-        changes = [each for each in (precision, before, *self.slips, order) if each is not None]
-        together = reduce(lambda done, slip: slip.over(done), changes, Slip("", ""))
-        return together.scores(
-            queries, {**self.options, "zero_division": math.nan, "negative_relevance": "keep"}
-        )
+        """Return the value of each query, nan if its ideal DCG is 0.
+
+        Scores have a precision, and their ties an order, before the slips and after them.
+        """
+        order_before = order
+        if ASCENDING_ORDER in self.slips:
+            # This slip would reverse it.
+            order_before = None
+        definition = Slip("", "")
+        for slip in (precision, order_before, *self.slips, order):
+            if slip is not None:
+                definition = slip.over(definition)
+        options = {**self.options, "zero_division": math.nan, "negative_relevance": "keep"}
+        return definition.scores(queries, options)
 
     def tied(self, queries: Queries) -> Mask:
         """Return which queries have ties, before or after the slips."""
-        changes = tuple(
-            change for slip in self.slips for change in (*slip.both.changes, *slip.dcg.changes)
-        )
-        return queries.tied(()) | queries.tied(changes)
+        changes: list[Change] = []
+        for slip in self.slips:
+            changes += slip.both.changes
+            changes += slip.dcg.changes
+        return queries.tied(()) | queries.tied(tuple(changes))
 
 
 class Empty(NamedTuple):
@@ -98,11 +113,8 @@ class Empty(NamedTuple):
     def fill(self, expected: Floats, queries: Sequence[Query]) -> Floats:
         """Return values in which this one replaces nan."""
         value: Any = self.value
-        if isinstance(value, str):
-            value = [
-                not query.run and not any(each > 0 for each in query.qrels.values())
-                for query in queries
-            ]
+        if value == PERFECT_IF_EMPTY:
+            value = [not query.run and not query.relevant for query in queries]
         return np.where(np.isnan(expected), self.factor * np.asarray(value), expected)
 
 
@@ -111,8 +123,9 @@ class Fit(NamedTuple):
 
     definition: Definition
     factor: float  # of its values
-    # the values of queries with nothing relevant, orders of ties and precisions of scores that agree; empty words for
-    # an order or a precision that no ranking shows, or an order that is not fixed
+    # the values of queries with nothing relevant, orders of ties and precisions of scores that
+    # agree; empty words for an order or a precision that no ranking shows, or an order that is not
+    # fixed
     choices: Sequence[tuple[float | str, str, str]]
     unordered: int = 0  # the number of rankings with ties that no single order explains
 
@@ -121,17 +134,27 @@ class Fit(NamedTuple):
 
 
 def _in_order(query: Query, documents: Iterable[Any]) -> Query:
-    """Return a ranking in which documents with equal scores differ in the last digit, in an order."""
+    """Return a ranking in which equal scores differ in the last digit, in an order."""
     if len(set(query.run.values())) == len(query.run):
         return query
-    run, last = dict(query.run), math.inf
-    for document in sorted(documents, key=lambda each: -query.run[each]):
-        run[document] = last = min(run[document], math.nextafter(last, -math.inf))
+    run = dict(query.run)
+    last = math.inf
+    for document in sorted(documents, key=lambda document: -query.run[document]):
+        last = min(run[document], math.nextafter(last, -math.inf))
+        run[document] = last
     return query._replace(run=run)
 
 
-def _order(of: Callable[[Query], Iterable[Any]]) -> Slip:
-    return Slip("", "", both=Term((lambda query: _in_order(query, of(query)),)))
+def _worst_first(query: Query) -> list[Any]:
+    return sorted(query.run, key=lambda document: query.qrels.get(document, 0))
+
+
+def _best_first(query: Query) -> list[Any]:
+    return sorted(query.run, key=lambda document: -query.qrels.get(document, 0))
+
+
+def _order(documents: Callable[[Query], Iterable[Any]]) -> Slip:
+    return Slip("", "", both=Term((lambda query: _in_order(query, documents(query)),)))
 
 
 ORDERS: dict[str, Slip | None] = {
@@ -139,129 +162,154 @@ ORDERS: dict[str, Slip | None] = {
     "last": _order(lambda query: reversed(list(query.run))),
     "docid": _order(lambda query: sorted(query.run, reverse=True)),
     "ascending": _order(lambda query: sorted(query.run)),
-    "best": _order(lambda query: sorted(query.run, key=lambda each: -query.qrels.get(each, 0))),
-    "worst": _order(lambda query: sorted(query.run, key=lambda each: query.qrels.get(each, 0))),
+    "best": _order(_best_first),
+    "worst": _order(_worst_first),
     "average": None,
 }
 
 
 def _arrangements(query: Query) -> list[Query]:
-    """Return a ranking with its tied documents in each order that may change its score; none if there are too many.
+    """Return a ranking with its tied documents in each order that may change its score.
 
-    >>> [list(each.run.values()) for each in _arrangements(Query({"a": 1.0, "b": 1.0}, {"b": 1}, None))]
+    There are none if there would be too many.
+
+    >>> rankings = _arrangements(Query({"a": 1.0, "b": 1.0}, {"b": 1}, None))
+    >>> [list(ranking.run.values()) for ranking in rankings]
     [[0.9999999999999999, 1.0], [1.0, 0.9999999999999999]]
     """
-    by_score, groups, count = sorted(query.run, key=lambda each: -query.run[each]), [], 1
-    for _, tied in groupby(by_score, key=lambda each: query.run[each]):
+    groups = []
+    count = 1
+    for _, tied in groupby(ranked(query), key=lambda document: query.run[document]):
         group = list(tied)
-        relevant = [each for each in group if query.qrels.get(each, 0) > 0]
+        relevant = [document for document in group if query.qrels.get(document, 0) > 0]
+        others = [document for document in group if document not in relevant]
+        groups.append((relevant, others))
         count *= math.perm(len(group), len(relevant))
-        groups.append((relevant, [each for each in group if each not in relevant]))
     if count > MOST_ARRANGEMENTS:
         return []
     orders = product(*(list(_orders_of(*group)) for group in groups))
-    return [
-        _in_order(query, [document for group in order for document in group]) for order in orders
-    ]
+    return [_in_order(query, chain.from_iterable(order)) for order in orders]
 
 
 def _orders_of(relevant: Sequence[Any], others: Sequence[Any]) -> Iterator[list[Any]]:
     """Yield the orders of documents that differ in the ranks of relevant ones."""
     size = len(relevant) + len(others)
     for ranks in permutations(range(size), len(relevant)):
-        at, rest = dict(zip(ranks, relevant, strict=True)), iter(others)
-        yield [at[rank] if rank in at else next(rest) for rank in range(size)]
+        documents = list(others)
+        # In ascending order of ranks, no insertion moves an earlier one.
+        for rank, document in sorted(zip(ranks, relevant, strict=True), key=lambda pair: pair[0]):
+            documents.insert(rank, document)
+        yield documents
 
 
 # Definitions to try
 
 ASCENDING_ORDER = slip_named("ascending order")
-IN_32_BITS, ASCENDING = "scores rounded to 32 bits", "ties by ascending document id"
-PRECISIONS: dict[str, Slip | None] = {
-    "given": None,
-    "float32": slip_named(IN_32_BITS),
-    **{
-        slip.name: slip
-        for slip in SLIPS
-        if slip.name.startswith("scores rounded") and slip.name != IN_32_BITS
-    },
+ASCENDING_TIES = slip_named("ties by ascending document id")
+IN_32_BITS = slip_named("scores rounded to 32 bits")
+
+
+def _precisions() -> dict[str, Slip | None]:
+    """Return the slip of each precision of scores, by the name that it has in an option or here."""
+    precisions: dict[str, Slip | None] = {"given": None, "float32": IN_32_BITS}
+    for slip in SLIPS:
+        if slip.name.startswith("scores rounded") and slip != IN_32_BITS:
+            precisions[slip.name] = slip
+    return precisions
+
+
+PRECISIONS = _precisions()
+
+
+def _slip_of_option() -> dict[tuple[str, str], str]:
+    """Return the slips that are the value of an option, or an order or a precision here."""
+    names = {("ties", "ascending"): ASCENDING_TIES.name}
+    for slip in SLIPS:
+        if slip.is_option:
+            for option, value in slip.both.options.items():
+                names[option, str(value)] = slip.name
+    for name, precision in PRECISIONS.items():
+        if precision is not None:
+            names["score_dtype", name] = precision.name
+    return names
+
+
+SLIP_OF_OPTION = _slip_of_option()
+NOT_ASKED = (
+    *PRECISIONS.values(),
+    ASCENDING_TIES,
+    SWAPPED,  # a function may take the relevance first
+    OWN_DOCUMENT,  # a function never takes the id of the query
+    slip_named("negative relevance removed"),  # no ranking has a negative relevance
+)
+OTHER_SLIPS = [slip for slip in SLIPS if not slip.is_option and slip not in NOT_ASKED]
+
+_GRID: dict[str, Iterable[Any]] = {
+    "gain": GAINS,
+    "discount": DISCOUNTS,
+    "ideal": IDEALS,
+    "judged_only": (False, True),
 }
-SLIP_OF_OPTION = {  # of values that conventions have, or that are an order or a precision here
-    **{
-        (name, str(value)): slip.name
-        for slip in SLIPS
-        if slip.is_option
-        for name, value in slip.both.options.items()
-    },
-    **{("score_dtype", name): slip.name for name, slip in PRECISIONS.items() if slip is not None},
-    ("ties", "ascending"): ASCENDING,
-}
-OTHER_SLIPS = [  # than options, orders and precisions; no ranking has a negative relevance
-    slip
-    for slip in SLIPS
-    if not slip.is_option
-    # A function may take the relevance first, and never the id of the query.
-    and slip not in (*PRECISIONS.values(), SWAPPED, OWN_DOCUMENT)
-    and slip.name not in (ASCENDING, "negative relevance removed")
-]
+GRID = [dict(zip(_GRID, values, strict=True)) for values in product(*_GRID.values())]
 
 
-def _options(**values: Iterable[Any]) -> list[dict[str, Any]]:
-    return [dict(zip(values, chosen, strict=True)) for chosen in product(*values.values())]
+_USUAL = [{**convention.options, "judged_only": False} for convention in CONVENTIONS.values()]
 
 
-GRID = _options(gain=GAINS, discount=DISCOUNTS, ideal=IDEALS, judged_only=(False, True))
-OF_CONVENTIONS = [
-    options
-    for options in GRID
-    if any(
-        options.items() <= {**each.options, "judged_only": False}.items()
-        for each in CONVENTIONS.values()
-    )
-]
+def _fewest_changes(options: Mapping[str, Any]) -> int:
+    """Return in how many options the nearest convention differs."""
+    changes: list[int] = []
+    for usual in _USUAL:
+        changes.append(sum(value != usual[name] for name, value in options.items()))
+    return min(changes)
+
+
+OPTIONS_OF_CONVENTIONS = [options for options in GRID if _fewest_changes(options) == 0]
 
 
 @cache
 def usual_definitions() -> list[Definition]:
     """Return combinations of options, and each slip on the options of each convention."""
-    slips = [Definition(options, (slip,)) for slip in OTHER_SLIPS for options in OF_CONVENTIONS]
-    return [*map(Definition, GRID), *slips]
+    definitions = list(map(Definition, GRID))
+    for slip, options in product(OTHER_SLIPS, OPTIONS_OF_CONVENTIONS):
+        definitions.append(Definition(options, (slip,)))
+    return definitions
 
 
 @cache
 def rare_definitions() -> list[Definition]:
-    """Return each slip on options that differ in one from those of a convention, and two slips at once."""
-    one_off = [
+    """Return each slip on one change of a convention, and two slips at once."""
+    definitions = []
+    for options in GRID:
+        if _fewest_changes(options) == 1:
+            definitions += [Definition(options, (slip,)) for slip in OTHER_SLIPS]
+    # Pairs of slips are many, so they are tried with the most usual discount and ideal only.
+    most_usual = [
         options
-        for options in GRID
-        if min(sum(options[name] != of[name] for name in of) for of in OF_CONVENTIONS) == 1
-    ]
-    gains = [
-        options
-        for options in OF_CONVENTIONS
+        for options in OPTIONS_OF_CONVENTIONS
         if (options["discount"], options["ideal"]) == ("log", "judged")
     ]
-    pairs = [
-        Definition(options, pair) for pair in combinations(OTHER_SLIPS, 2) for options in gains
-    ]
-    return [*(Definition(options, (slip,)) for options in one_off for slip in OTHER_SLIPS), *pairs]
+    for pair, options in product(combinations(OTHER_SLIPS, 2), most_usual):
+        definitions.append(Definition(options, pair))
+    return definitions
 
 
 # Comparison
 
 
 def explain_answers(answers: Answers, first: Answers) -> tuple[list[Match], int]:
-    """Return the definitions with the fewest slips that explain answers, and how many rankings with ties no order does.
+    """Return the definitions with the fewest slips that explain answers.
 
-    The first answers, to rankings without ties, rule out most definitions.
+    Also return how many rankings with ties no single order explains. The first answers, to rankings
+    without ties, rule out most definitions.
     """
     stages = [*product((usual_definitions, rare_definitions), (False, True))]
     for definitions, scaled in tracked(stages, "Comparing", " sets of definitions"):
         factors, known, agree = compared(definitions, first, scaled=scaled)
         rows = np.flatnonzero((agree == known).all(axis=1) & np.isfinite(factors)).tolist()
-        if fits := list(
-            _fits([(definitions()[row], float(factors[row])) for row in rows], answers)
-        ):
+        screened = [(definitions()[row], float(factors[row])) for row in rows]
+        fits = list(_fits(screened, answers))
+        if fits:
             unordered = min(fit.unordered for fit in fits)
             return _named([fit for fit in fits if fit.unordered == unordered]), unordered
     return [], 0
@@ -269,13 +317,15 @@ def explain_answers(answers: Answers, first: Answers) -> tuple[list[Match], int]
 
 @lru_cache(maxsize=16)
 def expected_values(definitions: Callable[[], Sequence[Definition]], queries: Queries) -> Floats:
-    """Return the value of each query by each definition, nan if ties or a query with nothing relevant decide it."""
-    return np.array(
-        [
-            np.where(definition.tied(queries), np.nan, definition.scores(queries))
-            for definition in definitions()
-        ]
-    )
+    """Return the value of each query by each definition.
+
+    It is nan if ties decide it, or if nothing is relevant to the query.
+    """
+    rows = []
+    for definition in definitions():
+        values = definition.scores(queries)
+        rows.append(np.where(definition.tied(queries), np.nan, values))
+    return np.array(rows)
 
 
 def factors_of(values: Floats, expected: Floats, tolerance: float) -> Floats:
@@ -285,32 +335,39 @@ def factors_of(values: Floats, expected: Floats, tolerance: float) -> Floats:
     [100.0, nan]
     """
     known = np.isfinite(expected) & np.isfinite(values)
-    of = np.where(known, expected, 0)
+    known_expected = np.where(known, expected, 0)
+    known_values = np.where(known, values, 0)
+    # the factors with the least squares
     with np.errstate(all="ignore"):
-        factors = (of * np.where(known, values, 0)).sum(axis=1) / (of**2).sum(axis=1)
-    exact = tolerance <= VISIBLE
+        factors = (known_expected * known_values).sum(axis=1) / (known_expected**2).sum(axis=1)
+    is_exact = tolerance <= VISIBLE
+    nearby = VISIBLE if is_exact else 0.02
     for factor in FACTORS:
-        factors[np.abs(factors / factor - 1) < (VISIBLE if exact else 0.02)] = factor
-    usable = (
-        (factors > VISIBLE)
-        & (np.abs(factors - 1) > VISIBLE)
-        & (exact | np.isin(factors, list(FACTORS)))
-    )
+        factors[np.abs(factors / factor - 1) < nearby] = factor
+    usable = (factors > VISIBLE) & (np.abs(factors - 1) > VISIBLE)
+    if not is_exact:
+        # Rounded values agree with many definitions by some factor.
+        usable &= np.isin(factors, list(FACTORS))
     return np.where(usable, factors, np.nan)
 
 
 def compared(
     definitions: Callable[[], Sequence[Definition]], first: Answers, *, scaled: bool
 ) -> tuple[Floats, Mask, Mask]:
-    """Compare answers with definitions, one in each row, whose values may differ by a factor if they are scaled.
+    """Compare answers with definitions, one in each row; scaled ones may differ by a factor.
 
     Returns:
-        The factors, which of the values are known and have an answer without ties, and which of these agree.
+        The factors, which of the values are known and have an answer without ties, and which of
+        these agree.
     """
-    expected, values = expected_values(definitions, first.queries), first.values[0]
-    factors = factors_of(values, expected, first.tolerance) if scaled else np.ones(len(expected))
+    values = first.values[0]
+    expected = expected_values(definitions, first.queries)
+    factors = np.ones(len(expected))
+    if scaled:
+        factors = factors_of(values, expected, first.tolerance)
     known = np.isfinite(expected) & first.plain
-    return factors, known, known & (np.abs(values - factors[:, None] * expected) <= first.tolerance)
+    agree = known & (np.abs(values - factors[:, None] * expected) <= first.tolerance)
+    return factors, known, agree
 
 
 def _fits(screened: Iterable[tuple[Definition, float]], answers: Answers) -> Iterator[Fit]:
@@ -320,7 +377,8 @@ def _fits(screened: Iterable[tuple[Definition, float]], answers: Answers) -> Ite
         values = (factor * definition.scores(answers.queries)).round(9).tobytes()
         if values not in known:
             known[values] = _fit(definition, factor, answers)
-        if (fit := known[values]) is not None:
+        fit = known[values]
+        if fit is not None:
             yield fit._replace(definition=definition)
 
 
@@ -330,47 +388,46 @@ def _fit(definition: Definition, factor: float, answers: Answers) -> Fit | None:
     free = answers.plain & ~definition.tied(answers.queries)
 
     def agreeing(
-        among: Sequence[Empty], rows: Mask, precision: str = "", order: str = ""
+        emptiness: Sequence[Empty], rows: Mask, precision: str = "", order: str = ""
     ) -> list[Empty]:
+        """Return the values of empty queries with which some answers agree."""
         expected = factor * definition.scores(
             answers.queries, PRECISIONS.get(precision), ORDERS.get(order)
         )
         return [
-            empty for empty in among if answers.agree(empty.fill(expected, queries))[rows].all()
+            empty for empty in emptiness if answers.agree(empty.fill(expected, queries))[rows].all()
         ]
 
-    emptiness = [
-        Empty(value, each)
-        for value in (0.0, 1.0, math.nan, PERFECT_IF_EMPTY)
-        for each in {1.0, factor}
-    ]
+    zero_divisions: tuple[float | str, ...] = (0.0, 1.0, math.nan, PERFECT_IF_EMPTY)
+    emptiness = [Empty(*choice) for choice in product(zero_divisions, {1.0, factor})]
     emptiness = agreeing(emptiness, free)
     if not emptiness or not free.any():
         return None
     tied, close = ~free & ~answers.close, ~free & answers.close
-    choices = [
-        (empty.value, order, precision)
-        for order in (ORDERS if tied.any() else [""])
-        if (kept := agreeing(emptiness, tied, order=order))
-        for precision in (PRECISIONS if close.any() else [""])
-        for empty in agreeing(kept, close, precision, order)
-    ]
+    # Empty words if no ranking shows them
+    orders = list(ORDERS) if tied.any() else [""]
+    precisions = list(PRECISIONS) if close.any() else [""]
+    choices = []
+    for order in orders:
+        agreeing_if_tied = agreeing(emptiness, tied, order=order)
+        if not agreeing_if_tied:
+            continue
+        for precision in precisions:
+            for empty in agreeing(agreeing_if_tied, close, precision, order):
+                choices.append((empty.value, order, precision))
     if choices:
         return Fit(definition, factor, choices)
-    if not answers.queries.tied(()).any() or 2 * np.count_nonzero(free) < np.count_nonzero(
-        answers.plain
-    ):
+    # No fixed order explains the answers, but each may have an order of its own.
+    has_few_free = 2 * np.count_nonzero(free) < np.count_nonzero(answers.plain)
+    if has_few_free or not answers.queries.tied(()).any():
         return None
     for empty in emptiness:
-        if _has_some_order(definition, factor, answers, tied, "given", empty):
-            for precision in PRECISIONS:
-                if _has_some_order(definition, factor, answers, close, precision, empty):
-                    return Fit(
-                        definition,
-                        factor,
-                        [(empty.value, "", precision)],
-                        int(np.count_nonzero(~free)),
-                    )
+        if not _has_some_order(definition, factor, answers, tied, "given", empty):
+            continue
+        for precision in PRECISIONS:
+            if _has_some_order(definition, factor, answers, close, precision, empty):
+                unordered = int(np.count_nonzero(~free))
+                return Fit(definition, factor, [(empty.value, "", precision)], unordered)
     return None
 
 
@@ -383,60 +440,69 @@ def _has_some_order(
     empty: Empty,
 ) -> bool:
     """Return whether each answer is the value of its ranking with tied documents in some order."""
-    rounded = answers.queries.changed(
-        () if (change := PRECISIONS[precision]) is None else change.both.changes
-    )
-    every = np.flatnonzero(rows).tolist()
-    for some in (
-        every[:FIRST_ORDERED],
-        every[FIRST_ORDERED:],
-    ):  # most definitions fail on the first ones
-        in_orders = {row: _arrangements(rounded[row]) for row in some}
-        row = np.repeat(some, [len(each) for each in in_orders.values()]).astype(int)
-        queries = [query for each in in_orders.values() for query in each]
+    rounding = PRECISIONS[precision]
+    rounded = answers.queries.changed(() if rounding is None else rounding.both.changes)
+    all_numbers = np.flatnonzero(rows).tolist()
+    # Most definitions fail on the first ones.
+    for numbers in (all_numbers[:FIRST_ORDERED], all_numbers[FIRST_ORDERED:]):
+        queries: list[Query] = []
+        ranking: list[int] = []  # the number of the ranking of each query
+        for number in numbers:
+            arrangements = _arrangements(rounded[number])
+            queries += arrangements
+            ranking += [number] * len(arrangements)
         if not queries:
             continue
         expected = empty.fill(factor * definition.scores(Queries(queries)), queries)
-        agree = np.isclose(
-            answers.values[:, row], expected, rtol=0, atol=answers.tolerance, equal_nan=True
-        )
-        if not all((np.bincount(row, each)[row] > 0).all() for each in agree):
-            return False
+        values = answers.values[:, ranking]
+        agree = np.isclose(values, expected, rtol=0, atol=answers.tolerance, equal_nan=True)
+        for agrees in agree:
+            # how many orders of each ranking agree
+            counts = np.bincount(ranking, agrees)
+            if not counts[ranking].all():
+                return False
     return True
 
 
 def _named(fits: Sequence[Fit]) -> list[Match]:
-    """Return the conventions that fits amount to, or else the slips on conventions, those reported most often first."""
-    found: dict[tuple[Any, ...], Match] = {}
+    """Return the conventions that fits amount to, or else the slips on conventions.
+
+    The slips that were reported most often come first.
+    """
+    by_definition: dict[tuple[Any, ...], Match] = {}
     for fit in fits:
-        for match in _names_of(fit):
-            found.setdefault(match if not match.slips else match[1:], match)
-    fewest = min((len(match.slips) for match in found.values()), default=0)
-    matches = [match for match in found.values() if len(match.slips) == fewest]
+        for match in _matches_of(fit):
+            # The same slips are named on the first convention only.
+            definition = match[1:] if match.slips else match
+            by_definition.setdefault(definition, match)
+    matches = list(by_definition.values())
+    fewest = min((len(match.slips) for match in matches), default=0)
+    matches = [match for match in matches if len(match.slips) == fewest]
     if not fewest:
-        return sorted(matches, key=lambda match: list(CONVENTIONS).index(match.convention))
-    return sorted(
-        matches, key=lambda match: -sum(slip_named(name).reports[0] for name in match.slips)
-    )
+        order = list(CONVENTIONS)
+        return sorted(matches, key=lambda match: order.index(match.convention))
+
+    def reports(match: Match) -> int:
+        return sum(slip_named(name).reports[0] for name in match.slips)
+
+    return sorted(matches, key=reports, reverse=True)
 
 
-def _names_of(fit: Fit) -> Iterator[Match]:
+def _matches_of(fit: Fit) -> Iterator[Match]:
     """Yield the conventions from which a fit differs by slips only."""
-    slips = tuple(slip.name for slip in fit.definition.slips)
+    slips = [slip.name for slip in fit.definition.slips]
     for convention, (empty, order, precision) in product(CONVENTIONS, fit.choices):
-        own = {**CONVENTIONS[convention].options, "judged_only": False}
+        usual = {**CONVENTIONS[convention].options, "judged_only": False}
         chosen = {
             **fit.definition.options,
             "zero_division": empty,
             "ties": order,
             "score_dtype": precision,
         }
-        differing = [
-            (name, str(value))
-            for name, value in chosen.items()
-            if str(value) not in ("", str(own[name]))
-        ]
-        if all(each in SLIP_OF_OPTION for each in differing):
-            yield Match(
-                convention, (*(SLIP_OF_OPTION[each] for each in differing), *slips), fit.factor
-            )
+        changed = []
+        for name, value in chosen.items():
+            if str(value) not in ("", str(usual[name])):
+                changed.append((name, str(value)))
+        if all(option in SLIP_OF_OPTION for option in changed):
+            names = [SLIP_OF_OPTION[option] for option in changed]
+            yield Match(convention, (*names, *slips), fit.factor)

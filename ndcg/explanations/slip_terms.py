@@ -1,7 +1,8 @@
 """Slips: ways in which nDCG goes wrong, and their effect on a query.
 
-A slip changes one thing about the nDCG of a query: how the function reads its arguments, the options, or the sums that
-it divides. So it applies to any convention, and two slips can be combined.
+A slip changes one thing about the nDCG of a query: how the function reads its arguments, the
+options, or the sums that it divides. So it applies to any convention, and two slips can be
+combined.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -28,10 +29,14 @@ class Query(NamedTuple):
     run: Documents  # the score of each retrieved document
     qrels: Documents  # the relevance of each judged document
     k: int | None  # the cutoff; None for the whole list
-    missing: bool = (
-        False  # whether the query is missing from the run, rather than having no documents there
-    )
+    # whether the query is missing from the run, rather than having no documents there
+    missing: bool = False
     name: Any = None  # the id of the query; None if it has none
+
+    @property
+    def relevant(self) -> list[Any]:
+        """The relevant documents, in the order of the judgments."""
+        return [document for document, relevance in self.qrels.items() if relevance > 0]
 
 
 Change = Callable[[Query], Query]
@@ -59,10 +64,8 @@ class Slip(NamedTuple):
 
     name: str  # a few words for it
     meaning: str  # one sentence on the computation
-    reports: tuple[int, str] = (
-        0,
-        "",
-    )  # how many are public, and one thread, `owner/repository#number` on GitHub
+    # how many are public, and one thread, `owner/repository#number` on GitHub
+    reports: tuple[int, str] = (0, "")
     both: Term = UNCHANGED  # how it computes both DCG and IDCG
     dcg: Term = UNCHANGED  # the DCG alone
     ideal: Term = UNCHANGED  # the IDCG alone
@@ -72,22 +75,26 @@ class Slip(NamedTuple):
     @property
     def is_option(self) -> bool:
         """Whether options of `compute` with plain values give the same result."""
-        words = all(
+        if self.both.changes or self.has_own_sums:
+            return False
+        return all(
             isinstance(value, (str, float, bool, int)) for value in self.both.options.values()
         )
-        return (
-            not self.both.changes
-            and self.dcg == self.ideal == UNCHANGED
-            and self.rule is None
-            and words
-        )
+
+    @property
+    def has_own_sums(self) -> bool:
+        """Whether it is more than the nDCG of other queries or options."""
+        return self.rule is not None or not self.dcg == self.ideal == UNCHANGED
 
     @property
     def reported(self) -> str:
         """A sentence with the number of reports and an example; empty if there are none."""
         number, thread = self.reports
-        times = f"{number} times, for example" if number > 1 else "once,"
-        return f" It was reported {times} in {thread}." if number else ""
+        if number == 0:
+            return ""
+        if number == 1:
+            return f" It was reported once, in {thread}."
+        return f" It was reported {number} times, for example in {thread}."
 
     def over(self, other: "Slip") -> "Slip":
         """Return two slips as one, the other one first."""
@@ -101,8 +108,8 @@ class Slip(NamedTuple):
         )
 
     def scores(self, queries: "Queries", options: Mapping[str, Any]) -> Floats:
-        """Return the value of each query by options of `compute`, such as a convention, with this slip."""
-        if self.dcg == self.ideal == UNCHANGED and self.rule is None:
+        """Return the value of each query by options of `compute`, with this slip."""
+        if not self.has_own_sums:
             return queries.scores(options, "nDCG", self.both)
         dcg = queries.scores(options, "DCG", self.dcg.over(self.both))
         if self.rule is not None:
@@ -110,33 +117,27 @@ class Slip(NamedTuple):
         ideal = queries.scores(options, "IDCG", self.ideal.over(self.both))
         parsed = Options.parse(k=1, **{**options, **self.both.options})
         turned = sign(discounts(1, parsed.log_base, parsed.discount))
+        empty = self._values_of_empty(queries, options, parsed)
         with np.errstate(divide="ignore", invalid="ignore"):
-            values = ratio(
-                dcg,
-                ideal,
-                negative=True,
-                sign=turned,
-                zero_division=self._of_empty(queries, options, parsed),
-            )
+            values = ratio(dcg, ideal, negative=True, sign=turned, zero_division=empty)
         return np.where(np.isnan(ideal), np.nan, values)
 
-    def _of_empty(
+    def _values_of_empty(
         self, queries: "Queries", options: Mapping[str, Any], parsed: Options
     ) -> Floats | float:
         """Return the value of a query with an ideal DCG of 0."""
         if not isinstance(parsed.zero_division, str):
             return parsed.zero_division
-        # An ideal that is cut at the length of the run is empty if nothing was retrieved, so the kernel's rule decides.
-        perfect = queries.scores(
-            options, "nDCG", Term(options={"ideal": "truncated"}).over(self.both)
-        )
-        return np.where(
-            [bool(query.run) for query in queries.changed(self.both.changes)], 0.0, perfect
-        )
+        # An ideal that is cut at the length of the run is empty if nothing was retrieved, so the
+        # kernel's rule decides.
+        truncated = Term(options={"ideal": "truncated"}).over(self.both)
+        perfect = queries.scores(options, "nDCG", truncated)
+        has_run = [bool(query.run) for query in queries.changed(self.both.changes)]
+        return np.where(has_run, 0.0, perfect)
 
 
 class Queries:
-    """Queries that are scored by many definitions: changed once for each change, and read once for each way of reading.
+    """Queries that are scored by many definitions: changed once for each change, and read once.
 
     >>> queries = Queries([Query({"a": 2, "b": 1}, {"b": 1}, 2)])
     >>> queries.scores({"convention": "sklearn"}).round(4).tolist()
@@ -165,31 +166,32 @@ class Queries:
     def scores(
         self, options: Mapping[str, Any], measure: str = "nDCG", term: Term = UNCHANGED
     ) -> Floats:
-        """Return the value of each query, by its own cutoff; nan for a query that is excluded from the mean."""
-        how = {**options, **term.options}
+        """Return the value of each query, by its cutoff; nan if it is excluded from the mean."""
+        options = {**options, **term.options}
         definition = (term.measure or measure, term.changes)
-        few = len(self.changed(())) <= REMEMBERED_QUERIES
-        if not few or not all(
-            isinstance(value, Hashable) for value in how.values()
-        ):  # a list of gains cannot be a key
-            return self._scored(*definition, how)
-        key = (*definition, *sorted(how.items()))
+        # A list of gains cannot be a key.
+        can_be_key = all(isinstance(value, Hashable) for value in options.values())
+        if not can_be_key or len(self.changed(())) > REMEMBERED_QUERIES:
+            return self._scored(*definition, options)
+        key = (*definition, *sorted(options.items()))
         if key not in self._scores:
-            self._scores[key] = self._scored(*definition, how)
+            self._scores[key] = self._scored(*definition, options)
         return self._scores[key]
 
-    def _scored(self, measure: str, changes: tuple[Change, ...], how: Mapping[str, Any]) -> Floats:
+    def _scored(
+        self, measure: str, changes: tuple[Change, ...], options: Mapping[str, Any]
+    ) -> Floats:
         """Return the value of each query after changes, by options."""
         queries = self.changed(changes)
         values = np.full(len(queries), np.nan)
         for k in {query.k for query in queries}:
             rows = [row for row, query in enumerate(queries) if query.k == k]
             cutoff = k
-            if (
-                k is None and Options.parse(k=1, **how).ideal == "full"
-            ):  # which is as long as the longest list then
-                cutoff = max(1, *(len(side) for row in rows for side in queries[row][:2]))
-            parsed = Options.parse(measures=measure, k=cutoff, **how)
+            if k is None and Options.parse(k=1, **options).ideal == "full":
+                # This ideal is as long as the longest list then.
+                lengths = [max(len(queries[row].run), len(queries[row].qrels)) for row in rows]
+                cutoff = max(1, *lengths)
+            parsed = Options.parse(measures=measure, k=cutoff, **options)
             rankings = self.rankings(rows, changes, parsed)
             with user_terms(rankings):
                 values[rows] = next(iter(measure_rankings(rankings, parsed).values()))[0]
@@ -202,14 +204,12 @@ class Queries:
         key = (changes, *rows, *options.reading.values())
         if key not in self._read:
             queries = self.changed(changes)
-            run = {
-                row: queries[row].run
-                for row in rows
-                if queries[row].run or not queries[row].missing
-            }
-            self._read[key] = read(
-                run, {row: queries[row].qrels for row in rows}, **options.reading
-            )
+            run = {}
+            for row in rows:
+                if queries[row].run or not queries[row].missing:
+                    run[row] = queries[row].run
+            qrels = {row: queries[row].qrels for row in rows}
+            self._read[key] = read(run, qrels, **options.reading)
         return self._read[key]
 
 
@@ -235,8 +235,9 @@ def ranked(query: Query) -> list[Any]:
 
 
 def queries_by_ids(inputs: Inputs, names: Sequence[Any], k: int | None) -> Iterator[Query]:
-    """Yield the queries of mappings or files in some order, with documents by their ids, in the order of the input."""
-    run, qrels = (_documents_by_query(side) for side in inputs[:2])
+    """Yield queries of mappings or files, with documents by id, in the order of the input."""
+    run = _documents_by_query(inputs.predictions)
+    qrels = _documents_by_query(inputs.references)
     for name in names:
         yield Query(run.get(name, {}), qrels.get(name, {}), k, name not in run, name)
 
@@ -248,22 +249,23 @@ def have_ids(inputs: Inputs) -> bool:
 
 
 def _documents_by_query(side: Any) -> dict[Any, dict[Any, float]]:
+    """Return the documents of each query that have a value; those without were not retrieved."""
+    by_query: dict[Any, dict[Any, float]] = {}
     if isinstance(side, ById):
-        return {
-            query: {
-                each: float(value)
-                for each, value in documents.items()
-                if value is not None and value > -np.inf
-            }
-            for query, documents in side.queries.items()
-        }
+        for query, documents in side.queries.items():
+            by_query[query] = {}
+            for document, value in documents.items():
+                if value is not None and value > -np.inf:
+                    by_query[query][document] = float(value)
+        return by_query
     names = side.query_ids.to_pylist()
-    documents: dict[Any, dict[Any, float]] = {name: {} for name in names}
+    for name in names:
+        by_query[name] = {}
     rows = zip(side.query.tolist(), side.document.to_pylist(), side.value.tolist(), strict=True)
-    for query, document, value in rows:
+    for number, document, value in rows:
         if value > -np.inf:
-            documents[names[query]][document] = value
-    return documents
+            by_query[names[number]][document] = value
+    return by_query
 
 
 def queries_of(rankings: Rankings, k: int | None) -> Iterator[Query]:
@@ -272,13 +274,17 @@ def queries_of(rankings: Rankings, k: int | None) -> Iterator[Query]:
     >>> list(queries_of(Rankings(np.array([1, 0]), np.array([0.2, 0.9]), np.array([0, 2])), 10))
     [Query(run={0: 0.2, 1: 0.9}, qrels={0: 1, 1: 0}, k=10, missing=False, name=None)]
     """
-    size = len(rankings.relevance)
-    masks = rankings.judged, rankings.retrieved
-    judged, retrieved = (np.ones(size, bool) if mask is None else mask for mask in masks)
+    all_documents = np.ones(len(rankings.relevance), bool)
+    judged = all_documents if rankings.judged is None else rankings.judged
+    retrieved = all_documents if rankings.retrieved is None else rankings.retrieved
     score, relevance = rankings.score.tolist(), rankings.relevance.tolist()
-    for (start, end), missing in zip(
-        pairwise(rankings.offsets.tolist()), rankings.lacking().tolist(), strict=True
-    ):
-        rows = range(start, end)
-        run = {row - start: score[row] for row in rows if retrieved[row] and score[row] > -np.inf}
-        yield Query(run, {row - start: relevance[row] for row in rows if judged[row]}, k, missing)
+    bounds = pairwise(rankings.offsets.tolist())
+    for (start, end), missing in zip(bounds, rankings.lacking().tolist(), strict=True):
+        run = {}
+        qrels = {}
+        for row in range(start, end):
+            if retrieved[row] and score[row] > -np.inf:
+                run[row - start] = score[row]
+            if judged[row]:
+                qrels[row - start] = relevance[row]
+        yield Query(run, qrels, k, missing)
