@@ -1,4 +1,4 @@
-"""The ways in which functions of nDCG are called, as one table: what is passed, and what it shows of a ranking."""
+"""The ways in which functions of nDCG are called: what is passed, and what that shows."""
 
 import inspect
 import sys
@@ -13,19 +13,11 @@ from .slip_terms import Query, ranked
 
 NDCGFunction = Callable[..., Any]
 Arguments = tuple[Any, ...]
+# fmt: off
 CUTOFF_NAMES = (
-    "k",
-    "top_k",
-    "topk",
-    "top_n",
-    "topn",
-    "at",
-    "at_k",
-    "cutoff",
-    "n",
-    "depth",
-    "limit",
+    "k", "top_k", "topk", "top_n", "topn", "at", "at_k", "cutoff", "n", "depth", "limit",
 )
+# fmt: on
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _REPEATED = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
@@ -84,51 +76,50 @@ def _several(argument: Argument) -> Argument:
 
 
 def _twice(
-    of: Callable[[Query], Arguments], *join: Callable[[list[Any]], Any]
+    arguments: Callable[[Query], Arguments], *joins: Callable[[list[Any]], Any]
 ) -> Callable[[Query], Arguments]:
-    """Return the arguments of two copies of a ranking, each joined in its own way."""
+    """Return the arguments of two copies of a ranking, the last ones joined in the same way."""
 
-    def arguments(query: Query) -> Arguments:
-        pairs = zip(of(query), of(query), strict=True)
-        return tuple(each(list(pair)) for each, pair in zip(cycle(join), pairs, strict=False))
+    def joined(query: Query) -> Arguments:
+        pairs = zip(arguments(query), arguments(query), strict=True)
+        return tuple(join(list(pair)) for join, pair in zip(cycle(joins), pairs, strict=False))
 
-    return arguments
+    return joined
 
 
 def _lists(query: Query) -> Arguments:
-    return [query.run[each] for each in query.run], [query.qrels.get(each) for each in query.run]
+    scores = list(query.run.values())
+    return scores, [query.qrels.get(document) for document in query.run]
 
 
 def _tensor(values: Any) -> Any:
     return import_module("torch").from_numpy(np.array(values))
 
 
-def _relevant(query: Query) -> list[Any]:
-    return [document for document, relevance in query.qrels.items() if relevance > 0]
-
-
 def _ids(query: Query) -> Arguments:
-    return ranked(query), _relevant(query)
+    return ranked(query), query.relevant
 
 
 def _by_rank(query: Query) -> list[float]:
-    return [query.qrels.get(each, 0) for each in ranked(query)]
+    return [query.qrels.get(document, 0) for document in ranked(query)]
 
 
 def _hits(query: Query) -> Arguments:
-    return _by_rank(query), _relevant(query)
+    return _by_rank(query), query.relevant
 
 
 def _columns(query: Query) -> Arguments:
-    column = {document: at for at, document in enumerate({**query.qrels, **query.run})}
+    column = {document: number for number, document in enumerate({**query.qrels, **query.run})}
     relevance = [query.qrels.get(document, 0) for document in column]
-    return np.array([column[each] for each in ranked(query)], int), np.array(relevance)
+    return np.array([column[document] for document in ranked(query)], int), np.array(relevance)
 
 
 def _rank(query: Query) -> Arguments:
     """Return the rank of the only relevant document; None if it was not retrieved."""
-    ids, (relevant,) = _ids(query)
-    return (ids.index(relevant) + 1 if relevant in ids else None,)
+    (relevant,) = query.relevant
+    if relevant not in query.run:
+        return (None,)
+    return (ranked(query).index(relevant) + 1,)
 
 
 def _mappings(query: Query) -> Arguments:
@@ -143,7 +134,7 @@ def _by_query(pair: list[Any]) -> dict[str, Any]:
 FORMS = {
     "item": Form(
         (_IDS, Argument("relevant id", "relevant", "item target gt true pos")),
-        lambda query: (ranked(query), *_relevant(query)),
+        lambda query: (ranked(query), *query.relevant),
         _OF_IDS._replace(several=False),
         has_ids=True,
         must_be_hinted=True,
@@ -153,7 +144,7 @@ FORMS = {
             _several(_IDS),
             Argument("[relevant id, …]", "relevant", "actual item target gt true pos"),
         ),
-        _twice(lambda query: (ranked(query), *_relevant(query)), list),
+        _twice(lambda query: (ranked(query), *query.relevant), list),
         _OF_IDS._replace(several=False),
         has_ids=True,
         is_batch=True,
@@ -167,7 +158,7 @@ FORMS = {
     ),
     "sets": Form(
         (_IDS, _RELEVANT_SET),
-        lambda query: (ranked(query), set(_relevant(query))),
+        lambda query: (ranked(query), set(query.relevant)),
         _OF_IDS,
         has_ids=True,
     ),
@@ -184,7 +175,7 @@ FORMS = {
             _IDS._replace(text="{query: ids}"),
             _RELEVANT_SET._replace(text="{query: {relevant ids}}"),
         ),
-        _twice(lambda query: (ranked(query), set(_relevant(query))), _by_query),
+        _twice(lambda query: (ranked(query), set(query.relevant)), _by_query),
         _OF_IDS,
         has_ids=True,
         is_batch=True,
@@ -229,7 +220,8 @@ FORMS = {
         ),
         lambda query: (_by_rank(query), sorted(query.qrels.values(), reverse=True)),
         Shows(scores=False),
-        must_be_hinted=True,  # scores and relevance may be called so, and then hide what is wrong with scores
+        # Scores and relevance may be called so, and then hide what is wrong with scores.
+        must_be_hinted=True,
     ),
     "mappings": Form((_RUN, _QRELS), _mappings, Shows(), has_ids=True),
     "scored_ids": Form(
@@ -304,9 +296,8 @@ class Call(NamedTuple):
     """How a function is called."""
 
     form: str  # the form of the ranking
-    cutoff: int | str | None = (
-        2  # the position or the name of the cutoff, None if the function takes none
-    )
+    # the position or the name of the cutoff, None if the function takes none
+    cutoff: int | str | None = 2
     order: tuple[int, ...] = (0, 1)  # of the arguments
     k: int | None = None  # the cutoff that its answers are compared with
     is_binary: bool = False  # whether no relevance is above 1
@@ -321,101 +312,113 @@ class Call(NamedTuple):
     @property
     def text(self) -> str:
         """The arguments in words."""
-        words = [FORMS[self.form].arguments[at].text for at in self.order]
-        if self.cutoff is not None:
-            words.insert(self.cutoff if isinstance(self.cutoff, int) else len(words), "k")
+        arguments = FORMS[self.form].arguments
+        words = [arguments[position].text for position in self.order]
+        if isinstance(self.cutoff, int):
+            words.insert(self.cutoff, "k")
+        elif self.cutoff is not None:
+            words.append("k")
         return ", ".join(words)
 
     def of(self, function: NDCGFunction, arguments: Arguments, k: int | None) -> Any:
         """Return the function's result."""
-        ordered, named = [arguments[at] for at in self.order], {}
+        ordered = [arguments[position] for position in self.order]
+        cutoff = {}
         if isinstance(self.cutoff, int):
             ordered.insert(self.cutoff, k)
         elif self.cutoff is not None:
-            named[self.cutoff] = k
-        first = len(ordered) - len(self.keywords)
-        return function(
-            *ordered[:first], **dict(zip(self.keywords, ordered[first:], strict=True)), **named
-        )
+            cutoff[self.cutoff] = k
+        positional = len(ordered) - len(self.keywords)
+        named = dict(zip(self.keywords, ordered[positional:], strict=True))
+        return function(*ordered[:positional], **named, **cutoff)
 
 
 def possible_calls(function: NDCGFunction, k: int | None, forms: Sequence[str]) -> list[Call]:
-    """Return the calls that a function may accept, in some forms; those that its parameters hint at come first.
+    """Return the calls that a function may accept, in some forms.
 
-    A function without a cutoff is asked about whole rankings, and then about a cutoff that it may have of its own.
+    Those that its parameters hint at come first. A function without a cutoff is asked about whole
+    rankings, and then about a cutoff that it may have of its own.
 
     >>> [call.text for call in possible_calls(lambda r, k, method=0: 0, 10, ("lists", "relevance"))]
     ['relevance by rank, k']
     """
     hints: dict[Call, int] = {}
-    keywords = tuple(each.name for each in _parameters(function) or () if _must_be_named(each))
-    is_named = len(forms) == 1
-    for (names, cutoff), form in product(accepted_arguments(function, k), forms):
-        arguments = FORMS[form].arguments
-        if not is_named and (
-            len(arguments) != len(names) or FORMS[form].module not in {"", *sys.modules}
-        ):
+    parameters = _parameters(function) or []
+    keywords = tuple(parameter.name for parameter in parameters if _must_be_named(parameter))
+    is_only_form = len(forms) == 1
+    for (names, cutoff), name_of_form in product(accepted_arguments(function, k), forms):
+        form = FORMS[name_of_form]
+        is_possible = len(form.arguments) == len(names) and form.module in {"", *sys.modules}
+        if not is_possible and not is_only_form:
             continue
-        for order in permutations(range(len(arguments))):
-            hinted = [
-                arguments[at].is_hinted_at(name) for at, name in zip(order, names, strict=False)
-            ]
-            if is_named or all(hinted) or not FORMS[form].must_be_hinted:
-                for compared_at in dict.fromkeys((k if cutoff is not None else None, k)):
-                    hints[Call(form, cutoff, order, compared_at, keywords=keywords)] = sum(hinted)
+        # A function without a cutoff may rank whole lists.
+        cutoffs = [k] if cutoff is not None else list(dict.fromkeys([None, k]))
+        for order in permutations(range(len(form.arguments))):
+            pairs = zip(order, names, strict=False)
+            hinted = [form.arguments[position].is_hinted_at(name) for position, name in pairs]
+            if form.must_be_hinted and not is_only_form and not all(hinted):
+                continue
+            for compared_cutoff in cutoffs:
+                call = Call(name_of_form, cutoff, order, compared_cutoff, keywords=keywords)
+                hints[call] = sum(hinted)
     return sorted(hints, key=lambda call: -hints[call])
 
 
 def accepted_arguments(
     function: NDCGFunction, k: int | None
 ) -> Iterator[tuple[list[str], int | str | None]]:
-    """Yield the names of arguments other than the cutoff, and where the cutoff goes: a position, a keyword, or None.
+    """Yield the names of arguments other than the cutoff, and where the cutoff goes.
+
+    That is a position, a keyword, or None.
 
     >>> [*accepted_arguments(lambda scores, relevance, base=2, k=10: 0, 5)]
     [(['scores', 'relevance'], 'k')]
     """
-    if (parameters := _parameters(function)) is None:
+    parameters = _parameters(function)
+    if parameters is None:
         yield ["", ""], None if k is None else 2
         return
-    kinds = {each.kind for each in parameters}
-    positional = [each for each in parameters if each.kind in _POSITIONAL]
-    of_cutoff = [
-        each
-        for each in parameters
-        if each.name.lower() in CUTOFF_NAMES and each.kind not in _REPEATED
-    ]
-    others = [
-        each
-        for each in parameters
-        if _must_be_named(each) or (each in positional and each not in of_cutoff[:1])
-    ]
-    others.sort(
-        key=lambda each: each.default is not each.empty
-    )  # those that must be given come first
-    names, needed = (
-        [each.name for each in others],
-        sum(each.default is each.empty for each in others),
-    )
+    kinds = {parameter.kind for parameter in parameters}
+    positional = [parameter for parameter in parameters if parameter.kind in _POSITIONAL]
+    cutoff = next(filter(_is_cutoff, parameters), None)
+    others = []
+    for parameter in parameters:
+        is_positional = parameter in positional and parameter != cutoff
+        if is_positional or _must_be_named(parameter):
+            others.append(parameter)
+    # Those that must be given come first.
+    others.sort(key=lambda parameter: parameter.default is not parameter.empty)
+    names = [parameter.name for parameter in others]
+    needed = sum(parameter.default is parameter.empty for parameter in others)
     if inspect.Parameter.VAR_POSITIONAL in kinds:
-        names, needed = [*names, "", ""], max(2, needed)
-    needed = needed or min(2, len(names))
-    if needed == 1 and any(each in others for each in positional[1:2]):  # such as y_score=None
+        names += ["", ""]
+        needed = max(2, needed)
+    if needed == 0:
+        needed = min(2, len(names))
+    if needed == 1 and len(positional) > 1 and positional[1] in others:
+        # such as y_score=None
         needed = 2
-    if of_cutoff:
-        is_early = of_cutoff[0] in positional[: needed + 1]
-        yield names[:needed], positional.index(of_cutoff[0]) if is_early else of_cutoff[0].name
-    elif needed > 2 or (
-        needed == len(others) == 2 and len(names[1]) == 1
-    ):  # such as p: the cutoff, or predictions
+    if cutoff is not None:
+        if cutoff in positional[: needed + 1]:
+            yield names[:needed], positional.index(cutoff)
+        else:
+            yield names[:needed], cutoff.name
+        return
+    # A name of one letter, such as p, may be the cutoff, or predictions.
+    is_letter = needed == len(others) == 2 and len(names[1]) == 1
+    if needed > 2 or is_letter:
         yield names[: needed - 1], needed - 1
         yield names[:needed], None
     elif len(others) > 2 and (others[2].default is None or type(others[2].default) is int):
+        # The third argument may be the cutoff.
         yield names[:needed], 2
         yield names[:needed], None
     elif inspect.Parameter.VAR_POSITIONAL in kinds:
         yield names[:needed], 2
+    elif inspect.Parameter.VAR_KEYWORD in kinds:
+        yield names[:needed], "k"
     else:
-        yield names[:needed], "k" if inspect.Parameter.VAR_KEYWORD in kinds else None
+        yield names[:needed], None
 
 
 def _parameters(function: NDCGFunction) -> list[inspect.Parameter] | None:
@@ -426,9 +429,14 @@ def _parameters(function: NDCGFunction) -> list[inspect.Parameter] | None:
         return None
 
 
-def _must_be_named(each: inspect.Parameter) -> bool:
-    is_cutoff = each.name.lower() in CUTOFF_NAMES
-    return each.kind is each.KEYWORD_ONLY and each.default is each.empty and not is_cutoff
+def _is_cutoff(parameter: inspect.Parameter) -> bool:
+    return parameter.name.lower() in CUTOFF_NAMES and parameter.kind not in _REPEATED
+
+
+def _must_be_named(parameter: inspect.Parameter) -> bool:
+    if parameter.kind is not parameter.KEYWORD_ONLY or _is_cutoff(parameter):
+        return False
+    return parameter.default is parameter.empty
 
 
 def arguments_text(query: Query, form: str) -> str:
@@ -437,17 +445,19 @@ def arguments_text(query: Query, form: str) -> str:
     >>> arguments_text(Query({"d1": 2.0}, {"d1": 1}, 3), "lists")
     'scores = [2.0], relevance = [1], k = 3'
     """
-    names, values = (
-        [each.name for each in FORMS[form].arguments],
-        map(argument_text, FORMS[form].of(query)),
-    )
-    return ", ".join(
-        f"{name} = {value}" for name, value in zip((*names, "k"), (*values, query.k), strict=True)
-    )
+    texts = []
+    for argument, value in zip(FORMS[form].arguments, FORMS[form].of(query), strict=True):
+        texts.append(f"{argument.name} = {argument_text(value)}")
+    return ", ".join([*texts, f"k = {query.k}"])
 
 
 def argument_text(argument: Any) -> str:
-    """Return an argument as text to paste, which shows each change that a function makes; sets in order."""
-    if isinstance(argument, set):
-        return f"{{{', '.join(sorted(map(repr, argument)))}}}" if argument else "set()"
-    return str(argument.tolist() if hasattr(argument, "tolist") else argument)
+    """Return an argument as text to paste, with sets in order.
+
+    It shows each change that a function makes.
+    """
+    if isinstance(argument, set) and argument:
+        return f"{{{', '.join(sorted(map(repr, argument)))}}}"
+    if hasattr(argument, "tolist"):
+        return str(argument.tolist())
+    return str(argument)
