@@ -1,4 +1,4 @@
-"""Small random rankings to ask a function of nDCG about, of kinds that show how definitions differ."""
+"""Small random rankings to ask a function of nDCG about, which show how definitions differ."""
 
 from collections.abc import Iterable
 from functools import lru_cache
@@ -27,17 +27,17 @@ PLAIN_KINDS = (  # without ties
     "many relevant",  # more than the cutoff
 )
 ASKED_KINDS = (*PLAIN_KINDS, "tied", "long tied", "close", "tied", "long tied", "close")
-OF_LISTS = {  # in which all documents are judged and retrieved
+KIND_OF_LISTS = {  # in which all documents are judged and retrieved
     **dict.fromkeys(("deep", "unjudged", "mixed"), "whole"),
     **dict.fromkeys(("few retrieved", "nothing retrieved"), "short"),
 }
 WITHOUT_SCORES = {"tied": "deep", "long tied": "long", "close": "unjudged"}
 LONG = (17, 65)  # sorts of many libraries are stable for fewer documents
 CLOSE = (3, 4, 5, 6, 7, 12)  # the decimals in which scores differ
-_Columns = tuple[
-    Floats, NDArray[np.int64], Mask, Mask
-]  # the score and the relevance, retrieved or not, judged or not
-TIED_DOCUMENTS = 12  # the most with the same score; one or two of them are relevant, so that all orders can be tried
+# the score and the relevance, retrieved or not, judged or not
+_Columns = tuple[Floats, NDArray[np.int64], Mask, Mask]
+# the most with the same score; one or two of them are relevant, so that all orders can be tried
+TIED_DOCUMENTS = 12
 
 
 def kinds_of(shows: Shows) -> tuple[str, ...]:
@@ -45,28 +45,28 @@ def kinds_of(shows: Shows) -> tuple[str, ...]:
     kinds: tuple[str, ...] = ASKED_KINDS
     if not shows.scores:
         kinds = tuple(WITHOUT_SCORES.get(kind, kind) for kind in kinds)
-    return tuple(OF_LISTS.get(kind, kind) for kind in kinds) if not shows.documents else kinds
+    if not shows.documents:
+        kinds = tuple(KIND_OF_LISTS.get(kind, kind) for kind in kinds)
+    return kinds
 
 
 def random_rankings(
     numbers: Iterable[int], k: int | None, shows: Shows, seed: int, attempt: int = 0
 ) -> list[Query]:
-    """Return small random rankings that arguments can show, one for each number, which determines its kind.
+    """Return small random rankings that arguments can show, one for each number.
+
+    The number determines its kind.
 
     >>> random_rankings([3], 2, Shows(), 0) == random_rankings([2, 3], 2, Shows(), 0)[1:]
     True
     """
     kinds = kinds_of(shows)
-    return [
-        _random_ranking(
-            np.random.default_rng((seed, number, attempt)),
-            k,
-            shows,
-            kinds[number % len(kinds)],
-            number,
-        )
-        for number in numbers
-    ]
+    rankings = []
+    for number in numbers:
+        rng = np.random.default_rng((seed, number, attempt))
+        kind = kinds[number % len(kinds)]
+        rankings.append(_random_ranking(rng, k, shows, kind, number))
+    return rankings
 
 
 def is_plain(number: int) -> bool:
@@ -92,35 +92,46 @@ def _random_ranking(
     order = rng.permutation(size := len(columns[0]))
     scores, relevance = (column[order] for column in columns[:2])
     retrieved, judged = (column[order] for column in columns[2:])
-    documents = [f"d{each}" for each in rng.permutation(3 * size)[:size] + 1]
+    documents = [f"d{number}" for number in rng.permutation(3 * size)[:size] + 1]
     if not shows.several:
-        one = int(relevance.argmax() if relevance.any() else rng.integers(size))
-        relevance, judged = (
-            np.eye(1, size, one, dtype=np.int64)[0],
-            judged | (np.arange(size) == one),
-        )
-    if not shows.grades and not shows.documents:
+        # The best document is the relevant one, or any if there is none.
+        only = int(relevance.argmax() if relevance.any() else rng.integers(size))
+        relevance = np.zeros(size, np.int64)
+        relevance[only] = 1
+        judged[only] = True
+    if not shows.grades:
         relevance = np.minimum(relevance, 1)
-    elif not shows.grades:  # only relevant documents are known
-        relevance, judged = np.minimum(relevance, 1), judged & (relevance > 0)
-    run = {documents[at]: float(scores[at]) for at in np.flatnonzero(retrieved)}
-    listed = np.arange(size) if not shows.documents else rng.permutation(size)
-    qrels = {documents[at]: int(relevance[at]) for at in listed if judged[at]}
+        if shows.documents:
+            # Only relevant documents are known.
+            judged = judged & (relevance > 0)
+    run = {documents[row]: float(scores[row]) for row in np.flatnonzero(retrieved)}
+    order_of_judgments = np.arange(size)
+    if shows.documents:
+        order_of_judgments = rng.permutation(size)
+    qrels = {documents[row]: int(relevance[row]) for row in order_of_judgments if judged[row]}
     query = Query(run, qrels, k)
-    return query._replace(run=in_order(ranked(query))) if not shows.scores else query
+    if not shows.scores:
+        query = query._replace(run=in_order(ranked(query)))
+    return query
 
 
 def _without_ties(
     rng: "np.random.Generator", cut: int, shows: Shows, kind: str, turn: int
 ) -> _Columns:
-    """Return a ranking in which no two scores are near each other."""
-    low, high = {
+    """Return a ranking in which no two scores are near each other.
+
+    The turn counts how often the kind was asked about, so that its variants take turns.
+    """
+    size_range = {
         "short": (2, max(cut, 3)),
         "long": LONG,
         "many relevant": (cut + 1, 2 * cut + 3),
-        **dict.fromkeys(("deep", "unjudged"), (cut + 2, cut + 8)),
-    }.get(kind, LONG if kind == "nothing relevant" and turn % 3 == 2 else (2, cut + 6))
-    size = int(rng.integers(low, high))
+        "deep": (cut + 2, cut + 8),
+        "unjudged": (cut + 2, cut + 8),
+    }.get(kind, (2, cut + 6))
+    if kind == "nothing relevant" and turn % 3 == 2:
+        size_range = LONG
+    size = int(rng.integers(*size_range))
     relevance = rng.integers(0, rng.integers(2, 7), size) * (rng.random(size) < rng.uniform(0.3, 1))
     if kind == "nothing relevant" or (kind == "nothing retrieved" and turn % 2):
         relevance[:] = 0
@@ -138,13 +149,20 @@ def _without_ties(
             retrieved = rng.random(size) < rng.choice([0.3, 0.7, 0.9])
         if kind in ("unjudged", "mixed", "few retrieved") or (kind == "long" and turn % 2):
             judged = ~retrieved | (rng.random(size) < rng.uniform(0.3, 0.9))
-        if kind == "mixed" and turn % 3:  # one document on one side
-            (judged if turn % 3 == 1 else retrieved)[:] = False
-            one = rng.integers(size)
-            judged[one] = retrieved[one] = True
-            relevance[one] = max(relevance[one], 1)
-        retrieved &= kind != "nothing retrieved"
+        if kind == "mixed" and turn % 3:
+            # A single document on one side
+            if turn % 3 == 1:
+                judged[:] = False
+            else:
+                retrieved[:] = False
+            single = rng.integers(size)
+            judged[single] = retrieved[single] = True
+            relevance[single] = max(relevance[single], 1)
+        if kind == "nothing retrieved":
+            retrieved[:] = False
+        # Some document is judged in any case.
         judged[rng.integers(size)] |= not judged.any()
+    # Sixteenths, which all libraries hold exactly, of both signs and none 0
     scores = (2 * rng.permutation(2 * size + 8)[:size] - 2 * size - 7) / 16
     if retrieved.all() and turn % 2 == 0:
         scores -= scores[rng.integers(size)]  # so that one is 0
@@ -154,10 +172,12 @@ def _without_ties(
 def _with_ties(
     rng: "np.random.Generator", cut: int, shows: Shows, kind: str, number: int
 ) -> _Columns:
-    """Return a ranking with tied documents, at most two of which are relevant, or with close scores."""
-    size = int(
-        rng.integers(*{"long tied": LONG, "close": (4, TIED_DOCUMENTS + 1)}.get(kind, (2, cut + 6)))
-    )
+    """Return a ranking with tied documents, at most two of them relevant, or with close scores."""
+    size_range = {
+        "long tied": LONG,
+        "close": (4, TIED_DOCUMENTS + 1),
+    }.get(kind, (2, cut + 6))
+    size = int(rng.integers(*size_range))
     relevance = rng.integers(0, rng.integers(2, 7), size) * (rng.random(size) < rng.uniform(0.3, 1))
     tied = np.zeros(size, bool)
     scores = np.array(sorted(rng.permutation(2 * size)[:size], reverse=True)) / 8 + 0.5
@@ -181,13 +201,9 @@ def _with_ties(
     if shows.documents:
         judged = ~tied | (relevance > 0) | (rng.random() < 0.7)
         extra = int(rng.integers(0, 4))  # that were not retrieved
-        relevance, scores = (
-            np.append(relevance, rng.integers(1, 4, extra)),
-            np.append(scores, np.zeros(extra)),
-        )
-        retrieved, judged = (
-            np.append(retrieved, np.zeros(extra, bool)),
-            np.append(judged, np.ones(extra, bool)),
-        )
+        relevance = np.append(relevance, rng.integers(1, 4, extra))
+        scores = np.append(scores, np.zeros(extra))
+        retrieved = np.append(retrieved, np.zeros(extra, bool))
+        judged = np.append(judged, np.ones(extra, bool))
         judged |= not (relevance * judged).any()
     return scores, relevance, retrieved, judged
