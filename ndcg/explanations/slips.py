@@ -1,4 +1,7 @@
-"""Every way in which nDCG is known to go wrong, as one table; docs/slips.md lists all public reports of each."""
+"""Every way in which nDCG is known to go wrong, as one table.
+
+docs/slips.md lists all public reports of each.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -13,19 +16,24 @@ from .slip_terms import Documents, Query, Slip, Term, in_order, ranked
 
 
 def _first_relevant(query: Query) -> Query:
-    """Keep only the judgment of the first relevant document of the run, or of one that it misses."""
-    relevant = [
-        document for document in (*ranked(query), *query.qrels) if query.qrels.get(document, 0) > 0
-    ]
-    return query._replace(qrels={each: query.qrels[each] for each in relevant[:1]})
+    """Keep only the judgment of the first relevant document of the run, else of one it misses."""
+    for document in (*ranked(query), *query.qrels):
+        relevance = query.qrels.get(document, 0)
+        if relevance > 0:
+            return query._replace(qrels={document: relevance})
+    return query._replace(qrels={})
 
 
 def _places_in_truth(query: Query) -> Query:
     """Give each hit among the first k the rank that it has in the list of relevant documents."""
     top = set(ranked(query)[: query.k])
-    truth = [document for document, relevance in query.qrels.items() if relevance > 0]
-    run = in_order(document if document in top else _another(document) for document in truth)
-    return query._replace(run=run)
+    documents = []
+    for document in query.relevant:
+        if document not in top:
+            # Another document takes the rank of one that is no hit.
+            document = _another(document)
+        documents.append(document)
+    return query._replace(run=in_order(documents))
 
 
 def _with_last(query: Query) -> Query:
@@ -35,64 +43,83 @@ def _with_last(query: Query) -> Query:
 
 def _another(document: Any) -> Any:
     """Return an id of the same kind that no document has."""
-    return f"another {document}" if isinstance(document, str) else ~document
+    if isinstance(document, str):
+        return f"another {document}"
+    # The ids of rankings without ids are positions from 0, so none is negative.
+    return ~document
 
 
 def _cut_at_length(query: Query) -> Query:
     """Cut at the length of the run, if that is shorter than the cutoff."""
-    return query._replace(k=max(1, min(len(query.run), query.k or len(query.run))))
+    length = max(1, len(query.run))
+    if query.k is None or query.k > length:
+        return query._replace(k=length)
+    return query
 
 
 def _without_negative(query: Query) -> Query:
-    kept = {
-        document: score
-        for document, score in query.run.items()
-        if query.qrels.get(document, 0) >= 0
-    }
-    return query._replace(
-        run=kept,
-        qrels={each: relevance for each, relevance in query.qrels.items() if relevance >= 0},
-    )
+    run = dict(query.run)
+    qrels = dict(query.qrels)
+    for document, relevance in query.qrels.items():
+        if relevance < 0:
+            run.pop(document, None)
+            del qrels[document]
+    return query._replace(run=run, qrels=qrels)
+
+
+def _counted_twice(query: Query) -> Mapping[Any, float]:
+    copies = {_another(document): relevance for document, relevance in query.qrels.items()}
+    return {**query.qrels, **copies}
+
+
+def _top(query: Query) -> list[Any]:
+    return ranked(query)[: query.k]
 
 
 def _with(
-    options: Mapping[str, Any] = {}, **changed: Callable[[Query], Any]
-) -> Term:  # never changed
-    """Return a query with another run, other judgments or another cutoff."""
-    return Term(
-        (lambda query: query._replace(**{name: of(query) for name, of in changed.items()}),),
-        options,
-    )
+    options: Mapping[str, Any] = {}, **fields: Callable[[Query], Any]
+) -> Term:  # the default is never changed
+    """Return a term with another run, other judgments or another cutoff of the query."""
+
+    def change(query: Query) -> Query:
+        return query._replace(**{name: value(query) for name, value in fields.items()})
+
+    return Term((change,), options)
 
 
 def _with_scores(change: Callable[[Floats], Any]) -> Term:
-    """Return scores that were changed together."""
+    """Return a term with scores that were changed together."""
 
-    def changed(query: Query) -> Documents:
+    def run(query: Query) -> Documents:
         with np.errstate(over="ignore"):
             scores = change(np.array(list(query.run.values()), np.float64)).tolist()
         return dict(zip(query.run, scores, strict=True))
 
-    return _with(run=changed)
+    return _with(run=run)
 
 
-def _with_weights(option: str, of: Callable[[NDArray[np.float64]], Any]) -> Term:
-    """Return another gain of relevances, or another discount of ranks."""
-    return Term(options={option: lambda values: of(np.asarray(values, np.float64))})
+def _with_weights(option: str, weights: Callable[[NDArray[np.float64]], Any]) -> Term:
+    """Return a term with another gain of relevances, or another discount of ranks."""
+    return Term(options={option: lambda values: weights(np.asarray(values, np.float64))})
 
 
 def _zero_if(
     is_short: Callable[[Query, int], bool],
 ) -> Callable[[Sequence[Query], Floats, Floats], Floats]:
-    return lambda queries, dcg, ndcg: np.where(
-        [query.k is not None and is_short(query, query.k) for query in queries], 0.0, ndcg
-    )
+    """Return a rule by which short queries score 0, if there is a cutoff."""
+
+    def rule(queries: Sequence[Query], dcg: Floats, ndcg: Floats) -> Floats:
+        are_short = [query.k is not None and is_short(query, query.k) for query in queries]
+        return np.where(are_short, 0.0, ndcg)
+
+    return rule
 
 
 def _rounded_to(decimals: int) -> Slip:
     return Slip(
         f"scores rounded to {decimals} decimals",
-        f"Scores that agree to {decimals} decimals are tied, as in files that were written with so many.",
+        f"Scores that agree to {decimals} decimals are tied, as in files that were written with so "
+        "many.",
         both=_with_scores(lambda scores: scores.round(decimals)),
     )
 
@@ -111,10 +138,12 @@ UNCUT = _with(k=lambda query: None)
 
 # The table
 
-# It takes ranked ids to make it, in which a document can be listed twice; other forms have no place for it.
+# It takes ranked ids to make it, in which a document can be listed twice; other forms have no
+# place for it.
 DUPLICATES_COUNTED = Slip(
     "a document counted twice",
-    "A document that is listed twice counts twice in the DCG and once in the ideal, so that scores exceed 1.",
+    "A document that is listed twice counts twice in the DCG and once in the ideal, so that scores "
+    "exceed 1.",
     reports=(3, "deepset-ai/haystack#11959"),
 )
 IN_ORDER_OF_INPUT = Slip(
@@ -125,7 +154,8 @@ IN_ORDER_OF_INPUT = Slip(
 )
 SWAPPED = Slip(
     "scores and relevance swapped",
-    "The arguments are in the wrong order: scores are taken for relevance and relevance for scores.",
+    "The arguments are in the wrong order: scores are taken for relevance and relevance for "
+    "scores.",
     reports=(2, "scikit-learn/scikit-learn#27726"),
     both=_with(
         {"negative_relevance": "keep"}, run=lambda query: query.qrels, qrels=lambda query: query.run
@@ -134,7 +164,8 @@ SWAPPED = Slip(
 # As `exclude={query: [query]}` with `exclude_from="run"`. It takes the id of the query to make it.
 OWN_DOCUMENT = Slip(
     "the query's own document left out of the run",
-    "A document with the id of its query is removed from the run and stays in the ideal, as in BEIR.",
+    "A document with the id of its query is removed from the run and stays in the ideal, as in "
+    "BEIR.",
     reports=(3, "lightonai/pylate#198"),
     both=_with(
         run=lambda query: {
@@ -145,18 +176,18 @@ OWN_DOCUMENT = Slip(
 SLIPS = (
     Slip(
         "ideal from the top k retrieved",
-        "The ideal is the best order of the k documents that were ranked first, not of all that were judged, so a run "
+        "The ideal is the best order of the k documents that were ranked first, not of all that "
+        "were judged, so a run "
         "that finds one of many relevant documents can score 1.",
         reports=(16, "OpenBMB/ToolBench#184"),
         ideal=_with(
-            qrels=lambda query: {
-                each: query.qrels.get(each, 0) for each in ranked(query)[: query.k]
-            }
+            qrels=lambda query: {document: query.qrels.get(document, 0) for document in _top(query)}
         ),
     ),
     Slip(
         "ideal from all that was retrieved",
-        "The ideal is the best order of the retrieved documents, so relevant documents that the run misses cost "
+        "The ideal is the best order of the retrieved documents, so relevant documents that the "
+        "run misses cost "
         "nothing.",
         reports=(3, "o19s/search-metrics#3"),
         both=Term(options={"ideal": "retrieved"}),
@@ -175,20 +206,23 @@ SLIPS = (
     ),
     Slip(
         "ideal not cut at k",
-        "The DCG counts the first k ranks and the ideal all of them, so that a perfect ranking scores less than 1.",
+        "The DCG counts the first k ranks and the ideal all of them, so that a perfect ranking "
+        "scores less than 1.",
         reports=(6, "lenskit/lenskit#869"),
         ideal=UNCUT,
     ),
     Slip(
         "ideal of k relevant documents",
-        "The ideal has the query's highest gain at every rank up to k, even if fewer documents are relevant, so that "
+        "The ideal has the query's highest gain at every rank up to k, even if fewer documents are "
+        "relevant, so that "
         "queries with few relevant documents cannot reach 1.",
         reports=(5, "datawhalechina/torch-rechub#45"),
         both=Term(options={"ideal": "full"}),
     ),
     Slip(
         "ideal of as many relevant documents as were retrieved",
-        "The ideal has the query's highest gain at every rank of the result list up to k, even if fewer documents are "
+        "The ideal has the query's highest gain at every rank of the result list up to k, even if "
+        "fewer documents are "
         "relevant, so that long result lists cannot reach 1.",
         ideal=Term((_cut_at_length,), {"ideal": "full"}),
     ),
@@ -200,20 +234,23 @@ SLIPS = (
     ),
     Slip(
         "ties by document id",
-        "Documents with equal scores are ordered by their ids, the highest first, so the names of documents decide.",
+        "Documents with equal scores are ordered by their ids, the highest first, so the names of "
+        "documents decide.",
         reports=(3, "usnistgov/trec_eval#22"),
         both=Term(options={"ties": "docid"}),
     ),
     Slip(
         "ideal cut at the length of the result list",
-        "The ideal has as many documents as were retrieved, so a short result list is not penalized for the documents "
+        "The ideal has as many documents as were retrieved, so a short result list is not "
+        "penalized for the documents "
         "that it omits.",
         reports=(4, "mlflow/mlflow#24541"),
         both=Term(options={"ideal": "truncated"}),
     ),
     Slip(
         "graded relevance read as 0 or 1",
-        "Every relevant document has the gain 1, so that it does not matter whether the best ones rank first.",
+        "Every relevant document has the gain 1, so that it does not matter whether the best ones "
+        "rank first.",
         reports=(4, "recommenders-team/recommenders#1749"),
         both=Term(options={"gain": "binary"}),
     ),
@@ -225,26 +262,30 @@ SLIPS = (
     ),
     Slip(
         "ties in the order of the input",
-        "Documents with equal scores stay in the order of the input, so sorting a file differently changes the score.",
+        "Documents with equal scores stay in the order of the input, so sorting a file differently "
+        "changes the score.",
         reports=(4, "dmlc/xgboost#3050"),
         both=Term(options={"ties": "first"}),
     ),
     Slip(
         "ties in the reverse order of the input",
-        "Of documents with equal scores the last in the input ranks first, as a reversed ascending sort leaves them.",
+        "Of documents with equal scores the last in the input ranks first, as a reversed ascending "
+        "sort leaves them.",
         both=Term(options={"ties": "last"}),
     ),
     Slip(
         "ties by ascending document id",
-        "Documents with equal scores are ordered by their ids, the lowest first, so the names of documents decide.",
+        "Documents with equal scores are ordered by their ids, the lowest first, so the names of "
+        "documents decide.",
         both=_with(
-            run=lambda query: {each: query.run[each] for each in sorted(query.run)},
+            run=lambda query: {document: query.run[document] for document in sorted(query.run)},
             options={"ties": "first"},
         ),
     ),
     Slip(
         "ties in the model's favor",
-        "Documents with equal scores are ordered by relevance, so a model that gives all documents the same score is "
+        "Documents with equal scores are ordered by relevance, so a model that gives all documents "
+        "the same score is "
         "perfect.",
         reports=(2, "elixir-nx/scholar#360"),
         both=Term(options={"ties": "best"}),
@@ -269,13 +310,15 @@ SLIPS = (
     ),
     Slip(
         "discount from the place in the truth",
-        "The discount of a hit comes from its place in the list of relevant documents, not from its rank in the run.",
+        "The discount of a hit comes from its place in the list of relevant documents, not from "
+        "its rank in the run.",
         reports=(3, "THUDM/ComiRec#6"),
         dcg=Term((_places_in_truth,)),
     ),
     Slip(
         "DCG with binary gain, ideal with graded gain",
-        "The DCG has gains of 0 and 1, the ideal has graded gains, so that a perfect ranking scores less than 1.",
+        "The DCG has gains of 0 and 1, the ideal has graded gains, so that a perfect ranking "
+        "scores less than 1.",
         reports=(1, "RapidFireAI/rapidfireai#261"),
         dcg=Term(options={"gain": "binary"}),
     ),
@@ -290,14 +333,14 @@ SLIPS = (
     Slip(
         "ascending order",
         "The lowest score ranks first, as distances do.",
-        both=_with(run=lambda query: {each: -score for each, score in query.run.items()}),
+        both=_with(run=lambda query: {document: -score for document, score in query.run.items()}),
     ),
     Slip(
         "ranks used as scores",
         "The rank of each document is taken for its score, so the last one ranks first.",
         both=_with(
             run=lambda query: {
-                each: float(rank) for rank, each in enumerate(ranked(query), start=1)
+                document: float(rank) for rank, document in enumerate(ranked(query), start=1)
             }
         ),
     ),
@@ -307,7 +350,8 @@ SLIPS = (
     SWAPPED,
     Slip(
         "unretrieved documents with the score 0",
-        "Judged documents that were not retrieved take part with the score 0, above documents with negative scores.",
+        "Judged documents that were not retrieved take part with the score 0, above documents with "
+        "negative scores.",
         reports=(2, "mlflow/mlflow#24553"),
         both=_with(
             run=lambda query: {**dict.fromkeys([*query.run, *query.qrels], 0.0), **query.run}
@@ -317,7 +361,9 @@ SLIPS = (
         "documents with the score 0 not retrieved",
         "A score of 0 is read as no score, so such documents have no rank.",
         both=_with(
-            run=lambda query: {each: score for each, score in query.run.items() if score != 0}
+            run=lambda query: {
+                document: score for document, score in query.run.items() if score != 0
+            }
         ),
     ),
     Slip(
@@ -341,12 +387,7 @@ SLIPS = (
         "judgments counted twice in the ideal",
         "Every judgment takes two ranks of the ideal, as if the qrels were read twice.",
         reports=(1, "joaopalotti/trectools#52"),
-        ideal=_with(
-            qrels=lambda query: {
-                **query.qrels,
-                **{_another(each): value for each, value in query.qrels.items()},
-            }
-        ),
+        ideal=_with(qrels=_counted_twice),
     ),
     Slip(
         "DCG one rank too deep",
@@ -382,7 +423,8 @@ SLIPS = (
     ),
     Slip(
         "gain 2^r, also of unjudged documents",
-        "The gain is 2^r without the - 1, and documents without a judgment have the relevance 0, so they count 1.",
+        "The gain is 2^r without the - 1, and documents without a judgment have the relevance 0, "
+        "so they count 1.",
         both=_with_weights("gain", np.exp2),
         dcg=_with(qrels=lambda query: {**dict.fromkeys(query.run, 0), **query.qrels}),
     ),
@@ -415,13 +457,15 @@ SLIPS = (
     ),
     Slip(
         "run cut at k before everything else",
-        "Only the first k documents are kept; the ideal, and everything else that depends on the retrieved documents, "
+        "Only the first k documents are kept; the ideal, and everything else that depends on the "
+        "retrieved documents, "
         "is computed from them.",
-        both=_with(run=lambda query: {each: query.run[each] for each in ranked(query)[: query.k]}),
+        both=_with(run=lambda query: {document: query.run[document] for document in _top(query)}),
     ),
     Slip(
         "only the first relevant document",
-        "The score is the discount of the first relevant document that was retrieved; all others count nothing.",
+        "The score is the discount of the first relevant document that was retrieved; all others "
+        "count nothing.",
         both=Term((_first_relevant,)),
     ),
     Slip(
