@@ -67,24 +67,27 @@ def compare(
         references: the relevances, the same for all systems.
         k: the cutoff or cutoffs.
         baseline: the system to compare all others with; None for every pair.
-        sample_weight: one weight per query for the means, in the order of the references or as `{query: weight}`.
+        sample_weight: one weight per query for the means, in the order of the references or as
+            `{query: weight}`.
         query_ids: the query id of each row, for flat predictions and references.
         document_ids: the document id of each row, with `query_ids`.
-        data: a DataFrame; then the arguments above, and each system's predictions, may be names of its columns.
+        data: a DataFrame; then the arguments above, and each system's predictions, may be names of
+            its columns.
         exclude: documents to remove from rankings and ideals, as in `compute`.
-        by: a value per query, as in `report`; the queries with the same value are compared as a slice, with
-            p-values corrected for all slices. The means of slices are compared too.
+        by: a value per query, as in `report`; the queries with the same value are compared as a
+            slice, with p-values corrected for all slices. The means of slices are compared too.
         fields: the names of fields and columns, as in `compute`.
         confidence: the confidence level of the intervals, between 0 and 1.
         seed: the random seed; the same seed gives the same comparison.
-        alternative: the hypothesis of the tests: the systems differ ("two-sided"), the first is better
-            ("greater"), or it is worse ("less").
-        margin: with "greater", test whether the first is worse by less than this (non-inferiority); with "less",
-            whether it is better by less than this; in units of the measure.
+        alternative: the hypothesis of the tests: the systems differ ("two-sided"), the first is
+            better ("greater"), or it is worse ("less").
+        margin: with "greater", test whether the first is worse by less than this (non-inferiority);
+            with "less", whether it is better by less than this; in units of the measure.
         corrected_over: correct p-values for all pairs of a "measure" at one cutoff, or for "all".
-        **options: the options of `compute`, except `use_aggregator` and `engine`. By default a judged query that is
-            missing from one system but not from another is an error; `missing="skip"` skips it for all systems.
-            `score_order` may be of single systems, as in `{"l2": "ascending"}`.
+        **options: the options of `compute`, except `use_aggregator` and `engine`. By default a
+            judged query that is missing from one system but not from another is an error;
+            `missing="skip"` skips it for all systems. `score_order` may be of single systems, as in
+            `{"l2": "ascending"}`.
 
     Raises:
         ValueError: as in `compute`, with the system's name; or there are fewer than two systems or
@@ -200,8 +203,8 @@ def _columns_of_systems(
 ) -> tuple[dict[str, PerQuery], dict[str, str]]:
     """Return the columns of queries for each system, and a warning of some; each input is read once.
 
-    The options of the systems differ only in the order of scores. With `same_queries`, a judged query that only some
-    systems rank is an error.
+    The options of the systems differ only in the order of scores. With `same_queries`, a judged
+    query that only some systems rank is an error.
     """
     shared, *_ = options.values()
     inputs = from_files(inputs, labels=shared.labels)

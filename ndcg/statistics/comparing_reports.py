@@ -48,11 +48,13 @@ def compare_reports(
     """Compare reports as `compare` compares systems, without their rankings.
 
     Args:
-        reports: for each system its report, the result of the report's `to_dict`, or the path of a JSON file with that.
+        reports: for each system its report, the result of the report's `to_dict`, or the path of a
+            JSON file with that.
         baseline: the system to compare all others with; None for every pair.
-        paired: whether the reports have the same queries. If not, their queries are independent samples, such as the
-            sessions before and after a release, and the interval and the test are Welch's. Only large differences can
-            be found then, because the difficulty of the queries varies as well.
+        paired: whether the reports have the same queries. If not, their queries are independent
+            samples, such as the sessions before and after a release, and the interval and the test
+            are Welch's. Only large differences can be found then, because the difficulty of the
+            queries varies as well.
         confidence: the confidence level of the intervals, between 0 and 1.
         seed: the random seed of the paired test, as in `compare`.
         alternative: the hypothesis of the tests, as in `compare`.
@@ -60,8 +62,9 @@ def compare_reports(
         corrected_over: the p-values that are corrected together, as in `compare`.
 
     Raises:
-        ValueError: the reports were made with different options, or, with `paired`, of different queries, weights or
-            slices; without it, they have weights; a file is not a saved report; as in `compare`.
+        ValueError: the reports were made with different options, or, with `paired`, of different
+            queries, weights or slices; without it, they have weights; a file is not a saved report;
+            as in `compare`.
 
     >>> from ndcg import report
     >>> before = report(predictions=[[1, 2], [2, 1], [1, 2]], references=[[1, 0], [1, 0], [0, 1]])

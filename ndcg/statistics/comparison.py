@@ -1,7 +1,7 @@
 """The comparison of several systems on the same queries, with intervals and tests.
 
-A comparison is plain data. It can be shown as text, Markdown, HTML, LaTeX or a plot, and saved as a dict of JSON types,
-from which it can be restored.
+A comparison is plain data. It can be shown as text, Markdown, HTML, LaTeX or a plot, and saved as a
+dict of JSON types, from which it can be restored.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -73,15 +73,15 @@ class Comparison(Readable):
         scores: the scores by system, then by name.
         pairs: the pairs of systems with their differences, by measure.
         baseline: the system that all others are compared with, or None for every pair.
-        queries: a table with a row per system and query: ``system``, ``query``, its ``slice`` and ``weight`` if there
-            are any, and the query's value of each measure.
+        queries: a table with a row per system and query: ``system``, ``query``, its ``slice`` and
+            ``weight`` if there are any, and the query's value of each measure.
         resampling: the confidence of the intervals, and the options of the test.
         testing: the hypotheses of the tests.
         notes: sentences with further facts for the reader.
-        slices: the comparison of each slice with at least two queries, by its value of `by`, ascending; queries
-            without a value, None, come last.
-        mean_of_slices: the comparison of the means of slices, in which each slice counts the same; None is no slice.
-            None without slices, or if one of them is not compared.
+        slices: the comparison of each slice with at least two queries, by its value of `by`,
+            ascending; queries without a value, None, come last.
+        mean_of_slices: the comparison of the means of slices, in which each slice counts the same;
+            None is no slice. None without slices, or if one of them is not compared.
     """
 
     signature: str
@@ -136,11 +136,12 @@ class Comparison(Readable):
             other: the system it is compared with.
             measure: the name of a result; by default the first.
             n: the number of queries; None for all that differ.
-            only: "losses", the queries on which the first system scores lower, or "gains", on which it scores higher.
+            only: "losses", the queries on which the first system scores lower, or "gains", on which
+                it scores higher.
 
         Raises:
-            ValueError: a system or measure is unknown, `n` is negative, `only` has another value, or the systems have
-                different queries.
+            ValueError: a system or measure is unknown, `n` is negative, `only` has another value,
+                or the systems have different queries.
         """
         self._require_pairs("differences")
         measure = self.measures[0] if measure is None else measure
@@ -255,7 +256,8 @@ class Comparison(Readable):
         """Return the scores of the systems as a LaTeX table, after comments with the remarks and the signature.
 
         A superscript names the systems that one is significantly better than (with a margin, not
-        worse than), with a corrected p below 0.05; the highest score of each measure is bold. The caption says so.
+        worse than), with a corrected p below 0.05; the highest score of each measure is bold. The
+        caption says so.
 
         Args:
             places: the number of decimal places.
@@ -317,12 +319,12 @@ class Comparison(Readable):
     def from_dict(cls, values: Mapping[str, Any]) -> "Comparison":
         """Return the comparison that `to_dict` was called on.
 
-        What later versions saved is read. Means, pairs and slices that 2.x saved are computed again from the values of
-        the queries, except for the figures of a score that depend on documents.
+        What later versions saved is read. Means, pairs and slices that 2.x saved are computed again
+        from the values of the queries, except for the figures of a score that depend on documents.
 
         Raises:
-            ValueError: an entry is missing, or has another type or range, or rows of queries are missing; names the
-                entry.
+            ValueError: an entry is missing, or has another type or range, or rows of queries are
+                missing; names the entry.
         """
         signature, options, is_of_2 = saved_signature(values["signature"])
         baseline, resampling = values["baseline"], saved_resampling(values["resampling"])
@@ -404,16 +406,17 @@ class Comparison(Readable):
     ) -> Any:
         """Return a Matplotlib figure of the systems' means, with intervals of their differences from the baseline.
 
-        Without a baseline, the differences are from the system with the highest mean. There is a panel for each cutoff,
-        and a last one for the slices, at the first cutoff. The intervals agree with `p_holm`.
+        Without a baseline, the differences are from the system with the highest mean. There is a
+        panel for each cutoff, and a last one for the slices, at the first cutoff. The intervals
+        agree with `p_holm`.
 
         Args:
-            measure: a measure, such as ``"nDCG"``, at all its cutoffs, or a result, such as ``"nDCG@10"``; by default
-                the first measure.
-            queries: instead, show how much each system differs on each query, in a panel per system, at the first
-                cutoff.
-            ax: Matplotlib Axes to draw into, or a list of these for several panels. By default a new figure has all
-                panels.
+            measure: a measure, such as ``"nDCG"``, at all its cutoffs, or a result, such as
+                ``"nDCG@10"``; by default the first measure.
+            queries: instead, show how much each system differs on each query, in a panel per
+                system, at the first cutoff.
+            ax: Matplotlib Axes to draw into, or a list of these for several panels. By default a
+                new figure has all panels.
             figsize: width and height of a new figure in inches.
 
         Raises:

@@ -46,7 +46,8 @@ class ComparedSlice(NamedTuple):
     Attributes:
         queries: the number of these queries.
         scores: the scores by system, then by name.
-        pairs: the pairs, by measure; Holm's correction covers the p-values of all slices, or those of their mean.
+        pairs: the pairs, by measure; Holm's correction covers the p-values of all slices, or those
+            of their mean.
     """
 
     queries: int
@@ -277,8 +278,8 @@ def _compared_slices(
 ) -> dict[str, Any]:
     """Return the comparison of each slice in which every system has at least two values of each measure.
 
-    The p-values and intervals of all slices are corrected together. With them comes the mean of slices, if all of them
-    are compared.
+    The p-values and intervals of all slices are corrected together. With them comes the mean of
+    slices, if all of them are compared.
     """
     by_slice: dict[Value, tuple[int, ScoresAndPairs]] = {}
     named: list[dict[str, PerQuery]] = []

@@ -1,7 +1,8 @@
 """Compute columns with a row per query, for one or several systems, and scores from these columns.
 
-For each query there are its numbers of documents and, for each result, its value, the range of the value over the
-orders of ties, and the expected value of a random order. Scores are means over all queries, or over slices.
+For each query there are its numbers of documents and, for each result, its value, the range of the
+value over the orders of ties, and the expected value of a random order. Scores are means over all
+queries, or over slices.
 """
 
 import math
@@ -49,7 +50,8 @@ class Score(NamedTuple):
         best: the mean under the best order of all ties.
         tied: the number of queries with a value that depends on the order of ties.
         ranked: the number of documents within the cutoff, over all queries.
-        unjudged: the number of these that were not judged; an expected number if it depends on the order of ties.
+        unjudged: the number of these that were not judged; an expected number if it depends on the
+            order of ties.
         random_order: the expected mean of a random order of the same documents.
         queries: the number of queries in the mean.
 
@@ -91,7 +93,8 @@ def mean_cells(
 ) -> list[list[list[str]]]:
     """Return the cells of means and their intervals: first the headings, then a list for each row.
 
-    Before each mean is the number of its queries; if all measures of a row have the same number, only before the first.
+    Before each mean is the number of its queries; if all measures of a row have the same number,
+    only before the first.
     """
     alike = all(len({score.queries for score in scores.values()}) == 1 for scores, _ in rows)
 
@@ -129,7 +132,8 @@ class Slice(NamedTuple):
 
     Attributes:
         queries: the number of these queries.
-        scores: the scores by name; without an interval if fewer than two of the queries have a value.
+        scores: the scores by name; without an interval if fewer than two of the queries have a
+            value.
     """
 
     queries: int
@@ -168,8 +172,9 @@ def query_columns(
 ) -> PerQuery:
     """Return the columns of a report's table of queries.
 
-    It has `query` only if queries have ids, and `weight` only if there are weights. `ideal`, the highest IDCG of all
-    judged documents, is 0 for queries with no relevant documents. `notify` is called as in `describe_queries`.
+    It has `query` only if queries have ids, and `weight` only if there are weights. `ideal`, the
+    highest IDCG of all judged documents, is 0 for queries with no relevant documents. `notify` is
+    called as in `describe_queries`.
     """
     columns = describe_queries(partial(_describe, options), inputs, options, PIECE, notify)
     weight = weights(inputs.sample_weight, len(columns["ideal"]), columns.get("query"))
@@ -232,8 +237,8 @@ def _unjudged(options: Options, part: Rankings) -> NDArray[np.float64]:
 def leave_out_alike(columns: Mapping[str, PerQuery], names: Sequence[str]) -> None:
     """Exclude queries that have no value for some system from the means of all, so that all have the same queries.
 
-    A query has no value for a system if the system lacks it and missing queries are skipped, or if the system retrieved
-    nothing for it and the ideal depends on the retrieved documents.
+    A query has no value for a system if the system lacks it and missing queries are skipped, or if
+    the system retrieved nothing for it and the ideal depends on the retrieved documents.
     """
     for name in names:
         lacking = np.logical_or.reduce([np.isnan(each[name]) for each in columns.values()])
@@ -285,8 +290,10 @@ def _saved_ids(ids: NDArray[Any]) -> pa.Array:
 def query_figures(columns: PerQuery, names: Sequence[str]) -> PerQuery:
     """Return the figures of queries that the scores of a system are made of.
 
-    Those of a result have shape ``(10, queries)``: the value, and nine to be summed, 0 for a query that is not in the
-    mean: the value and those in the worst, the best and a random order, times the weight; whether the value depends on
+    Those of a result have shape ``(10, queries)``: the value, and nine to be summed, 0 for a query
+    that is not in the
+    mean: the value and those in the worst, the best and a random order, times the weight; whether
+        the value depends on
     the order of ties; the numbers of ranked and of unjudged documents; 1; and the weight.
     """
     figures: PerQuery = {name: columns[name] for name in ("ideal", "weight") if name in columns}

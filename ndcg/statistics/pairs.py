@@ -24,11 +24,13 @@ class Testing(NamedTuple):
     """The hypotheses of the tests of a comparison.
 
     Attributes:
-        alternative: whether two systems differ ("two-sided"), the first is better ("greater") or worse ("less").
-        margin: the amount, in units of the measure, by which the first may still be worse ("greater") or better
-            ("less").
+        alternative: whether two systems differ ("two-sided"), the first is better ("greater") or
+            worse ("less").
+        margin: the amount, in units of the measure, by which the first may still be worse
+            ("greater") or better ("less").
         corrected_over: the p-values that Holm's correction covers: those of a "measure", or "all".
-        paired: whether all systems have the same queries; else their queries are independent samples.
+        paired: whether all systems have the same queries; else their queries are independent
+            samples.
     """
 
     alternative: str = "two-sided"
@@ -73,7 +75,8 @@ class Testing(NamedTuple):
     def corrected(self, pairs: Sequence["Pair"], confidence: float) -> list["Pair"]:
         """Return pairs with their corrected p-values, and the intervals that agree with `p_holm`.
 
-        In `pairs`, `low_holm` and `high_holm` are the bounds of a difference. `confidence` is that of `low` and `high`.
+        In `pairs`, `low_holm` and `high_holm` are the bounds of a difference. `confidence` is that
+        of `low` and `high`.
         """
         p_holm, p_t_holm = (
             self.holm(pairs, [getattr(pair, name) for pair in pairs]) for name in ("p", "p_t")
@@ -95,9 +98,10 @@ class Testing(NamedTuple):
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the ends of Student's t intervals at the level at which Holm's correction compares p of each pair.
 
-        Holm compares the smallest of m p-values with 0.05 / m, the next with 0.05 / (m - 1), and so on, up to the first
-        that is not lower; the remaining pairs get the level of that one. Where the t-test and the randomization test
-        disagree about the tested difference, the nearest end of the interval is moved to it.
+        Holm compares the smallest of m p-values with 0.05 / m, the next with 0.05 / (m - 1), and so
+        on, up to the first that is not lower; the remaining pairs get the level of that one. Where
+        the t-test and the randomization test disagree about the tested difference, the nearest end
+        of the interval is moved to it.
         """
         p_values = np.array([pair.p for pair in pairs])
         tests = np.ones(len(pairs))
@@ -171,26 +175,28 @@ class Pair(NamedTuple):
         difference: the mean of ``system`` minus the mean of ``other``.
         low: the lower end of its confidence interval.
         high: the upper end.
-        low_holm: the lower end of the interval that agrees with `p_holm`: exactly if `p_holm` is below 0.05, it does
-            not contain 0; for "greater", lies above 0 or the negative margin; for "less", below 0 or the margin.
+        low_holm: the lower end of the interval that agrees with `p_holm`: exactly if `p_holm` is
+            below 0.05, it does not contain 0; for "greater", lies above 0 or the negative margin;
+            for "less", below 0 or the margin.
         high_holm: the upper end.
         standard_error: the standard error of the difference.
         degrees_of_freedom: those of Student's t in the intervals and the t-test.
-        p: the p-value of the randomization test, for the hypothesis of the comparison's `testing`; of Welch's t-test if
-            queries are not paired.
+        p: the p-value of the randomization test, for the hypothesis of the comparison's `testing`;
+            of Welch's t-test if queries are not paired.
         p_holm: the same, with Holm's correction for all pairs of this measure, or of all measures.
         p_t: the p-value of the paired t-test, or of Welch's.
         p_t_holm: the same, corrected.
-        wins: the number of queries on which ``system`` scores higher, without those of weight 0; like the next two,
-            None if queries are not paired.
+        wins: the number of queries on which ``system`` scores higher, without those of weight 0;
+            like the next two, None if queries are not paired.
         ties: the number on which both score the same, up to rounding.
         losses: the number on which ``system`` scores lower.
         exact: whether the randomization test tried all permutations.
         permutations: the number of permutations that it tried; 0 if queries are not paired.
-        min_detectable: the smallest difference, from 0 or from the margin, that a t-test of these queries detects at
-            the 5% level with 80% power; None if it is unknown, or if no possible difference is so large.
-        queries_needed: the number of queries with which such a test would detect the observed difference; None if no
-            number is enough, or if queries are not paired.
+        min_detectable: the smallest difference, from 0 or from the margin, that a t-test of these
+            queries detects at the 5% level with 80% power; None if it is unknown, or if no possible
+            difference is so large.
+        queries_needed: the number of queries with which such a test would detect the observed
+            difference; None if no number is enough, or if queries are not paired.
     """
 
     measure: str

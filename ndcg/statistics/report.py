@@ -1,7 +1,7 @@
 """The report on one system: its scores, their intervals, and the counts and notes that a reader needs to judge them.
 
-A report is plain data. It can be shown as text, Markdown, HTML or a plot, and saved as a dict of JSON types, from which
-it can be restored.
+A report is plain data. It can be shown as text, Markdown, HTML or a plot, and saved as a dict of
+JSON types, from which it can be restored.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -76,21 +76,25 @@ class Report(Readable):
     Attributes:
         signature: every option that the scores depend on.
         scores: the scores by name, such as ``"nDCG@10"``.
-        counts: the number of ``queries``, and how many of them have no relevant documents (``nothing_relevant``),
-            only relevant documents (``all_relevant``: everything that was retrieved or judged is relevant), no
-            retrieved documents (``nothing_retrieved``), and how many are excluded from a mean (``left_out``). With
-            `exclude` also how many of its documents were retrieved (``excluded_retrieved``) and judged
-            (``excluded_judged``; with ``exclude_from="run"`` they stay in the ideals).
-        queries: a table with a row per query: ``query`` (its id, or its index), its ``slice`` if there are any, the
-            number of documents ``retrieved``, ``judged`` and ``relevant``, and for each score such as ``nDCG@10``
-            the query's value under this name (null if it has none), ``worst nDCG@10`` and ``best nDCG@10`` under the
-            worst and the best order of ties, ``random order nDCG@10``, the expected value of a random order, and
+        counts: the number of ``queries``, and how many of them have no relevant documents
+            (``nothing_relevant``), only relevant documents (``all_relevant``: everything that was
+            retrieved or judged is relevant), no retrieved documents (``nothing_retrieved``), and
+            how many are excluded from a mean (``left_out``). With `exclude` also how many of its
+            documents were retrieved (``excluded_retrieved``) and judged (``excluded_judged``; with
+            ``exclude_from="run"`` they stay in the ideals).
+        queries: a table with a row per query: ``query`` (its id, or its index), its ``slice`` if
+            there are any, the number of documents ``retrieved``, ``judged`` and ``relevant``, and
+            for each score such as ``nDCG@10`` the query's value under this name (null if it has
+            none), ``worst nDCG@10`` and ``best nDCG@10`` under the worst and the best order of
+            ties, ``random order nDCG@10``, the expected value of a random order, and
             ``unjudged@10``, the number of unjudged documents within the cutoff.
         resampling: the confidence of the intervals.
         notes: sentences with further facts for the reader.
-        slices: the scores of each slice, by its value of `by`, ascending; queries without a value, None, come last.
-        mean_of_slices: the mean of the slices' scores by name, in which each slice counts the same; None is no slice.
-            Its interval takes the slices as given, and their queries as samples. Empty without slices.
+        slices: the scores of each slice, by its value of `by`, ascending; queries without a value,
+            None, come last.
+        mean_of_slices: the mean of the slices' scores by name, in which each slice counts the same;
+            None is no slice. Its interval takes the slices as given, and their queries as samples.
+            Empty without slices.
     """
 
     signature: str
@@ -150,12 +154,12 @@ class Report(Readable):
     def from_dict(cls, values: Mapping[str, Any]) -> "Report":
         """Return the report that `to_dict` was called on.
 
-        What later versions saved is read. Means, intervals and slices that 2.x saved are computed again from the values
-        of the queries.
+        What later versions saved is read. Means, intervals and slices that 2.x saved are computed
+        again from the values of the queries.
 
         Raises:
-            ValueError: an entry is missing, or has another type or range, or rows of queries are missing; names the
-                entry.
+            ValueError: an entry is missing, or has another type or range, or rows of queries are
+                missing; names the entry.
         """
         signature, options, is_of_2 = saved_signature(values["signature"])
         queries, resampling = (
@@ -199,8 +203,8 @@ class Report(Readable):
     def lowest(self, n: int | None = 10, measure: str | None = None) -> pa.Table:
         """Return the queries with the lowest values: ``query``, the value, and the numbers of documents.
 
-        The lowest comes first. Queries without a value or without relevant documents are left out, because no ranking
-        could improve them. `documents` lists their documents with their ranks.
+        The lowest comes first. Queries without a value or without relevant documents are left out,
+        because no ranking could improve them. `documents` lists their documents with their ranks.
 
         Args:
             n: the number of queries; None for all.
@@ -227,8 +231,9 @@ class Report(Readable):
     def flat(self) -> dict[str, float]:
         """Return the scores as one dict of floats, as experiment trackers log them.
 
-        Next to `nDCG@10`, it has the ends of the interval as `nDCG@10/low` and `nDCG@10/high`, and for a slice such as
-        `de` the same three under `nDCG@10/slice=de`. Values and intervals that a slice does not have are omitted.
+        Next to `nDCG@10`, it has the ends of the interval as `nDCG@10/low` and `nDCG@10/high`, and
+        for a slice such as `de` the same three under `nDCG@10/slice=de`. Values and intervals that
+        a slice does not have are omitted.
 
         Raises:
             ValueError: two values would have the same name, for slices such as `de` and `de/low`.
@@ -240,15 +245,16 @@ class Report(Readable):
     ) -> list[dict[str, Any]]:
         """Return the `model-index` of a model card's metadata: every score, also of each slice.
 
-        The `args` of each score contain its interval, the number of queries in the mean (`queries`), the number of
-        queries that are excluded from it (`left_out`, if any), and the signature.
+        The `args` of each score contain its interval, the number of queries in the mean
+        (`queries`), the number of queries that are excluded from it (`left_out`, if any), and the
+        signature.
 
         Args:
             model_name: the model's name.
             dataset: the id of the dataset on the Hub.
             task_type: one of the Hub's tasks, such as `"text-ranking"` or `"sentence-similarity"`.
-            **fields: fields of `huggingface_hub.EvalResult`, such as `dataset_name`, which is the id by default,
-                `dataset_split`, `dataset_revision`, `source_url`.
+            **fields: fields of `huggingface_hub.EvalResult`, such as `dataset_name`, which is the
+                id by default, `dataset_split`, `dataset_revision`, `source_url`.
 
         Raises:
             ImportError: huggingface_hub is missing.
@@ -261,14 +267,15 @@ class Report(Readable):
     ) -> list[dict[str, Any]]:
         """Return the contents of a file in `.eval_results/` of a model's repository: one score, for a leaderboard.
 
-        The notes name the score, its interval, the number of queries in the mean and of those that are excluded from
-        it, and the signature.
+        The notes name the score, its interval, the number of queries in the mean and of those that
+        are excluded from it, and the signature.
 
         Args:
             dataset: the id of the benchmark's dataset on the Hub.
             task_id: one of the benchmark's tasks.
             measure: the score, such as `"nDCG@10"`; None if there is only one.
-            **fields: fields of `huggingface_hub.EvalResultEntry`, such as `dataset_revision`, `date`, `source_url`.
+            **fields: fields of `huggingface_hub.EvalResultEntry`, such as `dataset_revision`,
+                `date`, `source_url`.
 
         Raises:
             ValueError: a measure that is not in the report.
@@ -287,8 +294,8 @@ class Report(Readable):
 
         Args:
             measure: a measure, such as ``"nDCG"``, shown at all its cutoffs; by default the first.
-            ax: Matplotlib Axes to draw into: one for the means, or a list for the means, the queries and the slices.
-                By default a new figure has all of them.
+            ax: Matplotlib Axes to draw into: one for the means, or a list for the means, the
+                queries and the slices. By default a new figure has all of them.
             figsize: width and height of a new figure in inches.
 
         Raises:
@@ -411,14 +418,16 @@ def report(
         predictions: as in `compute`.
         references: as in `compute`.
         k: the cutoff or cutoffs.
-        sample_weight: one weight per query for the mean, in the order of the references or as `{query: weight}`.
+        sample_weight: one weight per query for the mean, in the order of the references or as
+            `{query: weight}`.
         query_ids: for flat predictions and references.
         document_ids: the document id of each row, with `query_ids`.
         data: a DataFrame; then the arguments above may be names of its columns.
         exclude: documents to remove from rankings and ideals, as in `compute`.
-        by: a value per query (a string, an integer or a boolean; None for none), such as its language; the
-            queries with the same value are scored as a slice. In the order of the queries, or `{query: value}`. The
-            report then also has the mean of slices, in which each slice counts the same.
+        by: a value per query (a string, an integer or a boolean; None for none), such as its
+            language; the queries with the same value are scored as a slice. In the order of the
+            queries, or `{query: value}`. The report then also has the mean of slices, in which each
+            slice counts the same.
         fields: the names of fields and columns, as in `compute`.
         confidence: the confidence level of the intervals, between 0 and 1.
         **options: the options of `compute`, except `use_aggregator` and `engine`.
@@ -427,9 +436,10 @@ def report(
         ValueError: as in `compute`.
         ImportError: SciPy is missing.
 
-    >>> predictions, references = [[3, 2, 1], [1, 1, 2], [1, 2, 3]], [[2, 1, 0], [1, 0, 0], [0, 0, 1]]
-    >>> found = report(predictions=predictions, references=references, k=[1, 3])
-    >>> found.scores["nDCG@3"].value.__round__(4), found.scores["nDCG@3"].tied
+    >>> predictions = [[3, 2, 1], [1, 1, 2], [1, 2, 3]]
+    >>> references = [[2, 1, 0], [1, 0, 0], [0, 0, 1]]
+    >>> score = report(predictions=predictions, references=references, k=[1, 3]).scores["nDCG@3"]
+    >>> round(score.value, 4), score.tied
     (0.8552, 1)
     """
     resampling = Resampling.parse(confidence)
@@ -460,7 +470,8 @@ def report_and_missing(
 ) -> tuple[Report, NDArray[np.bool_]]:
     """Return the report on rankings, and a mask of its queries: True for those that are missing from the predictions.
 
-    A query with an empty list is not missing, which the numbers of documents in a report do not tell.
+    A query with an empty list is not missing, which the numbers of documents in a report do not
+    tell.
     """
     unmatched: list[str] = []
     columns = query_columns(inputs, options, unmatched.append)

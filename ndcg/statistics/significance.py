@@ -1,9 +1,9 @@
 """Confidence intervals of means over queries, and paired tests of the difference of two means.
 
 The queries are regarded as a sample of all queries that might be asked. Intervals are Student's t
-intervals, for means in the form of Wilson's (1927) for proportions. The difference between two systems
-is tested by exchanging their scores query by query (Fisher's randomization test; Smucker et al., CIKM
-2007, on why to prefer it in retrieval), and with Student's paired t-test.
+intervals, for means in the form of Wilson's (1927) for proportions. The difference between two
+systems is tested by exchanging their scores query by query (Fisher's randomization test; Smucker et
+al., CIKM 2007, on why to prefer it in retrieval), and with Student's paired t-test.
 """
 
 import math
@@ -96,7 +96,8 @@ class Sample:
         values: the values, of shape ``(rows, queries)``, divided by `scale`.
         weight: the weight of each query, relative to the largest.
         pairs: the first row of each pair, then the second of each.
-        scale: a power of two near the largest value, so that no sum or square overflows and no digit is lost.
+        scale: a power of two near the largest value, so that no sum or square overflows and no
+            digit is lost.
     """
 
     values: Floats
@@ -167,12 +168,13 @@ class Sample:
 def intervals(sample: Sample, *, greatest: float = 1.0, confidence: float = 0.95) -> Intervals:
     """Return the intervals of the mean of each row, and then of the difference of each pair.
 
-    The interval of a difference is Student's t, as in the paired t-test. For the interval of a mean, the variance
-    depends on the mean: it shrinks towards 0 and the greatest value, as for 0/1 values (Wilson, 1927), or changes with
-    the skewness of the values. Each end is the outer one that these two models give.
+    The interval of a difference is Student's t, as in the paired t-test. For the interval of a
+    mean, the variance depends on the mean: it shrinks towards 0 and the greatest value, as for 0/1
+    values (Wilson, 1927), or changes with the skewness of the values. Each end is the outer one
+    that these two models give.
 
-    Values lie between 0 and `greatest`; a row with values outside has no bound on that side. With fewer than two
-    values there are no intervals: they are nan.
+    Values lie between 0 and `greatest`; a row with values outside has no bound on that side. With
+    fewer than two values there are no intervals: they are nan.
     """
     if len(sample.weight) < 2:
         return Intervals._make(np.full((3, len(sample.values)), np.nan))
@@ -299,8 +301,8 @@ def at_level(
 ) -> tuple[Floats, Floats]:
     """Return the ends of Student's t intervals of differences at another level.
 
-    Beyond each end lies the probability `other` instead of `beyond`. If a standard error is 0, the given interval is
-    widened in proportion.
+    Beyond each end lies the probability `other` instead of `beyond`. If a standard error is 0, the
+    given interval is widened in proportion.
     """
     student, known = scipy_special().stdtrit, error > ROUNDING * np.abs(difference)
     reach = student(freedom, 1 - other)
@@ -317,10 +319,11 @@ def paired_tests(
 ) -> Tests:
     """Test whether the means of two rows differ, for each pair.
 
-    The randomization test exchanges the scores of the two systems in some of the queries, and counts how often the
-    means then differ at least as much. With up to 32 queries that differ, it tries all permutations, and the p-value is
-    exact. Otherwise it tries a random group of 1,048,576. The t-test uses the contribution of each query to the
-    difference of the (weighted) means. With a margin, differences must be symmetric around their mean.
+    The randomization test exchanges the scores of the two systems in some of the queries, and
+    counts how often the means then differ at least as much. With up to 32 queries that differ, it
+    tries all permutations, and the p-value is exact. Otherwise it tries a random group of
+    1,048,576. The t-test uses the contribution of each query to the difference of the (weighted)
+    means. With a margin, differences must be symmetric around their mean.
     """
     two_sided, sign, margin = (
         alternative == "two-sided",
@@ -373,14 +376,15 @@ def _sampled_p(
 ) -> Floats:
     """Return the share of a random group of permutations with a sum at least as extreme as the observed one.
 
-    Each query gets a random word of SAMPLED bits. Each permutation of the group is also a word: it exchanges the scores
-    of those queries whose words have an odd number of bits in common with it. The sums of permutations that differ only
-    in the last bits are computed together. The sum of a pair is the difference of the sums of its rows; all rows are
-    relative to the first, so that two rows need one sum.
+    Each query gets a random word of SAMPLED bits. Each permutation of the group is also a word: it
+    exchanges the scores of those queries whose words have an odd number of bits in common with it.
+    The sums of permutations that differ only in the last bits are computed together. The sum of a
+    pair is the difference of the sums of its rows; all rows are relative to the first, so that two
+    rows need one sum.
 
-    The share is a valid p-value without a correction, because the permutations form a group, which contains the
-    identity (Hemerik & Goeman, TEST 2018; Koning & Hemerik, Biometrika 2024). Any two permutations are independent, so
-    its variance is that of a random sample.
+    The share is a valid p-value without a correction, because the permutations form a group, which
+    contains the identity (Hemerik & Goeman, TEST 2018; Koning & Hemerik, Biometrika 2024). Any two
+    permutations are independent, so its variance is that of a random sample.
     """
     values, weight = sample.values, sample.weight
     words = np.random.default_rng(seed).integers(1 << SAMPLED, size=len(weight))
@@ -418,7 +422,8 @@ def _sampled_p(
 def _walsh_hadamard(cells: NDArray[Any]) -> NDArray[Any]:
     """Return all signed sums of cells, in any order; the sign depends on the bits that cell and sum share.
 
-    Each product with the signs of three bits adds along these bits and moves the next three to the front.
+    Each product with the signs of three bits adds along these bits and moves the next three to the
+    front.
     """
     bits = int(cells.size).bit_length() - 1
     for at in range(0, bits, 3):
@@ -452,8 +457,9 @@ def _t_tests(shares: Floats, two_sided: bool) -> Floats:
 def power(sample: Sample, *, alternative: str = "two-sided", margin: float = 0.0) -> Power:
     """Return the difference that the queries detect, and the number of queries needed to detect the observed one.
 
-    Both are for a paired t-test at the 5% level with 80% power, from the noncentral t distribution. With unequal
-    weights, the queries count as their effective number; fewer than two detect nothing.
+    Both are for a paired t-test at the 5% level with 80% power, from the noncentral t distribution.
+    With unequal weights, the queries count as their effective number; fewer than two detect
+    nothing.
     """
     two_sided, sign, effective = (
         alternative == "two-sided",

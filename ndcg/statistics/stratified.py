@@ -30,10 +30,11 @@ def combine(
 ) -> list[Combined]:
     """Return the mean, over independent samples, of the mean of each row, and then of the difference of each pair.
 
-    All samples have the same rows and pairs, and at least two queries. The ends of the interval are the means of the
-    ends of the samples' own intervals, which are `intervals` with a smaller t: as far from the mean of all as t of the
-    combined degrees of freedom times the combined error (Yan & Su, Statistics in Biopharmaceutical Research 2010, for
-    proportions). So the interval of one sample is its own, and no end is beyond a bound.
+    All samples have the same rows and pairs, and at least two queries. The ends of the interval are
+    the means of the ends of the samples' own intervals, which are `intervals` with a smaller t: as
+    far from the mean of all as t of the combined degrees of freedom times the combined error (Yan &
+    Su, Statistics in Biopharmaceutical Research 2010, for proportions). So the interval of one
+    sample is its own, and no end is beyond a bound.
     """
     of_samples = [estimates(sample, greatest) for sample in samples]
     scales = [sample.scale for sample in samples]

@@ -20,9 +20,9 @@ def welch(
 ) -> dict[str, Any]:
     """Return the interval of the difference of two means and Welch's test of it, under the names of a `Pair`.
 
-    The result equals that of `scipy.stats.ttest_ind` with ``equal_var=False``, unless neither sample has any variance.
-    Then p is that of the permutation test, and the interval follows from those of the means (Newcombe, Statistics in
-    Medicine 1998). Each sample has at least two values.
+    The result equals that of `scipy.stats.ttest_ind` with ``equal_var=False``, unless neither
+    sample has any variance. Then p is that of the permutation test, and the interval follows from
+    those of the means (Newcombe, Statistics in Medicine 1998). Each sample has at least two values.
     """
     student, two_sided = scipy_special(), alternative == "two-sided"
     size = np.ldexp(
