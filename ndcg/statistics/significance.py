@@ -9,7 +9,7 @@ al., CIKM 2007, on why to prefer it in retrieval), and with Student's paired t-t
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache, reduce
+from functools import cache, cached_property, lru_cache
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -27,18 +27,17 @@ TINY = 2.0**-511
 LIGHTEST = 1e-12
 # With fewer queries, intervals cover less often than their level (benchmarks/SIMULATIONS.md).
 FEW = 10
-# With up to EXACT queries that differ, the randomization test tries all permutations; with more, it tries 2 ** SAMPLED,
-# SIGNS_AT_A_TIME of them at once, so that their sums fit into the processor's cache.
+# With up to EXACT queries that differ, the randomization test tries all permutations; with more,
+# it tries 2 ** SAMPLED, SIGNS_AT_A_TIME of them at once, so that their sums fit into the
+# processor's cache.
 EXACT = 32
 SAMPLED = 20
 SIGNS_AT_A_TIME = 1 << 14
-SIGNS = np.array(
-    [[1.0, 1.0], [1.0, -1.0]]
-)  # for a bit of one word (row) and a bit of another (column)
+# For a bit of one word (row) and a bit of another (column).
+SIGNS = np.array([[1.0, 1.0], [1.0, -1.0]])
 SIGNS_OF_BITS = {1: SIGNS, 2: np.kron(SIGNS, SIGNS), 3: np.kron(SIGNS, np.kron(SIGNS, SIGNS))}
-SIGNS_OF_8 = 1.0 - 2.0 * (
-    np.arange(256)[:, np.newaxis] >> np.arange(8) & 1
-)  # all combinations for up to eight queries
+# All combinations for up to eight queries.
+SIGNS_OF_8 = 1.0 - 2.0 * (np.arange(256)[:, np.newaxis] >> np.arange(8) & 1)
 # The level of the test in `power`, and the probability that it detects a difference.
 LEVEL = 0.05
 POWER = 0.8
@@ -57,7 +56,8 @@ class Moments(NamedTuple):
     """What the values of a row tell about their mean."""
 
     mean: float
-    standard_error: float  # the larger of two: for a variance independent of the weights, and HC2 for any values
+    # The larger of two: for a variance independent of the weights, and HC2 for any values.
+    standard_error: float
     deviation: float  # the standard deviation of the values
     slope: float  # the relative change of the variance with the mean
 
@@ -74,28 +74,26 @@ class Tests(NamedTuple):
 class Power(NamedTuple):
     """The power of the test of each difference, nan if unknown."""
 
-    min_detectable: (
-        Floats  # the smallest difference, from 0 or from the margin, that a t-test of them finds
-    )
+    # The smallest difference, from 0 or from the margin, that a t-test of them finds.
+    min_detectable: Floats
     queries_needed: Floats  # to detect the observed difference
 
 
 def differences(one: Floats, other: Floats) -> Floats:
     """Return ``one - other``, with 0 for differences that may be due to rounding."""
     difference = np.asarray(one - other)
-    return np.where(
-        np.abs(difference) <= ROUNDING * np.maximum(np.abs(one), np.abs(other)), 0.0, difference
-    )
+    rounding = ROUNDING * np.maximum(np.abs(one), np.abs(other))
+    return np.where(np.abs(difference) <= rounding, 0.0, difference)
 
 
 @dataclass(frozen=True)
 class Sample:
-    """The values of some rows, such as systems, for the queries that count, and the pairs of rows to compare.
+    """The values of some rows, such as systems, for the queries that count, and pairs of rows.
 
     Attributes:
         values: the values, of shape ``(rows, queries)``, divided by `scale`.
         weight: the weight of each query, relative to the largest.
-        pairs: the first row of each pair, then the second of each.
+        pairs: the pairs to compare: the first row of each, then the second of each.
         scale: a power of two near the largest value, so that no sum or square overflows and no
             digit is lost.
     """
@@ -109,7 +107,7 @@ class Sample:
     def of(
         cls, values: Floats, weight: Floats | None = None, pairs: Sequence[tuple[int, int]] = ()
     ) -> "Sample":
-        """Return the sample without queries of weight 0, and without those that have no value: nan in all rows.
+        """Return the sample without queries of weight 0 or without a value: nan in all rows.
 
         With pairs, it is an error if fewer than two queries count.
         """
@@ -118,16 +116,19 @@ class Sample:
         if weight is not None:
             counted &= weight > 0
         if not counted.all():
-            values = np.compress(
-                counted, values, axis=1
-            )  # each row is contiguous, and summed as it is alone
-            weight = None if weight is None else weight[counted]
-        weight = np.ones(values.shape[1]) if weight is None else weight / weight.max(initial=0)
+            # So each row is contiguous, and summed as it is alone.
+            values = np.compress(counted, values, axis=1)
+            if weight is not None:
+                weight = weight[counted]
+        if weight is None:
+            weight = np.ones(values.shape[1])
+        else:
+            weight = weight / weight.max(initial=0)
         if pairs and len(weight) < 2:
-            hint = f"; {mark('report')} gives the score of one" * len(weight)
-            raise InputError(
-                f"a comparison needs at least two queries that have a value; got {len(weight)}{hint}"
-            )
+            problem = "a comparison needs at least two queries that have a value"
+            if len(weight) == 0:
+                raise InputError(f"{problem}; got 0")
+            raise InputError(f"{problem}; got 1; {mark('report')} gives the score of one")
         scale = math.ldexp(1.0, math.frexp(np.abs(values).max(initial=0))[1] - 1)
         return cls(values / scale, weight, np.array(pairs, np.intp).reshape(-1, 2).T, scale)
 
@@ -143,25 +144,29 @@ class Sample:
 
     @cached_property
     def moments(self) -> list[Moments]:
-        """The moments of each row, and then of the differences of each pair (HC2: MacKinnon & White, 1985)."""
-        values, share = (
-            np.concatenate([self.values, self.by_query]),
-            self.weight / self.weight.sum(),
-        )
+        """The moments of each row, and then of the differences of each pair.
+
+        HC2 is that of MacKinnon & White (1985).
+        """
+        values = np.concatenate([self.values, self.by_query])
+        share = self.weight / self.weight.sum()
+        # Relative to the first value, so that equal values have exactly their value as mean.
         mean = values[:, 0] + (share * (values - values[:, :1])).sum(axis=1)
         away = values - mean[:, np.newaxis]
         largest = np.abs(away).max(axis=1)
+        # Divided by the largest, so that no square underflows.
         squares = share * (away / np.where(largest, largest, 1.0)[:, np.newaxis]) ** 2
         sums = np.array([squares, squares * (share / (1 - share)), squares * away]).sum(axis=2)
-        moments = []  # plain numbers: for a few rows, arrays take much longer
-        for at, size, spread, of_any, cubes in zip(
-            mean.tolist(), largest.tolist(), *sums.tolist(), strict=True
-        ):
+        rows = zip(mean.tolist(), largest.tolist(), *sums.tolist(), strict=True)
+        moments = []
+        # Plain numbers: for a few rows, arrays take much longer.
+        for average, size, spread, hc2, cubes in rows:
+            error = size * math.sqrt(max(spread / (self.effective - 1), hc2))
             square = (size * spread) ** 2
-            error = size * math.sqrt(max(spread / (self.effective - 1), of_any))
-            moments.append(
-                Moments(at, error, size * math.sqrt(spread), cubes / square if square else 0.0)
-            )
+            slope = 0.0
+            if square:
+                slope = cubes / square
+            moments.append(Moments(average, error, size * math.sqrt(spread), slope))
         return moments
 
 
@@ -179,10 +184,11 @@ def intervals(sample: Sample, *, greatest: float = 1.0, confidence: float = 0.95
     if len(sample.weight) < 2:
         return Intervals._make(np.full((3, len(sample.values)), np.nan))
     quantile = (1 + confidence) / 2
-    ends = [
-        (*each.ends(each.t(quantile)), each.standard_error) for each in estimates(sample, greatest)
-    ]
-    return Intervals._make(np.array(ends).T * sample.scale)
+    rows = []
+    for estimate in estimates(sample, greatest):
+        low, high = estimate.ends(estimate.t(quantile))
+        rows.append((low, high, estimate.standard_error))
+    return Intervals._make(np.array(rows).T * sample.scale)
 
 
 class Estimate(NamedTuple):
@@ -198,86 +204,98 @@ class Estimate(NamedTuple):
     is_mean: bool  # the error of a difference does not depend on the true difference
 
     def t(self, quantile: float) -> float:
-        """Return a quantile of Student's t; of the normal distribution if all values are equal, as in Wilson's."""
-        freedom = self.freedom if self.square else math.inf
+        """Return a quantile of Student's t."""
+        freedom = self.freedom
+        if not self.square:
+            # Of equal values: that of the normal distribution, as in Wilson's interval.
+            freedom = math.inf
         return float(scipy_special().stdtrit(freedom, quantile))
 
     def ends(self, t: float) -> tuple[float, float]:
-        """Return the ends of the interval of all values within `t` times their standard error of the observed one.
+        """Return the ends of the interval of values within `t` of their errors of the observed one.
 
         The square of this error at ``value + d`` is modeled as that at ``value`` times
         ``(1 + rise * d)(1 - fall * d)``.
         """
         least, greatest = self.bounds
         if self.square == 0:
-            # the share of other values, at a bound, is at most the end of Wilson's interval for 0 of n
             odds = t**2 / self.effective
-            low, high = (
-                self.value + (end - self.value) * odds / (1 + odds)
-                if math.isfinite(end)
-                else self.value
-                for end in self.bounds
-            )
-            return low, high
+            return self._end_of_equal(least, odds), self._end_of_equal(greatest, odds)
         reach = t**2 * self.square
         if not self.is_mean:
             away = math.sqrt(reach)
             return max(self.value - away, least), min(self.value + away, greatest)
-        # with one bound alone, values do not get more alike towards it
-        has_bounds = math.isfinite(least) and math.isfinite(greatest)
-        rise = 1 / (self.value - least) if has_bounds else 0.0
-        fall = 1 / (greatest - self.value) if has_bounds else 0.0
+        # With one bound alone, values do not get more alike towards it.
+        rise = fall = 0.0
+        if math.isfinite(least) and math.isfinite(greatest):
+            rise = 1 / (self.value - least)
+            fall = 1 / (greatest - self.value)
         low, high = _crossings(reach, rise, fall)
         low_skewed, high_skewed = _crossings(
             reach, max(rise, fall + self.slope), max(fall, rise - self.slope)
         )
-        return max(self.value + min(low, low_skewed), least), min(
-            self.value + max(high, high_skewed), greatest
-        )
+        low = max(self.value + min(low, low_skewed), least)
+        high = min(self.value + max(high, high_skewed), greatest)
+        return low, high
+
+    def _end_of_equal(self, end: float, odds: float) -> float:
+        """Return the end of the interval of equal values that is nearer to one of the bounds.
+
+        The share of other values, which lie at the bound, is at most the end of Wilson's interval
+        for 0 of n.
+        """
+        if not math.isfinite(end):
+            return self.value
+        return self.value + (end - self.value) * odds / (1 + odds)
 
 
 def estimates(sample: Sample, greatest: float) -> list[Estimate]:
-    """Return the estimates of the mean of each row, and then of the difference of each pair, divided by the scale.
+    """Return the estimates of the mean of each row, and then of the difference of each pair.
 
-    Values lie as in `intervals`; there are two or more.
+    They are divided by the scale. Values lie as in `intervals`; there are two or more.
     """
-    values, greatest = sample.values, greatest / sample.scale
-    if (lightest := sample.weight.min()) < LIGHTEST:
-        problem = (
-            f"a weight is {lightest:.0e} of the largest, too far apart for a confidence interval"
-        )
-        raise ValueError(
-            f"sample_weight: {problem}; give the queries that hardly count a weight of 0"
-        )
-    bounds = [
-        (
-            0.0 if least >= 0 else -math.inf,
-            max(most, greatest) if most <= greatest * (1 + ROUNDING) else math.inf,
-        )
-        for least, most in zip(
-            values.min(axis=1).tolist(), values.max(axis=1).tolist(), strict=True
-        )
+    lightest = sample.weight.min()
+    if lightest < LIGHTEST:
+        problem = f"a weight is {lightest:.0e} of the largest"
+        problem = f"{problem}, too far apart for a confidence interval"
+        hint = "give the queries that hardly count a weight of 0"
+        raise ValueError(f"sample_weight: {problem}; {hint}")
+    bounds = _bounds(sample, greatest / sample.scale)
+    rows = len(sample.values)
+    return [
+        _estimate(moments, within, sample, is_mean=index < rows)
+        for index, (moments, within) in enumerate(zip(sample.moments, bounds, strict=True))
     ]
+
+
+def _bounds(sample: Sample, greatest: float) -> list[tuple[float, float]]:
+    """Return the bounds of the mean of each row, and then of the difference of each pair."""
+    bounds = []
+    lowest = sample.values.min(axis=1).tolist()
+    highest = sample.values.max(axis=1).tolist()
+    for least, most in zip(lowest, highest, strict=True):
+        lower, upper = -math.inf, math.inf
+        if least >= 0:
+            lower = 0.0
+        if most <= greatest * (1 + ROUNDING):
+            upper = max(most, greatest)
+        bounds.append((lower, upper))
     for one, other in sample.pairs.T.tolist():
         bounds.append((bounds[one][0] - bounds[other][1], bounds[one][1] - bounds[other][0]))
-    return [
-        _estimate(moments, within, sample, is_mean=at < len(values))
-        for at, (moments, within) in enumerate(zip(sample.moments, bounds, strict=True))
-    ]
+    return bounds
 
 
 def _estimate(
     moments: Moments, bounds: tuple[float, float], sample: Sample, *, is_mean: bool
 ) -> Estimate:
-    """Return the estimate of a mean, or of a difference."""
     mean, error, _, slope = moments
-    freedom, effective = float(len(sample.weight) - 1), sample.effective
+    freedom = float(len(sample.weight) - 1)
+    effective = sample.effective
     if error <= max(ROUNDING * abs(mean), TINY):
         return Estimate(mean, error, 0.0, freedom, effective, bounds, slope, is_mean)
     most = math.inf
-    if (
-        is_mean
-    ):  # the squared error if every value were at a bound, like 0/1 values, of which t is normal
+    if is_mean:
+        # The squared error if every value were at a bound, like 0/1 values, of which t is normal.
         most = (mean - bounds[0]) * (bounds[1] - mean) / effective
     square = min(error**2, most)
     freedom /= max(1 - square / most, ROUNDING)
@@ -286,7 +304,8 @@ def _estimate(
 
 def _crossings(reach: float, rise: float, fall: float) -> tuple[float, float]:
     """Return the two ``d`` with ``d**2 == reach * (1 + rise * d) * (1 - fall * d)``."""
-    tilt, root = reach * (rise - fall), math.hypot(reach * (rise + fall), 2 * math.sqrt(reach))
+    tilt = reach * (rise - fall)
+    root = math.hypot(reach * (rise + fall), 2 * math.sqrt(reach))
     bend = 2 * (1 + reach * rise * fall)
     return (tilt - root) / bend, (tilt + root) / bend
 
@@ -304,13 +323,14 @@ def at_level(
     Beyond each end lies the probability `other` instead of `beyond`. If a standard error is 0, the
     given interval is widened in proportion.
     """
-    student, known = scipy_special().stdtrit, error > ROUNDING * np.abs(difference)
-    reach = student(freedom, 1 - other)
+    quantile = scipy_special().stdtrit
+    has_error = error > ROUNDING * np.abs(difference)
+    t = quantile(freedom, 1 - other)
+    low, high = ends
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        wider = reach / student(freedom, 1 - beyond)
-        below, above = (
-            np.where(known, reach * error, wider * np.abs(end - difference)) for end in ends
-        )
+        wider = t / quantile(freedom, 1 - beyond)
+        below = np.where(has_error, t * error, wider * np.abs(low - difference))
+        above = np.where(has_error, t * error, wider * np.abs(high - difference))
     return difference - below, difference + above
 
 
@@ -325,20 +345,30 @@ def paired_tests(
     1,048,576. The t-test uses the contribution of each query to the difference of the (weighted)
     means. With a margin, differences must be symmetric around their mean.
     """
-    two_sided, sign, margin = (
-        alternative == "two-sided",
-        -1 if alternative == "less" else 1,
-        margin / sample.scale,
-    )
+    two_sided = alternative == "two-sided"
+    sign = _sign(alternative)
+    margin /= sample.scale
     shares = (sample.by_query * sign + margin) * sample.weight
-    differing = [each[each != 0] for each in shares]
-    exact = np.array([len(each) <= EXACT for each in differing])
-    p = np.array([_exact_p(each, two_sided) if len(each) <= EXACT else 1.0 for each in differing])
+    p_values = np.ones(len(shares))
+    permutations = np.full(len(shares), 1 << SAMPLED)
+    exact = np.zeros(len(shares), bool)
+    for row, values in enumerate(shares):
+        differing = values[values != 0]
+        if len(differing) <= EXACT:
+            p_values[row] = _exact_p(differing, two_sided)
+            permutations[row] = 1 << len(differing)
+            exact[row] = True
     if not exact.all():
         one, other = sample.pairs[::sign, ~exact]
-        p[~exact] = _sampled_p(sample, one, other, margin, two_sided, seed)
-    permutations = [2 ** (len(each) if len(each) <= EXACT else SAMPLED) for each in differing]
-    return Tests(p, _t_tests(shares, two_sided), exact, np.array(permutations))
+        p_values[~exact] = _sampled_p(sample, one, other, margin, two_sided, seed)
+    return Tests(p_values, _t_tests(shares, two_sided), exact, permutations)
+
+
+def _sign(alternative: str) -> int:
+    """Return the sign with which a difference speaks for the alternative if it is positive."""
+    if alternative == "less":
+        return -1
+    return 1
 
 
 def _exact_p(shares: Floats, two_sided: bool) -> float:
@@ -347,23 +377,29 @@ def _exact_p(shares: Floats, two_sided: bool) -> float:
     Each permutation combines one of the first half of the queries with one of the second half.
     """
     half = len(shares) // 2
-    one, other = _signed_sums(shares[:half]), _signed_sums(shares[half:])
+    one = _signed_sums(shares[:half])
+    other = _signed_sums(shares[half:])
     total = float(one[0] + other[0])
+    if two_sided:
+        total = abs(total)
     one.sort()
     other.sort()
-    least = (abs(total) if two_sided else total) - ROUNDING * (one[-1] + other[-1])
+    least = total - ROUNDING * (one[-1] + other[-1])
     as_great = one.size * other.size - int(other.searchsorted(least - one).sum())
-    return min(
-        1.0, (1 + two_sided) * as_great / 2.0 ** len(shares)
-    )  # by symmetry, as many are as far below 0
+    if two_sided:
+        # By symmetry, as many are as far below 0.
+        as_great *= 2
+    return min(1.0, as_great / 2.0 ** len(shares))
 
 
 def _signed_sums(shares: Floats) -> Floats:
     """Return the sum of shares with every combination of signs; in the first, all are positive."""
-    some = (shares[at : at + 8] for at in range(0, max(len(shares), 1), 8))
-    return reduce(
-        np.add.outer, (SIGNS_OF_8[: 1 << len(each), : len(each)] @ each for each in some)
-    ).reshape(-1)
+    sums = np.zeros(1)
+    for start in range(0, len(shares), 8):
+        eight = shares[start : start + 8]
+        signs = SIGNS_OF_8[: 1 << len(eight), : len(eight)]
+        sums = np.add.outer(sums, signs @ eight).reshape(-1)
+    return sums
 
 
 def _sampled_p(
@@ -374,7 +410,7 @@ def _sampled_p(
     two_sided: bool,
     seed: int,
 ) -> Floats:
-    """Return the share of a random group of permutations with a sum at least as extreme as the observed one.
+    """Return the share of a random group of permutations with a sum at least as extreme.
 
     Each query gets a random word of SAMPLED bits. Each permutation of the group is also a word: it
     exchanges the scores of those queries whose words have an odd number of bits in common with it.
@@ -388,46 +424,51 @@ def _sampled_p(
     """
     values, weight = sample.values, sample.weight
     words = np.random.default_rng(seed).integers(1 << SAMPLED, size=len(weight))
-    last, first = words % SIGNS_AT_A_TIME, words // SIGNS_AT_A_TIME
-    used, at = np.unique([one, other], return_inverse=True)
-    rows = (
-        np.concatenate(
-            [values[used[1:]] - values[used[0]], np.ones((int(margin > 0), len(weight)))]
-        )
-        * weight
-    )
-    pairs = at.reshape(2, -1).T.tolist()
+    last_bits = words % SIGNS_AT_A_TIME
+    first_bits = words // SIGNS_AT_A_TIME
+    used, positions = np.unique([one, other], return_inverse=True)
+    pairs = positions.reshape(2, -1).T.tolist()
+    rows = values[used[1:]] - values[used[0]]
+    if margin > 0:
+        # The last sum is of the weights with their signs, for the margin that each query has.
+        rows = np.concatenate([rows, np.ones((1, len(weight)))])
+    rows = rows * weight
 
     def distance(sums: Sequence[Any], one: int, other: int) -> Any:
-        of_rows = [0.0, *sums]
-        difference = of_rows[one] - of_rows[other]
+        sums = [0.0, *sums]
+        difference = sums[one] - sums[other]
         if margin:
-            difference += margin * of_rows[-1]
-        return np.abs(difference) if two_sided else difference
+            difference += margin * sums[-1]
+        if two_sided:
+            return np.abs(difference)
+        return difference
 
-    sizes, total = np.abs(values * weight).sum(axis=1), rows.sum(axis=1)
+    sizes = np.abs(values * weight).sum(axis=1)
+    totals = rows.sum(axis=1)
     rounding = ROUNDING * (sizes[one] + sizes[other] + margin * weight.sum())
-    least = np.array([distance(total, *pair) for pair in pairs]) - rounding
+    least = np.array([distance(totals, *pair) for pair in pairs]) - rounding
     as_far = np.zeros(len(pairs), np.int64)
     for word in range((1 << SAMPLED) // SIGNS_AT_A_TIME):
-        signs = 1.0 - 2.0 * (np.bitwise_count(first & word) & 1)
-        sums = [_walsh_hadamard(np.bincount(last, row * signs, SIGNS_AT_A_TIME)) for row in rows]
-        as_far += [
-            np.count_nonzero(distance(sums, *pair) >= bound)
-            for pair, bound in zip(pairs, least, strict=True)
-        ]
+        signs = 1.0 - 2.0 * (np.bitwise_count(first_bits & word) & 1)
+        sums = []
+        for row in rows:
+            cells = np.bincount(last_bits, row * signs, SIGNS_AT_A_TIME)
+            sums.append(_walsh_hadamard(cells))
+        for index, pair in enumerate(pairs):
+            as_far[index] += np.count_nonzero(distance(sums, *pair) >= least[index])
     return as_far / 2.0**SAMPLED
 
 
 def _walsh_hadamard(cells: NDArray[Any]) -> NDArray[Any]:
-    """Return all signed sums of cells, in any order; the sign depends on the bits that cell and sum share.
+    """Return all signed sums of cells, in any order.
 
+    The sign of a cell in a sum depends on the bits that both have in common.
     Each product with the signs of three bits adds along these bits and moves the next three to the
     front.
     """
     bits = int(cells.size).bit_length() - 1
-    for at in range(0, bits, 3):
-        signs = SIGNS_OF_BITS[min(3, bits - at)]
+    for bit in range(0, bits, 3):
+        signs = SIGNS_OF_BITS[min(3, bits - bit)]
         cells = (cells.reshape(len(signs), -1).T @ signs).reshape(-1)
     return cells
 
@@ -437,67 +478,75 @@ def _t_tests(shares: Floats, two_sided: bool) -> Floats:
 
     The same as `scipy.stats.ttest_1samp`, which warns if all values are the same.
     """
-    queries, p_values = shares.shape[1], []
-    shares = np.ldexp(
-        shares, -np.frexp(np.abs(shares).max(axis=1, keepdims=True))[1]
-    )  # so that no square underflows
+    queries = shares.shape[1]
+    # Near 1, so that no square underflows.
+    shares = np.ldexp(shares, -np.frexp(np.abs(shares).max(axis=1, keepdims=True))[1])
     means = shares.sum(axis=1) / queries
     squares = ((shares - means[:, np.newaxis]) ** 2).sum(axis=1)
+    p_values = []
     for mean, square in zip(means.tolist(), squares.tolist(), strict=True):
-        t = (
-            mean / math.sqrt(square / (queries - 1) / queries)
-            if square
-            else math.copysign(math.inf, mean)
-        )
-        p = (1 + two_sided) * scipy_special().stdtr(queries - 1, -abs(t) if two_sided else -t)
-        p_values.append(p if mean or square else 1.0)
+        if square:
+            t = mean / math.sqrt(square / (queries - 1) / queries)
+        elif mean:
+            t = math.copysign(math.inf, mean)
+        else:
+            # No query differs.
+            p_values.append(1.0)
+            continue
+        if two_sided:
+            p_values.append(2 * scipy_special().stdtr(queries - 1, -abs(t)))
+        else:
+            p_values.append(scipy_special().stdtr(queries - 1, -t))
     return np.array(p_values)
 
 
 def power(sample: Sample, *, alternative: str = "two-sided", margin: float = 0.0) -> Power:
-    """Return the difference that the queries detect, and the number of queries needed to detect the observed one.
+    """Return the difference that the queries detect, and the number of them that is needed.
 
+    This number is that of queries needed to detect the observed difference.
     Both are for a paired t-test at the 5% level with 80% power, from the noncentral t distribution.
     With unequal weights, the queries count as their effective number; fewer than two detect
     nothing.
     """
-    two_sided, sign, effective = (
-        alternative == "two-sided",
-        -1 if alternative == "less" else 1,
-        sample.effective,
-    )
+    two_sided = alternative == "two-sided"
+    effective = sample.effective
+    pairs = len(sample.by_query)
+    detectable = np.full(pairs, np.nan)
+    needed = np.full(pairs, np.nan)
     if effective < 2:
-        return Power._make(np.full((2, len(sample.by_query)), np.nan))
-    found = []
-    for mean, _, deviation, _ in sample.moments[len(sample.values) :]:
-        is_known = deviation > ROUNDING * abs(mean)
-        deviation = deviation * math.sqrt(effective / (effective - 1)) if is_known else math.nan
-        effect = (abs(mean) if two_sided else sign * mean + margin / sample.scale) / deviation
-        detectable = (
-            detectable_t(effective, two_sided) / math.sqrt(effective) * deviation * sample.scale
-        )
-        found.append(
-            (detectable, _queries_needed(effect, two_sided) * len(sample.weight) / effective)
-        )
-    detectables, needed = np.array(found).reshape(-1, 2).T
-    return Power(detectables, np.ceil(needed))
+        return Power(detectable, needed)
+    for pair, moments in enumerate(sample.moments[len(sample.values) :]):
+        mean = moments.mean
+        if moments.deviation <= ROUNDING * abs(mean):
+            continue  # nothing is known from differences that are all equal
+        deviation = moments.deviation * math.sqrt(effective / (effective - 1))
+        distance = abs(mean)
+        if not two_sided:
+            distance = _sign(alternative) * mean + margin / sample.scale
+        t = detectable_t(effective, two_sided)
+        detectable[pair] = t / math.sqrt(effective) * deviation * sample.scale
+        queries = _queries_needed(distance / deviation, two_sided)
+        needed[pair] = queries * len(sample.weight) / effective
+    return Power(detectable, np.ceil(needed))
 
 
 def _queries_needed(effect: float, two_sided: bool) -> float:
-    """Return the number of queries with which the t-test detects a mean of `effect` standard deviations, or nan."""
+    """Return how many queries detect a mean of `effect` standard deviations, or nan."""
     ndtri = scipy_special().ndtri
     distance = float(ndtri(1 - LEVEL / (1 + two_sided)) + ndtri(POWER))
     if not effect > distance / math.sqrt(MOST_NEEDED):
         return math.nan
-    needed = max(2.0, math.ceil((distance / effect) ** 2))  # estimated by a z-test
+    # A z-test needs fewer than a t-test: the search begins with its number.
+    needed = max(2.0, math.ceil((distance / effect) ** 2))
     while effect * math.sqrt(needed) < detectable_t(needed, two_sided):
+        # Beyond a million, in steps of a millionth: the exact number does not matter there.
         needed += max(1.0, needed // 2**20)
     return needed
 
 
 @lru_cache(1 << 12)
 def detectable_t(queries: float, two_sided: bool) -> float:
-    """Return the distance of a mean from 0, in standard errors, at which the t-test detects it with this power."""
+    """Return the distance of a mean from 0, in standard errors, at which the t-test detects it."""
     special = scipy_special()
     critical = special.stdtrit(queries - 1, 1 - LEVEL / (1 + two_sided))
     return float(special.nctdtrinc(queries - 1, 1 - POWER, critical))
@@ -509,17 +558,17 @@ def falls_beyond(difference: float, max_drop: float) -> bool:
 
 
 def can_be_significant(queries: int, tests: int, alpha: float) -> bool:
-    """Return whether one of several one-sided randomization tests can have a corrected p of at most `alpha`."""
+    """Return whether one of several one-sided randomization tests can be significant at `alpha`."""
     return 0.5**queries <= alpha / tests
 
 
 def is_regression(difference: float, p: float, *, max_drop: float, alpha: float) -> bool:
-    """Return whether a mean drops by more than `max_drop`, and a one-sided test says so at the level `alpha`."""
+    """Return whether a mean drops by more than `max_drop`, and a one-sided test says so."""
     return falls_beyond(difference, max_drop) and p <= alpha
 
 
 def holm(p_values: Floats) -> Floats:
-    """Correct p-values for their number, so that the probability of any false discovery is bounded (Holm, 1979)."""
+    """Correct p-values for their number, so that any false discovery is improbable (Holm, 1979)."""
     order = np.argsort(p_values, kind="stable")
     corrected = np.empty(len(p_values))
     corrected[order] = np.maximum.accumulate(p_values[order] * np.arange(len(p_values), 0, -1))
@@ -528,7 +577,7 @@ def holm(p_values: Floats) -> Floats:
 
 @cache
 def scipy_special() -> Any:
-    """Return SciPy's special functions, which are imported in a third of the time of scipy.stats."""
+    """Return SciPy's special functions, which import in a third of the time of scipy.stats."""
     try:
         return import_module("scipy.special")
     except ImportError:
