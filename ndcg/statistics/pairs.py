@@ -1,4 +1,4 @@
-"""How two systems differ, pair by pair and measure by measure: intervals, tests and their correction."""
+"""How two systems differ in each measure: intervals, tests and their correction."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,10 +14,8 @@ from ..show.tables import count_text, interval_text, number_text, p_text
 from .significance import ROUNDING, at_level, holm
 
 SIGNIFICANT = 0.05  # the corrected p-value below which a difference is marked
-COLUMNS = {
-    "query",
-    "difference",
-}  # columns of tables that also have one per system, so no system can have these names
+# Columns of tables that also have one for each system, so that no system can have these names.
+COLUMNS = {"query", "difference"}
 
 
 class Testing(NamedTuple):
@@ -57,12 +55,12 @@ class Testing(NamedTuple):
         return cls(alternative, margin, over, paired)
 
     def families(self, pairs: Sequence["Pair"]) -> list[list[int]]:
-        """Return the indices of the pairs in each family: Holm's correction covers the p-values of a family."""
+        """Return the indices of the pairs in each family, whose p-values are corrected together."""
+        if self.corrected_over == "all":
+            return [list(range(len(pairs)))]
         families: dict[str, list[int]] = {}
-        for at, pair in enumerate(pairs):
-            families.setdefault("all" if self.corrected_over == "all" else pair.measure, []).append(
-                at
-            )
+        for index, pair in enumerate(pairs):
+            families.setdefault(pair.measure, []).append(index)
         return list(families.values())
 
     def holm(self, pairs: Sequence["Pair"], p_values: Sequence[float]) -> list[float]:
@@ -78,25 +76,24 @@ class Testing(NamedTuple):
         In `pairs`, `low_holm` and `high_holm` are the bounds of a difference. `confidence` is that
         of `low` and `high`.
         """
-        p_holm, p_t_holm = (
-            self.holm(pairs, [getattr(pair, name) for pair in pairs]) for name in ("p", "p_t")
-        )
+        p_holm = self.holm(pairs, [pair.p for pair in pairs])
+        p_t_holm = self.holm(pairs, [pair.p_t for pair in pairs])
         low, high = self._intervals(pairs, np.array(p_holm) < SIGNIFICANT, confidence)
-        columns = {
-            "p_holm": p_holm,
-            "p_t_holm": p_t_holm,
-            "low_holm": low.tolist(),
-            "high_holm": high.tolist(),
-        }
+        lows, highs = low.tolist(), high.tolist()
         return [
-            pair._replace(**dict(zip(columns, each, strict=True)))
-            for pair, each in zip(pairs, zip(*columns.values(), strict=True), strict=True)
+            pair._replace(
+                p_holm=p_holm[index],
+                p_t_holm=p_t_holm[index],
+                low_holm=lows[index],
+                high_holm=highs[index],
+            )
+            for index, pair in enumerate(pairs)
         ]
 
     def _intervals(
         self, pairs: Sequence["Pair"], significant: NDArray[np.bool_], confidence: float
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the ends of Student's t intervals at the level at which Holm's correction compares p of each pair.
+        """Return the ends of Student's t intervals at the level at which Holm compares each p.
 
         Holm compares the smallest of m p-values with 0.05 / m, the next with 0.05 / (m - 1), and so
         on, up to the first that is not lower; the remaining pairs get the level of that one. Where
@@ -108,31 +105,40 @@ class Testing(NamedTuple):
         for family in self.families(pairs):
             smaller = np.searchsorted(np.sort(p_values[family]), p_values[family])
             tests[family] = len(family) - np.minimum(smaller, np.count_nonzero(significant[family]))
-        beyond = SIGNIFICANT / tests / (2 if self.alternative == "two-sided" else 1)
-        names = (
-            "difference",
-            "low",
-            "high",
-            "low_holm",
-            "high_holm",
-            "standard_error",
-            "degrees_of_freedom",
+        beyond = SIGNIFICANT / tests / self.sides
+
+        def column(name: str) -> NDArray[np.float64]:
+            return np.array([getattr(pair, name) for pair in pairs], float)
+
+        difference = column("difference")
+        low, high = at_level(
+            difference,
+            [column("low"), column("high")],
+            column("standard_error"),
+            column("degrees_of_freedom"),
+            (1 - confidence) / 2,
+            beyond,
         )
-        difference, *ends, least, greatest, error, freedom = (
-            np.array([getattr(pair, name) for pair in pairs], float) for name in names
-        )
-        low, high = at_level(difference, ends, error, freedom, (1 - confidence) / 2, beyond)
-        low, high = np.maximum(low, least), np.minimum(high, greatest)
+        low = np.maximum(low, column("low_holm"))
+        high = np.minimum(high, column("high_holm"))
         tested = self.tested
-        if self.alternative != "less":  # a significant difference is above it
+        if self.alternative != "less":
+            # The interval of a significant difference lies above the tested one.
             above = significant & (difference > tested)
-            low = np.where(above, np.maximum(low, np.nextafter(tested, 2)), np.minimum(low, tested))
+            low_above = np.maximum(low, np.nextafter(tested, 2))
+            low = np.where(above, low_above, np.minimum(low, tested))
         if self.alternative != "greater":
             below = significant & (difference < tested)
-            high = np.where(
-                below, np.minimum(high, np.nextafter(tested, -2)), np.maximum(high, tested)
-            )
+            high_below = np.minimum(high, np.nextafter(tested, -2))
+            high = np.where(below, high_below, np.maximum(high, tested))
         return low, high
+
+    @property
+    def sides(self) -> int:
+        """The number of sides on which a difference can be significant."""
+        if self.alternative == "two-sided":
+            return 2
+        return 1
 
     @property
     def test(self) -> str:
@@ -151,18 +157,19 @@ class Testing(NamedTuple):
 
     def marks(self, system: str, other: str, difference: float) -> tuple[str, str]:
         """Return the system that a small p-value favors, and the other one."""
-        ahead = difference > 0 if self.alternative == "two-sided" else self.alternative == "greater"
-        return (system, other) if ahead else (other, system)
+        if self.alternative == "greater" or (self.alternative == "two-sided" and difference > 0):
+            return system, other
+        return other, system
 
     def __str__(self) -> str:
         if self.alternative == "two-sided":
             return "do the two differ"
-        how = {"greater": ("better", "worse"), "less": ("worse", "better")}[self.alternative]
-        return (
-            f"is the first not {how[1]} by {self.margin:g} or more"
-            if self.margin
-            else f"is the first {how[0]}"
-        )
+        better, worse = "better", "worse"
+        if self.alternative == "less":
+            better, worse = worse, better
+        if self.margin:
+            return f"is the first not {worse} by {self.margin:g} or more"
+        return f"is the first {better}"
 
 
 class Pair(NamedTuple):
@@ -224,11 +231,9 @@ class Pair(NamedTuple):
     @property
     def p_error(self) -> float:
         """The standard error of `p`; it is 0 if all permutations were tried."""
-        return (
-            0.0
-            if self.exact or not self.permutations
-            else math.sqrt(self.p * (1 - self.p) / self.permutations)
-        )
+        if self.exact or not self.permutations:
+            return 0.0
+        return math.sqrt(self.p * (1 - self.p) / self.permutations)
 
     @property
     def differing(self) -> int:
@@ -242,7 +247,7 @@ class Pair(NamedTuple):
 
     @property
     def has_too_few_queries(self) -> bool:
-        """Whether the queries detect no possible difference: differences vary, but `min_detectable` is None."""
+        """Whether differences vary, but the queries detect none: `min_detectable` is None."""
         return self.min_detectable is None and self.standard_error > ROUNDING * abs(self.difference)
 
     @property
@@ -265,7 +270,7 @@ class Pair(NamedTuple):
         )
 
     def cells(self, level: str, places: int = 4) -> dict[str, str]:
-        """Return the cells of tables by their headings; the heading of the interval is its level."""
+        """Return the cells of tables by their headings; that of the interval is its level."""
         return {
             "difference": number_text(self.difference, places, "+"),
             level: interval_text(self.low, self.high, places, "+"),
@@ -290,17 +295,16 @@ def system_names(
     systems: Any, baseline: Any, argument: str = "systems", content: str = "predictions"
 ) -> list[str]:
     """Return the names of systems: at least two, plain text, and the baseline among them."""
-    if not isinstance(systems, Mapping) or len(systems) < 2:
-        given = f"{len(systems)}" if isinstance(systems, Mapping) else type(systems).__name__
-        raise ValueError(
-            f"{argument} must map the names of at least two systems to their {content}; got {given}"
-        )
+    problem = f"{argument} must map the names of at least two systems to their {content}"
+    if not isinstance(systems, Mapping):
+        raise ValueError(f"{problem}; got {type(systems).__name__}")
+    if len(systems) < 2:
+        raise ValueError(f"{problem}; got {len(systems)}")
     for name in systems:
-        if not isinstance(name, str) or not name.isprintable() or name in {"", *COLUMNS}:
-            problem = (
-                'must be a string of printable characters, other than "query" and "difference"'
-            )
-            raise ValueError(f"{argument}: a name {problem}; got {shown(name)}")
+        is_text = isinstance(name, str) and name != "" and name.isprintable()
+        if not is_text or name in COLUMNS:
+            needed = 'a string of printable characters, other than "query" and "difference"'
+            raise ValueError(f"{argument}: a name must be {needed}; got {shown(name)}")
     if baseline is not None:
         choice("baseline", baseline, tuple(systems))
     return list(systems)
