@@ -1,11 +1,14 @@
-"""Read results that were saved as JSON: figures are checked and believed; those of 2.x are computed again."""
+"""Read results that were saved as JSON.
+
+Figures are checked and believed; those that 2.x saved are computed again from the values of the
+queries.
+"""
 
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache, partial
-from itertools import product
+from functools import cache
 from typing import Any, get_type_hints
 
 import numpy as np
@@ -22,7 +25,7 @@ from .pairs import Pair
 from .significance import ROUNDING
 
 # Figures of a score that depend on documents, so that the values of queries do not determine them.
-OF_DOCUMENTS = ("worst", "best", "tied", "ranked", "unjudged", "random_order")
+DOCUMENT_FIGURES = ("worst", "best", "tied", "ranked", "unjudged", "random_order")
 
 
 class OldResultError(ValueError):
@@ -44,44 +47,44 @@ def as_saved(kind: str) -> Iterator[None]:
         OverflowError,
         pa.ArrowException,
     ) as error:
+        needed = f"the result of {kind}.to_dict(), whole and unchanged"
         problem = f"{type(error).__name__}: {error}"
-        raise ValueError(
-            f"values must be the result of {kind}.to_dict(), whole and unchanged ({problem})"
-        ) from error
+        raise ValueError(f"values must be {needed} ({problem})") from error
 
 
 def table_from_lists(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
-    """Return a table of queries from plain lists, with values as float64, and text and counts unchanged."""
-    arrays = {}
-    for name, values in columns.items():
-        place = f"queries: {name}"
-        if not isinstance(values, (list, tuple)):
-            raise ValueError(f"{place}: must be a list; got {shown(values)}")
-        if name in COUNTS:
-            arrays[name] = pa.array([saved_count(value, place) for value in values], pa.int64())
-        elif name in ("system", "query"):
-            kinds = {type(value) for value in values}
-            if len(kinds) != 1 or not kinds <= ({str, int} if name == "query" else {str}):
-                raise ValueError(
-                    f"{place}: must be all strings" + " or all integers" * (name == "query")
-                )
-            arrays[name] = pa.array(values)
-        elif name == "slice":
-            arrays[name] = pa.array(values)
-        else:
-            arrays[name] = pa.array(_saved_numbers(values, place), from_pandas=True)
-            if (
-                name == "weight"
-                and not pc.all(pc.greater_equal(arrays[name], 0), skip_nulls=False).as_py()
-            ):
-                wrong = next(value for value in values if value is None or value < 0)
-                raise ValueError(
-                    f"{place}: must be a number that is not negative; got {shown(wrong)}"
-                )
-    return pa.table(arrays)
+    """Return a table of queries from plain lists: figures as float64, text and counts unchanged."""
+    return pa.table({name: _saved_column(name, values) for name, values in columns.items()})
+
+
+def _saved_column(name: str, values: Any) -> pa.Array:
+    place = f"queries: {name}"
+    if not isinstance(values, (list, tuple)):
+        raise ValueError(f"{place}: must be a list; got {shown(values)}")
+    if name in COUNTS:
+        return pa.array([saved_count(value, place) for value in values], pa.int64())
+    if name == "slice":
+        return pa.array(values)
+    kinds = {type(value) for value in values}
+    if name == "query":
+        if kinds not in ({str}, {int}):
+            raise ValueError(f"{place}: must be all strings or all integers")
+        return pa.array(values)
+    if name == "system":
+        if kinds != {str}:
+            raise ValueError(f"{place}: must be all strings")
+        return pa.array(values)
+    numbers = _saved_numbers(values, place)
+    if name == "weight":
+        wrong = ~(numbers >= 0)  # negative or null
+        if wrong.any():
+            value = shown(values[int(np.argmax(wrong))])
+            raise ValueError(f"{place}: must be a number that is not negative; got {value}")
+    return pa.array(numbers, from_pandas=True)
 
 
 def _saved_numbers(values: Sequence[Any], place: str) -> Floats:
+    # Nearly all are floats, which this loop passes without a call for each.
     for value in values:
         if type(value) is not float or not math.isfinite(value):
             saved_number(value, place)
@@ -106,30 +109,26 @@ def saved_count(value: Any, place: str) -> int:
 
 def saved_notes(notes: Any) -> tuple[str, ...]:
     """Return saved notes."""
-    if not isinstance(notes, (list, tuple)) or not all(isinstance(each, str) for each in notes):
+    if not isinstance(notes, (list, tuple)) or not all(isinstance(note, str) for note in notes):
         raise ValueError(f"notes: must be a list of strings; got {shown(notes)}")
     return tuple(notes)
 
 
 def saved_signature(signature: Any) -> tuple[str, Options, bool]:
     """Return a saved signature, options with its measures, and whether version 2 wrote it."""
-    measures, _, version = (
-        signature.partition("|v:") if isinstance(signature, str) else ("", "", "")
-    )
+    version = ""
+    if isinstance(signature, str):
+        _, _, version = signature.partition("|v:")
     if not version:
-        raise ValueError(
-            f"signature: must begin with the measures and end with the version; got {shown(signature)}"
-        )
+        problem = "must begin with the measures and end with the version"
+        raise ValueError(f"signature: {problem}; got {shown(signature)}")
     if version.startswith("1."):
         problem = "this version reads results of 2.0 and later"
         raise OldResultError(
             f"values were saved by version {version}; {problem}: score the rankings again"
         )
-    return (
-        signature,
-        Options.parse(measures=measures.split("|")[0].split("+")),
-        version.startswith("2."),
-    )
+    measures, _, _ = signature.partition("|")
+    return signature, Options.parse(measures=measures.split("+")), version.startswith("2.")
 
 
 def saved_resampling(values: Mapping[str, Any]) -> Resampling:
@@ -142,7 +141,11 @@ def saved_resampling(values: Mapping[str, Any]) -> Resampling:
 def choices_in(signature: str) -> dict[str, str]:
     """Return the options in a signature by the names that it uses."""
     measures, *options = signature.split("|")
-    return {"measures": measures, **dict(each.split(":", 1) for each in options)}
+    choices = {"measures": measures}
+    for option in options:
+        name, choice = option.split(":", 1)
+        choices[name] = choice
+    return choices
 
 
 def saved_figures(
@@ -154,16 +157,21 @@ def saved_figures(
     return {name: _saved_figure(saved[name], types[name], f"{place}: {name}") for name in names}
 
 
+# It takes longer than all else here, and is the same for each score.
 _types_of = cache(get_type_hints)
 
 
 def _saved_figure(value: Any, kind: Any, place: str) -> Any:
     """Return a saved figure of a type; None is nan where there must be a number."""
-    if kind in (str, bool) and type(value) is not kind:
-        raise ValueError(f"{place}: must be of type {kind.__name__}; got {shown(value)}")
-    if kind in (str, bool) or (value is None and kind in (int | None, float | None)):
+    if kind in (str, bool):
+        if type(value) is not kind:
+            raise ValueError(f"{place}: must be of type {kind.__name__}; got {shown(value)}")
         return value
-    return saved_count(value, place) if kind in (int, int | None) else saved_number(value, place)
+    if kind in (int | None, float | None) and value is None:
+        return None
+    if kind in (int, int | None):
+        return saved_count(value, place)
+    return saved_number(value, place)
 
 
 def saved_scores(
@@ -176,15 +184,15 @@ def saved_scores(
 def with_figures_of_documents(
     scores: Mapping[str, Mapping[str, Score]], saved: Mapping[str, Any]
 ) -> dict[str, dict[str, Score]]:
-    """Return the scores of systems with the saved figures that the values of the queries do not determine."""
-    read = partial(saved_figures, Score, names=OF_DOCUMENTS)
-    return {
-        system: {
-            name: score._replace(**read(saved[system][name], f"scores: {system}: {name}"))
-            for name, score in of_system.items()
-        }
-        for system, of_system in scores.items()
-    }
+    """Return the scores of systems with the saved figures that depend on documents."""
+    completed: dict[str, dict[str, Score]] = {}
+    for system, system_scores in scores.items():
+        completed[system] = {}
+        for name, score in system_scores.items():
+            place = f"scores: {system}: {name}"
+            figures = saved_figures(Score, saved[system][name], place, DOCUMENT_FIGURES)
+            completed[system][name] = score._replace(**figures)
+    return completed
 
 
 def saved_pairs(saved: Sequence[Any], expected: Sequence[tuple[str, str, str]]) -> tuple[Pair, ...]:
@@ -200,14 +208,17 @@ def saved_pairs(saved: Sequence[Any], expected: Sequence[tuple[str, str, str]]) 
 def saved_slices(
     saved: Sequence[Mapping[str, Any]], table: pa.Table
 ) -> dict[Value, Mapping[str, Any]]:
-    """Return what is saved of each slice, by its value; each must have as many rows of queries as it had."""
-    sizes = pc.value_counts(table["slice"]).to_pylist() if "slice" in table.column_names else []
-    rows = {each["values"]: each["counts"] for each in sizes}
-    for each in saved:
-        check_row_count(
-            each["queries"], rows.get(each["slice"], 0), f"slices: {shown(each['slice'])}"
-        )
-    return {each["slice"]: each for each in saved}
+    """Return what is saved of each slice, by its value; no row of its queries may be missing."""
+    rows: dict[Value, int] = {}
+    if "slice" in table.column_names:
+        for size in pc.value_counts(table["slice"]).to_pylist():
+            rows[size["values"]] = size["counts"]
+    slices = {}
+    for part in saved:
+        value = part["slice"]
+        check_row_count(part["queries"], rows.get(value, 0), f"slices: {shown(value)}")
+        slices[value] = part
+    return slices
 
 
 def check_scores(scores: Mapping[str, Score], columns: PerQuery, place: str = "scores") -> None:
@@ -228,35 +239,41 @@ def check_row_count(saved: Any, there: int, place: str) -> None:
 
 
 def saved_columns(table: pa.Table, names: Sequence[str], signature: str) -> PerQuery:
-    """Return the columns of a saved table; columns that values without rankings do not have are nan."""
-    if lacking := [name for name in ("query", *names) if name not in table.column_names]:
-        raise ValueError(f"queries: has no column {lacking[0]}")
+    """Return the columns of a saved table, nan where values without rankings have none."""
+    for name in ("query", *names):
+        if name not in table.column_names:
+            raise ValueError(f"queries: has no column {name}")
     ids = table["query"].to_pylist()
-    if twice := [query for query, count in Counter(ids).items() if count > 1]:
-        raise ValueError(f"queries: query {shown(twice[0])} is given {ids.count(twice[0])} times")
+    for query, count in Counter(ids).items():
+        if count > 1:
+            raise ValueError(f"queries: query {shown(query)} is given {count} times")
     if "weight" in table.column_names and not any(table["weight"].to_pylist()):
         raise ValueError("queries: weight: is 0 for every query")
-    columns = {
-        each: table[each].to_numpy().copy()
-        for each in table.column_names
-        if each not in ("system", "query", "slice")
-    }
-    for name, order in product(names, ("", *(f"{order} " for order in ORDERED))):
-        values = columns.setdefault(f"{order}{name}", np.full(len(table), np.nan))
-        outside = (values < 0) | (values > 1 + ROUNDING)
-        if measure_of(name) == "nDCG" and outside.any() and _has_bounds(choices_in(signature)):
-            at = int(np.flatnonzero(outside)[0])
-            raise ValueError(
-                f"queries: {order}{name}: query {shown(ids[at])}: must be from 0 to 1; got {values[at]}"
-            )
+    columns = {}
+    for column in table.column_names:
+        if column not in ("system", "query", "slice"):
+            columns[column] = table[column].to_numpy().copy()
+    for name in names:
+        for column in (name, *(f"{order} {name}" for order in ORDERED)):
+            values = columns.setdefault(column, np.full(len(table), np.nan))
+            if measure_of(name) == "nDCG":
+                _check_bounds(column, values, ids, signature)
     return {**columns, "ideal": np.ones(len(table))}
+
+
+def _check_bounds(name: str, values: Floats, ids: Sequence[Any], signature: str) -> None:
+    """Raise an error for a saved nDCG that is not from 0 to 1, if its options have these bounds."""
+    outside = np.flatnonzero((values < 0) | (values > 1 + ROUNDING))
+    if outside.size and _has_bounds(choices_in(signature)):
+        query = int(outside[0])
+        problem = f"must be from 0 to 1; got {values[query]}"
+        raise ValueError(f"queries: {name}: query {shown(ids[query])}: {problem}")
 
 
 def _has_bounds(choices: Mapping[str, str]) -> bool:
     """Return whether an nDCG with the options in a signature is from 0 to 1."""
-    is_known = choices.get("gain", "linear") in GAINS and choices.get("empty", "0") in (
-        "0",
-        "1",
-        "nan",
-    )
-    return is_known and choices.get("negative") != "keep"
+    if choices.get("gain", "linear") not in GAINS:
+        return False  # a gain of the user's own
+    if choices.get("empty", "0") not in ("0", "1", "nan"):
+        return False
+    return choices.get("negative") != "keep"
