@@ -18,6 +18,25 @@ from .significance import FEW, differences
 
 NAMED_PAIRS = 5  # pairs in a sentence
 NAMED_SLICES = 5  # slices in a sentence
+# Why a query is excluded, as a sentence says it of one query and of several.
+LEFT_OUT = {
+    "missing": (
+        "judged queries is missing from the run and",
+        "judged queries are missing from the run and",
+    ),
+    "nothing relevant": (
+        "queries has no relevant documents and is",
+        "queries have no relevant documents and are",
+    ),
+    "ideal 0": (
+        "queries has an ideal DCG of 0 and is",
+        "queries have an ideal DCG of 0 and are",
+    ),
+    "weight 0": (
+        "queries has a weight of 0 and is",
+        "queries have a weight of 0 and are",
+    ),
+}
 
 
 def notes_of(
@@ -37,102 +56,114 @@ def notes_of(
     return list(dict.fromkeys(notes))  # the warning of missing queries is a note too
 
 
-def shared_notes(of_systems: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the notes of several systems: once those that all have, then the others with the name of the system."""
-    first, *others = of_systems.values()
-    shared = [note for note in first if all(note in each for each in others)]
-    own = [(name, note) for name, each in of_systems.items() for note in each if note not in shared]
-    return [*shared, *(Message(f"{name}: {marked(note)}") for name, note in own)]
+def shared_notes(by_system: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the notes of several systems: what all share once, then the others with a name."""
+    first, *others = by_system.values()
+    notes = [note for note in first if all(note in other for other in others)]
+    shared = set(notes)
+    for name, system_notes in by_system.items():
+        for note in system_notes:
+            if note not in shared:
+                notes.append(Message(f"{name}: {marked(note)}"))
+    return notes
 
 
 def cutoff_notes(columns: PerQuery, options: Options) -> list[str]:
     """Return notes on cutoffs without effect, and on only relevant documents."""
     if "all relevant" not in columns:  # values without rankings
         return []
-    longest = max(int(columns[name].max()) for name in ("retrieved", "judged"))
-    sentences = [
-        f"The cutoff {k} has no effect: no query has more than {longest} retrieved or judged documents."
-        for k in options.cutoffs
-        if k is not None and k > longest
-    ]
-    alike = columns["all relevant"]
-    if 10 * np.count_nonzero(alike) >= len(alike):
-        number = f"{np.count_nonzero(alike):,} of {len(alike):,} queries"
+    longest = max(int(columns["retrieved"].max()), int(columns["judged"].max()))
+    sentences = []
+    for k in options.cutoffs:
+        if k is not None and k > longest:
+            reason = f"no query has more than {longest} retrieved or judged documents"
+            sentences.append(f"The cutoff {k} has no effect: {reason}.")
+    queries = len(columns["all relevant"])
+    count = int(np.count_nonzero(columns["all relevant"]))
+    if 10 * count >= queries:
         sentences.append(
-            f"In {number} all documents are relevant, so that any order of them scores high."
+            f"In {count:,} of {queries:,} queries all documents are relevant, so that any order of "
+            "them scores high."
         )
     return sentences
 
 
 def few_queries_notes(columns: PerQuery, options: Options) -> list[str]:
     """Return a sentence on the number of queries, if it is small."""
-    shares = columns.get("weight", np.ones(len(columns["ideal"])))
-    fewest = min((shares[~np.isnan(columns[name])] for name in options.names), key=_counted_as)
-    if (counted := _counted_as(fewest)) >= FEW:
+    weight = columns.get("weight", np.ones(len(columns["ideal"])))
+    counted_weights = [weight[~np.isnan(columns[name])] for name in options.names]
+    fewest = min(counted_weights, key=_effective)
+    effective = _effective(fewest)
+    if effective >= FEW:
         return []
-    if np.count_nonzero(fewest) == 1:
+    queries = int(np.count_nonzero(fewest))
+    if queries == 1:
         return ["A single query says nothing about others: its score has no interval."]
-    number = f"{np.count_nonzero(fewest):,}"
-    alike = counted > 0.999 * np.count_nonzero(fewest)
-    number += "" if alike else f", which count as {counted:.1f} by their weights"
+    number = f"{queries:,}"
+    if effective <= 0.999 * queries:
+        # Apart from rounding, weights differ.
+        number += f", which count as {effective:.1f} by their weights"
     problem = "intervals and tests may be wrong more often than their levels say"
     return [f"Few queries ({number}): below {FEW}, {problem}."]
 
 
-def _counted_as(weight: NDArray[np.float64]) -> float:
-    """Return the effective number of queries: how many of equal weight would be as precise (Kish, 1965)."""
-    return float(weight.sum() ** 2 / (weight**2).sum()) if weight.any() else 0.0
+def _effective(weight: NDArray[np.float64]) -> float:
+    """Return how many queries of equal weight would be as precise (Kish, 1965)."""
+    if not weight.any():
+        return 0.0
+    return float(weight.sum() ** 2 / (weight**2).sum())
 
 
 def left_out_notes(columns: PerQuery, options: Options) -> list[str]:
     """Return sentences on the queries that are excluded from all means or from some, and why."""
-    queries, run = len(columns["ideal"]), "the run"
-    without = {name: np.isnan(columns[name]) for name in options.names}
-    skipped, nothing = np.zeros(queries, bool), columns["ideal"] <= 0
+    queries = len(columns["ideal"])
+    has_no_relevant = columns["ideal"] <= 0
+    is_skipped = np.zeros(queries, bool)
     if options.missing == "skip":
-        skipped = columns.get("missing", skipped)
+        is_skipped = columns.get("missing", is_skipped)
+    reasons = {
+        "missing": is_skipped,
+        "nothing relevant": has_no_relevant & ~is_skipped,
+        "ideal 0": ~has_no_relevant & ~is_skipped,
+    }
+    has_no_value = {name: np.isnan(columns[name]) for name in options.names}
     sentences = []
-    for applies, how_many, one, several in (
-        (skipped, "judged queries", f"is missing from {run} and", f"are missing from {run} and"),
-        (
-            nothing & ~skipped,
-            "queries",
-            "has no relevant documents and is",
-            "have no relevant documents and are",
-        ),
-        (
-            ~nothing & ~skipped,
-            "queries",
-            "has an ideal DCG of 0 and is",
-            "have an ideal DCG of 0 and are",
-        ),
-    ):
+    for reason, applies in reasons.items():
+        # One sentence for the measures that exclude the same queries.
         measures: dict[bytes, list[str]] = {}
-        for name, lacking in without.items():
-            measures.setdefault((lacking & applies).tobytes(), []).append(name)
-        for mask, names in measures.items():
-            if count := np.count_nonzero(np.frombuffer(mask, bool)):
-                measure = _of_some(names, without)
-                reason = one if count == 1 else several
-                sentences.append(
-                    f"{count:,} of {queries:,} {how_many} {reason} excluded from the mean{measure}."
-                )
-    if "weight" in columns and (count := np.count_nonzero(columns["weight"] == 0)):
-        reason = "has a weight of 0 and is" if count == 1 else "have a weight of 0 and are"
-        sentences.append(f"{count:,} of {queries:,} queries {reason} excluded from the mean.")
+        for name, mask in has_no_value.items():
+            measures.setdefault((mask & applies).tobytes(), []).append(name)
+        for left_out, names in measures.items():
+            count = int(np.count_nonzero(np.frombuffer(left_out, bool)))
+            if count > 0:
+                measure = _some_names(names, options.names)
+                sentences.append(_left_out_note(reason, count, queries, measure))
+    if "weight" in columns:
+        count = int(np.count_nonzero(columns["weight"] == 0))
+        if count > 0:
+            sentences.append(_left_out_note("weight 0", count, queries))
     return sentences
 
 
+def _left_out_note(reason: str, count: int, queries: int, measure: str = "") -> str:
+    one, several = LEFT_OUT[reason]
+    if count == 1:
+        return f"1 of {queries:,} {one} excluded from the mean{measure}."
+    return f"{count:,} of {queries:,} {several} excluded from the mean{measure}."
+
+
 def unmatched_notes(columns: PerQuery, unmatched: str | None = None) -> list[str]:
-    """Return a sentence if no document was both retrieved and judged, with ids from both inputs if these are known."""
+    """Return a sentence if no document was both retrieved and judged.
+
+    `unmatched` says so with ids from both inputs, if these are known.
+    """
     if unmatched:
         return [Message(f"{unmatched[0].upper()}{unmatched[1:]}.")]
-    sides = [
-        columns[name].any()
-        for name in ("retrieved", "judged", "retrieved and judged")
-        if name in columns
-    ]
-    if sides != [True, True, False]:
+    if "retrieved and judged" not in columns:  # values without rankings
+        return []
+    if not columns["retrieved"].any() or not columns["judged"].any():
+        return []
+    if columns["retrieved and judged"].any():
         return []
     both = f"{mark('predictions')} and {mark('references')}"
     return [
@@ -141,40 +172,47 @@ def unmatched_notes(columns: PerQuery, unmatched: str | None = None) -> list[str
 
 
 def exclusion_notes(columns: PerQuery, options: Options) -> list[str]:
-    """Return sentences on the number of excluded documents, and on queries that they leave without a relevant one."""
+    """Return sentences on excluded documents, and on queries that they leave nothing relevant."""
     if EXCLUDED[0] not in columns:
         return []
     retrieved, judged = (int(columns[name].sum()) for name in EXCLUDED)
-    is_of_run = options.exclude_from == "run"
-    removed = retrieved if is_of_run else retrieved + judged
-    if not removed:
-        hint = "are its ids the ids of queries and documents?"
-        there = "retrieved" if is_of_run else "retrieved or judged"
-        return [
-            Message(f"No document was excluded: {mark('exclude')} has none that is {there}; {hint}")
-        ]
-    if is_of_run:
+    if options.exclude_from == "run":
+        if not retrieved:
+            return [_nothing_excluded("retrieved")]
         still = f"judged, so still in the ideals: {judged:,}"
         return [f"Excluded documents: {retrieved:,} from the run; {still}."]
+    if not retrieved and not judged:
+        return [_nothing_excluded("retrieved or judged")]
     sentences = [f"Excluded documents: {retrieved:,} retrieved and {judged:,} judged."]
-    normalized = [name for name, measure, _ in options.results if measure == "nDCG"]
     emptied = (columns[EXCLUDED[1]] > 0) & (columns["ideal"] <= 0)
-    if count := max(
-        (np.count_nonzero(emptied & ~np.isnan(columns[name])) for name in normalized), default=0
-    ):
-        have, are = ("has", "is") if count == 1 else ("have", "are")
-        value, skip = options.scoring["zero_division"], mark("zero_division", math.nan)
-        counted = "counted" if isinstance(value, str) else f"counted as {value:g}"
-        left = f"{count:,} of {len(emptied):,} queries {have} no relevant document left and {are} {counted}"
-        sentences.append(Message(f"{left}; {skip} leaves such queries out of the mean."))
+    count = 0
+    for name, measure, _ in options.results:
+        if measure == "nDCG":
+            count = max(count, int(np.count_nonzero(emptied & ~np.isnan(columns[name]))))
+    if count == 0:
+        return sentences
+    counted = "counted"
+    if not isinstance(options.scoring["zero_division"], str):
+        counted = f"counted as {options.scoring['zero_division']:g}"
+    have, are = "have", "are"
+    if count == 1:
+        have, are = "has", "is"
+    left = f"{count:,} of {len(emptied):,} queries {have} no relevant document left"
+    skip = f"{mark('zero_division', math.nan)} leaves such queries out of the mean"
+    sentences.append(Message(f"{left} and {are} {counted}; {skip}."))
     return sentences
+
+
+def _nothing_excluded(there: str) -> Message:
+    problem = f"No document was excluded: {mark('exclude')} has none that is {there}"
+    return Message(f"{problem}; are its ids the ids of queries and documents?")
 
 
 def missing_notes(columns: PerQuery, options: Options) -> list[str]:
     """Return a sentence on missing queries that count in the mean, if there are any."""
-    if (
-        "missing" not in columns or options.missing == "skip"
-    ):  # "missing" is unknown for values without rankings
+    if "missing" not in columns:  # values without rankings
+        return []
+    if options.missing == "skip":
         return []
     missing = int(np.count_nonzero(columns["missing"]))
     if not missing:
@@ -183,21 +221,25 @@ def missing_notes(columns: PerQuery, options: Options) -> list[str]:
 
 
 def short_run_notes(columns: PerQuery, options: Options) -> list[str]:
-    """Return a sentence on queries with few retrieved documents that lack judged ones, if there are any.
+    """Return a sentence on queries with few retrieved documents that lack judged ones.
 
     A short list with all judged documents, as of a reranker, is as long as it can usefully be.
     """
     if "missing" not in columns:  # values without rankings
         return []
-    k = max((k for k in options.cutoffs if k is not None), default=0)
+    deepest = max((k for k in options.cutoffs if k is not None), default=0)
     incomplete = ~columns["missing"] & (columns["judged"] > columns["retrieved and judged"])
-    few = np.count_nonzero(incomplete & (columns["retrieved"] < k))
+    few = np.count_nonzero(incomplete & (columns["retrieved"] < deepest))
     if not few:
         return []
-    other = "other " if columns["missing"].any() else ""
+    other = ""
+    if columns["missing"].any():
+        # Those that are missing have a sentence of their own.
+        other = "other "
+    fewer = f"fewer than {deepest} retrieved documents"
     if few == 1:
-        return [f"1 {other}query has fewer than {k} retrieved documents and lacks judged ones."]
-    return [f"{few:,} {other}queries have fewer than {k} retrieved documents and lack judged ones."]
+        return [f"1 {other}query has {fewer} and lacks judged ones."]
+    return [f"{few:,} {other}queries have {fewer} and lack judged ones."]
 
 
 def chance_notes(scores: Mapping[str, Score], columns: PerQuery) -> list[str]:
@@ -205,72 +247,81 @@ def chance_notes(scores: Mapping[str, Score], columns: PerQuery) -> list[str]:
     sentences = []
     for name, score in scores.items():
         differs = np.abs(differences(columns[name], columns[f"random order {name}"])) > 0
-        if score.low <= score.random_order and differs.any():  # otherwise the order does not matter
-            expected = (
-                f"the mean of all orders of the same documents is {number_text(score.random_order)}"
-            )
-            below = f"{name} is worse than a random order: {expected}. Do higher scores rank first?"
-            near = f"{name} may be no better than a random order: {expected}."
-            sentences.append(near if score.random_order <= score.high else below)
+        if not differs.any():  # the order does not matter
+            continue
+        chance = number_text(score.random_order)
+        expected = f"the mean of all orders of the same documents is {chance}"
+        if score.low <= score.random_order <= score.high:
+            sentences.append(f"{name} may be no better than a random order: {expected}.")
+        elif score.random_order > score.high:
+            hint = "Do higher scores rank first?"
+            sentences.append(f"{name} is worse than a random order: {expected}. {hint}")
     return sentences
 
 
 def slice_notes(slices: Mapping[Value, Slice], means: Mapping[str, Score]) -> list[str]:
-    """Return sentences on the slices without an interval, and on what the mean of slices lacks, if there are any."""
-    without = sum(
-        any(math.isnan(score.low) for score in part.scores.values()) for part in slices.values()
-    )
+    """Return sentences on slices without an interval, and on what their mean lacks for it."""
+    without = 0
+    for part in slices.values():
+        if any(math.isnan(score.low) for score in part.scores.values()):
+            without += 1
     if not without:
         return []
     few = "fewer than two of their queries have a value"
     sentences = [f"{without:,} of {len(slices):,} slices have no interval, since {few}."]
     named = [part for value, part in slices.items() if value is not None]
-    with_fewer: dict[int, list[str]] = {}
-    for name in means:
+    measures_by_count: dict[int, list[str]] = {}
+    without_interval = []
+    for name, score in means.items():
         counted = sum(part.scores[name].queries > 0 for part in named)
         if counted < len(named):
-            with_fewer.setdefault(counted, []).append(name)
-    for counted, names in with_fewer.items():
-        which = f"mean of slices{_of_some(names, means)}"
-        sentences.append(
-            f"The {which} is over {counted:,} of {len(named):,} slices; the others have no value."
-        )
-    names = [name for name, score in means.items() if score.queries and math.isnan(score.low)]
-    if names:
-        which = f"mean of slices{_of_some(names, means)}"
+            measures_by_count.setdefault(counted, []).append(name)
+        if score.queries and math.isnan(score.low):
+            without_interval.append(name)
+    for counted, names in measures_by_count.items():
+        number = f"{counted:,} of {len(named):,} slices; the others have no value"
+        sentences.append(f"The mean of slices{_some_names(names, means)} is over {number}.")
+    if without_interval:
+        which = f"mean of slices{_some_names(without_interval, means)}"
         sentences.append(f"The {which} has no interval, since one of the slices has none.")
     return sentences
 
 
-def _of_some(names: Sequence[str], of_all: Collection[str]) -> str:
+def _some_names(names: Sequence[str], all_names: Collection[str]) -> str:
     """Return the names of measures, if these are not all."""
-    return "" if len(names) == len(of_all) else f" of {', '.join(names)}"
+    if len(names) == len(all_names):
+        return ""
+    return f" of {', '.join(names)}"
 
 
 def small_slices(slices: Mapping[Value, Any]) -> list[str]:
     """Return a sentence on the slices with few queries, if there are any."""
-    few = sum(each.queries < FEW for each in slices.values())
-    problem = (
-        f"have fewer than {FEW} queries: intervals may miss the true value more often than they say"
-    )
-    return [f"{few:,} of {len(slices):,} slices {problem}."] if few else []
+    few = sum(part.queries < FEW for part in slices.values())
+    if not few:
+        return []
+    problem = "intervals may miss the true value more often than they say"
+    return [f"{few:,} of {len(slices):,} slices have fewer than {FEW} queries: {problem}."]
 
 
 def first_slices(slices: Mapping[Value, Any]) -> list[str]:
     """Return a sentence on the slices that tables omit, if there are any."""
-    return (
-        [f"The first {SHOWN} of {len(slices):,} slices are shown."] if len(slices) > SHOWN else []
-    )
+    if len(slices) <= SHOWN:
+        return []
+    return [f"The first {SHOWN} of {len(slices):,} slices are shown."]
 
 
 def least_p_values(pairs: Sequence[Pair], testing: Testing) -> list[float]:
-    """Return the lowest corrected p-value that each pair could have, from its number of differing queries."""
+    """Return the lowest corrected p-value that each pair could have with its differing queries."""
     if not testing.paired:
         return [0.0] * len(pairs)
-    sides = 2 if testing.alternative == "two-sided" else 1
-    return testing.holm(
-        pairs, [min(1, (sides if pair.exact else 1) / pair.permutations) for pair in pairs]
-    )
+    least = []
+    for pair in pairs:
+        as_extreme = 1
+        if pair.exact:
+            # A two-sided test also counts the permutation with all signs turned.
+            as_extreme = testing.sides
+        least.append(min(1, as_extreme / pair.permutations))
+    return testing.holm(pairs, least)
 
 
 def differing_text(least: int, most: int | None = None) -> str:
@@ -281,11 +332,13 @@ def differing_text(least: int, most: int | None = None) -> str:
     """
     if least == 1 and most is None:
         return "1 query that differs"
-    return f"{least:,}{'' if most is None else f' to {most:,}'} queries that differ"
+    if most is None:
+        return f"{least:,} queries that differ"
+    return f"{least:,} to {most:,} queries that differ"
 
 
 def equal_notes(pairs: Sequence[Pair]) -> list[str]:
-    """Return a sentence on the pairs with the same value of every measure in every query, if there are any."""
+    """Return a sentence on the pairs with the same values of every measure, if there are any."""
     differing: dict[str, int] = {}
     for pair in pairs:
         differing[pair.title] = differing.get(pair.title, 0) + pair.differing
@@ -299,45 +352,58 @@ def equal_notes(pairs: Sequence[Pair]) -> list[str]:
 
 
 def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None) -> list[str]:
-    """Return notes on pairs that cannot be significant, have too few queries, or have p-values close to 0.05."""
-    sides = 2 if testing.alternative == "two-sided" else 1
-    together = len(testing.families(pairs)[0])
-    least = least_p_values(pairs, testing)
-    beyond = [
-        (pair, p)
-        for pair, p in zip(pairs, least, strict=True)
-        if p >= SIGNIFICANT and pair.permutations > 1
-    ]
-    sentences = []
-    if beyond:
-        counts = sorted({pair.permutations.bit_length() - 1 for pair, _ in beyond})
-        few = differing_text(*dict.fromkeys((counts[0], counts[-1])))
-        ways = [f"{int(math.log2(together * sides / SIGNIFICANT)) + 1} queries that differ"]
-        if not all(pair.exact for pair, _ in beyond):
-            few, ways = "this number of permutations", []
-        if together > 1:
-            ways.append("fewer pairs" + ", as with a baseline" * (baseline is None))
-        corrected = f" corrected for {together:,}" if together > 1 else ""
+    """Return notes on pairs that cannot be significant, or perhaps are not, and on their power."""
+    sentences = _beyond_notes(pairs, testing, baseline)
+    too_few = sum(pair.has_too_few_queries for pair in pairs)
+    if too_few:
+        problem = "too few queries to find any difference with 80% power"
         sentences.append(
-            f"{len(beyond):,} of {len(pairs):,} pairs cannot be significant: with {few}, p{corrected} is at "
-            f"least {min(p for _, p in beyond):.4f}. A significant result needs {', or '.join(ways)}."
+            f"{too_few:,} of {len(pairs):,} pairs have {problem}, even the greatest possible."
         )
-    if too_few := sum(pair.has_too_few_queries for pair in pairs):
-        problem = (
-            "have too few queries to find any difference with 80% power, even the greatest possible"
-        )
-        sentences.append(f"{too_few:,} of {len(pairs):,} pairs {problem}.")
-    near = [
-        pair
-        for pair in pairs
-        if abs(pair.p_holm - SIGNIFICANT) * pair.p < 2 * pair.p_error * pair.p_holm
-    ]
+    near = 0
+    for pair in pairs:
+        # The error of p, times p_holm / p, is that of p_holm.
+        if abs(pair.p_holm - SIGNIFICANT) * pair.p < 2 * pair.p_error * pair.p_holm:
+            near += 1
     if near:
-        sentences.append(
-            f"{len(near):,} of {len(pairs):,} corrected p-values lie within two standard errors of {SIGNIFICANT}: "
-            "all permutations might put them on the other side."
-        )
+        place = f"within two standard errors of {SIGNIFICANT}"
+        hint = "all permutations might put them on the other side"
+        sentences.append(f"{near:,} of {len(pairs):,} corrected p-values lie {place}: {hint}.")
     return sentences
+
+
+def _beyond_notes(pairs: Sequence[Pair], testing: Testing, baseline: str | None) -> list[str]:
+    """Return a sentence on the pairs that cannot be significant, if there are any."""
+    beyond = []
+    least = 1.0
+    for pair, p in zip(pairs, least_p_values(pairs, testing), strict=True):
+        if p >= SIGNIFICANT and pair.permutations > 1:
+            beyond.append(pair)
+            least = min(least, p)
+    if not beyond:
+        return []
+    together = len(testing.families(pairs)[0])
+    ways = []
+    if all(pair.exact for pair in beyond):
+        # Of n queries that differ there are 2 ** n permutations.
+        counts = sorted({pair.permutations.bit_length() - 1 for pair in beyond})
+        reason = differing_text(*dict.fromkeys((counts[0], counts[-1])))
+        enough = int(math.log2(together * testing.sides / SIGNIFICANT)) + 1
+        ways.append(f"{enough} queries that differ")
+    else:
+        reason = "this number of permutations"
+    p_name = "p"
+    if together > 1:
+        p_name = f"p corrected for {together:,}"
+        if baseline is None:
+            ways.append("fewer pairs, as with a baseline")
+        else:
+            ways.append("fewer pairs")
+    problem = f"{len(beyond):,} of {len(pairs):,} pairs cannot be significant"
+    return [
+        f"{problem}: with {reason}, {p_name} is at least {least:.4f}. "
+        f"A significant result needs {', or '.join(ways)}."
+    ]
 
 
 def notes_on_slices(
@@ -347,19 +413,24 @@ def notes_on_slices(
     sentences = []
     if compared:
         together = len(testing.families(pairs)[0])
-        measures = {"all": "all measures", "measure": "a measure"}[testing.corrected_over]
+        measures = "a measure"
+        if testing.corrected_over == "all":
+            measures = "all measures"
         family = f"{together * len(compared):,} pairs: {together:,} of {measures} in each"
         sentences.append(
             f"In slices, p-values are corrected by Holm for {family} of {len(compared):,} slices."
         )
-    if left := [slice_name(value) for value in slices if value not in compared]:
-        few = f"fewer than two of their queries have a value: {', '.join(left[:NAMED_SLICES])}"
-        more = f" and {len(left) - NAMED_SLICES:,} more" if len(left) > NAMED_SLICES else ""
+    left_out = [value for value in slices if value not in compared]
+    if not left_out:
+        return sentences
+    names = ", ".join(map(slice_name, left_out[:NAMED_SLICES]))
+    if len(left_out) > NAMED_SLICES:
+        names += f" and {len(left_out) - NAMED_SLICES:,} more"
+    problem = f"{len(left_out):,} of {len(slices):,} slices are not compared"
+    sentences.append(f"{problem}, since fewer than two of their queries have a value: {names}.")
+    if left_out != [None]:
+        # None is no slice, and not in their mean.
         sentences.append(
-            f"{len(left):,} of {len(slices):,} slices are not compared, since {few}{more}."
+            "The mean of slices is not compared either, since one of the slices is not."
         )
-        if any(value is not None and value not in compared for value in slices):
-            sentences.append(
-                "The mean of slices is not compared either, since one of the slices is not."
-            )
     return sentences
