@@ -9,6 +9,7 @@ import numpy as np
 
 from ..inputs.slices import Slices, Value
 from ..measure.options import Options
+from ..measure.ties import Floats
 from ..scores.progress import progress
 from .measured import (
     PerQuery,
@@ -33,11 +34,10 @@ from .significance import (
 )
 from .slice_means import figures_of_documents, mean_of_scores, queries_in_slices
 from .stratified import Combined, combine
-from .welch import p_of_t, welch
+from .welch import is_beyond, p_of_t, welch
 
-ScoresAndPairs = tuple[
-    dict[str, dict[str, Score]], list[Pair]
-]  # scores by system and name, and pairs
+# Scores by system and name, and pairs.
+ScoresAndPairs = tuple[dict[str, dict[str, Score]], list[Pair]]
 
 
 class ComparedSlice(NamedTuple):
@@ -64,42 +64,47 @@ class Contest(NamedTuple):
     testing: Testing
 
     def results(self, columns: Mapping[str, PerQuery]) -> ScoresAndPairs:
-        """Return the scores and pairs of systems, from the figures of their queries, before Holm's correction."""
-        compared = self._compared if self.testing.paired else self._compared_samples
-        by_name = {name: compared(name, columns) for name in self.options.names}
-        scores = {
-            system: {name: of_name[system] for name, (of_name, _) in by_name.items()}
-            for system in columns
-        }
-        return scores, [pair for _, pairs in by_name.values() for pair in pairs]
+        """Return the scores and pairs of systems, before Holm's correction.
+
+        `columns` are the figures of the queries of each system.
+        """
+        compare = self._compared if self.testing.paired else self._compared_samples
+        scores: dict[str, dict[str, Score]] = {system: {} for system in columns}
+        pairs: list[Pair] = []
+        for name in self.options.names:
+            scores_by_system, pairs_of_result = compare(name, columns)
+            for system, score in scores_by_system.items():
+                scores[system][name] = score
+            pairs += pairs_of_result
+        return scores, pairs
 
     def _compared(
         self, name: str, columns: Mapping[str, PerQuery]
     ) -> tuple[dict[str, Score], list[Pair]]:
         """Return the scores and pairs of one result."""
-        systems, of_systems = list(columns), np.array([each[name] for each in columns.values()])
-        values, greatest = of_systems[:, 0], greatest_value(name)
+        systems = list(columns)
+        figures = np.array([columns[system][name] for system in systems])
         sample = self.sample(name, columns)
-        rows = sample.pairs.T.tolist()
+        greatest = greatest_value(name)
         ends = intervals(sample, greatest=greatest, confidence=self.resampling.confidence)
-        scores = make_scores(name, of_systems, ends)
-        how: dict[str, Any] = {
-            "alternative": self.testing.alternative,
-            "margin": self.testing.margin,
-        }
-        tests, powers = paired_tests(sample, **how, seed=self.resampling.seed), power(sample, **how)
-        least, queries, pairs = np.fmin.reduce(values, axis=1).tolist(), len(sample.weight), []
-        arrays = (*(each[len(systems) :] for each in ends), *tests, *powers)
-        of_pairs = zip(rows, sample.by_query, *(each.tolist() for each in arrays), strict=True)
-        for (
-            one,
-            other,
-        ), by_query, low, high, error, p, p_t, exact, permutations, detectable, needed in of_pairs:
+        scores = make_scores(name, figures, ends)
+        alternative, margin = self.testing.alternative, self.testing.margin
+        seed = self.resampling.seed
+        tests = paired_tests(sample, alternative=alternative, margin=margin, seed=seed)
+        powers = power(sample, alternative=alternative, margin=margin)
+        least = np.fmin.reduce(figures[:, 0], axis=1).tolist()
+        pairs = []
+        for row, (one, other) in enumerate(sample.pairs.T.tolist()):
             difference = float(differences(scores[one].value, scores[other].value))
-            bound = (
-                math.inf if min(least[one], least[other]) < 0 else greatest
-            )  # as of negative relevances
-            wins, losses = (int(np.count_nonzero(each)) for each in (by_query > 0, by_query < 0))
+            bound = greatest
+            if min(least[one], least[other]) < 0:
+                # As of negative relevances.
+                bound = math.inf
+            # The intervals of the differences follow those of the means.
+            low, high, error = (float(column[len(systems) + row]) for column in ends)
+            p = float(tests.randomization[row])
+            p_t = float(tests.t_test[row])
+            needed = float(powers.queries_needed[row])
             pair = Pair(
                 measure=name,
                 system=systems[one],
@@ -110,109 +115,127 @@ class Contest(NamedTuple):
                 low_holm=-bound,
                 high_holm=bound,
                 standard_error=error,
-                degrees_of_freedom=float(queries - 1),
+                degrees_of_freedom=float(len(sample.weight) - 1),
                 p=p,
                 p_holm=p,
                 p_t=p_t,
                 p_t_holm=p_t,
-                wins=wins,
-                ties=queries - wins - losses,
-                losses=losses,
-                exact=exact,
-                permutations=permutations,
-                min_detectable=detectable if detectable <= self.testing.margin + bound else None,
+                **wins_and_losses(sample.by_query[row]),
+                exact=bool(tests.exact[row]),
+                permutations=int(tests.permutations[row]),
+                min_detectable=self._detectable(float(powers.min_detectable[row]), bound),
                 queries_needed=None if math.isnan(needed) else int(needed),
             )
             pairs.append(pair)
         return dict(zip(systems, scores, strict=True)), pairs
 
+    def _detectable(self, difference: float, bound: float) -> float | None:
+        """Return a difference that the test finds; None if it is unknown or no possible one."""
+        if difference <= self.testing.margin + bound:
+            return difference
+        return None
+
     def sample(self, name: str, columns: Mapping[str, PerQuery]) -> Sample:
-        """Return the values of one result, with a row for each system and the pairs that are compared."""
-        systems, values = list(columns), np.array([each[name][0] for each in columns.values()])
-        rows = [
+        """Return the values of one result, with a row for each system, and the pairs to compare."""
+        systems = list(columns)
+        values = np.array([columns[system][name][0] for system in systems])
+        pairs = [
             (systems.index(one), systems.index(other))
             for one, other in opponents(systems, self.baseline)
         ]
-        return Sample.of(values, columns[systems[0]].get("weight"), rows)
+        return Sample.of(values, columns[systems[0]].get("weight"), pairs)
 
     def _compared_samples(
         self, name: str, columns: Mapping[str, PerQuery]
     ) -> tuple[dict[str, Score], list[Pair]]:
         """Return the scores and pairs of one result of systems with different queries."""
-        confidence, testing = self.resampling.confidence, self.testing
-        scores = {
-            system: score_system(each, samples_of(each, [name]), confidence)[name]
-            for system, each in columns.items()
-        }
-        samples = {
-            system: each[name][0][~np.isnan(each[name][0])] for system, each in columns.items()
-        }
+        confidence = self.resampling.confidence
+        scores = {}
+        samples = {}
+        for system, figures in columns.items():
+            scores[system] = score_system(figures, samples_of(figures, [name]), confidence)[name]
+            values = figures[name][0]
+            samples[system] = values[~np.isnan(values)]
         pairs = []
         for systems in opponents(columns, self.baseline):
-            of_both = [samples[system] for system in systems]
-            for system, sample in zip(systems, of_both, strict=True):
+            both = [samples[system] for system in systems]
+            for system, sample in zip(systems, both, strict=True):
                 if len(sample) < 2:
-                    raise ValueError(
-                        f"{system}: a comparison needs at least two queries that have a value; got 1"
-                    )
-            ends = [(scores[system].low, scores[system].high) for system in systems]
-            bound = math.inf if min(each.min() for each in of_both) < 0 else greatest_value(name)
-            found = welch(
-                of_both,
-                ends,
+                    problem = "a comparison needs at least two queries that have a value; got 1"
+                    raise ValueError(f"{system}: {problem}")
+            test = welch(
+                both,
+                [(scores[system].low, scores[system].high) for system in systems],
                 confidence=confidence,
-                alternative=testing.alternative,
-                margin=testing.margin,
+                alternative=self.testing.alternative,
+                margin=self.testing.margin,
             )
-            figures = {
-                **found,
-                "low": max(found["low"], -bound),
-                "high": min(found["high"], bound),
-                "low_holm": -bound,
-                "high_holm": bound,
-                **dict.fromkeys(("p_holm", "p_t", "p_t_holm"), found["p"]),
-                **dict.fromkeys(("wins", "ties", "losses", "queries_needed"), None),
-                "exact": False,
-                "permutations": 0,
-            }
-            if not found["min_detectable"] <= testing.margin + bound:
-                figures["min_detectable"] = None
-            pairs.append(Pair(name, *systems, **figures))
+            bound = greatest_value(name)
+            if min(sample.min() for sample in both) < 0:
+                bound = math.inf
+            pair = Pair(
+                measure=name,
+                system=systems[0],
+                other=systems[1],
+                difference=test["difference"],
+                low=max(test["low"], -bound),
+                high=min(test["high"], bound),
+                low_holm=-bound,
+                high_holm=bound,
+                standard_error=test["standard_error"],
+                degrees_of_freedom=test["degrees_of_freedom"],
+                p=test["p"],
+                p_holm=test["p"],
+                p_t=test["p"],
+                p_t_holm=test["p"],
+                wins=None,
+                ties=None,
+                losses=None,
+                exact=False,
+                permutations=0,
+                min_detectable=self._detectable(test["min_detectable"], bound),
+                queries_needed=None,
+            )
+            pairs.append(pair)
         return scores, pairs
 
     def mean_of_slices(
         self,
         slices: Sequence[Mapping[str, PerQuery]],
-        of_slices: Sequence[Mapping[str, Mapping[str, Score]]],
+        scores_by_slice: Sequence[Mapping[str, Mapping[str, Score]]],
     ) -> ScoresAndPairs:
-        """Return the means of slices and their pairs, from the figures of each slice and its scores.
+        """Return the means of slices and their pairs, from each slice's figures and scores.
 
         Each slice counts the same. Its queries share its weight in the randomization test.
         """
-        scores: dict[str, dict[str, Score]] = {system: {} for system in of_slices[0]}
+        systems = list(scores_by_slice[0])
+        scores: dict[str, dict[str, Score]] = {system: {} for system in systems}
         pairs: list[Pair] = []
         for name in self.options.names:
             samples = [self.sample(name, columns) for columns in slices]
-            greatest, confidence = greatest_value(name), self.resampling.confidence
-            combined = combine(samples, greatest=greatest, confidence=confidence)
-            of_systems, of_pairs = combined[: len(scores)], combined[len(scores) :]
-            for system, of_system in zip(scores, of_systems, strict=True):
-                means = [of_slice[system][name] for of_slice in of_slices]
-                scores[system][name] = mean_of_scores(name, means, of_system)
+            combined = combine(
+                samples,
+                greatest=greatest_value(name),
+                confidence=self.resampling.confidence,
+            )
+            for row, system in enumerate(systems):
+                slice_scores = [slice_scores[system][name] for slice_scores in scores_by_slice]
+                scores[system][name] = mean_of_scores(name, slice_scores, combined[row])
             together = Sample.of(
                 np.concatenate([sample.values * sample.scale for sample in samples], axis=1),
                 np.concatenate([sample.weight / sample.weight.sum() for sample in samples]),
                 samples[0].pairs.T.tolist(),
             )
-            of_name = {system: of_system[name] for system, of_system in scores.items()}
-            pairs += self._pairs_of_slices(name, of_name, together, of_pairs)
+            means = {system: scores[system][name].value for system in systems}
+            pairs += self._pairs_of_slices(name, means, together, combined[len(systems) :])
         return scores, pairs
 
     def _pairs_of_slices(
-        self, name: str, scores: Mapping[str, Score], sample: Sample, combined: Sequence[Combined]
+        self, name: str, means: Mapping[str, float], sample: Sample, combined: Sequence[Combined]
     ) -> list[Pair]:
         """Return the pairs of the mean of slices in one result, before Holm's correction."""
-        testing, systems = self.testing, list(scores)
+        testing = self.testing
+        systems = list(means)
         tests = paired_tests(
             sample,
             alternative=testing.alternative,
@@ -220,13 +243,14 @@ class Contest(NamedTuple):
             seed=self.resampling.seed,
         )
         pairs = []
-        of_pairs = zip(sample.pairs.T.tolist(), sample.by_query, combined, *tests, strict=True)
-        for (one, other), by_query, mean, p, _, exact, permutations in of_pairs:
-            means = np.array([scores[systems[one]].value, scores[systems[other]].value])
-            difference = float(differences(means[0], means[1]))
-            bound = math.inf if sample.values[[one, other]].min() < 0 else greatest_value(name)
+        for row, (one, other) in enumerate(sample.pairs.T.tolist()):
+            mean = combined[row]
+            difference = float(differences(means[systems[one]], means[systems[other]]))
+            bound = greatest_value(name)
+            if sample.values[[one, other]].min() < 0:
+                bound = math.inf
+            p = float(tests.randomization[row])
             p_t, detectable = _t_test(difference - testing.tested, mean, testing.alternative)
-            wins, losses = (int(np.count_nonzero(each)) for each in (by_query > 0, by_query < 0))
             pair = Pair(
                 measure=name,
                 system=systems[one],
@@ -238,16 +262,14 @@ class Contest(NamedTuple):
                 high_holm=bound,
                 standard_error=mean.standard_error,
                 degrees_of_freedom=mean.freedom,
-                p=float(p),
-                p_holm=float(p),
+                p=p,
+                p_holm=p,
                 p_t=p_t,
                 p_t_holm=p_t,
-                wins=wins,
-                ties=len(by_query) - wins - losses,
-                losses=losses,
-                exact=bool(exact),
-                permutations=int(permutations),
-                min_detectable=detectable if detectable <= testing.margin + bound else None,
+                **wins_and_losses(sample.by_query[row]),
+                exact=bool(tests.exact[row]),
+                permutations=int(tests.permutations[row]),
+                min_detectable=self._detectable(detectable, bound),
                 queries_needed=None,
             )
             pairs.append(pair)
@@ -257,83 +279,94 @@ class Contest(NamedTuple):
 def results_of(
     columns: Mapping[str, PerQuery], slices: Slices | None, contest: Contest
 ) -> dict[str, Any]:
-    """Return the scores, the pairs and the slices of a comparison, and its options of intervals and tests."""
+    """Return the scores, pairs and slices of a comparison, and its options of intervals."""
     figures = {
-        system: query_figures(each, contest.options.names) for system, each in columns.items()
+        system: query_figures(system_columns, contest.options.names)
+        for system, system_columns in columns.items()
     }
     scores, pairs = contest.results(figures)
     pairs = contest.testing.corrected(pairs, contest.resampling.confidence)
+    compared: dict[Value, ComparedSlice] = {}
+    mean_of_slices = None
+    if slices is not None:
+        compared, mean_of_slices = _compared_slices(contest, slices, figures)
     return {
         "scores": scores,
         "pairs": tuple(pairs),
         "resampling": contest.resampling._replace(exact=all(pair.exact for pair in pairs)),
-        "slices": {},
-        "mean_of_slices": None,
-        **({} if slices is None else _compared_slices(contest, slices, figures)),
+        "slices": compared,
+        "mean_of_slices": mean_of_slices,
     }
 
 
 def _compared_slices(
     contest: Contest, slices: Slices, figures: Mapping[str, PerQuery]
-) -> dict[str, Any]:
-    """Return the comparison of each slice in which every system has at least two values of each measure.
+) -> tuple[dict[Value, ComparedSlice], ComparedSlice | None]:
+    """Return the comparison of each slice in which systems have two values of each measure.
 
     The p-values and intervals of all slices are corrected together. With them comes the mean of
     slices, if all of them are compared.
     """
-    by_slice: dict[Value, tuple[int, ScoresAndPairs]] = {}
+    compared: dict[Value, ComparedSlice] = {}
     named: list[dict[str, PerQuery]] = []
+    parts = {system: dict(in_slices(columns, slices)) for system, columns in figures.items()}
     with progress(len(slices.values), "Comparing", " slices") as bar:
-        for of_systems in zip(*(in_slices(each, slices) for each in figures.values()), strict=True):
-            value, first = of_systems[0]
+        for value in slices.values:
+            part = {system: by_value[value] for system, by_value in parts.items()}
+            first = next(iter(part.values()))
             if min(np.count_nonzero(first[name][-1]) for name in contest.options.names) > 1:
-                own = {system: each for system, (_, each) in zip(figures, of_systems, strict=True)}
-                by_slice[value] = len(first["ideal"]), contest.results(own)
+                scores, pairs = contest.results(part)
+                compared[value] = ComparedSlice(len(first["ideal"]), scores, tuple(pairs))
                 if value is not None:
-                    named.append(own)
+                    named.append(part)
             bar.update(1)
-    pairs = [pair for _, (_, of_slice) in by_slice.values() for pair in of_slice]
-    corrected = iter(contest.testing.corrected(pairs, contest.resampling.confidence))
-    compared = {
-        value: ComparedSlice(queries, scores, tuple(islice(corrected, len(of_slice))))
-        for value, (queries, (scores, of_slice)) in by_slice.items()
-    }
-    means = None
-    if named and len(named) == sum(value is not None for value in slices.values):
-        of_slices = [part.scores for value, part in compared.items() if value is not None]
-        scores, pairs = contest.mean_of_slices(named, of_slices)
-        pairs = contest.testing.corrected(pairs, contest.resampling.confidence)
-        means = ComparedSlice(queries_in_slices(compared), scores, tuple(pairs))
-    return {"slices": compared, "mean_of_slices": means}
+    confidence = contest.resampling.confidence
+    all_pairs = [pair for compared_slice in compared.values() for pair in compared_slice.pairs]
+    corrected = iter(contest.testing.corrected(all_pairs, confidence))
+    for value, compared_slice in compared.items():
+        pairs = list(islice(corrected, len(compared_slice.pairs)))
+        compared[value] = compared_slice._replace(pairs=tuple(pairs))
+    if not named or len(named) < sum(value is not None for value in slices.values):
+        return compared, None
+    scores_by_slice = [part.scores for value, part in compared.items() if value is not None]
+    scores, pairs = contest.mean_of_slices(named, scores_by_slice)
+    pairs = contest.testing.corrected(pairs, confidence)
+    return compared, ComparedSlice(queries_in_slices(compared), scores, tuple(pairs))
 
 
 def with_figures_of_slices(
     means: ComparedSlice | None, slices: Mapping[Value, ComparedSlice]
 ) -> ComparedSlice | None:
-    """Return the mean of slices with the figures of its scores that depend on documents, from those of the slices."""
+    """Return the mean of slices with the figures that depend on documents, from those of slices."""
     if means is None:
         return None
     named = [part.scores for value, part in slices.items() if value is not None]
-    scores = {
-        system: {
-            name: score._replace(
-                **figures_of_documents([of_slice[system][name] for of_slice in named])
-            )
-            for name, score in of_system.items()
-        }
-        for system, of_system in means.scores.items()
-    }
+    scores: dict[str, dict[str, Score]] = {}
+    for system, system_scores in means.scores.items():
+        scores[system] = {}
+        for name, score in system_scores.items():
+            figures = figures_of_documents([slice_scores[system][name] for slice_scores in named])
+            scores[system][name] = score._replace(**figures)
     return means._replace(scores=scores)
 
 
+def wins_and_losses(by_query: Floats) -> dict[str, int]:
+    """Return on how many queries the first system of a pair wins, ties and loses."""
+    wins = int(np.count_nonzero(by_query > 0))
+    losses = int(np.count_nonzero(by_query < 0))
+    return {"wins": wins, "ties": len(by_query) - wins - losses, "losses": losses}
+
+
 def _t_test(beyond: float, mean: Combined, alternative: str) -> tuple[float, float]:
-    """Return the p-value of a difference from the tested one, and the smallest that the test finds; nan if unknown."""
+    """Return the p-value of a difference from the tested one, and the smallest that is found.
+
+    This one is nan if it is unknown.
+    """
     if mean.standard_error > ROUNDING * abs(mean.value):
-        t = beyond / mean.standard_error
-        detectable = (
-            detectable_t(mean.freedom + 1, alternative == "two-sided") * mean.standard_error
-        )
-        return p_of_t(t, mean.freedom, alternative), detectable
-    # all differences of each slice are equal
-    is_beyond = {"two-sided": beyond != 0, "greater": beyond > 0, "less": beyond < 0}[alternative]
-    return (0.0 if is_beyond else 1.0), math.nan
+        p = p_of_t(beyond / mean.standard_error, mean.freedom, alternative)
+        t = detectable_t(mean.freedom + 1, alternative == "two-sided")
+        return p, t * mean.standard_error
+    # All differences of each slice are equal.
+    if is_beyond(beyond, alternative):
+        return 0.0, math.nan
+    return 1.0, math.nan

@@ -29,7 +29,8 @@ from .significance import Intervals, Sample, differences, intervals
 
 COUNTS = ("retrieved", "judged", "relevant")
 ORDERED = ("worst", "best", "random order")  # of documents; each has a column for each result
-# Up to this many documents, sorting them is faster than scoring them in the worst and the best order.
+# Up to this many documents, a search for ties, by sorting, takes less time than scoring them in the
+# worst and the best order.
 SORTED = 2_000
 EXCLUDED = ("excluded retrieved", "excluded judged")  # numbers of documents, with `exclude`
 SHOWN = 50  # the most slices in tables and plots
@@ -39,7 +40,7 @@ PerQuery = dict[str, NDArray[Any]]  # columns by name, with a row for each query
 
 
 class Score(NamedTuple):
-    """A mean over queries, its confidence interval, and figures on ties, judgments and a random order.
+    """A mean over queries, its interval, and figures on ties, judgments and a random order.
 
     Attributes:
         value: the mean.
@@ -75,7 +76,7 @@ class Score(NamedTuple):
         return queries - self.queries
 
     def cells(self, level: str, places: int = 4, *, queries: int) -> dict[str, str]:
-        """Return the cells of tables by their headings; `queries` are all queries, in the mean or not."""
+        """Return the cells of tables by their headings; `queries` are all, in the mean or not."""
         return {
             "queries": counted_text(self.queries, queries),
             "mean": number_text(self.value, places),
@@ -96,23 +97,25 @@ def mean_cells(
     Before each mean is the number of its queries; if all measures of a row have the same number,
     only before the first.
     """
-    alike = all(len({score.queries for score in scores.values()}) == 1 for scores, _ in rows)
-
-    def columns(at: int) -> list[str]:
-        return ["queries", "mean", level] if at == 0 or not alike else ["mean", level]
-
-    names = list(rows[0][0])
-    cells = [
-        [
-            [name if each == "mean" else each for each in columns(at)]
-            for at, name in enumerate(names)
-        ]
-    ]
+    differ = False
+    for scores, _ in rows:
+        if len({score.queries for score in scores.values()}) > 1:
+            differ = True
+    measures = list(rows[0][0])
+    # The names of the columns of each measure, as in `Score.cells`.
+    columns = [["queries", "mean", level]]
+    for _ in measures[1:]:
+        columns.append(["queries", "mean", level] if differ else ["mean", level])
+    headings = []
+    for measure, names in zip(measures, columns, strict=True):
+        headings.append([measure if name == "mean" else name for name in names])
+    cells = [headings]
     for scores, queries in rows:
-        of_row = [score.cells(level, places, queries=queries) for score in scores.values()]
-        cells.append(
-            [[of_score[each] for each in columns(at)] for at, of_score in enumerate(of_row)]
-        )
+        row = []
+        for score, names in zip(scores.values(), columns, strict=True):
+            texts = score.cells(level, places, queries=queries)
+            row.append([texts[name] for name in names])
+        cells.append(row)
     return cells
 
 
@@ -122,7 +125,7 @@ def mean_table(
     level: str,
     places: int = 4,
 ) -> Table:
-    """Return a table of means and their intervals: names, then the cells of `mean_cells`, the headings first."""
+    """Return a table of means and their intervals: names, and then the cells of `mean_cells`."""
     cells = mean_cells(rows, level, places)
     return [[*name, *chain.from_iterable(row)] for name, row in zip(names, cells, strict=True)]
 
@@ -141,11 +144,11 @@ class Slice(NamedTuple):
 
 
 class Resampling(NamedTuple):
-    """The confidence of the intervals, and the settings of a comparison's randomization test; a report has no test.
+    """The confidence of intervals, and the settings of a comparison's randomization test.
 
     Attributes:
         confidence: the confidence level of the intervals.
-        seed: the random seed of the test.
+        seed: the random seed of the test; a report has no test.
         exact: whether all permutations were tried.
     """
 
@@ -178,29 +181,32 @@ def query_columns(
     """
     columns = describe_queries(partial(_describe, options), inputs, options, PIECE, notify)
     weight = weights(inputs.sample_weight, len(columns["ideal"]), columns.get("query"))
-    return columns if weight is None else {**columns, "weight": weight}
+    if weight is None:
+        return columns
+    return {**columns, "weight": weight}
 
 
 def _describe(options: Options, part: Rankings) -> PerQuery:
     measures = tuple(dict.fromkeys([*options.measures, "IDCG"]))
-    chosen = options.scoring["ties"]
-    may_tie = len(part.score) > SORTED or len(part.queries_of_ties())
-    orders = {chosen, "worst", "best"} if may_tie else {chosen}
-    by_ties = {
-        ties: measure_rankings(part, options, measures=measures, ties=ties) for ties in orders
-    }
-    found = by_ties[chosen]
-    no_order = part._replace(
-        score=np.where(part.score > -np.inf, np.float32(0), np.float32(-np.inf))
-    )
-    by_chance = measure_rankings(no_order, options, ties="average")
+    ties = options.scoring["ties"]
+    values = measure_rankings(part, options, measures=measures, ties=ties)
+    values_by_order = [values]
+    if len(part.score) > SORTED or len(part.queries_of_ties()):
+        for order in {"worst", "best"} - {ties}:
+            ordered = measure_rankings(part, options, measures=measures, ties=order)
+            values_by_order.append(ordered)
+    # A random order is the average over all orders of documents with the same score.
+    same_scores = np.where(part.score > -np.inf, np.float32(0), np.float32(-np.inf))
+    by_chance = measure_rankings(part._replace(score=same_scores), options, ties="average")
     columns: PerQuery = part.counts()
     if part.query_ids is not None:
         columns["query"] = np.fromiter(part.names(), object, part.queries)
     for name, measure, row in options.results:
-        columns[name] = found[measure][row]
-        values = np.stack([each[measure][row] for each in by_ties.values()])
-        columns[f"worst {name}"], columns[f"best {name}"] = values.min(axis=0), values.max(axis=0)
+        columns[name] = values[measure][row]
+        by_order = np.stack([by_measure[measure][row] for by_measure in values_by_order])
+        # With a negative discount, the best order has the lowest value.
+        columns[f"worst {name}"] = by_order.min(axis=0)
+        columns[f"best {name}"] = by_order.max(axis=0)
         columns[f"random order {name}"] = by_chance[measure][row]
     for k, unjudged in zip(options.cutoffs, _unjudged(options, part), strict=True):
         columns[result_name("unjudged", k)] = unjudged
@@ -211,12 +217,11 @@ def _describe(options: Options, part: Rankings) -> PerQuery:
     if part.excluded is not None:
         columns |= dict(zip(EXCLUDED, part.excluded.T, strict=True))
     columns["missing"] = part.missing
-    ideal = found["IDCG"]
-    if (
-        options.ideal != "judged" or options.missing == "skip"
-    ):  # may be 0 although documents are relevant
-        how = {**options.scoring, "measures": ("IDCG",), "ideal": "judged"}
-        ideal = measure_queries(**part.arrays(), **how)["IDCG"]
+    ideal = values["IDCG"]
+    if options.ideal != "judged" or options.missing == "skip":
+        # It may be 0 although documents are relevant.
+        scoring = {**options.scoring, "measures": ("IDCG",), "ideal": "judged"}
+        ideal = measure_queries(**part.arrays(), **scoring)["IDCG"]
     columns["ideal"] = (ideal * sign(discounts(1, options.log_base, options.discount))).max(axis=0)
     return columns
 
@@ -225,27 +230,34 @@ def _unjudged(options: Options, part: Rankings) -> NDArray[np.float64]:
     """Return the unjudged documents within each cutoff, of shape ``(cutoffs, queries)``."""
     if part.judged is None:
         return np.zeros((len(options.cutoffs), part.queries))
-    # computed as the CG with gain 1 for unjudged documents and 0 for the others
+    # Computed as the CG with gain 1 for unjudged documents and 0 for the others.
     arrays = {**part.arrays(), "relevance": np.where(part.judged, 0.0, 1.0), "judged": None}
+    # In the best order, unjudged documents rank last among tied ones, since they have no gain.
     ties = options.scoring["ties"]
-    # in the best order, unjudged documents rank last among tied ones, since they have no gain
     ties = {"best": "worst", "worst": "best"}.get(ties, ties)
-    how = {**options.scoring, "measures": ("CG",), "gain": "linear", "ties": ties}
-    return np.asarray(measure_queries(**arrays, **how)["CG"])
+    scoring = {**options.scoring, "measures": ("CG",), "gain": "linear", "ties": ties}
+    return np.asarray(measure_queries(**arrays, **scoring)["CG"])
 
 
 def leave_out_alike(columns: Mapping[str, PerQuery], names: Sequence[str]) -> None:
-    """Exclude queries that have no value for some system from the means of all, so that all have the same queries.
+    """Exclude queries that have no value for some system from the means of all.
 
     A query has no value for a system if the system lacks it and missing queries are skipped, or if
     the system retrieved nothing for it and the ideal depends on the retrieved documents.
     """
     for name in names:
-        lacking = np.logical_or.reduce([np.isnan(each[name]) for each in columns.values()])
-        if lacking.any():
-            for each in columns.values():
-                for column in (name, *(f"{order} {name}" for order in ORDERED)):
-                    each[column] = np.where(lacking, np.nan, each[column])
+        values = [system_columns[name] for system_columns in columns.values()]
+        lacking = np.isnan(values).any(axis=0)
+        if not lacking.any():
+            continue
+        for system_columns in columns.values():
+            for column in columns_of_values(name):
+                system_columns[column] = np.where(lacking, np.nan, system_columns[column])
+
+
+def columns_of_values(name: str) -> list[str]:
+    """Return the columns of a result: its values as they are, and in each of the `ORDERED` ways."""
+    return [name, *(f"{order} {name}" for order in ORDERED)]
 
 
 def with_slices(columns: PerQuery, parts: Slices) -> PerQuery:
@@ -257,34 +269,33 @@ def query_table(columns: PerQuery) -> pa.Table:
     """Return the table of a report: ids or indices first, missing values as nulls."""
     ids = columns.get("query", np.arange(len(columns["ideal"])))
     hidden = ("query", "ideal", "missing", "retrieved and judged", "all relevant", *EXCLUDED)
-    kept = {name: column for name, column in columns.items() if name not in hidden}
-    return pa.table(
-        {
-            "query": _saved_ids(ids),
-            **{name: pa.array(column, from_pandas=True) for name, column in kept.items()},
-        }
-    )
+    table = {"query": _saved_ids(ids)}
+    for name, column in columns.items():
+        if name not in hidden:
+            table[name] = pa.array(column, from_pandas=True)
+    return pa.table(table)
 
 
 def stacked(tables: Mapping[str, pa.Table]) -> pa.Table:
-    """Return the tables of queries of systems below each other, with the name of the system in the first column."""
+    """Return the tables of queries of systems below each other; the first column is the system."""
     named = [
-        each.add_column(0, "system", pa.repeat(system, len(each)))
-        for system, each in tables.items()
+        table.add_column(0, "system", pa.repeat(system, len(table)))
+        for system, table in tables.items()
     ]
     return pa.concat_tables(named, promote_options="default")
 
 
 def _saved_ids(ids: NDArray[Any]) -> pa.Array:
-    """Return ids as 64-bit integers if all of them are, else as text with invalid Unicode escaped."""
+    """Return ids as integers of 64 bits if all are, else as text with invalid Unicode escaped."""
     values = ids.tolist()
     kinds = set(map(type, values))
+    # Integers may have more bits, and text may be invalid.
     with suppress(OverflowError, UnicodeError, pa.ArrowException):
         if all(issubclass(kind, Integral) and not issubclass(kind, bool) for kind in kinds):
             return pa.array(list(map(int, values)), pa.int64())
         if kinds == {str}:
             return pa.array(values, pa.string())
-    return pa.array([str(each).encode("utf-8", "backslashreplace").decode() for each in values])
+    return pa.array([str(value).encode("utf-8", "backslashreplace").decode() for value in values])
 
 
 def query_figures(columns: PerQuery, names: Sequence[str]) -> PerQuery:
@@ -297,28 +308,43 @@ def query_figures(columns: PerQuery, names: Sequence[str]) -> PerQuery:
     the order of ties; the numbers of ranked and of unjudged documents; 1; and the weight.
     """
     figures: PerQuery = {name: columns[name] for name in ("ideal", "weight") if name in columns}
-    one, none = np.ones(len(columns["ideal"])), np.zeros(len(columns["ideal"]))
-    weight, retrieved = (
-        columns.get("weight", one),
-        columns.get("retrieved", none),
-    )  # 0 for values without rankings
+    ones = np.ones(len(columns["ideal"]))
+    zeros = np.zeros(len(columns["ideal"]))
+    weight = columns.get("weight", ones)
+    retrieved = columns.get("retrieved", zeros)  # 0 for values without rankings
     for name in names:
         _, _, k = name.partition("@")
-        orders = [columns[each] for each in (name, *(f"{order} {name}" for order in ORDERED))]
-        ranked = np.minimum(retrieved, min(int(k), 2**62)) if k else retrieved
-        unjudged = columns.get(result_name("unjudged", int(k) if k else None), none)
-        counts = affected_by_ties(orders[1], orders[2]), ranked, unjudged, one, weight
-        counted = ~np.isnan(orders[0]) & (weight > 0)
-        figures[name] = np.array(
-            [orders[0], *np.where(counted, [*(each * weight for each in orders), *counts], 0.0)]
-        )
+        if k:
+            # A larger cutoff would not fit into 64 bits.
+            ranked = np.minimum(retrieved, min(int(k), 2**62))
+            unjudged = columns.get(result_name("unjudged", int(k)), zeros)
+        else:
+            ranked = retrieved
+            unjudged = columns.get("unjudged", zeros)
+        value, worst, best, random_order = (columns[column] for column in columns_of_values(name))
+        summed = [
+            value * weight,
+            worst * weight,
+            best * weight,
+            random_order * weight,
+            affected_by_ties(worst, best),
+            ranked,
+            unjudged,
+            ones,
+            weight,
+        ]
+        is_counted = ~np.isnan(value) & (weight > 0)
+        figures[name] = np.array([value, *np.where(is_counted, summed, 0.0)])
     return figures
 
 
 def score_system(
     figures: PerQuery, samples: Mapping[str, Sample], confidence: float
 ) -> dict[str, Score]:
-    """Return the scores of a system by name, from its figures and `samples_of` them; nan if no query has a value."""
+    """Return the scores of a system by name, from its figures and `samples_of` them.
+
+    A score is nan if no query has a value.
+    """
     return {
         name: score_result(figures, name, sample, confidence) for name, sample in samples.items()
     }
@@ -336,23 +362,29 @@ def score_result(figures: PerQuery, name: str, sample: Sample, confidence: float
 
 
 def make_scores(name: str, figures: NDArray[np.float64], ends: Intervals) -> list[Score]:
-    """Return the score of each system in one result, from its figures; the first intervals are those of the means."""
-    if not (valued := ~np.isnan(figures[0, 0])).all():
-        figures = np.compress(valued, figures, axis=2)  # summed as by `compute`
+    """Return the score of each system in one result, from its figures.
+
+    The first intervals are those of the means; those of differences follow.
+    """
+    has_value = ~np.isnan(figures[0, 0])
+    if not has_value.all():
+        # So they are summed as by `compute`.
+        figures = np.compress(has_value, figures, axis=2)
     with np.errstate(over="ignore"):
         sums = figures[:, 1:].sum(axis=2)
     scores = []
-    of_systems = zip(figures, sums.tolist(), *(each.tolist() for each in ends), strict=False)
-    for rows, (*of_orders, tied, ranked, unjudged, queries, weight), *ends_of_mean in of_systems:
-        for row, total in zip(rows[1:], of_orders, strict=False):
-            if not math.isfinite(total) and not np.isnan(row).all():
-                mean(name, row)  # raises the error
-        value, worst, best, random_order = (
-            each / weight if queries else math.nan for each in of_orders
-        )
-        low, high, error = (
-            math.nan if math.isnan(each) else each for each in ends_of_mean
-        )  # one nan, equal to itself
+    for system, totals in enumerate(sums.tolist()):
+        *means, tied, ranked, unjudged, queries, weight = totals
+        for order, total in enumerate(means):
+            values = figures[system, 1 + order]
+            if not math.isfinite(total) and not np.isnan(values).all():
+                mean(name, values)  # raises the error
+            means[order] = total / weight if queries else math.nan
+        value, worst, best, random_order = means
+        low, high, error = (float(column[system]) for column in ends)
+        if math.isnan(low):
+            # The same object: then scores without an interval are equal.
+            low = high = error = math.nan
         score = Score(
             value=value,
             low=min(low, value),
@@ -377,17 +409,18 @@ def affected_by_ties(worst: NDArray[np.float64], best: NDArray[np.float64]) -> N
 
 def greatest_value(name: str) -> float:
     """Return the greatest value that a query can have in a result."""
-    return 1.0 if measure_of(name) == "nDCG" else math.inf
+    if measure_of(name) == "nDCG":
+        return 1.0
+    return math.inf
 
 
 def in_slices(figures: PerQuery, slices: Slices) -> Iterator[tuple[Value, PerQuery]]:
     """Yield the figures of each slice, whose queries keep their order."""
-    order, sizes = (
-        np.argsort(slices.code, kind="stable"),
-        np.bincount(slices.code, minlength=len(slices.values)),
-    )
-    in_order = {name: each.take(order, axis=-1) for name, each in figures.items()}
-    for value, end, size in zip(
-        slices.values, np.cumsum(sizes).tolist(), sizes.tolist(), strict=True
-    ):
-        yield value, {name: each[..., end - size : end] for name, each in in_order.items()}
+    order = np.argsort(slices.code, kind="stable")
+    sizes = np.bincount(slices.code, minlength=len(slices.values)).tolist()
+    in_order = {name: values.take(order, axis=-1) for name, values in figures.items()}
+    start = 0
+    for value, size in zip(slices.values, sizes, strict=True):
+        end = start + size
+        yield value, {name: values[..., start:end] for name, values in in_order.items()}
+        start = end

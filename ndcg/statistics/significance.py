@@ -79,7 +79,7 @@ class Power(NamedTuple):
     queries_needed: Floats  # to detect the observed difference
 
 
-def differences(one: Floats, other: Floats) -> Floats:
+def differences(one: Floats | float, other: Floats | float) -> Floats:
     """Return ``one - other``, with 0 for differences that may be due to rounding."""
     difference = np.asarray(one - other)
     rounding = ROUNDING * np.maximum(np.abs(one), np.abs(other))

@@ -18,51 +18,58 @@ def welch(
     alternative: str = "two-sided",
     margin: float = 0.0,
 ) -> dict[str, Any]:
-    """Return the interval of the difference of two means and Welch's test of it, under the names of a `Pair`.
+    """Return the interval of the difference of two means and Welch's test of it, as of a `Pair`.
 
     The result equals that of `scipy.stats.ttest_ind` with ``equal_var=False``, unless neither
     sample has any variance. Then p is that of the permutation test, and the interval follows from
     those of the means (Newcombe, Statistics in Medicine 1998). Each sample has at least two values.
     """
-    student, two_sided = scipy_special(), alternative == "two-sided"
-    size = np.ldexp(
-        1.0, np.frexp(max(np.abs(each).max() for each in samples))[1] - 1
-    )  # no square overflows
-    means = [float((each / size).mean()) for each in samples]
-    variances = [float((each / size).var(ddof=1)) / len(each) for each in samples]
-    difference, error = means[0] - means[1], math.sqrt(sum(variances))
-    beyond = difference - {"two-sided": 0.0, "greater": -margin, "less": margin}[alternative] / size
-    if error <= ROUNDING * max(map(abs, means)):
-        (low, high), (low_other, high_other) = ([end / size for end in ends] for ends in intervals)
-        below = math.hypot(means[0] - low, high_other - means[1])
-        above = math.hypot(high - means[0], means[1] - low_other)
-        freedom, detected = min(map(len, samples)) - 1.0, math.nan
-        is_beyond = {"two-sided": beyond != 0, "greater": beyond > 0, "less": beyond < 0}[
-            alternative
-        ]
-        p = (
-            min(1.0, (1 + two_sided) / math.comb(sum(map(len, samples)), len(samples[0])))
-            if is_beyond
-            else 1.0
-        )
+    two_sided = alternative == "two-sided"
+    # A power of two near the largest value, so that no square overflows and no digit is lost.
+    size = np.ldexp(1.0, np.frexp(max(np.abs(sample).max() for sample in samples))[1] - 1)
+    one, other = (sample / size for sample in samples)
+    mean, mean_other = float(one.mean()), float(other.mean())
+    variance = float(one.var(ddof=1)) / len(one)
+    variance_other = float(other.var(ddof=1)) / len(other)
+    difference = mean - mean_other
+    error = math.sqrt(variance + variance_other)
+    tested = {"two-sided": 0.0, "greater": -margin, "less": margin}[alternative] / size
+    beyond = difference - tested
+    if error <= ROUNDING * max(abs(mean), abs(mean_other)):
+        (low, high), (low_other, high_other) = intervals
+        below = math.hypot(mean - low / size, high_other / size - mean_other)
+        above = math.hypot(high / size - mean, mean_other - low_other / size)
+        freedom = min(len(one), len(other)) - 1.0
+        detected = math.nan
+        p = 1.0
+        if is_beyond(beyond, alternative):
+            # No other division of all queries into two samples gives such a difference.
+            p = min(1.0, (1 + two_sided) / math.comb(len(one) + len(other), len(one)))
     else:
-        squares = (
-            each**2 / (len(sample) - 1) for each, sample in zip(variances, samples, strict=True)
-        )
-        freedom = error**4 / sum(squares)
-        below = above = float(student.stdtrit(freedom, (1 + confidence) / 2)) * error
+        squares = variance**2 / (len(one) - 1) + variance_other**2 / (len(other) - 1)
+        freedom = error**4 / squares
+        t = float(scipy_special().stdtrit(freedom, (1 + confidence) / 2))
+        below = above = t * error
         p = p_of_t(beyond / error, freedom, alternative)
         detected = detectable_t(freedom + 1, two_sided) * error
-    figures = {
-        "difference": difference,
-        "low": difference - below,
-        "high": difference + above,
-        "standard_error": error,
+    return {
+        "difference": float(difference * size),
+        "low": float((difference - below) * size),
+        "high": float((difference + above) * size),
+        "standard_error": float(error * size),
+        "min_detectable": float(detected * size),
+        "degrees_of_freedom": freedom,
+        "p": p,
     }
-    scaled = {
-        name: float(value * size) for name, value in {**figures, "min_detectable": detected}.items()
-    }
-    return {**scaled, "degrees_of_freedom": freedom, "p": p}
+
+
+def is_beyond(difference: float, alternative: str) -> bool:
+    """Return whether a difference from the tested one speaks for the alternative."""
+    if alternative == "greater":
+        return difference > 0
+    if alternative == "less":
+        return difference < 0
+    return difference != 0
 
 
 def p_of_t(t: float, freedom: float, alternative: str) -> float:
