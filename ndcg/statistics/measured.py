@@ -6,7 +6,7 @@ queries, or over slices.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import chain
@@ -87,6 +87,18 @@ class Score(NamedTuple):
             "queries affected by ties": count_text(self.tied),
             "unjudged": f"{count_text(self.unjudged)} of {count_text(self.ranked)}",
         }
+
+
+def range_text(counts: Collection[int]) -> str:
+    """Return numbers of queries as text: one, or a range if they differ.
+
+    >>> range_text([5, 5]), range_text([12, 1000, 7])
+    ('5', '7 to 1,000')
+    """
+    least, most = min(counts), max(counts)
+    if least == most:
+        return count_text(least)
+    return f"{count_text(least)} to {count_text(most)}"
 
 
 def mean_cells(
