@@ -35,6 +35,16 @@ from .notes import (
 )
 from .pairs import Testing, system_names
 
+# An error about one of these is not about a system.
+SHARED_ARGUMENTS = (
+    "references",
+    "query_ids",
+    "document_ids",
+    "exclude",
+    "sample_weight",
+    "file",
+)
+
 
 def compare(
     *,
@@ -103,16 +113,15 @@ def compare(
     """
     resampling = Resampling.parse(confidence, seed)
     testing = Testing.parse(alternative, margin, corrected_over)
-    order = options.get("score_order")
-    parsed = Options.of_method(
-        compare, k, {**options, "score_order": None} if isinstance(order, Mapping) else options
-    )
-    names = system_names(systems, baseline)
-    orders = (
-        _orders(order, names)
-        if isinstance(order, Mapping)
-        else dict.fromkeys(names, parsed.score_order)
-    )
+    score_order = options.get("score_order")
+    if isinstance(score_order, Mapping):
+        parsed = Options.of_method(compare, k, {**options, "score_order": None})
+        names = system_names(systems, baseline)
+        orders = _orders(score_order, names)
+    else:
+        parsed = Options.of_method(compare, k, options)
+        names = system_names(systems, baseline)
+        orders = dict.fromkeys(names, parsed.score_order)
     runs = {_argument(name): systems[name] for name in names}
     shared = Inputs(
         None, references, query_ids, document_ids, exclude, sample_weight, by, fields
@@ -121,15 +130,16 @@ def compare(
     runs = {name: arguments.pop(_argument(name)) for name in names}
     inputs = Inputs(**arguments)
     same_queries = options.get("missing") is None and parsed.missing == "empty"
-    by_system = {name: replace(parsed, score_order=each) for name, each in orders.items()}
-    columns, unmatched = _columns_of_systems(runs, inputs, by_system, same_queries)
+    options_by_system = {name: replace(parsed, score_order=order) for name, order in orders.items()}
+    columns, unmatched = _columns_of_systems(runs, inputs, options_by_system, same_queries)
     for sentence in dict.fromkeys(unmatched.values()):
         alike = [_marked_argument(name) for name in unmatched if unmatched[name] == sentence]
         warn(f"{', '.join(alike)}: {sentence}")
-    said = (
-        orders.values() if len(set(orders.values())) > 1 else [orders[names[0]]]
-    )  # one, or one for each system
-    parsed = replace(parsed, score_order=",".join(said))
+    if len(set(orders.values())) > 1:
+        # The signature names the order of each system.
+        parsed = replace(parsed, score_order=",".join(orders.values()))
+    else:
+        parsed = replace(parsed, score_order=orders[names[0]])
     signature = parsed.signature(
         weighted=inputs.sample_weight is not None, excluding=exclude is not None
     )
@@ -137,14 +147,13 @@ def compare(
     if inputs.by is not None:
         first = next(iter(columns.values()))
         slices = slices_of(inputs.by, first.get("query"), len(first["ideal"]))
-    comparison = comparison_of(
-        columns, slices, Contest(parsed, baseline, resampling, testing), signature
-    )
-    of_systems = {
-        name: notes_of(each, parsed, comparison.scores[name], unmatched.get(name))
-        for name, each in columns.items()
-    }
-    return replace(comparison, notes=(*comparison.notes, *shared_notes(of_systems)))
+    contest = Contest(parsed, baseline, resampling, testing)
+    comparison = comparison_of(columns, slices, contest, signature)
+    notes = {}
+    for name, system_columns in columns.items():
+        scores = comparison.scores[name]
+        notes[name] = notes_of(system_columns, parsed, scores, unmatched.get(name))
+    return replace(comparison, notes=(*comparison.notes, *shared_notes(notes)))
 
 
 def comparison_of(
@@ -154,28 +163,32 @@ def comparison_of(
     signature: str,
     notes: Sequence[str] = (),
 ) -> Comparison:
-    """Return the comparison of systems from the columns of their queries, with notes on the tests before others."""
+    """Return the comparison of systems from the columns of their queries.
+
+    Its notes are those on the tests and on slices, and then the given ones.
+    """
     results = results_of(columns, slices, contest)
-    of_tests = notes_on_tests(results["pairs"], contest.testing, contest.baseline)
-    if contest.testing.paired:
-        of_tests = [*equal_notes(results["pairs"]), *of_tests]
+    pairs = results["pairs"]
+    testing = contest.testing
+    all_notes: list[str] = []
+    if testing.paired:
+        all_notes += equal_notes(pairs)
+    all_notes += notes_on_tests(pairs, testing, contest.baseline)
     if slices is not None:
-        of_slices = notes_on_slices(
-            results["pairs"], contest.testing, results["slices"], slices.values
-        )
-        of_tests = [*of_tests, *small_slices(results["slices"]), *of_slices]
-        columns = {name: with_slices(each, slices) for name, each in columns.items()}
-    tables = {name: query_table(each) for name, each in columns.items()}
-    kept = [
-        name
-        for name in (*SHARED, *contest.options.names)
-        if name in next(iter(tables.values())).column_names
-    ]
+        all_notes += small_slices(results["slices"])
+        all_notes += notes_on_slices(pairs, testing, results["slices"], slices.values)
+    tables = {}
+    for system, system_columns in columns.items():
+        if slices is not None:
+            system_columns = with_slices(system_columns, slices)
+        table = query_table(system_columns)
+        names = [name for name in (*SHARED, *contest.options.names) if name in table.column_names]
+        tables[system] = table.select(names)
     return Comparison(
         signature=signature,
         baseline=contest.baseline,
-        queries=stacked({name: each.select(kept) for name, each in tables.items()}),
-        notes=(*of_tests, *notes),
+        queries=stacked(tables),
+        notes=(*all_notes, *notes),
         testing=contest.testing,
         **results,
     )
@@ -201,62 +214,58 @@ def _marked_argument(system: str) -> str:
 def _columns_of_systems(
     runs: Mapping[str, Any], inputs: Inputs, options: Mapping[str, Options], same_queries: bool
 ) -> tuple[dict[str, PerQuery], dict[str, str]]:
-    """Return the columns of queries for each system, and a warning of some; each input is read once.
+    """Return the columns of queries for each system, and a warning of some.
 
-    The options of the systems differ only in the order of scores. With `same_queries`, a judged
-    query that only some systems rank is an error.
+    Each input is read once. The options of the systems differ only in the order of scores. With
+    `same_queries`, a judged query that only some systems rank is an error.
     """
     shared, *_ = options.values()
     inputs = from_files(inputs, labels=shared.labels)
     refuse_negative(inputs.references, inputs.exclude, shared)
+    keep = shared.sides["keep"]
     orders = [options[name].score_order for name in runs]
-    read = {
-        _argument(name): from_file(
-            _argument(name), side, order, inputs.names, keep=shared.sides["keep"]
-        )
-        for (name, side), order in zip(runs.items(), orders, strict=True)
-    }
-    systems = settled_systems(read, inputs, orders, shared.labels, shared.sides["keep"])
+    sides = {}
+    for (name, run), order in zip(runs.items(), orders, strict=True):
+        argument = _argument(name)
+        sides[argument] = from_file(argument, run, order, inputs.names, keep=keep)
+    systems = settled_systems(sides, inputs, orders, shared.labels, keep)
     columns: dict[str, PerQuery] = {}
     unmatched: dict[str, str] = {}
     for name, system in zip(runs, systems, strict=True):
+        notify = partial(unmatched.__setitem__, name)
         try:
-            columns[name] = query_columns(
-                system, options[name], partial(unmatched.__setitem__, name)
-            )
+            columns[name] = query_columns(system, options[name], notify)
         except ValueError as error:
-            shared_by_all = (
-                "references",
-                "query_ids",
-                "document_ids",
-                "exclude",
-                "sample_weight",
-                "file",
-            )
-            if isinstance(error, InputError) and error.argument in shared_by_all:
+            if isinstance(error, InputError) and error.argument in SHARED_ARGUMENTS:
                 raise
             raise within(error, _marked_argument(name)) from None
     if same_queries:
         _refuse_lacking_queries(columns)
     leave_out_alike(columns, shared.names)
-    if shared.missing == "skip":  # for all systems
-        missing = np.logical_or.reduce([each["missing"] for each in columns.values()])
-        columns = {name: {**each, "missing": missing} for name, each in columns.items()}
+    if shared.missing == "skip":
+        # What one system lacks is skipped for all.
+        missing = np.any([system_columns["missing"] for system_columns in columns.values()], axis=0)
+        for system_columns in columns.values():
+            system_columns["missing"] = missing
     return columns, unmatched
 
 
 def _refuse_lacking_queries(columns: Mapping[str, PerQuery]) -> None:
-    """Raise an error for a system without a ranking for a judged query that another system ranks."""
-    missing = {name: each["missing"] for name, each in columns.items()}
-    ranked = ~np.logical_and.reduce(list(missing.values()))
-    for name, each in columns.items():
-        if (lacking := np.flatnonzero(missing[name] & ranked)).size:
-            at = int(lacking[0])
-            query = shown(each["query"][at]) if "query" in each else at
-            other = next(other for other, lacks in missing.items() if not lacks[at])
-            problem = f"no ranking for query {query}, which {shown(other)} has ({lacking.size} such queries)"
-            hint = (
-                f"{mark('missing', 'empty')} counts it as having retrieved nothing there, {mark('missing', 'skip')} "
-                "skips the query for all systems"
-            )
-            raise InputError(f"{problem}; {hint}", _marked_argument(name))
+    """Raise an error for a system that does not rank a judged query which another one ranks."""
+    missing = {name: system_columns["missing"] for name, system_columns in columns.items()}
+    is_ranked = ~np.all(list(missing.values()), axis=0)
+    for name, system_columns in columns.items():
+        lacking = np.flatnonzero(missing[name] & is_ranked)
+        if not lacking.size:
+            continue
+        row = int(lacking[0])
+        query: Any = row
+        if "query" in system_columns:
+            query = shown(system_columns["query"][row])
+        other = next(other for other, is_missing in missing.items() if not is_missing[row])
+        problem = f"no ranking for query {query}, which {shown(other)} has"
+        hint = (
+            f"{mark('missing', 'empty')} counts it as having retrieved nothing there, "
+            f"{mark('missing', 'skip')} skips the query for all systems"
+        )
+        raise InputError(f"{problem} ({lacking.size} such queries); {hint}", _marked_argument(name))

@@ -23,11 +23,8 @@ from .report import Report
 from .saved import choices_in, saved_columns
 
 NAMED_QUERIES = 5  # named in a message
-SAID_AS = {
-    "weights": "sample_weight",
-    "excluded": "exclude",
-    "v": "the version",
-}  # names in signatures
+# The names in signatures that are not those of options, as messages say them.
+SAID_AS = {"weights": "sample_weight", "excluded": "exclude", "v": "the version"}
 
 
 class OtherQueriesError(ValueError):
@@ -76,33 +73,41 @@ def compare_reports(
     resampling = Resampling.parse(confidence, seed)
     testing = Testing.parse(alternative, margin, corrected_over, paired)
     names = system_names(reports, baseline, "reports", "reports")
-    read = {name: _report(name, reports[name]) for name in names}
-    signature = _same_signature(read)
+    loaded = {name: _report(name, reports[name]) for name in names}
+    signature = _same_signature(loaded)
     if paired:
         try:
-            tables = same_queries(read)
+            tables = same_queries(loaded)
         except OtherQueriesError as error:
-            hint = f"{mark('paired', False)} compares the means of different queries, as independent samples"
-            raise InputError(f"have different queries: {error}; {hint}", "reports") from None
+            hint = "compares the means of different queries, as independent samples"
+            problem = f"have different queries: {error}"
+            raise InputError(f"{problem}; {mark('paired', False)} {hint}", "reports") from None
     else:
-        tables = {name: report.queries for name, report in read.items()}
-        if "weight" in next(iter(tables.values())).column_names:
-            problem = f"have weights, which {mark('paired', False)} does not support; score both without weights"
-            raise InputError(problem, "reports")
-    options = Options.parse(measures=list(read[names[0]].scores))
-    columns = {name: _columns(table, options, signature) for name, table in tables.items()}
+        tables = {name: report.queries for name, report in loaded.items()}
+        if "weight" in tables[names[0]].column_names:
+            problem = f"have weights, which {mark('paired', False)} does not support"
+            raise InputError(f"{problem}; score both without weights", "reports")
+    options = Options.parse(measures=list(loaded[names[0]].scores))
+    columns: dict[str, PerQuery] = {}
+    for name, table in tables.items():
+        columns[name] = saved_columns(table, options.names, signature)
+        columns[name]["query"] = np.array(table["query"].to_pylist(), object)
+    slices = None
     if paired:
         leave_out_alike(columns, options.names)
+        slices = _same_slices(tables)
+        notes = _notes_of_paired(tables)
+    else:
+        notes = _notes_of_independent(tables)
+    notes += shared_notes({name: report.notes for name, report in loaded.items()})
     contest = Contest(options, baseline, resampling, testing)
-    slices = _same_slices(tables) if paired else None
-    return comparison_of(
-        columns, slices, contest, signature=signature, notes=_notes(read, tables, paired)
-    )
+    return comparison_of(columns, slices, contest, signature=signature, notes=notes)
 
 
 def _report(name: str, report: Any) -> Report:
     """Return a report that was passed as a report, as its dict, or as the path of a JSON file."""
-    place, values = f"reports[{shown(name)}]", report
+    place = f"reports[{shown(name)}]"
+    values = report
     if isinstance(report, (str, os.PathLike)):
         path = os.fspath(report)
         place = f"{place}: {path}"
@@ -111,12 +116,14 @@ def _report(name: str, report: Any) -> Report:
                 values = parse_json(read_content(path))
             except json.JSONDecodeError as error:
                 raise ValueError(f"is not a report saved as JSON: {error}") from None
-    elif hasattr(report, "to_dict"):  # also a report from another copy of this package
+    elif hasattr(report, "to_dict"):
+        # Also a report from another copy of this package.
         values = report.to_dict()
     if not isinstance(values, Mapping):
-        problem = "must be a report, the result of its to_dict, or the path of a JSON file with that result"
-        raise ValueError(f"{place}: {problem}; got {shown(values)}")
-    if "signature" not in values and all(isinstance(each, Mapping) for each in values.values()):
+        needed = "a report, the result of its to_dict, or the path of a JSON file with that result"
+        raise ValueError(f"{place}: must be {needed}; got {shown(values)}")
+    if "signature" not in values and all(isinstance(value, Mapping) for value in values.values()):
+        # As the shell saves the reports of several runs.
         raise ValueError(
             f"{place}: holds the reports of {some_of(values, 'system')}; give one of them"
         )
@@ -128,25 +135,28 @@ def _report(name: str, report: Any) -> Report:
 
 def _same_signature(reports: Mapping[str, Report]) -> str:
     """Return the signature of all reports; if they differ, the error names the options."""
-    (first, signature), *others = ((name, report.signature) for name, report in reports.items())
+    first, *others = reports
+    signature = reports[first].signature
     one = choices_in(signature)
-    names = {**SAID_AS, **{option.said_as: option_name for option_name, option in OPTIONS.items()}}
-    omitted = {
-        option.said_as: str(option.unsaid[0]) for option in OPTIONS.values() if option.unsaid
-    }
-    for name, each in others:
-        other = choices_in(each)
-        if differing := [key for key in {**one, **other} if one.get(key) != other.get(key)]:
-            values = (
-                [side.get(key, omitted.get(key, "not given")) for side in (one, other)]
-                for key in differing
-            )
-            sides = (
-                f"{names.get(key, key)} ({a} and {b})"
-                for key, (a, b) in zip(differing, values, strict=True)
-            )
-            problem = f"{shown(first)} and {shown(name)} were made with different options: {', '.join(sides)}"
-            raise InputError(f"{problem}; score both with the same options", "reports")
+    option_names = dict(SAID_AS)
+    defaults = {}  # of options that a signature omits
+    for name, option in OPTIONS.items():
+        option_names[option.said_as] = name
+        if option.unsaid:
+            defaults[option.said_as] = str(option.unsaid[0])
+    for system in others:
+        other = choices_in(reports[system].signature)
+        differing = []
+        for key in {**one, **other}:
+            if one.get(key) == other.get(key):
+                continue
+            default = defaults.get(key, "not given")
+            values = f"{one.get(key, default)} and {other.get(key, default)}"
+            differing.append(f"{option_names.get(key, key)} ({values})")
+        if differing:
+            problem = f"{shown(first)} and {shown(system)} were made with different options"
+            hint = "score both with the same options"
+            raise InputError(f"{problem}: {', '.join(differing)}; {hint}", "reports")
     return signature
 
 
@@ -156,71 +166,70 @@ def same_queries(reports: Mapping[str, Report]) -> dict[str, pa.Table]:
     ids = report.queries["query"].to_pylist()
     tables = {first: report.queries}
     for name, other in others:
-        place = {query: at for at, query in enumerate(other.queries["query"].to_pylist())}
-        lacking, extra = [each for each in ids if each not in place], place.keys() - set(ids)
+        rows = {query: row for row, query in enumerate(other.queries["query"].to_pylist())}
+        lacking = [query for query in ids if query not in rows]
+        extra = rows.keys() - set(ids)
         if lacking or extra:
-            only = (some_of(lacking, "query"), some_of(extra, "query"))
-            raise OtherQueriesError(f"{only[0]} only in {first}, {only[1]} only in {name}")
-        tables[name] = table = other.queries.take([place[each] for each in ids])
+            only_first = f"{some_of(lacking, 'query')} only in {first}"
+            raise OtherQueriesError(f"{only_first}, {some_of(extra, 'query')} only in {name}")
+        table = other.queries.take([rows[query] for query in ids])
+        tables[name] = table
         if "weight" in table.column_names and table["weight"] != report.queries["weight"]:
-            differs = np.flatnonzero(
-                table["weight"].to_numpy() != report.queries["weight"].to_numpy()
-            )
-            problem = f"query {shown(ids[int(differs[0])])} has different weights in {shown(first)} and {shown(name)}"
+            weight = report.queries["weight"].to_numpy()
+            differs = np.flatnonzero(table["weight"].to_numpy() != weight)
+            query = shown(ids[int(differs[0])])
+            problem = f"query {query} has different weights in {shown(first)} and {shown(name)}"
             raise InputError(f"{problem}; score both with the same weights", "reports")
     return tables
 
 
 def _same_slices(tables: Mapping[str, pa.Table]) -> Slices | None:
     """Return the slices of the queries, if all reports have the same."""
-    columns = [
-        table["slice"] if "slice" in table.column_names else None for table in tables.values()
-    ]
-    if columns[0] is None or any(each is None or each != columns[0] for each in columns):
+    columns = []
+    for table in tables.values():
+        if "slice" not in table.column_names:
+            return None
+        columns.append(table["slice"])
+    first = columns[0]
+    if any(column != first for column in columns):
         return None
-    return slices_of(columns[0], None, len(columns[0]))
+    return slices_of(first, None, len(first))
 
 
-def _columns(table: pa.Table, options: Options, signature: str) -> PerQuery:
-    """Return the columns of a report's queries."""
-    return {
-        **saved_columns(table, options.names, signature),
-        "query": np.array(table["query"].to_pylist(), object),
-    }
+def _have_slices(tables: Mapping[str, pa.Table]) -> bool:
+    return any("slice" in table.column_names for table in tables.values())
 
 
-def _notes(
-    reports: Mapping[str, Report], tables: Mapping[str, pa.Table], paired: bool
-) -> list[str]:
-    """Return the notes of reports, those that all share without names, and notes on what differs."""
-    notes: list[str] = []
-    first = next(iter(tables.values()))
-    if paired and "judged" in first.column_names:
+def _notes_of_paired(tables: Mapping[str, pa.Table]) -> list[str]:
+    """Return notes on what differs between reports of the same queries."""
+    notes = []
+    first = next(iter(tables))
+    if "judged" in tables[first].column_names:
+        judged = tables[first]["judged"].to_numpy()
+        relevant = tables[first]["relevant"].to_numpy()
         for name, table in tables.items():
-            alike = [
-                table[each].to_numpy() == first[each].to_numpy() for each in ("judged", "relevant")
-            ]
-            if differing := int(np.count_nonzero(~np.logical_and(*alike))):
-                have = "query has" if differing == 1 else "queries have"
-                notes.append(
-                    f"{name}: {differing:,} {have} other judgments than in {next(iter(tables))}."
-                )
-    if (
-        not paired
-        and len({frozenset(table["query"].to_pylist()) for table in tables.values()}) == 1
-    ):
+            differs = table["judged"].to_numpy() != judged
+            differs |= table["relevant"].to_numpy() != relevant
+            differing = int(np.count_nonzero(differs))
+            if differing == 1:
+                notes.append(f"{name}: 1 query has other judgments than in {first}.")
+            elif differing > 1:
+                notes.append(f"{name}: {differing:,} queries have other judgments than in {first}.")
+    if _have_slices(tables) and not _same_slices(tables):
+        notes.append("Slices are not compared, since the reports have different ones.")
+    return notes
+
+
+def _notes_of_independent(tables: Mapping[str, pa.Table]) -> list[str]:
+    """Return notes on what is not compared if queries are independent samples."""
+    notes: list[str] = []
+    if len({frozenset(table["query"].to_pylist()) for table in tables.values()}) == 1:
         with_pairs = mark("paired", True, said="with paired=True")
-        notes.append(
-            Message(
-                f"All reports have the same queries: {with_pairs}, smaller differences can be found."
-            )
-        )
-    if any("slice" in table.column_names for table in tables.values()) and (
-        not paired or not _same_slices(tables)
-    ):
-        reason = "the reports have different ones" if paired else "the queries are not paired"
-        notes.append(f"Slices are not compared, since {reason}.")
-    return [*notes, *shared_notes({name: each.notes for name, each in reports.items()})]
+        hint = f"{with_pairs}, smaller differences can be found"
+        notes.append(Message(f"All reports have the same queries: {hint}."))
+    if _have_slices(tables):
+        notes.append("Slices are not compared, since the queries are not paired.")
+    return notes
 
 
 def some_of(names: Collection[Any], noun: str) -> str:
@@ -232,5 +241,9 @@ def some_of(names: Collection[Any], noun: str) -> str:
     if not names:
         return f"no {noun}"
     first = ", ".join(map(shown, sorted(names, key=str)[:NAMED_QUERIES]))
-    nouns = noun if len(names) == 1 else {"query": "queries"}.get(noun, f"{noun}s")
-    return f"{len(names):,} {nouns} ({first}{', …' * (len(names) > NAMED_QUERIES)})"
+    if len(names) == 1:
+        return f"1 {noun} ({first})"
+    if len(names) > NAMED_QUERIES:
+        first += ", …"
+    nouns = {"query": "queries"}.get(noun, f"{noun}s")
+    return f"{len(names):,} {nouns} ({first})"
