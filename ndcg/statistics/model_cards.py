@@ -1,4 +1,4 @@
-"""Export a report: the metadata of model cards for the Hugging Face Hub, and flat scores for experiment trackers."""
+"""Export a report: metadata of model cards for the Hugging Face Hub, flat scores for trackers."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -12,41 +12,40 @@ from .slice_means import slice_rows
 
 
 def flat_scores(report: Any) -> dict[str, float]:
-    """Return scores and the ends of their intervals under names that all differ, as trackers log them."""
+    """Return scores and the ends of their intervals under names that all differ."""
     flat: dict[str, float] = {}
     for part, _, scores in parts_of(report):
         for name, score in scores.items():
-            key = name if part is None else f"{name}/{_key_of(part)}"
-            own = {key: score.value, f"{key}/low": score.low, f"{key}/high": score.high}
-            if both := flat.keys() & own:
-                raise ValueError(
-                    f"by: two values would be called {shown(min(both))}; give the slices other names"
-                )
-            flat |= own
+            key = name
+            if part == MEAN_OF_SLICES:
+                key = f"{name}/{part.replace(' ', '_')}"
+            elif part is not None:
+                key = f"{name}/slice={part}"
+            figures = {key: score.value, f"{key}/low": score.low, f"{key}/high": score.high}
+            twice = flat.keys() & figures
+            if twice:
+                problem = f"two values would be called {shown(min(twice))}"
+                raise ValueError(f"by: {problem}; give the slices other names")
+            flat |= figures
     return {key: value for key, value in flat.items() if not math.isnan(value)}
 
 
 def parts_of(report: Any) -> Iterator[tuple[str | None, int, Mapping[str, Score]]]:
-    """Yield the scores of all queries, of each slice by its name, and of their mean, with the numbers of queries."""
+    """Yield the scores of all queries, of each slice by its name, and of the mean of slices.
+
+    Before the scores is the number of queries.
+    """
     yield None, report.counts["queries"], report.scores
     for part, scores, queries in slice_rows(report.slices, report.mean_of_slices):
         yield part, queries, scores
-
-
-def _key_of(part: str) -> str:
-    """Return the name of a slice, or of the mean of slices, as trackers group it."""
-    return MEAN_OF_SLICES.replace(" ", "_") if part == MEAN_OF_SLICES else f"slice={part}"
 
 
 def model_index(
     report: Any, model_name: str, dataset: str, task_type: str, **fields: Any
 ) -> list[dict[str, Any]]:
     """Return the `model-index` of a model card, as `Report.to_model_index` describes it."""
-    for argument, text in {
-        "model_name": model_name,
-        "dataset": dataset,
-        "task_type": task_type,
-    }.items():
+    names = {"model_name": model_name, "dataset": dataset, "task_type": task_type}
+    for argument, text in names.items():
         if not isinstance(text, str) or not text.strip():
             raise ValueError(f"{argument} must be a name; got {shown(text)}")
     try:
@@ -54,28 +53,33 @@ def model_index(
         from huggingface_hub.repocard_data import eval_results_to_model_index
     except ImportError:
         raise missing_library("to_model_index", "huggingface_hub", "huggingface_hub") from None
+    # The user's fields come last, so that they may replace the others.
     fields = {"task_type": task_type, "dataset_type": dataset, "dataset_name": dataset, **fields}
     results = []
-    confidence = report.resampling.confidence
     for part, queries, scores in parts_of(report):
         for name, score in scores.items():
             if math.isnan(score.value):
                 continue
             metric_name = name
-            if part is not None:
-                metric_name += f" {part}" if part == MEAN_OF_SLICES else f" slice={part}"
-            interval = {"confidence": confidence, "low": score.low, "high": score.high}
+            if part == MEAN_OF_SLICES:
+                metric_name = f"{name} {part}"
+            elif part is not None:
+                metric_name = f"{name} slice={part}"
+            arguments: dict[str, Any] = {}
+            if not math.isnan(score.low):
+                arguments["confidence"] = report.resampling.confidence
+                arguments["low"] = score.low
+                arguments["high"] = score.high
+            arguments["queries"] = score.queries
+            if score.left_out(queries):
+                arguments["left_out"] = score.left_out(queries)
+            arguments["signature"] = report.signature
             result = EvalResult(
                 **fields,
                 metric_type=name.lower(),
                 metric_name=metric_name,
                 metric_value=score.value,
-                metric_args={
-                    **({} if math.isnan(score.low) else interval),
-                    "queries": score.queries,
-                    **({"left_out": left} if (left := score.left_out(queries)) else {}),
-                    "signature": report.signature,
-                },
+                metric_args=arguments,
             )
             results.append(result)
     return eval_results_to_model_index(model_name, results)
@@ -84,13 +88,13 @@ def model_index(
 def eval_results(
     report: Any, dataset: str, task_id: str, measure: str | None, **fields: Any
 ) -> list[dict[str, Any]]:
-    """Return the contents of a file in `.eval_results/`, as `Report.to_eval_results` describes it."""
+    """Return the contents of a file in `.eval_results/`, as `Report.to_eval_results` says."""
     try:
         from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
     except ImportError:
         library, packages = "huggingface_hub 1.16 or newer", '"huggingface_hub>=1.16"'
         raise missing_library("to_eval_results", library, packages) from None
-    scores, confidence = report.scores, report.resampling.confidence
+    scores = report.scores
     if measure is None and len(scores) == 1:
         measure = next(iter(scores))
     if not isinstance(measure, str) or measure not in scores:
@@ -98,18 +102,18 @@ def eval_results(
             f"measure must be one of {', '.join(map(repr, scores))}; got {shown(measure)}"
         )
     score = scores[measure]
-    interval = (
-        ""
-        if math.isnan(score.low)
-        else f", {level_text(confidence)} {interval_text(score.low, score.high)}"
-    )
-    left = (
-        f", {count_text(left)} excluded"
-        if (left := score.left_out(report.counts["queries"]))
-        else ""
-    )
-    count = f"{count_text(score.queries)} {'query' if score.queries == 1 else 'queries'}"
-    notes = f"{measure}{interval}, {count}{left}; {report.signature}"
+    parts = [measure]
+    if not math.isnan(score.low):
+        level = level_text(report.resampling.confidence)
+        parts.append(f"{level} {interval_text(score.low, score.high)}")
+    if score.queries == 1:
+        parts.append("1 query")
+    else:
+        parts.append(f"{count_text(score.queries)} queries")
+    left_out = score.left_out(report.counts["queries"])
+    if left_out:
+        parts.append(f"{count_text(left_out)} excluded")
+    notes = f"{', '.join(parts)}; {report.signature}"
     entry = EvalResultEntry(
         dataset_id=dataset, task_id=task_id, value=score.value, **{"notes": notes, **fields}
     )

@@ -1,4 +1,4 @@
-"""Draw comparisons: the means of systems beside the best or a baseline, slices, and the difference of each query."""
+"""Draw comparisons: the means of systems, slices, and the difference of each query."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -13,15 +13,21 @@ from .contest import ComparedSlice
 from .measured import SHOWN, Score
 from .pairs import SIGNIFICANT, Pair, Testing
 
-EXTREMES = (
-    5  # queries with the greatest gains, and with the greatest losses, that have a labeled row
-)
+# So many queries with the greatest gains, and with the greatest losses, have a labeled row.
+EXTREMES = 5
 
 
 def pairs_with(reference: str, pairs: Iterable[Pair], measure: str) -> dict[str, Pair]:
     """Return the pairs of one system in a measure, by the name of the other system."""
-    of_measure = [pair for pair in pairs if pair.measure == measure and reference in pair[1:3]]
-    return {pair.other if pair.system == reference else pair.system: pair for pair in of_measure}
+    others = {}
+    for pair in pairs:
+        if pair.measure != measure:
+            continue
+        if pair.system == reference:
+            others[pair.other] = pair
+        elif pair.other == reference:
+            others[pair.system] = pair
+    return others
 
 
 def plot_means(
@@ -40,26 +46,28 @@ def plot_means(
     axes.axvline(mean, color="C0", linewidth=1.5)
     draw_mark(axes, Mark(mean, mean, mean), list(scores).index(reference), "C0")
     figures = {reference: number_text(mean)}
-    for at, system in enumerate(scores):
+    for row, system in enumerate(scores):
         if system == reference:
             continue
-        value, pair = scores[system][measure].value, pairs[system]
-        seen, tested = (
-            (pair, testing.tested) if pair.system == system else (pair.turned(), -testing.tested)
-        )
-        draw_mark(
-            axes,
-            Mark(value, mean + seen.low_holm, mean + seen.high_holm, _is_significant(pair)),
-            at,
-            "C1",
-        )
+        value = scores[system][measure].value
+        pair = pairs[system]
+        tested = testing.tested
+        if pair.system == reference:
+            # Shown as the difference of the other system from the reference.
+            pair = pair.turned()
+            tested = -tested
+        low, high = mean + pair.low_holm, mean + pair.high_holm
+        draw_mark(axes, Mark(value, low, high, pair.p_holm < SIGNIFICANT), row, "C1")
         p = p_text(pair.p_holm)
-        p = f"< {p[1:]}" if p.startswith("<") else f"= {p}"
-        figures[system] = f"{number_text(value)}  {number_text(seen.difference, sign='+')}  p {p}"
+        if p.startswith("<"):
+            p = f"p < {p[1:]}"
+        else:
+            p = f"p = {p}"
+        figures[system] = f"{number_text(value)}  {number_text(pair.difference, sign='+')}  {p}"
         if testing.margin:
             axes.plot(
-                [mean + tested] * 2,
-                [at - 0.5, at + 0.5],
+                [mean + tested, mean + tested],
+                [row - 0.5, row + 0.5],
                 color="gray",
                 linestyle="dashed",
                 linewidth=1,
@@ -74,8 +82,9 @@ def plot_means(
         measure,
         f"lines: intervals of the difference from {reference}",
         f"filled: p < {SIGNIFICANT}; p and intervals corrected by Holm",
-        *([] if testing.alternative == "two-sided" else [f"p: {testing}?"]),
     ]
+    if testing.alternative != "two-sided":
+        lines.append(f"p: {testing}?")
     axes.set_xlabel("\n".join(lines), parse_math=False)
 
 
@@ -87,15 +96,15 @@ def plot_slices(
     reference: str,
     measure: str,
 ) -> None:
-    """Draw a row for each slice with the systems' differences from the reference, empty if it has no intervals.
+    """Draw a row for each slice with the systems' differences from the reference.
 
-    The last row is for the mean of slices, if there is one.
+    The row of a slice without intervals is empty. The last row is for the mean of slices, if there
+    is one.
     """
     sizes = np.bincount(slices.code).tolist()
-    parts = [
-        (slice_name(value), size, compared.get(value))
-        for value, size in list(zip(slices.values, sizes, strict=True))[:SHOWN]
-    ]
+    parts: list[tuple[str, int, ComparedSlice | None]] = []
+    for value, size in zip(slices.values[:SHOWN], sizes[:SHOWN], strict=True):
+        parts.append((slice_name(value), size, compared.get(value)))
     if mean is not None:
         parts.append((MEAN_OF_SLICES, mean.queries, mean))
     rows: list[tuple[str, list[Mark]]] = []
@@ -106,12 +115,14 @@ def plot_slices(
             continue
         pairs = pairs_with(reference, part.pairs, measure)
         systems = list(pairs)
-        seen = [pair if pair.system == system else pair.turned() for system, pair in pairs.items()]
-        marks = [
-            Mark(pair.difference, pair.low_holm, pair.high_holm, _is_significant(pair))
-            for pair in seen
-        ]
-        rows.append((f"{name} ({count_text(seen[0].queries)})", marks))
+        marks = []
+        for pair in pairs.values():
+            if pair.system == reference:
+                pair = pair.turned()
+            is_significant = pair.p_holm < SIGNIFICANT
+            marks.append(Mark(pair.difference, pair.low_holm, pair.high_holm, is_significant))
+        queries = pairs[systems[0]].queries
+        rows.append((f"{name} ({count_text(queries)})", marks))
     draw_rows(axes, rows, systems)
     axes.axvline(0, color="gray", linewidth=1)
     axes.grid(axis="x", alpha=0.3)
@@ -128,13 +139,18 @@ def plot_slices(
 
 
 def plot_queries(axes: Any, ids: Sequence[Any], difference: Floats, label: str) -> None:
-    """Draw the difference of each query, the greatest on top; the most extreme ones have labeled rows."""
+    """Draw the difference of each query, the greatest on top; the extreme ones have labels."""
+    # Queries without a value, nan, are sorted last.
     order = np.argsort(-difference, kind="stable")[: np.count_nonzero(~np.isnan(difference))]
-    difference, names = difference[order], [str(ids[at]) for at in order.tolist()]
-    middle = slice(EXTREMES, -EXTREMES) if len(names) > 3 * EXTREMES else slice(0, 0)
+    difference = difference[order]
+    names = [str(ids[index]) for index in order.tolist()]
     height = np.arange(len(names), dtype=float)
-    between = len(names[middle])
-    if between:  # they share as many rows as the queries at one end
+    middle = slice(0, 0)
+    between = 0
+    if len(names) > 3 * EXTREMES:
+        # Those in between share as many rows as the queries at one end.
+        middle = slice(EXTREMES, -EXTREMES)
+        between = len(names) - 2 * EXTREMES
         height[middle] = EXTREMES * (1 + (np.arange(between) + 0.5) / between) - 0.5
         height[-EXTREMES:] = np.arange(2 * EXTREMES, 3 * EXTREMES)
     named = np.delete(np.arange(len(names)), middle)
@@ -144,22 +160,19 @@ def plot_queries(axes: Any, ids: Sequence[Any], difference: Floats, label: str) 
         color=np.where(difference[named] > 0, "C0", "C1"),
         height=0.7,
     )
-    for color, side in (("C0", np.maximum), ("C1", np.minimum)) if between else ():
-        axes.fill_betweenx(
-            height[middle], 0, side(difference[middle], 0), step="mid", color=color, linewidth=0
-        )
-    rows = {height[at]: names[at] for at in named.tolist()}
+    rows = {height[index]: names[index] for index in named.tolist()}
     if between:
+        gains, losses = np.maximum(difference[middle], 0), np.minimum(difference[middle], 0)
+        area = {"step": "mid", "linewidth": 0}
+        axes.fill_betweenx(height[middle], 0, gains, color="C0", **area)
+        axes.fill_betweenx(height[middle], 0, losses, color="C1", **area)
         rows[1.5 * EXTREMES - 0.5] = f"{between:,} more"
     name_rows(axes, list(rows.values()), list(rows))
     axes.axvline(0, color="gray", linewidth=1)
-    higher, lower = np.count_nonzero(difference > 0), np.count_nonzero(difference < 0)
+    higher = np.count_nonzero(difference > 0)
+    lower = np.count_nonzero(difference < 0)
     axes.set_xlabel(label, parse_math=False)
     axes.set_title(
         f"higher on {higher:,}, equal on {len(names) - higher - lower:,}, lower on {lower:,}",
         size="medium",
     )
-
-
-def _is_significant(pair: Pair) -> bool:
-    return pair.p_holm < SIGNIFICANT

@@ -1,12 +1,11 @@
-"""The report on one system: its scores, their intervals, and the counts and notes that a reader needs to judge them.
+"""The report on one system: its scores, their intervals, and what a reader needs to judge them.
 
 A report is plain data. It can be shown as text, Markdown, HTML or a plot, and saved as a dict of
 JSON types, from which it can be restored.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any, Unpack
 
 import numpy as np
@@ -37,6 +36,7 @@ from .measured import (
     query_columns,
     query_figures,
     query_table,
+    range_text,
     samples_of,
     score_system,
     with_slices,
@@ -71,7 +71,7 @@ COUNTED = {
 
 @dataclass(frozen=True)
 class Report(Readable):
-    """The scores of one system, their intervals, and the counts and notes that a reader needs to judge them.
+    """The scores of one system, their intervals, and what a reader needs to judge them.
 
     Attributes:
         signature: every option that the scores depend on.
@@ -109,27 +109,28 @@ class Report(Readable):
     def _tables(self) -> list[Table]:
         level = self.resampling.level
         queries = self.counts["queries"]
-        measures = {
-            name: score.cells(level, queries=queries) for name, score in self.scores.items()
-        }
-        header = ["measure", *next(iter(measures.values()))]
-        counts = [
-            [text, count_text(self.counts[name])]
-            for name, text in COUNTED.items()
-            if name in self.counts
-        ]
-        tables = [
-            [header, *([name, *cells.values()] for name, cells in measures.items())],
-            [["queries", "count"], *counts],
-        ]
-        if self.slices:
-            tables.insert(1, self._slice_table(level))
-        return tables
+        means: Table = []
+        for name, score in self.scores.items():
+            cells = score.cells(level, queries=queries)
+            if not means:
+                means.append(["measure", *cells])
+            means.append([name, *cells.values()])
+        counts = [["queries", "count"]]
+        for name, text in COUNTED.items():
+            if name in self.counts:
+                counts.append([text, count_text(self.counts[name])])
+        if not self.slices:
+            return [means, counts]
+        return [means, self._slice_table(level), counts]
 
     def _slice_table(self, level: str) -> Table:
         rows = slice_rows(self.slices, self.mean_of_slices, SHOWN)
-        names = [["slice"], *([name] for name, _, _ in rows)]
-        return mean_table(names, [(scores, queries) for _, scores, queries in rows], level)
+        names = [["slice"]]
+        means = []
+        for name, scores, queries in rows:
+            names.append([name])
+            means.append((scores, queries))
+        return mean_table(names, means, level)
 
     def _remarks(self) -> list[str]:
         return [f"{self.resampling}.", *first_slices(self.slices), *self.notes]
@@ -144,7 +145,7 @@ class Report(Readable):
             "resampling": self.resampling._asdict(),
             "notes": list(self.notes),
             "slices": [
-                {"slice": value, **without_nan(each)} for value, each in self.slices.items()
+                {"slice": value, **without_nan(part)} for value, part in self.slices.items()
             ],
             "mean_of_slices": without_nan(self.mean_of_slices),
         }
@@ -162,30 +163,25 @@ class Report(Readable):
                 missing; names the entry.
         """
         signature, options, is_of_2 = saved_signature(values["signature"])
-        queries, resampling = (
-            table_from_lists(values["queries"]),
-            saved_resampling(values["resampling"]),
-        )
+        queries = table_from_lists(values["queries"])
+        resampling = saved_resampling(values["resampling"])
         columns = saved_columns(queries, options.names, signature)
-        counts = {
-            name: saved_count(count, f"counts: {name}") for name, count in values["counts"].items()
-        }
+        counts = {}
+        for name, count in values["counts"].items():
+            counts[name] = saved_count(count, f"counts: {name}")
         if is_of_2:
-            by = (
-                slices_of(queries["slice"], None, len(queries))
-                if "slice" in queries.column_names
-                else None
-            )
+            by = None
+            if "slice" in queries.column_names:
+                by = slices_of(queries["slice"], None, len(queries))
             scores, slices, means = _scores_and_slices(columns, by, options, resampling)
             counts |= {"queries": len(queries), "left_out": _left_out(columns, options)}
         else:
             scores = saved_scores(values["scores"], options.names)
             check_row_count(counts["queries"], len(queries), "counts")
             check_scores(scores, columns)
-            slices = {
-                value: Slice(each["queries"], saved_scores(each["scores"], options.names))
-                for value, each in saved_slices(values["slices"], queries).items()
-            }
+            slices = {}
+            for value, part in saved_slices(values["slices"], queries).items():
+                slices[value] = Slice(part["queries"], saved_scores(part["scores"], options.names))
             means = {}
             if values["mean_of_slices"]:
                 means = saved_scores(values["mean_of_slices"], options.names)
@@ -201,10 +197,11 @@ class Report(Readable):
         )
 
     def lowest(self, n: int | None = 10, measure: str | None = None) -> pa.Table:
-        """Return the queries with the lowest values: ``query``, the value, and the numbers of documents.
+        """Return the queries with the lowest values.
 
-        The lowest comes first. Queries without a value or without relevant documents are left out,
-        because no ranking could improve them. `documents` lists their documents with their ranks.
+        The columns are ``query``, the value, and the numbers of documents. The lowest comes first.
+        Queries without a value or without relevant documents are left out, because no ranking could
+        improve them. `documents` lists their documents with their ranks.
 
         Args:
             n: the number of queries; None for all.
@@ -213,20 +210,19 @@ class Report(Readable):
         Raises:
             ValueError: the measure is unknown, or `n` is negative.
         """
-        name = (
-            next(iter(self.scores))
-            if measure is None
-            else choice("measure", measure, tuple(self.scores))
-        )
-        n = None if n is None else whole("n", n, 0)
-        columns = [
-            each for each in ("query", "slice", name, *COUNTS) if each in self.queries.column_names
-        ]
-        counted = pc.is_valid(self.queries[name])
+        if measure is None:
+            measure = next(iter(self.scores))
+        else:
+            choice("measure", measure, tuple(self.scores))
+        if n is not None:
+            n = whole("n", n, 0)
+        columns = ["query", "slice", measure, *COUNTS]
+        columns = [name for name in columns if name in self.queries.column_names]
+        is_counted = pc.is_valid(self.queries[measure])
         if "relevant" in columns:
-            counted = pc.and_(counted, pc.greater(self.queries["relevant"], 0))
-        table = self.queries.select(columns).filter(counted)
-        return table.take(np.argsort(table[name].to_numpy(), kind="stable")[:n])
+            is_counted = pc.and_(is_counted, pc.greater(self.queries["relevant"], 0))
+        table = self.queries.select(columns).filter(is_counted)
+        return table.take(np.argsort(table[measure].to_numpy(), kind="stable")[:n])
 
     def flat(self) -> dict[str, float]:
         """Return the scores as one dict of floats, as experiment trackers log them.
@@ -265,10 +261,10 @@ class Report(Readable):
     def to_eval_results(
         self, *, dataset: str, task_id: str, measure: str | None = None, **fields: Any
     ) -> list[dict[str, Any]]:
-        """Return the contents of a file in `.eval_results/` of a model's repository: one score, for a leaderboard.
+        """Return the contents of a file in `.eval_results/` of a model's repository.
 
-        The notes name the score, its interval, the number of queries in the mean and of those that
-        are excluded from it, and the signature.
+        It is one score, for a leaderboard. The notes name the score, its interval, the number of
+        queries in the mean and of those that are excluded from it, and the signature.
 
         Args:
             dataset: the id of the benchmark's dataset on the Hub.
@@ -290,7 +286,9 @@ class Report(Readable):
         ax: Any = None,
         figsize: tuple[float, float] | None = None,
     ) -> Any:
-        """Return a Matplotlib figure of a measure: its means with intervals, its values for all queries, its slices.
+        """Return a Matplotlib figure of a measure.
+
+        It shows the means with intervals, the values for all queries, and the slices.
 
         Args:
             measure: a measure, such as ``"nDCG"``, shown at all its cutoffs; by default the first.
@@ -303,49 +301,48 @@ class Report(Readable):
         """
         measures = list(dict.fromkeys(measure_of(name) for name in self.scores))
         if measure not in (None, *measures, *self.scores):
-            raise ValueError(
-                f"{shown(measure)} is not in this report, which has {', '.join(map(repr, measures))}"
-            )
-        measure = measures[0] if measure is None else measure_of(measure)
-        names = [name for name in self.scores if measure_of(name) == measure]
-        panels = [self._plot_means, self._plot_queries, *[self._plot_slices] * bool(self.slices)]
+            problem = f"{shown(measure)} is not in this report"
+            raise ValueError(f"{problem}, which has {', '.join(map(repr, measures))}")
+        if measure is None:
+            measure = measures[0]
+        names = [name for name in self.scores if measure_of(name) == measure_of(measure)]
+        panels = [self._plot_means, self._plot_queries]
+        if self.slices:
+            panels.append(self._plot_slices)
         height = max(4.0, 0.3 * min(len(self.slices), SHOWN))
         figure, axes = figure_of(len(panels), height, ax=ax, figsize=figsize)
-        for draw, each in zip(
-            panels, axes, strict=False
-        ):  # with fewer axes, only the first panels are drawn
-            draw(each, names)
+        # With fewer axes, only the first panels are drawn.
+        for draw, panel_axes in zip(panels, axes, strict=False):
+            draw(panel_axes, names)
         return figure
 
     def _plot_means(self, axes: Any, names: Sequence[str]) -> None:
-        for at, name in enumerate(names):
-            draw_mark(axes, _mark_of_mean(self.scores[name]), at, f"C{at}", upright=True)
-        axes.set_xticks(range(len(names)), names, rotation=30 if len(names) > 4 else 0)
+        for index, name in enumerate(names):
+            draw_mark(axes, _mark_of_mean(self.scores[name]), index, f"C{index}", upright=True)
+        rotation = 0
+        if len(names) > 4:
+            # Else the names would overlap.
+            rotation = 30
+        axes.set_xticks(range(len(names)), names, rotation=rotation)
         axes.margins(x=0.3)
         axes.set_ylabel(f"mean, with {self.resampling.level}")
-        axes.set_title(f"Mean of {_count_range(self.scores[name] for name in names)} queries")
+        counts = [self.scores[name].queries for name in names]
+        axes.set_title(f"Mean of {range_text(counts)} queries")
 
     def _plot_queries(self, axes: Any, names: Sequence[str]) -> None:
-        for at, name in enumerate(names):
+        for index, name in enumerate(names):
             values = self.queries[name].drop_null().sort().to_numpy()
-            shares = [100 * (each + 0.5) / len(values) for each in range(len(values))]
-            axes.plot(shares, values, linestyle=LINES[at % len(LINES)], label=name)
+            shares = [100 * (rank + 0.5) / len(values) for rank in range(len(values))]
+            axes.plot(shares, values, linestyle=LINES[index % len(LINES)], label=name)
         axes.set_xlabel("% of the queries, lowest first")
         axes.set_ylabel("value of a query")
         legend_above(axes)
 
     def _plot_slices(self, axes: Any, names: Sequence[str]) -> None:
         rows = slice_rows(self.slices, self.mean_of_slices, SHOWN)
-        _draw_slices(
-            axes, [(row, [scores[name] for name in names]) for row, scores, _ in rows], names
-        )
+        slices = [(title, [scores[name] for name in names]) for title, scores, _ in rows]
+        _draw_slices(axes, slices, names)
         axes.set_xlabel(f"mean, with {self.resampling.level}, by slices (and their queries)")
-
-
-def _count_range(scores: Iterable[Score]) -> str:
-    """Return the number of queries in means, as a range if the numbers differ."""
-    counts = sorted(score.queries for score in scores)
-    return " to ".join(map(count_text, dict.fromkeys((counts[0], counts[-1]))))
 
 
 def _mark_of_mean(score: Score) -> Mark:
@@ -354,32 +351,33 @@ def _mark_of_mean(score: Score) -> Mark:
 
 
 def plot_reports(reports: Mapping[str, Report]) -> Any:
-    """Return a Matplotlib figure of the means of several systems with their intervals, and of their slices.
+    """Return a Matplotlib figure of the means of several systems, and of their slices.
 
-    The first measure is shown, at each cutoff in a panel; slices follow at its first cutoff.
+    They have their intervals. The first measure is shown, at each cutoff in a panel; slices follow
+    at its first cutoff.
     """
-    one = next(iter(reports.values()))
-    first = next(iter(one.scores))
-    names = [name for name in one.scores if measure_of(name) == measure_of(first)]
-    values = list(islice(one.slices, SHOWN))
-    rows = max(len(reports), len(values) * len(reports) / 3)
-    figure, axes = figure_of(len(names) + bool(values), 1.4 + 0.3 * rows, 5.0)
-    for name, each in zip(names, axes, strict=False):
-        draw_rows(
-            each,
-            [(system, [_mark_of_mean(report.scores[name])]) for system, report in reports.items()],
-        )
-        each.set_xlabel(f"{name}, with {one.resampling.level}")
-    if values:
-        of_reports = [
-            slice_rows(each.slices, each.mean_of_slices, SHOWN) for each in reports.values()
-        ]
-        slices = [
-            (row[0][0], [scores[first] for _, scores, _ in row])
-            for row in zip(*of_reports, strict=True)
-        ]
+    report = next(iter(reports.values()))
+    level = report.resampling.level
+    first = next(iter(report.scores))
+    names = [name for name in report.scores if measure_of(name) == measure_of(first)]
+    rows = max(len(reports), min(len(report.slices), SHOWN) * len(reports) / 3)
+    figure, axes = figure_of(len(names) + bool(report.slices), 1.4 + 0.3 * rows, 5.0)
+    for name, panel_axes in zip(names, axes, strict=False):
+        means = []
+        for system, system_report in reports.items():
+            means.append((system, [_mark_of_mean(system_report.scores[name])]))
+        draw_rows(panel_axes, means)
+        panel_axes.set_xlabel(f"{name}, with {level}")
+    if report.slices:
+        parts = []
+        for system_report in reports.values():
+            parts.append(slice_rows(system_report.slices, system_report.mean_of_slices, SHOWN))
+        slices = []
+        for slice_of_each in zip(*parts, strict=True):
+            title, _, _ = slice_of_each[0]
+            slices.append((title, [scores[first] for _, scores, _ in slice_of_each]))
         _draw_slices(axes[-1], slices, list(reports))
-        axes[-1].set_xlabel(f"{first}, with {one.resampling.level}, by slices (and their queries)")
+        axes[-1].set_xlabel(f"{first}, with {level}, by slices (and their queries)")
     return figure
 
 
@@ -387,10 +385,10 @@ def _draw_slices(
     axes: Any, slices: Sequence[tuple[str, Sequence[Score]]], labels: Sequence[str]
 ) -> None:
     """Draw a row for each slice with its scores, which have labels in a legend."""
-    rows = [
-        (f"{name} ({_count_range(scores)})", list(map(_mark_of_mean, scores)))
-        for name, scores in slices
-    ]
+    rows = []
+    for name, scores in slices:
+        counts = range_text([score.queries for score in scores])
+        rows.append((f"{name} ({counts})", list(map(_mark_of_mean, scores))))
     draw_rows(axes, rows, labels)
     legend_above(axes)
 
@@ -457,7 +455,10 @@ def report_on(
     resampling: Resampling,
     notify: Notify = warn_of_predictions,
 ) -> Report:
-    """Return the report on rankings, once the options are checked; `notify` is called as in `describe_queries`."""
+    """Return the report on rankings, once the options are checked.
+
+    `notify` is called as in `describe_queries`.
+    """
     return report_and_missing(inputs, options=options, resampling=resampling, notify=notify)[0]
 
 
@@ -468,16 +469,17 @@ def report_and_missing(
     resampling: Resampling,
     notify: Notify = warn_of_predictions,
 ) -> tuple[Report, NDArray[np.bool_]]:
-    """Return the report on rankings, and a mask of its queries: True for those that are missing from the predictions.
+    """Return the report on rankings, and a mask of its queries.
 
-    A query with an empty list is not missing, which the numbers of documents in a report do not
-    tell.
+    The mask is True for those that are missing from the predictions. A query with an empty list is
+    not missing, which the numbers of documents in a report do not tell.
     """
     unmatched: list[str] = []
     columns = query_columns(inputs, options, unmatched.append)
-    for each in unmatched:
-        notify(each)
-    is_weighted, is_excluding = inputs.sample_weight is not None, inputs.exclude is not None
+    for problem in unmatched:
+        notify(problem)
+    is_weighted = inputs.sample_weight is not None
+    is_excluding = inputs.exclude is not None
     report = report_of(
         columns,
         inputs.by,
@@ -500,23 +502,26 @@ def report_of(
 ) -> Report:
     """Return the report on queries from their columns, which may come without rankings."""
     queries = len(columns["ideal"])
-    parts = None if by is None else slices_of(by, columns.get("query"), queries)
+    parts = None
+    table_columns = columns
+    if by is not None:
+        parts = slices_of(by, columns.get("query"), queries)
+        table_columns = with_slices(columns, parts)
     scores, slices, means = _scores_and_slices(columns, parts, options, resampling)
     counts = {"queries": queries}
-    excluded = {
-        name.replace(" ", "_"): int(columns[name].sum()) for name in EXCLUDED if name in columns
-    }
     if "retrieved" in columns:
-        counts |= {
-            "nothing_relevant": int(np.count_nonzero(columns["ideal"] <= 0)),
-            "all_relevant": int(np.count_nonzero(columns["all relevant"])),
-            "nothing_retrieved": int(np.count_nonzero(columns["retrieved"] == 0)),
-        }
+        counts["nothing_relevant"] = int(np.count_nonzero(columns["ideal"] <= 0))
+        counts["all_relevant"] = int(np.count_nonzero(columns["all relevant"]))
+        counts["nothing_retrieved"] = int(np.count_nonzero(columns["retrieved"] == 0))
+    counts["left_out"] = _left_out(columns, options)
+    for name in EXCLUDED:
+        if name in columns:
+            counts[name.replace(" ", "_")] = int(columns[name].sum())
     return Report(
         signature=signature,
         scores=scores,
-        counts={**counts, "left_out": _left_out(columns, options), **excluded},
-        queries=query_table(columns if parts is None else with_slices(columns, parts)),
+        counts=counts,
+        queries=query_table(table_columns),
         resampling=resampling,
         notes=(
             *notes_of(columns, options, scores, unmatched),
@@ -532,13 +537,17 @@ def _scores_and_slices(
     columns: PerQuery, by: Slices | None, options: Options, resampling: Resampling
 ) -> tuple[dict[str, Score], dict[Value, Slice], dict[str, Score]]:
     """Return the scores of all queries, those of each slice, and the mean of the slices."""
-    figures, confidence = query_figures(columns, options.names), resampling.confidence
+    figures = query_figures(columns, options.names)
+    confidence = resampling.confidence
     scores = score_system(figures, samples_of(figures, options.names), confidence)
-    for name in [name for name, score in scores.items() if not score.queries]:
-        mean(name, columns[name], columns.get("weight"))  # raises the error
+    for name, score in scores.items():
+        if not score.queries:
+            mean(name, columns[name], columns.get("weight"))  # raises the error
+    if by is None:
+        return scores, {}, {}
     slices: dict[Value, Slice] = {}
     samples: dict[Value, dict[str, Sample]] = {}
-    for value, part in () if by is None else in_slices(figures, by):
+    for value, part in in_slices(figures, by):
         samples[value] = samples_of(part, options.names)
         slices[value] = Slice(len(part["ideal"]), score_system(part, samples[value], confidence))
     return scores, slices, mean_of_slices(samples, slices, confidence)
