@@ -1,4 +1,4 @@
-"""Reports and comparisons: how sure a score is, which of two systems is better, and how results are saved.
+"""Reports and comparisons: how sure a score is, and which of two systems is better.
 
 May import: measure, files, inputs, scores, show.
 """

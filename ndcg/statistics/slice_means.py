@@ -1,4 +1,4 @@
-"""The mean of the means of slices, in which each slice counts the same, however many queries it has."""
+"""The mean of the means of slices: each slice counts the same, however many queries it has."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from .stratified import Combined, combine
 def mean_of_slices(
     samples: Mapping[Value, Mapping[str, Sample]], slices: Mapping[Value, Slice], confidence: float
 ) -> dict[str, Score]:
-    """Return the mean of the slices' means by name, from the samples of each slice, by name, and its scores.
+    """Return the mean of the slices' means by name, from the samples and the scores of each slice.
 
     Empty if no query is in a slice: None is none. A slice without a value is not in the mean.
     """
@@ -26,26 +26,34 @@ def mean_of_slices(
         return {}
     means = {}
     for name in samples[named[0]]:
-        counted = [value for value in named if slices[value].scores[name].queries]
-        scores = [slices[value].scores[name] for value in counted]
+        scores = []
+        slice_samples = []
+        for value in named:
+            score = slices[value].scores[name]
+            if score.queries:
+                scores.append(score)
+                slice_samples.append(samples[value][name])
         combined = None
         if scores and min(score.queries for score in scores) > 1:
-            of_name = [samples[value][name] for value in counted]
-            (combined,) = combine(of_name, greatest=greatest_value(name), confidence=confidence)
+            greatest = greatest_value(name)
+            (combined,) = combine(slice_samples, greatest=greatest, confidence=confidence)
         means[name] = mean_of_scores(name, scores, combined)
     return means
 
 
 def mean_of_scores(name: str, scores: Sequence[Score], combined: Combined | None) -> Score:
-    """Return the mean of scores, each of which counts the same, with its interval; None if it has none."""
-    value = mean(name, np.array([score.value for score in scores])) if scores else math.nan
-    low = high = error = math.nan
+    """Return the mean of scores, each of which counts the same.
+
+    `combined` has its interval; None if there is none.
+    """
+    value = low = high = error = math.nan
+    if scores:
+        value = mean(name, np.array([score.value for score in scores]))
     if combined is not None:
-        low, high, error = (
-            min(combined.low, value),
-            max(combined.high, value),
-            combined.standard_error,
-        )
+        # The value is summed otherwise than the ends, which may differ from it by rounding.
+        low = min(combined.low, value)
+        high = max(combined.high, value)
+        error = combined.standard_error
     return Score(
         value=value,
         low=low,
@@ -57,9 +65,11 @@ def mean_of_scores(name: str, scores: Sequence[Score], combined: Combined | None
 
 
 def figures_of_documents(scores: Sequence[Score]) -> dict[str, Any]:
-    """Return the figures of a mean of scores that depend on documents, by their names in a `Score`."""
-    orders = [(score.worst, score.best, score.random_order) for score in scores]
-    worst, best, random_order = np.mean(orders, axis=0).tolist() if orders else [math.nan] * 3
+    """Return the figures of a mean of scores that depend on documents, as in a `Score`."""
+    worst = best = random_order = math.nan
+    if scores:
+        orders = [(score.worst, score.best, score.random_order) for score in scores]
+        worst, best, random_order = np.mean(orders, axis=0).tolist()
     return {
         "worst": worst,
         "best": best,
@@ -73,11 +83,13 @@ def figures_of_documents(scores: Sequence[Score]) -> dict[str, Any]:
 def slice_rows(
     slices: Mapping[Value, Slice], means: Mapping[str, Score], most: int | None = None
 ) -> list[tuple[str, Mapping[str, Score], int]]:
-    """Return the names, the scores and the numbers of queries of slices, at most so many, and then of their mean."""
-    rows: list[tuple[str, Mapping[str, Score], int]] = [
-        (slice_name(value), part.scores, part.queries)
-        for value, part in islice(slices.items(), most)
-    ]
+    """Return the name, scores and number of queries of each slice, and then of their mean.
+
+    There are at most so many slices before the mean.
+    """
+    rows: list[tuple[str, Mapping[str, Score], int]] = []
+    for value, part in islice(slices.items(), most):
+        rows.append((slice_name(value), part.scores, part.queries))
     if means:
         rows.append((MEAN_OF_SLICES, means, queries_in_slices(slices)))
     return rows
