@@ -52,7 +52,7 @@ class Exchange:
         return tuple(self._await_begin(process, partial(self._text, process)) for process in others)
 
     def answer(self, tokens: tuple[str, ...]) -> None:
-        """Answer with the token of process 0 and those of the others, which may then add batches."""
+        """Answer with the tokens of process 0 and of the others, which may then add batches."""
         self._write_text(" ".join(tokens))
 
     def collect(self, tokens: tuple[str, ...]) -> list[list[pa.Table]]:
