@@ -167,7 +167,7 @@ def _saved_figure(value: Any, kind: Any, place: str) -> Any:
         if type(value) is not kind:
             raise ValueError(f"{place}: must be of type {kind.__name__}; got {shown(value)}")
         return value
-    if kind in (int | None, float | None) and value is None:
+    if value is None and kind in (int | None, float | None):
         return None
     if kind in (int, int | None):
         return saved_count(value, place)
