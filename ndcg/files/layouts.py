@@ -199,8 +199,7 @@ def _named_layout(
 
 def _refuse_no_header(names: Sequence[str], request: ReadRequest) -> None:
     """Raise an error for a first line that is a row: it has a number and no name of a column."""
-    given = [name.name for name in request.names.given.values()]
-    if any(name in names for name in given) or are_names_of_fields(names):
+    if any(name in names for name in request.names.given_names) or are_names_of_fields(names):
         return
     if any(map(NUMERAL.fullmatch, names)):
         first = brief(map(shown_cell, names), ", ")

@@ -95,7 +95,9 @@ def plain_name(name: Any) -> str:
     """
     if not isinstance(name, str):
         return ""
-    plain: str = RECBOLE.sub("", name.strip()) if ":" in name else name
+    plain: str = name
+    if ":" in name:
+        plain = RECBOLE.sub("", name.strip())
     return plain.lower().replace("_", "").replace("-", "").replace(" ", "")
 
 
@@ -184,8 +186,10 @@ def check_fields(fields: Any) -> dict[str, tuple[str | None, str | None]]:
     pairs: dict[str, tuple[str | None, str | None]] = {}
     for role, name in fields.items():
         if role not in ROLES:
+            hint = f"the fields are {', '.join(ROLES)}"
             near = nearest(str(role), ROLES)
-            hint = f"did you mean {near!r}?" if near else f"the fields are {', '.join(ROLES)}"
+            if near:
+                hint = f"did you mean {near!r}?"
             raise ValueError(f"fields: {shown(role)} is not a field; {hint}")
         pairs[role] = _pair(role, name)
     return pairs
@@ -193,14 +197,19 @@ def check_fields(fields: Any) -> dict[str, tuple[str | None, str | None]]:
 
 def _pair(role: str, name: Any) -> tuple[str | None, str | None]:
     """Return the names of a role in the run and in the references."""
-    may_differ = role in ("query", "document")
-    pair = name if may_differ and isinstance(name, (list, tuple)) and len(name) == 2 else (name,)
-    if not all(part is None or (isinstance(part, str) and part) for part in pair):
-        or_pair = ", a pair of names (in the run, in the qrels)" if may_differ else ""
-        problem = f"must be the name of a field{or_pair} or None; got {shown(name)}"
-        raise InputError(f"{mark('fields', after=': ')}{mark(role)} {problem}")
-    if role == "document" and None in pair:
+    must_be = "must be the name of a field"
+    pair: Sequence[Any] = (name,)
+    if role in ("query", "document"):
+        must_be += ", a pair of names (in the run, in the qrels)"
+        if isinstance(name, (list, tuple)) and len(name) == 2:
+            pair = name
+    problem = ""
+    if role == "document" and any(part is None for part in pair):
         problem = "must be the name of a field, since each document has an id; got None"
+    for part in pair:
+        if part is not None and (not isinstance(part, str) or part == ""):
+            problem = f"{must_be} or None; got {shown(name)}"
+    if problem:
         raise InputError(f"{mark('fields', after=': ')}{mark(role)} {problem}")
     return pair[0], pair[-1]
 
@@ -234,7 +243,6 @@ class Names(NamedTuple):
     value: str  # the role of the value of a document; empty for documents to exclude
     given: Mapping[str, Given] = {}  # what `fields` gives, by role
     has_query_ids: bool = False  # whether `query_ids` has those of objects without them
-    has_no_value: bool = False  # whether `fields` says that documents have no value
     ascending: bool = False  # whether the lowest score is best
     labels: Labels | None = None  # what the relevances may be in place of numbers
     # of a document that a run lists several times, its best row is kept, the first or the last of
@@ -246,25 +254,36 @@ class Names(NamedTuple):
         return self.given[role].name if role in self.given else None
 
     @property
+    def given_names(self) -> list[str]:
+        """The names that `fields` gives, one for each role that has one."""
+        return [given.name for given in self.given.values() if given.name is not None]
+
+    @property
     def has_no_query(self) -> bool:
         """Whether `fields` says that no field names the query, whose position does."""
         return "query" in self.given and self.given["query"].name is None
 
+    @property
+    def has_no_value(self) -> bool:
+        """Whether `fields` says that documents have no value."""
+        return self.value in self.given and self.given[self.value].name is None
+
     def without_value(self) -> "Names":
         """Return the names for documents whose values are given beside them."""
-        given = {**self.given, self.value: Given(None, of_both=False)}
-        return self._replace(given=given, has_no_value=True)
+        return self._replace(given={**self.given, self.value: Given(None, of_both=False)})
 
     def values(self, in_lists: bool = False) -> Groups:
         """Return the standard names of the values of documents, or of lists of them."""
         if self.kind == "qrels":
             return LISTS_OF_VALUES["qrels"] if in_lists else RELEVANCE
+        standard = LISTS_OF_VALUES["run"] if in_lists else SCORE
+        if not self.ascending:
+            return standard
         lowest = LOWEST_FIRST_LISTS if in_lists else LOWEST_FIRST
-        (highest,) = LISTS_OF_VALUES["run"] if in_lists else SCORE
-        return ((*lowest, *highest),) if self.ascending else (highest,)
+        return ((*lowest, *standard[0]),)
 
     def candidates(self, role: str, fields: Fields, standard: Groups) -> list[Any]:
-        """Return the fields that could have a role: the one that `fields` names, or standard ones."""
+        """Return the fields that could have a role: those that `fields` names, or standard ones."""
         if role in self.given:
             name, of_both = self.given[role]
             if name is None:
@@ -272,20 +291,29 @@ class Names(NamedTuple):
             named = _called(name, fields)
             if named or not of_both:
                 return named
-        taken = {given.name for given in self.given.values()}
         for group in standard:
-            spellings = set(map(plain_name, group))
-            present = []
-            for path, last in fields.last.items():
-                if last in spellings and path not in taken:
-                    present.append(path)
-            # A field that is always null could be none, unless there is no other.
-            present = [path for path in present if fields.examples[path] is not None] or present
+            present = _in_group(group, fields, self.given_names)
             if present and role == "query":
-                return present + _asked_by_users(present, fields)
+                present += _asked_by_users(present, fields)
             if present:
                 return present
         return []
+
+
+def _in_group(group: Sequence[str], fields: Fields, taken: Sequence[str]) -> list[Any]:
+    """Return the fields with one of some standard names that are not taken for another role."""
+    spellings = set(map(plain_name, group))
+    present = []
+    empty = []
+    for path, last in fields.last.items():
+        if last not in spellings or path in taken:
+            continue
+        if fields.examples[path] is None:
+            empty.append(path)
+        else:
+            present.append(path)
+    # A field that is always null could be none, unless there is no other.
+    return present or empty
 
 
 def _called(name: str, fields: Fields) -> list[Any]:
@@ -332,8 +360,7 @@ def names_of_side(
             continue  # the value of the other side, which may be a field of this one too
         of_both = role in ("query", "document") and not isinstance(fields[role], (list, tuple))
         given[role] = Given(pair[0 if kind == "run" else 1], of_both)
-    has_no_value = names.value in given and given[names.value].name is None
-    return names._replace(given=given, has_no_value=has_no_value)
+    return names._replace(given=given)
 
 
 PLAIN_RELEVANCES = {plain_name(name) for name in RELEVANCE[0]}
@@ -438,20 +465,17 @@ def _problems(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields
         if possible and (name is None or _called(name, fields)):
             several = brief(map(shown, possible), ", ")
             problems.append(f"several fields could be the {role}: {several}")
-        elif name is not None:
-            if name in fields.examples:
-                problems.append(
-                    f"{shown(name)} is {_example(fields.examples[name])}, and no {role}"
-                )
-                continue
+        elif name is None:
+            lacking.append(role)
+        elif name in fields.examples:
+            problems.append(f"{shown(name)} is {_example(fields.examples[name])}, and no {role}")
+        else:
             near = _nearest_path(name, fields)
             hint = f" (did you mean {near!r}?)" if near else ""
             problems.append(f"no field is called {shown(name)}{hint}")
-        else:
-            lacking.append(role)
     if lacking:
         *first, last = lacking
-        listed = f"{', '.join(first)} or {last}" if first else last
+        listed = " or ".join([", ".join(first), last]) if first else last
         problems.append(f"no {listed} under a standard name")
     if "score" in lacking:
         relevances = [path for path, last in fields.last.items() if last in PLAIN_RELEVANCES]
@@ -501,8 +525,11 @@ def listed_fields(examples: Mapping[Any, Any]) -> str:
     if not examples:
         return "none"
     listed = [f"{shown(field)} ({_example(value)})" for field, value in examples.items()]
+    words = ", ".join(listed[:MOST_LISTED])
     more = len(listed) - MOST_LISTED
-    return ", ".join(listed[:MOST_LISTED]) + (f" and {more} more" if more > 0 else "")
+    if more > 0:
+        words += f" and {more} more"
+    return words
 
 
 def _example(value: Any) -> str:
@@ -520,25 +547,23 @@ def fields_unknown(errors: Mapping[str, UnknownFieldError], are_one: bool = Fals
     first, *others = errors
     if not others and not are_one:
         return within(errors[first], first, instead_of=first)
+    have_same_fields = len({error.fields for error in errors.values()}) == 1
     roles: dict[str, Any] = {}
+    words = []
     for argument, error in errors.items():
         for role in error.roles:
-            are_two = role in roles and argument == "references" and not are_one
-            roles[role] = ("...", "...") if are_two else "..."
+            is_of_both = role in roles and argument == "references" and not are_one
+            roles[role] = ("...", "...") if is_of_both else "..."
+        places = [mark(argument), *(place for place in error.places if place != argument)]
+        words.append(": ".join([*places, error.unclear]))
+        if not have_same_fields:
+            words.append(error.fields)
+    if have_same_fields:
+        words.append(errors[first].fields)
     if are_one:
         roles["document"] = ("...", "...")
-    listed = [error.fields for error in errors.values()]
-    sides = []
-    for argument, error in errors.items():
-        places = [mark(argument), *(place for place in error.places if place != argument)]
-        words = error.unclear
-        if len(set(listed)) > 1:
-            words += f"; {error.fields}"
-        sides.append(": ".join([*places, words]))
-    if len(set(listed)) == 1:
-        sides.append(listed[0])
     write = fields_to_write({role: roles[role] for role in ROLES if role in roles})
-    return InputError(f"{'; '.join(sides)}; {write}")
+    return InputError("; ".join([*words, write]))
 
 
 def refuse_unused_fields(
@@ -571,9 +596,8 @@ def _has_field(side: Any, role: str, name: str) -> bool:
     path = getattr(side, "fields", {}).get(role)
     if not isinstance(path, str):
         return False
-    if path == name or path.endswith(f".{name}"):
-        return True
-    return plain_name(path.rpartition(".")[2]) == plain_name(name)
+    last = plain_name(path.rpartition(".")[2])
+    return len(_called(name, Fields({}, {path: last}))) > 0
 
 
 def _instead_of(name: str, having: Sequence[Any]) -> str:

@@ -278,7 +278,7 @@ def _are_rankings(argument: str, rows: Sequence[Any], names: Names) -> bool:
 
 def _are_given(first: Mapping[Any, Any], names: Names) -> bool:
     """Return whether a key is a name that `fields` gives."""
-    given = {plain_name(name.name) for name in names.given.values() if name.name is not None}
+    given = set(map(plain_name, names.given_names))
     return not given.isdisjoint(map(plain_name, first))
 
 

@@ -55,8 +55,7 @@ def is_dict_of_columns(side: Mapping[Any, Any], names: Names) -> bool:
             return False
     if are_names_of_fields(side):
         return True
-    given = [name.name for name in names.given.values() if name.name is not None]
-    return len(given) > 1 and all(name in side for name in given)
+    return len(names.given_names) > 1 and all(name in side for name in names.given_names)
 
 
 def chosen_of_frame(frame: Frame, names: Names) -> dict[str, Any]:
