@@ -13,12 +13,11 @@ import pyarrow.compute as pc
 from ..inputs.fields import Names
 from ..inputs.ids import NO_ID
 from ..inputs.object_reader import ObjectReader
-from ..inputs.objects import LOOKED_AT, is_object
+from ..inputs.objects import LOOKED_AT
 from ..inputs.sides import (
     RowReader,
     are_queries,
-    is_empty,
-    is_mapping_to_values,
+    are_responses,
     is_ranking,
     is_single_object,
     refuse_table_by_index,
@@ -316,8 +315,7 @@ def kind_of_whole(value: dict[str, Any], names: Names) -> str:
     """Return the kind of an object that holds all queries."""
     if is_single_object(value, names):
         return "objects"
-    first = next((row for row in value.values() if not is_empty(row)), None)
-    return "responses" if is_object(first) and not is_mapping_to_values(first) else "queries"
+    return "responses" if are_responses(value) else "queries"
 
 
 def _without_position(error: ValueError) -> str:

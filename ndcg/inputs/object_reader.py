@@ -31,9 +31,9 @@ from .roles import (
 class ListReader:
     """Reads the documents of one query after another, from lists of ids with their values."""
 
-    def __init__(self, names: Names) -> None:
+    def __init__(self, names: Names, path: str | None = None) -> None:
         self.names = names
-        self.path: str | None = None  # of the ids, if they are in a field
+        self.path = path  # of the ids, if they are in a field
         self.warning = ""  # about the first query whose list is in another order than its values
         self.has_values = False  # whether some documents have values
 
@@ -44,24 +44,25 @@ class ListReader:
         values: Sequence[Any] | None,
         ranks: Sequence[Any] = (),
     ) -> dict[Any, Any]:
-        """Return the values of a query's documents by their ids; errors name the query."""
-        if values is not None:
+        """Return the values of a query's documents by their ids."""
+        numbers = None
+        if values is not None and not self.names.has_no_value:
             self.has_values = True
-        numbers = None if values is None else list(map(as_number, values))
+            numbers = list(map(as_number, values))
         if self.names.kind == "run" and not self.warning:
             problem = contradiction(numbers or (), ranks, self.names)
             if problem:
                 self.warning = f"query {shown(query)}: {problem}"
         try:
             return documents_of_query(ids, numbers, self.names, in_list=True)
-        except ValueError as error:
+        except ValueError:
             wrong = types_of_no_ids(ids)
             if self.path is None or not wrong:
-                raise within(error, f"query {shown(query)}") from None
+                raise
         position = next(place for place, value in enumerate(ids) if type(value) in wrong)
         problem = f"the document {self.path!r} is {shown(ids[position])}, and no id"
         hint = f"give {mark('fields', {'document': '...'})}, the field of the ids"
-        raise InputError(f"{problem}; {hint}", f"query {shown(query)}", position=position)
+        raise InputError(f"{problem}; {hint}", position=position)
 
 
 class HitReader:
@@ -71,15 +72,14 @@ class HitReader:
         fields = fields_among(hits)
         self.roles = roles_of_hits(fields, names)
         self.ranks = _path_of_ranks(fields, names)
-        self.lists = ListReader(names)
-        self.lists.path = self.roles.fields["document"]
+        self.lists = ListReader(names, self.roles.fields["document"])
 
     def read(self, query: Any, hits: Sequence[Any]) -> dict[Any, Any]:
         """Return the values of a query's documents by their ids."""
         for position, hit in enumerate(hits):
             if not is_object(hit):
                 problem = f"{shown(hit)} is among hits that are objects; give objects alone"
-                raise InputError(problem, f"query {shown(query)}", position=position)
+                raise InputError(problem, position=position)
         ids = values_at(hits, self.roles.document)
         values = None
         if self.roles.value is not None:
@@ -136,15 +136,13 @@ class ObjectReader:
         document = fields[self.fields["document"]]
         if len(document.lists) > 1:
             problem = f"{self.fields['document']} is in lists within lists"
-            raise InputError(
-                f"{problem}; give an object for each query, with its documents in one list"
-            )
+            hint = "give an object for each query, with its documents in one list"
+            raise InputError(f"{problem}; {hint}")
         self.are_hits = document.in_list
         self.are_rows = not holds_documents(document)
         self.ranks = _path_of_ranks(_beside(fields, self.fields["document"]), names)
         self.are_flat_rows = self.are_rows and all(len(keys) == 1 for keys in self.paths.values())
-        self.lists = ListReader(names)
-        self.lists.path = self.fields["document"]
+        self.lists = ListReader(names, self.fields["document"])
         self.form = "objects, a query with its documents each"
         if self.are_rows:
             self.form = "objects, a document each"
@@ -171,42 +169,42 @@ class ObjectReader:
     ) -> Iterator[tuple[Any, Any]]:
         """Yield each query with its documents; a query without an id has its number from 0."""
         objects = _within_lists(objects, self.wrapper)
-        if ids is None:
+        if ids is None and self.roles.query is not None:
+            ids = values_at(objects, self.roles.query)
+        elif ids is None:
             ids = range(len(objects))
-            if self.roles.query is not None:
-                ids = values_at(objects, self.roles.query)
         lists = values_at(objects, self.roles.document)
         for position, (query, row) in enumerate(zip(ids, objects, strict=True)):
             if not id_kind(type(query)):
                 problem = f"the query is {shown(query)}, and not an id; give each query an id"
                 raise InputError(problem, f"position {position}")
-            yield query, self._documents(query, row, lists[position])
+            try:
+                documents = self._documents(query, row, lists[position])
+            except ValueError as error:
+                raise within(error, f"query {shown(query)}") from None
+            yield query, documents
 
     def _documents(self, query: Any, row: Any, documents: Any) -> dict[Any, Any]:
         """Return the values of the documents of a query by their ids."""
         if documents is None:
             return {}
         if isinstance(documents, Mapping):
-            values = None if self.names.has_no_value else list(documents.values())
-            return self.lists.read(query, list(documents), values)
-        path = self.roles.fields["document"]
-        if isinstance(documents, Set) and self.names.kind == "run":
-            problem = f"{path} is a set, which has no order; give a list of ids, best first"
-            raise InputError(problem, f"query {shown(query)}")
-        if not is_list(documents) and not isinstance(documents, Set):
-            problem = f"{path} is {shown(documents)}; give a list of ids"
-            raise InputError(problem, f"query {shown(query)}")
+            return self.lists.read(query, list(documents), list(documents.values()))
+        path = self.fields["document"]
+        if isinstance(documents, Set):
+            if self.names.kind == "run":
+                raise InputError(
+                    f"{path} is a set, which has no order; give a list of ids, best first"
+                )
+        elif not is_list(documents):
+            raise InputError(f"{path} is {shown(documents)}; give a list of ids")
         ids = list(documents)
         if not self.are_hits and are_pairs(ids):
-            try:
-                ids, values = split_pairs(ids)
-            except InputError as error:
-                raise within(error, f"query {shown(query)}") from None
-            return self.lists.read(query, ids, None if self.names.has_no_value else values)
+            return self.lists.read(query, *split_pairs(ids))
         ranks = None if self.ranks is None else value_at(row, self.ranks)
-        return self.lists.read(query, ids, self._values(query, row, ids), ranks or ())
+        return self.lists.read(query, ids, self._values(row, ids), ranks or ())
 
-    def _values(self, query: Any, row: Any, ids: Sequence[Any]) -> Sequence[Any] | None:
+    def _values(self, row: Any, ids: Sequence[Any]) -> Sequence[Any] | None:
         """Return the values of the documents of a query, one for each id."""
         if self.roles.value is None:
             return None
@@ -216,9 +214,9 @@ class ObjectReader:
         if values is None and not ids:
             return []
         if not is_list(values) or len(values) != len(ids):
-            path = self.roles.fields[self.names.value]
+            path = self.fields[self.names.value]
             problem = f"holds {len(ids)} documents, but {path} is {shown(values)}"
-            raise InputError(f"{problem}; give a value for each", f"query {shown(query)}")
+            raise InputError(f"{problem}; give a value for each")
         return list(values)
 
 

@@ -58,14 +58,11 @@ def is_object(value: Any) -> bool:
         return False
     if id_kind(type(value)):  # such as a date
         return False
-    if _has_any(value, "__array__", "__arrow_c_stream__"):  # tensors, columns and tables
-        return False
-    return _is_row(value) or _has_any(value, "__dict__", *NAMES_OF_FIELDS)
-
-
-def _has_any(value: Any, *names: str) -> bool:
-    """Return whether a value has one of some attributes."""
-    return any(hasattr(value, name) for name in names)
+    if hasattr(value, "__array__") or hasattr(value, "__arrow_c_stream__"):
+        return False  # tensors, columns and tables
+    if _is_row(value) or hasattr(value, "__dict__"):
+        return True
+    return any(hasattr(value, names) for names in NAMES_OF_FIELDS)
 
 
 def _is_row_of_spark(value: Any) -> bool:
@@ -110,8 +107,9 @@ def _fields_of_message(message: Any) -> dict[str, Any]:
     fields = {}
     for field in message.DESCRIPTOR.fields:
         value = _plain(getattr(message, field.name))
-        is_unset = _is_message(value) and not message.HasField(field.name)
-        fields[field.name] = None if is_unset else value
+        if _is_message(value) and not message.HasField(field.name):
+            value = None
+        fields[field.name] = value
     return fields
 
 
@@ -188,23 +186,30 @@ def _tells_more(field: Field, known: Field) -> bool:
 def leaves(fields: Mapping[str, Field], paths: Iterable[str] | None = None) -> Fields:
     """Return the fields that hold no fields themselves, all or those at some paths."""
     chosen = fields if paths is None else paths
-    ends = [path for path in chosen if not fields[path].has_fields]
-    examples = {path: fields[path].example for path in ends}
-    return Fields(examples, {path: plain_name(fields[path].keys[-1]) for path in ends})
+    return fields_at([path for path in chosen if not fields[path].has_fields], fields)
 
 
 def to_list(fields: Mapping[str, Field]) -> Fields:
-    """Return the fields that an error lists: those without fields, and mappings to numbers as one."""
-    mappings = []
-    for field in fields.values():
-        is_mapping = isinstance(field.example, Mapping) and not field.lists
-        if is_mapping and field.has_fields:
-            if all(isinstance(value, (Number, NoneType)) for value in field.example.values()):
-                mappings.append(field.keys)
-    examples: dict[Any, Any] = {}
+    """Return the fields that an error lists: those without fields, and mappings to numbers."""
+    mappings = [field.keys for field in fields.values() if _is_mapping_to_numbers(field)]
+    listed = []
     for path, field in fields.items():
-        if field.keys in mappings or not (field.has_fields or field.keys[:-1] in mappings):
-            examples[path] = field.example
+        is_leaf = not field.has_fields and field.keys[:-1] not in mappings
+        if is_leaf or field.keys in mappings:
+            listed.append(path)
+    return fields_at(listed, fields)
+
+
+def _is_mapping_to_numbers(field: Field) -> bool:
+    """Return whether a field outside lists is a mapping to numbers, such as those of documents."""
+    if field.lists or not field.has_fields or not isinstance(field.example, Mapping):
+        return False
+    return all(isinstance(value, (Number, NoneType)) for value in field.example.values())
+
+
+def fields_at(paths: Iterable[str], fields: Mapping[str, Field]) -> Fields:
+    """Return the fields at some paths, as names are chosen among them."""
+    examples = {path: fields[path].example for path in paths}
     return Fields(examples, {path: plain_name(fields[path].keys[-1]) for path in examples})
 
 
@@ -257,10 +262,9 @@ def _fields_within(
         if not isinstance(name, str):
             continue
         path = (*keys, name)
-        first = _first(example) if is_list(example) else None
         inner, within = example, lists
-        if is_object(first):
-            inner, within = first, (*lists, len(path))
+        if is_list(example) and is_object(_first(example)):
+            inner, within = _first(example), (*lists, len(path))
         has_fields = depth_within > 0 and is_object(inner) and len(fields_of(inner)) > 0
         yield Field(path, within, example, has_fields)
         if has_fields:
@@ -273,15 +277,16 @@ def value_at(value: Any, keys: Keys) -> Any:
     >>> value_at({"hits": [{"id": "a"}, {"id": "b"}]}, ("hits", "id"))
     ['a', 'b']
     """
-    for at, key in enumerate(keys):
+    for position, key in enumerate(keys):
         if value is None:
             return None
         if is_list(value):
-            return values_at(value, keys[at:])
+            return values_at(value, keys[position:])
         if isinstance(value, Mapping):
             value = value.get(key)
         elif hasattr(value, "keys"):
-            value = value[key] if key in value.keys() else None  # noqa: SIM118 - it may be no mapping
+            has_key = key in value.keys()  # noqa: SIM118 - it may be no mapping
+            value = value[key] if has_key else None
         else:
             value = _plain(getattr(value, key, None))
     return value

@@ -28,8 +28,9 @@ from .fields import (
     without_model_scores,
 )
 from .ids import id_kind
-from .objects import Field, Keys, is_list, is_object, leaves, to_list, values_at
+from .objects import Field, Keys, fields_at, is_list, is_object, leaves, to_list, values_at
 
+NAMES_OF_LISTS = {plain_name(name) for groups in LISTS_OF_IDS.values() for name in chain(*groups)}
 FieldsByPath = Mapping[str, Field]
 Candidates = dict[str, Sequence[Any]]  # the fields that could have each role
 
@@ -62,11 +63,14 @@ class Roles(NamedTuple):
 
 def are_pairs(row: Any) -> bool:
     """Return whether a query's documents are pairs of an id, or an object, and a value."""
-    if not is_list(row) or len(row) == 0 or not is_list(row[0]) or len(row[0]) != 2:
+    if not is_list(row) or len(row) == 0:
+        return False
+    if not is_list(row[0]) or len(row[0]) != 2:
         return False
     first, value = row[0]
     if isinstance(value, str) and number_of_text(value) is not None:
-        return False  # ids that are digits, as in the lists of Chroma, would be read as values
+        # Ids that are digits, as in the lists of Chroma, would be read as values.
+        return False
     return is_object(first) or bool(id_kind(type(first)))
 
 
@@ -101,12 +105,9 @@ def chosen_columns(columns: Fields, names: Names, there: str) -> dict[str, Any]:
     if names.has_no_query:
         call = mark("fields", {"query": None})
         raise InputError(f"{call}: each row of a table needs the id of its query; give its column")
-    role = names.value
-    if role and not names.has_no_value:
-        values = names.candidates(role, columns, names.values())
-        others = len(columns.last) - 2
-        if others > 0 or names.name(role) is not None:
-            candidates[role] = without_model_scores(values, others, columns, names)
+    if names.value:
+        others = max(0, len(columns.last) - 2)
+        candidates |= _values_beside(columns, (), others, names)
     return chosen_fields(candidates, names, columns, there)
 
 
@@ -200,7 +201,7 @@ def _queries(fields: FieldsByPath, documents: Sequence[str], names: Names) -> li
 
 
 def _has_no_query(fields: FieldsByPath, documents: Sequence[str], names: Names) -> bool:
-    """Return whether objects with lists have nothing that could name the query: their position does."""
+    """Return whether objects with lists have nothing that could name the query."""
     if "query" in names.given or not any(holds_documents(fields[path]) for path in documents):
         return False
     if any(len(fields[path].lists) > 1 for path in documents):
@@ -221,10 +222,8 @@ def _other_lists(fields: FieldsByPath, document: str) -> list[str]:
 def _documents(fields: FieldsByPath, names: Names) -> list[str]:
     """Return the fields that could hold the documents."""
     name = names.name("document")
-    if name is not None and name in fields and isinstance(fields[name].example, Mapping):
-        return [name]  # a mapping of ids to values
     if name is not None:
-        named = names.candidates("document", leaves(fields), ())
+        named = _named("document", name, fields, names)
         if named or not names.given["document"].of_both:
             return named
     hits: list[str] = []
@@ -257,6 +256,13 @@ def _documents(fields: FieldsByPath, names: Names) -> list[str]:
     return []
 
 
+def _named(role: str, name: str, fields: FieldsByPath, names: Names) -> list[str]:
+    """Return the fields with a name that `fields` gives, also a mapping of ids to values."""
+    if name in fields and isinstance(fields[name].example, Mapping):
+        return [name]
+    return names.candidates(role, leaves(fields), ())
+
+
 def _list_of_named_values(fields: FieldsByPath, names: Names) -> Keys:
     """Return the path to the list of the values that `fields` names; empty if there is none."""
     if names.name(names.value) is None:
@@ -272,23 +278,23 @@ def _rankings_elsewhere(fields: FieldsByPath, document: str, names: Names) -> li
     under names of its own, and the references under standard ones.
     """
     chosen = fields[document].list_path
-    others_values = RELEVANCE[:1] if names.kind == "run" else SCORE
-    spellings = set(map(plain_name, chain(*others_values)))
+    if not chosen:
+        return []
+    ends = leaves(fields)
     by_list: dict[Keys, list[str]] = {}
-    for path, field in fields.items():
-        if not field.has_fields:
-            by_list.setdefault(field.list_path, []).append(path)
-    if not chosen or not any(
-        plain_name(fields[path].keys[-1]) in spellings for path in by_list[chosen]
-    ):
+    for path in ends.last:
+        by_list.setdefault(fields[path].list_path, []).append(path)
+    values_of_other_side = RELEVANCE[:1] if names.kind == "run" else SCORE
+    spellings = set(map(plain_name, chain(*values_of_other_side)))
+    if spellings.isdisjoint(ends.last[path] for path in by_list[chosen]):
         return []
     elsewhere = []
     for start, paths in by_list.items():
-        within_each_other = start[: len(chosen)] == chosen or chosen[: len(start)] == start
-        if start and within_each_other:
-            continue
+        depth = min(len(start), len(chosen))
         if not start:
             elsewhere += [path for path in paths if are_scored_pairs(fields[path].example)]
+        elif start[:depth] == chosen[:depth]:
+            continue  # one is within the other
         elif any(_is_number(fields[path].example) for path in paths):
             elsewhere += [path for path in paths if id_kind(type(fields[path].example))]
     return elsewhere
@@ -318,14 +324,10 @@ def _values(
     if names.has_no_value or (isinstance(document.example, Mapping) and not document.lists):
         return {}
     name = names.name(role)
-    if are_pairs(document.example) and name == documents[0]:
+    if are_pairs(document.example) and name in (None, documents[0]):
         return {}
     if name is not None:
-        if name in fields and isinstance(fields[name].example, Mapping):
-            return {role: [name]}  # a mapping of ids to values
-        return {role: names.candidates(role, leaves(fields), ())}
-    if are_pairs(document.example):
-        return {}
+        return {role: _named(role, name, fields, names)}
     if _is_list_of_ids(document):
         return _lists_beside(objects, fields, document, names)
     queries = candidates.get("query", ())
@@ -367,18 +369,16 @@ def _lists_beside(
     There need be none. Nothing tells if objects with values stand beside a list of ids.
     """
     list_of_ids = document.list_path or document.keys
-    names_of_ids: set[str] = set()
-    for groups in LISTS_OF_IDS.values():
-        names_of_ids.update(map(plain_name, chain(*groups)))
+    start = list_of_ids[:-1]
     ids = values_at(objects, document.keys)
     beside = []
     graded = []
     for path, field in fields.items():
-        if field.list_path and field.list_path[:-1] == list_of_ids[:-1]:
+        if field.list_path and field.list_path[:-1] == start:
             graded.append(path)
-        if field.keys == list_of_ids or field.keys[:-1] != list_of_ids[:-1]:
+        if field.keys == list_of_ids or field.keys[:-1] != start:
             continue
-        if plain_name(field.keys[-1]) in names_of_ids:
+        if plain_name(field.keys[-1]) in NAMES_OF_LISTS:
             continue
         values = values_at(objects, field.keys)
         pairs = [pair for pair in zip(ids, values, strict=True) if pair[0] or pair[1]]
@@ -389,10 +389,8 @@ def _lists_beside(
         return {names.value: []}
     if not beside:
         return {}
-    examples = {path: fields[path].example for path in beside}
-    ends = Fields(examples, {path: plain_name(fields[path].keys[-1]) for path in beside})
     standard = (*names.values(in_lists=True), *names.values())
-    return {names.value: names.candidates(names.value, ends, standard)}
+    return {names.value: names.candidates(names.value, fields_at(beside, fields), standard)}
 
 
 def _could_be_values(values: Any, ids: Any, names: Names) -> bool:

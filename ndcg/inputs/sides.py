@@ -38,6 +38,7 @@ from .objects import fields_among, is_list, is_object, leaves, values_at, withou
 from .roles import are_pairs, split_pairs
 from .sources import (
     ARROW,
+    in_python,
     is_by_index,
     is_spark,
     is_sparse,
@@ -117,9 +118,8 @@ def _of_mapping(argument: str, side: Mapping[Any, Any], names: Names) -> ById | 
     refuse_table_by_index(side, argument)
     if is_single_object(side, names):
         return objects_by_id(argument, [side], names)
-    first = next((row for row in side.values() if not is_empty(row)), None)
-    if is_object(first) and not is_mapping_to_values(first):
-        return _of_objects(argument, side, names)
+    if are_responses(side):
+        return _of_responses(argument, side, names)
     if not names.has_no_value and set(map(type, side.values())) == {dict}:
         firsts = {type(next(iter(documents.values()), None)) for documents in side.values()}
         if all(issubclass(kind, (Real, NoneType)) for kind in firsts):
@@ -134,16 +134,19 @@ def is_single_object(side: Mapping[Any, Any], names: Names) -> bool:
     """
     if len(side) > MOST_FIELDS:
         return False
-    paths = [names.name(role) for role in ("query", "document")]
-    for path in filter(None, paths):
+    for path in filter(None, (names.name("query"), names.name("document"))):
         if any(path == key or path.startswith(f"{key}.") for key in side):
             return True
-    if are_names_of_fields(side):
+    if are_names_of_fields(side) or _is_wrapper(side, names):
         return True
-    if _is_wrapper(side, names):
-        return True
-    are_single = [isinstance(value, SCALARS) for value in side.values()]
-    return any(are_single) and not all(are_single)  # all: queries with one id each, refused later
+    # If all are single, they are queries with one id each, which are refused later.
+    return {isinstance(value, SCALARS) for value in side.values()} == {True, False}
+
+
+def are_responses(side: Mapping[Any, Any]) -> bool:
+    """Return whether a mapping holds objects by their queries, such as responses of a client."""
+    first = _first_filled(side.values())
+    return is_object(first) and not is_mapping_to_values(first)
 
 
 def _is_wrapper(side: Mapping[Any, Any], names: Names) -> bool:
@@ -185,8 +188,8 @@ def are_queries(row: Mapping[Any, Any], names: Names) -> bool:
     return True
 
 
-def _of_objects(argument: str, side: Mapping[Any, Any], names: Names) -> ById | Columns:
-    """Return the documents of objects by their queries, such as responses of a client."""
+def _of_responses(argument: str, side: Mapping[Any, Any], names: Names) -> ById | Columns:
+    """Return the documents of objects by their queries."""
     objects = []
     for query, value in side.items():
         if value is not None and not is_object(value):
@@ -202,22 +205,26 @@ def refuse_table_by_index(side: Mapping[Any, Any], argument: str = "") -> None:
     if not isinstance(first, Mapping):
         return
     are_rows = len(first) < MOST_FIELDS and are_names_of_fields(first)
-    are_columns = len(side) < MOST_FIELDS and are_names_of_fields(side)
-    if are_columns:
-        are_columns = all(isinstance(column, Mapping) for column in side.values())
-    if are_columns:
-        are_columns = len(set(map(frozenset, side.values()))) == 1
-    if are_rows or are_columns:
+    if are_rows or _are_columns_by_index(side):
         hint = "give the table itself, its records, [{...}, ...], or its columns, {name: [...]}"
         raise InputError(f"is a table by its index, such as {shown(dict(first))}; {hint}", argument)
+
+
+def _are_columns_by_index(side: Mapping[Any, Any]) -> bool:
+    """Return whether a mapping has the names of columns, whose cells have the same keys."""
+    if len(side) >= MOST_FIELDS or not are_names_of_fields(side):
+        return False
+    if not all(isinstance(column, Mapping) for column in side.values()):
+        return False
+    return len(set(map(frozenset, side.values()))) == 1
 
 
 # Lists
 
 
 def _of_list(argument: str, side: Any, rows: Sequence[Any], names: Names) -> Any:
-    """Return the documents of a list of queries, or of objects; the side itself if it has numbers."""
-    first = next((row for row in rows if not is_empty(row)), None)
+    """Return the documents of a list of queries, or of objects; itself if it has numbers."""
+    first = _first_filled(rows)
     if _is_column_of_ids(argument, first) or is_by_index(first, by_position=True):
         rows = [_as_row(argument, row) for row in rows]
         return _of_list(argument, rows, rows, names)
@@ -290,8 +297,9 @@ def _rows(side: Any) -> Sequence[Any] | None:
         return side.to_pylist() if _has_ids(side.type) else None
     if not isinstance(side, np.ndarray) or side.ndim == 0:
         return None
-    is_text_of_queries = side.dtype.kind in "UT" and side.ndim > 1
-    return side.tolist() if is_text_of_queries or side.dtype.kind == "O" else None
+    if side.dtype.kind == "O" or (side.dtype.kind in "UT" and side.ndim > 1):
+        return list(side.tolist())
+    return None
 
 
 def _has_ids(column: pa.DataType) -> bool:
@@ -307,8 +315,12 @@ def _has_ids(column: pa.DataType) -> bool:
 # The documents of queries
 
 
-def is_empty(row: Any) -> bool:
-    """Return whether a query has no documents."""
+def _first_filled(rows: Iterable[Any]) -> Any:
+    """Return the documents of the first query that has some; None if none has."""
+    return next((row for row in rows if not _is_empty(row)), None)
+
+
+def _is_empty(row: Any) -> bool:
     if row is None:
         return True
     if getattr(row, "ndim", 1) == 0 or not hasattr(row, "__len__"):
@@ -360,10 +372,7 @@ def _as_row(argument: str, row: Any) -> Any:
         return row
     if is_by_index(row):
         return mapping_by_index(argument, row)
-    row = plain(argument, row)
-    if isinstance(row, np.ndarray):
-        return row.tolist()
-    return row.to_pylist() if isinstance(row, ARROW) else row
+    return in_python(plain(argument, row))
 
 
 class RowReader:
@@ -376,17 +385,16 @@ class RowReader:
         self.forms: dict[str, None] = {}
         self.has_values = False  # whether some documents read so far have values
         rows = list(rows)
-        hits = next((row for row in rows if are_hits(row)), None)
-        pairs = next((row for row in rows if are_pairs(row) and is_object(row[0][0])), None)
-        if hits is not None:
-            objects = chain.from_iterable(row for row in rows if are_hits(row))
+        hits = list(filter(are_hits, rows))
+        pairs = list(filter(are_pairs, rows))
+        if hits:
             # What is no object among them is refused with its query, where it is read.
-            self.hits = HitReader(filter(is_object, objects), names)
-        elif pairs is not None:
-            of_pairs = chain.from_iterable(row for row in rows if are_pairs(row))
-            self.hits = HitReader((first for first, *_ in of_pairs), names.without_value())
-        if self.hits is not None:
+            self.hits = HitReader(filter(is_object, chain.from_iterable(hits)), names)
             self.lists = self.hits.lists
+        elif any(is_object(row[0][0]) for row in pairs):
+            objects = (first for first, *_ in chain.from_iterable(pairs))
+            self.hits = HitReader(objects, names.without_value())
+            self.lists.path = self.hits.lists.path
 
     @property
     def form(self) -> str:
@@ -403,8 +411,7 @@ class RowReader:
         try:
             return self._documents(query, row)
         except ValueError as error:
-            place = f"query {shown(query)}"
-            raise within(error, place, instead_of=place) from None
+            raise within(error, f"query {shown(query)}") from None
 
     def _documents(self, query: Any, row: Any) -> DocumentValues:
         if isinstance(row, Mapping):
@@ -446,7 +453,7 @@ class RowReader:
         firsts, values = split_pairs(row)
         if self.hits is not None and is_object(firsts[0]):
             firsts = list(self.hits.ids(firsts))
-        return self.lists.read(query, firsts, None if self.names.has_no_value else values)
+        return self.lists.read(query, firsts, values)
 
 
 def without_filling(ids: Sequence[Any]) -> Sequence[Any]:

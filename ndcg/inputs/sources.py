@@ -225,9 +225,7 @@ def values_by_query(argument: str, values: Any, sides: Iterable[Any]) -> Any:
         again = ids[int(values.index.duplicated().argmax())]
         problem = f"its index has {shown(again)} twice; give one value for each query"
         raise InputError(problem, argument)
-    column = plain(argument, values)
-    in_order = column.to_pylist() if isinstance(column, ARROW) else column.tolist()
-    return dict(zip(ids, in_order, strict=True))
+    return dict(zip(ids, in_python(plain(argument, values)), strict=True))
 
 
 def plain(argument: str, values: Any) -> Any:
@@ -258,6 +256,15 @@ def plain(argument: str, values: Any) -> Any:
             argument,
         )
     return array
+
+
+def in_python(values: Any) -> Any:
+    """Return an array or an Arrow column as a list of Python's values; others unchanged."""
+    if isinstance(values, np.ndarray):
+        return values.tolist()
+    if isinstance(values, ARROW):
+        return values.to_pylist()
+    return values
 
 
 def plain_in_order(argument: str, values: Any) -> Any:
