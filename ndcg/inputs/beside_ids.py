@@ -24,7 +24,7 @@ from .documents import ById, documents_of_query, has_ids
 from .fields import Names, standard_names
 from .hashes import Columns
 from .sides import read_side, without_filling
-from .sources import ARROW, are_lists, is_sparse
+from .sources import ARROW, are_lists, in_python, is_one_column, is_sparse
 
 Rows = Sequence[Any]  # a list for each query
 
@@ -37,40 +37,38 @@ def with_ids_on_both(inputs: Any, names: Names) -> Any:
         names: the names of the run.
     """
     run, qrels = inputs.predictions, inputs.references
-    if has_ids(run) and not has_ids(qrels) and are_lists(qrels):
+    if has_ids(run) and _are_lists_without_ids(qrels):
         # Text that may be labels is ids beside ids.
         qrels = read_side("references", qrels, standard_names("qrels"))
-    if not has_ids(run) and are_lists(run) and are_lists(inputs.document_ids):
-        run, qrels = _with_document_ids(run, qrels, inputs.document_ids, names)
+    ids = inputs.document_ids
+    if _are_lists_without_ids(run) and are_lists(ids):
+        if _are_lists_without_ids(qrels):
+            qrels = _by_ids_beside("references", qrels, ids, standard_names("qrels"))
+        run = _by_ids_beside("predictions", run, ids, names)
         inputs = inputs._replace(document_ids=None)
-    if is_sparse(qrels) and _are_columns(run, qrels):
-        run = _ranked(_lists(run), names)
-    if has_ids(run) and is_sparse(qrels):
-        _refuse_other_columns("predictions", run, qrels.shape[1])
-        qrels = _by_column(qrels)
-    elif has_ids(run) and not has_ids(qrels) and are_lists(qrels):
+    if is_sparse(qrels):
+        if _are_columns(run, qrels):
+            run = _ranked(_lists(run), names)
+        if has_ids(run):
+            _refuse_other_columns("predictions", run, qrels.shape[1])
+            qrels = _by_column(qrels)
+    elif has_ids(run) and _are_lists_without_ids(qrels):
         raise _lists_beside_ids()
     elif has_ids(qrels) and is_sparse(run):
         _refuse_other_columns("references", qrels, run.shape[1])
         run = _by_column(run)
-    elif has_ids(qrels) and not has_ids(run) and are_lists(run):
+    elif has_ids(qrels) and _are_lists_without_ids(run):
         run, qrels = _beside_judged_ids(_lists(run), qrels, names)
     return inputs._replace(predictions=run, references=qrels)
 
 
+def _are_lists_without_ids(side: Any) -> bool:
+    return not has_ids(side) and are_lists(side)
+
+
 def _lists(side: Any) -> Rows:
     """Return the values of queries as lists, also from an array or a column."""
-    if isinstance(side, ARROW):
-        return list(side.to_pylist())
-    lists = []
-    for row in side:
-        if isinstance(row, ARROW):
-            lists.append(row.to_pylist())
-        elif isinstance(row, np.ndarray):
-            lists.append(row.tolist())
-        else:
-            lists.append(row)
-    return lists
+    return [in_python(row) for row in in_python(side)]
 
 
 def _are_integers(rows: Rows) -> bool:
@@ -80,13 +78,6 @@ def _are_integers(rows: Rows) -> bool:
 
 
 # Ids beside both sides
-
-
-def _with_document_ids(run: Any, qrels: Any, ids: Any, names: Names) -> tuple[ById, Any]:
-    """Return lists of numbers by the ids that `document_ids` has in the same places."""
-    if are_lists(qrels) and not has_ids(qrels):
-        qrels = _by_ids_beside("references", qrels, ids, standard_names("qrels"))
-    return _by_ids_beside("predictions", run, ids, names), qrels
 
 
 def _by_ids_beside(argument: str, values: Any, ids: Any, names: Names) -> ById:
@@ -104,9 +95,12 @@ def _by_ids_beside(argument: str, values: Any, ids: Any, names: Names) -> ById:
         if len(row) != len(row_ids):
             problem = f"{len(row_ids)} ids and {len(row)} {argument}"
             raise InputError(f"{problem}; give an id for each value", "document_ids", place)
-        kept = [pair for pair in zip(row_ids, row, strict=True) if pair[0] != -1]
-        documents = [document for document, _ in kept]
-        numbers = [as_number(number) for _, number in kept]
+        documents = []
+        numbers = []
+        for document, number in zip(row_ids, row, strict=True):
+            if document != -1:
+                documents.append(document)
+                numbers.append(as_number(number))
         try:
             queries[query] = documents_of_query(documents, numbers, names)
         except InputError as error:
@@ -194,7 +188,7 @@ def _lists_beside_ids() -> InputError:
 
 def _are_columns(run: Any, sparse: Any) -> bool:
     """Return whether predictions are numbers of columns of a sparse matrix, and not its values."""
-    if has_ids(run) or not are_lists(run) or isinstance(run, ARROW):
+    if isinstance(run, ARROW) or not _are_lists_without_ids(run):
         return False
     rows = _lists(run)
     return _are_integers(rows) and all(len(row or ()) != sparse.shape[1] for row in rows)
@@ -210,7 +204,7 @@ def _by_column(sparse: Any) -> ById:
 
 
 def _refuse_other_columns(argument: str, side: ById | Columns, columns: int) -> None:
-    """Raise an error for ids beside a matrix on the other side that are no numbers of its columns."""
+    """Raise an error for ids that are no numbers of columns of a matrix on the other side."""
     if not isinstance(side, ById):
         return
     other, lowest = "scores", 0
@@ -233,23 +227,22 @@ def with_ids_of_letor(run: Any, qrels: Any, query_ids: Any = None) -> Any:
     """Return the scores of the rows of LETOR, if the references are such, with the ids of rows."""
     are_scores = isinstance(run, Columns) and run.are_rows
     are_judged = isinstance(qrels, Columns) and qrels.are_rows
-    if not are_scores and not are_judged:
+    scores = run
+    if are_scores:
+        if query_ids is not None:
+            return run.value
+        if run.place_of is None:
+            return run  # which has the ids already
+        if not are_judged:
+            hint = f"give references as LETOR, or {mark('query_ids')} and references as arrays"
+            raise InputError(f"the file has scores without ids; {hint}", "predictions")
+        scores = run.value
+    elif not are_judged or run is None or (isinstance(run, ById) and not run.queries):
         return run
-    if are_scores and query_ids is not None:
-        return run.value
-    if run is None or (isinstance(run, ById) and not run.queries):
-        return run
-    if are_scores and run.place_of is None:
-        return run  # which has the ids already
-    if not are_judged:
-        hint = f"give references as LETOR, or {mark('query_ids')} and references as arrays"
-        raise InputError(f"the file has scores without ids; {hint}", "predictions")
-    is_one_column = getattr(run, "shape", ())[1:] == (1,)
-    if not are_scores and (has_ids(run) or (are_lists(run) and not is_one_column)):
+    elif has_ids(run) or (are_lists(run) and not is_one_column(run)):
         problem = "the references are rows of LETOR, which have no ids of documents"
         hint = "give a score for each row, in a flat array or in a file, one a line"
         raise InputError(f"{problem}; {hint}", "predictions")
-    scores = run.value if are_scores else run
     column = read_flat_column("predictions", scores, lambda _, row: f"row {row}")
     if len(column.values) != len(qrels.query):
         rows = f"{len(column.values)} scores for {len(qrels.query)} rows of the references"

@@ -1,6 +1,6 @@
 """The documents of queries by their ids, and the rules for the documents of one query."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import chain
 from numbers import Real
@@ -11,6 +11,7 @@ from .columns import number
 from .fields import Names
 from .hashes import Columns
 from .ids import id_kind, once, types_of_no_ids
+from .sources import in_python
 
 DocumentValues = Mapping[Any, Any]  # the values of a query's documents by their ids
 
@@ -76,6 +77,19 @@ def rows_by_query(argument: str, queries: Sequence[Any], rows: Sequence[Any]) ->
             problem = f"query {shown(query)} is in row {before} and in row {position}"
             raise InputError(f"{problem}; give each query once", argument)
     raise AssertionError("ids that are equal have equal hashes")
+
+
+def ids_of_queries(query_ids: Any, queries: int) -> list[Any]:
+    """Return the ids that `query_ids` has for queries in their order, which must differ."""
+    if isinstance(query_ids, (Set, Mapping)):
+        kind = type(query_ids).__name__
+        problem = f"a {kind} has no order of its own; give a list, an id for each query"
+        raise InputError(problem, "query_ids")
+    ids = list(in_python(query_ids))
+    if len(ids) != queries:
+        problem = f"has {len(ids)} ids for {queries} queries; give an id for each"
+        raise InputError(problem, "query_ids")
+    return list(rows_by_query("query_ids", ids, ids))
 
 
 def documents_of_query(

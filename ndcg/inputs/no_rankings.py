@@ -59,7 +59,7 @@ def _refuse_triples(rows: NDArray[Any], others: NDArray[Any]) -> None:
 
 def _triples(row: Sequence[Any], other: Sequence[Any]) -> ValueError:
     """Return the error for rows of a user, an item and a value."""
-    one, another = (f"({user:.0f}, {item:.0f}, {value:g})" for user, item, value in (row, other))
+    one, another = ("({:.0f}, {:.0f}, {:g})".format(*cells) for cells in (row, other))
     problem = f"both sides hold rows of a user, an item and a value, such as {one} and {another}"
     hint = (
         "give tables with names of columns, such as "
@@ -75,7 +75,7 @@ def refuse_triples_of_numbers(run: Any, qrels: Any) -> None:
             return
         if not all(isinstance(row, tuple) and len(row) == 3 for row in side):
             return
-        if not all(isinstance(value, Real) for value in side[0]):
+        if not _are_numbers(side[0]):
             return
     raise _triples(run[0], qrels[0])
 
@@ -188,13 +188,15 @@ def refuse_counted_ranks(
 # Scores beside ranks
 
 
+def _are_numbers(values: Iterable[Any]) -> bool:
+    return all(isinstance(value, Real) for value in values)
+
+
 def are_equal_beside_ranks(scores: Sequence[Any], ranks: Sequence[Any]) -> bool:
     """Return whether several scores are all equal, but have the ranks 1, 2, 3, ..."""
-    if len(scores) < 2 or len(set(scores)) > 1:
+    if len(scores) < 2 or len(set(scores)) > 1 or not _are_numbers((*scores, *ranks)):
         return False
-    if not all(isinstance(number, Real) for number in (*scores, *ranks)):
-        return False
-    if scores[0] != scores[0]:
+    if scores[0] != scores[0]:  # nan
         return False
     return sorted(ranks) == list(range(1, len(scores) + 1))
 
@@ -237,9 +239,7 @@ def beside_ranks(
 
 def _are_reversed(scores: Sequence[Any], ranks: Sequence[Any], ascending: bool) -> bool:
     """Return whether scores rank documents in the reverse order of their ranks."""
-    if len(scores) < 2 or len(set(ranks)) < len(ranks):
-        return False
-    if not all(isinstance(number, Real) for number in (*scores, *ranks)):
+    if len(scores) < 2 or len(set(ranks)) < len(ranks) or not _are_numbers((*scores, *ranks)):
         return False
     by_rank = [score for _, score in sorted(zip(ranks, scores, strict=True))]
     expected = sorted(scores, reverse=ascending)
@@ -273,7 +273,5 @@ def contradiction(values: Sequence[Any], ranks: Sequence[Any], names: Names) -> 
     if names.name("score") is not None and scores != best_first[::-1]:
         return ""
     hint = f"if the order counts, give {mark('fields', {'score': None})}"
-    if not names.ascending:
-        hint += f"; if the lowest score is best, give {mark('score_order', 'ascending')}"
     problem = "the scores rank its hits in another order than they are in, and the scores count"
-    return f"{problem}; {hint}"
+    return f"{problem}; {hint}{if_lowest_is_best(names.ascending)}"

@@ -19,7 +19,7 @@ from ..measure.labels import Labels
 from ..measure.messages import InputError, mark, shown, warn
 from ..measure.scoring import InvalidRankingError
 from .columns import numbered, read_column, read_flat_column
-from .documents import ById, has_ids, has_no_documents, refuse_no_values, rows_by_query
+from .documents import ById, has_ids, has_no_documents, ids_of_queries, refuse_no_values
 from .exclusion import by_position
 from .fields import (
     MOST_FIELDS,
@@ -35,13 +35,14 @@ from .fields import (
     with_names_of_columns,
 )
 from .hashes import Columns
-from .ids import as_list, encode_ids
+from .ids import encode_ids
 from .joins import join_by_id, join_lists, join_rows, refuse_open_ties
 from .no_rankings import refuse_counted_ranks, refuse_tuples
 from .rankings import Rankings, to_arrow
 from .sides import read_side
 from .sources import (
     are_lists,
+    is_one_column,
     is_sparse,
     listed,
     name_of_column,
@@ -126,10 +127,14 @@ def plain_kind(side: Any) -> str:
     types = set(map(type, first.values()))
     if not types <= {int, float, NoneType} or types <= {NoneType}:
         return ""
-    for keys in (side, first):
-        if 1 < len(keys) < MOST_FIELDS and are_names_of_fields(keys):
-            return ""
+    if _may_be_fields(side) or _may_be_fields(first):
+        return ""
     return "mappings"
+
+
+def _may_be_fields(keys: Mapping[Any, Any]) -> bool:
+    """Return whether keys have the names of fields, and are no queries or documents."""
+    return 1 < len(keys) < MOST_FIELDS and are_names_of_fields(keys)
 
 
 def settled_systems(
@@ -139,9 +144,9 @@ def settled_systems(
     labels: Labels | None = None,
     keep: str | None = None,
 ) -> list[Inputs]:
-    """Return the inputs of each system, settled; all but the predictions are shared, and read once.
+    """Return the inputs of each system, settled; its predictions are by the name of the argument.
 
-    The predictions are by the name of the argument.
+    All but the predictions are shared, and read once.
     """
     fields = inputs.names
     orders = dict(zip(runs, score_orders, strict=True))
@@ -149,7 +154,7 @@ def settled_systems(
     names["references"] = names_of_side("qrels", fields, labels=labels)
     names["exclude"] = names_of_side("exclude", fields)
     if inputs.query_ids is not None and not isinstance(inputs.query_ids, str):
-        names = {side: of_side._replace(has_query_ids=True) for side, of_side in names.items()}
+        names = {name: side._replace(has_query_ids=True) for name, side in names.items()}
     others = {"references": inputs.references, "exclude": inputs.exclude}
     ids = {"query_ids": inputs.query_ids, "document_ids": inputs.document_ids}
     refuse_same_iterator({**runs, **others, **ids})
@@ -350,8 +355,7 @@ def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:
     if exclude is not None and document_ids is None:
         needed = f"{mark('query_ids')} and {mark('document_ids')}, mappings, or ranked ids"
         raise InputError(f"documents have no ids; give {needed}", "exclude")
-    is_one_column = getattr(predictions, "shape", ())[1:] == (1,)  # of a head with one logit
-    are_flat = is_one_column or not are_lists(predictions) or not are_lists(references)
+    are_flat = is_one_column(predictions) or not (are_lists(predictions) and are_lists(references))
     if query_ids is not None and are_flat:
         return join_rows(*inputs[:5], **how, keep=keep)
     if document_ids is not None:
@@ -360,17 +364,18 @@ def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:
         return join_sparse(predictions, references, how["ignore_index"], how["score_order"])
     refuse_tuples(predictions, references)
     rankings = join_lists(predictions, references, **how_lists)
-    return rankings if query_ids is None else _with_names(rankings, query_ids)
+    if query_ids is None:
+        return rankings
+    return rankings._replace(query_ids=ids_of_queries(query_ids, rankings.queries))
 
 
 def _refuse_missing(predictions: Any, references: Any) -> None:
     """Raise an error if one side is not given."""
+    problem = "are missing; give predictions and references together"
     if predictions is None:
         hint = f"only the measure IDCG needs no {mark('predictions')}"
-        problem = "are missing; give predictions and references together"
         raise InputError(f"{mark('predictions')} {problem}; {hint}")
     if references is None:
-        problem = "are missing; give predictions and references together"
         raise InputError(f"{mark('references')} {problem}")
 
 
@@ -386,18 +391,10 @@ def _by_ids_and_by_position(predictions: Any, references: Any, query_ids: Any) -
     if isinstance(numbers, (list, tuple)) and not are_lists(numbers):
         hint = "for a single query, wrap it in a list"
     if query_ids is not None:
-        two = "give each of two tables as its argument, predictions=run, references=qrels, without data"
+        arguments = "predictions=run, references=qrels"
+        two = f"give each of two tables as its argument, {arguments}, without data"
         hint += mark("data", said=two, before="; ")
     return InputError(f"{problem}; {hint}")
-
-
-def _with_names(rankings: Rankings, query_ids: Any) -> Rankings:
-    """Return rankings of lists with the ids of their queries."""
-    ids = list(rows_by_query("query_ids", as_list(query_ids), range(len(as_list(query_ids)))))
-    if len(ids) != rankings.queries:
-        problem = f"has {len(ids)} ids for {rankings.queries} queries; give an id for each"
-        raise InputError(problem, "query_ids")
-    return rankings._replace(query_ids=ids)
 
 
 def _refuse_ids_of_rows(query_ids: Any, document_ids: Any) -> None:

@@ -2,7 +2,7 @@
 
 | what contains a side | becomes |
 |---|---|
-| lists of numbers, arrays, tensors, columns of lists, sparse matrices | itself: numbers by position |
+| lists of numbers, arrays, tensors, columns of lists, sparse matrices | itself: by position |
 | mappings, lists of ids or sets, lists of hits or pairs, objects that are queries | `ById` |
 | tables, dicts of columns, objects that are rows | `Columns`: a row for each document |
 """
@@ -386,7 +386,7 @@ class RowReader:
         self.has_values = False  # whether some documents read so far have values
         rows = list(rows)
         hits = list(filter(are_hits, rows))
-        pairs = list(filter(are_pairs, rows))
+        pairs = [] if hits else list(filter(are_pairs, rows))
         if hits:
             # What is no object among them is refused with its query, where it is read.
             self.hits = HitReader(filter(is_object, chain.from_iterable(hits)), names)

@@ -179,6 +179,11 @@ def are_lists(side: Any) -> bool:
     return any(map(_is_row, side))
 
 
+def is_one_column(side: Any) -> bool:
+    """Return whether a side is an array with one value in each row, of a head with one logit."""
+    return bool(getattr(side, "shape", ())[1:] == (1,))
+
+
 def _is_row(value: Any) -> bool:
     """Return whether a value is a list or an array, but not a number in an array."""
     if isinstance(value, np.ndarray):

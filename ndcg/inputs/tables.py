@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ from .ids import id_column, once, read_ids
 from .no_rankings import beside_ranks
 from .objects import is_list, is_object
 from .roles import chosen_columns
-from .sources import ARROW, library_of, plain, settled
+from .sources import ARROW, in_python, library_of, plain, settled
 
 HASHED = 1 << 17  # rows whose ids a thread hashes at a time
 FIRST_ROWS = 1 << 10  # rows whose scores are held against their ranks
@@ -50,8 +50,7 @@ def table_of(argument: str, side: Any, names: Names) -> Frame | None:
 def is_dict_of_columns(side: Mapping[Any, Any], names: Names) -> bool:
     """Return whether a mapping has columns by their names, not documents by the ids of queries."""
     for column in side.values():
-        is_column = isinstance(column, (list, np.ndarray, *ARROW)) or hasattr(column, "__array__")
-        if not is_column:
+        if not isinstance(column, (list, *ARROW)) and not hasattr(column, "__array__"):
             return False
     if are_names_of_fields(side):
         return True
@@ -118,7 +117,7 @@ def _column_of_ranks(frame: Frame, chosen: Mapping[str, Any], names: Names) -> d
 
 def warn_of_ranks(argument: str, cells: Mapping[str, Any], names: Names) -> None:
     """Warn of scores that are equal beside ranks, or in their reverse order, in the first rows."""
-    heads = {role: list_of(column[:FIRST_ROWS]) for role, column in cells.items()}
+    heads = {role: in_python(column[:FIRST_ROWS]) for role, column in cells.items()}
     scores = list(map(as_number, heads["score"]))
     ranks = list(map(as_number, heads["rank"]))
     problem = beside_ranks(heads["query"], scores, ranks, names.ascending)
@@ -160,8 +159,9 @@ def _cells_of(name: Any, column: Any) -> list[Any]:
     if hasattr(column, "column_name"):  # of a Dataset
         return list(map(as_python, column))
     if library_of(column) == "pandas" and column.dtype == object:
-        first = next((cell for cell in column if is_list(cell) and cell), ())
-        if first and isinstance(first[0], tuple) and is_object(first[0]):
+        lists = (cell for cell in column if is_list(cell) and cell)
+        first = next(chain.from_iterable(lists), None)
+        if isinstance(first, tuple) and is_object(first):
             # Arrow would read a row of Spark, which has names, as a list.
             return list(column.where(column.notna(), None))
     if hasattr(column, "__arrow_c_stream__"):
@@ -169,14 +169,7 @@ def _cells_of(name: Any, column: Any) -> list[Any]:
             objects = pa.chunked_array(column)
             if pa.types.is_struct(objects.type):
                 return list(objects.to_pylist())
-    return list(map(as_python, list_of(plain(str(name), column))))
-
-
-def list_of(column: Any) -> list[Any]:
-    """Return a column as a list."""
-    if isinstance(column, ARROW):
-        return list(column.to_pylist())
-    return list(column.tolist() if isinstance(column, np.ndarray) else column)
+    return list(map(as_python, in_python(plain(str(name), column))))
 
 
 def columns_of_rows(

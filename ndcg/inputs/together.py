@@ -2,22 +2,20 @@
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import chain, islice
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..measure.messages import InputError, mark, shown
 from .beside_ids import with_ids_of_letor, with_ids_on_both
 from .columns import check_queries_equal
-from .documents import ById, has_ids, rows_by_query
+from .documents import ById, has_ids, ids_of_queries
 from .fields import Names
 from .hashes import Columns
-from .ids import as_list
 
 WRITTEN_LIST = re.compile(r"\s*[\[({].*[\])}]\s*", re.DOTALL)
 SEPARATOR = re.compile(r"\s*[,;|]\s*|\s+")
@@ -31,10 +29,9 @@ def together(inputs: Any, names: Names) -> Any:
         inputs: both sides as they were read, and the ids beside them.
         names: the names of the run.
     """
-    run, qrels = inputs.predictions, inputs.references
-    if _are_rows_of_letor(run) or _are_rows_of_letor(qrels):
-        run = with_ids_of_letor(run, qrels, inputs.query_ids)
-        inputs = inputs._replace(predictions=run)
+    qrels = inputs.references
+    run = with_ids_of_letor(inputs.predictions, qrels, inputs.query_ids)
+    inputs = inputs._replace(predictions=run)
     if not has_ids(run) or not has_ids(qrels):
         inputs = with_ids_on_both(inputs, names)
     if inputs.query_ids is not None:
@@ -52,10 +49,6 @@ def together(inputs: Any, names: Names) -> Any:
     return inputs._replace(predictions=run, references=qrels)
 
 
-def _are_rows_of_letor(side: Any) -> bool:
-    return isinstance(side, Columns) and side.are_rows
-
-
 # The ids of queries
 
 
@@ -67,28 +60,19 @@ def _with_query_ids(inputs: Any) -> Any:
     unnamed = [name for name, side in sides.items() if side.positions is not None]
     if not unnamed:
         return inputs
-    query_ids = inputs.query_ids
-    if isinstance(query_ids, (Set, Mapping)):
-        kind = type(query_ids).__name__
-        problem = f"a {kind} has no order of its own; give a list, an id for each query"
-        raise InputError(problem, "query_ids")
-    ids = query_ids.tolist() if isinstance(query_ids, np.ndarray) else as_list(query_ids)
     for name in unnamed:
+        ids = ids_of_queries(inputs.query_ids, sides[name].positions)
         sides[name] = _named(sides[name], ids)
     return inputs._replace(**sides, query_ids=None)
 
 
-def _named(side: ById | Columns, ids: Sequence[Any]) -> ById | Columns:
+def _named(side: ById | Columns, ids: list[Any]) -> ById | Columns:
     """Return queries by position with ids that are given in their order."""
-    if len(ids) != side.positions:
-        problem = f"has {len(ids)} ids for {side.positions} queries; give an id for each"
-        raise InputError(problem, "query_ids")
-    numbers = rows_by_query("query_ids", ids, range(len(ids)))
     if isinstance(side, ById):
-        queries = dict(zip(numbers, side.queries.values(), strict=True))
+        queries = dict(zip(ids, side.queries.values(), strict=True))
         return replace(side, queries=queries, by_position=False)
-    of_rows = side.query_ids.cast(pa.int64())
-    return side._replace(query_ids=pa.array(ids).take(of_rows), positions=None)
+    numbers = side.query_ids.cast(pa.int64())
+    return side._replace(query_ids=pa.array(ids).take(numbers), positions=None)
 
 
 def _with_integers(side: Any) -> Any:
