@@ -1,7 +1,7 @@
 """Remove documents, such as items that a user has seen, from rankings and ideals."""
 
 from collections.abc import Mapping, Set
-from itertools import chain, compress
+from itertools import compress
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -15,6 +15,7 @@ from .documents import ById
 from .hashes import Columns, first_rows, hashes_of
 from .ids import (
     SURROGATE,
+    RowNumbers,
     as_list,
     check_ids,
     family,
@@ -24,7 +25,7 @@ from .ids import (
     read_ids,
     types_of_no_ids,
 )
-from .sources import ARROW, plain, settled
+from .sources import ARROW, in_python, plain, settled
 
 
 class Pairs(NamedTuple):
@@ -41,24 +42,26 @@ class NothingExcludedError(InputError):
 def without(
     exclude: Any, run: Columns, qrels: Columns, exclude_from: str = "both"
 ) -> tuple[Columns, Columns, NDArray[np.int64]]:
-    """Return both sides without the excluded documents, and how many of these each query has on each side.
+    """Return both sides without the excluded documents, and how many each query had on each side.
 
     If they are excluded from the run only, the judgments stay as they are.
 
-    They are excluded as ``{query: ids}``, the ``Pairs`` of a DataFrame, or the ``Columns`` of a file. Their ids must be
-    of the type of the rankings' ids, and one of their queries must be in the rankings.
+    They are excluded as ``{query: ids}``, the ``Pairs`` of a DataFrame, or the ``Columns`` of a
+    file. Their ids must be of the type of the rankings' ids, and one of their queries must be in
+    the rankings.
     """
     excluded = _columns(exclude, run, qrels)
-    left, counts = [], np.zeros((len(qrels.query_ids), 2), np.int64)
-    for at, side in enumerate((run, qrels)):
+    sides = [run, qrels]
+    counts = np.zeros((len(qrels.query_ids), 2), np.int64)
+    for index, side in enumerate((run, qrels)):
         mask = _are_among(side, excluded)
-        stays = exclude_from == "run" and at == 1
-        left.append(side if stays else side.only(~mask))
+        stays = exclude_from == "run" and side is qrels
+        if not stays:
+            sides[index] = side.only(~mask)
         known = index_among(side.query_ids, qrels.query_ids)
-        counts[known[known >= 0], at] = np.bincount(side.query[mask], minlength=len(known))[
-            known >= 0
-        ]
-    return left[0], left[1], counts
+        by_query = np.bincount(side.query[mask], minlength=len(known))
+        counts[known[known >= 0], index] = by_query[known >= 0]
+    return sides[0], sides[1], counts
 
 
 def are_excluded(rows: Columns, exclude: Any) -> Mask:
@@ -67,7 +70,7 @@ def are_excluded(rows: Columns, exclude: Any) -> Mask:
 
 
 def _are_among(side: Columns, excluded: Columns) -> Mask:
-    """Return which rows have the same query and document as a row to exclude; a document may have several rows."""
+    """Return which rows have the same query and document as a row to exclude."""
     query = index_among(excluded.query_ids, side.query_ids)[excluded.query]
     excluded = excluded._replace(query=query).only(query >= 0)
     count = len(excluded.query)
@@ -75,55 +78,75 @@ def _are_among(side: Columns, excluded: Columns) -> Mask:
 
 
 def _columns(exclude: Any, run: Columns, judged: Columns) -> Columns:
-    """Return the documents to exclude as columns, without ids that the rankings' columns cannot hold."""
-    own = run if len(run.document) else judged
+    """Return the documents to exclude as columns, without ids that rankings cannot hold."""
+    rankings = run if len(run.document) else judged
     if isinstance(exclude, ById):
         exclude = exclude.queries
     if isinstance(exclude, Mapping):
-        check_ids("exclude", exclude, nested=False)
-        by_query = {
-            query: found
-            for query, documents in exclude.items()
-            if (found := _ids(query, documents))
-        }
-        queries: Any = list(by_query)
-        query = np.repeat(np.arange(len(queries)), list(map(len, by_query.values())))
-        documents: Any = list(chain.from_iterable(by_query.values()))
+        query, queries, documents = _rows_of_mapping(exclude)
     elif isinstance(exclude, Columns):
         query, queries, documents = exclude[:3]
     elif isinstance(exclude, Pairs):
-        # an empty column may have a type that ids cannot have
-        of_query, of_document = (
-            ids if len(ids) else [] for ids in settled(exclude._asdict()).values()
-        )
-        ids, documents = read_ids("exclude", of_query), id_column("exclude", of_document)
-        query, queries = ids.codes, ids.distinct
-        if len(query) != len(documents):
-            lengths = f"{len(query)} query ids and {len(documents)} document ids"
-            raise InputError(f"has {lengths}; give both in each row", "exclude")
+        query, queries, documents = _rows_of_pairs(exclude)
     else:
-        forms = "{query: ids}, a file, or, together with data, a DataFrame with columns of the same names"
+        frame = "a DataFrame with columns of the same names"
+        forms = f"{{query: ids}}, a file, or, together with data, {frame}"
         raise InputError(f"{mark('exclude')} must be {forms}; got {shown(exclude)}")
     _check_queries(as_list(queries), as_list(judged.query_ids), isinstance(exclude, Columns))
-    _check_documents(documents, own)
-    if own.names is not None:
-        numbers = index_among(as_list(documents), list(own.names))  # -1 is no document
+    _check_documents(documents, rankings)
+    if rankings.names is not None:
+        numbers = index_among(as_list(documents), list(rankings.names))  # -1 is no document
         documents = pa.chunked_array([pa.array(numbers)])
     elif isinstance(documents, list):
-        held = _are_held_by(own.document.type, documents)
-        query, documents = query[held], id_column("exclude", list(compress(documents, held)))
+        are_held = _are_held_by(rankings.document.type, documents)
+        query = query[are_held]
+        documents = id_column("exclude", list(compress(documents, are_held)))
     return Columns(query, queries, documents, np.ones(len(query)), hashes_of(documents))
 
 
+def _rows_of_mapping(exclude: Mapping[Any, Any]) -> tuple[RowNumbers, Any, Any]:
+    """Return the query of each document as an index, the ids of queries, and of documents."""
+    check_ids("exclude", exclude, nested=False)
+    queries = []
+    lengths = []
+    documents: list[Any] = []
+    for query, row in exclude.items():
+        ids = _ids(query, row)
+        if ids:
+            queries.append(query)
+            lengths.append(len(ids))
+            documents.extend(ids)
+    return np.repeat(np.arange(len(queries)), lengths), queries, documents
+
+
+def _rows_of_pairs(exclude: Pairs) -> tuple[RowNumbers, Any, Any]:
+    """Return the query of each document as an index, the ids of queries, and of documents."""
+    columns = settled(exclude._asdict())
+    for name, ids in columns.items():
+        if not len(ids):
+            columns[name] = []  # since an empty column may have a type that ids cannot have
+    queries = read_ids("exclude", columns["query_ids"])
+    documents = id_column("exclude", columns["document_ids"])
+    if queries.rows != len(documents):
+        lengths = f"{queries.rows} query ids and {len(documents)} document ids"
+        raise InputError(f"has {lengths}; give both in each row", "exclude")
+    return queries.codes, queries.distinct, documents
+
+
 def _are_held_by(kind: pa.DataType, ids: list[Any]) -> Mask:
-    """Return which ids a column of this type can hold: ids of its kind, integers in its range, and Unicode text."""
+    """Return which ids a column of this type can hold.
+
+    They are ids of its kind, integers in its range, and Unicode text.
+    """
     name = id_kind(kind)
     limits = np.iinfo(kind.to_pandas_dtype()) if name == "integers" else None
 
-    def is_held(each: Any) -> bool:
-        if limits is not None and isinstance(each, Integral):
-            return bool(limits.min <= int(each) <= limits.max)
-        return id_kind(type(each)) == name and not (name == "text" and SURROGATE.search(each))
+    def is_held(document: Any) -> bool:
+        if limits is not None and isinstance(document, Integral):
+            return bool(limits.min <= int(document) <= limits.max)
+        if id_kind(type(document)) != name:
+            return False
+        return name != "text" or SURROGATE.search(document) is None
 
     return np.array(list(map(is_held, ids)), bool)
 
@@ -134,77 +157,68 @@ def by_position(exclude: Any, queries: int) -> dict[int, Any]:
     if not isinstance(rows, (list, tuple, np.ndarray)) or isinstance(rows, (Pairs, Columns)):
         given = "a file or a DataFrame" if isinstance(rows, (Pairs, Columns)) else shown(exclude)
         problem = f"got {given}, but the predictions are ranked ids by position"
-        raise InputError(
-            f"{problem}; give a list or a set of ids for each query, in the same order", "exclude"
-        )
+        hint = "give a list or a set of ids for each query, in the same order"
+        raise InputError(f"{problem}; {hint}", "exclude")
     if len(rows) != queries:
-        raise ValueError(
-            f"exclude holds {len(rows)} queries and predictions {queries}; give a list of ids for each"
-        )
+        counts = f"{len(rows)} queries and predictions {queries}"
+        raise ValueError(f"exclude holds {counts}; give a list of ids for each")
     return dict(enumerate(rows))
 
 
 def _ids(query: Any, documents: Any) -> Set[Any]:
     """Return the ids of a query's documents."""
-    found = documents
-    if not isinstance(found, (list, tuple, Set, Mapping, str, bytes)):
-        found = plain("exclude", found)
-        found = found.to_pylist() if isinstance(found, ARROW) else found
-        found = found.tolist() if isinstance(found, np.ndarray) else found
-    if not isinstance(found, (list, tuple, Set, Mapping)):
-        raise InputError(
-            f"must be a list or a set of ids; got {shown(documents)}",
-            "exclude",
-            f"query {shown(query)}",
-        )
-    if wrong := types_of_no_ids(found):
-        other = next(each for each in found if type(each) in wrong)
-        raise InputError(
-            f"must hold ids, text or integers; got {shown(other)}",
-            "exclude",
-            f"query {shown(query)}",
-        )
-    return frozenset(found)
+    ids = documents
+    if not isinstance(ids, (list, tuple, Set, Mapping, str, bytes)):
+        ids = in_python(plain("exclude", ids))
+    if not isinstance(ids, (list, tuple, Set, Mapping)):
+        problem = f"must be a list or a set of ids; got {shown(documents)}"
+        raise InputError(problem, "exclude", f"query {shown(query)}")
+    wrong = types_of_no_ids(ids)
+    if wrong:
+        other = next(value for value in ids if type(value) in wrong)
+        problem = f"must hold ids, text or integers; got {shown(other)}"
+        raise InputError(problem, "exclude", f"query {shown(query)}")
+    return frozenset(ids)
 
 
-def _check_queries(excluded: list[Any], own: list[Any], is_file: bool) -> None:
+def _check_queries(excluded: list[Any], judged: list[Any], is_file: bool) -> None:
     """Raise an error if no excluded query is in the rankings.
 
-    It is a NothingExcludedError if the ids have the same type, so that other rankings may have these queries.
+    It is a NothingExcludedError if the ids have the same type, so that other rankings may have
+    these queries.
     """
-    if excluded and own and set(excluded).isdisjoint(own):
-        ids = f"{shown(excluded[0])} in {mark('exclude')}, {shown(own[0])} in the {mark('references')}"
-        different = id_kind(type(excluded[0])) != id_kind(type(own[0]))
-        hint = "; give both the same type" * different
-        hint += ": ids of files are text, so read the file and give its DataFrame" * (
-            is_file and different
-        )
-        kind = InputError if different else NothingExcludedError
-        raise kind(
-            f"no query is in the {mark('references')}; ids are such as {ids}{hint}", "exclude"
-        )
-
-
-def _check_documents(excluded: Any, own: Columns) -> None:
-    """Raise an error for documents with another kind of ids than in the rankings, the same in any order of a set."""
-    if not len(own.document) or not len(excluded):
+    if not excluded or not judged or not set(excluded).isdisjoint(judged):
         return
-    if isinstance(excluded, list) or own.names is not None:
-        first = own.documents(np.zeros(1, np.int64))[0]
-        kinds = (
-            {id_kind(type(each)) for each in own.names}
-            if own.names is not None
-            else {id_kind(own.document.type)}
-        )
-        excluded = as_list(excluded)
-        wrong = {each for each in set(map(type, excluded)) if id_kind(each) not in kinds}
-        others = [each for each in excluded if type(each) in wrong]
-    else:
-        first = own.document[0].as_py()
-        others = [excluded[0].as_py()] if family(excluded.type) != family(own.document.type) else []
+    ids = f"{shown(excluded[0])} in {mark('exclude')}, {shown(judged[0])} in the"
+    problem = f"no query is in the {mark('references')}; ids are such as {ids} {mark('references')}"
+    if id_kind(type(excluded[0])) == id_kind(type(judged[0])):
+        raise NothingExcludedError(problem, "exclude")
+    hint = "give both the same type"
+    if is_file:
+        hint += ": ids of files are text, so read the file and give its DataFrame"
+    raise InputError(f"{problem}; {hint}", "exclude")
+
+
+def _check_documents(excluded: Any, rankings: Columns) -> None:
+    """Raise an error for documents with another kind of ids than in the rankings."""
+    if not len(rankings.document) or not len(excluded):
+        return
+    others = _of_other_kinds(excluded, rankings)
     if others:
+        first = rankings.documents(np.zeros(1, np.int64))[0]
+        # The least of them is the same in any order of a set.
         ids = f"{min(map(shown, others))} in {mark('exclude')}, {shown(first)} in the rankings"
-        raise InputError(
-            f"ids of documents are of another type, such as {ids}; give both the same type",
-            "exclude",
-        )
+        problem = f"ids of documents are of another type, such as {ids}"
+        raise InputError(f"{problem}; give both the same type", "exclude")
+
+
+def _of_other_kinds(excluded: Any, rankings: Columns) -> list[Any]:
+    """Return excluded ids of a kind that no id in the rankings has; of a column the first."""
+    if not isinstance(excluded, list) and rankings.names is None:
+        if family(excluded.type) == family(rankings.document.type):
+            return []
+        return [excluded[0].as_py()]
+    kinds = {id_kind(rankings.document.type)}
+    if rankings.names is not None:
+        kinds = {id_kind(kind) for kind in set(map(type, rankings.names))}
+    return [document for document in as_list(excluded) if id_kind(type(document)) not in kinds]
