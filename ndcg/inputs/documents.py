@@ -175,7 +175,7 @@ def _refuse_twice(ids: Sequence[Any], names: Names) -> None:
 
 
 def _best(ids: Sequence[Any], numbers: Sequence[Any], names: Names) -> dict[Any, Any]:
-    """Return the best score of each document, at the first of its places with it, or at the last."""
+    """Return the best score of each document, at the first or the last of its places with it."""
     best: dict[Any, int] = {}
     for position, document in enumerate(ids):
         before = best.setdefault(document, position)

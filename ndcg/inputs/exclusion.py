@@ -221,4 +221,6 @@ def _of_other_kinds(excluded: Any, rankings: Columns) -> list[Any]:
     kinds = {id_kind(rankings.document.type)}
     if rankings.names is not None:
         kinds = {id_kind(kind) for kind in set(map(type, rankings.names))}
-    return [document for document in as_list(excluded) if id_kind(type(document)) not in kinds]
+    excluded = as_list(excluded)
+    wrong = {kind for kind in set(map(type, excluded)) if id_kind(kind) not in kinds}
+    return [document for document in excluded if type(document) in wrong]

@@ -1,4 +1,7 @@
-"""Rows with ids, as in a file or a table; rows with the same query and document are found by sorting hashes."""
+"""Rows with ids, as in a file or a table.
+
+Rows with the same query and document are found by sorting hashes.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -13,7 +16,7 @@ from numpy.typing import NDArray
 from ..measure.messages import shown
 from ..measure.scoring import in_threads
 from ..measure.ties import Mask
-from .columns import negated
+from .columns import negated, taken
 from .ids import FEW_IDS, Order, RowNumbers, ascending, grouped, ordinals
 
 HASHES_AT_A_TIME = 1 << 16  # rows that are sorted at a time: few enough for the processor's cache
@@ -52,14 +55,14 @@ class Columns(NamedTuple):
 
     def only(self, kept: Mask) -> "Columns":
         """Return the rows for which a mask is True."""
-        present, padding = (
-            None if mask is None else mask[kept] for mask in (self.present, self.padding)
-        )
-        rows = {name: getattr(self, name)[kept] for name in ("query", "value", "hashes")}
-        document = self.document.filter(pa.array(kept))
-        numbers = None if self.numbers is None else self.numbers[kept]
         return self._replace(
-            **rows, document=document, present=present, padding=padding, numbers=numbers
+            query=self.query[kept],
+            document=self.document.filter(pa.array(kept)),
+            value=self.value[kept],
+            hashes=self.hashes[kept],
+            numbers=taken(self.numbers, kept),
+            present=taken(self.present, kept),
+            padding=taken(self.padding, kept),
         )
 
     def retrieved(self, present: Mask | None) -> "Columns":
@@ -68,26 +71,27 @@ class Columns(NamedTuple):
             return self
         run = self.only(present)
         used = np.unique(run.query)
-        return run._replace(
-            query=np.searchsorted(used, run.query), query_ids=run.query_ids.take(pa.array(used))
-        )
+        query_ids = run.query_ids.take(pa.array(used))
+        return run._replace(query=np.searchsorted(used, run.query), query_ids=query_ids)
 
     def documents(self, rows: RowNumbers) -> list[Any]:
         """Return the ids of the documents of some rows."""
-        found: list[Any] = self.document.take(pa.array(rows)).to_pylist()
-        return found if self.names is None else [self.names[each] for each in found]
+        ids: list[Any] = self.document.take(pa.array(rows)).to_pylist()
+        if self.names is None:
+            return ids
+        return [self.names[number] for number in ids]
 
     def ordinals(self, rows: RowNumbers) -> RowNumbers:
-        """Return the position of each of these rows' documents in the order of their ids."""
+        """Return the positions of the documents of some rows in the order of their ids."""
         if self.names is None:
             return ordinals(self.document.take(pa.array(rows)))
         rank = dict(zip(ascending(self.names), count(), strict=False))
-        return np.array([rank[each] for each in self.documents(rows)], np.int64)
+        return np.array([rank[document] for document in self.documents(rows)], np.int64)
 
     def query_id(self, index: int) -> Any:
         """Return the id of a query."""
-        found = self.query_ids[index]
-        return found.as_py() if isinstance(found, pa.Scalar) else found
+        query = self.query_ids[index]
+        return query.as_py() if isinstance(query, pa.Scalar) else query
 
     def words(self, row: int, show: Callable[[Any], str] = shown) -> tuple[str, str]:
         """Return the ids of the document and of the query of a row, as messages show them."""
@@ -95,7 +99,7 @@ class Columns(NamedTuple):
 
 
 def repeated_row(columns: Columns) -> tuple[int, int] | None:
-    """Return the first row that repeats the query and document of an earlier row, and that earlier row."""
+    """Return the first row with the query and document of an earlier row, and that earlier row."""
     first, again = same_rows(columns)
     return min(zip(again.tolist(), first.tolist(), strict=True), default=None)
 
@@ -129,7 +133,7 @@ def best_rows(
 
 
 def first_rows(*sides: Columns) -> RowNumbers:
-    """Return for each row the first row with the same query and document, numbered over all inputs."""
+    """Return for each row the first with the same query and document, numbered over all sides."""
     first, again = same_rows(*sides)
     row = np.arange(sum(len(side.query) for side in sides))
     row[again] = first
@@ -139,36 +143,35 @@ def first_rows(*sides: Columns) -> RowNumbers:
 
 
 def same_rows(*sides: Columns) -> tuple[RowNumbers, RowNumbers]:
-    """Return pairs of rows with the same query and document: each row with the next one, numbered over all inputs."""
-    query, document = (
-        np.concatenate([side.query for side in sides]),
-        _together([side.document for side in sides]),
-    )
+    """Return pairs of rows with the same query and document: each row with the next one.
+
+    They are numbered over all sides.
+    """
+    query = np.concatenate([side.query for side in sides])
+    document = _together([side.document for side in sides])
     if len(query) <= FEW_IDS:
         return _one_by_one(np.arange(len(query)), query, document)
     queries = int(query.max()) + 1
     groups = [grouped(side.query, queries) for side in sides]
     until = np.sum([offsets for _, offsets in groups], axis=0)
     blocks = [0, *(np.flatnonzero(np.diff(until // HASHES_AT_A_TIME)) + 1).tolist(), queries]
-    of_one_hash = in_threads(partial(_rows_of_one_hash, sides, groups), blocks[:-1], blocks[1:])
-    first, second, common, of_one_query = map(np.concatenate, zip(*of_one_hash, strict=True))
+    alike = in_threads(partial(_rows_of_one_hash, sides, groups), blocks[:-1], blocks[1:])
+    first, second, common, have_one_query = map(np.concatenate, zip(*alike, strict=True))
 
-    def are_of_one_document(first: RowNumbers, second: RowNumbers) -> NDArray[np.bool_]:
-        return np.asarray(
-            pc.equal(document.take(pa.array(first)), document.take(pa.array(second))).to_numpy()
-        )
+    def have_one_document(first: RowNumbers, second: RowNumbers) -> NDArray[np.bool_]:
+        are_equal = pc.equal(document.take(pa.array(first)), document.take(pa.array(second)))
+        return np.asarray(are_equal.to_numpy())
 
     several = pa.cpu_count() if len(first) > HASHES_AT_A_TIME else 1
     parts = (np.array_split(rows, several) for rows in (first, second))
-    same = np.concatenate(in_threads(are_of_one_document, *parts)) & of_one_query
+    same = np.concatenate(in_threads(have_one_document, *parts)) & have_one_query
     if same.all():
         return first, second
     unlike = np.isin(common, common[~same])  # pairs with a hash that different ids share
-    settled = _one_by_one(np.union1d(first[unlike], second[unlike]), query, document)
-    first, second = (
-        np.concatenate([rows[~unlike], others])
-        for rows, others in zip((first, second), settled, strict=True)
-    )
+    rows = np.union1d(first[unlike], second[unlike])
+    more_first, more_second = _one_by_one(rows, query, document)
+    first = np.concatenate([first[~unlike], more_first])
+    second = np.concatenate([second[~unlike], more_second])
     return first, second
 
 
@@ -177,12 +180,14 @@ def _one_by_one(
 ) -> tuple[RowNumbers, RowNumbers]:
     """Return the pairs of `same_rows` among a few rows."""
     last: dict[tuple[int, Any], int] = {}
-    first, second = [], []
-    for row, *ids in zip(
-        rows.tolist(), query[rows].tolist(), document.take(pa.array(rows)).to_pylist(), strict=True
-    ):
-        if (before := last.get(key := tuple(ids))) is not None:
-            first.append(before)
+    first = []
+    second = []
+    queries = query[rows].tolist()
+    documents = document.take(pa.array(rows)).to_pylist()
+    for row, *ids in zip(rows.tolist(), queries, documents, strict=True):
+        key = tuple(ids)
+        if key in last:
+            first.append(last[key])
             second.append(row)
         last[key] = row
     return np.array(first, np.int64), np.array(second, np.int64)
@@ -191,82 +196,97 @@ def _one_by_one(
 def _rows_of_one_hash(
     sides: Sequence[Columns], groups: Sequence[tuple[Order, RowNumbers]], start: int, stop: int
 ) -> tuple[RowNumbers, RowNumbers, NDArray[np.uint64], NDArray[np.bool_]]:
-    """Return pairs of rows with equal hashes among some queries, their common bits, and if their queries are equal."""
-    rows, queries, keys, before = [], [], [], 0
+    """Return pairs of rows with equal hashes among some queries.
+
+    Also the bits that their hashes have in common, and whether their queries are equal.
+    """
+    rows = []
+    queries = []
+    keys = []
+    before = 0
     for side, (order, offsets) in zip(sides, groups, strict=True):
         span = slice(*offsets[[start, stop]].tolist())
-        at = span if isinstance(order, slice) else order[span]
-        rows.append(before + (np.arange(span.start, span.stop) if isinstance(at, slice) else at))
-        queries.append(side.query[at])
-        keys.append(queries[-1].view(np.uint64) * ODD + side.hashes[at])
+        if isinstance(order, slice):  # rows are grouped by query already
+            places: Order = span  # no copy
+            rows.append(before + np.arange(span.start, span.stop))
+        else:
+            places = order[span]
+            rows.append(before + places)
+        queries.append(side.query[places])
+        keys.append(queries[-1].view(np.uint64) * ODD + side.hashes[places])
         before += len(side.query)
-    row, query, key = np.concatenate(rows), np.concatenate(queries), np.concatenate(keys)
-    of_row = np.uint64((1 << len(key).bit_length()) - 1)
-    key &= ~of_row
+    row = np.concatenate(rows)
+    query = np.concatenate(queries)
+    key = np.concatenate(keys)
+    # The lowest bits of a hash give way to the number of its row, so that sorting keeps it.
+    row_bits = np.uint64((1 << len(key).bit_length()) - 1)
+    key &= ~row_bits
     key |= np.arange(len(key), dtype=np.uint64)
     key.sort()
-    starts = np.flatnonzero((key[1:] ^ key[:-1]) <= of_row)
-    pair = [(key[each] & of_row).view(np.int64) for each in (starts, starts + 1)]
-    first, second = (row[each] for each in pair)
-    return first, second, key[starts] & ~of_row, query[pair[0]] == query[pair[1]]
+    starts = np.flatnonzero((key[1:] ^ key[:-1]) <= row_bits)
+    first = (key[starts] & row_bits).view(np.int64)
+    second = (key[starts + 1] & row_bits).view(np.int64)
+    return row[first], row[second], key[starts] & ~row_bits, query[first] == query[second]
 
 
 def _together(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
     """Return the ids of all columns, which are of one kind, in a type that holds each of them."""
-    types = {each.type for each in columns if len(each)} or {columns[0].type}
-    kind = max(types, key=lambda each: UNITS.index(getattr(each, "unit", "s")))
+    filled = [column for column in columns if len(column)]
+    types = {column.type for column in filled} or {columns[0].type}
+    kind = max(types, key=lambda kind: UNITS.index(getattr(kind, "unit", "s")))
     if len(types) > 1 and not pa.types.is_timestamp(kind):  # integers with and without a sign
         kind = pa.string()
-    return pa.chunked_array(
-        [chunk for each in columns if len(each) for chunk in each.cast(kind).chunks], kind
-    )
+    chunks = []
+    for column in filled:
+        chunks += column.cast(kind).chunks
+    return pa.chunked_array(chunks, kind)
 
 
 def digest_of(columns: Columns) -> str:
     """Return a digest of rows that does not depend on their order: a sum over their hashes."""
-    of_query = hashes_of(pa.chunked_array([columns.query_ids]))[columns.query]
+    query = hashes_of(pa.chunked_array([columns.query_ids]))[columns.query]
     value = columns.value.astype(np.float64) + 0.0  # 0.0 for -0.0
-    mixed = _mixed((of_query * ODD ^ columns.hashes) * ODD ^ value.view(np.uint64))
+    mixed = _mixed((query * ODD ^ columns.hashes) * ODD ^ value.view(np.uint64))
     return f"{int(mixed.sum(dtype=np.uint64)):016x}"
 
 
 def hashes_of(ids: pa.ChunkedArray) -> NDArray[np.uint64]:
     """Return a number of 64 bits for each id, the same for equal ids of any type."""
-    if not pa.types.is_string(ids.type) and not pa.types.is_binary(ids.type):
-        number = (
-            ids.cast(pa.timestamp("s", ids.type.tz), safe=False)
-            if pa.types.is_timestamp(ids.type)
-            else ids
-        )
-        number = number.cast(pa.int32()) if pa.types.is_date(ids.type) else number
-        whole = number if pa.types.is_uint64(number.type) else number.cast(pa.int64())
-        return _mixed(whole.to_numpy().astype(np.uint64, copy=False).copy())
-    hashes: list[NDArray[np.uint64]] = [np.empty(0, np.uint64)]
-    for chunk in filter(len, ids.chunks):
-        offsets = np.frombuffer(chunk.buffers()[1], np.int32)[
-            chunk.offset : chunk.offset + len(chunk) + 1
-        ]
-        data = np.append(np.frombuffer(chunk.buffers()[2], np.uint8), np.zeros(8, np.uint8))
-        words = np.ndarray(
-            len(data) - 7, "<u8", data, strides=(1,)
-        )  # the eight bytes that start at each byte
-        lengths = np.diff(offsets).astype(np.int64)
-        counts = np.maximum((lengths + 7) // 8, 1)
-        first = np.cumsum(counts) - counts
-        start, at, left = np.zeros(1, np.int64), offsets[:-1], lengths
-        if several := counts.max() > 1:
-            start = 8 * (
-                np.arange(counts.sum()) - np.repeat(first, counts)
-            )  # the position of each word in its id
-            at, left = np.repeat(at, counts) + start, np.repeat(lengths, counts) - start
-        mixed = words[at]
-        mixed <<= 8 * np.maximum(8 - left, 0).view(np.uint64)  # without the bytes of the next id
-        mixed ^= start.view(np.uint64) * ODD
-        mixed = _mixed(mixed)
-        if several:
-            mixed = np.add.reduceat(mixed, first)
-        hashes.append(np.asarray(mixed ^ lengths.view(np.uint64)))
-    return np.concatenate(hashes)
+    if pa.types.is_string(ids.type) or pa.types.is_binary(ids.type):
+        hashes = [_hashes_of_text(chunk) for chunk in ids.chunks if len(chunk)]
+        return np.concatenate([np.empty(0, np.uint64), *hashes])
+    if pa.types.is_timestamp(ids.type):
+        ids = ids.cast(pa.timestamp("s", ids.type.tz), safe=False)
+    if pa.types.is_date(ids.type):
+        ids = ids.cast(pa.int32())
+    if not pa.types.is_uint64(ids.type):
+        ids = ids.cast(pa.int64())
+    return _mixed(ids.to_numpy().astype(np.uint64, copy=False).copy())
+
+
+def _hashes_of_text(ids: pa.Array) -> NDArray[np.uint64]:
+    """Return a number of 64 bits for each id, the sum over its words of eight bytes."""
+    offsets = np.frombuffer(ids.buffers()[1], np.int32)[ids.offset : ids.offset + len(ids) + 1]
+    data = np.append(np.frombuffer(ids.buffers()[2], np.uint8), np.zeros(8, np.uint8))
+    words = np.ndarray(len(data) - 7, "<u8", data, strides=(1,))  # those that start at each byte
+    lengths = np.diff(offsets).astype(np.int64)
+    counts = np.maximum((lengths + 7) // 8, 1)
+    first = np.cumsum(counts) - counts
+    start = np.zeros(1, np.int64)  # the position of each word in its id
+    places = offsets[:-1]
+    left = lengths
+    has_several = counts.max() > 1
+    if has_several:
+        start = 8 * (np.arange(counts.sum()) - np.repeat(first, counts))
+        places = np.repeat(places, counts) + start
+        left = np.repeat(lengths, counts) - start
+    mixed = words[places]
+    mixed <<= 8 * np.maximum(8 - left, 0).view(np.uint64)  # without the bytes of the next id
+    mixed ^= start.view(np.uint64) * ODD
+    mixed = _mixed(mixed)
+    if has_several:
+        mixed = np.add.reduceat(mixed, first)
+    return np.asarray(mixed ^ lengths.view(np.uint64))
 
 
 def _mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:

@@ -100,7 +100,7 @@ as predictions=pd.DataFrame(rows, columns=["user_id", "item_id", "score"])
 
 
 def _types_of_tuples(side: Any) -> set[tuple[type, ...]]:
-    """Return the types in the rows of a side, which are tuples of three; nothing if they are not."""
+    """Return the types in the rows of a side if all are tuples of three; else nothing."""
     if not isinstance(side, (list, tuple)):
         return set()
     if not all(type(row) is tuple and len(row) == 3 for row in side):
