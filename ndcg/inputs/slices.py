@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ..measure.messages import InputError, mark, shown
-from .ids import check_ids, decoded, id_kind
+from .ids import as_list, check_ids, decoded, id_kind
 from .sources import ARROW, plain_in_order
 
 Value = str | int | bool | None
@@ -29,9 +29,8 @@ TYPES = {
 class Slices(NamedTuple):
     """A value for each query."""
 
-    values: list[
-        Value
-    ]  # the distinct values, ascending; None, for queries without a slice, is the last
+    # the distinct values, ascending; None, for queries without a slice, is the last
+    values: list[Value]
     code: NDArray[np.int64]  # the value of each query, as an index into these
 
 
@@ -41,9 +40,8 @@ def slices_of(by: Any, query_ids: NDArray[Any] | None, queries: int) -> Slices:
         by = in_order_of_ids("by", by, query_ids, "a value, None for no slice")
     slices = by if isinstance(by, Slices) else read_slices(by)
     if len(slices.code) != queries:
-        raise ValueError(
-            f"by must hold one value for each of {queries} queries; got {len(slices.code)}"
-        )
+        problem = f"by must hold one value for each of {queries} queries"
+        raise ValueError(f"{problem}; got {len(slices.code)}")
     return slices
 
 
@@ -51,7 +49,9 @@ def read_slices(values: Any) -> Slices:
     """Return the slices of a sequence of values, one for each query or row."""
     column = _column(values)
     distinct = pc.unique(column).to_pylist()
-    ordered = sorted(each for each in distinct if each is not None) + [None] * (None in distinct)
+    ordered = sorted(value for value in distinct if value is not None)
+    if None in distinct:
+        ordered.append(None)
     code = pc.index_in(column, value_set=pa.array(ordered, column.type))
     return Slices(ordered, code.to_numpy().astype(np.int64))
 
@@ -66,12 +66,13 @@ def crossed(columns: Sequence[Any]) -> list[str | None]:
     def text(value: Value) -> str | None:
         if value is None:
             return None
-        return shown(value) if isinstance(value, str) and ", " in value else slice_name(value)
+        if isinstance(value, str) and ", " in value:
+            return shown(value)
+        return slice_name(value)
 
-    texts = [
-        np.array([text(value) for value in values], object)[code]
-        for values, code in map(read_slices, columns)
-    ]
+    texts = []
+    for values, code in map(read_slices, columns):
+        texts.append(np.array(list(map(text, values)), object)[code])
     return [None if None in row else ", ".join(row) for row in zip(*texts, strict=False)]
 
 
@@ -83,11 +84,11 @@ def slice_name(value: Value) -> str:
     """
     if value is None:
         return "(none)"
-    reserved = ("(none)", MEAN_OF_SLICES)
-    plain = (
-        isinstance(value, str) and value.isprintable() and value.strip() and value not in reserved
-    )
-    return str(value) if plain else shown(value)
+    if not isinstance(value, str) or not value.isprintable() or not value.strip():
+        return shown(value)
+    if value in ("(none)", MEAN_OF_SLICES):
+        return shown(value)
+    return value
 
 
 def in_order_of_ids(
@@ -95,45 +96,46 @@ def in_order_of_ids(
 ) -> list[Any]:
     """Return the values of a mapping by query id, in the order of the queries."""
     if query_ids is None:
-        problem = "has an id for each value, but the queries have none; give a sequence in the order of the queries"
-        raise InputError(f"{mark(argument)} {problem}")
+        problem = "has an id for each value, but the queries have none"
+        hint = "give a sequence in the order of the queries"
+        raise InputError(f"{mark(argument)} {problem}; {hint}")
     check_ids(argument, by_id, nested=False)
-    ids = query_ids.to_pylist() if isinstance(query_ids, ARROW) else list(query_ids)
-    if lacking := [each for each in ids if each not in by_id]:
-        kinds = [{id_kind(type(each)) for each in side} for side in (by_id, ids)]
-        if by_id and kinds[0].isdisjoint(kinds[1]):
-            types = f"{shown(next(iter(by_id)))} in {argument}, {shown(ids[0])} in the {mark('references')}"
-            raise InputError(
-                f"ids of queries are of another type, such as {types}; give both the same type",
-                argument,
-            )
-        problem = f"query {shown(lacking[0])} is missing ({len(lacking)} such queries)"
-        raise InputError(f"{problem}; give each query of the {mark('references')} {what}", argument)
-    return [by_id[each] for each in ids]
+    ids = as_list(query_ids)
+    lacking = [query for query in ids if query not in by_id]
+    if not lacking:
+        return [by_id[query] for query in ids]
+    kinds = {id_kind(type(query)) for query in ids}
+    if by_id and kinds.isdisjoint(id_kind(type(query)) for query in by_id):
+        in_references = f"{shown(ids[0])} in the {mark('references')}"
+        types = f"{shown(next(iter(by_id)))} in {argument}, {in_references}"
+        problem = f"ids of queries are of another type, such as {types}"
+        raise InputError(f"{problem}; give both the same type", argument)
+    problem = f"query {shown(lacking[0])} is missing ({len(lacking)} such queries)"
+    raise InputError(f"{problem}; give each query of the {mark('references')} {what}", argument)
 
 
 def _column(values: Any) -> "pa.Array | pa.ChunkedArray":
     """Return values as a column of text, integers of 64 bits, booleans or nulls."""
     values = list(values) if isinstance(values, range) else plain_in_order("by", values)
-    if (
-        isinstance(values, np.ndarray) and values.ndim == 1
-    ):  # a list has None for masked values, but no times
+    if isinstance(values, np.ndarray) and values.ndim == 1:
+        # A list has None for masked values, but no times.
         values = pa.array(values) if values.dtype.kind in "mM" else values.tolist()
     if not isinstance(values, (list, tuple, *ARROW)):
         given = f"shape {values.shape}" if isinstance(values, np.ndarray) else type(values).__name__
-        raise ValueError(
-            f"by must be a sequence with one value per query, or a mapping by their ids; got {given}"
-        )
+        must_be = "a sequence with one value per query, or a mapping by their ids"
+        raise ValueError(f"by must be {must_be}; got {given}")
     try:
         column = values if isinstance(values, ARROW) else pa.array(values, from_pandas=True)
-        column = decoded(column) if pa.types.is_dictionary(column.type) else column
-        return column.cast(
-            next(target for is_such, target in TYPES.items() if is_such(column.type))
-        )
+        if pa.types.is_dictionary(column.type):
+            column = decoded(column)
+        kind = next(kind for is_such, kind in TYPES.items() if is_such(column.type))
+        return column.cast(kind)
     except (pa.ArrowException, StopIteration, TypeError, OverflowError, UnicodeError):
-        kinds = {type(each).__name__ for each in values if each is not None}
-        given = str(values.type) if isinstance(values, ARROW) else " and ".join(sorted(kinds))
-        problem = "must be all text, all integers of 64 bits or all booleans, None for no slice"
-        raise ValueError(
-            f"by {problem}; got {shown(given)[1:-1]}; give others as text, fractions as ranges"
-        ) from None
+        if isinstance(values, ARROW):
+            given = str(values.type)
+        else:
+            kinds = {type(value).__name__ for value in values if value is not None}
+            given = " and ".join(sorted(kinds))
+        must_be = "all text, all integers of 64 bits or all booleans, None for no slice"
+        problem = f"by must be {must_be}; got {shown(given)[1:-1]}"
+        raise ValueError(f"{problem}; give others as text, fractions as ranges") from None

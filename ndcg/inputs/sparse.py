@@ -1,4 +1,4 @@
-"""Read sparse matrices of SciPy, with a row per query and a column per document, on one side or on both."""
+"""Read sparse matrices of SciPy on one side or on both: a row per query, a column per document."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -17,10 +17,10 @@ from .sources import is_sparse
 def join_sparse(
     predictions: Any, references: Any, ignore_index: float | None, score_order: str
 ) -> Rankings:
-    """Return rankings of two sides of which at least one is sparse, as `sources.converted` returns it.
+    """Return rankings of two sides of which at least one is sparse, as `converted` returns it.
 
-    Stored predictions, zeros too, are the scores of retrieved documents. A label that is not stored is 0. If both sides
-    are sparse, documents that are stored on neither side are left out.
+    Stored predictions, zeros too, are the scores of retrieved documents. A label that is not stored
+    is 0. If both sides are sparse, documents that are stored on neither side are left out.
     """
     for argument, side in (("predictions", predictions), ("references", references)):
         if is_sparse(side):
@@ -28,27 +28,23 @@ def join_sparse(
     if not (is_sparse(predictions) and is_sparse(references)):
         return _beside_dense(predictions, references, ignore_index, score_order)
     check_queries_equal(predictions.shape[0], references.shape[0])
-    if predictions.shape[1] != references.shape[1]:
-        raise ValueError(
-            f"predictions have {predictions.shape[1]} columns and references {references.shape[1]}; give both one "
-            "column for each document, in the same order"
-        )
-    stored, judged = _places(predictions), _places(references)
+    queries, documents = predictions.shape
+    if documents != references.shape[1]:
+        problem = f"predictions have {documents} columns and references {references.shape[1]}"
+        hint = "give both one column for each document, in the same order"
+        raise ValueError(f"{problem}; {hint}")
+    stored = _places(predictions)
+    judged = _places(references)
     at = np.searchsorted(stored, judged)
-    both = (
-        stored[np.minimum(at, len(stored) - 1)] == judged
-        if len(stored)
-        else np.zeros(len(judged), bool)
-    )
+    on_both = np.zeros(len(judged), bool)
+    if len(stored):
+        on_both = stored[np.minimum(at, len(stored) - 1)] == judged
     labels = np.zeros(len(stored), references.dtype)
-    labels[at[both]] = references.data[both]
-    missed, at = (
-        ~both,
-        at[~both],
-    )  # documents that are judged only go to their places among the columns
-    lacking = np.searchsorted(
-        judged[missed], np.arange(predictions.shape[0] + 1) * predictions.shape[1]
-    )
+    labels[at[on_both]] = references.data[on_both]
+    # Documents that are judged only go to their places among the columns.
+    missed = ~on_both
+    at = at[missed]
+    lacking = np.searchsorted(judged[missed], np.arange(queries + 1) * documents)
     offsets = predictions.indptr.astype(np.int64) + lacking
     score = Column(np.insert(predictions.data, at, 0), offsets)
     if len(at):
@@ -57,22 +53,21 @@ def join_sparse(
     columns = np.insert(predictions.indices, at, references.indices[missed])
 
     def place(query: int, position: int | None) -> str:
-        return f"query {query}" + (
-            "" if position is None else f", column {columns[offsets[query] + position]}"
-        )
+        if position is None:
+            return f"query {query}"
+        return f"query {query}, column {columns[offsets[query] + position]}"
 
     def documents_of(query: int) -> list[int]:
-        found: list[int] = columns[offsets[query] : offsets[query + 1]].tolist()
-        return found
+        return list(columns[offsets[query] : offsets[query + 1]].tolist())
 
-    how: dict[str, Any] = {"place": place, "documents": documents_of}
-    return Rankings.of(score.without_unretrieved(score_order), relevance, **how)
+    score = score.without_unretrieved(score_order)
+    return Rankings.of(score, relevance, place=place, documents=documents_of)
 
 
 def _beside_dense(
     predictions: Any, references: Any, ignore_index: float | None, score_order: str
 ) -> Rankings:
-    """Return rankings of which one side is sparse, as if it were an array with a mask of the stored scores."""
+    """Return rankings of which one side is sparse, as if it were a masked array."""
     if is_sparse(predictions):
         relevance = read_column("references", references, ignore_index)
         _check_columns("references", relevance, predictions.shape)
@@ -86,9 +81,9 @@ def _beside_dense(
 
 def dense_pieces(predictions: Any, references: Any, documents: int) -> Iterator[tuple[Any, Any]]:
     """Yield rows of a sparse and a dense side, with so many documents at a time, or one row."""
-    sparse, dense = (
-        (predictions, references) if is_sparse(predictions) else (references, predictions)
-    )
+    sparse, dense = predictions, references
+    if is_sparse(references):
+        sparse, dense = references, predictions
     rows, columns = sparse.shape
     step = max(1, documents // max(1, columns))
     if not hasattr(dense, "__len__") or len(dense) != rows or rows <= step:
@@ -105,22 +100,20 @@ def _check_columns(argument: str, dense: Column, shape: tuple[int, int]) -> None
     lengths = np.diff(dense.offsets)
     sides = {argument: len(lengths), other: queries}
     check_queries_equal(sides["predictions"], sides["references"])
-    if (wrong := lengths != columns).any():
+    wrong = lengths != columns
+    if wrong.any():
         query = int(wrong.argmax())
-        raise InputError(
-            f"query {query}: has {lengths[query]} values beside {columns} columns of sparse {other}; give "
-            "one for each column, or a sparse matrix of the same shape",
-            argument,
-        )
+        counts = f"has {lengths[query]} values beside {columns} columns of sparse {other}"
+        hint = "give one for each column, or a sparse matrix of the same shape"
+        raise InputError(f"query {query}: {counts}; {hint}", argument)
 
 
 def _places(sparse: Any) -> NDArray[np.int64]:
     """Return the place of each stored value in the flat matrix, in ascending order."""
     rows, columns = sparse.shape
     if rows * columns >= 2**63:
-        raise ValueError(
-            f"a sparse matrix of {rows} × {columns} is too large; leave out columns that store nothing"
-        )
+        problem = f"a sparse matrix of {rows} × {columns} is too large"
+        raise ValueError(f"{problem}; leave out columns that store nothing")
     starts = np.arange(rows, dtype=np.int64) * columns
     return np.asarray(np.repeat(starts, np.diff(sparse.indptr)) + sparse.indices)
 
