@@ -86,7 +86,7 @@ def _are_lines(head: bytes) -> bool:
 
 
 def _first_values(head: bytes) -> list[Any]:
-    """Return the values in the first lines, up to a faulty one, at which parsing raises the error."""
+    """Return the values in the first lines up to a faulty one, where parsing raises the error."""
     values: list[Any] = []
     for line in head.split(b"\n"):
         if len(values) == LOOKED_AT:
@@ -103,13 +103,15 @@ def _is_saved(value: Any) -> bool:
     """Return whether a value is a result of `to_dict`, or several of them by name."""
     if not isinstance(value, dict):
         return False
-    results = [value] if "signature" in value else list(value.values())
-    for result in results:
-        if not isinstance(result, dict) or not isinstance(result.get("signature"), str):
-            return False
-        if not isinstance(result.get("scores"), dict):
-            return False
-    return len(results) > 0
+    if "signature" in value:
+        return _is_result(value)
+    return len(value) > 0 and all(map(_is_result, value.values()))
+
+
+def _is_result(value: Any) -> bool:
+    if not isinstance(value, dict):
+        return False
+    return isinstance(value.get("signature"), str) and isinstance(value.get("scores"), dict)
 
 
 # Values

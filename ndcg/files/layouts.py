@@ -157,7 +157,7 @@ def layout_of(line: bytes, rows: bytes, path: str, request: ReadRequest) -> Layo
 
 
 def _delimiter(header: str, has_commas: bool, given: str | None) -> str:
-    """Return the delimiter of a header; `has_commas` says that each word but the last ends in one."""
+    """Return the delimiter of a header, of which each word but the last may end in a comma."""
     if given == "tsv":
         return "\t"
     if has_commas and ";" not in header:
@@ -253,7 +253,7 @@ def _refuse_spaces_in_ids(rows: Sequence[Sequence[bytes]]) -> None:
 
 
 def _contradicting_ranks(rows: Sequence[Sequence[bytes]], ascending: bool) -> str:
-    """Return what a warning says about ranks in another order than the scores; empty if there are none."""
+    """Return what a warning says about ranks in another order than the scores; empty for none."""
     sign = 1 if ascending else -1
     for before, after in pairwise(rows):
         cells = (before[3], before[4], after[3], after[4])

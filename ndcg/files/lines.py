@@ -160,25 +160,20 @@ def _plain_lines(text: bytes, layout: Layout) -> _PlainLines:
         span += 1
     if layout.is_letor and b"#" in text:
         text = COMMENT.sub(b"", text)
-    may_be_empty = True
-    if layout.is_trec:
-        may_be_empty = _has_spaces_to_spare(text)
-        if may_be_empty:
-            text = _with_single_spaces(text)
-    if may_be_empty:  # searching for two bytes is slow
-        may_be_empty = text.startswith(b"\n") or b"\n\n" in text
-    may_be_comments = layout.is_trec and b"#" in text
-    if may_be_comments:
-        may_be_comments = text.startswith(b"#") or b"\n#" in text
-    if may_be_comments:
-        may_be_comments = not _are_rows(text, layout)
-    if not may_be_empty and not may_be_comments:
+    may_have_empty = not layout.is_trec or _has_spaces_to_spare(text)
+    if may_have_empty and layout.is_trec:
+        text = _with_single_spaces(text)
+    if may_have_empty:
+        may_have_empty = text.startswith(b"\n") or b"\n\n" in text
+    may_have_comments = layout.is_trec and _may_have_comments(text, layout)
+    if not may_have_empty and not may_have_comments:
         return _PlainLines(text, span, None, problem)
     lines: list[bytes] = []
     numbers: list[int] = []
     for number, line in enumerate(text.removesuffix(b"\n").split(b"\n")):
-        is_comment = may_be_comments and line.startswith(b"#")
-        if line and not (is_comment and not layout.is_row(line.split(b" "))):
+        if may_have_comments and line.startswith(b"#") and not layout.is_row(line.split(b" ")):
+            continue
+        if line:
             lines.append(line)
             numbers.append(number)
     return _PlainLines(b"\n".join(lines), span, np.array([*numbers, span], np.int64), problem)
@@ -217,8 +212,18 @@ def _with_single_spaces(text: bytes) -> bytes:
     return text.replace(b" \n", b"\n").replace(b"\n ", b"\n").strip(b" ")
 
 
+def _may_have_comments(text: bytes, layout: Layout) -> bool:
+    """Return whether a line of TREC begins with #, and not all lines parse as rows."""
+    if b"#" not in text:  # searching for two bytes is slow
+        return False
+    if not text.startswith(b"#") and b"\n#" not in text:
+        return False
+    return not _are_rows(text, layout)
+
+
 def _are_rows(text: bytes, layout: Layout) -> bool:
-    """Return whether all lines parse as rows with a value; checking each would take ten times as long."""
+    """Return whether all lines parse as rows with a value."""
+    # Checking each would take ten times as long.
     if len(layout.at) < 3:
         return False
     try:

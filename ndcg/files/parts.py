@@ -1,4 +1,4 @@
-"""The rows of a file in parts: tables of a query, a document and a value, and what is wrong in them."""
+"""The rows of a file in parts: tables of a query, a document and a value, and what is wrong."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -221,7 +221,7 @@ def _float(value: Any) -> float:
 
 
 def numerals(cells: pa.Array, labels: Labels | None) -> pa.Array:
-    """Return text with the number of each label in place of it, and numbers as Python writes them."""
+    """Return text with the number of each label in place of it, and numbers as Python's."""
     whole = cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells
     packed = whole.dictionary_encode()
     texts = packed.dictionary.to_pylist()

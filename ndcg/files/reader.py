@@ -7,7 +7,7 @@
 | CSV, TSV | a header with names of columns; also BEIR's qrels, and CSV with semicolons |
 | JSON | `{query: {document: value}}`, `{query: [ids]}`, records, objects with lists of documents |
 | JSON Lines | one of these in each line |
-| Parquet, Arrow | a table with a row for each document, or for each query; also a folder of Parquet |
+| Parquet, Arrow | a table with a row for each document or each query; also a folder of Parquet |
 | LETOR | `relevance qid:query feature:value ... # comment`; its scores are in a file, one a line |
 
 The first bytes and the first line determine the format; the name matters only between CSV and

@@ -475,7 +475,7 @@ def read_numbers(
     values = list(chain.from_iterable(rows))
     try:
         array = np.array(values)
-    except BaseException as error:  # noqa: BLE001 - of any library: not all values are plain numbers
+    except BaseException as error:  # noqa: BLE001 - of any library: not all are plain numbers
         raise_unless_of_values(error)
         array = np.empty(0, object)
     present = None

@@ -5,7 +5,7 @@ all queries of flat rows.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import chain, repeat
 from types import NoneType
 from typing import Any
@@ -304,8 +304,7 @@ def _join_mappings(
 ) -> Rankings:
     """Join mappings by their own keys: faster than as columns, above all for a few queries."""
     predictions, references = run.queries, qrels.queries
-    if predictions and references and predictions.keys().isdisjoint(references):
-        raise _nothing_shared(next(iter(predictions)), next(iter(references)), run, qrels)
+    _refuse_no_common_query(run, qrels)
     scores: list[Any] = []
     relevances: list[Any] = []
     is_retrieved = bytearray()
@@ -362,28 +361,42 @@ def _join_mappings(
     )
 
 
+def _refuse_no_common_query(run: ById, qrels: ById) -> None:
+    """Raise an error if no query is on both sides."""
+    if not run.queries or not qrels.queries:
+        return
+    if run.queries.keys().isdisjoint(qrels.queries):
+        raise _nothing_shared(next(iter(run.queries)), next(iter(qrels.queries)), run, qrels)
+
+
 def _refuse_other_kinds_of_ids(
     predictions: Mapping[Any, Any], references: Mapping[Any, Any]
 ) -> None:
-    """Raise an error if the documents of the two sides are of two kinds, such as text and integers."""
-    documents = [list(chain(*side.values())) for side in (predictions, references)]
-    kinds = [{id_kind(type(document)) for document in side} for side in documents]
-    if all(kinds) and kinds[0].isdisjoint(kinds[1]):
-        raise _another_kind("document", documents[0][0], documents[1][0])
+    """Raise an error if the documents of the two sides are of two kinds, text and integers."""
+    ranked = list(chain(*predictions.values()))
+    judged = list(chain(*references.values()))
+    if _are_of_other_kinds(ranked, judged):
+        raise _another_kind("document", ranked[0], judged[0])
 
 
 def _refuse_another_kind_in_a_query(
     predictions: Mapping[Any, Any], references: Mapping[Any, Any]
 ) -> None:
-    """Raise an error for a query whose documents are of one kind in the run, and of another judged."""
+    """Raise an error for a query whose documents are of two kinds, in the run and judged."""
     for query, judged in references.items():
         ranked = predictions.get(query, {})
-        kinds = [{id_kind(type(document)) for document in side} for side in (ranked, judged)]
-        if "" in kinds[0] | kinds[1]:  # one is no id, which another error says
-            continue
-        if all(kinds) and kinds[0].isdisjoint(kinds[1]):
+        if _are_of_other_kinds(ranked, judged):
             error = _another_kind("document", next(iter(ranked)), next(iter(judged)))
             raise within(error, "predictions", f"query {shown(query)}", instead_of="predictions")
+
+
+def _are_of_other_kinds(ids: Iterable[Any], other_ids: Iterable[Any]) -> bool:
+    """Return whether ids and others, of both of which there are some, have no kind in common."""
+    kinds = set(map(id_kind, set(map(type, ids))))
+    other_kinds = set(map(id_kind, set(map(type, other_ids))))
+    if "" in kinds | other_kinds:  # some are no ids, which another error says
+        return False
+    return len(kinds) > 0 and len(other_kinds) > 0 and kinds.isdisjoint(other_kinds)
 
 
 def _both_columns(
@@ -395,10 +408,8 @@ def _both_columns(
         if isinstance(side, ById):
             check_ids(argument, side.queries, nested=False)
     if isinstance(run, ById) and isinstance(qrels, ById):
-        queries = {query: run.queries[query] for query in qrels.queries if query in run.queries}
-        if run.queries and qrels.queries and not queries:
-            raise _nothing_shared(next(iter(run.queries)), next(iter(qrels.queries)), run, qrels)
-        run = ById(queries)
+        _refuse_no_common_query(run, qrels)
+        run = ById({query: run.queries[query] for query in qrels.queries if query in run.queries})
     if isinstance(run, ById):
         run = _of_mapping("predictions", run, ignore_index, None, are_mappings)
     if isinstance(qrels, ById):

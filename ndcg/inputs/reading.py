@@ -250,12 +250,13 @@ def refuse_same_column(argument: str, run: Any, qrels: Any) -> None:
     """
     if not has_ids(run) or not has_ids(qrels) or not run.fields or not qrels.fields:
         return
-    score, relevance = run.fields.get("score"), qrels.fields.get("relevance")
-    if score is not None and score == relevance:
+    relevance = qrels.fields.get("relevance")
+    if relevance is not None and relevance == run.fields.get("score"):
         problem = "are the same column of the same table"
         raise ValueError(f"{argument} and references {problem}; name a score and a relevance")
-    if relevance is None and run.fields["document"] == qrels.fields["document"]:
-        problem = f"these are the documents of the references too, {shown(run.fields['document'])}"
+    document = run.fields["document"]
+    if relevance is None and document == qrels.fields["document"]:
+        problem = f"these are the documents of the references too, {shown(document)}"
         hint = f"name the list of each, {mark('fields', {'document': ('...', '...')})}"
         warn(f"{argument}: {problem}, each of them relevant; if both are in one log, {hint}")
     if isinstance(run, Columns) and isinstance(qrels, Columns):

@@ -35,7 +35,7 @@ def settled(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def refuse_other_orders(arguments: Mapping[str, Any]) -> None:
-    """Raise an error for values that are matched by position, but whose rows have no common order."""
+    """Raise an error for values matched by position whose rows have no common order."""
     _refuse_separate_queries(arguments)
     _refuse_other_index(arguments)
 
@@ -110,9 +110,7 @@ def is_by_index(row: Any, by_position: bool = False) -> bool:
 
     Integers are ids if queries have ids too; by position they are the numbers of rows of a table.
     """
-    if library_of(row) != "pandas" or not _has_index(row) or getattr(row, "ndim", 0) != 1:
-        return False
-    if row.dtype.kind not in "iufb":
+    if not _has_index(row) or getattr(row, "ndim", 0) != 1 or row.dtype.kind not in "iufb":
         return False
     if row.index.dtype.kind in "iu" and row.index[:2].tolist() == [0, 1]:
         return False  # the index of a Series without ids
