@@ -272,7 +272,6 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _long_integer(text: bytes) -> ValueError:
-    """Return the error for an integer with more digits than Python reads."""
     limit = sys.get_int_max_str_digits()
     digits = max(re.findall(rb"[0-9]+", text), key=len)
     shortened = f"{digits[:9].decode()}…"

@@ -171,7 +171,6 @@ class ValueReader:
             self.rows = RowReader(alike, names)
 
     def _described(self, part: FilePart) -> FilePart:
-        """Return a part with what it was read from."""
         reader = self.rows if self.objects is None else self.objects
         if reader is None:
             return part._replace(form=f"{self.container}: lists of ids")
@@ -264,7 +263,6 @@ class ValueReader:
         return self._described(part if part.problem else part._replace(problem=problem))
 
     def _refuse_other_kind(self, value: Any) -> None:
-        """Raise an error for a value of another kind than the first one."""
         if not isinstance(value, (dict, list)):
             raise ValueError(f"{shown_cell(value)} is neither an object nor a list")
         if not isinstance(value, CONTAINERS[self.kind]):
@@ -272,7 +270,6 @@ class ValueReader:
             raise ValueError(f"{shown_cell(value)} is not {words}, as the first value is")
 
     def _queries(self, number: int, value: Any) -> list[QueryDocuments]:
-        """Return the queries in a value with their documents."""
         if self.objects is not None and self.kind == "responses":
             objects = [{} if row is None else row for row in value.values()]
             return [

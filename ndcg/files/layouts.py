@@ -174,7 +174,6 @@ def _names_in(header: str, delimiter: str) -> list[str]:
 
 
 def _refuse_spaces_between_names(names: Sequence[str], cells: Sequence[bytes]) -> None:
-    """Raise an error for a header with spaces between the names of columns."""
     if len(names) != 1:
         return
     words = [cell.decode("utf-8", "replace") for cell in cells]
@@ -186,7 +185,6 @@ def _refuse_spaces_between_names(names: Sequence[str], cells: Sequence[bytes]) -
 def _named_layout(
     names: Sequence[str], rows: bytes, delimiter: str, request: ReadRequest
 ) -> Layout:
-    """Return the layout of a table whose columns have these names."""
     request.limits.check("columns", len(names))  # first, so that no message lists thousands
     _refuse_no_header(names, request)
     refuse_repeated_names(names)

@@ -236,7 +236,6 @@ def _are_rows(text: bytes, layout: Layout) -> bool:
 
 
 def _parse_rows(text: bytes, layout: Layout, labels: Labels | None) -> pa.Table:
-    """Return rows as a table."""
     if not text:
         return ROWS.empty_table()
     if layout.is_letor:
@@ -353,7 +352,6 @@ def _problem(rows: Sequence[bytes], layout: Layout, labels: Labels | None) -> st
 
 
 def _other_columns(text: str, columns: int, layout: Layout) -> str:
-    """Return the error in a line that has another number of columns."""
     if not _is_utf_8(text):  # such as a picture
         return NOT_UTF_8
     count = f"{columns} columns" if columns > 1 else "1 column"

@@ -107,7 +107,6 @@ def read_columns(
 def _described(
     columns: Columns, parts: list[FilePart], path: str, place: Callable[[int], str]
 ) -> Columns:
-    """Return columns with what is known of their file."""
     described = [part for part in parts if part.form]
     counts = dict.fromkeys(("query", "document"), 0)
     for part in parts:
@@ -199,7 +198,6 @@ def read_qrels(
 
 
 def _mapping(columns: Columns) -> dict[str, dict[str, Any]]:
-    """Return rows as mappings by query."""
     order = np.argsort(columns.query, kind="stable")
     ends = np.cumsum(np.bincount(columns.query, minlength=len(columns.query_ids))).tolist()
     documents = columns.document.take(pa.array(order)).to_pylist()
@@ -273,7 +271,6 @@ def _in_sequence(parts: Iterator[FilePart], unit: str) -> Iterator[FilePart]:
 
 
 def _in_two_lists(query: str, first: int, again: int, unit: str) -> InputError:
-    """Return the error for a query whose documents are in two lists."""
     there, here = unit.format(first), unit.format(again)
     words = f"is in {there} already" if there != here else "is there twice"
     return InputError(f"query {shown_cell(query)} {words}; give each query once", here)
@@ -319,7 +316,6 @@ def has_values(parts: list[FilePart], names: Names) -> bool:
 
 
 def _no_rows() -> Columns:
-    """Return the columns of an empty file."""
     none = pa.array([], pa.string())  # made only when needed: making an array imports pandas
     ids = pa.chunked_array([none])
     return Columns(np.empty(0, np.int64), none, ids, np.empty(0), np.empty(0, np.uint64))

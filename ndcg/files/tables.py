@@ -65,7 +65,6 @@ def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]
 
 
 def _source(form: str, file: Any, limits: Limits) -> Source:
-    """Return the table in a file, or in a folder."""
     if form == "parquet":
         return _parquet(file, limits)
     if form == "folder":
@@ -78,7 +77,6 @@ def _source(form: str, file: Any, limits: Limits) -> Source:
 
 
 def _parquet(file: Any, limits: Limits) -> Source:
-    """Return a file of Parquet."""
     from pyarrow import parquet as arrow_parquet  # only when it is needed: the import takes long
 
     options: dict[str, Any] = {}
@@ -140,7 +138,6 @@ def _arrow(form: str, file: Any) -> Source:
 
 
 def _first_row(batches: Iterable[pa.RecordBatch]) -> Mapping[str, Any]:
-    """Return the first row of a table; nothing if it has none."""
     batch = next(iter(batches), None)
     if batch is None or not batch.num_rows:
         return {}

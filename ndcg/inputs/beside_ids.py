@@ -72,7 +72,6 @@ def _lists(side: Any) -> Rows:
 
 
 def _are_integers(rows: Rows) -> bool:
-    """Return whether lists hold integers alone."""
     values = chain.from_iterable(row for row in rows if row is not None)
     return all(isinstance(value, (int, np.integer)) for value in values)
 
@@ -142,7 +141,6 @@ def _ranked(rows: Rows, names: Names) -> ById:
 
 
 def _has_integer_ids(side: ById | Columns) -> bool:
-    """Return whether all ids of a side are integers."""
     if isinstance(side, Columns):
         return bool(pa.types.is_integer(side.document.type))
     return _are_integers(list(side.queries.values()))
@@ -163,7 +161,6 @@ def _labels_of_columns(qrels: ById, rows: Rows) -> list[Any]:
 
 
 def _scores_beside_ids(qrels: ById | Columns) -> InputError:
-    """Return the error for scores beside documents with ids."""
     ids = f"give {mark('document_ids')}, the id of each score, or {{query: {{document: score}}}}"
     if isinstance(qrels, ById) and qrels.form == "lists of ids":
         documents = chain.from_iterable(qrels.queries.values())
@@ -175,7 +172,6 @@ def _scores_beside_ids(qrels: ById | Columns) -> InputError:
 
 
 def _lists_beside_ids() -> InputError:
-    """Return the error for references that are lists of numbers beside documents with ids."""
     rows = "for row in references]"
     ids = f"if these are ids of relevant documents, give sets, [set(row) {rows}"
     values = f"if they are values of the documents 0, 1, 2, ..., [dict(enumerate(row)) {rows}"

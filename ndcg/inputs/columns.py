@@ -276,7 +276,6 @@ def _from_arrays(
 
 
 def _check_dimensions(argument: str, rows: Sequence[NDArray[Any]]) -> None:
-    """Raise an error for an array that is not 1-D."""
     dimensions = list(map(attrgetter("ndim"), rows))
     if dimensions.count(1) == len(dimensions):
         return
@@ -391,7 +390,6 @@ def value_type(kind: pa.DataType) -> pa.DataType:
 
 
 def _is_numeric(kind: pa.DataType) -> bool:
-    """Return whether Arrow values of this type are numbers."""
     return bool(
         pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
     )

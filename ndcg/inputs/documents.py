@@ -134,7 +134,6 @@ def _by_order(count: int, names: Names) -> list[int]:
 
 
 def _refuse_no_score(ids: Sequence[Any], numbers: Sequence[Any]) -> None:
-    """Raise an error for a hit without a score."""
     position = numbers.index(None)
     call = mark("fields", {"score": None})
     hint = f"give each document a score, or {call} if the order counts"
@@ -165,7 +164,6 @@ def _instead(value: Any) -> str:
 
 
 def _refuse_twice(ids: Sequence[Any], names: Names) -> None:
-    """Raise an error for the first document that is there twice."""
     first: dict[Any, int] = {}
     for position, document in enumerate(ids):
         before = first.setdefault(document, position)

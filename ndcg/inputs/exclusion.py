@@ -120,7 +120,6 @@ def _rows_of_mapping(exclude: Mapping[Any, Any]) -> tuple[RowNumbers, Any, Any]:
 
 
 def _rows_of_pairs(exclude: Pairs) -> tuple[RowNumbers, Any, Any]:
-    """Return the query of each document as an index, the ids of queries, and of documents."""
     columns = settled(exclude._asdict())
     for name, ids in columns.items():
         if not len(ids):
@@ -166,7 +165,6 @@ def by_position(exclude: Any, queries: int) -> dict[int, Any]:
 
 
 def _ids(query: Any, documents: Any) -> Set[Any]:
-    """Return the ids of a query's documents."""
     ids = documents
     if not isinstance(ids, (list, tuple, Set, Mapping, str, bytes)):
         ids = in_python(plain("exclude", ids))

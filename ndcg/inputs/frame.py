@@ -95,8 +95,6 @@ def _lazy_frame(value: Any) -> Frame:
 
 
 def _dataset_of_files(value: Any) -> Frame:
-    """Return the columns of a dataset of Arrow in files."""
-
     def read(names: Collection[Any]) -> list[Any]:
         return _columns(value.to_table(columns=list({*names})), names)
 
@@ -132,7 +130,6 @@ def _names_of(value: Any) -> list[Any] | None:
 
 
 def _columns(table: Any, names: Collection[Any]) -> list[Any]:
-    """Return columns of a table by their names."""
     return [table[name] for name in names]
 
 
@@ -148,7 +145,6 @@ def _frame_of_records(argument: str, records: Sequence[Any]) -> Frame | None:
 
 
 def _field_of_records(argument: str, records: Sequence[Any], name: Any) -> list[Any]:
-    """Return a field of all records."""
     if set(map(type, records)) == {dict}:
         with suppress(KeyError):
             return [record[name] for record in records]

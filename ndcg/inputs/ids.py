@@ -321,7 +321,6 @@ def decoded(column: "pa.Array | pa.ChunkedArray") -> pa.ChunkedArray:
 
 
 def _arrow_column(argument: str, ids: Any) -> "pa.Array | pa.ChunkedArray":
-    """Return ids as an Arrow column."""
     if isinstance(ids, ARROW):
         return ids
     if isinstance(ids, np.ndarray):

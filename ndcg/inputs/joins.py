@@ -82,7 +82,6 @@ def join_lists(
 
 
 def _other_lengths(scored: NDArray[np.int64], judged: NDArray[np.int64]) -> InputError:
-    """Return the error for lists of different lengths."""
     query = int(np.flatnonzero(scored != judged)[0])
     problem = f"{scored[query]} predictions and {judged[query]} references"
     none = mark(
@@ -200,7 +199,6 @@ def _refuse_two_judgments(
 
 
 def _check_lengths(score: Column, relevance: Column, queries: Ids, documents: Any) -> None:
-    """Raise an error unless all columns have the same number of rows."""
     rows = {
         "predictions": len(score.values),
         "references": len(relevance.values),
@@ -362,7 +360,6 @@ def _join_mappings(
 
 
 def _refuse_no_common_query(run: ById, qrels: ById) -> None:
-    """Raise an error if no query is on both sides."""
     if not run.queries or not qrels.queries:
         return
     if run.queries.keys().isdisjoint(qrels.queries):

@@ -58,7 +58,6 @@ def _refuse_triples(rows: NDArray[Any], others: NDArray[Any]) -> None:
 
 
 def _triples(row: Sequence[Any], other: Sequence[Any]) -> ValueError:
-    """Return the error for rows of a user, an item and a value."""
     one, another = ("({:.0f}, {:.0f}, {:g})".format(*cells) for cells in (row, other))
     problem = f"both sides hold rows of a user, an item and a value, such as {one} and {another}"
     hint = (
@@ -247,7 +246,6 @@ def _are_reversed(scores: Sequence[Any], ranks: Sequence[Any], ascending: bool) 
 
 
 def _real_numbers(values: Sequence[Any]) -> Sequence[Any]:
-    """Return the values that are numbers."""
     if set(map(type, values)) <= {int, float}:  # faster
         return values
     return [value for value in values if isinstance(value, Real)]

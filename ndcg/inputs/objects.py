@@ -98,7 +98,6 @@ def fields_of(value: Any) -> Mapping[Any, Any]:
 
 
 def _is_message(value: Any) -> bool:
-    """Return whether a value is a message of Protocol Buffers."""
     return hasattr(getattr(value, "DESCRIPTOR", None), "fields")
 
 
@@ -218,7 +217,6 @@ def _is_empty(value: Any) -> bool:
 
 
 def _of_each_shape(objects: Sequence[Any]) -> Iterable[Any]:
-    """Return an object of each shape."""
     examples: dict[Any, Any] = {}
     if set(map(type, objects)) == {dict}:
         values = chain.from_iterable(map(dict.values, objects))

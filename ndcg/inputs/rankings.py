@@ -204,7 +204,6 @@ class Rankings(NamedTuple):
             yield self._piece(start, stop)
 
     def _piece(self, start: int, stop: int) -> "Rankings":
-        """Return some of the queries."""
         queries = slice(start, stop)
         rows = slice(*self.offsets[[start, stop]].tolist())
         return Rankings(
@@ -255,7 +254,6 @@ class Rankings(NamedTuple):
         return self._replace(unmatched=f"{problem}; {both}{hint}")
 
     def _place_of(self, row: int) -> str:
-        """Describe a document."""
         return (self.place or numbered)(*place_among(self.offsets, row))
 
     def _of_sides(self, rows: slice = slice(None)) -> tuple[Mask, Mask]:

@@ -371,7 +371,6 @@ def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:
 
 
 def _refuse_missing(predictions: Any, references: Any) -> None:
-    """Raise an error if one side is not given."""
     problem = "are missing; give predictions and references together"
     if predictions is None:
         hint = f"only the measure IDCG needs no {mark('predictions')}"

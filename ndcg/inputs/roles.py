@@ -194,7 +194,6 @@ def _is_single(field: Field) -> bool:
 
 
 def _queries(fields: FieldsByPath, documents: Sequence[str], names: Names) -> list[str]:
-    """Return the fields that could hold the query."""
     are_lists = any(holds_documents(fields[path]) for path in documents)
     single = leaves(fields, [path for path, field in fields.items() if _is_single(field)])
     return names.candidates("query", single, QUERY_OF_LISTS if are_lists else QUERY)
@@ -220,7 +219,6 @@ def _other_lists(fields: FieldsByPath, document: str) -> list[str]:
 
 
 def _documents(fields: FieldsByPath, names: Names) -> list[str]:
-    """Return the fields that could hold the documents."""
     name = names.name("document")
     if name is not None:
         named = _named("document", name, fields, names)

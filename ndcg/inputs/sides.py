@@ -189,7 +189,6 @@ def are_queries(row: Mapping[Any, Any], names: Names) -> bool:
 
 
 def _of_responses(argument: str, side: Mapping[Any, Any], names: Names) -> ById | Columns:
-    """Return the documents of objects by their queries."""
     objects = []
     for query, value in side.items():
         if value is not None and not is_object(value):

@@ -343,7 +343,6 @@ class Widened(np.ndarray[Any, Any]):
 
 
 def _from_dataset(column: Any) -> Any:
-    """Return a column of a Hugging Face Dataset."""
     source = column.source
     if hasattr(source, "format") and source.format["type"] in (None, "arrow"):
         return type(column)(source.with_format("arrow"), column.column_name)[:]
@@ -351,7 +350,6 @@ def _from_dataset(column: Any) -> Any:
 
 
 def _from_stream(values: Any) -> Any:
-    """Return a column that Arrow can read."""
     rows = _masked_rows(values)
     if rows is not None:
         return rows

@@ -142,7 +142,6 @@ def holds_lists(cells: Any) -> bool:
 
 
 def _has_lists(frame: Frame) -> bool:
-    """Return whether a column of a table holds lists or objects."""
     return any(is_list(cell) or is_object(cell) for cell in examples_of(frame).values())
 
 

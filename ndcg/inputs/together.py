@@ -172,7 +172,6 @@ def _refuse_several_in_cells(argument: str, side: Columns, other: ById | Columns
 
 
 def _ids_of(side: ById | Columns) -> Iterable[Any]:
-    """Return the ids of all documents of a side."""
     if isinstance(side, ById):
         return chain.from_iterable(side.queries.values())
     if side.names is not None:
