@@ -12,8 +12,8 @@ from ..inputs.columns import as_number
 from ..inputs.fields import (
     Fields,
     are_names_of_fields,
+    column_of_ranks,
     examples_of_names,
-    plain_name,
     refuse_repeated_names,
 )
 from ..inputs.no_rankings import OTHER_ORDER, beside_ranks, if_lowest_is_best
@@ -225,19 +225,17 @@ def notice_of(lines: Sequence[bytes], layout: Layout, request: ReadRequest) -> s
         rows = [cells for cells in map(cells_of_trec, lines) if layout.is_row(cells)]
         _refuse_no_qrels(rows)
         return ""
-    if request.names.kind != "run" or "score" not in layout.fields:
+    rank = column_of_ranks(layout.names, layout.fields, request.names)
+    if rank is None:
         return ""
-    ranks = [name for name in layout.names if plain_name(name) == "rank"]
-    if len(ranks) != 1 or ranks[0] == layout.fields["score"]:
-        return ""
-    columns = [layout.fields["query"], layout.fields["score"], ranks[0]]
+    columns = [layout.fields["query"], layout.fields["score"], rank]
     at = [layout.names.index(name) for name in columns]
     cells = list(cells_in(lines[1:], layout.delimiter, at))
     if not cells:
         return ""
-    queries, *numbers = zip(*cells, strict=True)
-    scores, ranks = (list(map(as_number, column)) for column in numbers)
-    return beside_ranks(queries, scores, ranks, request.names.ascending)
+    queries, scores, ranks = zip(*cells, strict=True)
+    ascending = request.names.ascending
+    return beside_ranks(queries, map(as_number, scores), map(as_number, ranks), ascending)
 
 
 def _refuse_spaces_in_ids(rows: Sequence[Sequence[bytes]]) -> None:

@@ -609,11 +609,7 @@ def _nearest_floats(values: list[Any]) -> NDArray[np.float64]:
     try:
         return np.array(values, np.float64)
     except OverflowError:
-        return np.array([_nearest_float(value) for value in values])
-
-
-def _nearest_float(value: Any) -> float:
-    return float(value) if abs(value) < 2**1023 else math.inf
+        return np.array([float(value) if abs(value) < 2**1023 else math.inf for value in values])
 
 
 def _first_rounded(values: list[Any], floats: NDArray[Any], kinds: Set[type]) -> int | None:

@@ -74,6 +74,7 @@ NAMES_OF_DISTANCES = re.compile(r"(?:^|[ _-])(distance|dist|loss|cost)$", re.IGN
 START_OF_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 RECBOLE = re.compile(r":(token|float)(_seq)?$")  # the types that RecBole writes after names
 
+# The names that pandas writes for the numbers of rows.
 ROW_NUMBER = re.compile(r"(Unnamed: \d+)?|__index_level_\d+__")
 MOST_FIELDS = 100  # a mapping with more keys is of queries or documents
 MOST_LISTED = 40  # fields in an error
@@ -141,6 +142,16 @@ def refuse_lowest_first(name: Any, argument: str = "") -> None:
         raise InputError(problem, argument, hint=hint)
 
 
+def column_of_ranks(columns: Iterable[Any], chosen: Mapping[str, Any], names: "Names") -> Any:
+    """Return the column of ranks beside the scores of a run; None if there is none, or several."""
+    if names.kind != "run" or "score" not in chosen:
+        return None
+    ranks = [name for name in columns if plain_name(name) == "rank"]
+    if len(ranks) != 1 or ranks[0] == chosen["score"]:
+        return None
+    return ranks[0]
+
+
 # The argument `fields`
 
 
@@ -153,13 +164,11 @@ class Fields(NamedTuple):
     @classmethod
     def of_table(cls, examples: Mapping[Any, Any]) -> "Fields":
         """Return the columns of a table, of which examples are given, without the row numbers."""
-        named = {name: cell for name, cell in examples.items() if not _is_row_number(name)}
+        named = {}
+        for name, cell in examples.items():
+            if not isinstance(name, str) or not ROW_NUMBER.fullmatch(name):
+                named[name] = cell
         return cls(named, {name: plain_name(name) for name in named})
-
-
-def _is_row_number(name: Any) -> bool:
-    """Return whether a column has the name that pandas writes for the numbers of rows."""
-    return isinstance(name, str) and ROW_NUMBER.fullmatch(name) is not None
 
 
 class Given(NamedTuple):

@@ -71,7 +71,7 @@ class HitReader:
     def __init__(self, hits: Iterable[Any], names: Names) -> None:
         fields = fields_among(hits)
         self.roles = roles_of_hits(fields, names)
-        self.ranks = _path_of_ranks(fields, names)
+        self.ranks = _path_of_ranks(fields.values(), names)
         self.lists = ListReader(names, self.roles.fields["document"])
 
     def read(self, query: Any, hits: Sequence[Any]) -> dict[Any, Any]:
@@ -94,18 +94,12 @@ class HitReader:
         return values_at(hits, self.roles.document)
 
 
-def _path_of_ranks(fields: Mapping[str, Field], names: Names) -> Keys | None:
+def _path_of_ranks(fields: Iterable[Field], names: Names) -> Keys | None:
     """Return the path of the ranks of hits, beside their scores; None if they have none."""
     if names.kind != "run" or names.ascending:
         return None
-    paths = [field.keys for field in fields.values() if plain_name(field.keys[-1]) == "rank"]
+    paths = [field.keys for field in fields if plain_name(field.keys[-1]) == "rank"]
     return paths[0] if len(paths) == 1 else None
-
-
-def _beside(fields: Mapping[str, Field], document: str) -> dict[str, Field]:
-    """Return the fields of the same objects as those with the ids of documents."""
-    list_path = fields[document].list_path
-    return {path: field for path, field in fields.items() if field.list_path == list_path}
 
 
 class ObjectReader:
@@ -140,7 +134,8 @@ class ObjectReader:
             raise InputError(f"{problem}; {hint}")
         self.are_hits = document.in_list
         self.are_rows = not holds_documents(document)
-        self.ranks = _path_of_ranks(_beside(fields, self.fields["document"]), names)
+        beside = [field for field in fields.values() if field.list_path == document.list_path]
+        self.ranks = _path_of_ranks(beside, names)
         self.are_flat_rows = self.are_rows and all(len(keys) == 1 for keys in self.paths.values())
         self.lists = ListReader(names, self.fields["document"])
         self.form = "objects, a query with its documents each"

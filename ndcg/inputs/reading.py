@@ -160,9 +160,12 @@ def settled_systems(
     refuse_same_iterator({**runs, **others, **ids})
     given = {argument: listed(side) for argument, side in {**runs, **others, **ids}.items()}
     sides = _read_sides({argument: given[argument] for argument in names}, names)
-    refuse_other_orders(
-        {name: values for name, values in given.items() if _is_by_position(sides.get(name))}
-    )
+    in_order = {}
+    for name, values in given.items():
+        side: Any = sides.get(name)
+        if not has_ids(side) or side.positions is not None:
+            in_order[name] = values  # whose queries or documents are matched by position
+    refuse_other_orders(in_order)
     for run in runs:
         if given[run] is given["references"] and given[run] is not None:
             refuse_same_column(run, sides[run], sides["references"])
@@ -185,11 +188,6 @@ def settled_systems(
             _refuse_ranks(run, name_of_column(given[run]), system)
         systems.append(system)
     return systems
-
-
-def _is_by_position(side: Any) -> bool:
-    """Return whether the queries or the documents of a side are matched by position."""
-    return not has_ids(side) or side.positions is not None
 
 
 def _refuse_ranks(argument: str, name: Any, inputs: Inputs) -> None:

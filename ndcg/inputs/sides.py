@@ -172,7 +172,10 @@ def is_ranking(row: Mapping[Any, Any], names: Names) -> bool:
     """Return whether an object is a mapping of documents to numbers, and no record."""
     if not all(isinstance(value, (Real, NoneType)) for value in row.values()):
         return False
-    return not are_names_of_fields(row) and not _are_given(row, names)
+    if are_names_of_fields(row):
+        return False
+    given = set(map(plain_name, names.given_names))
+    return given.isdisjoint(map(plain_name, row))
 
 
 def are_queries(row: Mapping[Any, Any], names: Names) -> bool:
@@ -280,12 +283,6 @@ def _are_rankings(argument: str, rows: Sequence[Any], names: Names) -> bool:
         hint = f"if the keys are documents, give {{query: mapping}}; if fields, {mark('fields')}"
         raise InputError(f"{problem}; {hint}", argument)
     return True
-
-
-def _are_given(first: Mapping[Any, Any], names: Names) -> bool:
-    """Return whether a key is a name that `fields` gives."""
-    given = set(map(plain_name, names.given_names))
-    return not given.isdisjoint(map(plain_name, first))
 
 
 def _rows(side: Any) -> Sequence[Any] | None:

@@ -20,7 +20,7 @@ from .fields import (
     Names,
     UnknownFieldError,
     are_names_of_fields,
-    plain_name,
+    column_of_ranks,
     refuse_repeated_names,
 )
 from .frame import Frame, frame_of
@@ -91,7 +91,10 @@ def read_table(argument: str, frame: Frame, names: Names) -> Columns | Pairs | l
         if isinstance(error, UnknownFieldError) and _has_lists(frame):
             return rows_of_frame(frame)
         raise within(error, argument) from None
-    named = {**chosen, **_column_of_ranks(frame, chosen, names)}
+    named = dict(chosen)
+    ranks = column_of_ranks(frame.names, chosen, names)
+    if ranks is not None:
+        named["rank"] = ranks
     called = {role: f"{argument}: the column {name!r}" for role, name in named.items()}
     columns = settled(dict(zip(called.values(), frame.read(list(named.values())), strict=True)))
     cells = dict(zip(named, columns.values(), strict=True))
@@ -103,16 +106,6 @@ def read_table(argument: str, frame: Frame, names: Names) -> Columns | Pairs | l
         warn_of_ranks(argument, cells, names)
         del cells["rank"]
     return columns_of_rows(argument, cells, names, chosen, "a table")
-
-
-def _column_of_ranks(frame: Frame, chosen: Mapping[str, Any], names: Names) -> dict[str, Any]:
-    """Return the column of ranks beside scores, if there is one."""
-    if names.kind != "run" or "score" not in chosen:
-        return {}
-    ranks = [name for name in frame.names if plain_name(name) == "rank"]
-    if len(ranks) != 1 or ranks[0] == chosen["score"]:
-        return {}
-    return {"rank": ranks[0]}
 
 
 def warn_of_ranks(argument: str, cells: Mapping[str, Any], names: Names) -> None:
