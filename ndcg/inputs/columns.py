@@ -24,7 +24,7 @@ from ..measure.labels import Labels, number_of_text, to_label
 from ..measure.messages import InputError, mark, raise_unless_of_values, shown
 from ..measure.ties import Mask
 from .ids import id_kind
-from .sources import ARROW, Widened, converted, is_database_query, plain
+from .sources import ARROW, Widened, converted, is_database_query, is_one_column, plain
 
 # describes a query, by its index, and a document in it, by its position or None
 Place = Callable[[int, int | None], str]
@@ -149,8 +149,8 @@ def read_flat_column(
             return _from_arrow(argument, query, ignore_index, labels, place)
         values = values.to_pylist()
     if isinstance(values, np.ndarray):
-        if values.ndim == 2 and values.shape[1] == 1:
-            values = values.reshape(-1)  # from a head with one logit
+        if is_one_column(values):
+            values = values.reshape(-1)
         if values.ndim == 1:
             if values.dtype.kind not in TEXTS_AND_OBJECTS:
                 return _from_arrays(argument, [values], ignore_index)
@@ -287,12 +287,7 @@ def _check_dimensions(argument: str, rows: Sequence[NDArray[Any]]) -> None:
 
 def _hold_large_integers(arrays: Sequence[NDArray[Any]]) -> bool:
     """Return whether arrays hold integers that float64 may round."""
-    for array in arrays:
-        if array.dtype.kind not in "iu":
-            continue
-        if beyond_2_53(array).any():
-            return True
-    return False
+    return any(array.dtype.kind in "iu" and beyond_2_53(array).any() for array in arrays)
 
 
 def _concatenated(arrays: Sequence[Any], are_alike: bool) -> NDArray[Any]:

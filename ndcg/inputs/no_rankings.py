@@ -47,16 +47,14 @@ def _refuse_triples(rows: NDArray[Any], others: NDArray[Any]) -> None:
     """
     pairs, other_pairs = rows[:, :2].astype(np.float64), others[:, :2].astype(np.float64)
     are_few = len(pairs) < 5 and (pairs < 10).all()
-    if are_few or not _are_distinct(pairs):
+    if are_few or not _are_distinct(pairs) or (rows == others).all():
         return
     if (pairs == other_pairs).all():
-        if (rows == others).all():
-            return
-    elif not _have_same_users(pairs, other_pairs):
+        raise _triples(rows[0], others[0])
+    if not _have_same_users(pairs, other_pairs):
         return
-    elif np.mean(rows[:, 2] != np.trunc(rows[:, 2])) <= 0.5:
-        return  # the scores are mostly whole numbers
-    raise _triples(rows[0], others[0])
+    if np.mean(rows[:, 2] != np.trunc(rows[:, 2])) > 0.5:  # mostly fractions
+        raise _triples(rows[0], others[0])
 
 
 def _triples(row: Sequence[Any], other: Sequence[Any]) -> ValueError:

@@ -357,8 +357,7 @@ def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:
     are_flat = is_one_column(predictions) or not (are_lists(predictions) and are_lists(references))
     if query_ids is not None and are_flat:
         return join_rows(*inputs[:5], **how, keep=keep)
-    if document_ids is not None:
-        _refuse_ids_of_rows(None, document_ids)
+    _refuse_ids_of_rows(None, document_ids)
     if is_sparse(predictions) or is_sparse(references):
         return join_sparse(predictions, references, how["ignore_index"], how["score_order"])
     refuse_tuples(predictions, references)
@@ -381,8 +380,11 @@ def _by_ids_and_by_position(predictions: Any, references: Any, query_ids: Any) -
     """Return the error for documents with ids on one side and numbers by position on the other."""
     kinds = []
     for side in (predictions, references):
+        if has_ids(side):
+            kinds.append("by ids")
+            continue
         kind = "list" if isinstance(side, list) else type(side).__name__
-        kinds.append("by ids" if has_ids(side) else f"by position ({kind})")
+        kinds.append(f"by position ({kind})")
     problem = f"{mark('predictions')} are {kinds[0]} and references {kinds[1]}"
     hint = "give both in the same way"
     numbers = references if has_ids(predictions) else predictions

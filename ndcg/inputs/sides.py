@@ -183,10 +183,9 @@ def are_queries(row: Mapping[Any, Any], names: Names) -> bool:
     if is_single_object(row, names) or spelled(row, chain(*LISTS_OF_IDS[names.kind])):
         return False
     for documents in row.values():
-        if isinstance(documents, (list, tuple)):
-            if len(documents) and is_object(documents[0]):
-                return False
-        elif documents is not None and not is_mapping_to_values(documents):
+        if are_hits(documents):
+            return False
+        if documents is not None and not is_list(documents) and not is_mapping_to_values(documents):
             return False
     return True
 

@@ -364,7 +364,7 @@ def _from_stream(values: Any) -> Any:
 
 def _masked_rows(values: Any) -> list[Any] | None:
     """Return the rows of a column of objects if some are masked arrays; Arrow ignores masks."""
-    if getattr(values, "ndim", None) == 2 and values.shape[1] == 1 and hasattr(values, "iloc"):
+    if is_one_column(values) and hasattr(values, "iloc"):
         values = values.iloc[:, 0]
     if str(getattr(values, "dtype", None)).lower() != "object":
         return None
