@@ -70,12 +70,18 @@ def rows_by_query(argument: str, queries: Sequence[Any], rows: Sequence[Any]) ->
     documents = dict(zip(queries, rows, strict=True))
     if len(documents) == len(queries):
         return documents
+    before, position = _first_repeated(queries)
+    problem = f"query {shown(queries[position])} is in row {before} and in row {position}"
+    raise InputError(f"{problem}; give each query once", argument)
+
+
+def _first_repeated(ids: Sequence[Any]) -> tuple[int, int]:
+    """Return where an id is that is there again, and where it is again for the first time."""
     first: dict[Any, int] = {}
-    for position, query in enumerate(queries):
-        before = first.setdefault(query, position)
+    for position, value in enumerate(ids):
+        before = first.setdefault(value, position)
         if before < position:
-            problem = f"query {shown(query)} is in row {before} and in row {position}"
-            raise InputError(f"{problem}; give each query once", argument)
+            return before, position
     raise AssertionError("ids that are equal have equal hashes")
 
 
@@ -120,7 +126,9 @@ def documents_of_query(
     if len(documents) == len(ids):
         return documents
     if names.keep is None:
-        _refuse_twice(ids, names)
+        before, position = _first_repeated(ids)
+        problem = f"document {shown(ids[position])} is in position {before} already"
+        raise InputError(f"{problem}; {once(names.kind)}", position=position)
     return _best(ids, numbers, names)
 
 
@@ -161,15 +169,6 @@ def _instead(value: Any) -> str:
     if isinstance(value, Real) and not isinstance(value, bool):
         return "if these are scores or relevances, give {document: number} in each query"
     return "give others as text"
-
-
-def _refuse_twice(ids: Sequence[Any], names: Names) -> None:
-    first: dict[Any, int] = {}
-    for position, document in enumerate(ids):
-        before = first.setdefault(document, position)
-        if before < position:
-            problem = f"document {shown(document)} is in position {before} already"
-            raise InputError(f"{problem}; {once(names.kind)}", position=position)
 
 
 def _best(ids: Sequence[Any], numbers: Sequence[Any], names: Names) -> dict[Any, Any]:

@@ -335,10 +335,7 @@ def _join_mappings(
         order = ascending(ranked) if by_docid else list(ranked)
         return [*order, *(name for name in references[names[query]] if name not in ranked)]
 
-    def place(query: int, position: int | None) -> str:
-        document = "" if position is None else f", document {shown(documents(query)[position])}"
-        return f"query {shown(names[query])}{document}"
-
+    place = _place_by_ids(names.__getitem__, documents)
     offsets = offsets_of(lengths)
     score = read_numbers("predictions", [scores], offsets, place)
     relevance = read_numbers(
@@ -357,6 +354,18 @@ def _join_mappings(
         answered=np.fromiter(are_empty, bool, len(names)),
         documents=documents,
     )
+
+
+def _place_by_ids(query_id: Callable[[int], Any], documents: Callable[[int], list[Any]]) -> Place:
+    """Return a function that describes a query and a document, by its position, by their ids."""
+
+    def place(query: int, position: int | None) -> str:
+        words = f"query {shown(query_id(query))}"
+        if position is None:
+            return words
+        return f"{words}, document {shown(documents(query)[position])}"
+
+    return place
 
 
 def _refuse_no_common_query(run: ById, qrels: ById) -> None:
@@ -515,10 +524,6 @@ def _join_columns(
         others = lacked[until_lacked[index] : until_lacked[index + 1]]
         return [*run.documents(rows), *qrels.documents(others)]
 
-    def place(index: int, position: int | None) -> str:
-        document = "" if position is None else f", document {shown(documents(index)[position])}"
-        return f"query {shown(qrels.query_id(index))}{document}"
-
     score = run.value[order]
     retrieved = None if run.present is None else run.present[order]
     if len(lacked):
@@ -551,7 +556,7 @@ def _join_columns(
     return Rankings.of(
         Column(score, offsets, retrieved),
         Column(relevance, offsets, padding=padding).only(in_place(judged)),
-        place=place,
+        place=_place_by_ids(qrels.query_id, documents),
         query_ids=qrels.query_ids,
         answered=answered,
         documents=documents,
