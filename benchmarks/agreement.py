@@ -1,6 +1,7 @@
-"""Score the same random rankings by each library and by the convention of its name, into benchmarks/AGREEMENT.md.
+"""Score random rankings by each library and by its convention, into benchmarks/AGREEMENT.md.
 
-How the libraries are called is in tests/conformance/libraries.py, so that the tests call them alike.
+How the libraries are called is in tests/conformance/libraries.py, so that the tests call them
+alike.
 """
 
 import warnings
@@ -12,7 +13,7 @@ from libraries import CASES, LIBRARIES, SATURATED, numbers
 
 
 def agreement(count: int, saturated: int) -> str:
-    """Return a table: each library, its version, how much was scored and how far the scores differ at most.
+    """Return a table: each library, its version, how much was scored, and the greatest differences.
 
     Args:
         count: the number of rankings of each library.
@@ -33,12 +34,14 @@ def agreement(count: int, saturated: int) -> str:
         asked = sum(rankings.queries for rankings, _, _ in scored)
         found = " | ".join(f"{each:.0e}" for each in differences)
         rows.append(
-            f'| `"{name}"` | {library.package} {version(library.package)} | {count} | {asked:,} | {found} |'
+            f'| `"{name}"` | {library.package} {version(library.package)} | {count} | {asked:,} | '
+            f"{found} |"
         )
         cases, queries = cases + count, queries + asked
     return "\n".join(
         [
-            "| `convention=` | library, version | cases | queries | greatest difference | on sigmoids | there, with "
+            "| `convention=` | library, version | cases | queries | greatest difference | on "
+            "sigmoids | there, with "
             '`score_dtype="given"` |',
             "|---|---|---:|---:|---:|---:|---:|",
             *rows,
@@ -53,18 +56,20 @@ if __name__ == "__main__":
         table = agreement(CASES, SATURATED)
     text = f"""# Agreement
 
-`make agreement` runs each library, as its users would, on random rankings, and asks for the same by the convention of
-its name. A case is a mean nDCG over up to eight queries: with ties if the library has a fixed order for them, with
-nothing relevant, with nothing retrieved, missing from the run, with relevant documents that were not retrieved, of
-fewer documents than the cutoff. The tests check the same cases. Then the same on {SATURATED}
-rankings with sigmoids close to 1 as scores: by the convention, and by it with scores compared as they are given. The
-two differ if the library compares 32-bit floats.
+`make agreement` runs each library, as its users would, on random rankings, and asks for the same
+by the convention of its name. A case is a mean nDCG over up to eight queries: with ties if the
+library has a fixed order for them, with nothing relevant, with nothing retrieved, missing from the
+run, with relevant documents that were not retrieved, of fewer documents than the cutoff. The tests
+check the same cases. Then the same on {SATURATED} rankings with sigmoids close to 1 as scores: by
+the convention, and by it with scores compared as they are given. The two differ if the library
+compares 32-bit floats.
 
 {table}
 
-A difference of 10⁻¹⁶ is the last digit of a 64-bit number. TorchMetrics, Ignite, Rax and allRank compute in 32 bits;
-BEIR, MTEB and gdeval round to five digits. TensorFlow Ranking and Elasticsearch cannot be installed next to the others:
-the values that their own tests expect are in tests/conformance/test_expected_values.py.
+A difference of 10⁻¹⁶ is the last digit of a 64-bit number. TorchMetrics, Ignite, Rax and allRank
+compute in 32 bits; BEIR, MTEB and gdeval round to five digits. TensorFlow Ranking and Elasticsearch
+cannot be installed next to the others: the values that their own tests expect are in
+tests/conformance/test_expected_values.py.
 """
     Path(__file__).with_name("AGREEMENT.md").write_text(text, encoding="utf-8")
     print(text)

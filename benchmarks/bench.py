@@ -2,7 +2,7 @@
 
     python benchmarks/bench.py           # everything, into benchmarks/RESULTS.md; 20 to 40 minutes
     python benchmarks/bench.py --quick   # little work, printed; about 2 minutes
-    python benchmarks/bench.py --before ../other   # the kernel alone, next to the kernel of another checkout; 3 minutes
+    python benchmarks/bench.py --before ../other   # our kernel and another checkout's; 3 minutes
 
 Contenders get the same work and are checked to agree before they are timed; then they take
 turns, several rounds of it, and a ratio is the median of the ratios within a round. So what

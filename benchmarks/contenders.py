@@ -55,7 +55,7 @@ class Contender:
 
 @contextmanager
 def threads(count: int | None) -> Iterator[None]:
-    """Run on so many CPUs with so many threads: torch by its own switch, ours by affinity and environment."""
+    """Run on so many CPUs and threads: torch by its switch, ours by affinity and environment."""
     if count is None:
         yield
         return

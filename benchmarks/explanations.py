@@ -3,11 +3,12 @@
     python benchmarks/explanations.py           # everything; two hours
     python benchmarks/explanations.py --quick   # few repetitions, printed
 
-Rankings are drawn with ties, unjudged and unretrieved documents, missing queries, and queries with no relevant
-documents. A combination of options that no convention has is drawn, and `explain` is given its score at two cutoffs, or
-its value of each query. False matches are counted for scores that no combination has: each is the mean of another
-system on the same queries. What `explain` names as the cause is counted for both: a true cause is in turn a convention,
-one change of a convention, a known slip, or a combination of options.
+Rankings are drawn with ties, unjudged and unretrieved documents, missing queries, and queries with
+no relevant documents. A combination of options that no convention has is drawn, and `explain` is
+given its score at two cutoffs, or its value of each query. False matches are counted for scores
+that no combination has: each is the mean of another system on the same queries. What `explain`
+names as the cause is counted for both: a true cause is in turn a convention, one change of a
+convention, a known slip, or a combination of options.
 """
 
 import argparse
@@ -131,7 +132,7 @@ def found_again(count: int) -> list[str]:
 
 
 def false_matches(count: int) -> list[str]:
-    """Return a table of the numbers of combinations that match scores by chance, next to the predictions."""
+    """Return a table of how many combinations match by chance, next to the predictions."""
     rows = []
     for cutoffs in ([10], [*CUTOFFS]):
         for digits in DIGITS:
@@ -157,11 +158,14 @@ def false_matches(count: int) -> list[str]:
             error = np.std(matches) / math.sqrt(len(matches))
             at = " and ".join(map(str, cutoffs))
             rows.append(
-                f"| {at} | {digits} | {np.mean(matches):.2f} ± {1.96 * error:.2f} | {np.mean(predicted):.2f} "
-                f"| {np.mean(np.array(matches) > 0):.0%} |"
+                f"| {at} | {digits} | {np.mean(matches):.2f} ± {1.96 * error:.2f} | "
+                f"{np.mean(predicted):.2f} | {np.mean(np.array(matches) > 0):.0%} |"
             )
     return [
-        "| cutoffs | digits | matches that were counted | matches that `explain` predicts | scores with a match |",
+        (
+            "| cutoffs | digits | matches that were counted | matches that `explain` predicts | "
+            "scores with a match |"
+        ),
         "|---|---:|---:|---:|---:|",
         *rows,
     ]
@@ -241,7 +245,7 @@ def is_told(found: Explanation) -> bool:
 
 
 def named_causes(count: int) -> list[str]:
-    """Return a table of how often the true cause of a score is named, and one for a score of another system."""
+    """Return tables of how often a true cause is named, and any for another system's score."""
     rows = []
     for cutoffs in ([10], [*CUTOFFS]):
         for digits in (3, 4, 5):
@@ -268,7 +272,10 @@ def named_causes(count: int) -> list[str]:
                 f"| {at} | {digits} | {right} | {wrong} | {count - right - wrong} | {of_another} |"
             )
     return [
-        "| cutoffs | digits | true cause named | another named | cannot be told | cause named for another system |",
+        (
+            "| cutoffs | digits | true cause named | another named | cannot be told | cause named "
+            "for another system |"
+        ),
         "|---|---:|---:|---:|---:|---:|",
         *rows,
     ]
@@ -298,7 +305,10 @@ def timings(sizes: Sequence[tuple[int, int]]) -> list[str]:
         )
         rows.append(f"| {cells} |")
     return [
-        "| queries × documents | combinations | seconds | seconds of a processor | memory of the process, MB |",
+        (
+            "| queries × documents | combinations | seconds | seconds of a processor | memory of "
+            "the process, MB |"
+        ),
         "|---|---:|---:|---:|---:|",
         *rows,
     ]
@@ -310,7 +320,10 @@ def markdown(count: int, causes: int, sizes: Sequence[tuple[int, int]]) -> str:
         [
             "# How well a score identifies its options",
             "",
-            "Made by `make explanations`. The head of `benchmarks/explanations.py` describes the measurements.",
+            (
+                "Made by `make explanations`. The head of `benchmarks/explanations.py` describes "
+                "the measurements."
+            ),
             "",
             f"## {count} combinations of options that no convention has",
             "",
@@ -320,7 +333,10 @@ def markdown(count: int, causes: int, sizes: Sequence[tuple[int, int]]) -> str:
             "",
             "## Matches by chance",
             "",
-            f"Each row has {count} scores that no combination of options gives, with 95% intervals.",
+            (
+                f"Each row has {count} scores that no combination of options gives, with 95% "
+                "intervals."
+            ),
             "",
             *false_matches(count),
             "",

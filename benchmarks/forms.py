@@ -1,4 +1,4 @@
-"""Rankings in the forms people hold them, from the mapping, the file or the flat column to the nDCG of each query."""
+"""From rankings as people hold them, mappings, files or flat columns, to the nDCG of each query."""
 
 import statistics
 import tempfile
@@ -19,7 +19,8 @@ def forms(scores: int, rounds: int) -> dict[str, dict[str, float | str]]:
     """Seconds that each way takes, by form; or why it was not measured.
 
     Args:
-        scores: documents in all, of the flat columns and the files; a tenth of them in mappings and lists.
+        scores: documents in all, of the flat columns and the files; mappings and lists hold a
+            tenth of them.
         rounds: the number of rounds of all contenders; the median counts.
     """
     with tempfile.TemporaryDirectory() as folder:
@@ -103,12 +104,13 @@ def _measured(ways: dict[str, Callable[[], Call]], rounds: int) -> dict[str, flo
 def _compared(
     answer: Sequence[float] | NDArray[np.float64], right: NDArray[np.float64] | None
 ) -> tuple[str, NDArray[np.float64]]:
-    """How the nDCG of queries, in any order, differs from the right one, and that; the first answer is right."""
+    """How the nDCG of queries, in any order, differs from the right one, the first answer."""
     found = np.sort(answer)
     if right is None:
         if found[0] == found[-1]:
             raise ValueError(
-                f"all {len(found)} queries have nDCG {found[0]:g}; mix the scores, or nothing is compared"
+                f"all {len(found)} queries have nDCG {found[0]:g}; mix the scores, or nothing is "
+                "compared"
             )
         return "", found
     if len(found) != len(right):
@@ -128,7 +130,7 @@ def _metric() -> Any:
 def _ids(
     queries: int, documents: int, missed: int = 10
 ) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
-    """Qrels with a tenth of the retrieved documents, at any rank, and some that were missed, and a run, by query."""
+    """Draw a run, and qrels with a tenth of its documents and some that it missed."""
     random = np.random.default_rng(0)
     qrels, run = {}, {}
     for query in range(queries):
@@ -218,7 +220,7 @@ def _files(folder: Path, lines: int) -> dict[str, Callable[[], Call]]:
 
 
 def _reading(folder: Path) -> dict[str, Callable[[], Call]]:
-    """Return ways to read a run's lines; of the queries, documents and scores that each reads, it gives the scores."""
+    """Return ways to read a run's queries, documents and scores; each returns the scores."""
     run_file = str(folder / "run.trec")
 
     def ours() -> Call:
@@ -335,7 +337,7 @@ def _frames(rows: int, kind: str) -> dict[str, Callable[[], Call]]:
 
 
 def _sparse(queries: int) -> dict[str, Callable[[], Call]]:
-    """Scores of 100 columns of a query and 5 labels, of which 3 are among these, and the same as flat columns."""
+    """Scores of 100 columns of a query and 5 labels, 3 of them among these; and as flat columns."""
     random = np.random.default_rng(0)
     blocks, width = 100, 6_700  # a score in each block of columns
     score = random.random((queries, blocks))

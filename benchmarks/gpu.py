@@ -1,10 +1,11 @@
-"""Tensors on a GPU: `compute` beside the copy to the host, the host, top-k alone and torchmetrics; and equality.
+"""Tensors on a GPU: `compute` beside copies to the host, the host, top-k alone and torchmetrics.
 
     python benchmarks/gpu.py                # the tables, and 300 random cases
     python benchmarks/gpu.py --scores 10000000
 
-Each time is the median of several calls in turn, in milliseconds, after a first call that is not counted. torchmetrics
-scores query by query, so only some of the queries are given to it, and its time is scaled up to all of them.
+Each time is the median of several calls in turn, in milliseconds, after a first call that is not
+counted. torchmetrics scores query by query, so only some of the queries are given to it, and its
+time is scaled up to all of them.
 """
 
 import argparse
@@ -71,7 +72,7 @@ def milliseconds(calls: dict[str, Call], device: str, rounds: int) -> dict[str, 
 
 
 def of_matrix(shape: Matrix, device: str = DEVICE, rounds: int = 5) -> dict[str, float]:
-    """Return the milliseconds of each way to score a matrix, and the most memory that `compute` adds, in MB."""
+    """Return the milliseconds of each way to score a matrix, and the MB that `compute` adds."""
     score, relevance = shape.sides(device)
     on_host = score.cpu(), relevance.cpu()
     k = shape.k or shape.documents
@@ -120,7 +121,7 @@ def _of_torchmetrics(
 
 
 def of_rows(rows: int, device: str = DEVICE, rounds: int = 3) -> dict[str, float]:
-    """Return the milliseconds for a row per document, in random order, with a hundredth as many queries."""
+    """Return the milliseconds of documents as rows in random order, a hundred for a query."""
     seed = torch.Generator(device).manual_seed(0)
     query = torch.randint(0, max(1, rows // 100), (rows,), device=device, generator=seed)
     score = torch.randn(rows, device=device, generator=seed)
@@ -136,7 +137,7 @@ def of_rows(rows: int, device: str = DEVICE, rounds: int = 3) -> dict[str, float
 
 
 def largest_difference(cases: int, device: str = DEVICE, seed: int = 1) -> float:
-    """Return the largest difference between device and host, relative to values above 1, over random options."""
+    """Return the largest difference of device and host, relative above 1, over random options."""
     rng, largest = np.random.default_rng(seed), 0.0
 
     def choice(*values: Any) -> Any:

@@ -149,7 +149,7 @@ def run(
 
 
 def _ready(shape: Shape, name: str, work: Work, expected: NDArray[np.float64], plan: Plan) -> Run:
-    """Return the run of a contender that gives the kernel's scores, or a run with the reason why it does not."""
+    """Return the run of a contender, or the reason why it does not give the kernel's scores."""
     this, contender = Run(shape, name), CONTENDERS[name]
     try:
         part = work if contender.whole else work.head(_affordable(contender, work, plan))
@@ -188,13 +188,17 @@ def _seconds(call: Call, contender: Contender, repeats: int = 1) -> float:
 
 def _problem(error: Exception) -> str:
     """Return the kind of an error and its first line."""
-    return f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error).strip() else ''}"
+    return (
+        f"{type(error).__name__}: "
+        f"{str(error).strip().splitlines()[0] if str(error).strip() else ''}"
+    )
 
 
 # Cost as the work grows, each in a process of its own
 
 GROWING = ("kernel", "compute", "add_batch", "torch.topk", "sklearn", "stock evaluate")
-PATIENCE = 5.0  # seconds: for a call of those that are much slower than ours, and for the calls of a process
+# Seconds: for a call of those that are much slower than ours, and for the calls of a process.
+PATIENCE = 5.0
 
 
 def grow(results: Results) -> None:
@@ -226,7 +230,7 @@ def grow(results: Results) -> None:
 
 
 def _grown(contender: str, scores: int) -> dict[str, Any]:
-    """Time and peak memory of one contender on 100 documents per query, k=10, dense, continuous, float64."""
+    """Time and peak memory of one contender on 100 documents a query, k=10, dense, float64."""
     random, shape = np.random.default_rng(0), (scores // 100, 100)
     score, relevance = np.empty(shape), np.empty(shape)
     for start in range(0, len(score), 10_000):  # whole temporaries would count as peak memory
@@ -271,7 +275,7 @@ def dispatched() -> list[str]:
 
 
 def without_simd(results: Results) -> None:
-    """Measure kernel over scikit-learn as is, without AVX-512 and without any feature that can be switched off."""
+    """Measure the kernel over scikit-learn as is, without AVX-512, and without other features."""
     found = dispatched()
     avx512 = [name for name in found if name == "X86_V4" or name.startswith("AVX512")]
     for features in dict.fromkeys(" ".join(off) for off in ([], avx512, found)):
@@ -295,7 +299,10 @@ def _child(job: dict[str, Any], environment: dict[str, str] | None = None) -> di
     done = subprocess.run(command, env=variables, capture_output=True, text=True)  # noqa: S603
     if done.returncode:
         return {
-            "note": f"failed: {(done.stderr.strip().splitlines() or [f'exit status {done.returncode}'])[-1]}"
+            "note": (
+                "failed: "
+                f"{(done.stderr.strip().splitlines() or [f'exit status {done.returncode}'])[-1]}"
+            )
         }
     answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     off = set((environment or {}).get("NPY_DISABLE_CPU_FEATURES", "").split())

@@ -1,4 +1,4 @@
-"""How long the page takes: to its first score, from an edit to the new score, and between frames of a drag.
+"""How long the page takes: to its first score, from an edit to the new one, and between frames.
 
 Run it as `python benchmarks/page.py http://127.0.0.1:7860/`, with the address of a page that runs.
 """
@@ -42,7 +42,10 @@ FRAMES = """
 () => {
   window.frames_ = [];
   window.drawing = true;
-  const frame = now => { window.frames_.push(now); if (window.drawing) requestAnimationFrame(frame); };
+  const frame = now => {
+    window.frames_.push(now);
+    if (window.drawing) requestAnimationFrame(frame);
+  };
   requestAnimationFrame(frame);
 }
 """

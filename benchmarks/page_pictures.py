@@ -1,7 +1,8 @@
 """Take pictures of the page in each of its states, at two widths, in light and dark.
 
-Run it as `python benchmarks/page_pictures.py http://127.0.0.1:7860/`, with the address of a page that runs: it takes
-the pictures of docs/images/ again. With a folder after the address, it takes pictures of all states into that folder.
+Run it as `python benchmarks/page_pictures.py http://127.0.0.1:7860/`, with the address of a page
+that runs: it takes the pictures of docs/images/ again. With a folder after the address, it takes
+pictures of all states into that folder.
 """
 
 import io

@@ -139,16 +139,17 @@ def markdown(results: Results, seconds: float) -> str:
     return "\n\n".join(
         [
             "# Benchmark",
-            "How many times faster nDCG is computed than by other libraries on the same work, and what that costs. "
-            f"Measured on {datetime.now(UTC).date()} in {seconds / 60:.0f} minutes, on one machine: "
-            + machine(results.load),
+            "How many times faster nDCG is computed than by other libraries on the same work, and "
+            f"what that costs. Measured on {datetime.now(UTC).date()} in {seconds / 60:.0f} "
+            "minutes, on one machine: " + machine(results.load),
             "## Times faster",
             table(["", "geometric mean", "worst shape"], faster),
-            f"A ratio is the median over {results.plan.rounds} rounds, in which all take turns on about "
-            f"{results.plan.scores:,} scores of each shape; the mean is over all shapes that were measured. *kernel*: "
-            "`measure_queries` on arrays; *stock*: a metric of evaluate over scikit-learn; *dense*: relevance 0 to 4 "
-            "everywhere; *sparse*: 1 to 3 on 5% of the documents; *tied*: scores of two decimals. `--quick` measures "
-            "few rounds on little work, which is rough, and `--only` some of the shapes.",
+            f"A ratio is the median over {results.plan.rounds} rounds, in which all take turns on "
+            f"about {results.plan.scores:,} scores of each shape; the mean is over all shapes "
+            "that were measured. *kernel*: `measure_queries` on arrays; *stock*: a metric of "
+            "evaluate over scikit-learn; *dense*: relevance 0 to 4 everywhere; *sparse*: 1 to 3 "
+            "on 5% of the documents; *tied*: scores of two decimals. `--quick` measures few "
+            "rounds on little work, which is rough, and `--only` some of the shapes.",
             "## Time and memory",
             table(["", "geometric mean", "worst shape"], costs),
             *_sections(results),
@@ -185,7 +186,10 @@ def _ratios_and_times(results: Results) -> Iterator[str]:
         "compute / kernel": ("compute", "kernel"),
     }
     yield f"## Ratios of time, about {scores:,} scores"
-    yield "`torch.topk` orders tied scores at will: on those it is timed, but its answer is not the same."
+    yield (
+        "`torch.topk` orders tied scores at will: on those it is timed, but its answer is not "
+        "the same."
+    )
     rows = [
         [str(s), *(number(results.ratio((s, slow), (s, fast))) for slow, fast in against.values())]
         for s in shapes
@@ -208,10 +212,11 @@ def _ratios_and_times(results: Results) -> Iterator[str]:
 def _compared(results: Results) -> Iterator[str]:
     yield "## Who is compared"
     yield (
-        "Each contender holds the work in its own form before it is timed, and its mean nDCG is checked "
-        "against the kernel's, which scikit-learn's thereby checks. Those much slower than ours get the first queries "
-        f"only, as many as take about {results.plan.seconds:g} s. `add_batch` gets {BATCHES} batches; stock `evaluate` "
-        "one, which its `compute` makes of its inputs."
+        "Each contender holds the work in its own form before it is timed, and its mean nDCG is "
+        "checked against the kernel's, which scikit-learn's thereby checks. Those much slower "
+        f"than ours get the first queries only, as many as take about {results.plan.seconds:g} s. "
+        f"`add_batch` gets {BATCHES} batches; stock `evaluate` one, which its `compute` makes of "
+        "its inputs."
     )
     described = []
     for name, contender in CONTENDERS.items():
@@ -253,8 +258,8 @@ def _by_form(results: Results) -> Iterator[str]:
 def _as_it_grows(results: Results) -> Iterator[str]:
     yield "## As the work grows"
     yield (
-        "100 documents, k=10, dense, continuous, float64, each in a process of its own: nanoseconds per score, "
-        "and in parentheses peak extra memory in % of the input."
+        "100 documents, k=10, dense, continuous, float64, each in a process of its own: "
+        "nanoseconds per score, and in parentheses peak extra memory in % of the input."
     )
     rows = [
         [f"{scores:,}", *(_grown(results.growth.get((name, scores), {})) for name in GROWING)]
@@ -272,7 +277,7 @@ def _grown(measured: dict[str, float | str]) -> str:
 def _nanoseconds(
     results: Results, shapes: Sequence[Shape], names: Sequence[str], over: str = ""
 ) -> str:
-    """Return a table of times; with ``over`` also how many times longer they are than that contender's."""
+    """Return a table of times; with ``over`` also their ratios to that contender's."""
 
     def cell(shape: Shape, name: str) -> str:
         run = results.get((shape, name))
@@ -309,7 +314,10 @@ def _missing(results: Results) -> Iterator[str]:
                 f"SIMD features off: {features}"
             )
     for (name, note), where in reasons.items():
-        yield f"- {name}: {note} ({where[0]}{f' and {len(where) - 1} more' if len(where) > 1 else ''})"
+        yield (
+            f"- {name}: {note} "
+            f"({where[0]}{f' and {len(where) - 1} more' if len(where) > 1 else ''})"
+        )
 
 
 def machine(load: float) -> str:
@@ -323,14 +331,14 @@ def machine(load: float) -> str:
         except PackageNotFoundError:
             versions.append(f"{package} not installed")
     return (
-        f"{found[1] if found else platform.machine()}, {len(CPUS)} CPUs (load {load:.1f} at the start); "
-        f"SIMD features that NumPy found: {', '.join(dispatched()) or 'none'}. "
+        f"{found[1] if found else platform.machine()}, {len(CPUS)} CPUs (load {load:.1f} at the "
+        f"start); SIMD features that NumPy found: {', '.join(dispatched()) or 'none'}. "
         f"Python {platform.python_version()}, {', '.join(versions)}."
     )
 
 
 def plot(results: Results, folder: Path) -> str:
-    """Draw time and memory as the work grows; return the line of RESULTS.md that shows it, or why it is missing."""
+    """Draw time and memory as work grows; return its line for RESULTS.md, or why there is none."""
     if not results.growth:
         return ""
     try:

@@ -1,4 +1,4 @@
-"""More than memory, and more than one machine: what streaming and Spark take at scale, into benchmarks/SCALE.md.
+"""More than memory and than one machine: streaming and Spark at scale, into benchmarks/SCALE.md.
 
 python benchmarks/scale.py                 # everything: 15 minutes, 8 GB of disk
 python benchmarks/scale.py streaming       # or spark
@@ -41,7 +41,7 @@ COLUMNS = {"query": "query", "prediction": "score", "reference": "relevance"}  #
 
 @contextmanager
 def anonymous_memory(found: dict[str, float], name: str) -> Iterator[None]:
-    """Find the highest anonymous memory of this process meanwhile, in megabytes: pages of mapped files aside."""
+    """Find this process's highest anonymous memory meanwhile, in MB, without mapped files."""
     done = threading.Event()
 
     def watch() -> None:
@@ -60,7 +60,7 @@ def anonymous_memory(found: dict[str, float], name: str) -> Iterator[None]:
 
 
 def touch_memory(folder: str, size: int) -> None:
-    """Write a file of so many bytes and remove it: pages that a virtual machine never used take ten times as long."""
+    """Write and remove a file of so many bytes: unused pages of a virtual machine are slow."""
     part = bytes(1 << 20)
     with tempfile.TemporaryFile(dir=folder) as file:
         for _ in range(size >> 20):
@@ -113,18 +113,30 @@ def streaming() -> list[str]:
     return [
         "## Streaming",
         "",
-        f"{scores / 1e6:,.0f} million 32-bit scores in batches of {BATCH[0]:,} queries of {BATCH[1]:,} documents.",
+        (
+            f"{scores / 1e6:,.0f} million 32-bit scores in batches of {BATCH[0]:,} queries of "
+            f"{BATCH[1]:,} documents."
+        ),
         "",
         "| | goal | found |",
         "|---|---|---|",
-        f"| rate of `add_batch` over that of a stock `evaluate.Metric` | ≥ 20× | {rate / stock_mean:.1f}× |",
-        f"| time of `compute()` from the cache over that of the batches in memory | ≤ 2× | {computing / kernel:.2f}× |",
+        (
+            "| rate of `add_batch` over that of a stock `evaluate.Metric` | ≥ 20× | "
+            f"{rate / stock_mean:.1f}× |"
+        ),
+        (
+            "| time of `compute()` from the cache over that of the batches in memory | ≤ 2× | "
+            f"{computing / kernel:.2f}× |"
+        ),
         f"| highest anonymous memory while adding | < 1 GB | {memory['adding']:.0f} MB |",
         f"| highest anonymous memory while computing | < 1 GB | {memory['computing']:.0f} MB |",
         f"| difference from the batches scored by hand | 0 | {difference:.1e} |",
         f"| bytes on disk for a score and its relevance | | {size / scores:.2f} |",
         "",
-        f"Adding took {adding:.1f} s, computing {computing:.1f} s, the batches by hand {kernel:.1f} s.",
+        (
+            f"Adding took {adding:.1f} s, computing {computing:.1f} s, the batches by hand "
+            f"{kernel:.1f} s."
+        ),
     ]
 
 
@@ -183,7 +195,7 @@ def cluster() -> Iterator[tuple[str, list["subprocess.Popen[bytes]"]]]:
 
 
 def rows_of(rows: int, long_query: bool = False) -> pa.Table:
-    """Documents of queries of a hundred each, in no order; with `long_query` a tenth of them are of one."""
+    """Documents of queries of a hundred, in no order; with `long_query` a tenth are of one."""
     rng = np.random.default_rng(rows)
     query = rng.integers(0, rows // 100, rows)
     if long_query:
@@ -254,8 +266,9 @@ def against_window_query(session: Any, where: str, ndcg: evaluate.Metric, path: 
         ratio = min(seconds["theirs"][2:]) / min(seconds["ours"][2:])
         depth = "the whole list" if k is None else f"k={k}"
         lines.append(
-            f"| {where}, {WINDOW_ROWS // 1_000_000} million rows, {depth}: speed over a window query "
-            f"| ≥ 2× | {ratio:.1f}×, {megabytes['ours']:.0f} MB shuffled for {megabytes['theirs']:.0f} |"
+            f"| {where}, {WINDOW_ROWS // 1_000_000} million rows, {depth}: speed over a window "
+            f"query | ≥ 2× | {ratio:.1f}×, {megabytes['ours']:.0f} MB shuffled for "
+            f"{megabytes['theirs']:.0f} |"
         )
     return lines
 
@@ -288,7 +301,7 @@ def write_untied(path: str) -> None:
 
 
 def times_on_binary(ndcg: evaluate.Metric, frame: Any) -> tuple[float, float]:
-    """Return the seconds that ours takes for relevances of 0 and 1, and those of PySpark's `RankingMetrics`."""
+    """Return the seconds of ours for relevances of 0 and 1, and of PySpark's `RankingMetrics`."""
     from pyspark.mllib.evaluation import RankingMetrics
     from pyspark.sql import functions
 
@@ -312,7 +325,7 @@ def times_on_binary(ndcg: evaluate.Metric, frame: Any) -> tuple[float, float]:
 def with_a_worker_killed(
     ndcg: evaluate.Metric, frame: Any, worker: int, after: float
 ) -> tuple[float, float]:
-    """Return the mean if a worker's process is killed so many seconds after the start, and the seconds it takes."""
+    """Return the mean and seconds if a worker's process is killed so long after the start."""
     killer = threading.Timer(after, lambda: os.killpg(worker, signal.SIGKILL))
     killer.start()
     start = time.perf_counter()
@@ -350,28 +363,38 @@ def spark() -> list[str]:
         growth, exact = seconds[ROWS] / seconds[ROWS // 10] / 10, apart(found, expected)
         millions = f"{ROWS // 1_000_000} million rows"
         lines += [
-            f"| {millions}, {ROWS // 100:,} queries: relative difference from `compute` | ≤ 1e-12 | {exact} |",
+            (
+                f"| {millions}, {ROWS // 100:,} queries: relative difference from `compute` | ≤ "
+                f"1e-12 | {exact} |"
+            ),
             f"| time per row of {millions} over that of a tenth of them | ≤ 1.2× | {growth:.2f}× |",
         ]
         ours, theirs = times_on_binary(ndcg, frame)
         lines.append(
-            f"| over PySpark's `RankingMetrics.ndcgAt` on the same rows, binary | > 1× | {theirs / ours:.1f}× |"
+            "| over PySpark's `RankingMetrics.ndcgAt` on the same rows, binary | > 1× | "
+            f"{theirs / ours:.1f}× |"
         )
         long_seconds, found, table, _ = timed(ROWS, long_query=True)
         expected = in_memory(ndcg, table)
         lines.append(
-            f"| one query of a tenth of the {millions}: relative difference from `compute` | ≤ 1e-12 | "
-            f"{apart(found, expected)}, in {long_seconds / seconds[ROWS]:.2f}× the time |"
+            f"| one query of a tenth of the {millions}: relative difference from `compute` | ≤ "
+            f"1e-12 | {apart(found, expected)}, in {long_seconds / seconds[ROWS]:.2f}× the time |"
         )
         again, survived = with_a_worker_killed(ndcg, frame, workers[0].pid, seconds[ROWS] / 2)
-        killed = f"a worker killed after {seconds[ROWS] / 2:.0f} s of the job: relative difference from `compute`"
+        killed = (
+            f"a worker killed after {seconds[ROWS] / 2:.0f} s of the job: relative difference "
+            "from `compute`"
+        )
         lines.append(f"| {killed} | ≤ 1e-12 | {apart(again, whole)}, after {survived:.0f} s |")
         session.stop()
         session = session_on("local[2]")
         lines += against_window_query(session, "local[2]", ndcg, untied)
         session.stop()
     where = "A standalone master and two workers of one core each, as processes on this machine."
-    took = f"{millions} took {seconds[ROWS]:.0f} s; binary ones {ours:.0f} s, and PySpark's own {theirs:.0f} s."
+    took = (
+        f"{millions} took {seconds[ROWS]:.0f} s; binary ones {ours:.0f} s, and PySpark's own "
+        f"{theirs:.0f} s."
+    )
     return ["## Spark", "", where, "", *lines, "", took]
 
 
@@ -391,8 +414,8 @@ def main() -> None:
     head = [
         "# At scale",
         "",
-        f"`make bench-scale`, {time.strftime('%Y-%m-%d')}: {os.cpu_count()} CPUs, {platform.machine()}, "
-        f"Python {platform.python_version()}, {versions}.",
+        f"`make bench-scale`, {time.strftime('%Y-%m-%d')}: {os.cpu_count()} CPUs, "
+        f"{platform.machine()}, Python {platform.python_version()}, {versions}.",
     ]
     found = [{"streaming": streaming, "spark": spark}[part]() for part in asked]
     text = "\n".join(line for part in [head, *found] for line in [*part, ""]).rstrip() + "\n"

@@ -52,7 +52,7 @@ class Work:
         return list(values) if self.offsets is None else np.split(values, self.offsets[1:-1])
 
     def inputs(self) -> dict[str, Any]:
-        """Predictions and references: nested lists, a 2-D array, or for ragged queries a list of arrays."""
+        """Predictions and references: nested lists, a 2-D array, or a list of ragged arrays."""
         held = {"predictions": self.score, "references": self.relevance}
         if self.lists:
             return {

@@ -1,4 +1,4 @@
-"""Whole processes in a shell, from two TREC files to a score: `ndcg score`, ir_measures and pytrec_eval.
+"""Whole processes in a shell, from TREC files to a score: `ndcg score`, ir_measures, pytrec_eval.
 
     python benchmarks/shell.py                          # 10 million lines, three rounds: 4 minutes
     python benchmarks/shell.py --lines 1000000 --rounds 5
@@ -83,7 +83,8 @@ def seconds(lines: int, rounds: int) -> dict[str, float]:
         taken: dict[str, list[float]] = {way: [] for way in WAYS}
         for _ in range(rounds):
             numbers = {}
-            # each twice in a row: the first process may wait for memory that the one before it gave back to the host
+            # each twice in a row: the first process may wait for memory that the one before it gave
+            # back to the host
             for way, command in [each for each in WAYS.items() for _ in range(2)]:
                 start = time.perf_counter()
                 process = subprocess.run(  # noqa: S603

@@ -1,4 +1,4 @@
-"""How often intervals hold the true value, and how wide they are, by simulation, into benchmarks/SIMULATIONS.md.
+"""How often intervals hold the true value, and their widths, into benchmarks/SIMULATIONS.md.
 
     python benchmarks/simulations.py           # everything; 10 to 12 minutes on two cores
     python benchmarks/simulations.py --quick   # few repetitions, printed; seconds
@@ -189,7 +189,7 @@ def of_scipy(method: str, resamples: int, values: Floats, weight: Floats | None)
 
 
 def bootstrap_t(resamples: int, values: Floats, weight: Floats | None) -> Ends:
-    """Return studentized bootstrap intervals, which SciPy does not have: each resample with its own error."""
+    """Return studentized bootstrap intervals, which SciPy lacks: an error for each resample."""
     size = values.shape[1]
     weight = np.ones_like(values) if weight is None else weight
     mean, error = _mean_and_error(values, weight)
@@ -214,10 +214,10 @@ def bootstrap_t(resamples: int, values: Floats, weight: Floats | None) -> Ends:
 
 
 def dirichlet(extra: float, values: Floats) -> Ends:
-    """Return intervals of the mean with Dirichlet weights of the values and of the bound beyond each end.
+    """Return intervals of the mean with Dirichlet weights of the values and a bound beyond them.
 
-    With 1 for the bound it is Gaffke's (2005), which is Clopper and Pearson's for values of 0 and 1; with 1/2 it is
-    between that and the Bayesian bootstrap.
+    With 1 for the bound it is Gaffke's (2005), which is Clopper and Pearson's for values of 0 and
+    1; with 1/2 it is between that and the Bayesian bootstrap.
     """
     rng = np.random.default_rng(0)
     weight = np.concatenate(
@@ -234,7 +234,7 @@ def dirichlet(extra: float, values: Floats) -> Ends:
 
 
 def empirical_likelihood(values: Floats) -> Ends:
-    """Return Owen's intervals (1988), with the square of Student's t as the limit of the likelihood ratio."""
+    """Return Owen's intervals (1988), with Student's t squared as the likelihood ratio's limit."""
     size = values.shape[1]
     limit = scipy.stats.t.ppf((1 + CONFIDENCE) / 2, size - 1) ** 2
 
@@ -332,10 +332,10 @@ def table_of_others(repetitions: int) -> list[str]:
 
 
 def of_slices(repetitions: int, name: str, sizes: Sequence[int]) -> tuple[float, float, float]:
-    """Return how often intervals of the mean of slices hold the mean, and of the difference the difference.
+    """Return how often intervals hold the mean of slices, and the difference of two such means.
 
-    And how often the randomization test finds a difference between equal systems. Every other slice is of the second
-    system of a family. Two systems have the same value in 30% of the queries.
+    And how often the randomization test finds a difference between equal systems. Every other slice
+    is of the second system of a family. Two systems have the same value in 30% of the queries.
     """
     family, rng = USUAL[name], np.random.default_rng(list(sizes))
     mean = np.mean([family.mean_of_second if at % 2 else family.mean for at in range(len(sizes))])
@@ -368,7 +368,7 @@ def of_slices(repetitions: int, name: str, sizes: Sequence[int]) -> tuple[float,
 
 
 def table_of_slices(repetitions: int) -> list[str]:
-    """Return a table of the mean of slices: a row for each family, a column for each set of slices."""
+    """Return a table of the mean of slices: families as rows, sets of slices as columns."""
     cells = list(product([name for name in USUAL if USUAL[name].weight is None], SLICES.values()))
     rows: dict[str, list[str]] = {}
     found = _in_processes(partial(of_slices, repetitions), *zip(*cells, strict=True))
@@ -378,7 +378,7 @@ def table_of_slices(repetitions: int) -> list[str]:
 
 
 def agreement(repetitions: int, name: str, size: int) -> tuple[float, float]:
-    """Return how often a difference's interval excludes 0 but its test is not significant, and the other way round."""
+    """Return how often an interval excludes 0 without a significant test, and the reverse."""
     family = (USUAL | HARD)[name]
     rng = np.random.default_rng(size)
     shape = (repetitions, size)
@@ -396,7 +396,7 @@ def agreement(repetitions: int, name: str, size: int) -> tuple[float, float]:
 def table_of_coverage(
     families: Sequence[str], of_differences: bool, repetitions: int, resamples: int
 ) -> list[str]:
-    """Return a table of coverage and width: a row for each family and method, a column for each number of queries."""
+    """Return coverage and width: a row for each family and method, columns by number of queries."""
     cells = list(product(families, SIZES))
     rows: dict[tuple[str, str], list[str]] = {}
     one = partial(coverage, repetitions, resamples, of_differences)
@@ -450,7 +450,7 @@ def false_positives(repetitions: int, name: str, size: int) -> list[float]:
 
 
 def power_of_tests(repetitions: int, difference: float, size: int) -> list[float]:
-    """Return how often each test finds the mean of differences that are normal with a standard deviation of 0.1."""
+    """Return how often each test finds a mean of normal differences with a deviation of 0.1."""
     from ranx.statistical_tests.fisher_randomization_test import fisher_randomization_test
 
     rng = np.random.default_rng(size)
@@ -490,7 +490,7 @@ def table_of_false_positives(repetitions: int) -> list[str]:
 
 
 def table_of_power(repetitions: int) -> list[str]:
-    """Return a table of how often tests find a difference: a row for each number of queries and test."""
+    """Return how often tests find a difference: a row for each number of queries and test."""
     cells = list(product(DIFFERENCES, (20, 50, 100)))
     rows: dict[tuple[int, str], list[str]] = {}
     found = _in_processes(partial(power_of_tests, repetitions), *zip(*cells, strict=True))
@@ -514,14 +514,16 @@ def sections_of_tests(repetitions: int) -> list[str]:
     error = math.sqrt(CONFIDENCE * (1 - CONFIDENCE) / repetitions)
     return [
         "## False positives",
-        f"How often a test at the 5% level finds a difference between two systems of one family, in {repetitions:,} "
-        f"samples a cell (Monte Carlo error {100 * error:.1f} points). Up to 32 differing queries the randomization "
-        "test is exact, above it tries 16,384 permutations here. If there are few distinct values (0 or 1, or mostly "
-        "the same) few p-values are possible, so that it finds less than 5%.",
+        "How often a test at the 5% level finds a difference between two systems of one family, "
+        f"in {repetitions:,} samples a cell (Monte Carlo error {100 * error:.1f} points). Up to "
+        "32 differing queries the randomization test is exact, above it tries 16,384 "
+        "permutations here. If there are few distinct values (0 or 1, or mostly the same) few "
+        "p-values are possible, so that it finds less than 5%.",
         "\n".join(table_of_false_positives(repetitions)),
         "## Power",
-        "How often a test finds a difference with values over queries that are normal with a standard deviation of "
-        f"0.1, by its mean, in {repetitions // 2:,} samples a cell; SciPy and ranx try 499 permutations.",
+        "How often a test finds a difference with values over queries that are normal with a "
+        f"standard deviation of 0.1, by its mean, in {repetitions // 2:,} samples a cell; SciPy "
+        "and ranx try 499 permutations.",
         "\n".join(table_of_power(repetitions // 2)),
     ]
 
@@ -529,8 +531,8 @@ def sections_of_tests(repetitions: int) -> list[str]:
 def gate(repetitions: int, max_drop: float, fall: float, spread: float, size: int) -> float:
     """Return how often the gate finds a regression of a run if its true mean drops by this amount.
 
-    Its values and the baseline's are beta(2, 2), except for differences in 70% of the queries: their mean over all
-    queries is the drop, and their standard deviation the spread.
+    Its values and the baseline's are beta(2, 2), except for differences in 70% of the queries:
+    their mean over all queries is the drop, and their standard deviation the spread.
     """
     rng = np.random.default_rng(0)
     found = 0
@@ -564,7 +566,7 @@ def table_of_gates(repetitions: int) -> list[str]:
 
 
 def of_samples(repetitions: int, name: str, size: int) -> tuple[float, float]:
-    """Return how often Welch's interval holds the true difference, and his test finds one between equal systems."""
+    """Return how often Welch's interval holds the difference and his test finds one of equals."""
     family, rng = USUAL[name], np.random.default_rng(size)
     draws = [draw(rng, (repetitions, size)) for draw in (family.first, family.second, family.first)]
     bounds = [np.transpose(ours(each, None)) for each in draws]
@@ -593,7 +595,7 @@ def table_of_samples(repetitions: int) -> list[str]:
 
 
 def corrected(repetitions: int, name: str, size: int) -> tuple[float, float, float]:
-    """Return how often corrected intervals hold the true difference, all of a sample do, and an end was moved.
+    """Return how often corrected intervals, and all of a sample, are right, and had an end moved.
 
     All pairs of five systems are compared, of which two are equal to another one.
     """
@@ -657,21 +659,23 @@ def sections_of_pairs(repetitions: int) -> list[str]:
     )
     return [
         "## Corrected intervals",
-        f"All pairs of {SYSTEMS} systems, of which three are equally good, as are the two others, in "
-        f"{repetitions // 10:,} samples a cell: the share of corrected intervals (`low_holm` to `high_holm`) that hold "
-        "the true difference, the share of samples in which all ten do, and the share of intervals with an end that "
-        "was moved, since the randomization test, which tries 16,384 permutations here, decides about 0.",
+        f"All pairs of {SYSTEMS} systems, of which three are equally good, as are the two others, "
+        f"in {repetitions // 10:,} samples a cell: the share of corrected intervals (`low_holm` "
+        "to `high_holm`) that hold the true difference, the share of samples in which all ten "
+        "do, and the share of intervals with an end that was moved, since the randomization "
+        "test, which tries 16,384 permutations here, decides about 0.",
         "\n".join(table_of_corrected(repetitions // 10)),
         "## The mean of slices",
-        "Slices of so many queries, each of which counts the same, every other one of the family's second system, in "
-        f"{repetitions // 4:,} samples a cell: the share of 95% intervals that hold the mean of the slices' means, the "
-        "share of intervals of the difference of two systems that hold it, and how often the randomization test at the "
-        "5% level finds one between equal systems.",
+        "Slices of so many queries, each of which counts the same, every other one of the "
+        f"family's second system, in {repetitions // 4:,} samples a cell: the share of 95% "
+        "intervals that hold the mean of the slices' means, the share of intervals of the "
+        "difference of two systems that hold it, and how often the randomization test at the 5% "
+        "level finds one between equal systems.",
         "\n".join(table_of_slices(repetitions // 4)),
         "## Independent samples",
-        f"Two samples of different queries, as with `paired=False`, in {repetitions:,} pairs of samples a cell: the "
-        "share of Welch's 95% intervals that hold the true difference, and how often the test at the 5% level finds "
-        "one between equal systems.",
+        f"Two samples of different queries, as with `paired=False`, in {repetitions:,} pairs of "
+        "samples a cell: the share of Welch's 95% intervals that hold the true difference, and "
+        "how often the test at the 5% level finds one between equal systems.",
         "\n".join(table_of_samples(repetitions)),
     ]
 
@@ -701,15 +705,19 @@ def markdown(repetitions: int, resamples: int) -> str:
     seconds = time.perf_counter() - start
     text = [
         "# Simulations",
-        f"`make simulations`: {repetitions:,} samples a cell, {resamples:,} resamples each if a method has any, "
-        f"{seconds / 60:.0f} minutes. A cell is the share of {100 * CONFIDENCE:g}% intervals that hold the true value, "
-        f"with a Monte Carlo error of {error:.3f}, and in brackets their mean width. Targets: 0.93 to 0.98 "
-        "with 20 queries or more, and at least 0.90 with 10. With fewer than 10, a report warns that there are few "
+        f"`make simulations`: {repetitions:,} samples a cell, {resamples:,} resamples each if a "
+        f"method has any, {seconds / 60:.0f} minutes. A cell is the share of "
+        f"{100 * CONFIDENCE:g}% intervals that hold the true value, with a Monte Carlo error of "
+        f"{error:.3f}, and in brackets their mean width. Targets: 0.93 to 0.98 with 20 queries or "
+        "more, and at least 0.90 with 10. With fewer than 10, a report warns that there are few "
         "queries.",
         "## Means",
         "\n".join(means),
         "## Paired differences",
-        "Two systems of a family, one better than the other; in 30% of the queries both score the same.",
+        (
+            "Two systems of a family, one better than the other; in 30% of the queries both score "
+            "the same."
+        ),
         "\n".join(differences),
         "## Harder cases",
         "Values more skewed or more alike than those of most measures. Means:",
@@ -717,14 +725,14 @@ def markdown(repetitions: int, resamples: int) -> str:
         "Paired differences:",
         "\n".join(hard_differences),
         "## Other intervals",
-        "Intervals of means that were tried in place of ours, with the same samples; bootstrap-t is above. "
-        "Dirichlet: the values and the bound beyond an end get random weights, the bound as one value (Gaffke, 2005; "
-        "exact for values of 0 and 1) or as half a value. Empirical likelihood is Owen's (1988), calibrated by "
-        "Student's t.",
+        "Intervals of means that were tried in place of ours, with the same samples; bootstrap-t "
+        "is above. Dirichlet: the values and the bound beyond an end get random weights, the "
+        "bound as one value (Gaffke, 2005; exact for values of 0 and 1) or as half a value. "
+        "Empirical likelihood is Owen's (1988), calibrated by Student's t.",
         "\n".join(others),
         "## Interval and test",
-        "How often the interval of a difference excludes 0 while the randomization test has p ≥ 0.05, and the other "
-        "way round.",
+        "How often the interval of a difference excludes 0 while the randomization test has p ≥ "
+        "0.05, and the other way round.",
         "\n".join(agreeing),
         *sections_of_pairs(repetitions),
         *sections_of_tests(repetitions // 4),
@@ -737,8 +745,9 @@ def section_of_gates(table: Sequence[str], repetitions: int) -> list[str]:
     """Return the text on the gate around its table."""
     return [
         "## The gate",
-        f"How often `ndcg gate` fails at its level of 0.05, in {repetitions:,} pairs of runs a cell that differ in "
-        f"{100 * DIFFERING:g}% of the queries. The spread is the standard deviation of a query's difference.",
+        f"How often `ndcg gate` fails at its level of 0.05, in {repetitions:,} pairs of runs a "
+        f"cell that differ in {100 * DIFFERING:g}% of the queries. The spread is the standard "
+        "deviation of a query's difference.",
         "\n".join(table),
     ]
 

@@ -1,4 +1,4 @@
-"""Draw the pictures of docs/statistics.md, into benchmarks/: coverage.png, power.png and comparison.png.
+"""Draw docs/statistics.md's pictures in benchmarks/: coverage.png, power.png and comparison.png.
 
     python benchmarks/statistics_plots.py   # 2 minutes
 
@@ -48,7 +48,7 @@ Coverage = dict[str, dict[str, dict[str, list[float]]]]
 
 
 def coverage(page: str) -> Coverage:
-    """Return from the tables of SIMULATIONS.md the coverage by table, method and number of queries: one of a family."""
+    """Return one family's coverage by table, method and number of queries in SIMULATIONS.md."""
     found: Coverage = {}
     for heading in PANELS:
         table = page.split(f"## {heading}\n")[1].split("\n## ")[0]
@@ -68,7 +68,7 @@ def coverage(page: str) -> Coverage:
 
 
 def found_of(gap: float, size: int, repetitions: int) -> float:
-    """Return the proportion of samples of queries in which the randomization test finds the true difference."""
+    """Return the share of samples in which the randomization test finds the true difference."""
     rng = np.random.default_rng([size, round(1000 * gap)])
     worse, better = (rng.beta(*_shape(mean), (repetitions, size)) for mean in _means(gap))
     better = np.where(rng.random((repetitions, size)) < DIFFERING, better, worse)
@@ -78,7 +78,7 @@ def found_of(gap: float, size: int, repetitions: int) -> float:
 
 
 def planned(gap: float, size: int) -> float:
-    """Return the power of a paired t-test for the same differences, by which `queries_needed` is found."""
+    """Return the paired t-test's power for the same differences, as `queries_needed` finds it."""
     apart, variances = (
         gap / DIFFERING,
         [mean * (1 - mean) / (CONCENTRATION + 1) for mean in _means(gap)],
@@ -89,7 +89,7 @@ def planned(gap: float, size: int) -> float:
 
 
 def _means(gap: float) -> tuple[float, float]:
-    """Return the means of two systems on the queries on which they differ, for a difference over all queries."""
+    """Return two systems' means where they differ, for a difference over all queries."""
     return 0.5, 0.5 + gap / DIFFERING
 
 
@@ -98,7 +98,7 @@ def _shape(mean: float) -> tuple[float, float]:
 
 
 def powers(repetitions: int = 200) -> dict[str, dict[str, float]]:
-    """Return the share of samples in which a difference is found, by difference and number of queries."""
+    """Return the share of samples with a difference found, by difference and number of queries."""
     return {
         str(gap): {str(size): found_of(gap, size, repetitions) for size in SIZES} for gap in GAPS
     }

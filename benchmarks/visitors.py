@@ -1,8 +1,9 @@
-"""How long the page takes to answer when many people use it at once, also while somebody uploads a large run.
+"""How long the page takes to answer when many people use it, also while one uploads a large run.
 
-Run it as `python benchmarks/visitors.py http://127.0.0.1:7860/`, with the address of a page that runs. A browser opens
-the page and moves a card, and its requests are recorded. Each visitor then sends the same requests, in its own session:
-first all requests of a first visit, then a move every few seconds.
+Run it as `python benchmarks/visitors.py http://127.0.0.1:7860/`, with the address of a page that
+runs. A browser opens the page and moves a card, and its requests are recorded. Each visitor then
+sends the same requests, in its own session: first all requests of a first visit, then a move every
+few seconds.
 """
 
 import asyncio
@@ -67,7 +68,7 @@ def record(url: str) -> Visit:
 
 
 async def timed(client: httpx.AsyncClient, method: str, path: str, **what: Any) -> float:
-    """Return the milliseconds that a request takes to its end; an answer that is an error is raised."""
+    """Return the milliseconds that a request takes to its end; raise an answer that is an error."""
     start = time.perf_counter()
     answer = await client.request(method, path, **what)
     answer.raise_for_status()
@@ -75,7 +76,7 @@ async def timed(client: httpx.AsyncClient, method: str, path: str, **what: Any) 
 
 
 async def arrive(client: httpx.AsyncClient, visit: Visit) -> tuple[float, float]:
-    """Return the milliseconds until the page is there, with its first score, and until all its parts are."""
+    """Return the milliseconds until the page has its first score, and until it is complete."""
     start = time.perf_counter()
     first = await timed(client, "GET", visit.paths[0])
     await asyncio.gather(*[timed(client, "GET", path) for path in visit.paths[1:]])
@@ -123,7 +124,10 @@ async def upload(client: httpx.AsyncClient, files: list[Any]) -> tuple[float, fl
 def row(what: str, times: Sequence[float]) -> str:
     """Return the median, the ninth decile and the maximum of times as a row of a table."""
     tenth = quantiles(times, n=10, method="inclusive")[-1] if len(times) > 1 else times[0]
-    return f"| {what} | {len(times):,} | {median(times):.0f} ms | {tenth:.0f} ms | {max(times):.0f} ms |"
+    return (
+        f"| {what} | {len(times):,} | {median(times):.0f} ms | {tenth:.0f} ms | "
+        f"{max(times):.0f} ms |"
+    )
 
 
 async def measure(url: str, visit: Visit) -> None:
