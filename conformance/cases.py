@@ -13,28 +13,42 @@ FAMILIES = {
     "cutoff": "The same with a cutoff within, at and beyond the end of the ranking.",
     "ties": "Documents of equal score, all of which count.",
     "cutoff in a tie": "Documents of equal score of which the cutoff counts some.",
-    "ids": "Ties among documents with ids that sort differently as text than as numbers, by position or in UTF-16; "
-    "documents with the id of their query, which count as any other.",
-    "close scores": "Scores that differ in the last digits of 64-bit floats, are negative, tiny, huge, or zeros of "
-    "both signs. In 32 bits some of them are tied.",
-    "sigmoids": "Scores that are sigmoids close to 1, as rerankers give. In 32 bits many of them are tied.",
-    "unretrieved": "Judged documents that are missing from the run: they take no rank, but belong to the ideal.",
+    "ids": (
+        "Ties among documents with ids that sort differently as text than as numbers, by "
+        "position or in UTF-16; documents with the id of their query, which count as any other."
+    ),
+    "close scores": (
+        "Scores that differ in the last digits of 64-bit floats, are negative, tiny, huge, or "
+        "zeros of both signs. In 32 bits some of them are tied."
+    ),
+    "sigmoids": (
+        "Scores that are sigmoids close to 1, as rerankers give. In 32 bits many of them are tied."
+    ),
+    "unretrieved": (
+        "Judged documents that are missing from the run: they take no rank, but belong to the "
+        "ideal."
+    ),
     "unjudged": "Retrieved documents that nobody judged: they take a rank, with gain 0.",
     "empty": "Queries with nothing relevant, nothing judged or nothing retrieved.",
-    "missing": "Judged queries that are missing from the run, and queries of the run that are not judged.",
+    "missing": (
+        "Judged queries that are missing from the run, and queries of the run that are not judged."
+    ),
     "negative": "Relevances below 0.",
     "gains": "Graded relevance under each gain, fractions among it.",
     "large grades": "Relevances up to 100, with huge exponential gains.",
     "discounts": "Longer rankings under each discount and several bases.",
     "ideal": "Answers shorter than the cutoff or than what is relevant, under each ideal.",
     "one document": "Queries of a single document.",
-    "lengths": "Several queries of different lengths, which arrays must pad: the mean is over queries, not documents.",
+    "lengths": (
+        "Several queries of different lengths, which arrays must pad: the mean is over "
+        "queries, not documents."
+    ),
     "mixed": "Everything at once, at random.",
 }
 
 
 class Case(NamedTuple):
-    """A run and the judgments of its queries, by ids, and how many ranks count; None for all of them."""
+    """A run and its queries' judgments, by ids, and how many ranks count; None for all of them."""
 
     family: str
     name: str
@@ -44,7 +58,7 @@ class Case(NamedTuple):
 
 
 class Draw:
-    """A linear congruential generator (Knuth's MMIX), so that the draws depend on no library's version."""
+    """A linear congruential generator (Knuth's MMIX): draws depend on no library's version."""
 
     def __init__(self, seed: int) -> None:
         self.state = seed
@@ -73,7 +87,7 @@ def all_cases() -> list[Case]:
 
 
 def _one(family: str, name: str, scores: Scores, relevance: Scores, k: int | None = None) -> Case:
-    """Return a case of one query, q1, with documents d1, d2, …; None: not retrieved, or not judged."""
+    """Return a case of one query, q1, and documents d1, d2, …; None: unretrieved or unjudged."""
     run, qrels = _query(scores, relevance)
     at = "" if k is None else f", k={k}"
     return Case(family, f"{family}: {name}{at}", {"q1": run}, {"q1": qrels}, k)
@@ -169,7 +183,7 @@ def _ties() -> Iterator[Case]:
 
 
 def _four_ties() -> tuple[list[int], list[int]]:
-    """Return the scores and the relevance of 20 documents: more than a sort by insertion, which is stable, gets."""
+    """Return 20 scores and relevances: too many for a sort by insertion, which is stable."""
     draw = Draw(10000)
     return draw.shuffled([1, 2, 3, 4] * 5), draw.shuffled([0, 1, 2, 3] * 5)
 

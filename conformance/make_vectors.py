@@ -1,7 +1,8 @@
 """Write vectors.json: every case with the values of the slow reference, in any Python from 3.11 on.
 
-python make_vectors.py                     under the presets that vectors.json holds
-python make_vectors.py CONVENTIONS.py      under the conventions of a Python file that defines CONVENTIONS, as nDCG does
+python make_vectors.py                     under the presets that vectors.json holds python
+make_vectors.py CONVENTIONS.py      under the conventions of a Python file that defines CONVENTIONS,
+as nDCG does
 """
 
 import json
@@ -18,28 +19,38 @@ HERE = Path(__file__).resolve().parent
 VERSION = "2.1.0"
 
 ABOUT = (
-    "510 small cases and the value of CG, DCG, IDCG and nDCG that each should have, under the conventions of many "
-    "libraries and under plain options. README.md says how to use them."
+    "510 small cases and the value of CG, DCG, IDCG and nDCG that each should have, under the "
+    "conventions of many libraries and under plain options. README.md says how to use them."
 )
 TOLERANCE = 1e-9
 
 # The top of the file, for readers who know nothing else of the project.
 FORMAT = {
     "run": "The retrieved documents of each query with their scores; the highest ranks first.",
-    "qrels": "The judged documents of each query with their relevance. A document of one side only was not "
-    "retrieved, or not judged; a query of the run only is not scored.",
-    "order": "Of each query of the run its documents in the order in which they are listed, for languages whose "
-    "objects keep none. Only ties ask for it.",
+    "qrels": (
+        "The judged documents of each query with their relevance. A document of one side only "
+        "was not retrieved, or not judged; a query of the run only is not scored."
+    ),
+    "order": "Of each query of the run its documents in the order in which they are listed, for "
+    "languages whose objects keep none. Only ties ask for it.",
     "k": "How many ranks count; null for all.",
-    "expected": "Under each of the settings named in `under` the values of every query, and the mean nDCG over the "
-    "queries that have one. A query that is null is left out of all; an nDCG that is null is left out of the mean; a "
-    "mean over no query is null. `refused` says why there is no value at all: an error is expected.",
-    "numbers": "Each value is the 64-bit float nearest to the exact one. Scores are 64-bit floats, which "
-    "are compared in the type that `score_dtype` names.",
+    "expected": (
+        "Under each of the settings named in `under` the values of every query, and the mean "
+        "nDCG over the queries that have one. A query that is null is left out of all; an nDCG "
+        "that is null is left out of the mean; a mean over no query is null. `refused` says "
+        "why there is no value at all: an error is expected."
+    ),
+    "numbers": (
+        "Each value is the 64-bit float nearest to the exact one. Scores are 64-bit floats, "
+        "which are compared in the type that `score_dtype` names."
+    ),
 }
 OPTIONS: dict[str, dict[str, str]] = {
     "gain": {
-        "": "The gain of a document of relevance r, before the discount. One that was not judged has gain 0.",
+        "": (
+            "The gain of a document of relevance r, before the discount. One that was not "
+            "judged has gain 0."
+        ),
         "linear": "r",
         "exponential": "2^r - 1",
         "binary": "1 if r > 0, else 0",
@@ -52,12 +63,17 @@ OPTIONS: dict[str, dict[str, str]] = {
     },
     "log_base": {"": "The base of the logarithm of the discount, a number."},
     "ideal": {
-        "": "Which documents the ideal ranking has, in descending order of gain; it is cut at k like the ranking.",
+        "": (
+            "Which documents the ideal ranking has, in descending order of gain; it is cut at "
+            "k like the ranking."
+        ),
         "judged": "all judged documents of the query, retrieved or not",
         "truncated": "the best of these, no more than were retrieved",
         "retrieved": "the judged documents that were retrieved",
-        "full": "k documents of the highest gain that any judged document has, whether or not there are as many; "
-        "refused without a cutoff",
+        "full": (
+            "k documents of the highest gain that any judged document has, whether or not "
+            "there are as many; refused without a cutoff"
+        ),
     },
     "score_dtype": {
         "": "The type in which scores are compared.",
@@ -78,8 +94,9 @@ OPTIONS: dict[str, dict[str, str]] = {
         "0": "0",
         "1": "1",
         "left out": "none, which leaves it out of the mean",
-        "1 if nothing was retrieved, else 0": "1 if nothing was retrieved and no judged document has a gain above 0, "
-        "else 0",
+        "1 if nothing was retrieved, else 0": (
+            "1 if nothing was retrieved and no judged document has a gain above 0, else 0"
+        ),
     },
     "negative": {
         "": "How a relevance below 0 is treated.",
@@ -180,7 +197,7 @@ def plain_name(change: dict[str, Any]) -> str:
 
 
 def entry(case: Case, settings: dict[str, dict[str, Any]]) -> str:
-    """Return the JSON of a case: a line for the input, and a line for each value that some settings share."""
+    """Return a case as JSON: a line for the input and for each value that settings share."""
     under = [name for name, each in settings.items() if "library" in each]
     under += [plain_name(change) for change, families in CHANGES if case.family in families]
     shared: dict[str, list[str]] = {}
@@ -210,7 +227,7 @@ def compact(value: Any) -> str:
 
 
 def vectors(presets: dict[str, dict[str, Any]]) -> str:
-    """Return the text of vectors.json, with the presets as settings, then plain options in words."""
+    """Return the text of vectors.json: presets as settings, then plain options in words."""
     known = presets | {
         plain_name(change): {"options": {**PLAIN, **change}} for change, _ in CHANGES
     }

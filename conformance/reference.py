@@ -5,8 +5,9 @@
     IDCG@k = DCG@k of the ideal ranking
     nDCG@k = DCG@k / IDCG@k
 
-Gains are fractions, discounts decimals. Every value, a mean too, is rounded once, to the nearest 64-bit float, so it
-is the same on every machine. The options are listed in vectors.json, which says what each of them means.
+Gains are fractions, discounts decimals. Every value, a mean too, is rounded once, to the nearest
+64-bit float, so it is the same on every machine. The options are listed in vectors.json, which says
+what each of them means.
 """
 
 import itertools

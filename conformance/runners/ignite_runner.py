@@ -1,4 +1,4 @@
-"""PyTorch-Ignite's `NDCG`, the mean over updates, each with a query; it leaves out queries with nothing relevant."""
+"""PyTorch-Ignite's `NDCG`, a query at each update; it skips queries with nothing relevant."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""ir_measures: its nDCG is trec_eval's with `-c`, so a query that is missing from the run counts as 0."""
+"""ir_measures: its nDCG is trec_eval's with `-c`, so a query that the run lacks counts as 0."""
 
 from typing import Any
 

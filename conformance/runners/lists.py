@@ -25,7 +25,7 @@ def lists(case: dict[str, Any], query: str) -> tuple[list[float], list[float]]:
 
 
 def joined(case: dict[str, Any], queries: list[str]) -> tuple[list[float], list[float], list[int]]:
-    """Return the scores and relevances of some queries, one query after the other, and their lengths."""
+    """Return scores and relevances of some queries, one after the other, and their lengths."""
     ranked = [lists(case, query) for query in queries]
     scores = [score for scores, _ in ranked for score in scores]
     return (

@@ -1,4 +1,4 @@
-"""pytrec_eval, trec_eval in Python. It averages nothing: a query that it does not return is left out."""
+"""pytrec_eval, trec_eval in Python. It averages nothing; a query that it omits is left out."""
 
 from typing import Any
 

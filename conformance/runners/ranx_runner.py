@@ -11,7 +11,7 @@ NDCG = {"ranx": "ndcg", "ranx_burges": "ndcg_burges"}
 
 
 def score(case: dict[str, Any], preset: str) -> dict[str, float]:
-    """Return the nDCG of each query of the qrels, which are added to a run if they are missing from it."""
+    """Return the nDCG of each query of the qrels; those that the run lacks are added to it."""
     return _values(case, NDCG[preset])
 
 

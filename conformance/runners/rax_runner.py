@@ -16,7 +16,7 @@ LENGTHS = (
 
 
 def score(case: dict[str, Any], preset: str) -> dict[str, float]:
-    """Return the nDCG of each query; a fully masked list, of a query that is missing from the run, is skipped."""
+    """Return the nDCG of each query; a query that the run lacks is fully masked and skipped."""
     values, counted = _measured(case, reduce_fn=lambda values, where=None: (values, where))
     found = zip(case["qrels"], values.tolist(), counted.tolist(), strict=True)
     return {query: value for query, value, counts in found if counts}

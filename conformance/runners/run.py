@@ -70,12 +70,12 @@ def outcome(runner: Any, case: dict[str, Any], preset: str) -> tuple[str, str]:
 
 
 def close(value: float, exact: float, tolerance: float) -> bool:
-    """Return whether a value is off by no more than the tolerance, relative to the greater of 1 and the exact one."""
+    """Return whether a value is within the tolerance, relative to the exact one if above 1."""
     return abs(value - exact) <= tolerance * max(1, abs(exact))
 
 
 def mean(runner: Any, case: dict[str, Any], preset: str, values: dict[str, float]) -> float:
-    """Return a library's mean over queries, or the mean of its values if it gives none; nan without any value."""
+    """Return a library's mean, or that of its values if it gives none; nan without any value."""
     if not values:
         return math.nan
     return (
@@ -86,7 +86,7 @@ def mean(runner: Any, case: dict[str, Any], preset: str, values: dict[str, float
 
 
 def compare(runner: Any, vectors: dict[str, Any]) -> tuple[dict[str, Counter[str]], list[str]]:
-    """Return how often a library agrees in each family, under all its presets, and a line on each other case."""
+    """Return how often a library agrees, by family, and a line on each case that differs."""
     presets = runner.PRESETS or [
         name for name, each in vectors["settings"].items() if "library" in each
     ]
@@ -116,7 +116,7 @@ def row(library: str, runner: Any, counts: dict[str, Counter[str]]) -> str:
 
 
 def label(module: str, distributions: Mapping[str, list[str]]) -> str:
-    """Return the name under which a module is installed, such as xgboost or xgboost-cpu, with its version."""
+    """Return the name under which a module is installed, and its version: xgboost-cpu 3.0."""
     if module not in distributions:  # a folder of sources
         return module
     name = distributions[module][0]

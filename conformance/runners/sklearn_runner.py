@@ -1,4 +1,4 @@
-"""scikit-learn's `ndcg_score` and `dcg_score`, a query at a time, since it accepts lists of the same length."""
+"""scikit-learn's `ndcg_score` and `dcg_score`, by query: they accept lists of one length."""
 
 from collections.abc import Callable
 from typing import Any

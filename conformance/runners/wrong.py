@@ -1,10 +1,10 @@
-"""Run wrong implementations against the vectors, and print on how many cases of each family each of them differs.
+"""Run wrong implementations on the vectors; print how many cases of each family each fails.
 
 python wrong.py                         the table
 python wrong.py --write ../README.md    the table into a page, between its markers
 
-They are the slips of the package's table, each on a preset, and other faults: an implementation by the formulas with
-one wrong part. Each of them should differ on a case.
+They are the slips of the package's table, each on a preset, and other faults: an implementation by
+the formulas with one wrong part. Each of them should differ on a case.
 """
 
 import argparse
@@ -57,7 +57,7 @@ class OnPreset:
                 self.values[case][name] = value
 
     def score(self, case: dict[str, Any], preset: str) -> dict[str, float]:
-        """Return the score of each query that has one; a case that the preset rejects is an error."""
+        """Return the score of each query that has one; raise if the preset rejects the case."""
         return self.values[case["name"]]
 
 
@@ -88,7 +88,7 @@ def _quicksorted(documents: list[str], run: Mapping[str, float]) -> list[str]:
 
 
 def _by_id(encoding: str) -> Callable[[Mapping[str, float]], list[str]]:
-    """Return an order in which documents with equal scores are in descending order of their ids in an encoding."""
+    """Return an order in which ties are in descending order of their encoded ids."""
 
     def order(run: Mapping[str, float]) -> list[str]:
         in_32_bits = {
@@ -164,7 +164,7 @@ def differing(runner: Any, vectors: dict[str, Any]) -> Counter[str]:
 
 
 def wrong(vectors: dict[str, Any]) -> Iterator[tuple[str, str, Counter[str]]]:
-    """Yield each wrong implementation with the preset that it should compute, and the cases on which it differs."""
+    """Yield wrong implementations with the right preset and the cases on which they differ."""
     for slip in ndcg.SLIPS:
         for preset in PRESETS_OF_SLIPS:
             counts = differing(OnPreset(slip, preset, vectors), vectors)
