@@ -1,9 +1,9 @@
-"""Is the better model surely better? Three models that search scikit-learn's handwritten digits, compared.
+"""Is the better model surely better? Three models that search scikit-learn's digits, compared.
 
 Each of 899 images is a query that ranks 898 others by similarity; an image of the same digit is
 relevant. The models see pixels, their 10 principal components, or what a linear discriminant
-analysis has learned to tell the digits of the searched images apart. The comparison says how far the
-others are from the pixels, and whether that could be chance.
+analysis has learned to tell the digits of the searched images apart. The comparison says how far
+the others are from the pixels, and whether that could be chance.
 """
 
 from pathlib import Path

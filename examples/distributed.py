@@ -25,7 +25,7 @@ Query = tuple[Tensor, Tensor]  # the features of its documents and their labels
 
 
 def make_queries(number: int, seed: int) -> list[Query]:
-    """Return queries of 5 to 40 documents, labelled 0 to 3 by two of their features, the stronger one."""
+    """Return queries of 5 to 40 documents, labelled 0 to 3 by two features, one stronger."""
     random = torch.Generator().manual_seed(seed)
     queries = []
     for documents in torch.randint(5, 41, (number,), generator=random).tolist():
@@ -44,7 +44,7 @@ def pad(queries: list[Query]) -> Query:
 
 
 def loss_of(scores: Tensor, labels: Tensor) -> Tensor:
-    """ListNet's: the cross entropy between the softmax of the labels and the softmax of the scores."""
+    """ListNet's: the cross entropy between the softmax of labels and the softmax of scores."""
     padding = labels == PADDING
     wanted = labels.float().masked_fill(padding, -torch.inf).softmax(-1)
     return -(wanted * scores.masked_fill(padding, -1e9).log_softmax(-1)).sum(-1).mean()

@@ -1,9 +1,9 @@
 """Two recommenders of films on MovieLens-100K: which is better, for whom, and how sure is that?
 
-Both learn from the first 80% of the ratings by time and rank all films for each user; a user likes a
-film of four or five stars. Popularity ranks by how many users like a film, factorization by ten
-traits of users and films (PureSVD); users who have liked nothing yet get the popular films from both.
-Users count who like some film later: without one, nothing is relevant.
+Both learn from the first 80% of the ratings by time and rank all films for each user; a user likes
+a film of four or five stars. Popularity ranks by how many users like a film, factorization by ten
+traits of users and films (PureSVD); users who have liked nothing yet get the popular films from
+both. Users count who like some film later: without one, nothing is relevant.
 
 The ratings (Harper & Konstan, 2015, https://doi.org/10.1145/2827872) are in the wheel of RecBole:
 `pip install --no-deps recbole`.
@@ -23,7 +23,7 @@ TRAITS = 10
 
 
 def split_ratings() -> tuple[np.ndarray, np.ndarray]:
-    """Return the earlier and the later stars, each of shape ``(users, films)``, with 0 for no rating."""
+    """Return the earlier and the later stars, each of shape ``(users, films)``; 0 for no rating."""
     with (files("recbole") / "dataset_example/ml-100k/ml-100k.inter").open() as lines:
         user, film, stars, time = np.loadtxt(lines, int, skiprows=1, unpack=True)
     later = (time > np.quantile(time, 0.8)).astype(int)
@@ -74,7 +74,10 @@ def main() -> None:
             *(f"{each.value:.4f} ({each.low:.2f} – {each.high:.2f})" for each in means),
         )
     pair = unseen_only.pairs[0]
-    difference = f"{pair.system} – {pair.other}, all: {pair.difference:.4f} ({pair.low:.4f} – {pair.high:.4f})"
+    difference = (
+        f"{pair.system} – {pair.other}, all: {pair.difference:.4f} ({pair.low:.4f} – "
+        f"{pair.high:.4f})"
+    )
     table.caption = (
         f"{difference}, p = {pair.p:.2f};\nhigher for {pair.wins} users, lower for {pair.losses}"
     )

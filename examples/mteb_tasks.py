@@ -1,7 +1,10 @@
-"""Compare models across the tasks of MTEB, from its result files: python examples/mteb_tasks.py ~/.cache/mteb/results.
+"""Compare models across the tasks of MTEB, from its result files.
 
-A leaderboard has a mean for each task. Here a task is what a query is elsewhere: the interval and the p-value say
-whether a model would also be better on other tasks like these. Without a folder, two made-up models are compared.
+Run it as `python examples/mteb_tasks.py ~/.cache/mteb/results`.
+
+A leaderboard has a mean for each task. Here a task is what a query is elsewhere: the interval and
+the p-value say whether a model would also be better on other tasks like these. Without a folder,
+two made-up models are compared.
 """
 
 import json
@@ -24,7 +27,7 @@ LANGUAGES = {
 
 
 def read_results(folder: Path) -> dict[str, dict[str, tuple[str, float]]]:
-    """Return the language of each task and the mean of its subsets and splits, by the name of the model."""
+    """Return the language of each task, and by model the mean of its subsets and splits."""
     models: dict[str, dict[str, tuple[str, float]]] = {}
     for meta in sorted(folder.rglob("model_meta.json")):
         tasks = models.setdefault(json.loads(meta.read_text())["name"], {})
@@ -46,7 +49,7 @@ def read_results(folder: Path) -> dict[str, dict[str, tuple[str, float]]]:
 
 
 def as_report(tasks: dict[str, tuple[str, float]]) -> dict[str, object]:
-    """Return the means of tasks in the format of a saved report, with tasks as queries and languages as slices."""
+    """Return means of tasks as a saved report, with tasks as queries, languages as slices."""
     languages, scores = zip(*tasks.values(), strict=True)
     return {
         # Of a report of 2.x only the queries are read, and all else is computed from them.

@@ -1,8 +1,8 @@
 """A scorer of pairs trained by `transformers.Trainer`, with nDCG@10 before and after.
 
-Each row is a pair of a query and a document, as in cross-encoders: two images of scikit-learn's digits. The last 100
-images are the queries of the evaluation set, each with ten other images. The model learns from the products of the
-pixels which pairs show the same digit.
+Each row is a pair of a query and a document, as in cross-encoders: two images of scikit-learn's
+digits. The last 100 images are the queries of the evaluation set, each with ten other images. The
+model learns from the products of the pixels which pairs show the same digit.
 """
 
 import tempfile
@@ -56,7 +56,7 @@ def make_pairs(queries: np.ndarray, seed: int) -> Dataset:
 
 
 def main() -> None:
-    """Print nDCG@10 before and after training, and the nDCG of the predictions, passed to `compute`."""
+    """Print nDCG@10 before and after training, and nDCG of the predictions by `compute`."""
     ndcg = evaluate.load(str(HERE.parent / "ndcg.py"))
     torch.manual_seed(0)
     train_data, evaluation_data = (

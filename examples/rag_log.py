@@ -1,4 +1,4 @@
-"""Evaluate a retriever's log: chunks of documents, judged in words; print the worst questions, and gate in CI.
+"""Evaluate a retriever's log of chunks, judged in words: print the worst questions, gate in CI.
 
 python examples/rag_log.py log.jsonl judged.csv --at-least 0.6
 """
@@ -11,7 +11,7 @@ GAIN = {"relevant": 3, "partially": 1, "not relevant": 0}
 
 
 def main() -> None:
-    """Print nDCG@5 with its interval and the three worst questions; exit with 1 if it is too low."""
+    """Print nDCG@5, its interval and the three worst questions; exit with 1 if it is too low."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
         "log",
@@ -39,7 +39,8 @@ def main() -> None:
             if each["gain"] and (each["rank"] is None or each["rank"] > 5)
         ]
         print(
-            f"{row['query']}: {row['nDCG@5']:.3f}, not in the first 5: {', '.join(missed) or 'none'}"
+            f"{row['query']}: {row['nDCG@5']:.3f}, not in the first 5: "
+            f"{', '.join(missed) or 'none'}"
         )
     if report.scores["nDCG@5"].value < args.at_least:
         raise SystemExit(f"nDCG@5 is below {args.at_least}")

@@ -92,7 +92,7 @@ def write_qrels(path: Path, qrels: dict[str, dict[str, int]]) -> None:
 
 
 def main() -> None:
-    """Print nDCG@1, @5 and @10 of both searches, tied documents averaged and as trec_eval orders them."""
+    """Print nDCG@1, @5 and @10 of both searches, with ties averaged and as in trec_eval."""
     documents, queries, qrels = read_docstrings()
     ndcg = evaluate.load(str(HERE.parent / "ndcg.py"))
     table = Table(

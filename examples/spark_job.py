@@ -1,6 +1,7 @@
 """Score rankings in Parquet files on Spark, and print a table: a script for spark-submit.
 
-    spark-submit examples/spark_job.py ratings.parquet --query user --prediction score --reference stars
+    spark-submit examples/spark_job.py ratings.parquet --query user --prediction score --reference
+    stars
 
 A row is a document of a query, or a query if the columns of scores and relevances hold arrays.
 """

@@ -52,7 +52,8 @@ class Ranker(PreTrainedModel):
     def forward(self, features: Tensor, labels: Tensor | None = None) -> dict[str, Tensor]:
         """Return the scores, shape ``(queries, documents)``, and with labels the loss.
 
-        The loss is ListNet's: the cross entropy between the softmax of the labels and the softmax of the scores.
+        The loss is ListNet's: the cross entropy between the softmax of the labels and the softmax
+        of the scores.
         """
         scores = self.score(self.hidden(features).relu()).squeeze(-1)
         if labels is None:
@@ -64,7 +65,7 @@ class Ranker(PreTrainedModel):
 
 
 def make_queries(number: int, rng: np.random.Generator) -> list[Query]:
-    """Return queries of documents with labels that depend on two directions of the features, and some noise."""
+    """Return queries of documents labelled by two directions of the features, and some noise."""
     directions = np.random.default_rng(0).normal(size=(2, FEATURES)) / FEATURES**0.5
     queries = []
     for _ in range(number):
@@ -103,7 +104,7 @@ def main() -> None:
                 eval_strategy="steps",
                 eval_steps=20,
                 eval_on_start=True,
-                batch_eval_metrics=True,  # each batch is scored as it comes, and no predictions are kept
+                batch_eval_metrics=True,  # scores each batch as it comes, and keeps no predictions
                 save_strategy="no",
                 report_to="none",
                 disable_tqdm=True,
