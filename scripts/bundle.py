@@ -1,7 +1,7 @@
-"""Write the two files that `evaluate.load` opens: ndcg.py from ndcg/metric.py, ndcg_bundle.py from what it imports.
+"""Write ndcg.py and ndcg_bundle.py, which `evaluate.load` opens: ndcg/metric.py and its imports.
 
-`evaluate.load` requests each file next to ndcg.py from a Hub, in every process; so there is only one.
-`--check` writes nothing, and fails if the files are not current.
+`evaluate.load` requests each file next to ndcg.py from a Hub, in every process; so there is only
+one. `--check` writes nothing, and fails if the files are not current.
 """
 
 import ast
@@ -20,16 +20,19 @@ HEADINGS = {
     "ndcg.py": f'''\
 """nDCG for Hugging Face `evaluate`: the metric that `evaluate.load` opens.
 
-`make bundle` writes this file from {PACKAGE}/metric.py, and the modules that it needs into ndcg_bundle.py:
-read and edit the package instead.
+`make bundle` writes this file from {PACKAGE}/metric.py, and the modules that it needs into
+ndcg_bundle.py: read and edit the package instead.
 """
 
 if not __package__:
-    raise ImportError("this is the file that evaluate.load opens: load it with evaluate, or import the package ndcg")
+    raise ImportError(
+        "this is the file that evaluate.load opens: "
+        "load it with evaluate, or import the package ndcg"
+    )
 
 ''',
     "ndcg_bundle.py": f'''\
-"""The modules of {PACKAGE}/ in one file, for `evaluate.load`; `make bundle` writes it: read and edit the package."""
+"""The modules of {PACKAGE}/ in one file for `evaluate.load`; `make bundle` writes it: edit them."""
 ''',
 }
 
@@ -44,9 +47,10 @@ from filelock import FileLock
 
 
 def require_whole_copies() -> None:
-    """Remove what a full disk has cut off when evaluate copied this file and the bundle: it never copies them again.
+    """Remove copies of this file and the bundle that a full disk cut off.
 
-    The same holds for their compiled code, which Python cuts off without an error (python/cpython#126606).
+    Evaluate never copies them again. The same holds for their compiled code, which Python cuts off
+    without an error (python/cpython#126606).
 
     Raises:
         ImportError: a copy was cut off.
@@ -56,11 +60,15 @@ def require_whole_copies() -> None:
     folder, remedy = files[0].parent, "it is deleted now: make space"
 
     def cut_off() -> list[Path]:
-        return [file for file in files if not (file.exists() and file.read_bytes().rstrip().endswith(end))]
+        def is_whole(file: Path) -> bool:
+            return file.exists() and file.read_bytes().rstrip().endswith(end)
+
+        return [file for file in files if not is_whole(file)]
 
     if cut := cut_off():
         try:
-            with FileLock(f"{folder.parent}.lock"):  # in which evaluate copies, perhaps in another process right now
+            # evaluate copies under this lock, perhaps in another process right now
+            with FileLock(f"{folder.parent}.lock"):
                 for file in (cut := cut_off()):
                     file.unlink(missing_ok=True)
         except OSError:
@@ -212,7 +220,8 @@ def bindings(statement: ast.stmt, path: Path) -> Iterator[tuple[str, External]]:
         for alias in statement.names:
             if alias.name.partition(".")[0] == PACKAGE:
                 fail(
-                    f"{path}:{statement.lineno}: import the package's own modules relatively, from ..folder.module"
+                    f"{path}:{statement.lineno}: import the package's own modules relatively, "
+                    "from ..folder.module"
                 )
             yield (
                 alias.asname or alias.name,
@@ -228,18 +237,20 @@ def bindings(statement: ast.stmt, path: Path) -> Iterator[tuple[str, External]]:
         for alias in statement.names:
             if statement.level and (not statement.module or alias.asname not in (None, alias.name)):
                 fail(
-                    f"{path}:{statement.lineno}: import names from modules of the package, and as they are"
+                    f"{path}:{statement.lineno}: import names from modules of the package, and as "
+                    "they are"
                 )
             yield alias.asname or alias.name, (module, alias.name)
 
 
 def defined(statement: ast.stmt, path: Path) -> list[str]:
-    """Return the names that a statement at the top of a module defines; only plain definitions keep their meaning."""
+    """Return the names that a top-level statement defines; only plain definitions may be there."""
     if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return [statement.name]
     if not isinstance(statement, (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr)):
         fail(
-            f"{path}:{statement.lineno}: at the top of a module only imports, functions, classes, assignments and calls"
+            f"{path}:{statement.lineno}: at the top of a module only imports, functions, classes, "
+            "assignments and calls"
         )
     loops = [each for each in ast.walk(statement) if isinstance(each, ast.comprehension)]
     inner = {
@@ -252,7 +263,7 @@ def defined(statement: ast.stmt, path: Path) -> list[str]:
 
 
 def refuse_what_the_bundle_changes(tree: ast.Module, path: Path) -> None:
-    """Reject code that would mean something else in one file: imports below the top, `global`, names of the file."""
+    """Reject code that would change in one file: inner imports, `global`, names of the file."""
     if path.parent != METRIC.parent and (about := path.with_name("__init__.py")).exists():
         body = ast.parse(about.read_text(encoding="utf-8")).body
         if len(body) != 1 or not isinstance(body[0], ast.Expr):
@@ -260,7 +271,8 @@ def refuse_what_the_bundle_changes(tree: ast.Module, path: Path) -> None:
     for each in ast.walk(tree):
         if isinstance(each, ast.Global):
             fail(
-                f"{path}:{each.lineno}: no global statement: modules of the bundle share their globals"
+                f"{path}:{each.lineno}: no global statement: modules of the bundle share their "
+                "globals"
             )
         if isinstance(each, ast.Name) and each.id in ("__file__", "__doc__", "globals"):
             fail(f"{path}:{each.lineno}: {each.id} is another in the bundle")
@@ -270,14 +282,15 @@ def refuse_what_the_bundle_changes(tree: ast.Module, path: Path) -> None:
             n.partition(".")[0] == PACKAGE for n in names
         ):
             fail(
-                f"{path}:{each.lineno}: import the package's own modules relatively, from .module or ..folder.module"
+                f"{path}:{each.lineno}: import the package's own modules relatively, from .module "
+                "or ..folder.module"
             )
         if isinstance(each, ast.ImportFrom) and each.level and each.col_offset:
             fail(f"{path}:{each.lineno}: import modules of the package at the top")
 
 
 def with_distinct_names(modules: list[Module]) -> list[Module]:
-    """Return modules in which private names that several of them define begin with the name of their module."""
+    """Return modules whose shared private names begin with the name of their module."""
     count = Counter(name for module in modules for name in module.defines if name.startswith("_"))
     modules = [
         renamed(
@@ -299,7 +312,8 @@ def renamed(module: Module, names: set[str]) -> Module:
     for each in ast.walk(tree):
         if isinstance(each, ast.arg) and each.arg in names:
             fail(
-                f"{module.place}: the argument {each.arg} has the name of a function: give it another"
+                f"{module.place}: the argument {each.arg} has the name of a function: give it "
+                "another"
             )
         if isinstance(each, ast.JoinedStr):  # before Python 3.12, places within one are unknown
             last = each.end_lineno or each.lineno
@@ -335,16 +349,18 @@ def check_distinct(modules: Iterable[Module]) -> None:
             before, where = meaning.setdefault(name, (origin, module.place))
             if before != origin:
                 fail(
-                    f"{name} means one thing in {where} and another in {module.place}: give one of them another name"
+                    f"{name} means one thing in {where} and another in {module.place}: give one "
+                    "of them another name"
                 )
         for name in (module.defines | module.external.keys()) & set(dir(builtins)):
             fail(
-                f"{module.place}: {name} is Python's own, which other modules may use: give it another name"
+                f"{module.place}: {name} is Python's own, which other modules may use: give it "
+                "another name"
             )
 
 
 def imports(modules: Iterable[Module]) -> list[str]:
-    """Return the imports from other libraries, each once; last those that only type checkers need."""
+    """Return imports from other libraries, each once; last those for type checkers only."""
     modules = list(modules)
     needed = {name for module in modules for name in module.external.keys() - module.for_types}
     wanted = {(*origin, name) for module in modules for name, origin in module.external.items()}

@@ -2,9 +2,9 @@
 
     python scripts/faults.py [--jobs 2] [WORDS...]   # only faults with a word in their path or text
 
-Each line of faults.jsonl is a change of a few characters that a reader could overlook: the module, the text, the text
-with the fault, and the tests that should catch it. It is planted in a copy of the project, whose tests must then fail.
-The script ends with status 1 if a fault survives.
+Each line of faults.jsonl is a change of a few characters that a reader could overlook: the module,
+the text, the text with the fault, and the tests that should catch it. It is planted in a copy of
+the project, whose tests must then fail. The script ends with status 1 if a fault survives.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Build the sdist and the wheel, check both, install the package from each, and print the files to upload.
+"""Build the sdist and the wheel, check both, install from each, and print the files to upload.
 
 Nothing is uploaded. `--unreleased` allows a changelog with a newest version that has no date yet.
 """
@@ -45,7 +45,7 @@ def main() -> None:
 
 
 def version_of_release(unreleased: bool) -> str:
-    """Return the version on which the code, the citation and the changelog agree; stop if they differ."""
+    """Return the version of the code, the citation and the changelog; stop if they differ."""
     code = (ROOT / "ndcg" / "measure" / "options.py").read_text("utf-8")
     version = str(re.findall(r'^__version__ = "(.+)"$', code, re.MULTILINE)[0])
     heading = re.search(
@@ -56,13 +56,14 @@ def version_of_release(unreleased: bool) -> str:
         sys.exit(f"CHANGELOG.md and CITATION.cff must name version {version}, which the code has")
     if not re.fullmatch(r"\d{4}-\d\d-\d\d", heading[2]) and not unreleased:
         sys.exit(
-            f"CHANGELOG.md gives version {version} no date but {heading[2]!r}; write the day of the release"
+            f"CHANGELOG.md gives version {version} no date but {heading[2]!r}; write the day of "
+            "the release"
         )
     return version
 
 
 def check_installed(artifact: Path) -> None:
-    """Install an artifact in an environment of its own, and run the blocks of the package's page there."""
+    """Install an artifact in a new environment, and run the blocks of the package's page there."""
     with TemporaryDirectory() as folder:
         venv.create(folder, with_pip=True)
         python = str(Path(folder) / "bin" / "python")
