@@ -1,8 +1,9 @@
-"""The libraries that conventions are named after: each scores rankings by itself, as its users would call it.
+"""The libraries that conventions are named after: each scores rankings as its users would call it.
 
-Rankings are random, of two kinds. A `Batch` has scores and relevances of the same documents; in a `Run` some
-judged documents were not retrieved, and some retrieved ones not judged. `saturated` gives either scores close to 1.
-`numbers` scores them by a library and by the convention of its name: for the tests, and for benchmarks/agreement.py.
+Rankings are random, of two kinds. A `Batch` has scores and relevances of the same documents; in a
+`Run` some judged documents were not retrieved, and some retrieved ones not judged. `saturated`
+gives either scores close to 1. `numbers` scores them by a library and by the convention of its
+name: for the tests, and for benchmarks/agreement.py.
 """
 
 import subprocess
@@ -74,7 +75,7 @@ class Batch(NamedTuple):
 
 
 class Run(NamedTuple):
-    """The documents retrieved for each query with their scores, and the judged ones with their relevances."""
+    """The scores of the retrieved documents and the relevances of the judged ones, by query."""
 
     run: dict[str, dict[str, float]]
     qrels: dict[str, dict[str, int]]
@@ -86,7 +87,7 @@ class Run(NamedTuple):
 
     @property
     def ranked(self) -> dict[str, list[str]]:
-        """The ids of every judged query, best first; none for a query that is missing from the run."""
+        """The ids of every judged query, best first; none for a query missing from the run."""
         return {
             query: sorted(found, key=found.get, reverse=True) for query, found in self.every.items()
         }  # type: ignore[arg-type]
@@ -145,7 +146,7 @@ class Run(NamedTuple):
 
 
 def batches(longest: int = 40, lowest: int = 0, tied: float = 0.6) -> Iterator[Batch]:
-    """Queries of every kind: tied or not, graded, sparse, with nothing relevant; cutoffs within and beyond them."""
+    """Queries with and without ties, graded, sparse or without anything relevant, and cutoffs."""
     rng = np.random.default_rng(20020401)
     while True:
         scores, relevance = [], []
@@ -160,7 +161,7 @@ def batches(longest: int = 40, lowest: int = 0, tied: float = 0.6) -> Iterator[B
 
 
 def runs(tied: bool = False) -> Iterator[Run]:
-    """Queries of every kind, some without a relevant document, some for which nothing was retrieved, or not asked.
+    """Queries of every kind, some without relevant documents, not retrieved for, or not asked.
 
     Of the first something relevant was retrieved, so that there is a number.
     """
@@ -194,7 +195,7 @@ def runs(tied: bool = False) -> Iterator[Run]:
 
 
 def saturated(drawn: Iterator[Any]) -> Iterator[Any]:
-    """The same rankings with sigmoids of large logits for scores, many of which are tied as 32-bit floats."""
+    """The same rankings with sigmoids as scores, many of which are tied as 32-bit floats."""
     rng = np.random.default_rng(20020403)
 
     def sigmoids(count: int) -> np.ndarray:
@@ -213,7 +214,7 @@ def saturated(drawn: Iterator[Any]) -> Iterator[Any]:
 
 
 def metric_module(name: str, **instead: Any) -> Any:
-    """Import a module without what its packages import, and with stand-ins for modules that are not installed."""
+    """Import a module alone, with stand-ins for imported modules that are not installed."""
     if name in sys.modules:
         return sys.modules[name]
     packages = [name.rsplit(".", parts)[0] for parts in range(name.count("."), 0, -1)]
@@ -234,7 +235,7 @@ def metric_module(name: str, **instead: Any) -> Any:
             del sys.modules[each]
 
 
-# --- Libraries that score arrays ---
+# --- Libraries that score arrays ------------------------------------------------------------------
 
 
 def sklearn(batch: Batch) -> float:
@@ -369,7 +370,7 @@ def sentence_transformers(batch: Batch) -> float:
 
 
 def spark(batch: Batch) -> float:
-    """The call of `RankingMetrics(...).ndcgAt(k)`, made on a DataFrame: on an RDD it takes four times as long."""
+    """The call of `RankingMetrics(...).ndcgAt(k)` on a DataFrame, four times as fast as an RDD."""
     from pyspark.mllib.common import callMLlibFunc
 
     prediction = [np.argsort(-score, kind="stable") for score in batch.scores]
@@ -383,7 +384,8 @@ def spark(batch: Batch) -> float:
 def allrank(batch: Batch) -> float:
     import torch
 
-    # the metric uses only the label of padding from the module that loads data, which needs torchvision and gcsfs
+    # the metric uses only the label of padding from the module that loads data, which needs
+    # torchvision and gcsfs
     loading = {"allrank.data.dataset_loading": SimpleNamespace(PADDED_Y_VALUE=-1)}
     ndcg = metric_module("allrank.models.metrics", **loading).ndcg
     scores = torch.tensor(batch.padded(batch.scores), dtype=torch.float32)
@@ -403,7 +405,7 @@ def evidently(batch: Batch) -> float:
     return float(by_cutoff[min(batch.k, max(by_cutoff.index))])  # as far as the longest list goes
 
 
-# --- Libraries that score ids ---
+# --- Libraries that score ids ---------------------------------------------------------------------
 
 
 def pytrec_eval(run: Run) -> float:
@@ -628,7 +630,7 @@ LIBRARIES: dict[str, Library] = {
 def numbers(
     ndcg: Metric, library: str, count: int, *, of_sigmoids: bool = False
 ) -> Iterator[tuple[Any, float, float]]:
-    """Yield the given number of rankings, each with the mean nDCG by the library and by the convention of its name."""
+    """Yield rankings, each with the mean nDCG by the library and by the convention of its name."""
     drawn = LIBRARIES[library].drawn()
     for rankings in islice(saturated(drawn) if of_sigmoids else drawn, count):
         yield rankings, LIBRARIES[library].score(rankings), rankings.ours(ndcg, convention=library)

@@ -1,4 +1,4 @@
-"""Rankings by ids score as trec_eval scores them: pytrec_eval and ir_measures themselves on random runs and qrels."""
+"""Rankings by ids score as in trec_eval: pytrec_eval and ir_measures on random runs and qrels."""
 
 import math
 from itertools import product
@@ -22,7 +22,7 @@ Qrels = dict[str, dict[str, int]]
 
 
 def generated(seed: int) -> tuple[Run, Qrels]:
-    """Ties, unjudged, unretrieved and negatively judged documents, queries that miss on either side."""
+    """Ties; unjudged, unretrieved and negatively judged documents; queries of one side only."""
     rng = np.random.default_rng(seed)
     queries = int(rng.integers(1, 30))
     longest = int(rng.choice([3, 12, 60, 250]))
@@ -139,7 +139,7 @@ def test_files_with_ids_that_share_hashes_score_as_mappings(
 
 
 def without_negative(qrels: Qrels) -> Qrels:
-    """The qrels as trec_eval's judged_only reads them, which counts documents judged negative as unjudged."""
+    """The qrels as trec_eval's judged_only reads them: a negative judgment counts as unjudged."""
     return {
         query: {id_: value for id_, value in each.items() if value >= 0}
         for query, each in qrels.items()

@@ -1,4 +1,4 @@
-"""Values that Elasticsearch and TensorFlow Ranking, which the tests do not run, expect in their own tests."""
+"""Values from the tests of Elasticsearch and TensorFlow Ranking, which are not run here."""
 
 import math
 from typing import Any
@@ -23,7 +23,10 @@ def discount(rank: int) -> float:
 def test_elasticsearch(
     ndcg: Metric, retrieved: str, judged: dict[int, int], expected: float
 ) -> None:
-    """Its modules/rank-eval/src/test/java/org/elasticsearch/index/rankeval/DiscountedCumulativeGainTests.java."""
+    """Values of DiscountedCumulativeGainTests.java.
+
+    The file is in its modules/rank-eval/src/test/java/org/elasticsearch/index/rankeval.
+    """
     references = [{str(document): rating for document, rating in judged.items()}]
     found = ndcg.compute(
         predictions=[list(retrieved)], references=references, k=10, convention="elasticsearch"

@@ -55,7 +55,7 @@ def value(number: float | None) -> Any:
     return pytest.approx(math.nan if number is None else number, rel=1e-12, abs=1e-12, nan_ok=True)
 
 
-# --- The vectors ------------------------------------------------------------------------------------------------------
+# --- The vectors ----------------------------------------------------------------------------------
 
 
 def test_the_vectors_are_in_their_schema() -> None:
@@ -180,14 +180,14 @@ TWO_AND_EMPTY = BY_NAME["empty: nothing relevant, beside two queries"]
 
 
 def test_a_mean_is_rounded_once() -> None:
-    """gdeval leaves out the query with nothing relevant; the others have their document at ranks 2 and 1 of 2."""
+    """gdeval leaves out the query with nothing relevant; the others score ranks 2 and 1 of 2."""
     mean = expected(TWO_AND_EMPTY, "gdeval")["mean nDCG"]
     second = Decimal(2).ln() / Decimal(3).ln()  # 1 / log2(3), to 28 digits
     assert mean == float((second + 1) / 2)
     assert mean != (float(second) + 1) / 2
 
 
-# --- The runners ------------------------------------------------------------------------------------------------------
+# --- The runners ----------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -320,7 +320,7 @@ def test_libraries_that_are_not_installed_are_named_and_left_out(
     assert list(rows(out)) == ["library"]
 
 
-# --- Wrong implementations --------------------------------------------------------------------------------------------
+# --- Wrong implementations ------------------------------------------------------------------------
 
 FAULTS = (
     "a sort that is unstable above 16 documents",
@@ -356,7 +356,7 @@ def test_another_logarithm_shows_in_the_dcg_only(runners: Any) -> None:
     assert runners.wrong.differing(fault, VECTORS).total() > len(CASES) / 2
 
 
-# --- The page ---------------------------------------------------------------------------------------------------------
+# --- The page -------------------------------------------------------------------------------------
 
 EXAMPLE = re.compile(r"^- `([^`]+)`, `([^`]+)`: `([^`]+) = (-?[\d.]+)`", re.MULTILINE)
 

@@ -81,7 +81,10 @@ def test_the_table_of_agreement_names_the_libraries_that_were_run(
     few = {name: LIBRARIES[name] for name in ("sklearn", "pytrec_eval")}
     monkeypatch.setattr(agreement, "LIBRARIES", few)
     first, second = agreement.agreement(2, 3).splitlines()[2:4]
-    row = r'\| `"sklearn"` \| scikit-learn [\d.]+ \| 2 \| \d+ \| \de[+-]\d\d \| \de[+-]\d\d \| \de[+-]\d\d \|'
+    row = (
+        r'\| `"sklearn"` \| scikit-learn [\d.]+ \| 2 \| \d+ \| \de[+-]\d\d \| \de[+-]\d\d \| '
+        r"\de[+-]\d\d \|"
+    )
     assert re.fullmatch(row, first)
     assert second.startswith('| `"pytrec_eval"` | pytrec_eval-terrier ')
 
@@ -241,8 +244,8 @@ def test_a_function_that_calls_ranx_has_no_fixed_order_of_ties() -> None:
 def test_scikit_learn_counts_a_query_with_nothing_relevant_as_0(ndcg: Metric) -> None:
     found, installed = by.sklearn(only([2, 1], [0, 0])), version("scikit-learn")
     assert found == 0, (
-        f"scikit-learn {installed} answers {found} for a query with nothing relevant: give the convention another "
-        "zero_division, and say in its quirks up to which version it was 0"
+        f"scikit-learn {installed} answers {found} for a query with nothing relevant: give the "
+        "convention another zero_division, and say in its quirks up to which version it was 0"
     )
     assert only([2, 1], [0, 0]).ours(ndcg, convention="sklearn") == 0
 
